@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { Agent, request, type Dispatcher } from 'undici'
+import type { z } from 'zod'
+import { AppError, isErrorCode } from '#domain/error.ts'
+import { ChangePage, EventPage, OperationPage, Problem, RunAccepted, RunPage, RunView } from './api-views.ts'
+import { multipartForm } from './multipart-form.ts'
+
+/** The `request` field of `POST /v1/runs`, as it goes over the wire. */
+export type WireRequest = {
+  agents: readonly string[]
+  paths?: readonly string[]
+  accept: 'none' | 'auto'
+  limits?: { operations: number }
+}
+
+export type ApiClient = {
+  /** Sends the archive as it is read. Safe to call once; not repeated by itself. */
+  submit(submission: { request: WireRequest; archive: AsyncIterable<Uint8Array> }): Promise<RunAccepted>
+  getRun(runId: string): Promise<RunView>
+  listRuns(page: { before?: string; limit: number }): Promise<RunPage>
+  /** Waits on the server up to `waitMs` (at most 10,000) for the first event after `after`. */
+  readEvents(runId: string, page: { after: number; limit: number; waitMs: number }): Promise<EventPage>
+  listOperations(runId: string, page: { status?: string; cursor?: string; limit: number }): Promise<OperationPage>
+  listChanges(runId: string, page: { cursor?: string; limit: number }): Promise<ChangePage>
+  /** The proposed patch while it arrives, or undefined when the run changes nothing. RUN_006 before it is composed. */
+  readPatch(runId: string): Promise<AsyncIterable<Uint8Array> | undefined>
+  close(): Promise<void>
+}
+
+type Query = Readonly<Record<string, string | number | undefined>>
+type Connection = { url: string; token: string | undefined; agent: Agent; signal: AbortSignal }
+
+/**
+ * The API at `url`. What it answers as a problem is thrown as an AppError of the same code and phase; no answer is
+ * CONFIG_006. Aborting `signal` ends every request with its reason.
+ */
+export function openApiClient(options: { url: string; token: string | undefined; signal: AbortSignal }): ApiClient {
+  const connection = { ...options, agent: new Agent() }
+  const get = <T>(path: string, schema: z.ZodType<T>, query: Query = {}) => getJson(connection, path, { schema, query })
+  return {
+    async submit({ request, archive }) {
+      const { headers, body } = multipartForm({ request: JSON.stringify(request), archive })
+      const answer = await send(connection, '/v1/runs', {
+        method: 'POST',
+        headers: { ...headers, 'idempotency-key': randomUUID() },
+        body: Readable.from(body, { objectMode: false }),
+      })
+      return RunAccepted.parse(await answer.body.json())
+    },
+    getRun: (runId) => get(runPath(runId), RunView),
+    listRuns: (page) => get('/v1/runs', RunPage, page),
+    readEvents: (runId, { after, limit, waitMs }) =>
+      get(`${runPath(runId)}/events`, EventPage, { after, limit, wait_ms: waitMs }),
+    listOperations: (runId, page) => get(`${runPath(runId)}/operations`, OperationPage, page),
+    listChanges: (runId, page) => get(`${runPath(runId)}/changes`, ChangePage, page),
+    async readPatch(runId) {
+      const answer = await send(connection, `${runPath(runId)}/patch?of=proposed`, { method: 'GET' })
+      if (answer.statusCode !== 204) return answer.body
+      await answer.body.dump()
+      return undefined
+    },
+    close: () => connection.agent.destroy(),
+  }
+}
+
+async function getJson<T>(
+  connection: Connection,
+  path: string,
+  { schema, query }: { schema: z.ZodType<T>; query: Query },
+): Promise<T> {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
+  const answer = await send(connection, search.size === 0 ? path : `${path}?${search}`, { method: 'GET' })
+  return schema.parse(await answer.body.json())
+}
+
+type Outgoing = { method: 'GET' | 'POST'; headers?: Record<string, string>; body?: Readable }
+
+async function send(connection: Connection, path: string, outgoing: Outgoing): Promise<Dispatcher.ResponseData> {
+  const { url, token, agent, signal } = connection
+  const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const headers = { ...outgoing.headers, ...authorization }
+  const answer = await request(`${url}${path}`, { ...outgoing, headers, dispatcher: agent, signal }).catch(
+    (error: unknown) => {
+      signal.throwIfAborted()
+      throw noAnswer(url, error)
+    },
+  )
+  if (answer.statusCode < 300) return answer
+  throw problemError(answer.statusCode, await answer.body.text().catch(() => ''))
+}
+
+/** A failure of our own upload stream keeps its code. */
+function noAnswer(url: string, cause: unknown): AppError {
+  if (cause instanceof AppError) return cause
+  const reason = cause instanceof Error ? cause.message || cause.name : String(cause)
+  return new AppError('CONFIG_006', `The service at ${url} does not answer: ${reason}`, { cause })
+}
+
+function problemError(status: number, body: string): AppError {
+  const problem = readProblem(body)
+  const words = problem?.detail ?? problem?.title ?? `status ${status}`
+  if (!isErrorCode(problem?.error_code)) return new AppError('CONFIG_006', `The service answered ${status}: ${words}`)
+  return new AppError(problem.error_code, words, problem.phase === undefined ? {} : { phase: problem.phase })
+}
+
+function readProblem(body: string): Problem | undefined {
+  try {
+    return Problem.parse(JSON.parse(body))
+  } catch {
+    return undefined
+  }
+}
+
+function runPath(runId: string): string {
+  return `/v1/runs/${encodeURIComponent(runId)}`
+}

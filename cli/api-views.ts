@@ -1,0 +1,98 @@
+import { z } from 'zod'
+
+// What the API answers, as far as the command line uses it (contract.md §2, §3). Unknown keys are kept: `--json` passes
+// on whatever the service says.
+
+/** ISO 8601 on the wire; kept as it is. */
+const Time = z.string().nullish()
+
+export const RunView = z.looseObject({
+  run_id: z.string(),
+  status: z.string(),
+  phase: z.string(),
+  request: z.looseObject({ agents: z.array(z.string()) }),
+  counts: z.record(z.string(), z.number()),
+  accepted_at: Time,
+  ended_at: Time,
+  duration_ms: z.number().nullish(),
+  error_code: z.string().nullish(),
+  reason: z.string().nullish(),
+  /** Per check, over the files of the composed patch. */
+  checks: z.record(z.string(), z.object({ ok: z.number(), total: z.number() })).default({}),
+  conflicts: z.number().default(0),
+  failures: z
+    .array(
+      z.looseObject({
+        operation_id: z.string(),
+        agent: z.string(),
+        error_code: z.string().nullable(),
+        reason: z.string().nullable(),
+      }),
+    )
+    .default([]),
+})
+export type RunView = z.infer<typeof RunView>
+
+/** `next` is the `before` of the next page. */
+export const RunPage = z.object({ runs: z.array(RunView), next: z.string().nullable() })
+export type RunPage = z.infer<typeof RunPage>
+
+export const RunAccepted = z.looseObject({ run_id: z.string(), status: z.string() })
+export type RunAccepted = z.infer<typeof RunAccepted>
+
+export const WireEvent = z.looseObject({
+  seq: z.int(),
+  ts: z.iso.datetime(),
+  event: z.string(),
+  operation_id: z.string().optional(),
+  agent: z.string().optional(),
+  duration_ms: z.number().optional(),
+  error_code: z.string().optional(),
+  data: z.record(z.string(), z.unknown()),
+})
+export type WireEvent = z.infer<typeof WireEvent>
+
+export const EventPage = z.object({ events: z.array(WireEvent), next_after: z.int(), run_status: z.string() })
+export type EventPage = z.infer<typeof EventPage>
+
+export const OperationView = z.looseObject({
+  operation_id: z.string(),
+  agent: z.string(),
+  status: z.string(),
+  node: z.looseObject({ qualified_name: z.string(), path: z.string(), kind: z.string() }),
+  outcome: z
+    .looseObject({
+      summary: z.string(),
+      error_code: z.string().optional(),
+      reason: z.string().optional(),
+      change_set_id: z.string().optional(),
+    })
+    .nullable(),
+})
+export type OperationView = z.infer<typeof OperationView>
+
+/** `next` is the cursor of the next page. */
+export const OperationPage = z.object({ operations: z.array(OperationView), next: z.string().nullable() })
+export type OperationPage = z.infer<typeof OperationPage>
+
+export const ChangeView = z.looseObject({
+  change_set_id: z.string(),
+  operation_id: z.string(),
+  agent: z.string(),
+  diff: z.string(),
+  conflict: z.object({ error_code: z.string(), reason: z.string() }).optional(),
+})
+export type ChangeView = z.infer<typeof ChangeView>
+
+/** `next` is the cursor of the next page. */
+export const ChangePage = z.object({ changes: z.array(ChangeView), next: z.string().nullable() })
+export type ChangePage = z.infer<typeof ChangePage>
+
+/** An error answer (RFC 9457) with our code beside it. */
+export const Problem = z.looseObject({
+  title: z.string().default('error'),
+  detail: z.string().optional(),
+  error_code: z.string().optional(),
+  phase: z.string().optional(),
+})
+export type Problem = z.infer<typeof Problem>

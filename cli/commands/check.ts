@@ -1,0 +1,50 @@
+import { Option, type Command } from 'commander'
+import { checkPaths, type CheckedItem, type Finding } from '../check/check-paths.ts'
+import type { CommandIo } from '../command-io.ts'
+
+type CheckOptions = { strict?: true; format: 'text' | 'json'; json?: true }
+
+/** `remora check [PATH…]`: bundles and tool scripts against their rules. Exit code 1 on faults, with --strict on warnings too. */
+export function addCheckCommand(program: Command, io: CommandIo): void {
+  program
+    .command('check')
+    .description('check agent bundles and tool scripts; exit code 1 on any fault')
+    .argument('[path...]', 'bundle folders, folders of bundles, .pym files (default: agents)')
+    .option('--strict', 'warnings are faults')
+    .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json']).default('text'))
+    .option('--json', 'the same as --format json')
+    .action(async (paths: string[], options: CheckOptions) => {
+      const checked = await checkPaths(paths.length === 0 ? ['agents'] : paths)
+      const passes = (item: CheckedItem): boolean => !item.findings.some((found) => isFault(found, options))
+      const ok = checked.every(passes)
+      const isJson = options.json === true || options.format === 'json'
+      io.out(isJson ? `${JSON.stringify({ ok, checked: checked.map((item) => view(item, passes(item))) })}\n` : describe(checked, passes))
+      if (!ok) io.exit(1)
+    })
+}
+
+function isFault(found: Finding, options: CheckOptions): boolean {
+  return found.severity === 'error' || options.strict === true
+}
+
+function view(item: CheckedItem, valid: boolean) {
+  const { kind, path, name, tools, maxTurns, findings } = item
+  return { kind, path, name, valid, tools, max_turns: maxTurns, findings }
+}
+
+function describe(checked: readonly CheckedItem[], passes: (item: CheckedItem) => boolean): string {
+  return checked.map((item) => [...item.findings.map(findingLine), verdict(item, passes(item))].join('')).join('')
+}
+
+function verdict({ name, tools, maxTurns, findings }: CheckedItem, valid: boolean): string {
+  const size = tools === undefined ? '' : `${tools} tools, max_turns ${maxTurns}`
+  const warnings = findings.filter(({ severity }) => severity === 'warning').length
+  const notes = [size, warnings === 0 ? '' : `${warnings} warnings`].filter((note) => note !== '').join(', ')
+  return `${name}: ${valid ? 'PASS' : 'FAIL'}${notes === '' ? '' : ` (${notes})`}\n`
+}
+
+function findingLine({ file, line, column, code, severity, message, source }: Finding): string {
+  const kind = severity === 'warning' ? 'warning: ' : ''
+  const shown = source === undefined || source.trim() === '' ? '' : `    ${source.trimEnd()}\n`
+  return `${file}:${line}:${column} ${code} ${kind}${message}\n${shown}`
+}

@@ -1,0 +1,48 @@
+import type { Command } from 'commander'
+import { AppError } from '#domain/error.ts'
+import type { ApiClient } from '../api-client.ts'
+import type { ChangeView } from '../api-views.ts'
+import type { CliContext } from '../cli-context.ts'
+import { reachService } from '../run/reach-service.ts'
+
+type DiffOptions = { json?: true }
+
+const pageSize = 100
+
+/** `remora diff RUN [OPERATION]`: the proposed patch, or what one operation changed. */
+export function addDiffCommand(program: Command, context: CliContext): void {
+  program
+    .command('diff')
+    .description('print the proposed patch of a run, or what one operation changed')
+    .argument('<run>', 'run id')
+    .argument('[operation]', 'operation id')
+    .option('--json', 'print one JSON document')
+    .action(async (runId: string, operationId: string | undefined, options: DiffOptions) => {
+      const service = await reachService({ workers: 0 }, context)
+      try {
+        const diff =
+          operationId === undefined
+            ? await wholePatch(service.client, runId)
+            : (await changeOf(service.client, runId, operationId)).diff
+        context.io.out(options.json ? `${JSON.stringify({ run_id: runId, operation_id: operationId, diff })}\n` : diff)
+      } finally {
+        await service.close()
+      }
+    })
+}
+
+async function wholePatch(client: ApiClient, runId: string): Promise<string> {
+  const parts: Uint8Array[] = []
+  for await (const part of (await client.readPatch(runId)) ?? []) parts.push(part)
+  return Buffer.concat(parts).toString()
+}
+
+async function changeOf(client: ApiClient, runId: string, operationId: string): Promise<ChangeView> {
+  for (let cursor: string | undefined; ; ) {
+    const page = await client.listChanges(runId, { ...(cursor === undefined ? {} : { cursor }), limit: pageSize })
+    const change = page.changes.find((candidate) => candidate.operation_id === operationId)
+    if (change !== undefined) return change
+    if (page.next === null) throw new AppError('RUN_004', `operation ${operationId} of run ${runId} changed nothing`)
+    cursor = page.next
+  }
+}

@@ -1,0 +1,99 @@
+import { Command } from 'commander'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sha256 } from '#domain/hash.ts'
+import { addDiscoverCommand } from './discover.ts'
+import { addQueriesCommand } from './queries.ts'
+
+let top: string
+
+beforeEach(async () => {
+  top = await mkdtemp(join(tmpdir(), 'remora-cli-'))
+})
+afterEach(() => rm(top, { recursive: true }))
+
+async function remora(...args: string[]) {
+  const said = { out: '', err: '', code: 0 }
+  const io = {
+    out: (text: string) => void (said.out += text),
+    err: (text: string) => void (said.err += text),
+    exit: (code: number) => void (said.code = code),
+  }
+  const program = new Command()
+    .exitOverride()
+    .configureOutput({ writeErr: io.err })
+    .configureHelp({ showGlobalOptions: true })
+  addDiscoverCommand(program, io)
+  addQueriesCommand(program, io)
+  await program.parseAsync(['node', 'remora', ...args])
+  return said
+}
+
+const source = 'class A:\n    @dec\n    def m(self):\n        pass\n'
+
+type Expected = { kind: string; name: string; within?: string; lines: number[]; bytes: number[]; parent: string | null }
+
+/** A node of `source` as the contract spells it. */
+function node({ kind, name, within = '', lines, bytes, parent }: Expected) {
+  return {
+    node_id: expect.stringMatching(/^n[0-9a-f]{16}$/),
+    kind,
+    name,
+    qualified_name: within + name,
+    path: 'a.py',
+    language: 'python',
+    start_line: lines[0],
+    end_line: lines[1],
+    start_byte: bytes[0],
+    end_byte: bytes[1],
+    parent_id: parent,
+    hash: sha256(source.slice(bytes[0], bytes[1])),
+  }
+}
+
+describe('remora discover', () => {
+  it('prints the document of the contract with --json', async () => {
+    await writeFile(join(top, 'a.py'), source)
+    await writeFile(join(top, '.hidden'), '')
+    const found = JSON.parse((await remora('discover', top, '--json', '--workers', '1')).out)
+    const [file, cls] = found.nodes
+    expect(found).toEqual({
+      nodes: [
+        node({ kind: 'file', name: 'a.py', lines: [1, 4], bytes: [0, 48], parent: null }),
+        node({ kind: 'class', name: 'A', lines: [1, 4], bytes: [0, 47], parent: file.node_id }),
+        node({ kind: 'method', name: 'm', within: 'A.', lines: [2, 4], bytes: [13, 47], parent: cls.node_id }),
+      ],
+      files: 1,
+      skipped: [{ path: '.hidden', reason: 'hidden' }],
+      duration_ms: expect.any(Number),
+    })
+  })
+
+  it('prints a table a person can read, filtered by kind', async () => {
+    await writeFile(join(top, 'a.py'), source)
+    const { out } = await remora('discover', top, '--kinds', 'method,class', '--workers', '1')
+    expect(out).toMatch(/^a\.py\n +1-4 +class +A\n +2-4 +method +A\.m\n\n2 nodes in 1 files: 1 class, 1 method /)
+  })
+
+  it('refuses a folder that is not there and a count that is none', async () => {
+    await expect(remora('discover', join(top, 'none'))).rejects.toMatchObject({ code: 'DISC_005' })
+    await expect(remora('discover', top, '--workers', 'many')).rejects.toMatchObject({
+      code: 'commander.invalidArgument',
+    })
+  })
+})
+
+describe('remora queries', () => {
+  it('passes the built-in packs and lists their kinds', async () => {
+    expect(await remora('queries', 'check')).toMatchObject({ out: 'python/default: PASS (4 queries)\n', code: 0 })
+    expect((await remora('queries', 'list')).out).toBe('python/default: file, class, function, method\n')
+  })
+
+  it('exits with 1 and names every fault', async () => {
+    const { out, code } = await remora('queries', 'check', '--dir', join(top, 'none'), '--json')
+    expect(code).toBe(1)
+    expect(JSON.parse(out).faults).toEqual([expect.objectContaining({ code: 'DISC_001', fault: 'missing_folder' })])
+  })
+})

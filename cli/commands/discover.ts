@@ -1,0 +1,74 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import type { CodeNode } from '#domain/code-node.ts'
+import type { Discovery } from '../../services/discovery/discover/discover-nodes.ts'
+import { discoverFolder } from '../../services/discovery/discover/discover-folder.ts'
+import type { CommandIo } from '../command-io.ts'
+
+type DiscoverOptions = { languages?: string[]; kinds?: string[]; workers: number; json?: true }
+
+/** `remora discover`: the code nodes of a folder, in process, without services. */
+export function addDiscoverCommand(program: Command, io: CommandIo): void {
+  program
+    .command('discover')
+    .description('find the code nodes of a folder, in process')
+    .argument('[path]', 'folder to look through', '.')
+    .option('--languages <names...>', 'only these languages')
+    .option('--kinds <kinds...>', 'only nodes of these kinds')
+    .option('--workers <count>', 'parsing threads; 0 is one per core', wholeNumber, 0)
+    .option('--json', 'print one JSON document')
+    .action(async (path: string, options: DiscoverOptions) => {
+      const filters = { languages: listed(options.languages), nodeKinds: listed(options.kinds) }
+      const never = new AbortController().signal
+      const found = await discoverFolder(path, { filters, threads: options.workers }, never)
+      io.out(options.json ? `${JSON.stringify(discoveryView(found))}\n` : describeDiscovery(found))
+    })
+}
+
+/** A discovery as `remora discover --json` prints it (contract.md §1). */
+export function discoveryView(found: Discovery) {
+  const { nodes, files, skipped, durationMs } = found
+  return { nodes: nodes.map(nodeView), files, skipped, duration_ms: durationMs }
+}
+
+function nodeView(node: CodeNode) {
+  return {
+    node_id: node.nodeId,
+    kind: node.kind,
+    name: node.name,
+    qualified_name: node.qualifiedName,
+    path: node.path,
+    language: node.language,
+    start_line: node.startLine,
+    end_line: node.endLine,
+    start_byte: node.startByte,
+    end_byte: node.endByte,
+    parent_id: node.parentId,
+    hash: node.hash,
+  }
+}
+
+function describeDiscovery({ nodes, files, skipped, durationMs }: Discovery): string {
+  const lines: string[] = []
+  let file = ''
+  for (const node of nodes) {
+    if (node.path !== file) lines.push((file = node.path))
+    const range = `${node.startLine}-${node.endLine}`
+    if (node.kind !== 'file') lines.push(`  ${range.padEnd(11)} ${node.kind.padEnd(10)} ${node.qualifiedName}`)
+  }
+  const counts = Map.groupBy(nodes, (node) => node.kind)
+  const kinds = Array.from(counts, ([kind, ofKind]) => `${ofKind.length} ${kind}`).toSorted()
+  if (nodes.length > 0) lines.push('')
+  if (skipped.length > 0) lines.push('Skipped:', ...skipped.map(({ path, reason }) => `  ${path}  ${reason}`), '')
+  const summary = [`${nodes.length} nodes in ${files} files`, ...(kinds.length > 0 ? [kinds.join(', ')] : [])]
+  lines.push(`${summary.join(': ')} (${skipped.length} skipped, ${(durationMs / 1000).toFixed(1)} s)`)
+  return `${lines.join('\n')}\n`
+}
+
+function listed(values: readonly string[] | undefined): string[] {
+  return (values ?? []).flatMap((value) => value.split(',')).filter((value) => value !== '')
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,3}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 0 to 999.')
+  return Number(text)
+}

@@ -1,0 +1,34 @@
+import { InvalidArgumentError } from 'commander'
+
+/** `a,b` as a list without empty entries; given twice, both count. */
+export function commaList(text: string, before: string[] = []): string[] {
+  const names = text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+  return [...before, ...names]
+}
+
+export function positiveInteger(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number above 0.')
+  return Number(text)
+}
+
+export function positiveUpTo(most: number): (text: string) => number {
+  return (text) => {
+    const value = positiveInteger(text)
+    if (value > most) throw new InvalidArgumentError(`It must be at most ${most}.`)
+    return value
+  }
+}
+
+export function portNumber(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new InvalidArgumentError('It must be a port, 0 to 65535.')
+  return Number(text)
+}
+
+/** `rehearsal`, or an http(s) URL. */
+export function modelChoice(text: string): string {
+  if (text === 'rehearsal' || (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))) return text
+  throw new InvalidArgumentError('It must be "rehearsal" or the http(s) URL of a model server, such as http://host:8000/v1.')
+}

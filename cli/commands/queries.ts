@@ -1,0 +1,56 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { checkPacks, type CheckedPacks } from '../../services/discovery/discover/check-packs.ts'
+import { manifestFile, manifestOf, manifestText } from '../../services/discovery/discover/pack-manifest.ts'
+import { builtinQueries, listPackFolders } from '../../services/discovery/discover/query-pack.ts'
+import type { CommandIo } from '../command-io.ts'
+
+type QueriesOptions = { dir: string; json?: true }
+
+/** `remora queries check | list | manifest`: the query packs, checked, listed, recorded. */
+export function addQueriesCommand(program: Command, io: CommandIo): void {
+  const queries = program.command('queries').description('check, list and record the query packs')
+  const subcommand = (name: string, description: string) =>
+    queries
+      .command(name)
+      .description(description)
+      .option('--dir <folder>', 'folder of the packs, <language>/<pack>/*.scm', builtinQueries)
+      .option('--json', 'print one JSON document')
+  subcommand('check', 'check every pack; exit code 1 on any fault').action((options) => check(options, io))
+  subcommand('list', 'list the packs and their node kinds').action((options) => list(options, io))
+  subcommand('manifest', 'write the manifest of every pack').action((options) => writeManifests(options, io))
+}
+
+async function check({ dir, json }: QueriesOptions, io: CommandIo): Promise<void> {
+  const checked = await checkPacks(dir, { complete: dir === builtinQueries })
+  io.out(json ? `${JSON.stringify(checkView(checked))}\n` : describeCheck(checked))
+  if (checked.faults.length > 0) io.exit(1)
+}
+
+function checkView({ packs, faults }: CheckedPacks) {
+  return { packs: packs.map(({ folder, manifest }) => ({ ...manifest, folder })), faults }
+}
+
+function describeCheck({ packs, faults }: CheckedPacks): string {
+  const passed = packs
+    .filter(({ folder }) => !faults.some(({ file }) => file.startsWith(join(folder, '/'))))
+    .map(({ manifest }) => `${manifest.language}/${manifest.pack}: PASS (${manifest.queries} queries)`)
+  const failed = faults.map(({ file, line, code, fault, message }) => `${file}:${line}: ${code} ${fault}: ${message}`)
+  return `${[...passed, ...failed].join('\n')}\n`
+}
+
+async function list({ dir, json }: QueriesOptions, io: CommandIo): Promise<void> {
+  const packs = await Promise.all((await listPackFolders(dir)).map(manifestOf))
+  const views = packs.map(({ language, pack, kinds }) => ({ language, pack, kinds: ['file', ...kinds] }))
+  const lines = views.map(({ language, pack, kinds }) => `${language}/${pack}: ${kinds.join(', ')}\n`)
+  io.out(json ? `${JSON.stringify({ packs: views })}\n` : lines.join(''))
+}
+
+async function writeManifests({ dir, json }: QueriesOptions, io: CommandIo): Promise<void> {
+  const folders = await listPackFolders(dir)
+  const manifests = await Promise.all(folders.map(manifestOf))
+  const files = folders.map(({ folder }) => join(folder, manifestFile))
+  for (const [at, manifest] of manifests.entries()) await writeFile(files[at] ?? '', manifestText(manifest))
+  io.out(json ? `${JSON.stringify({ packs: manifests })}\n` : files.map((file) => `wrote ${file}\n`).join(''))
+}

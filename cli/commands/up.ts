@@ -1,0 +1,49 @@
+import { once } from 'node:events'
+import type { Command } from 'commander'
+import type { CliContext } from '../cli-context.ts'
+import { rehearsalLabel } from '../progress/result-report.ts'
+import { startEmbedded } from '../run/reach-service.ts'
+import type { Stack } from '../stack/start-stack.ts'
+import { modelChoice, portNumber, positiveUpTo } from './option-parsers.ts'
+import { defaultWorkers } from './run.ts'
+
+type UpOptions = { workers: number; port: number; model?: string; json?: true }
+
+/** `remora up`: the embedded stack in the foreground, until Ctrl-C or SIGTERM. */
+export function addUpCommand(program: Command, context: CliContext): void {
+  program
+    .command('up')
+    .description('run the whole service on this machine, in the foreground')
+    .option('--workers <count>', 'worker processes', positiveUpTo(64), defaultWorkers())
+    .option('--port <port>', 'port of the API; 0 takes a free one', portNumber, 8420)
+    .option('--model <url>', 'model server, or "rehearsal" (default: REMORA_MODEL_URLS, else rehearsal)', modelChoice)
+    .option('--json', 'print one JSON line when ready')
+    .action((options: UpOptions) => runStack(options, context))
+}
+
+async function runStack(options: UpOptions, context: CliContext): Promise<void> {
+  const { io, signal, config } = context
+  const stack = await startEmbedded(options, context)
+  try {
+    io.out(options.json ? `${JSON.stringify(readyView(stack))}\n` : readyText(stack))
+    if (!options.json && (options.model ?? config.modelUrls ?? 'rehearsal') === 'rehearsal') {
+      io.out(`model: ${rehearsalLabel}\n`)
+    }
+    const over = AbortSignal.any([signal, stack.failed])
+    if (!over.aborted) await once(over, 'abort')
+    stack.failed.throwIfAborted()
+    if (!options.json) io.err('stopping\n')
+  } finally {
+    await stack.stop()
+  }
+}
+
+function readyView(stack: Stack) {
+  return { url: stack.url, token: stack.token, processes: stack.processes() }
+}
+
+function readyText(stack: Stack): string {
+  const processes = stack.processes().map(({ service, pid }) => `  ${service.padEnd(10)} ${pid}`)
+  const access = [`export REMORA_API_URL=${stack.url}`, `export REMORA_TOKEN=${stack.token}`]
+  return `${['ready', ...processes, '', ...access].join('\n')}\n`
+}

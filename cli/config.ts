@@ -1,0 +1,64 @@
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { LogLevelName, readEnv, storageConfig, storageEnv, type Env, type StorageConfig } from '#platform/env.ts'
+import type { LogLevel } from '#platform/log.ts'
+
+const text = z.string().optional()
+
+const shape = {
+  REMORA_API_URL: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
+  REMORA_TOKEN: text,
+  REMORA_DATA_DIR: z.string().min(1).default('.remora'),
+  REMORA_LOG_LEVEL: LogLevelName.default('info'),
+  REMORA_MODEL: text,
+  REMORA_MODEL_URLS: text,
+  REMORA_MODEL_API_KEY: text,
+  NO_COLOR: text,
+  FORCE_COLOR: text,
+  TERM: text,
+}
+
+export type CliConfig = {
+  /** A running service. Undefined: commands bring an embedded stack. */
+  apiUrl: string | undefined
+  token: string | undefined
+  /** Absolute. */
+  dataDir: string
+  logLevel: LogLevel
+  /** Comma-separated, or undefined for the rehearsal model. */
+  modelUrls: string | undefined
+  /** The model's name on those servers. */
+  modelName: string | undefined
+  modelApiKey: string | undefined
+  color: 'never' | 'always' | 'terminal'
+  /** Redis and S3 of a running service, for `verify`; undefined unless REMORA_REDIS_URL is set. */
+  storage: StorageConfig | undefined
+}
+
+/** The command line's slice of the environment. CONFIG_003 names every bad variable. */
+export function readCliConfig(env: Env): CliConfig {
+  const values = readEnv(shape, env)
+  const redisUrl = env['REMORA_REDIS_URL'] ?? ''
+  return {
+    apiUrl: given(values.REMORA_API_URL)?.replace(/\/+$/, ''),
+    token: given(values.REMORA_TOKEN),
+    dataDir: resolve(values.REMORA_DATA_DIR),
+    logLevel: values.REMORA_LOG_LEVEL,
+    modelUrls: given(values.REMORA_MODEL_URLS),
+    modelName: given(values.REMORA_MODEL),
+    modelApiKey: given(values.REMORA_MODEL_API_KEY),
+    color: colorOf(values),
+    storage: redisUrl === '' ? undefined : storageConfig(readEnv(storageEnv, env)),
+  }
+}
+
+/** An empty variable counts as unset, as in most programs. */
+function given(value: string | undefined): string | undefined {
+  return value === undefined || value === '' ? undefined : value
+}
+
+/** NO_COLOR (no-color.org) wins over everything, whatever its value. */
+function colorOf(env: { NO_COLOR?: string | undefined; FORCE_COLOR?: string | undefined; TERM?: string | undefined }) {
+  if (given(env.NO_COLOR) !== undefined || env.TERM === 'dumb') return 'never'
+  return given(env.FORCE_COLOR) === undefined || env.FORCE_COLOR === '0' ? 'terminal' : 'always'
+}

@@ -1,0 +1,36 @@
+import { CommanderError } from 'commander'
+import type { CommandIo } from './command-io.ts'
+import { readCliConfig } from './config.ts'
+import { describeFailure } from './describe-failure.ts'
+import { onInterrupt } from './interrupt.ts'
+import { buildProgram } from './program.ts'
+
+const interrupted = 130
+let exitCode = 0
+
+const io: CommandIo = {
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+  exit: (code) => void (exitCode = code),
+}
+
+/** Runs the command line once; answers the exit code (contract.md §1; 130 after Ctrl-C). */
+async function main(args: readonly string[]): Promise<number> {
+  const signal = onInterrupt()
+  try {
+    const config = readCliConfig(process.env)
+    const colored = config.color === 'always' || (config.color === 'terminal' && process.stdout.isTTY)
+    const terminal = process.stderr.isTTY ? process.stderr : undefined
+    await buildProgram({ io, config, signal, terminal, colored, cwd: process.cwd() }).parseAsync(args, { from: 'user' })
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    if (signal.aborted) return interrupted
+    const { text, document } = describeFailure(error)
+    if (args.includes('--json')) io.out(`${JSON.stringify(document)}\n`)
+    io.err(text)
+    return 1
+  }
+  return exitCode
+}
+
+process.exit(await main(process.argv.slice(2)))

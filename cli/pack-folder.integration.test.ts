@@ -1,0 +1,197 @@
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { unpackTar } from 'modern-tar'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { packFolder, packPath } from './pack-folder.ts'
+
+let root: string
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'remora-pack-'))
+})
+afterAll(() => rm(root, { recursive: true, force: true }))
+
+const options = { signal: AbortSignal.timeout(20_000) }
+
+async function folderOf(files: Record<string, string | Buffer>): Promise<string> {
+  const folder = await mkdtemp(join(root, 'f-'))
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), content)
+  }
+  return folder
+}
+
+async function bytesOf(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync(stream))
+}
+
+/** The packed archive's entries by name, as an independent reader sees them. */
+async function entriesOf(stream: AsyncIterable<Uint8Array>) {
+  const entries = await unpackTar(gunzipSync(await bytesOf(stream)), { strict: true })
+  return new Map(
+    entries.map(({ header, data }) => [header.name, { ...header, text: Buffer.from(data ?? []).toString() }]),
+  )
+}
+
+describe('packFolder', () => {
+  it('packs in path order, byte for byte the same each time', async () => {
+    const folder = await folderOf({ 'b.py': 'b', 'a/z.py': 'z', 'a.py': 'a', 'a/empty': '' })
+    const packed = await packFolder(folder, options)
+    expect(packed.files).toBe(4)
+    const first = await bytesOf(packed.stream)
+    expect((await bytesOf((await packFolder(folder, options)).stream)).equals(first)).toBe(true)
+    const entries = await entriesOf((await packFolder(folder, options)).stream)
+    expect([...entries.keys()]).toEqual(['a.py', 'a/empty', 'a/z.py', 'b.py'])
+  })
+
+  it('leaves out what .gitignore files say, the deeper one having the last word', async () => {
+    const folder = await folderOf({
+      '.gitignore': '*.log\nbuild/\n/only-here.txt\n',
+      'a.py': '',
+      'x.log': '',
+      'build/out.py': '',
+      'only-here.txt': '',
+      'sub/.gitignore': '!keep.log\n/local.py\n',
+      'sub/keep.log': '',
+      'sub/drop.log': '',
+      'sub/local.py': '',
+      'sub/only-here.txt': '',
+      'sub/deep/local.py': '',
+      'sub/build/out.py': '',
+    })
+    const packed = await packFolder(folder, options)
+    expect([...(await entriesOf(packed.stream)).keys()]).toEqual([
+      '.gitignore',
+      'a.py',
+      'sub/.gitignore',
+      'sub/deep/local.py',
+      'sub/keep.log',
+      'sub/only-here.txt',
+    ])
+    expect(packed.skipped).toContainEqual({ path: 'build', reason: 'ignored by .gitignore' })
+  })
+
+  it('agrees with Git about what is ignored', async () => {
+    const folder = await folderOf({
+      '.gitignore': 'tmp*\n!tmp-kept\n**/cache/\ndocs/*.txt\n\\#odd\n',
+      tmp1: '',
+      'tmp-kept': '',
+      'x/tmp2': '',
+      'x/cache/y': '',
+      'docs/a.txt': '',
+      'docs/b/c.txt': '',
+      '#odd': '',
+    })
+    const git = (...args: string[]) => execFileSync('git', ['-C', folder, ...args]).toString()
+    git('init', '-q')
+    const listed = git('ls-files', '--others', '--exclude-standard', '-z')
+      .split('\0')
+      .filter((path) => path !== '')
+    expect([...(await entriesOf((await packFolder(folder, options)).stream)).keys()]).toEqual(listed.toSorted())
+  })
+
+  it('never sends history, installed packages or our own state', async () => {
+    const folder = await folderOf({
+      'a.py': '',
+      '.git/config': '',
+      '.remora/redis/x': '',
+      'web/node_modules/x/y.js': '',
+      'p/__pycache__/a.pyc': '',
+      '.venv/bin/python': '',
+    })
+    const packed = await packFolder(folder, options)
+    expect(packed.files).toBe(1)
+    expect(packed.skipped.map(({ path }) => path)).toEqual([
+      '.git',
+      '.remora',
+      '.venv',
+      'p/__pycache__',
+      'web/node_modules',
+    ])
+  })
+
+  it('keeps links that stay inside as links, and names those that do not', async () => {
+    const folder = await folderOf({ 'src/a.py': 'x' })
+    await symlink('../src/a.py', join(folder, 'src/inside'))
+    await symlink('../../etc/passwd', join(folder, 'src/outside'))
+    await symlink('/etc/passwd', join(folder, 'absolute'))
+    const packed = await packFolder(folder, options)
+    const entries = await entriesOf(packed.stream)
+    expect(entries.get('src/inside')).toMatchObject({ type: 'symlink', linkname: '../src/a.py' })
+    expect(packed.skipped.map(({ path }) => path)).toEqual(['absolute', 'src/outside'])
+    expect(packed.files).toBe(2)
+  })
+
+  it('leaves out a file that is too large or no file, with the reason', async () => {
+    const folder = await folderOf({ 'a.py': '', 'huge.bin': '' })
+    await truncate(join(folder, 'huge.bin'), 64 * 1024 ** 2 + 1)
+    execFileSync('mkfifo', [join(folder, 'pipe')])
+    const packed = await packFolder(folder, options)
+    expect(packed.skipped).toEqual([
+      { path: 'huge.bin', reason: 'larger than 67108864 bytes' },
+      { path: 'pipe', reason: 'not a file' },
+    ])
+  })
+
+  it('fails its stream with INTAKE_001 when a file vanishes while it packs', async () => {
+    const folder = await folderOf({ 'a.py': 'a', 'b.py': 'b' })
+    const packed = await packFolder(folder, options)
+    await rm(join(folder, 'b.py'))
+    await expect(bytesOf(packed.stream)).rejects.toMatchObject({ code: 'INTAKE_001' })
+  })
+
+  it('can be left, or aborted, in the middle', async () => {
+    const folder = await folderOf(
+      Object.fromEntries(Array.from({ length: 40 }, (_v, at) => [`f${at}`, randomBytes(1 << 20)])),
+    )
+    for await (const chunk of (await packFolder(folder, options)).stream) {
+      expect(chunk.length).toBeGreaterThan(0)
+      break
+    }
+    const abort = new AbortController()
+    const packed = await packFolder(folder, { signal: abort.signal })
+    const reading = (async () => {
+      for await (const _chunk of packed.stream) abort.abort(new Error('enough'))
+    })()
+    await expect(reading).rejects.toThrow('enough')
+  })
+
+  it('counts no files in an empty folder', async () => {
+    expect(await packFolder(await folderOf({}), options)).toMatchObject({ files: 0, skipped: [] })
+  })
+})
+
+describe('packPath', () => {
+  it('passes an archive through as it is, whatever it is called', async () => {
+    const folder = await folderOf({ 'a.py': 'x' })
+    const archive = join(root, 'archive.bin')
+    execFileSync('tar', ['-czf', archive, '-C', folder, '.'])
+    const packed = await packPath(archive, options)
+    expect(packed.files).toBeNull()
+    expect(gunzipSync(await bytesOf(packed.stream)).length).toBeGreaterThan(1024)
+  })
+
+  it.each([
+    ['a path that is not there', async () => join(root, 'none')],
+    ['a file that is no archive', async () => join(await folderOf({ 'a.tar': 'x = 1\n'.repeat(200) }), 'a.tar')],
+    ['a device', async () => '/dev/null'],
+  ])('refuses %s with INTAKE_001', async (_name, path) => {
+    await expect(packPath(await path(), options)).rejects.toMatchObject({ code: 'INTAKE_001' })
+  })
+
+  it('refuses a folder without a file to send with INTAKE_007', async () => {
+    const folder = await folderOf({ '.git/config': 'x', 'x.log': '', '.gitignore': '.gitignore\n*.log\n' })
+    await expect(packPath(folder, options)).rejects.toMatchObject({ code: 'INTAKE_007' })
+  })
+
+  it('keeps the executable bit', async () => {
+    const folder = await folderOf({ 'run.sh': '#!/bin/sh\n', 'plain.sh': '' })
+    await chmod(join(folder, 'run.sh'), 0o755)
+    const entries = await entriesOf((await packPath(folder, options)).stream)
+    expect([entries.get('run.sh')?.mode, entries.get('plain.sh')?.mode]).toEqual([0o755, 0o644])
+  })
+})

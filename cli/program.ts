@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+import { z } from 'zod'
+import type { CliContext } from './cli-context.ts'
+import { addDiffCommand } from './commands/diff.ts'
+import { addDiscoverCommand } from './commands/discover.ts'
+import { addQueriesCommand } from './commands/queries.ts'
+import { addRunCommand } from './commands/run.ts'
+import { addRunsCommand } from './commands/runs.ts'
+import { addShowCommand } from './commands/show.ts'
+import { addSubmitCommand } from './commands/submit.ts'
+import { addUpCommand } from './commands/up.ts'
+import { addVerifyCommand } from './commands/verify.ts'
+
+const Package = z.object({ version: z.string() })
+
+/**
+ * The command line of contract.md §1. Wrong usage and `--help` throw commander's CommanderError; what fails in a command
+ * is thrown as it is.
+ */
+export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
+  const { io } = given
+  const program = new Command('remora')
+    .description('Small tool-calling agents over a whole repository: one agent run per code node.')
+    .version(packageVersion())
+    .option('--verbose', 'print debug logs')
+    .exitOverride()
+    .configureOutput({ writeOut: io.out, writeErr: io.err })
+    .showHelpAfterError('Try --help.')
+  const context: CliContext = { ...given, verbose: () => program.opts()['verbose'] === true }
+  addRunCommand(program, context)
+  addUpCommand(program, context)
+  addSubmitCommand(program, context)
+  addRunsCommand(program, context)
+  addShowCommand(program, context)
+  addDiffCommand(program, context)
+  addVerifyCommand(program, context)
+  addDiscoverCommand(program, io)
+  addQueriesCommand(program, io)
+  return program
+}
+
+function packageVersion(): string {
+  return Package.parse(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))).version
+}

@@ -1,0 +1,55 @@
+import { after } from '#platform/clock.ts'
+
+/** The part of a terminal's stdout or stderr that drawing needs. */
+export type Terminal = { write(text: string): unknown; columns?: number; rows?: number }
+
+export type LiveScreen = {
+  /** Shows `lines` in place of the last ones: at once, or as soon as the frame limit allows. */
+  draw(lines: () => string[]): void
+  /** Draws what is outstanding, gives the cursor back and leaves the picture standing. */
+  close(): void
+}
+
+const frameMs = 100
+const hideCursor = '\u001B[?25l'
+const showCursor = '\u001B[?25h'
+
+/**
+ * Redraws a few lines in place, at most ten times a second. A frame is one write that overwrites line by line and clears
+ * only what is left over, so nothing flickers. It never scrolls: what does not fit above the cursor is left out.
+ */
+export function openLiveScreen(terminal: Terminal): LiveScreen {
+  let drawn = 0
+  let lastFrameAt = -Infinity
+  let pending: (() => string[]) | undefined
+  let cancelTimer = () => {}
+
+  const frame = () => {
+    if (pending === undefined) return
+    const lines = pending().slice(0, Math.max(1, (terminal.rows ?? 24) - 1))
+    pending = undefined
+    terminal.write(frameText(lines, drawn))
+    drawn = lines.length
+    lastFrameAt = performance.now()
+  }
+  return {
+    draw(lines) {
+      const scheduled = pending !== undefined
+      pending = lines
+      const waitMs = lastFrameAt + frameMs - performance.now()
+      if (waitMs <= 0) return frame()
+      if (!scheduled) cancelTimer = after(waitMs, frame)
+    },
+    close() {
+      cancelTimer()
+      frame()
+      terminal.write(showCursor)
+    },
+  }
+}
+
+/** One write: up over the last frame, each line overwritten and its rest cleared, then everything below cleared. */
+export function frameText(lines: readonly string[], drawnBefore: number): string {
+  const up = drawnBefore === 0 ? '' : `\u001B[${drawnBefore}A`
+  return `${hideCursor}\r${up}${lines.map((line) => `${line}\u001B[K\n`).join('')}\u001B[J`
+}

@@ -1,0 +1,83 @@
+import type { RunPhase } from '#domain/run.ts'
+
+/** The phases a run of this command goes through, in order. */
+export const shownPhases = ['snapshot', 'discovery', 'planning', 'execution', 'review'] as const satisfies RunPhase[]
+export type ShownPhase = (typeof shownPhases)[number]
+
+export type AgentProgress = {
+  running: number
+  succeeded: number
+  unchanged: number
+  skipped: number
+  failed: number
+  tokens: number
+  /** Model and tool time of the ended operations together; more than wall time, since they run side by side. */
+  workMs: number
+}
+
+export type Failure = { operationId: string; agent: string; code: string; reason: string }
+
+export type ProgressState = {
+  runId: string
+  status: string
+  phase: ShownPhase
+  files: number | undefined
+  nodes: number | undefined
+  /** Undefined until the run is planned. */
+  total: number | undefined
+  agents: Readonly<Record<string, AgentProgress>>
+  /** The latest events in words, newest last. */
+  recent: readonly string[]
+  /** The first ones; `failed` of the agents counts all. */
+  failures: readonly Failure[]
+  /** Names of the models that answered, in their servers' words. */
+  models: readonly string[]
+  changeSets: number
+  errorCode: string | undefined
+  reason: string | undefined
+  startedAtMs: number | undefined
+  lastAtMs: number | undefined
+}
+
+export function emptyProgress(runId: string): ProgressState {
+  return {
+    runId,
+    status: 'queued',
+    phase: 'snapshot',
+    files: undefined,
+    nodes: undefined,
+    total: undefined,
+    agents: {},
+    recent: [],
+    failures: [],
+    models: [],
+    changeSets: 0,
+    errorCode: undefined,
+    reason: undefined,
+    startedAtMs: undefined,
+    lastAtMs: undefined,
+  }
+}
+
+export function emptyAgent(): AgentProgress {
+  return { running: 0, succeeded: 0, unchanged: 0, skipped: 0, failed: 0, tokens: 0, workMs: 0 }
+}
+
+/** Operations that have an end, over all agents. */
+export function endedOperations(state: ProgressState): number {
+  return sum(state, (agent) => agent.succeeded + agent.unchanged + agent.skipped + agent.failed)
+}
+
+export function failedOperations(state: ProgressState): number {
+  return sum(state, (agent) => agent.failed)
+}
+
+export function runningOperations(state: ProgressState): number {
+  return sum(state, (agent) => agent.running)
+}
+
+function sum(state: ProgressState, of: (agent: AgentProgress) => number): number {
+  let total = 0
+  for (const agent of Object.values(state.agents)) total += of(agent)
+  return total
+}

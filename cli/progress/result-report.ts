@@ -1,0 +1,91 @@
+import type { RunView } from '../api-views.ts'
+import { clip, widthOf, type Paint } from './paint.ts'
+import { plural } from './describe-event.ts'
+import { failedOperations, type AgentProgress, type ProgressState } from './progress-state.ts'
+import { formatSeconds } from './render-screen.ts'
+
+export const rehearsalLabel = 'rehearsal model (no LLM)'
+
+/** What became of the patch. */
+export type PatchResult = { path: string; applied: boolean; hint: string } | undefined
+
+export type ReportParts = { state: ProgressState; run: RunView; patch: PatchResult; conflicts: readonly ConflictLine[] }
+export type ConflictLine = { changeSetId: string; code: string; reason: string }
+
+const shownFailures = 5
+const lineWidth = 160
+const columns = ['agent', 'operations', 'succeeded', 'unchanged', 'skipped', 'failed', 'tokens', 'work'] as const
+
+/** The end of `remora run` for a person: a row per agent, what was proved, what went wrong, where the patch is. */
+export function renderReport({ state, run, patch, conflicts }: ReportParts, paint: Paint): string {
+  const blocks = [
+    [headline(state, run, paint)],
+    table(state, paint),
+    evidenceLines(run, paint),
+    failureLines(state, paint),
+    conflictLines(run, conflicts, paint),
+    patchLines(run, patch, paint),
+  ]
+  return `${blocks
+    .filter((block) => block.length > 0)
+    .map((block) => block.join('\n'))
+    .join('\n\n')}\n`
+}
+
+function headline(state: ProgressState, run: RunView, paint: Paint): string {
+  const tone = run.status !== 'completed' ? 'red' : failedOperations(state) > 0 ? 'yellow' : 'green'
+  const took = run.duration_ms === null || run.duration_ms === undefined ? '' : ` in ${formatSeconds(run.duration_ms)}`
+  const why = run.error_code === null || run.error_code === undefined ? '' : `: ${run.error_code} ${run.reason ?? ''}`
+  const model = state.models.length === 0 ? '' : `  ·  ${state.models.join(', ')}`
+  return `${paint('bold', `run ${run.run_id}`)} ${paint(tone, run.status)}${took}${clip(why, lineWidth)}${model}`
+}
+
+function table(state: ProgressState, paint: Paint): string[] {
+  const rows = Object.entries(state.agents)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, agent]) => [name, ...figures(agent)])
+  if (rows.length === 0) return []
+  const widths = columns.map((title, at) => Math.max(title.length, ...rows.map((row) => widthOf(row[at] ?? ''))))
+  const line = (cells: readonly string[]) =>
+    cells.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join('  ')
+  return [paint('dim', line(columns)), ...rows.map(line)]
+}
+
+function figures(agent: AgentProgress): string[] {
+  const { succeeded, unchanged, skipped, failed, tokens, workMs } = agent
+  const counts = [succeeded + unchanged + skipped + failed, succeeded, unchanged, skipped, failed, tokens]
+  return [...counts.map((count) => count.toLocaleString('en-US')), formatSeconds(workMs)]
+}
+
+function evidenceLines(run: RunView, paint: Paint): string[] {
+  const lines = Object.entries(run.checks).map(([check, { ok, total }]) => {
+    const tone = ok === total ? 'green' : 'red'
+    return `  ${check.padEnd(18)} ${paint(tone, `${ok} of ${plural(total, 'file')}`)}`
+  })
+  return lines.length === 0 ? [] : ['Checked on the composed files:', ...lines]
+}
+
+function failureLines(state: ProgressState, paint: Paint): string[] {
+  const total = failedOperations(state)
+  if (total === 0) return []
+  const shown = state.failures.slice(0, shownFailures)
+  const lines = shown.map(({ agent, operationId, code, reason }) =>
+    clip(`  ${code}  ${agent} ${operationId}  ${reason}`, lineWidth),
+  )
+  const rest = total > shown.length ? [`  … and ${total - shown.length} more`] : []
+  return [paint('red', `${plural(total, 'operation')} failed:`), ...lines, ...rest]
+}
+
+function conflictLines(run: RunView, conflicts: readonly ConflictLine[], paint: Paint): string[] {
+  if (run.conflicts === 0) return []
+  const lines = conflicts.map(({ changeSetId, code, reason }) => clip(`  ${code}  ${changeSetId}  ${reason}`, lineWidth))
+  const rest = run.conflicts > conflicts.length ? [`  … and ${run.conflicts - conflicts.length} more`] : []
+  return [paint('yellow', `${plural(run.conflicts, 'change set')} left out of the patch:`), ...lines, ...rest]
+}
+
+function patchLines(run: RunView, patch: PatchResult, paint: Paint): string[] {
+  if (run.status !== 'completed') return []
+  if (patch === undefined) return ['Nothing to change: no patch was written.']
+  if (patch.applied) return [`Proposed patch: ${patch.path}`, paint('green', 'Applied.')]
+  return [`Proposed patch: ${patch.path}`, `Apply it:       ${patch.hint}`]
+}

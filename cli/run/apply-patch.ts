@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process'
+import { realpath, stat } from 'node:fs/promises'
+import { relative, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { AppError } from '#domain/error.ts'
+
+const run = promisify(execFile)
+
+/**
+ * The `git apply` that puts `patch` onto `folder`: its arguments and where to run it. Inside a larger repository the
+ * command runs at the top with `--directory`, because in a subfolder git skips every file without an error.
+ */
+export async function applyCommand(folder: string, patch: string): Promise<{ cwd: string; args: string[] }> {
+  const cwd = await realpath(folder)
+  const place = await run('git', ['rev-parse', '--show-toplevel', '--show-prefix'], { cwd }).catch(() => undefined)
+  const [top = '', prefix = ''] = place?.stdout.split('\n') ?? []
+  if (top === '' || prefix === '') return { cwd, args: ['apply', resolve(patch)] }
+  return { cwd: top, args: ['apply', `--directory=${prefix.replace(/\/$/, '')}`, resolve(patch)] }
+}
+
+/** The same as a line to paste into a shell whose folder is `from`. */
+export async function applyHint(folder: string, patch: string, from: string): Promise<string> {
+  const { cwd, args } = await applyCommand(folder, patch)
+  const at = relative(await realpath(from), cwd)
+  const short = args.map((arg) => (arg === resolve(patch) && at === '' ? relative(from, arg) : arg))
+  return ['git', ...(at === '' ? [] : ['-C', at]), ...short].map(quoted).join(' ')
+}
+
+/** CONFIG_003 unless a patch can be applied to `path`. Called before the work, so that `--apply` cannot come to nothing. */
+export async function requireFolder(path: string): Promise<void> {
+  const stats = await stat(path).catch(() => undefined)
+  if (stats?.isDirectory() !== true) throw new AppError('CONFIG_003', `--apply needs a folder, and ${path} is none`)
+}
+
+/** Applies all of `patch` to the files of `folder`, or nothing of it: WORK_002 with git's words when it does not fit. */
+export async function applyPatch(folder: string, patch: string): Promise<void> {
+  const { cwd, args } = await applyCommand(folder, patch)
+  const [apply = 'apply', ...rest] = args
+  for (const step of [[apply, '--check', ...rest], args]) {
+    await run('git', step, { cwd }).catch((error: unknown) => {
+      throw new AppError('WORK_002', `the patch does not fit ${folder}: ${wordsOf(error)}`, { cause: error })
+    })
+  }
+}
+
+function wordsOf(error: unknown): string {
+  if (error instanceof Error && 'stderr' in error && typeof error.stderr === 'string' && error.stderr !== '') {
+    return error.stderr.trim().slice(0, 1000)
+  }
+  return error instanceof Error ? error.message : String(error)
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}

@@ -1,0 +1,58 @@
+import { AppError } from '#domain/error.ts'
+import { endedRunStatuses } from '#domain/run.ts'
+import { delay } from '#platform/clock.ts'
+import type { ApiClient } from '../api-client.ts'
+import type { EventPage, WireEvent } from '../api-views.ts'
+
+export type Follower = {
+  onEvent(event: WireEvent): void
+  /** After each page, also an empty one: about twice a second while nothing happens. */
+  onPage?(): void
+}
+
+const pageSize = 1000
+const waitMs = 500
+const failuresInRow = 6
+const firstPauseMs = 200
+
+/**
+ * Tells `follower` every event of the run, in order, each once, from the first one to the run's end; resolves to the
+ * status it ended with. A service that does not answer is asked again for about 12 s.
+ */
+export async function followRun(
+  runId: string,
+  follower: Follower,
+  deps: { client: Pick<ApiClient, 'readEvents'>; signal: AbortSignal },
+): Promise<string> {
+  for (let after = 0; ; ) {
+    const page = await readPage(runId, after, deps)
+    for (const event of page.events) follower.onEvent(event)
+    follower.onPage?.()
+    after = page.next_after
+    if (page.events.length === 0 && isOver(page.run_status)) return page.run_status
+  }
+}
+
+async function readPage(
+  runId: string,
+  after: number,
+  { client, signal }: { client: Pick<ApiClient, 'readEvents'>; signal: AbortSignal },
+): Promise<EventPage> {
+  for (let failures = 0; ; failures++) {
+    try {
+      return await client.readEvents(runId, { after, limit: pageSize, waitMs })
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!mayPass(error) || failures >= failuresInRow) throw error
+      await delay(firstPauseMs * 2 ** failures, signal)
+    }
+  }
+}
+
+function mayPass(error: unknown): boolean {
+  return error instanceof AppError && (error.retry || error.code === 'CONFIG_006')
+}
+
+function isOver(status: string): boolean {
+  return endedRunStatuses.some((ended) => ended === status)
+}

@@ -1,0 +1,69 @@
+import { join } from 'node:path'
+import { AppError } from '#domain/error.ts'
+import { openApiClient, type ApiClient } from '../api-client.ts'
+import type { CliContext } from '../cli-context.ts'
+import type { Stack } from '../stack/start-stack.ts'
+
+export type Service = {
+  client: ApiClient
+  /** The stack that was started for this; undefined when REMORA_API_URL names a running service. */
+  stack: Stack | undefined
+  close(): Promise<void>
+}
+
+export type StackChoice = {
+  /** Worker processes; 0 is enough to look at former runs. */
+  workers: number
+  /** As `--model` says it: a URL, `rehearsal`, or undefined for what the environment says. */
+  model?: string | undefined
+}
+
+/** The service REMORA_API_URL names, else an embedded stack over the data folder, which `close` stops again. */
+export async function reachService(choice: StackChoice, context: CliContext): Promise<Service> {
+  const { config, signal } = context
+  if (config.apiUrl !== undefined) {
+    const client = openApiClient({ url: config.apiUrl, token: config.token, signal })
+    return { client, stack: undefined, close: client.close }
+  }
+  const stack = await startEmbedded(choice, context)
+  const ended = AbortSignal.any([signal, stack.failed])
+  const client = openApiClient({ url: stack.url, token: stack.token, signal: ended })
+  return {
+    client,
+    stack,
+    async close() {
+      await client.close()
+      await stack.stop()
+    },
+  }
+}
+
+/** A client of the service REMORA_API_URL names; CONFIG_001 when it is unset. */
+export function runningService({ config, signal }: CliContext): ApiClient {
+  if (config.apiUrl === undefined) {
+    throw new AppError('CONFIG_001', 'REMORA_API_URL is not set: name a running service, or use "remora run"')
+  }
+  return openApiClient({ url: config.apiUrl, token: config.token, signal })
+}
+
+/** Loaded only when it is needed: the services are most of what there is to load. */
+export async function startEmbedded(
+  choice: StackChoice & { port?: number },
+  { config, signal, verbose }: CliContext,
+): Promise<Stack> {
+  const { startStack } = await import('../stack/start-stack.ts')
+  return startStack({
+    dataDir: config.dataDir,
+    workers: choice.workers,
+    port: choice.port ?? 0,
+    model: { urls: modelOf(choice.model ?? config.modelUrls), name: config.modelName, apiKey: config.modelApiKey },
+    token: config.token,
+    logLevel: verbose() ? 'debug' : config.logLevel,
+    logPath: verbose() ? undefined : join(config.dataDir, 'stack.log'),
+    signal,
+  })
+}
+
+function modelOf(model: string | undefined): string | undefined {
+  return model === 'rehearsal' ? undefined : model
+}

@@ -1,0 +1,28 @@
+import type { AgentProgress } from '../progress/progress-state.ts'
+import { rehearsalLabel, type ReportParts } from '../progress/result-report.ts'
+
+/** The last line of `remora run --json`. `patch` is null when the run proposes no change or did not complete. */
+export function resultView({ state, run, patch, conflicts }: ReportParts) {
+  return {
+    result: {
+      run_id: run.run_id,
+      status: run.status,
+      error_code: run.error_code ?? null,
+      reason: run.reason ?? null,
+      duration_ms: run.duration_ms ?? null,
+      models: state.models,
+      rehearsal: state.models.includes(rehearsalLabel),
+      agents: Object.fromEntries(Object.entries(state.agents).map(([name, agent]) => [name, agentView(agent)])),
+      checks: run.checks,
+      failures: run.failures,
+      conflicts: conflicts.map(({ changeSetId, code, reason }) => ({ change_set_id: changeSetId, error_code: code, reason })),
+      conflict_count: run.conflicts,
+      patch: patch === undefined ? null : { path: patch.path, applied: patch.applied, apply_with: patch.hint },
+    },
+  }
+}
+
+function agentView({ succeeded, unchanged, skipped, failed, tokens, workMs }: AgentProgress) {
+  const operations = succeeded + unchanged + skipped + failed
+  return { operations, succeeded, unchanged, skipped, failed, tokens, work_ms: workMs }
+}

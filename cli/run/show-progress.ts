@@ -1,0 +1,60 @@
+import type { WireEvent } from '../api-views.ts'
+import type { CliContext } from '../cli-context.ts'
+import { foldProgress } from '../progress/fold-progress.ts'
+import { openLiveScreen } from '../progress/live-screen.ts'
+import { openPaint } from '../progress/paint.ts'
+import { openPlainLines } from '../progress/plain-lines.ts'
+import { emptyProgress, type ProgressState } from '../progress/progress-state.ts'
+import { renderScreen } from '../progress/render-screen.ts'
+import type { Follower } from './follow-run.ts'
+
+export type ShownProgress = Follower & {
+  state(): ProgressState
+  /** Ends the display; nothing is drawn after it. */
+  close(): void
+}
+
+export type ProgressChoice = {
+  json: boolean
+  /** Every event as one JSON line, besides what is shown. */
+  onLine?: ((line: string) => void) | undefined
+}
+
+/** Shows a run while it goes on: JSON lines on stdout, else a live picture on a terminal, else plain lines on stderr. */
+export function showProgress(runId: string, choice: ProgressChoice, context: CliContext): ShownProgress {
+  let state = emptyProgress(runId)
+  const display = choice.json ? undefined : openDisplay(context, () => state)
+  return {
+    onEvent(event: WireEvent) {
+      state = foldProgress(state, event)
+      const line = JSON.stringify(event)
+      choice.onLine?.(line)
+      if (choice.json) context.io.out(`${line}\n`)
+      else display?.update()
+    },
+    onPage: () => display?.update(),
+    state: () => state,
+    close: () => display?.close(),
+  }
+}
+
+type Display = { update(): void; close(): void }
+
+function openDisplay(context: CliContext, state: () => ProgressState): Display {
+  const { terminal, io, colored } = context
+  if (terminal === undefined || context.verbose()) {
+    const lineFor = openPlainLines()
+    return {
+      update() {
+        const line = lineFor(state(), performance.now())
+        if (line !== undefined) io.err(`${line}\n`)
+      },
+      close() {},
+    }
+  }
+  const screen = openLiveScreen(terminal)
+  const startedAt = performance.now()
+  const paint = openPaint(colored)
+  const view = () => ({ width: terminal.columns ?? 80, elapsedMs: performance.now() - startedAt, paint })
+  return { update: () => screen.draw(() => renderScreen(state(), view())), close: screen.close }
+}

@@ -1,0 +1,48 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import { AppError, isErrorCode, type ErrorCode } from '#domain/error.ts'
+import { after } from '#platform/clock.ts'
+
+export type GuardedRedis = {
+  url: string
+  pid: number
+  /** The process that owns Redis; when it is gone, Redis is. */
+  guardPid: number
+  /** Rejects with STORE_001 when Redis ends without being asked to; never resolves. */
+  failed: Promise<never>
+  stop(): Promise<void>
+}
+
+const entry = fileURLToPath(new URL('guarded-redis-main.ts', import.meta.url))
+const stopMs = 8_000
+const Report = z.union([
+  z.object({ url: z.string(), pid: z.int() }),
+  z.object({ code: z.custom<ErrorCode>(isErrorCode), message: z.string() }),
+])
+
+/**
+ * `startLocalRedis` in a small process of its own. Redis itself does not notice that its parent died: this process does,
+ * and it is out of reach of the terminal's Ctrl-C, which would end Redis before those who still write to it.
+ */
+export async function startGuardedRedis(options: { dir: string }): Promise<GuardedRedis> {
+  const child = fork(entry, [options.dir], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'], detached: true, execArgv: [] })
+  const gone = once(child, 'exit').then(() => undefined)
+  const [message]: unknown[] = await Promise.race([once(child, 'message'), gone.then(() => [undefined])])
+  const report = Report.safeParse(message)
+  if (!report.success) throw new AppError('CONFIG_006', 'the process that starts Redis ended without a word')
+  if ('code' in report.data) throw new AppError(report.data.code, report.data.message)
+  const failed = gone.then(() => {
+    throw new AppError('STORE_001', 'the embedded Redis ended')
+  })
+  failed.catch(() => {}) // who waits for it hears of it; it also ends when it is asked to
+  return { ...report.data, guardPid: child.pid ?? 0, failed, stop: () => stop(child, gone) }
+}
+
+async function stop(child: ChildProcess, gone: Promise<void>): Promise<void> {
+  const cancelKill = after(stopMs, () => child.kill('SIGKILL'))
+  if (child.connected) child.send('stop', () => {})
+  await gone
+  cancelKill()
+}

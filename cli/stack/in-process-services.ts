@@ -1,0 +1,34 @@
+import type { Env } from '#platform/env.ts'
+import type { Log } from '#platform/log.ts'
+import type { openReleaser } from '#platform/shutdown.ts'
+import { startApi } from '../../services/api/api-service.ts'
+import { parseConfig as parseApiConfig } from '../../services/api/config.ts'
+import { startRehearsal } from '../../services/rehearsal/rehearsal-server.ts'
+
+type Releaser = ReturnType<typeof openReleaser>
+
+/** The services' own factories, configured by the variables their processes would read, and run in this process. */
+export async function startInProcess(options: {
+  env: Env
+  discovery: boolean
+  log: Log
+  releaser: Releaser
+}): Promise<{ url: string }> {
+  const { env, log, releaser } = options
+  const api = await startApi(parseApiConfig(env).api, { log })
+  releaser.add('api', api.close)
+  if (options.discovery) {
+    const { startDiscovery } = await import('../../services/discovery/discovery-service.ts')
+    const { parseConfig } = await import('../../services/discovery/config.ts')
+    const discovery = await startDiscovery(parseConfig(env).discovery, { log })
+    releaser.add('discovery', discovery.close)
+  }
+  return { url: api.url }
+}
+
+/** The rehearsal model on a free port; answers its base URL. */
+export async function startRehearsalModel(releaser: Releaser): Promise<string> {
+  const rehearsal = await startRehearsal({ host: '127.0.0.1', port: 0 })
+  releaser.add('rehearsal', rehearsal.close)
+  return rehearsal.url
+}

@@ -1,0 +1,64 @@
+import { builtinAgents } from '../run/known-agents.ts'
+import type { LocalS3 } from '#platform/local-s3.ts'
+import type { Env } from '#platform/env.ts'
+import type { LogLevel } from '#platform/log.ts'
+
+export type StackEnvOptions = {
+  redisUrl: string
+  s3: Pick<LocalS3, 'endpoint' | 'bucket' | 'region' | 'accessKeyId' | 'secretAccessKey'>
+  logLevel: LogLevel
+}
+
+export type ModelAccess = {
+  /** Comma-separated model servers; undefined is the rehearsal model. */
+  urls: string | undefined
+  /** The model's name on those servers. */
+  name: string | undefined
+  apiKey: string | undefined
+}
+
+/** Leaves time to kill what does not end within the 10 s a stack may take to stop. */
+const drainMs = 3000
+
+/** Where the stack's stores are, in the variables every service reads (contract.md §5). */
+export function storeEnv({ redisUrl, s3, logLevel }: StackEnvOptions): Env {
+  return {
+    REMORA_REDIS_URL: redisUrl,
+    REMORA_S3_ENDPOINT: s3.endpoint,
+    REMORA_S3_BUCKET: s3.bucket,
+    REMORA_S3_REGION: s3.region,
+    AWS_ACCESS_KEY_ID: s3.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: s3.secretAccessKey,
+    REMORA_LOG_LEVEL: logLevel,
+  }
+}
+
+/**
+ * All a worker process is given: where its stores and its model are. Nothing of this process's own environment, and not
+ * the API's token; the compile cache is a folder, and makes its start faster.
+ */
+export function workerEnv(
+  stores: Env,
+  { modelUrls, model, compileCache }: { modelUrls: string; model: ModelAccess; compileCache: string | undefined },
+): Env {
+  return {
+    ...stores,
+    REMORA_MODEL_URLS: modelUrls,
+    REMORA_WORKER_HEALTH_PORT: '0',
+    REMORA_DRAIN_MS: String(drainMs),
+    ...(model.name === undefined ? {} : { REMORA_MODEL: model.name }),
+    ...(model.apiKey === undefined ? {} : { REMORA_MODEL_API_KEY: model.apiKey }),
+    ...(compileCache === undefined ? {} : { NODE_COMPILE_CACHE: compileCache }),
+  }
+}
+
+/** For the services inside this process. */
+export function servicesEnv(stores: Env, { token, port }: { token: string; port: number }): Env {
+  return {
+    ...stores,
+    REMORA_TOKEN: token,
+    REMORA_API_PORT: String(port),
+    REMORA_AGENTS_DIR: builtinAgents,
+    REMORA_DISCOVERY_HEALTH_PORT: '0',
+  }
+}

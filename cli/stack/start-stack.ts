@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto'
+import { getCompileCacheDir } from 'node:module'
+import { join } from 'node:path'
+import { startLocalS3, type LocalS3 } from '#platform/local-s3.ts'
+import type { Env } from '#platform/env.ts'
+import type { LogLevel } from '#platform/log.ts'
+import { openReleaser } from '#platform/shutdown.ts'
+import { startGuardedRedis, type GuardedRedis } from './guarded-redis.ts'
+import { startInProcess, startRehearsalModel } from './in-process-services.ts'
+import { servicesEnv, storeEnv, workerEnv, type ModelAccess } from './stack-env.ts'
+import { lockStack, type StackLock } from './stack-lock.ts'
+import { openStackLog, type StackLog } from './stack-log.ts'
+import { startWorkerPool, type WorkerPool } from './worker-pool.ts'
+
+export type StackOptions = {
+  /** Everything lives here and stays: Redis' append-only file, objects, the log. */
+  dataDir: string
+  /** Worker processes; 0 starts neither workers nor discovery nor a model, enough to read former runs. */
+  workers: number
+  /** Of the API; 0 takes a free one. */
+  port: number
+  model: ModelAccess
+  /** The API's token; a random one when undefined. */
+  token: string | undefined
+  logLevel: LogLevel
+  /** Undefined: stderr. */
+  logPath: string | undefined
+  signal: AbortSignal
+}
+
+export type StackProcess = { service: string; pid: number }
+
+export type Stack = {
+  url: string
+  token: string
+  redisUrl: string
+  s3: LocalS3
+  /** The processes alive now; the services inside this one carry its own id. */
+  processes(): StackProcess[]
+  /** Aborted with the AppError that says which part ended by itself and was not to be had again. */
+  failed: AbortSignal
+  /** Ends everything, last started first; at most about 10 s. May be called twice. */
+  stop(): Promise<void>
+}
+
+type Parts = { redis: GuardedRedis; s3: LocalS3; workers: WorkerPool | undefined; failure: AbortController }
+
+/**
+ * The whole service on one machine: a private Redis, a private S3 and the workers as processes of their own, API,
+ * discovery and the rehearsal model inside this one. What was started is stopped again when a part does not start.
+ * CONFIG_006 when Redis is not installed or another stack has the folder.
+ */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const releaser = openReleaser()
+  try {
+    const lock = await lockStack(options.dataDir)
+    releaser.add('lock', lock.release)
+    return await startParts(options, lock, releaser)
+  } catch (error) {
+    await releaser.release().catch(() => {}) // the first failure is the one to tell
+    options.signal.throwIfAborted()
+    throw error
+  }
+}
+
+type Releaser = ReturnType<typeof openReleaser>
+
+async function startParts(options: StackOptions, lock: StackLock, releaser: Releaser): Promise<Stack> {
+  const token = options.token ?? randomBytes(24).toString('base64url')
+  const secrets = [token, options.model.apiKey].filter((secret) => secret !== undefined)
+  const log = await openStackLog({ path: options.logPath, level: options.logLevel, secrets })
+  releaser.add('log', log.close)
+  const { redis, s3 } = await startStores(options, lock, releaser)
+  options.signal.throwIfAborted()
+  const stores = storeEnv({ redisUrl: redis.url, s3, logLevel: options.logLevel })
+  const workers = options.workers === 0 ? undefined : await startWorkers(options, stores, { log, releaser })
+  const env = servicesEnv(stores, { token, port: options.port })
+  const { url } = await startInProcess({ env, discovery: workers !== undefined, log: log.entry, releaser })
+  options.signal.throwIfAborted()
+  return assemble({ url, token, releaser }, { redis, s3, workers, failure: watchParts({ redis, workers }) })
+}
+
+async function startStores({ dataDir }: StackOptions, lock: StackLock, releaser: Releaser) {
+  const started = await Promise.allSettled([
+    startGuardedRedis({ dir: join(dataDir, 'redis') }),
+    startLocalS3({ dir: join(dataDir, 's3') }),
+  ])
+  const [redis, s3] = started
+  if (redis.status === 'fulfilled') releaser.add('redis', redis.value.stop)
+  if (s3.status === 'fulfilled') releaser.add('s3', s3.value.stop)
+  if (redis.status === 'rejected') throw redis.reason
+  if (s3.status === 'rejected') throw s3.reason
+  await lock.addChildren([redis.value.guardPid, redis.value.pid, s3.value.pid])
+  return { redis: redis.value, s3: s3.value }
+}
+
+async function startWorkers(
+  options: StackOptions,
+  stores: Env,
+  { log, releaser }: { log: StackLog; releaser: Releaser },
+): Promise<WorkerPool> {
+  const { model } = options
+  const modelUrls = model.urls ?? (await startRehearsalModel(releaser))
+  const env = workerEnv(stores, { modelUrls, model, compileCache: getCompileCacheDir() })
+  const workers = startWorkerPool({ count: options.workers, env, log })
+  releaser.add('workers', workers.stop)
+  return workers
+}
+
+/** Redis gone, or workers that cannot live, end the stack; both are watched until it stops. */
+function watchParts({ redis, workers }: Pick<Parts, 'redis' | 'workers'>): AbortController {
+  const failure = new AbortController()
+  const fail = (error: unknown) => failure.abort(error)
+  redis.failed.catch(fail)
+  workers?.failed.catch(fail)
+  return failure
+}
+
+function assemble(
+  { url, token, releaser }: { url: string; token: string; releaser: Releaser },
+  { redis, s3, workers, failure }: Parts,
+): Stack {
+  const inside = workers === undefined ? ['api'] : ['api', 'discovery']
+  let stopping: Promise<void> | undefined
+  return {
+    url,
+    token,
+    redisUrl: redis.url,
+    s3,
+    processes: () => [
+      { service: 'redis', pid: redis.pid },
+      { service: 's3', pid: s3.pid },
+      ...inside.map((service) => ({ service, pid: process.pid })),
+      ...(workers?.pids() ?? []).map((pid) => ({ service: 'worker', pid })),
+    ],
+    failed: failure.signal,
+    stop: () => (stopping ??= releaser.release()),
+  }
+}

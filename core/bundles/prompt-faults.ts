@@ -1,0 +1,35 @@
+import type { BundleFile } from '#domain/agent-bundle.ts'
+import { findTemplateFaults } from './template-faults.ts'
+
+/** What both prompts of a bundle may use, besides `settings.<name>`. */
+export const promptVariables: ReadonlySet<string> = new Set([
+  'node_text',
+  'node_name',
+  'node_kind',
+  'file_path',
+  'language',
+  'qualified_name',
+])
+
+const toolCallDirective = /\btool calls?\b|\bcall (?:a|one|the|exactly one) [\w ]*tool\b/i
+
+type Path = readonly (string | number)[]
+type Reporter = {
+  fault(at: Path, inside: { line: number; column: number }, message: string): void
+  warn(at: Path, message: string): void
+}
+
+/** Reports template faults of both prompts, and a system prompt that lacks what small models need. */
+export function findPromptFaults(file: BundleFile, reporter: Reporter): void {
+  const names = { variables: promptVariables, settings: new Set(Object.keys(file.settings)) }
+  for (const key of ['system_prompt', 'node_context'] as const) {
+    const at = ['initial_context', key]
+    for (const { line, column, message } of findTemplateFaults(file.initial_context[key], names)) {
+      reporter.fault(at, { line, column }, `${key}: ${message}`)
+    }
+  }
+  const at = ['initial_context', 'system_prompt']
+  const prompt = file.initial_context.system_prompt
+  if (!prompt.includes('<task_description>')) reporter.warn(at, 'the system prompt has no <task_description>')
+  if (!toolCallDirective.test(prompt)) reporter.warn(at, 'the system prompt does not say to respond with a tool call')
+}

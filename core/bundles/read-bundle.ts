@@ -1,0 +1,130 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { AgentBundle, BundleFile } from '#domain/agent-bundle.ts'
+import { parseRepoPath } from '#domain/repo-path.ts'
+import { checkScript } from '#tool-scripts/check-script.ts'
+import type { ExternalSignature } from '#tool-scripts/external-signature.ts'
+import type { BundleFault, BundleWarning } from './bundle-fault.ts'
+import { readBundleYaml, type BundleYaml } from './bundle-yaml.ts'
+import { hostInputNames } from './host-inputs.ts'
+import { findPromptFaults } from './prompt-faults.ts'
+import { submitTool, submitToolName } from './submit-tool.ts'
+import { buildToolDefinition, type ScriptToolFile } from './tool-definition.ts'
+
+export type BundleDeps = {
+  /** Without it, scripts are not checked against what the host offers (E013). */
+  knownExternals?: ReadonlyMap<string, ExternalSignature>
+  hostInputNames?: ReadonlySet<string>
+  /** Kinds that query packs find. Without it, node kinds are not checked. */
+  nodeKinds?: ReadonlySet<string>
+  /** E100, about 30 ms a script; off unless it is true. */
+  typeCheck?: boolean
+}
+
+/** A bundle folder as it was read. `bundle` is there when there are no faults. */
+export type ReadBundle = {
+  dir: string
+  file: BundleFile | undefined
+  bundle: AgentBundle | undefined
+  faults: BundleFault[]
+  warnings: BundleWarning[]
+  placeOf: BundleYaml['placeOf']
+}
+
+type Reading = { dir: string; path: string; yaml: BundleYaml; deps: BundleDeps; bundle: AgentBundle; read: ReadBundle }
+
+/** Reads and checks one bundle folder. Everything wrong with it is in `faults`; throws for nothing in the folder. */
+export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<ReadBundle> {
+  const path = join(dir, 'bundle.yaml')
+  const source = await readText(path)
+  const yaml = readBundleYaml(path, source ?? '')
+  const faults = source === undefined ? [{ file: path, line: 1, column: 1, code: 'AGENT_001', message: 'there is no such file' }] : yaml.faults
+  const read: ReadBundle = { dir, file: yaml.file, bundle: undefined, faults, warnings: [], placeOf: yaml.placeOf }
+  if (yaml.file === undefined || source === undefined) return read
+  const bundle: AgentBundle = { file: yaml.file, tools: [], scripts: {}, hostInputs: {} }
+  const reading: Reading = { dir, path, yaml, deps, bundle, read }
+  for (const [index, tool] of yaml.file.tools.entries()) {
+    if ('builtin' in tool) bundle.tools.push(submitTool)
+    else await readTool(reading, tool, index)
+  }
+  checkNames(reading)
+  checkSettings(reading)
+  findPromptFaults(yaml.file, {
+    fault: (at, inside, message) => faults.push({ file: path, ...yaml.placeInText(at, inside), code: 'AGENT_001', message }),
+    warn: (at, message) => read.warnings.push(faultAt(reading, at, message)),
+  })
+  return { ...read, bundle: faults.length === 0 ? bundle : undefined }
+}
+
+async function readTool(reading: Reading, tool: ScriptToolFile, index: number): Promise<void> {
+  const { bundle, deps, read } = reading
+  const at = ['tools', index] as const
+  if (tool.name === submitToolName) return report(reading, [...at, 'name'], `${submitToolName} is the builtin tool; write - { builtin: ${submitToolName} }`)
+  const source = await readScript(reading, tool.script)
+  if (source === undefined) return report(reading, [...at, 'script'], `there is no script ${tool.script} in the bundle's folder`)
+  const file = join(reading.dir, tool.script)
+  const check = await checkScript(source, file, {
+    typeCheck: deps.typeCheck === true,
+    ...(deps.knownExternals === undefined ? {} : { knownExternals: deps.knownExternals }),
+  })
+  for (const fault of check.faults) {
+    const { severity, ...found } = fault
+    const list = severity === 'error' ? read.faults : read.warnings
+    list.push({ file, ...found })
+  }
+  const built = buildToolDefinition(tool, check.declarations, deps.hostInputNames ?? hostInputNames)
+  for (const { key, message } of built.faults) report(reading, [...at, 'inputs_override', key], message)
+  for (const { key, message } of built.warnings) {
+    read.warnings.push(faultAt(reading, [...at, 'inputs_override', key], message))
+  }
+  bundle.tools.push(built.definition)
+  bundle.scripts[tool.name] = { path: `${bundle.file.name}/${tool.script}`, source }
+  bundle.hostInputs[tool.name] = built.hostInputs
+}
+
+async function readScript({ dir }: Reading, script: string): Promise<string | undefined> {
+  try {
+    return await readText(join(dir, parseRepoPath(script, 'AGENT_001')))
+  } catch {
+    return undefined // a path out of the folder is as good as none
+  }
+}
+
+function checkNames(reading: Reading): void {
+  const { file } = reading.bundle
+  const seen = new Set<string>()
+  for (const [index, tool] of file.tools.entries()) {
+    const name = 'builtin' in tool ? tool.builtin : tool.name
+    if (seen.has(name)) report(reading, ['tools', index], `two tools are named ${name}`)
+    seen.add(name)
+  }
+  if (!file.tools.some((tool) => 'builtin' in tool)) {
+    report(reading, ['tools'], `no submit tool; add - { builtin: ${submitToolName} }`)
+  }
+  for (const [index, kind] of file.node_kinds.entries()) {
+    if (reading.deps.nodeKinds?.has(kind) === false) report(reading, ['node_kinds', index], `no query pack finds nodes of kind ${kind}`)
+  }
+}
+
+function checkSettings(reading: Reading): void {
+  for (const [name, setting] of Object.entries(reading.bundle.file.settings)) {
+    if (setting.enum?.includes(setting.default) !== false) continue
+    report(reading, ['settings', name, 'default'], `the default of ${name} is not one of its values`)
+  }
+}
+
+function report(reading: Reading, at: readonly (string | number)[], message: string): void {
+  reading.read.faults.push(faultAt(reading, at, message))
+}
+
+function faultAt({ path, yaml }: Reading, at: readonly (string | number)[], message: string): BundleFault {
+  return { file: path, ...yaml.placeOf(at), code: 'AGENT_001', message }
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { ErrorPolicyName } from '#domain/run.ts'
+import { NodeKind } from '#domain/code-node.ts'
+import { evidenceChecks } from '#domain/evidence.ts'
+import type { ToolDefinition } from '#domain/turn.ts'
+
+const name = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/)
+const Scalar = z.union([z.string(), z.number(), z.boolean()])
+
+const ScriptTool = z.strictObject({
+  name,
+  script: z.string(),
+  description: z.string().min(1),
+  inputs_override: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
+})
+const BuiltinTool = z.strictObject({ builtin: z.enum(['submit_result']) })
+
+/** `bundle.yaml` as people write it (contract.md §6); keys keep the file's own spelling. */
+export const BundleFile = z.strictObject({
+  name,
+  description: z.string().min(1),
+  node_kinds: z.array(NodeKind).min(1),
+  languages: z.array(z.string()).min(1),
+  after: z.array(name).default([]),
+  priority: z.int().min(0).max(99).default(10),
+  model: z.strictObject({ name: z.string().default('default'), adapter: z.string().default('') }).prefault({}),
+  initial_context: z.strictObject({ system_prompt: z.string().min(1), node_context: z.string().min(1) }),
+  settings: z.record(name, z.strictObject({ enum: z.array(Scalar).optional(), default: Scalar })).default({}),
+  tools: z.array(z.union([ScriptTool, BuiltinTool])).min(1),
+  grammar: z
+    .strictObject({
+      strategy: z.enum(['none', 'json_schema', 'structural_tag', 'ebnf']).default('none'),
+      allow_parallel_calls: z.boolean().default(false),
+    })
+    .prefault({}),
+  limits: z
+    .strictObject({
+      max_turns: z.int().min(1).max(200).default(12),
+      timeout_s: z.number().positive().default(300),
+      max_tokens: z.int().min(1).default(512),
+      context_messages: z.int().min(4).default(40),
+      parallel_tools: z.int().min(1).max(64).default(4),
+    })
+    .prefault({}),
+  /** What must be proved about a change before it counts. */
+  evidence: z.array(z.enum(evidenceChecks)).default(['parses', 'lint_before_after']),
+  error_policy: ErrorPolicyName.default('skip_downstream'),
+  termination: z.literal('submit_result').default('submit_result'),
+  requires_context: z.boolean().default(true),
+})
+export type BundleFile = z.infer<typeof BundleFile>
+
+/**
+ * A bundle as the run pins it: everything a worker needs, by value, stored in S3 under the hash of its JSON.
+ * `tools` are complete definitions; `scripts` maps a tool's name to its `.pym` source; `submit_result` has none.
+ */
+export const AgentBundle = z.strictObject({
+  file: BundleFile,
+  tools: z.array(
+    z.custom<ToolDefinition>(
+      (value) => z.object({ name: z.string(), parameters: z.object() }).safeParse(value).success,
+    ),
+  ),
+  scripts: z.record(z.string(), z.strictObject({ path: z.string(), source: z.string() })),
+  /** Names of script inputs the host fills in and the model never sees. */
+  hostInputs: z.record(z.string(), z.array(z.string())),
+})
+export type AgentBundle = z.infer<typeof AgentBundle>

@@ -1,0 +1,100 @@
+/** What each code means to the system: whether the same work may be tried again, and the HTTP status it answers with. */
+type ErrorPolicy = { readonly meaning: string; readonly retry: boolean; readonly status: number }
+
+const once = (meaning: string, status: number): ErrorPolicy => ({ meaning, retry: false, status })
+const again = (meaning: string, status: number): ErrorPolicy => ({ meaning, retry: true, status })
+
+/** The closed table of error codes (contract.md §4). A code never changes its meaning. */
+export const errorPolicies = {
+  CONFIG_001: once('configuration not found', 500),
+  CONFIG_002: once('configuration is not valid YAML', 500),
+  CONFIG_003: once('configuration does not match its schema', 500),
+  CONFIG_004: once('unknown configuration key', 500),
+  CONFIG_005: once('model server unreachable at start', 500),
+  CONFIG_006: once('a program or service this machine needs is missing', 500),
+  DISC_001: once('query pack missing', 500),
+  DISC_002: once('query does not compile', 500),
+  DISC_003: once('unknown language', 400),
+  DISC_004: once('manifest hash differs', 500),
+  DISC_005: once('file unreadable', 422),
+  AGENT_001: once('bundle invalid', 500),
+  AGENT_002: again('model unreachable', 503),
+  AGENT_003: once('the model stopped without calling a tool when one was required', 422),
+  AGENT_004: once('turn limit', 422),
+  AGENT_005: once('submission failed validation', 422),
+  AGENT_006: once('time limit', 422),
+  AGENT_007: once('token or context limit', 422),
+  AGENT_008: again('stream broke or was truncated', 502),
+  AGENT_009: once('tool-call arguments are not valid JSON', 422),
+  AGENT_010: once('cancelled', 409),
+  AGENT_011: once('the agent reported that it could not do the work', 422),
+  TOOL_001: once('unknown tool', 422),
+  TOOL_002: once('invalid arguments', 422),
+  TOOL_003: once('timed out', 422),
+  TOOL_004: once('crashed', 500),
+  TOOL_005: once('sandbox unavailable', 503),
+  TOOL_006: once('resource limit', 422),
+  TOOL_007: once('path outside the workspace', 422),
+  WORK_001: once('conflict', 409),
+  WORK_002: once('stale base', 409),
+  WORK_003: once('already decided', 409),
+  WORK_004: once('change set does not parse', 422),
+  WORK_005: once('evidence the bundle asks for is not there', 422),
+  INTAKE_001: once('archive unreadable', 422),
+  INTAKE_002: once('unsafe path or link', 422),
+  INTAKE_003: once('over a size, count or ratio limit', 413),
+  INTAKE_004: once('signature', 401),
+  INTAKE_005: once('idempotency mismatch', 422),
+  INTAKE_006: once('unknown agent', 422),
+  INTAKE_007: once('nothing to do', 422),
+  INTAKE_008: once('request does not match its schema', 422),
+  AUTH_001: once('missing or unknown token', 401),
+  POLICY_001: once('decision model unavailable', 503),
+  POLICY_002: once('invalid decision', 422),
+  RUN_001: once('unknown run', 404),
+  RUN_002: once('unknown filter value', 400),
+  RUN_003: once('milestones missing', 422),
+  RUN_004: once('unknown operation, node or change set of the run', 404),
+  RUN_005: once('a run of a newer schema', 409),
+  RUN_006: once('not ready yet', 409),
+  STORE_001: again('Redis unavailable', 503),
+  STORE_002: again('object store unavailable', 503),
+  STORE_003: once('object missing or hash mismatch', 500),
+} as const satisfies Record<string, ErrorPolicy>
+
+export type ErrorCode = keyof typeof errorPolicies
+
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === 'string' && Object.hasOwn(errorPolicies, value)
+}
+
+/**
+ * The one error this system throws on purpose. `phase` says where it was raised and survives, with the code, to the
+ * event, the operation and the API. A foreign error is wrapped where it is understood and kept as `cause`.
+ */
+export class AppError extends Error {
+  override readonly name = 'AppError'
+  readonly code: ErrorCode
+  readonly phase: string | undefined
+
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; phase?: string } = {}) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause })
+    this.code = code
+    this.phase = options.phase
+  }
+
+  get retry(): boolean {
+    return errorPolicies[this.code].retry
+  }
+
+  get status(): number {
+    return errorPolicies[this.code].status
+  }
+}
+
+/** `error` itself when it is ours, else it wrapped under `code`: the edge where foreign errors become typed. */
+export function asAppError(error: unknown, code: ErrorCode, phase?: string): AppError {
+  if (error instanceof AppError) return error
+  const message = error instanceof Error ? error.message : String(error)
+  return new AppError(code, message, { cause: error, ...(phase === undefined ? {} : { phase }) })
+}

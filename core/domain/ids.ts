@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto'
+import { z } from 'zod'
+import { sha256 } from '#domain/hash.ts'
+
+/** No `:` and never a bare integer: BullMQ builds job ids from them (pitfalls.md). */
+const idPattern = /^[a-z][a-z0-9]{3,63}$/
+
+export const RunId = z.string().regex(/^r[a-z0-9]{8,40}$/)
+export type RunId = z.infer<typeof RunId>
+
+export const OperationId = z.string().regex(/^o[0-9a-f]{16}$/)
+export type OperationId = z.infer<typeof OperationId>
+
+export const NodeId = z.string().regex(/^n[0-9a-f]{16}$/)
+export type NodeId = z.infer<typeof NodeId>
+
+export const ProjectId = z.string().regex(idPattern)
+export type ProjectId = z.infer<typeof ProjectId>
+
+/** The project everything belongs to until projects can be created. */
+export const defaultProject: ProjectId = 'default'
+
+/** A new run's id: the time in milliseconds and 40 random bits, base 36, so ids sort by time. */
+export function newRunId(nowMs: number): RunId {
+  const random = Array.from(randomBytes(8), (byte) => (byte % 36).toString(36)).join('')
+  return `r${nowMs.toString(36).padStart(9, '0')}${random}`
+}
+
+/** A delivery's fence: 96 random bits, compared for equality only. */
+export function newToken(): string {
+  return randomBytes(12).toString('base64url')
+}
+
+export type NodeIdentity = { path: string; kind: string; qualifiedName: string; ordinal: number }
+
+/** The same node has the same id on every machine and over runs: no line numbers, no absolute path (features.md D4). */
+export function nodeId(node: NodeIdentity): NodeId {
+  return `n${sha256([node.path, node.kind, node.qualifiedName, String(node.ordinal)].join('\0')).slice(0, 16)}`
+}
+
+/** One bundle × one node: unique within a run, the same when planning is repeated. */
+export function operationId(node: NodeId, bundle: string): OperationId {
+  return `o${sha256(`${node}\0${bundle}`).slice(0, 16)}`
+}

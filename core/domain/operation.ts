@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { CodeNode } from '#domain/code-node.ts'
+import { OperationId, RunId } from '#domain/ids.ts'
+
+/**
+ * The states of an operation, in the ledger's words:
+ * `pending → ready → dispatched → running → succeeded | unchanged | failed | blocked | cancelled`;
+ * `running → waiting → ready` (a question was asked and answered); `running → ready` (handed back or lost);
+ * `pending → skipped | cancelled` (something it waits for did not end well, or the run was cancelled).
+ */
+export const operationStatuses = [
+  'pending',
+  'ready',
+  'dispatched',
+  'running',
+  'waiting',
+  'succeeded',
+  'unchanged',
+  'skipped',
+  'failed',
+  'blocked',
+  'cancelled',
+] as const
+export const OperationStatus = z.enum(operationStatuses)
+export type OperationStatus = z.infer<typeof OperationStatus>
+
+export const endedOperationStatuses = ['succeeded', 'unchanged', 'skipped', 'failed', 'blocked', 'cancelled'] as const
+export type EndedOperationStatus = (typeof endedOperationStatuses)[number]
+
+/** One bundle × one node, as the plan adds it. `after` names operations of the same run that must end well first. */
+export const PlannedOperation = z.strictObject({
+  operationId: OperationId,
+  bundle: z.string(),
+  bundleHash: z.string(),
+  node: CodeNode,
+  /** 0 runs first. */
+  priority: z.int().min(0).max(99),
+  after: z.array(OperationId),
+})
+export type PlannedOperation = z.infer<typeof PlannedOperation>
+
+/** How an operation ended. `recordHash` names the attempt record; `changeSetId` is there only when files changed. */
+export const Outcome = z.strictObject({
+  status: z.enum(endedOperationStatuses),
+  summary: z.string(),
+  errorCode: z.string().optional(),
+  phase: z.string().optional(),
+  reason: z.string().optional(),
+  recordHash: z.string().optional(),
+  changeSetId: z.string().optional(),
+  changedFiles: z.array(z.string()),
+  turns: z.int().min(0),
+  promptTokens: z.int().min(0),
+  completionTokens: z.int().min(0),
+  durationMs: z.number().min(0),
+})
+export type Outcome = z.infer<typeof Outcome>
+
+/** An operation as the ledger keeps it, for the views. */
+export const Operation = z.strictObject({
+  operationId: OperationId,
+  runId: RunId,
+  bundle: z.string(),
+  bundleHash: z.string(),
+  node: CodeNode,
+  priority: z.int(),
+  status: OperationStatus,
+  attempt: z.int().min(0),
+  dispatch: z.int().min(0),
+  lost: z.int().min(0),
+  dependenciesLeft: z.int().min(0),
+  startedAt: z.number().nullable(),
+  endedAt: z.number().nullable(),
+  outcome: Outcome.nullable(),
+})
+export type Operation = z.infer<typeof Operation>
+
+export function isEndedOperation(status: OperationStatus): status is EndedOperationStatus {
+  return endedOperationStatuses.some((ended) => ended === status)
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { AppError, type ErrorCode } from '#domain/error.ts'
+
+const maxPathBytes = 1024
+
+/** A path inside a repository: relative, `/`-separated, normal form, never leading out of it. */
+export const RepoPath = z.string().refine((path) => faultOfPath(path) === undefined, 'not a path inside the repository')
+export type RepoPath = z.infer<typeof RepoPath>
+
+/** The path in normal form (`./` and empty segments dropped), or an AppError with `code` saying what is wrong. */
+export function parseRepoPath(raw: string, code: ErrorCode): RepoPath {
+  const normal = raw
+    .split('/')
+    .filter((segment) => segment !== '.' && segment !== '')
+    .join('/')
+  const fault = raw.startsWith('/') ? 'is absolute' : faultOfPath(normal)
+  if (fault !== undefined) throw new AppError(code, `path ${JSON.stringify(raw.slice(0, 200))} ${fault}`)
+  return normal
+}
+
+function faultOfPath(path: string): string | undefined {
+  if (path === '') return 'is empty'
+  if (path.startsWith('/') || /^[A-Za-z]:/.test(path)) return 'is absolute'
+  if (path.includes('\0')) return 'contains a NUL byte'
+  if (path.includes('\\')) return 'contains a backslash'
+  if (Buffer.byteLength(path) > maxPathBytes) return `is longer than ${maxPathBytes} bytes`
+  const segments = path.split('/')
+  if (segments.includes('..')) return 'leads out of the repository'
+  if (segments.some((segment) => segment === '' || segment === '.')) return 'is not in normal form'
+  return undefined
+}

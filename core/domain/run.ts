@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { ProjectId, RunId } from '#domain/ids.ts'
+import { operationStatuses } from '#domain/operation.ts'
+
+export const runStatuses = ['queued', 'running', 'waiting', 'completed', 'blocked', 'failed', 'cancelled'] as const
+export const RunStatus = z.enum(runStatuses)
+export type RunStatus = z.infer<typeof RunStatus>
+
+export const endedRunStatuses = ['completed', 'blocked', 'failed', 'cancelled'] as const
+export type EndedRunStatus = (typeof endedRunStatuses)[number]
+
+export const runPhases = ['snapshot', 'discovery', 'planning', 'execution', 'review', 'publication'] as const
+export const RunPhase = z.enum(runPhases)
+export type RunPhase = z.infer<typeof RunPhase>
+
+export const ErrorPolicyName = z.enum(['continue', 'skip_downstream', 'stop_run'])
+export type ErrorPolicyName = z.infer<typeof ErrorPolicyName>
+
+/** What the caller asks for, as the API and the job see it (contract.md §2 `request`). */
+export const RunRequest = z.strictObject({
+  agents: z.array(z.string().min(1).max(64)).min(1).max(32),
+  paths: z.array(z.string().min(1).max(1024)).max(100).optional(),
+  languages: z.array(z.string()).max(32).optional(),
+  nodeKinds: z.array(z.string()).max(32).optional(),
+  accept: z.enum(['none', 'auto']).default('none'),
+  errorPolicy: ErrorPolicyName.default('skip_downstream'),
+  limits: z.strictObject({ operations: z.int().min(1).optional() }).default({}),
+  priority: z.int().min(0).max(9).default(5),
+  labels: z.record(z.string().max(64), z.string().max(256)).default({}),
+})
+export type RunRequest = z.infer<typeof RunRequest>
+
+/** The schema number written into every run; code that knows only older ones refuses the run (RUN_005). */
+export const runSchema = 1
+
+/** The state of a run as the ledger keeps it. Times are milliseconds since the epoch, by Redis' clock. */
+export const Run = z.strictObject({
+  runId: RunId,
+  schema: z.int(),
+  projectId: ProjectId,
+  status: RunStatus,
+  phase: RunPhase,
+  request: RunRequest,
+  uploadKey: z.string(),
+  snapshotId: z.string().nullable(),
+  compositionKey: z.string().nullable(),
+  planHash: z.string().nullable(),
+  seq: z.int().min(0),
+  nodes: z.int().min(0),
+  files: z.int().min(0),
+  cancelRequested: z.boolean(),
+  traceparent: z.string().nullable(),
+  acceptedAt: z.number(),
+  endedAt: z.number().nullable(),
+  errorCode: z.string().nullable(),
+  reason: z.string().nullable(),
+  counts: z.record(z.enum(operationStatuses), z.int().min(0)),
+})
+export type Run = z.infer<typeof Run>
+
+export function isEnded(status: RunStatus): status is EndedRunStatus {
+  return endedRunStatuses.some((ended) => ended === status)
+}

@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import type { ErrorCode } from '#domain/error.ts'
+import { CodeNode } from '#domain/code-node.ts'
+import type { OperationId, ProjectId, RunId } from '#domain/ids.ts'
+import { runKeys } from './keys.ts'
+import { newerRun } from './refusal.ts'
+import { runScript } from './script.ts'
+import type { LedgerStore } from './store.ts'
+
+const script = runScript('claim')
+/** An operation whose worker was lost this often fails: it may be what kills the workers. */
+export const maxLost = 3
+const lostCode: ErrorCode = 'TOOL_004'
+const cancelledCode: ErrorCode = 'AGENT_010'
+
+/** One delivery's right to work on an operation, and all it needs to know. */
+export type Attempt = {
+  runId: RunId
+  projectId: ProjectId
+  operationId: OperationId
+  dispatch: number
+  /** What every write of the attempt is fenced by. */
+  token: string
+  /** Counts from 1 over the operation's life. */
+  attempt: number
+  bundle: string
+  bundleHash: string
+  node: CodeNode
+  snapshotId: string
+  traceparent: string | null
+  correlationId: string
+  /** Without an append within this time the operation counts as lost. */
+  leaseMs: number
+}
+
+/** `gone`: ended, stale or cancelled, there is nothing to do. `later`: someone else's lease runs for `retryInMs` more. */
+export type ClaimAnswer =
+  | { kind: 'claimed'; attempt: Attempt }
+  | { kind: 'gone' }
+  | { kind: 'later'; retryInMs: number }
+
+export type DispatchedOperation = { runId: RunId; operationId: OperationId; dispatch: number }
+
+const NodeText = z.string().transform((text) => CodeNode.parse(JSON.parse(text)))
+const Reply = z.union([
+  z.tuple([z.literal('claimed'), z.int(), z.string(), z.string(), NodeText, z.string(), z.string(), z.string()]),
+  z.tuple([z.literal('gone')]),
+  z.tuple([z.literal('newer')]),
+  z.tuple([z.literal('later'), z.int()]),
+])
+
+/**
+ * Takes a dispatched operation, or one whose lease ran out (its old attempt is then reported as retried, or the
+ * operation fails when that happened `maxLost` times). `token` is drawn per delivery; the same one again gives the same
+ * answer. An operation of a cancelled run is ended here.
+ */
+export async function claim(store: LedgerStore, job: DispatchedOperation, token: string): Promise<ClaimAnswer> {
+  const { runId, operationId, dispatch } = job
+  const keys = runKeys(store.namespace, runId)
+  const answer = await script(
+    store.redis,
+    [...keys.scripted, keys.operation(operationId)],
+    [operationId, dispatch, token, store.leaseMs, maxLost, lostCode, cancelledCode, store.origin.kind, store.origin.id],
+  )
+  const reply = Reply.parse(answer)
+  if (reply[0] === 'newer') throw newerRun(runId)
+  if (reply[0] === 'gone') return { kind: 'gone' }
+  if (reply[0] === 'later') return { kind: 'later', retryInMs: reply[1] }
+  const [, attempt, bundle, bundleHash, node, projectId, snapshotId, traceparent] = reply
+  return {
+    kind: 'claimed',
+    attempt: {
+      runId,
+      projectId,
+      operationId,
+      dispatch,
+      token,
+      attempt,
+      bundle,
+      bundleHash,
+      node,
+      snapshotId,
+      traceparent: traceparent === '' ? null : traceparent,
+      correlationId: runId,
+      leaseMs: store.leaseMs,
+    },
+  }
+}

@@ -1,0 +1,7 @@
+-- ARGV: schema, project, error policy, request, upload key, traceparent, event age, event body
+if redis.call('EXISTS', keys.run) == 1 then return 'already' end
+local at = now()
+redis.call('HSET', keys.run, 'schema', ARGV[1], 'project', ARGV[2], 'policy', ARGV[3], 'request', ARGV[4], 'upload', ARGV[5],
+  'traceparent', ARGV[6], 'status', 'queued', 'phase', 'snapshot', 'accepted', text(at))
+emit(at, { ARGV[7], ARGV[8] })
+return 'created'

@@ -1,0 +1,78 @@
+import type { Redis } from 'ioredis'
+import type { Event, EventOrigin, NewEvent } from '#domain/event.ts'
+import type { OperationId, ProjectId, RunId } from '#domain/ids.ts'
+import type { Operation, OperationStatus } from '#domain/operation.ts'
+import type { Run } from '#domain/run.ts'
+import { append, type AppendAnswer } from './append.ts'
+import { claim, type Attempt, type ClaimAnswer, type DispatchedOperation } from './claim.ts'
+import { createRun, type NewRun } from './create-run.ts'
+import { dispatch, type DispatchAnswer } from './dispatch.ts'
+import { activeRuns, listRuns } from './list-runs.ts'
+import { move, type MoveAnswer, type RunMove } from './move.ts'
+import { plan, type PlanAnswer, type PlanSlice } from './plan.ts'
+import { readEvents } from './read-events.ts'
+import { getOperation, listOperations, type OperationPage } from './read-operations.ts'
+import { getRun } from './read-run.ts'
+import { relayResults } from './relay-results.ts'
+import { settle, type SettleAnswer, type Settlement } from './settle.ts'
+import { orStoreError } from './store-error.ts'
+import type { LedgerStore } from './store.ts'
+import { verifyRun, type Verification } from './verify.ts'
+
+/**
+ * How a run is accounted for. The queue delivers at least once and forgets; the ledger remembers, and decides what
+ * counts. Each command is one script over the keys of one run and may be sent twice. Redis out of reach is STORE_001.
+ */
+export type Ledger = {
+  createRun(run: NewRun): Promise<void>
+  move(runId: RunId, change: RunMove): Promise<MoveAnswer>
+  plan(runId: RunId, slice: PlanSlice): Promise<PlanAnswer>
+  dispatch(runId: RunId, max: number, command?: string): Promise<DispatchAnswer>
+  claim(job: DispatchedOperation, token: string): Promise<ClaimAnswer>
+  append(attempt: Attempt, n: number, events: readonly NewEvent[]): Promise<AppendAnswer>
+  settle(attempt: Attempt, n: number, settlement: Settlement): Promise<SettleAnswer>
+  relayResults(runId: RunId): Promise<number>
+  getRun(runId: RunId): Promise<Run>
+  listRuns(projectId: ProjectId, page: { before?: RunId; limit: number }): Promise<Run[]>
+  activeRuns(): Promise<{ projectId: ProjectId; runId: RunId }[]>
+  getOperation(runId: RunId, operationId: OperationId): Promise<Operation>
+  listOperations(
+    runId: RunId,
+    page: { status?: OperationStatus; cursor?: string; limit: number },
+  ): Promise<OperationPage>
+  readEvents(runId: RunId, page: { after: number; limit: number }): Promise<Event[]>
+  verify(runId: RunId): Promise<Verification>
+}
+
+export type LedgerOptions = {
+  /** First part of every key; tests have their own. */
+  namespace?: string
+  leaseMs?: number
+  /** Who this process is in the events the ledger itself reports. */
+  origin?: EventOrigin
+}
+
+const defaultLeaseMs = 30_000
+
+/** The ledger over a connection that stays the caller's to close. */
+export function openLedger(redis: Redis, options: LedgerOptions = {}): Ledger {
+  const { namespace = 'remora', leaseMs = defaultLeaseMs, origin = { kind: 'worker', id: 'ledger' } } = options
+  const store: LedgerStore = { redis, namespace, leaseMs, origin }
+  return {
+    createRun: (run) => orStoreError(createRun(store, run)),
+    move: (runId, change) => orStoreError(move(store, runId, change)),
+    plan: (runId, slice) => orStoreError(plan(store, runId, slice)),
+    dispatch: (runId, max, command) => orStoreError(dispatch(store, runId, max, command)),
+    claim: (job, token) => orStoreError(claim(store, job, token)),
+    append: (attempt, n, events) => orStoreError(append(store, attempt, n, events)),
+    settle: (attempt, n, settlement) => orStoreError(settle(store, attempt, n, settlement)),
+    relayResults: (runId) => orStoreError(relayResults(store, runId)),
+    getRun: (runId) => orStoreError(getRun(store, runId)),
+    listRuns: (projectId, page) => orStoreError(listRuns(store, projectId, page)),
+    activeRuns: () => orStoreError(activeRuns(store)),
+    getOperation: (runId, operationId) => orStoreError(getOperation(store, runId, operationId)),
+    listOperations: (runId, page) => orStoreError(listOperations(store, runId, page)),
+    readEvents: (runId, page) => orStoreError(readEvents(store, runId, page)),
+    verify: (runId) => orStoreError(verifyRun(store, runId)),
+  }
+}

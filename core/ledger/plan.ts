@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import type { RunId } from '#domain/ids.ts'
+import type { PlannedOperation } from '#domain/operation.ts'
+import { runKeys } from './keys.ts'
+import { expectKnownRun } from './refusal.ts'
+import { runScript } from './script.ts'
+import type { LedgerStore } from './store.ts'
+
+const script = runScript('plan')
+const PlanAnswer = z.enum(['planned', 'already', 'refused'])
+export type PlanAnswer = z.infer<typeof PlanAnswer>
+
+/** The most operations one slice may hold: a script must not keep Redis from its other clients. */
+export const maxSliceOperations = 1_000
+
+export type PlanSlice = {
+  /** 0, 1, 2 …; a repeated planning cuts the same slices. */
+  slice: number
+  /** Each only waits for operations of this slice or an earlier one. */
+  operations: readonly PlannedOperation[]
+  last: boolean
+}
+
+/**
+ * Adds a slice of operations: pending, or ready when they wait for nothing. A slice that was added before changes
+ * nothing (`already`); an ended run is `refused`. A slice out of turn, or one that names an operation not yet planned,
+ * is a fault of the planner and throws. After the last one the run can be seen to be done.
+ */
+export async function plan(store: LedgerStore, runId: RunId, slice: PlanSlice): Promise<PlanAnswer> {
+  if (slice.operations.length > maxSliceOperations) throw new RangeError(`more than ${maxSliceOperations} in one slice`)
+  const keys = runKeys(store.namespace, runId)
+  const dependencies = [...new Set(slice.operations.flatMap((operation) => operation.after))]
+  const position = new Map(dependencies.map((id, index) => [id, index + 1]))
+  const answer = await script(
+    store.redis,
+    [...keys.scripted, ...slice.operations.map((o) => keys.operation(o.operationId)), ...dependencies.map(keys.after)],
+    [
+      slice.slice,
+      slice.last ? '1' : '0',
+      slice.operations.length,
+      dependencies.length,
+      ...dependencies,
+      ...slice.operations.flatMap((operation) => operationArgs(operation, position)),
+    ],
+  )
+  const known = expectKnownRun(runId, answer)
+  const plain = PlanAnswer.safeParse(known)
+  if (!plain.success) throw new RangeError(`slice ${slice.slice} of run ${runId} cannot be planned: ${String(known)}`)
+  return plain.data
+}
+
+function operationArgs(operation: PlannedOperation, position: ReadonlyMap<string, number>): (string | number)[] {
+  const waitsFor = [...new Set(operation.after)].flatMap((id) => position.get(id) ?? [])
+  return [
+    operation.operationId,
+    operation.bundle,
+    operation.bundleHash,
+    operation.node.nodeId,
+    JSON.stringify(operation.node),
+    operation.priority,
+    waitsFor.length,
+    ...waitsFor,
+  ]
+}

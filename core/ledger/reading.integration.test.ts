@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { aNewRun, anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
+import { testLedger, type TestLedger } from '#testing/ledger.ts'
+import type { Ledger } from './ledger.ts'
+
+let test: TestLedger
+let ledger: Ledger
+beforeAll(async () => {
+  test = await testLedger()
+  ledger = test.ledger
+})
+afterAll(() => test.close())
+
+const ending = {
+  from: [{ status: 'queued' }],
+  to: { status: 'failed' },
+  command: 'end',
+  set: { errorCode: 'INTAKE_001', reason: 'broken' },
+  events: [anEvent({ event: 'run.failed', phase: 'snapshot', status: 'error' })],
+} as const
+
+describe('runs', () => {
+  it('are listed newest first from creation on, page by page, and leave the active ones when they end', async () => {
+    const runs = [aNewRun(), aNewRun(), aNewRun()].map((run) => ({ ...run, projectId: 'listing' }))
+    for (const run of runs) await ledger.createRun(run)
+    const [first, second, third] = runs.map(({ runId }) => runId).sort()
+    const all = await ledger.listRuns('listing', { limit: 10 })
+    expect(all.map(({ runId }) => runId).sort()).toEqual([first, second, third])
+    const [newest] = await ledger.listRuns('listing', { limit: 1 })
+    const rest = await ledger.listRuns('listing', { limit: 10, ...(newest && { before: newest.runId }) })
+    expect(rest).toEqual(all.slice(1))
+
+    const [ended] = runs
+    if (ended === undefined) throw new Error('no run')
+    expect(await ledger.move(ended.runId, ending)).toBe('moved')
+    await ledger.createRun(ended)
+    const active = await ledger.activeRuns()
+    expect(active.filter(({ projectId }) => projectId === 'listing')).toHaveLength(2)
+    expect(active.map(({ runId }) => runId)).not.toContain(ended.runId)
+    expect(await ledger.listRuns('listing', { limit: 10 })).toHaveLength(3)
+  })
+
+  it('never move again once they have ended, and say how they ended', async () => {
+    const run = aNewRun({ traceparent: '00-abc' })
+    await ledger.createRun(run)
+    await ledger.move(run.runId, ending)
+    const again = { ...ending, from: [{ status: 'failed' }], to: { status: 'completed' }, command: 'other' } as const
+    expect(await ledger.move(run.runId, again)).toBe('refused')
+    const stored = await ledger.getRun(run.runId)
+    expect(stored).toMatchObject({ status: 'failed', errorCode: 'INTAKE_001', reason: 'broken', seq: 2 })
+    expect(stored).toMatchObject({ uploadKey: run.uploadKey, traceparent: '00-abc', request: run.request })
+    expect(stored.endedAt).toBeGreaterThanOrEqual(stored.acceptedAt)
+  })
+
+  it('move only from the phase that is asked for', async () => {
+    const run = aNewRun()
+    await ledger.createRun(run)
+    const change = { ...ending, from: [{ status: 'queued', phase: 'planning' }] } as const
+    expect(await ledger.move(run.runId, change)).toBe('refused')
+  })
+
+  it('that are unknown or of a newer schema are refused with their codes', async () => {
+    await expect(ledger.getRun('r00000000')).rejects.toMatchObject({ code: 'RUN_001' })
+    await expect(ledger.readEvents('r00000000', { after: 0, limit: 1 })).rejects.toMatchObject({ code: 'RUN_001' })
+    await expect(ledger.dispatch('r00000000', 1)).rejects.toMatchObject({ code: 'RUN_001' })
+    const run = aNewRun()
+    await ledger.createRun(run)
+    await test.redis.hset(`${test.namespace}:{${run.runId}}:run`, 'schema', 2)
+    await expect(ledger.getRun(run.runId)).rejects.toMatchObject({ code: 'RUN_005' })
+    await expect(ledger.move(run.runId, ending)).rejects.toMatchObject({ code: 'RUN_005' })
+    const job = { runId: run.runId, operationId: aPlannedOperation('a').operationId, dispatch: 1 }
+    await expect(ledger.claim(job, 'token')).rejects.toMatchObject({ code: 'RUN_005' })
+  })
+})
+
+describe('operations', () => {
+  it('are listed in the order of the plan, page by page, also by status', async () => {
+    const planned = Array.from({ length: 7 }, (_, index) => aPlannedOperation(`f${index}`))
+    const runId = await test.executing(planned)
+    const attempts = await test.claimReady(runId)
+    for (const attempt of attempts) {
+      const status = attempt.node.name === 'f3' ? 'unchanged' : 'succeeded'
+      await ledger.settle(attempt, 1, { outcome: anOutcome({ status }), events: [] })
+    }
+    const names: string[] = []
+    let cursor: string | null = '0'
+    while (cursor !== null) {
+      const page = await ledger.listOperations(runId, { status: 'succeeded', limit: 2, cursor })
+      names.push(...page.operations.map(({ node }) => node.name))
+      cursor = page.next
+    }
+    expect(names).toEqual(['f0', 'f1', 'f2', 'f4', 'f5', 'f6'])
+    const page = await ledger.listOperations(runId, { limit: 3, cursor: '2' })
+    expect(page.operations.map(({ node }) => node.name)).toEqual(['f2', 'f3', 'f4'])
+    expect(page.next).toBe('5')
+  })
+
+  it('that the run does not have are refused with their code', async () => {
+    const runId = await test.executing([aPlannedOperation('a')])
+    const unknown = aPlannedOperation('unknown').operationId
+    await expect(ledger.getOperation(runId, unknown)).rejects.toMatchObject({ code: 'RUN_004' })
+    await expect(ledger.getOperation('r00000000', unknown)).rejects.toMatchObject({ code: 'RUN_001' })
+  })
+})
+
+describe('results', () => {
+  it('go out once, in the order the operations ended, with what the attempt knows', async () => {
+    const runId = await test.executing([aPlannedOperation('a'), aPlannedOperation('b')])
+    const [a, b] = await test.claimReady(runId)
+    if (a === undefined || b === undefined) throw new Error('not claimed')
+    const result = { details: { lines: 3 }, findings: [{ claim: 'x' }] }
+    await ledger.settle(b, 1, {
+      outcome: anOutcome({ changedFiles: ['src/app.py'], changeSetId: 'c1' }),
+      events: [],
+      result,
+    })
+    const failed = anOutcome({ status: 'failed', errorCode: 'TOOL_003', phase: 'tools', reason: 'slow' })
+    await ledger.settle(a, 1, { outcome: failed, events: [] })
+    expect(await Promise.all([ledger.relayResults(runId), ledger.relayResults(runId)])).toContain(0)
+    expect(await ledger.relayResults(runId)).toBe(0)
+
+    const entries = await test.redis.xrange(`${test.namespace}:results`, '-', '+')
+    const own = entries.map(([, fields]) => fields).filter((fields) => fields.includes(runId))
+    const results: unknown[] = own.map((fields) => JSON.parse(fields[fields.indexOf('result') + 1] ?? ''))
+    expect(results).toMatchObject([
+      {
+        operation_id: b.operationId,
+        status: 'succeeded',
+        change_set_id: 'c1',
+        changed_files: ['src/app.py'],
+        tokens: 15,
+        ...result,
+      },
+      {
+        operation_id: a.operationId,
+        status: 'failed',
+        error: { error_code: 'TOOL_003', phase: 'tools', reason: 'slow' },
+      },
+    ])
+  })
+})

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { RunId } from '#domain/ids.ts'
+import { anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
+import { testLedger, type TestLedger } from '#testing/ledger.ts'
+import { encodeEvents } from './event-codec.ts'
+import { runKeys, type RunKeys } from './keys.ts'
+
+let test: TestLedger
+beforeAll(async () => {
+  test = await testLedger()
+})
+afterAll(() => test.close())
+
+const root = aPlannedOperation('root')
+const child = aPlannedOperation('child', {}, [root])
+const failing = aPlannedOperation('failing')
+const skipped = aPlannedOperation('skipped', {}, [failing])
+
+/** A run that is over: root and child succeeded, failing failed, skipped was skipped; 20 events. */
+async function endedRun(): Promise<RunId> {
+  const runId = await test.executing([root, child, failing, skipped])
+  for (let attempts = await test.claimReady(runId); attempts.length > 0; attempts = await test.claimReady(runId)) {
+    for (const attempt of attempts) {
+      const status = attempt.node.name === 'failing' ? 'failed' : 'succeeded'
+      await test.ledger.append(attempt, 1, [anEvent()])
+      await test.ledger.settle(attempt, 2, { outcome: anOutcome({ status }), events: [] })
+    }
+  }
+  await test.ledger.relayResults(runId)
+  const events = [anEvent({ event: 'run.completed', phase: 'review' })]
+  const change = {
+    from: [{ status: 'running', phase: 'review' }],
+    to: { status: 'completed' },
+    command: 'end',
+  } as const
+  expect(await test.ledger.move(runId, { ...change, events })).toBe('moved')
+  return runId
+}
+
+async function addEvent(keys: RunKeys, event: ReturnType<typeof anEvent>): Promise<void> {
+  const seq = await test.redis.hincrby(keys.run, 'seq', 1)
+  const [, body] = encodeEvents([event])
+  await test.redis.xadd(keys.events, `${seq}-0`, 'm', Date.now(), 'j', body ?? '')
+}
+
+const withResult = (runId: RunId, operationId: string) => ['run_id', runId, 'operation_id', operationId, 'result', '{}']
+
+const damages: [
+  name: string,
+  invariant: number,
+  damage: (keys: RunKeys, runId: RunId) => Promise<unknown>,
+  says: RegExp,
+][] = [
+  ['an event is gone', 1, (keys) => test.redis.xdel(keys.events, '4-0'), /events 4 to 4 are missing/],
+  ['the last event is gone', 1, (keys) => test.redis.xdel(keys.events, '18-0'), /the last event is 17/],
+  [
+    'a counter is off',
+    2,
+    (keys) => test.redis.hincrby(keys.run, 'n:failed', 1),
+    /2 operations are counted as failed, 1/,
+  ],
+  [
+    'a status is not what the events say',
+    2,
+    (keys) => test.redis.hset(keys.operation(root.operationId), 'status', 'failed'),
+    /is failed, its events say succeeded/,
+  ],
+  ['a set lacks a member', 2, (keys) => test.redis.zrem(keys.ended, root.operationId), /is not in the set ended/],
+  ['a lease is left', 2, (keys) => test.redis.zadd(keys.leases, 1, root.operationId), /is in the set leases/],
+  [
+    'an attempt ends twice',
+    3,
+    (keys) =>
+      addEvent(
+        keys,
+        anEvent({ event: 'operation.ended', operationId: root.operationId, data: { status: 'succeeded' } }),
+      ),
+    /operation\.ended of operation .*: it was succeeded/,
+  ],
+  [
+    'an ended run has an operation without outcome',
+    3,
+    (keys) => test.redis.hdel(keys.operation(root.operationId), 'outcome'),
+    /without an outcome/,
+  ],
+  [
+    'an attempt goes on after its end',
+    4,
+    (keys) => addEvent(keys, anEvent({ operationId: root.operationId })),
+    /turn\.finished of operation .*: it was succeeded, not running/,
+  ],
+  [
+    'an operation started before what it waits for',
+    5,
+    (keys) => test.redis.rpush(keys.after(skipped.operationId), child.operationId),
+    /started although .* is skipped/,
+  ],
+  [
+    'a skipped operation does not wait for its cause',
+    5,
+    (keys) => test.redis.del(keys.after(failing.operationId)),
+    /which it does not wait for/,
+  ],
+  [
+    'a result is published twice',
+    6,
+    (_, runId) => test.redis.xadd(`${test.namespace}:results`, '*', ...withResult(runId, root.operationId)),
+    /is succeeded and has 2 results/,
+  ],
+  [
+    'a result was never published',
+    6,
+    async (keys) => {
+      const entries = await test.redis.xrange(`${test.namespace}:results`, '-', '+')
+      const lost = entries.find(
+        ([, fields]) => fields.includes(root.operationId) && keys.run.includes(fields[1] ?? '-'),
+      )
+      await test.redis.xadd(`${test.namespace}:results`, '*', ...withResult('r00000000', 'o'))
+      await test.redis.del(`${test.namespace}:results`)
+      for (const [, fields] of entries.filter((entry) => entry !== lost)) {
+        await test.redis.xadd(`${test.namespace}:results`, '*', ...fields)
+      }
+    },
+    /is succeeded and has 0 results/,
+  ],
+]
+
+describe('verify', () => {
+  it('finds nothing wrong with a run nobody damaged', async () => {
+    const runId = await endedRun()
+    expect(await test.ledger.verify(runId)).toEqual({ violations: [], events: 18, operations: 4 })
+  })
+
+  it.each(damages)('sees that %s (invariant %i)', async (_name, invariant, damage, says) => {
+    const runId = await endedRun()
+    await damage(runKeys(test.namespace, runId), runId)
+    const { violations } = await test.ledger.verify(runId)
+    expect(violations).toContainEqual({ invariant, message: expect.stringMatching(says) })
+  })
+
+  it('does not take results for lost that the stream has trimmed', async () => {
+    const runId = await endedRun()
+    await test.redis.xtrim(`${test.namespace}:results`, 'MAXLEN', 0)
+    expect((await test.ledger.verify(runId)).violations).toEqual([])
+  })
+})

@@ -1,0 +1,129 @@
+import { AppError } from '#domain/error.ts'
+import type { ModelReply, ModelRequest } from '#domain/turn.ts'
+import { delay, msSince } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
+import { chooseEndpoint } from './choose-endpoint.ts'
+import { openEndpoint, type Endpoint } from './endpoint.ts'
+import { fromOpenAi } from './from-openai.ts'
+import { toOpenAi } from './to-openai.ts'
+import { toTryFailure, type TryFailure } from './try-failure.ts'
+import { openUndiciFetch } from './undici-fetch.ts'
+
+export type ModelPool = {
+  /**
+   * One reply to one request, tried again while that may help and the retry budget lasts. Rejects with AGENT_002 (no
+   * endpoint answered), AGENT_007 (the request or the reply is too long), AGENT_008 (replies were cut short or are no
+   * completions), or at once with the signal's reason, closing the socket. Safe to repeat: nothing is kept between calls.
+   */
+  complete(request: ModelRequest, signal: AbortSignal): Promise<ModelReply>
+  /** The models of the endpoints that answer within a second; CONFIG_005 when none does. */
+  describe(): Promise<{ models: string[] }>
+  /** Closes every socket at once. Requests in flight and later ones fail with AGENT_002. */
+  close(): Promise<void>
+}
+
+export type ModelPoolOptions = {
+  /** Base URLs with their `/v1`. */
+  endpoints: readonly { url: string; apiKey?: string | undefined }[]
+  /** Limit of one try. */
+  requestTimeoutMs: number
+  /** How long after the first try has started another may still start; the last one keeps its own limit. */
+  retryBudgetMs: number
+  /** Per endpoint; further requests wait in line. */
+  maxInFlight: number
+  log?: Pick<Log, 'warn'>
+}
+
+const maxReplyBytes = 8 * 1024 * 1024
+const maxRetryAfterMs = 30_000
+const backoffMs = { first: 200, most: 5000 }
+/** A model that babbles once may not the next time; one that does so three times will not stop. */
+const maxBrokenReplies = 3
+const describeLimitMs = 1000
+
+export function openModelPool(options: ModelPoolOptions): ModelPool {
+  if (options.endpoints.length === 0) throw new AppError('CONFIG_003', 'the model pool has no endpoint')
+  const transport = openUndiciFetch({ connections: options.maxInFlight, maxBytes: maxReplyBytes })
+  const { requestTimeoutMs, maxInFlight } = options
+  const endpoints = options.endpoints.map((endpoint) =>
+    openEndpoint({ ...endpoint, requestTimeoutMs, maxInFlight, fetch: transport.fetch }),
+  )
+  let turn = 0
+  let closed = false
+  return {
+    complete: (request, signal) => {
+      const choose = (avoid?: Endpoint) => chooseEndpoint(endpoints, turn++, avoid)
+      return completeWithin(request, signal, { ...options, choose, isClosed: () => closed })
+    },
+    describe: () => describeEndpoints(endpoints),
+    async close() {
+      closed = true
+      await transport.close()
+    },
+  }
+}
+
+type Routing = Pick<ModelPoolOptions, 'retryBudgetMs' | 'log'> & {
+  choose(avoid?: Endpoint): Endpoint
+  isClosed(): boolean
+}
+
+async function completeWithin(request: ModelRequest, signal: AbortSignal, routing: Routing): Promise<ModelReply> {
+  const body = JSON.stringify(toOpenAi(request))
+  let startedAt: number | undefined
+  let brokenReplies = 0
+  let endpoint = routing.choose()
+  for (let tries = 1; ; tries++) {
+    const leave = await endpoint.enter(signal)
+    startedAt ??= performance.now()
+    const answer = await tryOnce(endpoint, body, request, signal).finally(leave)
+    if ('toolCalls' in answer) return answer
+    signal.throwIfAborted()
+    if (answer.error.code === 'AGENT_008') brokenReplies += 1
+    const next = routing.choose(endpoint)
+    const waitMs = waitBefore(tries, next === endpoint ? answer.retryAfterMs : 0)
+    const spent = performance.now() - startedAt + waitMs > routing.retryBudgetMs || brokenReplies === maxBrokenReplies
+    if (!answer.again || spent || routing.isClosed()) throw gaveUp(answer, endpoint, tries, startedAt)
+    routing.log?.warn('model request is tried again', { endpoint: endpoint.name, tries, waitMs, error: answer.error })
+    await delay(waitMs, signal).catch(() => signal.throwIfAborted())
+    endpoint = next
+  }
+}
+
+async function tryOnce(
+  endpoint: Endpoint,
+  body: string,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<ModelReply | TryFailure> {
+  const start = performance.now()
+  try {
+    const raw = await endpoint.ask(body, signal)
+    return fromOpenAi(raw, request, msSince(start))
+  } catch (error) {
+    return toTryFailure(error)
+  }
+}
+
+/** Doubling, half of it by chance so that callers that failed together do not come back together. */
+function waitBefore(tries: number, retryAfterMs: number): number {
+  const step = Math.min(backoffMs.most, backoffMs.first * 2 ** (tries - 1))
+  const jittered = Math.round(step / 2 + (Math.random() * step) / 2)
+  return Math.max(jittered, Math.min(retryAfterMs, maxRetryAfterMs))
+}
+
+function gaveUp(failure: TryFailure, endpoint: Endpoint, tries: number, startedAt: number): AppError {
+  const { code, message } = failure.error
+  const effort = tries === 1 ? '' : ` (${tries} tries in ${msSince(startedAt)} ms)`
+  return new AppError(code, `${endpoint.name}: ${message}${effort}`, { cause: failure.error, phase: 'model' })
+}
+
+async function describeEndpoints(endpoints: readonly Endpoint[]): Promise<{ models: string[] }> {
+  const answers = await Promise.allSettled(endpoints.map((endpoint) => endpoint.models(describeLimitMs)))
+  const lists = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+  if (lists.length === 0) {
+    const names = endpoints.map((endpoint) => endpoint.name).join(', ')
+    throw new AppError('CONFIG_005', `no model server answers: ${names}`, { phase: 'model' })
+  }
+  return { models: [...new Set(lists.flat())] }
+}

@@ -1,0 +1,50 @@
+import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai'
+import { asAppError, AppError } from '#domain/error.ts'
+
+/** Why one try at one endpoint failed, and whether another try may fare better. */
+export type TryFailure = { error: AppError; again: boolean; retryAfterMs: number }
+
+/** Overload (429, 503, 529), a broken server or gateway (500, 502, 504), or a wait that was too long (408, 425). */
+const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504, 529])
+
+/**
+ * vLLM, llama.cpp and OpenAI word it differently and only OpenAI gives a code; no status tells it from another 400.
+ * "This model's maximum context length is 4096 tokens …", "the request exceeds the available context size …".
+ */
+const contextLengthWords = /context[ _]length|context size|maximum model length|max_model_len/i
+
+/** Reads what the openai client threw. Its message names no credentials: it is the server's own or the socket's. */
+export function toTryFailure(thrown: unknown): TryFailure {
+  if (thrown instanceof APIConnectionTimeoutError) return passing('AGENT_002', 'no answer in time', thrown)
+  if (thrown instanceof APIConnectionError && thrown.cause instanceof AppError) return ours(thrown.cause)
+  if (thrown instanceof APIError && thrown.status !== undefined) return ofStatus(thrown, thrown.status)
+  return ours(asAppError(thrown, 'AGENT_002', 'model'))
+}
+
+function ours(error: AppError): TryFailure {
+  return { error, again: error.retry, retryAfterMs: 0 }
+}
+
+function passing(code: 'AGENT_002' | 'AGENT_008', message: string, cause: unknown, retryAfterMs = 0): TryFailure {
+  return { error: new AppError(code, message, { cause, phase: 'model' }), again: true, retryAfterMs }
+}
+
+function ofStatus(cause: APIError, status: number): TryFailure {
+  const said = `answered ${cause.message.slice(0, 500)}`
+  if (passingStatuses.has(status)) return passing('AGENT_002', said, cause, readRetryAfter(cause.headers))
+  const tooLong = status === 413 || (status === 400 && contextLengthWords.test(`${cause.code} ${cause.message}`))
+  return {
+    error: new AppError(tooLong ? 'AGENT_007' : 'AGENT_002', said, { cause, phase: 'model' }),
+    again: false,
+    retryAfterMs: 0,
+  }
+}
+
+/** `Retry-After` in milliseconds: seconds or an HTTP date; 0 when absent, past or unreadable. */
+function readRetryAfter(headers: Headers | undefined): number {
+  const value = headers?.get('retry-after')
+  if (value === null || value === undefined) return 0
+  const seconds = Number(value)
+  const ms = Number.isNaN(seconds) ? Date.parse(value) - Date.now() : seconds * 1000
+  return Number.isFinite(ms) ? Math.max(0, ms) : 0
+}

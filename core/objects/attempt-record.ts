@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { ChangeSet } from '#domain/change-set.ts'
+import { OperationId, RunId } from '#domain/ids.ts'
+import { Outcome } from '#domain/operation.ts'
+import { Message, ToolResult } from '#domain/turn.ts'
+
+/** One tool execution of an attempt: what was asked, what came back, and every answer the host gave its script. */
+export const ToolRun = z.strictObject({
+  turn: z.int(),
+  callId: z.string(),
+  name: z.string(),
+  arguments: z.string(),
+  result: ToolResult,
+  externals: z.array(z.strictObject({ name: z.string(), args: z.unknown(), answer: z.unknown() })),
+  durationMs: z.number(),
+})
+export type ToolRun = z.infer<typeof ToolRun>
+
+/** What an attempt looked at: blob hashes read, folders listed, paths found absent. A result may be reused while it holds. */
+export const ReadSet = z.strictObject({
+  contents: z.record(z.string(), z.string()),
+  listings: z.record(z.string(), z.string()),
+  absences: z.array(z.string()),
+})
+export type ReadSet = z.infer<typeof ReadSet>
+
+/** Everything one attempt did, in one object, written before the outcome that refers to it (ledger.md). */
+export const AttemptRecord = z.strictObject({
+  v: z.literal(1),
+  runId: RunId,
+  operationId: OperationId,
+  attempt: z.int().min(1),
+  bundle: z.string(),
+  bundleHash: z.string(),
+  model: z.string(),
+  versions: z.record(z.string(), z.string()),
+  startedAt: z.number(),
+  messages: z.array(Message),
+  replies: z.array(z.unknown()),
+  tools: z.array(ToolRun),
+  reads: ReadSet,
+  changeSet: ChangeSet.nullable(),
+  outcome: Outcome.omit({ recordHash: true }),
+})
+export type AttemptRecord = z.infer<typeof AttemptRecord>

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sha256 } from '#domain/hash.ts'
+import { testObjects, type TestObjects } from '#testing/s3.ts'
+import { openBlobStore } from './blob-store.ts'
+import { objectKeys } from './object-keys.ts'
+import type { ObjectStore } from './object-store.ts'
+
+let test: TestObjects
+beforeAll(async () => {
+  test = await testObjects()
+})
+afterAll(() => test.close())
+
+/** The real store, with its requests counted. */
+function counted(objects: ObjectStore): { objects: ObjectStore; puts: string[]; gets: string[] } {
+  const puts: string[] = []
+  const gets: string[] = []
+  const counting: ObjectStore = {
+    ...objects,
+    put: (key, body, options) => (puts.push(key), objects.put(key, body, options)),
+    get: (key) => (gets.push(key), objects.get(key)),
+  }
+  return { objects: counting, puts, gets }
+}
+
+describe('the blob store', () => {
+  it('names contents by their SHA-256 and gives them back in the order asked for', async () => {
+    const blobs = openBlobStore(test.objects, { maxCacheBytes: 0 })
+    const contents = Array.from({ length: 100 }, (_value, at) => Buffer.from(`content ${at}`))
+    const hashes = await blobs.putMany(test.project, contents)
+    expect(hashes).toEqual(contents.map((content) => sha256(content)))
+    const back = await blobs.getMany(test.project, hashes.toReversed())
+    expect(back.map((bytes) => Buffer.from(bytes).toString())).toEqual(contents.map(String).toReversed())
+  })
+
+  it('sends no second request for what it has stored or read', async () => {
+    const { objects, puts, gets } = counted(test.objects)
+    const hash = await openBlobStore(test.objects, { maxCacheBytes: 1000 }).put(test.project, Buffer.from('once'))
+    const blobs = openBlobStore(objects, { maxCacheBytes: 1000 })
+    const read = await Promise.all(Array.from({ length: 20 }, () => blobs.get(test.project, hash)))
+    expect(new Set(read.map((bytes) => Buffer.from(bytes).toString()))).toEqual(new Set(['once']))
+    await blobs.get(test.project, hash)
+    await blobs.put(test.project, Buffer.from('once'))
+    expect({ puts: puts.length, gets: gets.length }).toEqual({ puts: 0, gets: 1 })
+  })
+
+  it('keeps projects apart', async () => {
+    const blobs = openBlobStore(test.objects, { maxCacheBytes: 1000 })
+    const hash = await blobs.put(test.project, Buffer.from('mine'))
+    await expect(blobs.get(`${test.project}x`, hash)).rejects.toMatchObject({ code: 'STORE_003' })
+  })
+
+  it('refuses content that is not what its hash says, and asks again the next time', async () => {
+    const hash = sha256('right')
+    await test.objects.put(objectKeys.blob(test.project, hash), 'wrong')
+    const blobs = openBlobStore(test.objects, { maxCacheBytes: 1000 })
+    await expect(blobs.get(test.project, hash)).rejects.toMatchObject({ code: 'STORE_003' })
+    await test.objects.put(objectKeys.blob(test.project, hash), 'right')
+    expect(Buffer.from(await blobs.get(test.project, hash)).toString()).toBe('right')
+  })
+})

@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { AppError } from '#domain/error.ts'
+import { sha256 } from '#domain/hash.ts'
+import type { ObjectStore } from './object-store.ts'
+
+const contentType = 'application/json'
+
+/** Stores `value` under `key`. It is one of our own typed values: `schema` names the type, nothing is checked. */
+export async function putJson<Schema extends z.ZodType>(
+  objects: ObjectStore,
+  key: string,
+  _schema: Schema,
+  value: z.infer<Schema>,
+): Promise<void> {
+  await objects.put(key, JSON.stringify(value), { contentType })
+}
+
+/** Stores `value` under the key made of its JSON's hash, and answers the hash. */
+export async function putHashedJson(
+  objects: ObjectStore,
+  keyOf: (hash: string) => string,
+  value: object,
+): Promise<string> {
+  const json = JSON.stringify(value)
+  const hash = sha256(json)
+  await objects.put(keyOf(hash), json, { contentType })
+  return hash
+}
+
+/** Reads and parses an object. STORE_003 when it is missing or does not match `schema`. */
+export async function getJson<Schema extends z.ZodType>(
+  objects: ObjectStore,
+  key: string,
+  schema: Schema,
+): Promise<z.infer<Schema>> {
+  return parseObject(await objects.get(key), key, schema)
+}
+
+/** Like `getJson`, and STORE_003 also when the bytes do not have the hash they are named by. */
+export async function getHashedJson<Schema extends z.ZodType>(
+  objects: ObjectStore,
+  key: string,
+  hash: string,
+  schema: Schema,
+): Promise<z.infer<Schema>> {
+  const bytes = await objects.get(key)
+  if (sha256(bytes) !== hash) throw new AppError('STORE_003', `object ${key} does not have the content it is named by`)
+  return parseObject(bytes, key, schema)
+}
+
+function parseObject<Schema extends z.ZodType>(bytes: Uint8Array, key: string, schema: Schema): z.infer<Schema> {
+  try {
+    return schema.parse(JSON.parse(Buffer.from(bytes).toString()))
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : String(error)
+    throw new AppError('STORE_003', `object ${key} is not what it should be: ${reason}`, { cause: error })
+  }
+}

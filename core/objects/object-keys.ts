@@ -1,0 +1,15 @@
+import type { ProjectId, RunId } from '#domain/ids.ts'
+
+/** Where each kind of object lies in the bucket (contract.md §8). Nothing else builds a key. */
+export const objectKeys = {
+  upload: (project: ProjectId, run: RunId) => `projects/${project}/uploads/${run}`,
+  blob: (project: ProjectId, hash: string) => `projects/${project}/blobs/${hash}`,
+  tree: (project: ProjectId, hash: string) => `projects/${project}/trees/${hash}`,
+  snapshot: (project: ProjectId, id: string) => `projects/${project}/snapshots/${id}.json`,
+  attempt: (project: ProjectId, hash: string) => `projects/${project}/attempts/${hash}.json`,
+  bundle: (project: ProjectId, hash: string) => `projects/${project}/bundles/${hash}.json`,
+  /** `name` is `<blob sha256>.<language>.<query pack hash>.json`. */
+  nodeIndex: (project: ProjectId, name: string) => `projects/${project}/node-index/${name}`,
+  composition: (project: ProjectId, run: RunId, hash: string) =>
+    `projects/${project}/runs/${run}/compositions/${hash}.json`,
+} as const

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { AppError } from '#domain/error.ts'
+import { testObjects, type TestObjects } from '#testing/s3.ts'
+import { openS3ObjectStore } from './s3-object-store.ts'
+
+const mib = 1024 * 1024
+let test: TestObjects
+const key = (name: string) => `projects/${test.project}/uploads/${name}`
+
+beforeAll(async () => {
+  test = await testObjects()
+})
+afterAll(() => test.close())
+
+async function* chunks(count: number, bytes: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < count; at += 1) yield new Uint8Array(bytes).fill(at)
+}
+
+async function collect(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync(source))
+}
+
+describe('the S3 object store', () => {
+  it('gives back the bytes it was given, text and empty objects included', async () => {
+    const bytes = Uint8Array.from({ length: 70_000 }, (_value, at) => at % 251)
+    await test.objects.put(key('bytes'), bytes)
+    await test.objects.put(key('text'), '{"a":"é"}', { contentType: 'application/json' })
+    await test.objects.put(key('empty'), '')
+    expect(Buffer.from(await test.objects.get(key('bytes'))).equals(bytes)).toBe(true)
+    expect(Buffer.from(await test.objects.get(key('text'))).toString()).toBe('{"a":"é"}')
+    expect(await test.objects.get(key('empty'))).toHaveLength(0)
+  })
+
+  it('answers STORE_003 for an object that is not there, whether read whole or as a stream', async () => {
+    await expect(test.objects.get(key('none'))).rejects.toMatchObject({ code: 'STORE_003' })
+    await expect(collect(test.objects.getStream(key('none')))).rejects.toMatchObject({ code: 'STORE_003' })
+  })
+
+  it('knows what exists, and deletes twice without complaint', async () => {
+    await test.objects.put(key('gone'), 'x')
+    expect(await test.objects.exists(key('gone'))).toBe(true)
+    await test.objects.delete(key('gone'))
+    await test.objects.delete(key('gone'))
+    await test.objects.delete(key('no/such/folder'))
+    expect(await test.objects.exists(key('gone'))).toBe(false)
+  })
+
+  it.each([
+    ['nothing', 0, 0],
+    ['less than a part', 3, 1000],
+    ['exactly one part', 8, mib],
+    ['several parts', 21, mib],
+  ])('stores a stream of %s', async (name, count, bytes) => {
+    const stored = await test.objects.putStream(key(name), chunks(count, bytes), {
+      maxBytes: 100 * mib,
+      contentType: 'application/x-tar',
+    })
+    expect(stored.bytes).toBe(count * bytes)
+    const back = await collect(test.objects.getStream(key(name)))
+    expect(back.equals(await collect(chunks(count, bytes)))).toBe(true)
+  })
+
+  it.each([
+    ['before the first part is full', 3, 1000, 2999],
+    ['after several parts were sent', 30, mib, 25 * mib],
+  ])('refuses a stream over the limit %s, and keeps nothing', async (name, count, bytes, maxBytes) => {
+    const request = test.objects.putStream(key(name), chunks(count, bytes), { maxBytes, contentType: 'text/plain' })
+    await expect(request).rejects.toMatchObject({ code: 'INTAKE_003' })
+    expect(await test.objects.exists(key(name))).toBe(false)
+  })
+
+  it('keeps nothing of a stream whose sender breaks off', async () => {
+    async function* broken() {
+      yield* chunks(20, mib)
+      throw new Error('connection lost')
+    }
+    const request = test.objects.putStream(key('broken'), broken(), { maxBytes: 100 * mib, contentType: 'text/plain' })
+    await expect(request).rejects.toMatchObject({ code: 'INTAKE_001' })
+    expect(await test.objects.exists(key('broken'))).toBe(false)
+  })
+
+  it('stops a stream when its signal is aborted, with the reason of the abort', async () => {
+    await test.objects.put(key('long'), new Uint8Array(20 * mib))
+    const abort = new AbortController()
+    let seen = 0
+    const reading = (async () => {
+      for await (const chunk of test.objects.getStream(key('long'), abort.signal)) {
+        seen += chunk.length
+        abort.abort(new AppError('AGENT_010', 'cancelled'))
+      }
+    })()
+    await expect(reading).rejects.toMatchObject({ code: 'AGENT_010' })
+    expect(seen).toBeLessThan(20 * mib)
+  })
+
+  it('lets a reader leave a stream early and goes on working', async () => {
+    await test.objects.put(key('left'), new Uint8Array(5 * mib))
+    for (let round = 0; round < 80; round += 1) {
+      for await (const chunk of test.objects.getStream(key('left'))) {
+        expect(chunk.length).toBeGreaterThan(0)
+        break
+      }
+    }
+    expect(await test.objects.exists(key('left'))).toBe(true)
+  })
+
+  it('answers STORE_002, with the cause, when nothing listens', async () => {
+    const nobody = openS3ObjectStore({
+      endpoint: 'http://127.0.0.1:9',
+      bucket: 'remora',
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    })
+    const error: unknown = await nobody.ping().catch((caught: unknown) => caught)
+    nobody.close()
+    expect(error).toMatchObject({ code: 'STORE_002', retry: true, cause: expect.any(Error) })
+  })
+})

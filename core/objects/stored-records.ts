@@ -1,0 +1,39 @@
+import { AgentBundle } from '#domain/agent-bundle.ts'
+import type { ProjectId, RunId } from '#domain/ids.ts'
+import { AttemptRecord } from './attempt-record.ts'
+import { Composition } from './composition.ts'
+import { getHashedJson, putHashedJson } from './json-object.ts'
+import { objectKeys } from './object-keys.ts'
+import type { ObjectStore } from './object-store.ts'
+
+/** Stores what an attempt did and answers the hash its outcome refers to. The same record has the same hash. */
+export function putAttemptRecord(objects: ObjectStore, project: ProjectId, record: AttemptRecord): Promise<string> {
+  return putHashedJson(objects, (hash) => objectKeys.attempt(project, hash), record)
+}
+
+/** STORE_003 when it is missing or not what its hash says. */
+export function getAttemptRecord(objects: ObjectStore, project: ProjectId, hash: string): Promise<AttemptRecord> {
+  return getHashedJson(objects, objectKeys.attempt(project, hash), hash, AttemptRecord)
+}
+
+/** Answers the hash of the composition within its run. */
+export function putComposition(objects: ObjectStore, project: ProjectId, composition: Composition): Promise<string> {
+  return putHashedJson(objects, (hash) => objectKeys.composition(project, composition.runId, hash), composition)
+}
+
+export function getComposition(
+  objects: ObjectStore,
+  project: ProjectId,
+  place: { runId: RunId; hash: string },
+): Promise<Composition> {
+  return getHashedJson(objects, objectKeys.composition(project, place.runId, place.hash), place.hash, Composition)
+}
+
+/** Stores a bundle by value and answers the hash a plan pins. */
+export function putBundle(objects: ObjectStore, project: ProjectId, bundle: AgentBundle): Promise<string> {
+  return putHashedJson(objects, (hash) => objectKeys.bundle(project, hash), bundle)
+}
+
+export function getBundle(objects: ObjectStore, project: ProjectId, hash: string): Promise<AgentBundle> {
+  return getHashedJson(objects, objectKeys.bundle(project, hash), hash, AgentBundle)
+}

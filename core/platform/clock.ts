@@ -1,0 +1,35 @@
+import { setTimeout as sleepFor } from 'node:timers/promises'
+
+/** Waits `ms` milliseconds; ends early with the signal's reason when it is aborted. */
+export async function delay(ms: number, signal?: AbortSignal): Promise<void> {
+  await sleepFor(ms, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
+    throw signal?.aborted === true ? signal.reason : error
+  })
+}
+
+/** Milliseconds since `start`, a value of `performance.now()`, rounded to a tenth. */
+export function msSince(start: number): number {
+  return Math.round((performance.now() - start) * 10) / 10
+}
+
+/** Calls `work` once after `ms`, unless the returned function is called first. Does not keep the process alive. */
+export function after(ms: number, work: () => void): () => void {
+  const timer = setTimeout(work, ms)
+  timer.unref()
+  return () => clearTimeout(timer)
+}
+
+/** Runs `work` every `ms`, each time after the last has ended; its failures are dropped. The answer stops it and waits. */
+export function repeatEvery(ms: number, work: () => Promise<unknown>): () => Promise<void> {
+  const stop = new AbortController()
+  const running = (async () => {
+    while (!stop.signal.aborted) {
+      await delay(ms, stop.signal).catch(() => undefined)
+      if (!stop.signal.aborted) await work().catch(() => undefined)
+    }
+  })()
+  return async () => {
+    stop.abort()
+    await running
+  }
+}

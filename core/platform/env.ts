@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { AppError } from '#domain/error.ts'
+
+/** The environment as `process.env` gives it; read in `main.ts` files only. */
+export type Env = Readonly<Record<string, string | undefined>>
+
+/** A TCP port; 0 lets the system choose one. */
+export const Port = z.coerce.number().int().min(0).max(65535)
+
+export const LogLevelName = z.enum(['debug', 'info', 'warn', 'error', 'silent'])
+
+/** A comma-separated list without empty entries. */
+export const CommaList = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== ''),
+)
+
+/** What every service needs to reach Redis and the object store (contract.md §5). */
+export const storageEnv = {
+  REMORA_REDIS_URL: z.url({ protocol: /^rediss?$/ }).default('redis://127.0.0.1:6379'),
+  REMORA_S3_ENDPOINT: z.union([z.literal(''), z.url()]).default(''),
+  REMORA_S3_BUCKET: z.string().min(3).default('remora'),
+  REMORA_S3_REGION: z.string().min(1).default('us-east-1'),
+  AWS_ACCESS_KEY_ID: z.string().optional(),
+  AWS_SECRET_ACCESS_KEY: z.string().optional(),
+  REMORA_LOG_LEVEL: LogLevelName.default('info'),
+}
+
+export type StorageConfig = {
+  redisUrl: string
+  s3: {
+    endpoint: string | undefined
+    bucket: string
+    region: string
+    credentials: { accessKeyId: string; secretAccessKey: string } | undefined
+  }
+}
+
+/** Typed slice of the storage variables. */
+export function storageConfig(env: z.infer<z.ZodObject<typeof storageEnv>>): StorageConfig {
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env
+  const credentials =
+    accessKeyId === undefined || secretAccessKey === undefined ? undefined : { accessKeyId, secretAccessKey }
+  return {
+    redisUrl: env.REMORA_REDIS_URL,
+    s3: {
+      endpoint: env.REMORA_S3_ENDPOINT === '' ? undefined : env.REMORA_S3_ENDPOINT,
+      bucket: env.REMORA_S3_BUCKET,
+      region: env.REMORA_S3_REGION,
+      credentials,
+    },
+  }
+}
+
+/** Reads the variables `shape` names. CONFIG_003 names every bad one in a single error. */
+export function readEnv<Shape extends z.ZodRawShape>(shape: Shape, env: Env): z.infer<z.ZodObject<Shape>> {
+  const given = Object.fromEntries(Object.keys(shape).map((name) => [name, env[name]]))
+  const parsed = z.object(shape).safeParse(given)
+  if (parsed.success) return parsed.data
+  const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+  throw new AppError('CONFIG_003', `bad environment: ${faults.join('; ')}`)
+}

@@ -1,0 +1,57 @@
+import { createServer, type Server } from 'node:http'
+import { once } from 'node:events'
+
+export type Health = { port: number; close(): Promise<void> }
+
+/** A dependency's check: resolves when it answers, rejects with why it does not. */
+export type ReadyCheck = () => Promise<unknown>
+
+/**
+ * `/healthz` answers 200 while the process runs; `/readyz` answers 200 when every check passes within a second, else
+ * 503 with the names of those that do not. For services without an API of their own.
+ */
+export async function openHealth(port: number, checks: Readonly<Record<string, ReadyCheck>>): Promise<Health> {
+  const server = createServer((request, response) => {
+    const answer = (status: number, body: object) => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    }
+    if (request.url === '/healthz') return answer(200, { status: 'ok' })
+    if (request.url !== '/readyz') return answer(404, { status: 'not found' })
+    void failingChecks(checks).then((failing) =>
+      failing.length === 0 ? answer(200, { status: 'ready' }) : answer(503, { status: 'not ready', failing }),
+    )
+    return undefined
+  })
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return { port: boundPort(server), close: () => closeServer(server) }
+}
+
+/** Names of the checks that fail or do not answer within a second. */
+export async function failingChecks(checks: Readonly<Record<string, ReadyCheck>>): Promise<string[]> {
+  const names = Object.keys(checks)
+  const results = await Promise.allSettled(
+    names.map((name) => Promise.race([checks[name]?.(), rejectAfter(AbortSignal.timeout(1000))])),
+  )
+  return names.filter((_name, index) => results[index]?.status === 'rejected')
+}
+
+export function boundPort(server: Server): number {
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the server listens on no TCP port')
+  return address.port
+}
+
+/** Stops accepting, drops idle connections and waits for the open requests. */
+export async function closeServer(server: Server): Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  server.closeIdleConnections()
+  await closed
+}
+
+function rejectAfter(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('no answer in time')), { once: true })
+  })
+}

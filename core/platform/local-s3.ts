@@ -1,0 +1,60 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import { AppError } from '#domain/error.ts'
+
+/** The embedded S3 server. Its only account is fixed, so it listens on 127.0.0.1 alone. */
+export type LocalS3 = {
+  endpoint: string
+  bucket: string
+  region: string
+  accessKeyId: string
+  secretAccessKey: string
+  pid: number
+  /** Ends the server and waits until it is gone; what it stored stays in `dir`. */
+  stop(): Promise<void>
+}
+
+const entry = fileURLToPath(new URL('local-s3-main.ts', import.meta.url))
+const bucket = 'remora'
+const Ready = z.object({ port: z.int().positive() })
+
+/**
+ * Starts an S3 server over the folder `dir` (made if missing) on a free port, as a child process that dies with this one.
+ * Resolves when it answers; CONFIG_006 when it does not start. Aborting `signal` kills it.
+ */
+export async function startLocalS3(options: { dir: string; signal?: AbortSignal }): Promise<LocalS3> {
+  await mkdir(options.dir, { recursive: true })
+  const child = fork(entry, [options.dir, bucket], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+  const gone = once(child, 'exit')
+  const kill = () => void child.kill('SIGKILL')
+  options.signal?.addEventListener('abort', kill)
+  const port = await readPort(child, gone)
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    bucket,
+    region: 'us-east-1',
+    accessKeyId: 'S3RVER',
+    secretAccessKey: 'S3RVER',
+    pid: child.pid ?? 0,
+    async stop() {
+      options.signal?.removeEventListener('abort', kill)
+      kill()
+      await gone
+    },
+  }
+}
+
+async function readPort(child: ChildProcess, gone: Promise<unknown>): Promise<number> {
+  const errors: string[] = []
+  child.stderr?.on('data', (chunk: Buffer) => errors.push(chunk.toString()))
+  const failed = gone.then(() => {
+    throw new AppError('CONFIG_006', `the embedded S3 server did not start: ${errors.join('').slice(0, 2000)}`)
+  })
+  const [message]: unknown[] = await Promise.race([once(child, 'message'), failed])
+  failed.catch(() => {}) // it may exit at any time later: whoever uses it then sees STORE_002
+  child.stderr?.resume()
+  return Ready.parse(message).port
+}

@@ -1,0 +1,44 @@
+const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof levels)[number]
+export type LogFields = Record<string, unknown>
+
+/** Structured logs for operators, one JSON line each. What happened to a run is an event, not a log. */
+export type Log = {
+  debug(message: string, fields?: LogFields): void
+  info(message: string, fields?: LogFields): void
+  warn(message: string, fields?: LogFields): void
+  error(message: string, fields?: LogFields): void
+}
+
+export type LogOptions = {
+  service: string
+  level: LogLevel
+  /** Values that must never appear, such as tokens and keys; each is replaced by `[secret]`. */
+  secrets?: readonly string[]
+  write?: (line: string) => void
+}
+
+export function isLogLevel(value: string): value is LogLevel {
+  return levels.some((level) => level === value)
+}
+
+/** A log that writes to stderr unless told otherwise, so that stdout stays the program's answer. */
+export function openLog(options: LogOptions): Log {
+  const least = levels.indexOf(options.level)
+  const secrets = (options.secrets ?? []).filter((secret) => secret.length >= 6)
+  const write = options.write ?? ((line: string) => void process.stderr.write(line))
+  const at = (level: LogLevel) => (message: string, fields?: LogFields) => {
+    if (levels.indexOf(level) < least) return
+    const entry = { time: new Date().toISOString(), level, service: options.service, message, ...fields }
+    let line = JSON.stringify(entry, plainError)
+    for (const secret of secrets) line = line.replaceAll(secret, '[secret]')
+    write(`${line}\n`)
+  }
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+function plainError(_key: string, value: unknown): unknown {
+  if (!(value instanceof Error)) return value
+  const code = 'code' in value ? { code: value.code } : {}
+  return { name: value.name, message: value.message, ...code, stack: value.stack, cause: value.cause }
+}

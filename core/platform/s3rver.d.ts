@@ -1,0 +1,22 @@
+/** The part of the embedded S3 server that we use; the package brings no types of its own. */
+declare module '@20minutes/s3rver' {
+  export type Content = AsyncIterable<Uint8Array> | Uint8Array
+  export type FilesystemStore = {
+    getResourcePath(bucket: string, key: string, resource: string): string
+    /** Answers the size in bytes and the MD5 in hex. */
+    putContent(path: string, content: Content): Promise<[number, string]>
+    deleteObject(bucket: string, key: string): Promise<void>
+  }
+  export default class S3rver {
+    constructor(options: {
+      address: string
+      port: number
+      silent: boolean
+      directory: string
+      vhostBuckets: boolean
+      configureBuckets: { name: string }[]
+    })
+    store: FilesystemStore
+    run(): Promise<{ port: number }>
+  }
+}

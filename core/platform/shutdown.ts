@@ -1,0 +1,48 @@
+import { after } from '#platform/clock.ts'
+
+export type Closing = { name: string; close: () => Promise<void> }
+
+/**
+ * Closes what was opened, last opened first, each at most once. Every one is tried even when another fails; the first
+ * failure is thrown at the end.
+ */
+export function openReleaser(): { add(name: string, close: () => Promise<void>): void; release(): Promise<void> } {
+  const open: Closing[] = []
+  return {
+    add: (name, close) => void open.push({ name, close }),
+    async release() {
+      const failures: unknown[] = []
+      for (let next = open.pop(); next !== undefined; next = open.pop()) {
+        await next.close().catch((error: unknown) => failures.push(error))
+      }
+      if (failures.length > 0) throw failures[0]
+    },
+  }
+}
+
+/**
+ * Runs `close` on the first SIGTERM or SIGINT and exits 0; a close that fails or takes longer than `limitMs` exits 1.
+ * A second signal exits at once with 130.
+ */
+export function exitOnSignal(close: () => Promise<void>, limitMs = 30_000): void {
+  let closing = false
+  const stop = () => {
+    if (closing) process.exit(130)
+    closing = true
+    after(limitMs, () => process.exit(1))
+    close().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    )
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}
+
+/** Ends this process when the one that started it goes away (its IPC channel closes), so no orphan is left. */
+export function stopWithParent(close: () => Promise<void>): void {
+  if (process.send === undefined) return
+  process.on('disconnect', () => {
+    close().finally(() => process.exit(0))
+  })
+}

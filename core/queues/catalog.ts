@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import { OperationId, RunId } from '#domain/ids.ts'
+
+/** What every job carries: which run, and the trace it belongs to. Jobs carry ids, never data. */
+const RunPayload = z.strictObject({ v: z.literal(1), run_id: RunId, traceparent: z.string().nullable() })
+type RunPayload = z.infer<typeof RunPayload>
+
+const OperationPayload = RunPayload.extend({ operation_id: OperationId, dispatch: z.int().min(1) })
+
+type Payloads = {
+  snapshots: RunPayload
+  discoveries: RunPayload
+  operations: z.infer<typeof OperationPayload>
+  compositions: RunPayload
+}
+export type QueueName = keyof Payloads
+export type PayloadOf<Q extends QueueName> = Payloads[Q]
+
+/** Every queue and the payload of its jobs, as it goes over the wire. */
+export const catalog: { readonly [Q in QueueName]: z.ZodType<Payloads[Q]> } = {
+  snapshots: RunPayload,
+  discoveries: RunPayload,
+  operations: OperationPayload,
+  compositions: RunPayload,
+}
+
+/** A dispatch's job id, never used again: the same dispatch added twice is one job. */
+export function operationJobId(job: { runId: RunId; operationId: OperationId; dispatch: number }): string {
+  return `${job.runId}-${job.operationId}-${job.dispatch}`
+}

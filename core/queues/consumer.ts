@@ -1,0 +1,93 @@
+import { Worker, type Job } from 'bullmq'
+import { delay } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
+import { catalog, type PayloadOf, type QueueName } from './catalog.ts'
+import { consumerConnection } from './connection.ts'
+
+const defaultLockMs = 30_000
+/** The ledger counts how often a worker was lost; the queue only has to deliver again each time. */
+const maxStalledCount = 100
+/** How long handlers get to end after their signals are aborted. */
+const abortedMs = 5_000
+
+export type ConsumerOptions<Q extends QueueName> = {
+  queue: Q
+  redisUrl: string
+  prefix?: string
+  concurrency: number
+  /** The queue gives a job to another worker when this one has been silent for so long. */
+  lockMs?: number
+  log: Pick<Log, 'warn' | 'error'>
+  /** Called with a checked payload. Aborted when the consumer closes or the job is no longer ours. */
+  handler: (payload: PayloadOf<Q>, signal: AbortSignal) => Promise<void>
+}
+
+export type Consumer = {
+  /** Takes no more jobs, waits `graceMs` for the running ones, then aborts their signals. */
+  close(options: { graceMs: number }): Promise<void>
+}
+
+/**
+ * Works on the jobs of a queue, `concurrency` at a time. A payload that does not match the catalogue is logged and done
+ * with. A handler that throws is logged; its job is gone, and what to do about it is the ledger's business.
+ */
+export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): Consumer {
+  const { queue, log, lockMs = defaultLockMs } = options
+  const connection = consumerConnection(options.redisUrl, log)
+  // BullMQ hands over an AbortSignal only to a function that declares three parameters.
+  const process = async (job: Job, _token: string | undefined, signal: AbortSignal | undefined) => {
+    await work(options, job, signal ?? new AbortController().signal)
+  }
+  const worker = new Worker(queue, process, {
+    connection,
+    prefix: options.prefix ?? '{remora}',
+    concurrency: options.concurrency,
+    lockDuration: lockMs,
+    stalledInterval: lockMs / 2,
+    maxStalledCount,
+    removeOnComplete: { count: 0 },
+    removeOnFail: { count: 0 },
+  })
+  worker.on('error', (error) => log.warn('worker of a queue', { queue, error }))
+  worker.on('lockRenewalFailed', (jobs) => {
+    for (const job of jobs) worker.cancelJob(job, 'the queue has given the job to another worker')
+  })
+  return {
+    async close({ graceMs }) {
+      const closing = worker.close()
+      if (!(await within(graceMs, closing))) {
+        worker.cancelAllJobs('the worker is shutting down')
+        if (!(await within(abortedMs, closing))) log.error('jobs did not end when aborted', { queue })
+      }
+      connection.disconnect()
+    },
+  }
+}
+
+async function work<Q extends QueueName>(options: ConsumerOptions<Q>, job: Job, signal: AbortSignal): Promise<void> {
+  const { queue, log } = options
+  const payload = catalog[queue].safeParse(job.data)
+  if (!payload.success) {
+    log.error('a job that does not match the catalogue', { queue, job: job.id, error: payload.error })
+    return
+  }
+  try {
+    await options.handler(payload.data, signal)
+  } catch (error) {
+    log.error('a job failed', { queue, job: job.id, error })
+  }
+}
+
+/** Whether `work` ends within `ms`. */
+async function within(ms: number, work: Promise<void>): Promise<boolean> {
+  const limit = new AbortController()
+  const tooLate = delay(ms, limit.signal).then(
+    () => false,
+    () => false,
+  )
+  try {
+    return await Promise.race([work.then(() => true), tooLate])
+  } finally {
+    limit.abort()
+  }
+}

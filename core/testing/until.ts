@@ -1,0 +1,19 @@
+import { delay } from '#platform/clock.ts'
+
+/**
+ * Asks `condition` again and again until it answers something other than undefined or false, and resolves to that.
+ * A condition that throws fails at once; one that is not met in `withinMs` fails with its own source text.
+ */
+export async function until<T>(
+  condition: () => T | undefined | false | Promise<T | undefined | false>,
+  options: { withinMs?: number } = {},
+): Promise<T> {
+  const { withinMs = 10_000 } = options
+  const deadline = performance.now() + withinMs
+  for (let waitMs = 2; ; waitMs = Math.min(waitMs * 2, 50)) {
+    const answer = await condition()
+    if (answer !== undefined && answer !== false) return answer
+    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${String(condition).slice(0, 300)}`)
+    await delay(waitMs)
+  }
+}

@@ -1,0 +1,66 @@
+import { MontyError, MontyRuntimeError } from '@pydantic/monty'
+import { ValueTooDeep } from './plain-value.ts'
+import type { PrintedText } from './printed-text.ts'
+import type { ScriptEnding } from './script-ending.ts'
+import type { ScriptLimits } from './script-limits.ts'
+
+/** What is known of the run that failed. */
+export type FailedRun = {
+  script: { path: string; externals: readonly string[] }
+  limits: ScriptLimits
+  printed: PrintedText
+  ownMs: number
+}
+
+type Frame = { line: number; functionName: string; source: string }
+
+const maxFrames = 20
+const maxMessage = 4_000
+
+/** The ending that an error thrown while a script ran stands for. An error that is not the script's is a crash. */
+export function endingOfError(error: unknown, run: FailedRun): ScriptEnding {
+  if (error instanceof ValueTooDeep) return { kind: 'stopped', code: 'TOOL_006', limit: 'value_depth', message: error.message }
+  if (!(error instanceof MontyError)) return { kind: 'crashed', code: 'TOOL_004', message: String(error).slice(0, maxMessage) }
+  const { typeName: type, message: full } = error.exception
+  const message = full.slice(0, maxMessage)
+  return limitEnding(type, message, run) ?? raisedEnding(error, type, message, run)
+}
+
+function limitEnding(type: string, message: string, { limits, ownMs }: FailedRun): ScriptEnding | undefined {
+  if (type === 'MemoryError') return { kind: 'stopped', code: 'TOOL_006', limit: 'memory', message }
+  if (type === 'RecursionError') return { kind: 'stopped', code: 'TOOL_006', limit: 'recursion', message }
+  // A script can raise TimeoutError itself, or let one of the host pass: only one that used its time up hit the limit.
+  if (type !== 'TimeoutError' || ownMs < limits.durationMs * 0.9) return undefined
+  return { kind: 'stopped', code: 'TOOL_003', limit: 'duration', message }
+}
+
+function raisedEnding(error: MontyError, type: string, message: string, run: FailedRun): ScriptEnding {
+  // An external's wrapper stands where the declaration is; the author's line is the one that called it.
+  const frames = framesOf(error).filter((frame) => !run.script.externals.includes(frame.functionName))
+  const where = frames.slice(-maxFrames).map((frame) => `  ${run.script.path}:${frame.line} in ${frame.functionName}\n    ${frame.source}`)
+  const line = frames.at(-1)?.line ?? syntaxErrorLine(error)
+  return {
+    kind: 'raised',
+    type,
+    message,
+    ...(line === undefined ? {} : { line }),
+    traceback: [...where, `${type}: ${message}`].join('\n'),
+    printed: run.printed.text(),
+  }
+}
+
+function framesOf(error: MontyError): Frame[] {
+  if (!(error instanceof MontyRuntimeError)) return []
+  return error.traceback().map((frame) => ({
+    line: frame.line,
+    functionName: frame.functionName ?? '<module>',
+    source: (frame.sourceLine ?? '').trim(),
+  }))
+}
+
+/** Monty's syntax errors carry their line only in the text of the traceback. */
+export function syntaxErrorLine(error: MontyError): number | undefined {
+  const text = String(Reflect.apply(error.display, error, ['traceback']))
+  const line = /, line (\d+)/.exec(text)?.[1]
+  return line === undefined ? undefined : Number(line)
+}

@@ -1,0 +1,117 @@
+import { Monty, MontyComplete, MontyNameLookup, MontySnapshot } from '@pydantic/monty'
+import { hostFunctionName } from './host-function-name.ts'
+import { endingOfError } from './monty-ending.ts'
+import { plainValue } from './plain-value.ts'
+import { openPrintedText, type PrintedText } from './printed-text.ts'
+import type { ScriptEnding } from './script-ending.ts'
+import type { ScriptLimits } from './script-limits.ts'
+
+type Progress = MontySnapshot | MontyNameLookup | MontyComplete
+
+/** A script as a process keeps it. `monty` is there once it has been compiled. */
+export type MontyScript = { path: string; code: string; inputs: string[]; externals: string[]; monty?: Monty }
+
+/** Where a script got to: it waits for the host, or it ended. */
+export type ScriptStep = { kind: 'call'; name: string; args: unknown[] } | { kind: 'end'; ending: ScriptEnding }
+export type HostAnswer = { value: unknown } | { type: string; message: string }
+
+export type MontyRun = {
+  script: MontyScript
+  limits: ScriptLimits
+  printed: PrintedText
+  waiting: MontySnapshot | undefined
+  /** Running time, without waiting. */
+  ownMs: number
+  /** Waiting time since Monty's clock was last set back. */
+  pausedMs: number
+  pausedAt: number
+}
+
+/** Monty's clock runs on while a script waits; once it waited for this share of its limit the clock is set back. */
+const pauseShare = 0.05
+
+/** Starts a script and runs it to its first call to the host, or to its end. Never throws: an error is an ending. */
+export function startMonty(
+  script: MontyScript,
+  inputs: Record<string, unknown>,
+  limits: ScriptLimits,
+): { run: MontyRun; step: ScriptStep } {
+  const printed = openPrintedText(limits.printedBytes)
+  const run: MontyRun = { script, limits, printed, waiting: undefined, ownMs: 0, pausedMs: 0, pausedAt: 0 }
+  const step = advance(run, () => {
+    script.monty ??= new Monty(script.code, { scriptName: script.path, inputs: script.inputs })
+    return script.monty.start({
+      ...(script.inputs.length > 0 ? { inputs } : {}),
+      limits: {
+        maxMemory: limits.memoryBytes,
+        maxDurationSecs: limits.durationMs / 1000,
+        maxRecursionDepth: limits.recursionDepth,
+      },
+      printCallback: printed.add,
+    })
+  })
+  return { run, step }
+}
+
+/** Goes on with a waiting script, to its next call to the host or to its end. */
+export function resumeMonty(run: MontyRun, answer: HostAnswer): ScriptStep {
+  run.pausedMs += performance.now() - run.pausedAt
+  return advance(run, () => {
+    if (run.waiting === undefined) throw new Error('the script does not wait')
+    if (run.pausedMs > run.limits.durationMs * pauseShare) {
+      run.waiting = MontySnapshot.load(run.waiting.dump(), { printCallback: run.printed.add })
+      run.pausedMs = 0
+    }
+    return 'value' in answer ? run.waiting.resume({ returnValue: answer.value }) : raise(run.waiting, answer)
+  })
+}
+
+function advance(run: MontyRun, move: () => Progress): ScriptStep {
+  const began = performance.now()
+  const spend = (): void => {
+    run.pausedAt = performance.now()
+    run.ownMs += run.pausedAt - began
+  }
+  try {
+    const step = stepOf(run, move())
+    spend()
+    return step.kind === 'end' || run.ownMs <= run.limits.durationMs ? step : { kind: 'end', ending: outOfTime(run.limits) }
+  } catch (error) {
+    spend()
+    return { kind: 'end', ending: endingOfError(error, run) }
+  }
+}
+
+function stepOf(run: MontyRun, first: Progress): ScriptStep {
+  let progress = first
+  while (!(progress instanceof MontyComplete)) {
+    if (progress instanceof MontyNameLookup) {
+      progress = progress.resume()
+      continue
+    }
+    const called = progress.functionName
+    const name = run.script.externals.find((external) => hostFunctionName(external) === called)
+    if (name !== undefined && Object.keys(progress.kwargs).length === 0) {
+      run.waiting = progress
+      return { kind: 'call', name, args: progress.args.map((arg) => plainValue(arg)) }
+    }
+    progress = progress.resume({ exception: { type: 'NameError', message: `name '${called}' is not defined` } })
+  }
+  return { kind: 'end', ending: { kind: 'returned', value: plainValue(progress.output), printed: run.printed.text() } }
+}
+
+/** Python has fewer exception types than hosts have names; Monty refuses an unknown one without using up the snapshot. */
+function raise(waiting: MontySnapshot, exception: { type: string; message: string }): Progress {
+  try {
+    return waiting.resume({ exception })
+  } catch (error) {
+    if (!(error instanceof Error) || 'exception' in error) throw error
+    const message = `${exception.type}: ${exception.message}`
+    return waiting.resume({ exception: { type: 'RuntimeError', message } })
+  }
+}
+
+function outOfTime(limits: ScriptLimits): ScriptEnding {
+  const message = `the script ran longer than its limit of ${limits.durationMs} ms`
+  return { kind: 'stopped', code: 'TOOL_003', limit: 'duration', message }
+}

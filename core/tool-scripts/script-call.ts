@@ -1,0 +1,47 @@
+import { AppError } from '#domain/error.ts'
+import type { CompiledScript } from './compiled-script.ts'
+import { plainValue } from './plain-value.ts'
+import type { ScriptEnding } from './script-ending.ts'
+import type { ChosenLimits, ScriptLimits } from './script-limits.ts'
+import { inputSchema, type ObjectSchema } from './script-schema.ts'
+import { validateArguments } from './tool-arguments.ts'
+
+/**
+ * Answers one call of a script. The arguments are plain JSON in the order of the declared parameters. A ScriptError is
+ * raised in the script; any other error ends the script and rejects its run.
+ */
+export type ExternalFunction = (args: unknown[]) => unknown
+
+export type ScriptRequest = {
+  inputs: Readonly<Record<string, unknown>>
+  externals: Readonly<Record<string, ExternalFunction>>
+  limits?: ChosenLimits
+}
+
+/** One execution, from the pool's queue to its ending. `settled` once its promise is. */
+export type ScriptCall = {
+  readonly id: number
+  readonly script: CompiledScript
+  readonly inputs: Record<string, unknown>
+  readonly externals: Readonly<Record<string, ExternalFunction>>
+  readonly limits: ScriptLimits
+  settled: boolean
+  resolve(ending: ScriptEnding): void
+  reject(error: unknown): void
+}
+
+const schemas = new WeakMap<CompiledScript, ObjectSchema>()
+
+/**
+ * The inputs with their defaults, as plain JSON. Before anything runs: TOOL_002 for inputs that do not fit the
+ * declarations, AGENT_001 for an external that nobody answers.
+ */
+export function checkedInputs(script: CompiledScript, request: ScriptRequest): Record<string, unknown> {
+  const missing = script.declarations.externals.find(({ name }) => !Object.hasOwn(request.externals, name))
+  if (missing !== undefined) throw new AppError('AGENT_001', `${script.path}:${missing.line} external ${missing.name} is unknown to the host`)
+  const schema = schemas.get(script) ?? inputSchema(script.declarations)
+  schemas.set(script, schema)
+  const checked = validateArguments(schema, request.inputs)
+  if (!checked.ok) throw new AppError('TOOL_002', `${script.path}: ${checked.faults.join('; ')}`)
+  return Object.fromEntries(script.declarations.inputs.map(({ name }) => [name, plainValue(checked.args[name])]))
+}

@@ -1,0 +1,36 @@
+import type { JsonSchema } from '#domain/turn.ts'
+
+/** A position in the author's source: line 1-based, column 1-based in UTF-16 units. */
+export type SourcePosition = { line: number; column: number }
+
+/** `name: T = Input("name", default=…)`. `optional` means a default was given; `null` stands for Python's `None`. */
+export type InputDeclaration = SourcePosition & {
+  name: string
+  /** The annotation as it is written. */
+  type: string
+  schema: JsonSchema
+  optional: boolean
+  default?: unknown
+}
+
+export type ExternalParameter = { name: string; type: string; schema: JsonSchema; default?: unknown }
+
+/** `@external [async] def f(p: T, …) -> T: ...`. Parameters are in the order in which the host gets the arguments. */
+export type ExternalDeclaration = SourcePosition & {
+  name: string
+  isAsync: boolean
+  parameters: ExternalParameter[]
+  returns: string
+  returnsSchema: JsonSchema
+}
+
+export type ScriptDeclarations = { inputs: InputDeclaration[]; externals: ExternalDeclaration[] }
+
+/** Codes of features.md G2. `E000` is a script that does not parse at all. */
+export const scriptFaultCodes = [
+  ...['E000', 'E001', 'E002', 'E003', 'E004', 'E005', 'E006', 'E007', 'E008', 'E009', 'E010', 'E011', 'E012', 'E013'],
+  ...['E100', 'W001', 'W002', 'W003', 'W004', 'W006'],
+] as const
+export type ScriptFaultCode = (typeof scriptFaultCodes)[number]
+
+export type ScriptFault = SourcePosition & { code: ScriptFaultCode; severity: 'error' | 'warning'; message: string }

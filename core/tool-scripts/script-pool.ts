@@ -1,0 +1,109 @@
+import { AppError } from '#domain/error.ts'
+import type { Log } from '#platform/log.ts'
+import type { CompiledScript } from './compiled-script.ts'
+import { checkedInputs, type ScriptCall, type ScriptRequest } from './script-call.ts'
+import type { ScriptEnding } from './script-ending.ts'
+import { openScriptLane, type ScriptLane } from './script-lane.ts'
+import { scriptLimits, type ChosenLimits } from './script-limits.ts'
+
+export type { ScriptEnding } from './script-ending.ts'
+
+export type ScriptPool = {
+  /**
+   * Runs a script in one of the pool's processes. However the script ends is an ending; rejected with AGENT_001 or
+   * TOOL_002 before anything ran, with the signal's reason when it is aborted, and with the error of an external that
+   * was no ScriptError. A process that dies takes only the scripts in it along; those that had not begun run elsewhere.
+   */
+  run(script: CompiledScript, request: ScriptRequest, signal: AbortSignal): Promise<ScriptEnding>
+  /** The processes that run now. They start with the first script. */
+  pids(): number[]
+  /** Ends the processes and rejects what is under way with AGENT_010. Nothing is left when it resolves. */
+  close(): Promise<void>
+}
+
+export type ScriptPoolOptions = {
+  /** Processes, one core each at most. */
+  size: number
+  /** For calls that choose none. */
+  limits?: ChosenLimits
+  log?: Pick<Log, 'warn'>
+}
+
+/** Scripts that share one process while they wait for the host. A script that computes holds up the others. */
+const maxCallsPerProcess = 32
+
+type Pool = { lanes: ScriptLane[]; queue: ScriptCall[]; open: Map<ScriptCall, ScriptLane | undefined>; closed: boolean }
+
+export function openScriptPool(options: ScriptPoolOptions): ScriptPool {
+  const pool: Pool = { lanes: [], queue: [], open: new Map(), closed: false }
+  const lane = (): ScriptLane =>
+    openScriptLane({ log: options.log, onFree: () => dispatch(pool), giveBack: (call) => giveBack(pool, call) })
+  pool.lanes = Array.from({ length: options.size }, lane)
+  let lastId = 0
+  return {
+    run: async (script, request, signal) => {
+      signal.throwIfAborted()
+      if (pool.closed) throw closedError()
+      const limits = scriptLimits({ ...options.limits, ...request.limits })
+      const inputs = checkedInputs(script, request)
+      return enter(pool, { id: (lastId += 1), script, inputs, externals: request.externals, limits }, signal)
+    },
+    pids: () => pool.lanes.map(({ pid }) => pid).filter((pid) => pid !== undefined),
+    close: () => close(pool),
+  }
+}
+
+function enter(pool: Pool, parts: Omit<ScriptCall, 'settled' | 'resolve' | 'reject'>, signal: AbortSignal): Promise<ScriptEnding> {
+  return new Promise((resolve, reject) => {
+    const settle = (end: () => void): void => {
+      if (call.settled) return
+      call.settled = true
+      signal.removeEventListener('abort', abort)
+      pool.open.delete(call)
+      end()
+    }
+    const call: ScriptCall = {
+      ...parts,
+      settled: false,
+      resolve: (ending) => settle(() => resolve(ending)),
+      reject: (error) => settle(() => reject(error)),
+    }
+    const abort = (): void => {
+      const lane = pool.open.get(call)
+      call.reject(signal.reason)
+      lane?.abandon(call)
+    }
+    signal.addEventListener('abort', abort, { once: true })
+    pool.open.set(call, undefined)
+    pool.queue.push(call)
+    dispatch(pool)
+  })
+}
+
+/** Starts queued calls, oldest first, where the fewest are under way. */
+function dispatch(pool: Pool): void {
+  while (!pool.closed && pool.queue.length > 0) {
+    const lane = pool.lanes.reduce((least, other) => (other.load < least.load ? other : least))
+    if (lane.load >= maxCallsPerProcess) return
+    const call = pool.queue.shift()
+    if (call === undefined || call.settled) continue
+    pool.open.set(call, lane)
+    lane.start(call)
+  }
+}
+
+function giveBack(pool: Pool, call: ScriptCall): void {
+  if (call.settled) return
+  pool.open.set(call, undefined)
+  pool.queue.unshift(call)
+}
+
+async function close(pool: Pool): Promise<void> {
+  pool.closed = true
+  for (const call of pool.open.keys()) call.reject(closedError())
+  await Promise.all(pool.lanes.map((lane) => lane.close()))
+}
+
+function closedError(): AppError {
+  return new AppError('AGENT_010', 'the script pool was closed')
+}

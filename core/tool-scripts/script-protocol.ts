@@ -1,0 +1,22 @@
+import { z } from 'zod'
+import { ScriptEnding } from './script-ending.ts'
+import type { ScriptLimits } from './script-limits.ts'
+
+/**
+ * What the host and a script process say to each other: JSON, one message a line. Every `start`, `answer` and `raise`
+ * has exactly one `call` or `end` in reply, in the order they were sent; `drop` forgets a script that waits.
+ */
+export type ToScriptProcess =
+  | { t: 'code'; hash: string; path: string; code: string; inputs: string[]; externals: string[] }
+  | { t: 'forget'; hash: string }
+  | { t: 'start'; id: number; hash: string; inputs: Record<string, unknown>; limits: ScriptLimits }
+  | { t: 'answer'; id: number; value: unknown }
+  | { t: 'raise'; id: number; type: string; message: string }
+  | { t: 'drop'; id: number }
+
+export const FromScriptProcess = z.discriminatedUnion('t', [
+  z.object({ t: z.literal('ready') }),
+  z.object({ t: z.literal('call'), id: z.int(), name: z.string(), args: z.array(z.unknown()) }),
+  z.object({ t: z.literal('end'), id: z.int(), ending: ScriptEnding }),
+])
+export type FromScriptProcess = z.infer<typeof FromScriptProcess>

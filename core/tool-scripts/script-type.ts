@@ -1,0 +1,128 @@
+import type { JsonSchema } from '#domain/turn.ts'
+import { pythonLiteral } from './python-literal.ts'
+import { partsOf, type SyntaxNode } from './syntax-node.ts'
+
+const maxDepth = 16
+const simple: Readonly<Record<string, JsonSchema>> = {
+  str: { type: 'string' },
+  int: { type: 'integer' },
+  float: { type: 'number' },
+  bool: { type: 'boolean' },
+  None: { type: 'null' },
+  Any: {},
+  list: { type: 'array' },
+  List: { type: 'array' },
+  dict: { type: 'object' },
+  Dict: { type: 'object' },
+}
+
+/**
+ * The JSON Schema of a type annotation: str, int, float, bool, None, Any, list[T], dict[str, T], Optional[T], Union,
+ * `A | B`, Literal, nested in any way. Undefined for a type that has none, such as a tuple or a forward reference.
+ */
+export function typeSchema(node: SyntaxNode, depth = 0): JsonSchema | undefined {
+  if (depth > maxDepth) return undefined
+  switch (node.type) {
+    case 'type':
+    case 'parenthesized_expression':
+      return onlyPart(node, depth)
+    case 'identifier':
+    case 'none':
+      return Object.hasOwn(simple, node.text) ? simple[node.text] : undefined
+    case 'attribute':
+      return qualifiedName(node)
+    case 'union_type':
+    case 'binary_operator':
+      return node.children.some((child) => child?.type === '|') ? union(partsOf(node), depth) : undefined
+    case 'generic_type':
+      return generic(node, depth)
+    default:
+      return undefined
+  }
+}
+
+/** The schema without `null`: for an optional, null means absent. */
+export function withoutNull(schema: JsonSchema): JsonSchema {
+  const members = schema['anyOf']
+  if (!Array.isArray(members)) return schema
+  const rest: JsonSchema[] = members.filter((member: JsonSchema) => member['type'] !== 'null')
+  const [only] = rest
+  return rest.length === 1 && only !== undefined ? only : { anyOf: rest }
+}
+
+function onlyPart(node: SyntaxNode, depth: number): JsonSchema | undefined {
+  const [part, more] = partsOf(node)
+  return part === undefined || more !== undefined ? undefined : typeSchema(part, depth + 1)
+}
+
+function qualifiedName(node: SyntaxNode): JsonSchema | undefined {
+  if (node.childForFieldName('object')?.text !== 'typing') return undefined
+  return node.childForFieldName('attribute')?.text === 'Any' ? {} : undefined
+}
+
+function generic(node: SyntaxNode, depth: number): JsonSchema | undefined {
+  const [name, list] = partsOf(node)
+  const args = list === undefined ? [] : partsOf(list)
+  const [first, second] = args
+  switch (name?.text) {
+    case 'list':
+    case 'List':
+      return args.length === 1 && first !== undefined ? arrayOf(first, depth) : undefined
+    case 'dict':
+    case 'Dict':
+      return args.length === 2 && first?.text === 'str' && second !== undefined ? dictOf(second, depth) : undefined
+    case 'Optional':
+      return args.length === 1 && first !== undefined ? nullable(first, depth) : undefined
+    case 'Union':
+      return union(args, depth)
+    case 'Literal':
+      return literal(args)
+    default:
+      return undefined
+  }
+}
+
+function arrayOf(item: SyntaxNode, depth: number): JsonSchema | undefined {
+  const items = typeSchema(item, depth + 1)
+  return items === undefined ? undefined : { type: 'array', ...(isAny(items) ? {} : { items }) }
+}
+
+function dictOf(value: SyntaxNode, depth: number): JsonSchema | undefined {
+  const values = typeSchema(value, depth + 1)
+  return values === undefined ? undefined : { type: 'object', ...(isAny(values) ? {} : { additionalProperties: values }) }
+}
+
+function nullable(node: SyntaxNode, depth: number): JsonSchema | undefined {
+  const schema = typeSchema(node, depth + 1)
+  return schema === undefined ? undefined : anyOf([schema, { type: 'null' }])
+}
+
+function union(nodes: readonly SyntaxNode[], depth: number): JsonSchema | undefined {
+  const schemas = nodes.map((node) => typeSchema(node, depth + 1))
+  const known = schemas.filter((schema) => schema !== undefined)
+  return known.length === schemas.length && known.length > 0 ? anyOf(known) : undefined
+}
+
+function anyOf(schemas: readonly JsonSchema[]): JsonSchema {
+  if (schemas.some(isAny)) return {}
+  const flat = schemas.flatMap((schema): JsonSchema[] => (Array.isArray(schema['anyOf']) ? schema['anyOf'] : [schema]))
+  const distinct = [...new Map(flat.map((schema) => [JSON.stringify(schema), schema])).values()]
+  const [only] = distinct
+  return distinct.length === 1 && only !== undefined ? only : { anyOf: distinct }
+}
+
+function literal(args: readonly SyntaxNode[]): JsonSchema | undefined {
+  const values = args.map((arg) => pythonLiteral(partsOf(arg)[0] ?? arg)?.value)
+  if (values.length === 0 || values.some((value) => value === undefined || typeof value === 'object')) return undefined
+  const types = new Set(values.map(literalType))
+  const [type] = types
+  return { ...(types.size === 1 ? { type } : {}), enum: values }
+}
+
+function literalType(value: unknown): string {
+  return typeof value === 'number' ? 'integer' : typeof value
+}
+
+function isAny(schema: JsonSchema): boolean {
+  return Object.keys(schema).length === 0
+}

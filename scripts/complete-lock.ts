@@ -1,0 +1,49 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { z } from 'zod'
+
+/**
+ * `node scripts/complete-lock.ts`, after every `npm install`: adds to package-lock.json the optional packages for other
+ * platforms that npm left out because the registry it asked did not have them. `npm ci` refuses a lock without them.
+ * They get no integrity, since nothing was downloaded. Running it twice changes nothing the second time.
+ */
+const LockedPackage = z.looseObject({
+  version: z.string().optional(),
+  dev: z.boolean().optional(),
+  optionalDependencies: z.record(z.string(), z.string()).optional(),
+})
+const Lock = z.looseObject({ packages: z.record(z.string(), LockedPackage) })
+
+const lockUrl = new URL('../package-lock.json', import.meta.url)
+const lock = Lock.parse(JSON.parse(readFileSync(lockUrl, 'utf8')))
+
+/** The platform that the end of a package's name says: `binding-linux-arm-gnueabihf`, `darwin-arm64`, `wasm32-wasi`. */
+function platformOf(name: string): { os?: string[]; cpu: string[]; libc?: string[] } {
+  const match =
+    /(android|darwin|freebsd|linux|openharmony|win32|aix|netbsd|openbsd|sunos)-([a-z0-9]+)(?:-([a-z]+))?$/.exec(name)
+  if (match === null) {
+    if (/wasm32-wasi(?:p\d)?$/.test(name)) return { cpu: ['wasm32'] }
+    throw new Error(`the name of ${name} says no platform`)
+  }
+  const [, os = '', cpu = '', abi = ''] = match
+  const libc = abi.startsWith('musl') ? ['musl'] : abi.startsWith('gnu') ? ['glibc'] : undefined
+  return { os: [os], cpu: [cpu], ...(libc && { libc }) }
+}
+
+/** The place where Node would look for `name` from the package at `place`, if the lock has one. */
+function isLocked(place: string, name: string): boolean {
+  const above = place.split('/node_modules/').map((_, index, parts) => parts.slice(0, index + 1).join('/node_modules/'))
+  return [...above, ''].some((parent) => `${parent}${parent && '/'}node_modules/${name}` in lock.packages)
+}
+
+const added: string[] = []
+for (const [place, { optionalDependencies = {}, dev }] of Object.entries(lock.packages)) {
+  for (const [name, version] of Object.entries(optionalDependencies)) {
+    if (isLocked(place, name)) continue
+    if (!/^\d+\.\d+\.\d+/.test(version)) throw new Error(`${place} wants ${name} ${version}, which is no exact version`)
+    lock.packages[`node_modules/${name}`] = { version, ...platformOf(name), ...(dev && { dev }), optional: true }
+    added.push(name)
+  }
+}
+lock.packages = Object.fromEntries(Object.entries(lock.packages).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+if (added.length > 0) writeFileSync(lockUrl, `${JSON.stringify(lock, null, 2)}\n`)
+console.log(added.length === 0 ? 'the lock is complete' : `added ${added.length}: ${added.join(', ')}`)

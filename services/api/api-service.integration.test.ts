@@ -1,0 +1,88 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { z } from 'zod'
+import { openLog } from '#platform/log.ts'
+import { openConsumer } from '#queues/consumer.ts'
+import { testRedis, type TestRedis } from '#testing/redis.ts'
+import { until } from '#testing/until.ts'
+import { startApi, type ApiService } from './api-service.ts'
+import { runForm, tarOf } from './app.fixture.ts'
+import { accessToken, type ApiConfig } from './config.ts'
+
+const log = openLog({ service: 'api', level: 'silent' })
+const token = 'token-of-this-service'
+let redis: TestRedis
+let agentsDir = ''
+let api: ApiService
+
+beforeAll(async () => {
+  redis = await testRedis()
+  agentsDir = await mkdtemp(join(tmpdir(), 'remora-agents-'))
+  await mkdir(join(agentsDir, 'lint'))
+  await writeFile(join(agentsDir, 'lint', 'bundle.yaml'), 'name: lint\n')
+  api = await startApi(configWith(agentsDir), { log })
+})
+afterAll(async () => {
+  await api.close()
+  await redis.close()
+  await rm(agentsDir, { recursive: true })
+})
+
+function configWith(dir: string): ApiConfig {
+  const s3 = inject('s3')
+  if (s3 === undefined) throw new Error('the suite provides an S3')
+  const { accessKeyId, secretAccessKey, ...place } = s3
+  return {
+    host: '127.0.0.1',
+    port: 0,
+    tokens: [accessToken(token)],
+    agentsDir: dir,
+    maxUploadBytes: 1_000_000,
+    storage: { redisUrl: redis.url, s3: { ...place, credentials: { accessKeyId, secretAccessKey } } },
+    namespace: redis.namespace,
+  }
+}
+
+const Accepted = z.object({ links: z.object({ events: z.string() }) })
+const headers = { authorization: `Bearer ${token}` }
+
+describe('startApi', () => {
+  it('is ready, takes a run in and queues its snapshot', async () => {
+    expect(await (await fetch(`${api.url}/readyz`)).json()).toEqual({ status: 'ready' })
+    const body = runForm(await tarOf({ 'a.py': 'x = 1\n' }))
+    const answer = await fetch(`${api.url}/v1/runs`, { method: 'POST', body, headers })
+    expect(answer.status).toBe(202)
+    const accepted = await answer.json()
+    const queued: string[] = []
+    const consumer = openConsumer({
+      queue: 'snapshots',
+      redisUrl: redis.url,
+      prefix: `{${redis.namespace}}`,
+      concurrency: 1,
+      log,
+      handler: async (payload) => void queued.push(payload.run_id),
+    })
+    await until(() => queued.length > 0)
+    await consumer.close({ graceMs: 1000 })
+    expect(accepted).toMatchObject({ run_id: queued[0], status: 'queued' })
+  })
+
+  it('answers a waiting request and goes when it is told to stop', async () => {
+    const stopping = await startApi(configWith(agentsDir), { log })
+    const body = runForm(await tarOf({ 'a.py': 'x = 1\n' }))
+    const answer = await fetch(`${stopping.url}/v1/runs`, { method: 'POST', body, headers })
+    const { links } = Accepted.parse(await answer.json())
+    const waiting = fetch(`${stopping.url}${links.events}?after=1&wait_ms=10000`, { headers })
+    const start = performance.now()
+    await stopping.close()
+    expect(performance.now() - start).toBeLessThan(5000)
+    await waiting.catch(() => {}) // it may not have been taken in any more
+    await expect(fetch(`${stopping.url}/healthz`)).rejects.toThrow('fetch failed')
+  })
+
+  it('does not start without its bundles', async () => {
+    await expect(startApi(configWith(join(agentsDir, 'none')), { log })).rejects.toMatchObject({ code: 'CONFIG_001' })
+  })
+})

@@ -1,0 +1,111 @@
+import { Redis } from 'ioredis'
+import type { Hono } from 'hono'
+import { packTar } from 'modern-tar'
+import { openLedger, type Ledger } from '#ledger/ledger.ts'
+import { openBlobStore, type BlobStore } from '#objects/blob-store.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
+import { openLog } from '#platform/log.ts'
+import { createApp } from './app.ts'
+import type { ApiEnv } from './http/api-env.ts'
+import { accessToken } from './config.ts'
+import type { AcceptDeps } from './intake/accept-run.ts'
+import { openIdempotencyStore } from './intake/idempotency.ts'
+import { openChangeRecords } from './review/open-change-records.ts'
+
+const ownToken = 'token-of-this-project'
+const otherToken = 'token-of-another-project'
+
+export type TestApi = {
+  app: Hono<ApiEnv>
+  /** This project's token, for a caller over a real port. */
+  token: string
+  project: string
+  /** What intake works with, for tests that break one part of it. */
+  intake: AcceptDeps
+  ledger: Ledger
+  objects: ObjectStore
+  blobs: BlobStore
+  /** Ids of the jobs that were queued, in order. */
+  jobs: string[]
+  /** Asks with this project's token. */
+  ask(path: string, init?: RequestInit): Promise<Response>
+  askAs(token: 'other' | 'none', path: string, init?: RequestInit): Promise<Response>
+  /** Stops waiting requests, as a service that is told to stop does. */
+  stopWaiting(): void
+  close(): Promise<void>
+}
+
+type TestServer = { url: string; namespace: string; close(): Promise<void> }
+type TestStore = { objects: ObjectStore; project: string; close(): Promise<void> }
+
+/** The API over real Redis and S3, without a port. Only the queue is left out: its jobs are noted down. Closes what it is given. */
+export async function openTestApi(
+  server: TestServer,
+  store: TestStore,
+  options: { maxUploadBytes?: number } = {},
+): Promise<TestApi> {
+  const redis = new Redis(server.url)
+  const { objects, project } = store
+  const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000 })
+  const ledger = openLedger(redis, { namespace: server.namespace })
+  const records = openChangeRecords(objects, blobs)
+  const closing = new AbortController()
+  const jobs: string[] = []
+  const intake: AcceptDeps = {
+    agents: ['docstring', 'lint'],
+    maxUploadBytes: options.maxUploadBytes ?? 5_000_000,
+    objects,
+    ledger,
+    producer: { add: async (_queue, id) => void jobs.push(id) },
+    idempotency: openIdempotencyStore(redis, server.namespace),
+  }
+  const app = createApp({
+    tokens: [accessToken(ownToken, project), accessToken(otherToken, `${project}x`)],
+    log: openLog({ service: 'api', level: 'silent' }),
+    isRedisReady: () => redis.status === 'ready',
+    readyChecks: { redis: () => redis.ping(), objects: () => objects.ping() },
+    intake,
+    runs: { ledger, records, closing: closing.signal },
+    changes: { ledger, records },
+  })
+  const askWith = async (token: string | undefined, path: string, init: RequestInit = {}) => {
+    const headers = new Headers(init.headers)
+    if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
+    return app.request(path, { ...init, headers })
+  }
+  return {
+    app,
+    token: ownToken,
+    project,
+    intake,
+    ledger,
+    objects,
+    blobs,
+    jobs,
+    ask: (path, init) => askWith(ownToken, path, init),
+    askAs: (token, path, init) => askWith(token === 'other' ? otherToken : undefined, path, init),
+    stopWaiting: () => closing.abort(),
+    async close() {
+      await redis.quit()
+      await store.close()
+      await server.close()
+    },
+  }
+}
+
+/** A tar of files by path. */
+export async function tarOf(files: Readonly<Record<string, string>>): Promise<Uint8Array<ArrayBuffer>> {
+  const entries = Object.entries(files).map(([name, body]) => ({
+    header: { name, size: Buffer.byteLength(body) },
+    body,
+  }))
+  return new Uint8Array(await packTar(entries))
+}
+
+/** The form of `POST /v1/runs`. */
+export function runForm(archive: Uint8Array<ArrayBuffer>, request: object = { agents: ['lint'] }): FormData {
+  const form = new FormData()
+  form.set('request', JSON.stringify(request))
+  form.set('archive', new Blob([archive]), 'repository.tar')
+  return form
+}

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testRedis } from '#testing/redis.ts'
+import { testObjects } from '#testing/s3.ts'
+import { openTestApi, type TestApi } from './app.fixture.ts'
+
+let api: TestApi
+beforeAll(async () => {
+  api = await openTestApi(await testRedis(), await testObjects())
+})
+afterAll(() => api.close())
+
+describe('the API', () => {
+  it('says without a token that it lives and that its stores answer', async () => {
+    expect((await api.askAs('none', '/healthz')).status).toBe(200)
+    expect(await (await api.askAs('none', '/readyz')).json()).toEqual({ status: 'ready' })
+  })
+
+  it.for(['/v1/runs', '/v1/runs/r0123456789', '/v1/runs/r0123456789/patch', '/v1/nothing', '/v1/'])(
+    'keeps %s behind the token',
+    async (path) => {
+      const answer = await api.askAs('none', path)
+      expect(answer.status).toBe(401)
+      expect(await answer.json()).toMatchObject({ error_code: 'AUTH_001' })
+    },
+  )
+
+  it('does not take an upload in without a token', async () => {
+    const answer = await api.askAs('none', '/v1/runs', { method: 'POST', body: new FormData() })
+    expect(answer.status).toBe(401)
+    expect(api.jobs).toEqual([])
+  })
+
+  it('answers an unknown route with a problem, and every answer with its request id and safe headers', async () => {
+    const answer = await api.ask('/v1/nothing', { headers: { 'x-request-id': 'my-id' } })
+    expect(answer.status).toBe(404)
+    expect(answer.headers.get('content-type')).toBe('application/problem+json')
+    expect(answer.headers.get('x-request-id')).toBe('my-id')
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+  })
+
+  it('says that a store is away, and which', async () => {
+    const away = await openTestApi(await testRedis(), await testObjects())
+    await away.close()
+    const ready = await away.askAs('none', '/readyz')
+    expect(ready.status).toBe(503)
+    expect(await ready.json()).toMatchObject({ status: 'not ready', failing: expect.arrayContaining(['redis']) })
+    expect((await away.askAs('none', '/healthz')).status).toBe(200)
+    const answer = await away.ask('/v1/runs')
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('retry-after')).not.toBeNull()
+    expect(await answer.json()).toMatchObject({ error_code: 'STORE_001' })
+  })
+})

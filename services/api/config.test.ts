@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest'
+import { AppError } from '#domain/error.ts'
+import { sha256 } from '#domain/hash.ts'
+import { parseConfig } from './config.ts'
+
+describe('parseConfig', () => {
+  it('keeps the token only as a hash', () => {
+    const { api } = parseConfig({ REMORA_TOKEN: 'a-token-of-some-length' })
+    expect(api.tokens).toEqual([{ hash: sha256('a-token-of-some-length'), projectId: 'default' }])
+    expect(api).toMatchObject({ host: '127.0.0.1', port: 8420, agentsDir: 'agents' })
+  })
+
+  it('names every bad variable in one error', () => {
+    const fault = faultOf(() => parseConfig({ REMORA_API_PORT: '99999', REMORA_MAX_UPLOAD_BYTES: 'big' }))
+    expect(fault.code).toBe('CONFIG_003')
+    for (const name of ['REMORA_TOKEN', 'REMORA_API_PORT', 'REMORA_MAX_UPLOAD_BYTES'])
+      expect(fault.message).toContain(name)
+  })
+})
+
+function faultOf(work: () => unknown): AppError {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof AppError) return error
+    throw error
+  }
+  throw new Error('it did not fail')
+}

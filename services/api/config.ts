@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import { sha256 } from '#domain/hash.ts'
+import { defaultProject } from '#domain/ids.ts'
+import { Port, readEnv, storageConfig, storageEnv, type Env, type StorageConfig } from '#platform/env.ts'
+import type { LogLevel } from '#platform/log.ts'
+import type { AccessToken } from './http/auth.ts'
+
+export type ApiConfig = {
+  host: string
+  port: number
+  tokens: readonly AccessToken[]
+  /** The folder whose bundles a request may name. */
+  agentsDir: string
+  maxUploadBytes: number
+  storage: StorageConfig
+  /** Prefix of the ledger's keys and of the queues. */
+  namespace?: string
+}
+
+const apiEnv = {
+  ...storageEnv,
+  REMORA_TOKEN: z.string().min(16, 'at least 16 characters'),
+  REMORA_API_HOST: z.string().min(1).default('127.0.0.1'),
+  REMORA_API_PORT: Port.default(8420),
+  REMORA_AGENTS_DIR: z.string().min(1).default('agents'),
+  REMORA_MAX_UPLOAD_BYTES: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(1024 * 1024 * 1024),
+}
+
+/** The service's part of the environment. CONFIG_003 names every variable that is missing or wrong. */
+export function parseConfig(env: Env): { api: ApiConfig; logLevel: LogLevel; secrets: string[] } {
+  const read = readEnv(apiEnv, env)
+  return {
+    api: {
+      host: read.REMORA_API_HOST,
+      port: read.REMORA_API_PORT,
+      tokens: [accessToken(read.REMORA_TOKEN)],
+      agentsDir: read.REMORA_AGENTS_DIR,
+      maxUploadBytes: read.REMORA_MAX_UPLOAD_BYTES,
+      storage: storageConfig(read),
+    },
+    logLevel: read.REMORA_LOG_LEVEL,
+    secrets: [read.REMORA_TOKEN, read.AWS_SECRET_ACCESS_KEY].filter((secret) => secret !== undefined),
+  }
+}
+
+/** A token as the service keeps it: its hash, and the one project there is until projects can be created. */
+export function accessToken(token: string, projectId: string = defaultProject): AccessToken {
+  return { hash: sha256(token), projectId }
+}

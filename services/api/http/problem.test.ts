@@ -1,0 +1,85 @@
+import { Hono } from 'hono'
+import { requestId } from 'hono/request-id'
+import { describe, expect, it } from 'vitest'
+import { AppError } from '#domain/error.ts'
+import { openLog } from '#platform/log.ts'
+import type { ApiEnv } from './api-env.ts'
+import { problemHandler, unknownRoute } from './problem.ts'
+
+function appThatThrows(error: Error, { redisReady = true } = {}) {
+  const lines: string[] = []
+  const log = openLog({ service: 'api', level: 'info', write: (line) => lines.push(line) })
+  const app = new Hono<ApiEnv>()
+  app.use(requestId())
+  app.onError(problemHandler({ log, isRedisReady: () => redisReady }))
+  app.notFound(unknownRoute)
+  app.get('/v1/runs/:run_id', () => {
+    throw error
+  })
+  const request = async () => {
+    const answer = await app.request('/v1/runs/r1', { headers: { 'x-request-id': 'q1' } })
+    return { status: answer.status, type: answer.headers.get('content-type'), body: await answer.json() }
+  }
+  return { app, request, lines }
+}
+
+describe('problemHandler', () => {
+  it('answers an AppError with its own code, status and words', async () => {
+    const { request, lines } = appThatThrows(new AppError('RUN_001', 'There is no run r1.'))
+    expect(await request()).toEqual({
+      status: 404,
+      type: 'application/problem+json',
+      body: {
+        type: 'urn:remora:error:RUN_001',
+        title: 'unknown run',
+        status: 404,
+        detail: 'There is no run r1.',
+        error_code: 'RUN_001',
+        run_id: 'r1',
+      },
+    })
+    expect(lines).toEqual([])
+  })
+
+  it('tells nothing about a bug but the id to look for in the log', async () => {
+    const { request, lines } = appThatThrows(new Error('secret path /etc/shadow'))
+    const { status, body } = await request()
+    expect(status).toBe(500)
+    expect(body).toEqual({
+      type: 'about:blank',
+      title: 'internal error',
+      status: 500,
+      detail: 'Unexpected error; request q1.',
+    })
+    expect(lines.join('')).toContain('secret path')
+    expect(lines.join('')).toContain('q1')
+  })
+
+  it('keeps the inside of our own faults out of the answer', async () => {
+    const { request } = appThatThrows(new AppError('STORE_003', 'object projects/x/blobs/y does not match'))
+    expect(JSON.stringify(await request())).not.toContain('blobs')
+  })
+
+  it('says STORE_001 for whatever fails while Redis is away', async () => {
+    const { request } = appThatThrows(new Error('Connection is closed.'), { redisReady: false })
+    expect(await request()).toMatchObject({ status: 503, body: { error_code: 'STORE_001' } })
+  })
+
+  it('says STORE_001 for a refused connection', async () => {
+    const { request } = appThatThrows(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }))
+    expect(await request()).toMatchObject({ status: 503, body: { error_code: 'STORE_001' } })
+  })
+
+  it('does not blame Redis for what the caller did', async () => {
+    const { request } = appThatThrows(new AppError('RUN_002', 'limit: too big'), { redisReady: false })
+    expect(await request()).toMatchObject({ status: 400, body: { error_code: 'RUN_002' } })
+  })
+})
+
+describe('unknownRoute', () => {
+  it('names what was asked for', async () => {
+    const answer = await appThatThrows(new Error('unused')).app.request('/v2/runs', { method: 'POST' })
+    expect(answer.status).toBe(404)
+    expect(await answer.json()).toMatchObject({ status: 404, detail: 'There is no POST /v2/runs.' })
+  })
+})

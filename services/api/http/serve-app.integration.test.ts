@@ -1,0 +1,45 @@
+import { Hono } from 'hono'
+import { describe, expect, it } from 'vitest'
+import { until } from '#testing/until.ts'
+import type { ApiEnv } from './api-env.ts'
+import { serveApp } from './serve-app.ts'
+
+const local = { host: '127.0.0.1', port: 0 }
+
+describe('serveApp', () => {
+  it('lets a request finish that was open when it was told to stop', async () => {
+    const gate = Promise.withResolvers<string>()
+    const seen = { requests: 0 }
+    const app = new Hono<ApiEnv>().get('/', async (c) => {
+      seen.requests += 1
+      return c.text(await gate.promise)
+    })
+    const served = await serveApp(app, { ...local, graceMs: 10_000 })
+    const answer = fetch(served.url)
+    await until(() => seen.requests === 1)
+    const closing = served.close()
+    gate.resolve('done')
+    expect(await (await answer).text()).toBe('done')
+    await closing
+    await expect(fetch(served.url)).rejects.toThrow('fetch failed')
+  })
+
+  it('cuts off what does not finish in its grace', async () => {
+    const seen = { requests: 0, aborted: 0 }
+    const app = new Hono<ApiEnv>().get('/', async (c) => {
+      seen.requests += 1
+      c.req.raw.signal.addEventListener('abort', () => (seen.aborted += 1))
+      await new Promise(() => {})
+      return c.text('never')
+    })
+    const served = await serveApp(app, { ...local, graceMs: 50 })
+    const answer = fetch(served.url).then(
+      () => 'answered',
+      () => 'cut off',
+    )
+    await until(() => seen.requests === 1)
+    await served.close()
+    expect(await answer).toBe('cut off')
+    await until(() => seen.aborted === 1)
+  })
+})

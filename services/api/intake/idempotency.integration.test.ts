@@ -1,0 +1,52 @@
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newRunId } from '#domain/ids.ts'
+import { testRedis, type TestRedis } from '#testing/redis.ts'
+import { openIdempotencyStore, parseIdempotencyKey } from './idempotency.ts'
+
+let server: TestRedis
+let redis: Redis
+beforeAll(async () => {
+  server = await testRedis()
+  redis = new Redis(server.url)
+})
+afterAll(async () => {
+  await redis.quit()
+  await server.close()
+})
+
+const record = () => ({ bodyHash: 'body', runId: newRunId(Date.now()) })
+
+describe('openIdempotencyStore', () => {
+  it('gives a key to exactly one of many who claim it at once', async () => {
+    const store = openIdempotencyStore(redis, server.namespace)
+    const holders = await Promise.all(Array.from({ length: 20 }, () => store.claim('default', 'k1', record())))
+    expect(new Set(holders.map((holder) => holder.runId)).size).toBe(1)
+    expect(await store.find('default', 'k1')).toEqual(holders[0])
+  })
+
+  it('keeps projects apart', async () => {
+    const store = openIdempotencyStore(redis, server.namespace)
+    await store.claim('alpha', 'k2', record())
+    expect(await store.find('beta', 'k2')).toBeUndefined()
+  })
+
+  it('forgets a key after a day and never stores its text', async () => {
+    const store = openIdempotencyStore(redis, server.namespace)
+    await store.claim('default', 'my-order-4711', record())
+    const keys = await redis.keys(`${server.namespace}:*`)
+    expect(keys.join()).not.toContain('4711')
+    for (const key of keys) expect(await redis.ttl(key)).toBeGreaterThan(23 * 3600)
+  })
+})
+
+describe('parseIdempotencyKey', () => {
+  it.for(['', 'two words', 'x'.repeat(256), 'ö'])('refuses %j', (key) => {
+    expect(() => parseIdempotencyKey(key)).toThrow(/Idempotency-Key/)
+  })
+
+  it('takes what clients send', () => {
+    expect(parseIdempotencyKey('8e03978e-40d5-43e8-bc93-6894a57f9324')).toBe('8e03978e-40d5-43e8-bc93-6894a57f9324')
+    expect(parseIdempotencyKey(undefined)).toBeUndefined()
+  })
+})

@@ -1,0 +1,37 @@
+import { Hono } from 'hono'
+import { AppError } from '#domain/error.ts'
+import type { ApiEnv } from '../http/api-env.ts'
+import { runLinks } from '../runs/run-view.ts'
+import { acceptRun, type AcceptDeps } from './accept-run.ts'
+import { parseIdempotencyKey } from './idempotency.ts'
+import { withRunForm } from './run-form.ts'
+
+/** Room for the request field and the multipart framing beside the archive. */
+const framingBytes = 1024 * 1024
+const traceparentForm = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+
+/** Taking runs in. */
+export function intakeRoutes(deps: AcceptDeps): Hono<ApiEnv> {
+  const routes = new Hono<ApiEnv>()
+  routes.post('/', async (c) => {
+    refuseDeclaredSize(c.req.header('content-length'), deps.maxUploadBytes)
+    const idempotencyKey = parseIdempotencyKey(c.req.header('idempotency-key'))
+    const correlation = { requestId: c.get('requestId'), traceparent: traceparentOf(c.req.header('traceparent')) }
+    const projectId = c.get('projectId')
+    const { runId, status } = await withRunForm(c.req.raw, (form) =>
+      acceptRun({ ...form, projectId, idempotencyKey, correlation }, deps),
+    )
+    return c.json({ run_id: runId, status, links: runLinks(runId) }, 202)
+  })
+  return routes
+}
+
+/** An upload that says it is too large is refused before a byte of it is read. */
+function refuseDeclaredSize(contentLength: string | undefined, maxUploadBytes: number): void {
+  if (Number(contentLength ?? 0) <= maxUploadBytes + framingBytes) return
+  throw new AppError('INTAKE_003', `The upload is larger than ${maxUploadBytes} bytes.`)
+}
+
+function traceparentOf(header: string | undefined): string | null {
+  return header !== undefined && traceparentForm.test(header) ? header : null
+}

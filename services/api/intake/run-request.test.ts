@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { AppError } from '#domain/error.ts'
+import { parseRunRequest } from './run-request.ts'
+
+const known = ['docstring', 'lint']
+
+function faultOf(body: unknown): string {
+  try {
+    parseRunRequest(body, known)
+  } catch (error) {
+    if (error instanceof AppError) return `${error.code} ${error.message}`
+    throw error
+  }
+  throw new Error('it was accepted')
+}
+
+describe('parseRunRequest', () => {
+  it('fills in what was left out', () => {
+    expect(parseRunRequest({ agents: ['lint'] }, known)).toEqual({
+      agents: ['lint'],
+      accept: 'none',
+      errorPolicy: 'skip_downstream',
+      limits: {},
+      priority: 5,
+      labels: {},
+    })
+  })
+
+  it('takes the snake_case fields of the contract', () => {
+    const body = { agents: ['lint', 'docstring', 'lint'], node_kinds: ['function'], error_policy: 'continue' }
+    expect(parseRunRequest(body, known)).toMatchObject({
+      agents: ['lint', 'docstring'],
+      nodeKinds: ['function'],
+      errorPolicy: 'continue',
+    })
+  })
+
+  it('names every field at fault', () => {
+    const fault = faultOf({ agents: ['lint'], priority: 12, labels: { a: 1 }, colour: 'red' })
+    expect(fault).toMatch(/^INTAKE_008/)
+    for (const path of ['request.priority', 'request.labels.a', 'colour']) expect(fault).toContain(path)
+  })
+
+  it.for([null, [], 'lint', 7])('refuses %j, which is no request', (body) => {
+    expect(faultOf(body)).toMatch(/^INTAKE_008 request: /)
+  })
+
+  it('says which agents there are when one is unknown', () => {
+    expect(faultOf({ agents: ['lint', 'nobody'] })).toBe('INTAKE_006 unknown agent: nobody; known: docstring, lint')
+  })
+
+  it.for([{}, { agents: [] }])('has nothing to do without agents: %j', (body) => {
+    expect(faultOf(body)).toMatch(/^INTAKE_007/)
+  })
+
+  it('refuses an objective instead of ignoring it', () => {
+    expect(faultOf({ objective: 'tidy up' })).toMatch(/^INTAKE_008 request\.objective: not served yet/)
+  })
+})

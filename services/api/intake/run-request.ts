@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { AppError } from '#domain/error.ts'
+import { RunRequest } from '#domain/run.ts'
+
+const fields = RunRequest.shape
+
+/** `request` as it comes in (contract.md §2). */
+const RequestBody = z.strictObject({
+  agents: z.array(z.string().min(1).max(64)).max(32).default([]),
+  objective: z.never({ error: 'not served yet: name agents instead' }).optional(),
+  paths: fields.paths,
+  languages: fields.languages,
+  node_kinds: fields.nodeKinds,
+  accept: fields.accept,
+  error_policy: fields.errorPolicy,
+  limits: fields.limits,
+  priority: fields.priority,
+  labels: fields.labels,
+})
+
+/**
+ * The request in our words. INTAKE_008 names every field at fault, INTAKE_007 when no agent is named, INTAKE_006 when
+ * one is not in `knownAgents`. An agent named twice counts once.
+ */
+export function parseRunRequest(body: unknown, knownAgents: readonly string[]): RunRequest {
+  const parsed = RequestBody.safeParse(body)
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map((issue) => `${['request', ...issue.path].join('.')}: ${issue.message}`)
+    throw new AppError('INTAKE_008', faults.join('; '))
+  }
+  const { agents, paths, languages, node_kinds: nodeKinds, error_policy: errorPolicy, ...same } = parsed.data
+  checkAgents(agents, knownAgents)
+  const { accept, limits, priority, labels } = same
+  return {
+    agents: [...new Set(agents)],
+    ...(paths === undefined ? {} : { paths }),
+    ...(languages === undefined ? {} : { languages }),
+    ...(nodeKinds === undefined ? {} : { nodeKinds }),
+    accept,
+    errorPolicy,
+    limits,
+    priority,
+    labels,
+  }
+}
+
+function checkAgents(agents: readonly string[], known: readonly string[]): void {
+  if (agents.length === 0) throw new AppError('INTAKE_007', `request.agents names no agent; known: ${known.join(', ')}`)
+  const unknown = agents.filter((agent) => !known.includes(agent))
+  if (unknown.length === 0) return
+  throw new AppError('INTAKE_006', `unknown agent: ${unknown.join(', ')}; known: ${known.join(', ')}`)
+}

@@ -1,0 +1,132 @@
+import type { ChangeSet, FileChange } from '#domain/change-set.ts'
+import { changeSetId } from '#domain/change-set.ts'
+import { sha256 } from '#domain/hash.ts'
+import { nodeId, operationId } from '#domain/ids.ts'
+import type { NewEvent } from '#domain/event.ts'
+import type { Outcome, PlannedOperation } from '#domain/operation.ts'
+import type { AttemptRecord } from '#objects/attempt-record.ts'
+import type { ComposedFile, Conflict } from '#objects/composition.ts'
+import { putAttemptRecord, putComposition } from '#objects/stored-records.ts'
+import { runForm, tarOf, type TestApi } from './app.fixture.ts'
+
+/** How one operation of a played run ends. */
+export type PlayedEnding =
+  | { name: string; changes: FileChange[] }
+  | { name: string; fails: { code: string; reason: string } }
+
+/** Takes a run in and plays the services that would work on it, with what they store. Answers its id. */
+export async function playRun(api: TestApi, endings: readonly PlayedEnding[]): Promise<string> {
+  const runId = await submitRun(api)
+  await move(api, runId, { status: 'running', phase: 'planning' })
+  const operations = endings.map((ending) => plannedOperation(ending.name))
+  await api.ledger.plan(runId, { slice: 0, operations, last: true })
+  await move(api, runId, { phase: 'execution' })
+  const { taken } = await api.ledger.dispatch(runId, endings.length)
+  for (const job of taken) {
+    const index = operations.findIndex((operation) => operation.operationId === job.operationId)
+    const ending = endings[index]
+    if (ending !== undefined) await settleAs(api, { runId, ...job }, ending)
+  }
+  return runId
+}
+
+export async function submitRun(api: TestApi): Promise<string> {
+  const before = api.jobs.length
+  await api.ask('/v1/runs', { method: 'POST', body: runForm(await tarOf({ 'a.py': 'x = 1\n' })) })
+  const runId = api.jobs[before]
+  if (runId === undefined) throw new Error('the run was not accepted')
+  return runId
+}
+
+/** Stores a composition of the run and ends the run as completed. */
+export async function composeRun(
+  api: TestApi,
+  runId: string,
+  { files, conflicts = [] }: { files: ComposedFile[]; conflicts?: Conflict[] },
+): Promise<void> {
+  const composition = { v: 1, runId, of: 'proposed', files, conflicts } as const
+  const compositionKey = await putComposition(api.objects, api.project, composition)
+  await api.ledger.move(runId, {
+    from: [{ status: 'running' }],
+    to: { status: 'completed' },
+    command: 'compose',
+    set: { compositionKey },
+    events: [event('run.composed'), event('run.completed')],
+  })
+}
+
+async function move(api: TestApi, runId: string, to: { status?: 'running'; phase: 'planning' | 'execution' }) {
+  const from = [{ status: 'queued' as const }, { status: 'running' as const }]
+  await api.ledger.move(runId, { from, to, command: to.phase, events: [event('run.started')] })
+}
+
+function event(name: NewEvent['event']): NewEvent {
+  return { event: name, phase: 'execution', origin: { kind: 'discovery', id: 'test' }, data: {} }
+}
+
+export function plannedOperation(name: string): PlannedOperation {
+  const identity = { path: 'a.py', kind: 'function', qualifiedName: name, ordinal: 0 }
+  const id = nodeId(identity)
+  const place = { startLine: 1, endLine: 1, startByte: 0, endByte: 5, parentId: null, hash: sha256(name) }
+  const node = { nodeId: id, kind: 'function', name, qualifiedName: name, path: 'a.py', language: 'python', ...place }
+  return {
+    operationId: operationId(id, 'lint'),
+    bundle: 'lint',
+    bundleHash: sha256('lint'),
+    node,
+    priority: 10,
+    after: [],
+  }
+}
+
+type Job = { runId: string; operationId: string; dispatch: number }
+
+async function settleAs(api: TestApi, job: Job, ending: PlayedEnding): Promise<void> {
+  const answer = await api.ledger.claim(job, `token-of-${job.operationId}`)
+  if (answer.kind !== 'claimed') throw new Error(`the operation is ${answer.kind}`)
+  const figures = { turns: 2, promptTokens: 100, completionTokens: 20, durationMs: 50 }
+  if ('fails' in ending) {
+    const { code: errorCode, reason } = ending.fails
+    const failed: Outcome = { status: 'failed', summary: 'failed', errorCode, reason, changedFiles: [], ...figures }
+    await api.ledger.settle(answer.attempt, 1, { outcome: failed, events: [] })
+    return
+  }
+  const changeSet: ChangeSet = {
+    changeSetId: changeSetId(job.operationId, ending.changes),
+    operationId: job.operationId,
+    bundle: 'lint',
+    nodeId: answer.attempt.node.nodeId,
+    files: ending.changes,
+    evidence: [{ check: 'parses', path: 'a.py', ok: true, tool: 'tree-sitter' }],
+  }
+  const changedFiles = ending.changes.map((change) => change.path)
+  const done = {
+    status: 'succeeded',
+    summary: 'fixed',
+    changeSetId: changeSet.changeSetId,
+    changedFiles,
+    ...figures,
+  } as const
+  const recordHash = await putAttemptRecord(api.objects, api.project, recordOf(job, changeSet, done))
+  await api.ledger.settle(answer.attempt, 1, { outcome: { ...done, recordHash }, events: [] })
+}
+
+function recordOf(job: Job, changeSet: ChangeSet, outcome: Outcome): AttemptRecord {
+  return {
+    v: 1,
+    runId: job.runId,
+    operationId: job.operationId,
+    attempt: 1,
+    bundle: 'lint',
+    bundleHash: sha256('lint'),
+    model: 'none',
+    versions: {},
+    startedAt: 0,
+    messages: [],
+    replies: [],
+    tools: [],
+    reads: { contents: {}, listings: {}, absences: [] },
+    changeSet,
+    outcome,
+  }
+}

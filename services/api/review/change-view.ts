@@ -1,0 +1,22 @@
+import type { ChangeSet } from '#domain/change-set.ts'
+import type { Conflict } from '#objects/composition.ts'
+import { unifiedDiff, type FileVersions } from './unified-diff.ts'
+
+export type ChangeDetails = { versions: readonly FileVersions[]; conflicts: readonly Conflict[] }
+
+/** A change set for review. `diff` is text: bytes that are no UTF-8 show as U+FFFD here, and only in the patch as they are. */
+export function changeView(changeSet: ChangeSet, { versions, conflicts }: ChangeDetails) {
+  const conflict = conflicts.find((entry) => entry.changeSetId === changeSet.changeSetId)
+  return {
+    change_set_id: changeSet.changeSetId,
+    operation_id: changeSet.operationId,
+    agent: changeSet.bundle,
+    node_id: changeSet.nodeId,
+    files: changeSet.files.map(({ path, kind }) => ({ path, kind })),
+    diff: Buffer.concat(versions.map(unifiedDiff)).toString(),
+    evidence: changeSet.evidence,
+    verdict: 'pending' as const,
+    conflict: conflict === undefined ? undefined : { error_code: conflict.errorCode, reason: conflict.reason },
+  }
+}
+export type ChangeView = ReturnType<typeof changeView>

@@ -1,0 +1,48 @@
+import type { Operation } from '#domain/operation.ts'
+import type { Run } from '#domain/run.ts'
+import type { AttemptRecord } from '#objects/attempt-record.ts'
+import type { Composition } from '#objects/composition.ts'
+import { changedFiles } from './change-files.ts'
+import { changeView, type ChangeView } from './change-view.ts'
+
+/** What was stored about a run's changes. Everything a run refers to is there, or it is STORE_003. */
+export type ChangeRecords = {
+  readBlob(projectId: string, hash: string): Promise<Uint8Array>
+  readAttempt(projectId: string, recordHash: string): Promise<AttemptRecord>
+  /** Null while the run is not composed. */
+  readComposition(run: Run): Promise<Composition | null>
+}
+
+export type ChangeDeps = {
+  ledger: {
+    listOperations(
+      runId: string,
+      page: { status?: 'succeeded'; cursor?: string; limit: number },
+    ): Promise<{ operations: Operation[]; next: string | null }>
+  }
+  records: ChangeRecords
+}
+
+/** One page of the run's change sets, in the order the ledger lists the operations that made them. */
+export async function listChanges(
+  run: Run,
+  page: { cursor: string | undefined; limit: number },
+  deps: ChangeDeps,
+): Promise<{ changes: ChangeView[]; next: string | null }> {
+  const { cursor, limit } = page
+  const [{ operations, next }, composition] = await Promise.all([
+    deps.ledger.listOperations(run.runId, { status: 'succeeded', ...(cursor === undefined ? {} : { cursor }), limit }),
+    deps.records.readComposition(run),
+  ])
+  const conflicts = composition?.conflicts ?? []
+  const views = await Promise.all(operations.map((operation) => viewOf(operation)))
+  return { changes: views.filter((view) => view !== undefined), next }
+
+  async function viewOf({ outcome }: Operation): Promise<ChangeView | undefined> {
+    if (outcome?.recordHash === undefined || outcome.changeSetId === undefined) return undefined
+    const { changeSet } = await deps.records.readAttempt(run.projectId, outcome.recordHash)
+    if (changeSet === null) return undefined
+    const versions = await changedFiles(changeSet, (hash) => deps.records.readBlob(run.projectId, hash))
+    return changeView(changeSet, { versions, conflicts })
+  }
+}

@@ -1,0 +1,54 @@
+import type { CodeNode } from '#domain/code-node.ts'
+import type { Operation, Outcome } from '#domain/operation.ts'
+import { isoTime } from './iso-time.ts'
+
+export function operationView(operation: Operation) {
+  return {
+    operation_id: operation.operationId,
+    run_id: operation.runId,
+    agent: operation.bundle,
+    bundle_hash: operation.bundleHash,
+    node: nodeView(operation.node),
+    status: operation.status,
+    priority: operation.priority,
+    attempt: operation.attempt,
+    lost: operation.lost,
+    dependencies_left: operation.dependenciesLeft,
+    started_at: isoTime(operation.startedAt),
+    ended_at: isoTime(operation.endedAt),
+    outcome: operation.outcome === null ? null : outcomeView(operation.outcome),
+  }
+}
+
+export function nodeView(node: CodeNode) {
+  return {
+    node_id: node.nodeId,
+    kind: node.kind,
+    name: node.name,
+    qualified_name: node.qualifiedName,
+    path: node.path,
+    language: node.language,
+    start_line: node.startLine,
+    end_line: node.endLine,
+    start_byte: node.startByte,
+    end_byte: node.endByte,
+    parent_id: node.parentId,
+    hash: node.hash,
+  }
+}
+
+function outcomeView(outcome: Outcome) {
+  return {
+    status: outcome.status,
+    summary: outcome.summary,
+    error_code: outcome.errorCode,
+    phase: outcome.phase,
+    reason: outcome.reason,
+    record_hash: outcome.recordHash,
+    change_set_id: outcome.changeSetId,
+    changed_files: outcome.changedFiles,
+    turns: outcome.turns,
+    tokens: { prompt: outcome.promptTokens, completion: outcome.completionTokens },
+    duration_ms: outcome.durationMs,
+  }
+}

@@ -1,0 +1,89 @@
+import { Hono } from 'hono'
+import { z } from 'zod'
+import { eventCategories, type Event, type EventCategory } from '#domain/event.ts'
+import { AppError } from '#domain/error.ts'
+import { OperationId, RunId } from '#domain/ids.ts'
+import { OperationStatus, type Operation } from '#domain/operation.ts'
+import type { Run } from '#domain/run.ts'
+import type { Composition } from '#objects/composition.ts'
+import type { ApiEnv } from '../http/api-env.ts'
+import { Cursor, pageLimit, readQuery } from '../http/query.ts'
+import { eventView } from './event-view.ts'
+import { findRun } from './find-run.ts'
+import { operationView } from './operation-view.ts'
+import { runSummaryView, runView } from './run-view.ts'
+import { readEventPage } from './wait-for-events.ts'
+
+export type RunRouteDeps = {
+  ledger: {
+    getRun(runId: string): Promise<Run>
+    listRuns(projectId: string, page: { before?: string; limit: number }): Promise<Run[]>
+    getOperation(runId: string, operationId: string): Promise<Operation>
+    listOperations(
+      runId: string,
+      page: { status?: OperationStatus; cursor?: string; limit: number },
+    ): Promise<{ operations: Operation[]; next: string | null }>
+    readEvents(runId: string, page: { after: number; limit: number }): Promise<Event[]>
+  }
+  records: { readComposition(run: Run): Promise<Composition | null> }
+  /** Aborted when the service stops: requests that wait answer with what they have. */
+  closing: AbortSignal
+}
+
+const maxFailures = 100
+const categories = [...new Set<EventCategory>(Object.values(eventCategories))]
+const listQuery = { before: RunId.optional(), limit: pageLimit(100, 20) }
+const operationsQuery = { status: OperationStatus.optional(), cursor: Cursor, limit: pageLimit(500, 100) }
+const eventsQuery = {
+  after: z.coerce.number().int().min(0).default(0),
+  category: z.enum(categories).optional(),
+  limit: pageLimit(1000, 200),
+  wait_ms: z.coerce.number().int().min(0).max(10_000).default(0),
+}
+
+/** Reading a run: its state, its operations and its events. */
+export function runRoutes(deps: RunRouteDeps): Hono<ApiEnv> {
+  const { ledger } = deps
+  const routes = new Hono<ApiEnv>()
+  routes.get('/', async (c) => {
+    const { before, limit } = readQuery(listQuery, c)
+    const runs = await ledger.listRuns(c.get('projectId'), { ...(before === undefined ? {} : { before }), limit })
+    return c.json({ runs: runs.map(runSummaryView), next: runs.at(-1)?.runId ?? null })
+  })
+  routes.get('/:run_id', async (c) => {
+    const run = await findRun(c.req.param('run_id'), c.get('projectId'), ledger)
+    const [composition, failed] = await Promise.all([deps.records.readComposition(run), firstFailed(run, ledger)])
+    return c.json(runView(run, { composition, failed }))
+  })
+  routes.get('/:run_id/operations', async (c) => {
+    const { status, cursor, limit } = readQuery(operationsQuery, c)
+    const run = await findRun(c.req.param('run_id'), c.get('projectId'), ledger)
+    const filters = { ...(status === undefined ? {} : { status }), ...(cursor === undefined ? {} : { cursor }) }
+    const { operations, next } = await ledger.listOperations(run.runId, { ...filters, limit })
+    return c.json({ operations: operations.map(operationView), next })
+  })
+  routes.get('/:run_id/operations/:operation_id', async (c) => {
+    const run = await findRun(c.req.param('run_id'), c.get('projectId'), ledger)
+    const operationId = OperationId.safeParse(c.req.param('operation_id'))
+    if (!operationId.success) throw new AppError('RUN_004', 'There is no such operation.')
+    return c.json(operationView(await ledger.getOperation(run.runId, operationId.data)))
+  })
+  routes.get('/:run_id/events', async (c) => {
+    const { after, category, limit, wait_ms: waitMs } = readQuery(eventsQuery, c)
+    const run = await findRun(c.req.param('run_id'), c.get('projectId'), ledger)
+    const signal = AbortSignal.any([c.req.raw.signal, deps.closing])
+    const page = await readEventPage(run.runId, { after, category, limit, waitMs }, ledger, signal)
+    return c.json({ events: page.events.map(eventView), next_after: page.nextAfter, run_status: page.runStatus })
+  })
+  return routes
+}
+
+async function firstFailed(run: Run, ledger: RunRouteDeps['ledger']): Promise<Operation[]> {
+  const failed: Operation[] = []
+  for (const status of ['failed', 'blocked'] as const) {
+    const limit = maxFailures - failed.length
+    if (limit === 0 || (run.counts[status] ?? 0) === 0) continue
+    failed.push(...(await ledger.listOperations(run.runId, { status, limit })).operations)
+  }
+  return failed
+}

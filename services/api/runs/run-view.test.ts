@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+import type { Evidence } from '#domain/evidence.ts'
+import { RunRequest, type Run } from '#domain/run.ts'
+import { runView } from './run-view.ts'
+
+const run: Run = {
+  runId: 'r0123456789',
+  schema: 1,
+  projectId: 'default',
+  status: 'completed',
+  phase: 'review',
+  request: RunRequest.parse({ agents: ['lint'], nodeKinds: ['function'] }),
+  uploadKey: 'projects/default/uploads/r0123456789',
+  snapshotId: null,
+  compositionKey: null,
+  planHash: null,
+  seq: 12,
+  nodes: 3,
+  files: 2,
+  cancelRequested: false,
+  traceparent: null,
+  acceptedAt: Date.UTC(2026, 0, 1),
+  endedAt: Date.UTC(2026, 0, 1) + 1500,
+  errorCode: null,
+  reason: null,
+  counts: {
+    pending: 0,
+    ready: 0,
+    dispatched: 0,
+    running: 0,
+    waiting: 0,
+    succeeded: 2,
+    unchanged: 0,
+    skipped: 0,
+    failed: 0,
+    blocked: 0,
+    cancelled: 0,
+  },
+}
+
+const evidence = (check: Evidence['check'], ok: boolean): Evidence => ({ check, ok, path: 'a.py', tool: 'ruff' })
+const file = (path: string, found: Evidence[]) => ({
+  path,
+  baseHash: 'b',
+  resultHash: 'c',
+  changeSetIds: ['c1'],
+  evidence: found,
+})
+
+describe('runView', () => {
+  it('speaks snake_case, ISO 8601 and milliseconds', () => {
+    expect(runView(run, { composition: null, failed: [] })).toMatchObject({
+      run_id: 'r0123456789',
+      accepted_at: '2026-01-01T00:00:00.000Z',
+      ended_at: '2026-01-01T00:00:01.500Z',
+      duration_ms: 1500,
+      request: { agents: ['lint'], node_kinds: ['function'], error_policy: 'skip_downstream' },
+      checks: {},
+      failures: [],
+      links: { self: '/v1/runs/r0123456789', patch: '/v1/runs/r0123456789/patch' },
+    })
+  })
+
+  it('has no duration while the run goes on', () => {
+    const running = { ...run, status: 'running' as const, endedAt: null }
+    expect(runView(running, { composition: null, failed: [] })).toMatchObject({ ended_at: null, duration_ms: null })
+  })
+
+  it('sums up what was proved about the composed files, and only that', () => {
+    const files = [
+      file('a.py', [evidence('parses', true), evidence('lint_before_after', true)]),
+      file('b.py', [evidence('parses', true), evidence('lint_before_after', false)]),
+    ]
+    const composition = { v: 1 as const, runId: run.runId, of: 'proposed' as const, files, conflicts: [] }
+    expect(runView(run, { composition, failed: [] }).checks).toEqual({
+      parses: { ok: 2, total: 2 },
+      lint_before_after: { ok: 1, total: 2 },
+    })
+  })
+})

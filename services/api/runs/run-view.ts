@@ -1,0 +1,89 @@
+import { evidenceChecks } from '#domain/evidence.ts'
+import type { Operation } from '#domain/operation.ts'
+import type { Run } from '#domain/run.ts'
+import type { Composition } from '#objects/composition.ts'
+import { isoTime } from './iso-time.ts'
+
+/** A run as the list shows it. `duration_ms` is null until it has ended. */
+export function runSummaryView(run: Run) {
+  return {
+    run_id: run.runId,
+    project_id: run.projectId,
+    status: run.status,
+    phase: run.phase,
+    request: requestView(run),
+    counts: run.counts,
+    nodes: run.nodes,
+    files: run.files,
+    seq: run.seq,
+    cancel_requested: run.cancelRequested,
+    accepted_at: isoTime(run.acceptedAt),
+    ended_at: isoTime(run.endedAt),
+    duration_ms: run.endedAt === null ? null : run.endedAt - run.acceptedAt,
+    error_code: run.errorCode,
+    reason: run.reason,
+    links: runLinks(run.runId),
+  }
+}
+
+export type RunDetails = {
+  /** Null until the run's change sets are composed. */
+  composition: Composition | null
+  /** The first failed and blocked operations. */
+  failed: readonly Operation[]
+}
+
+/** A run with what was proved about its patch and what went wrong. */
+export function runView(run: Run, { composition, failed }: RunDetails) {
+  return {
+    ...runSummaryView(run),
+    checks: composition === null ? {} : checksView(composition),
+    conflicts: composition?.conflicts.length ?? 0,
+    failures: failed.map(failureView),
+  }
+}
+
+export function runLinks(runId: string) {
+  const self = `/v1/runs/${runId}`
+  return {
+    self,
+    events: `${self}/events`,
+    operations: `${self}/operations`,
+    changes: `${self}/changes`,
+    patch: `${self}/patch`,
+  }
+}
+
+/** Per check, how many of the composed files it was made on and how many passed. */
+function checksView(composition: Composition): Record<string, { ok: number; total: number }> {
+  const evidence = composition.files.flatMap((file) => file.evidence)
+  const made = evidenceChecks.map((check) => {
+    const results = evidence.filter((entry) => entry.check === check)
+    return [check, { ok: results.filter((entry) => entry.ok).length, total: results.length }] as const
+  })
+  return Object.fromEntries(made.filter(([, { total }]) => total > 0))
+}
+
+function failureView(operation: Operation) {
+  return {
+    operation_id: operation.operationId,
+    agent: operation.bundle,
+    status: operation.status,
+    error_code: operation.outcome?.errorCode ?? null,
+    reason: operation.outcome?.reason ?? operation.outcome?.summary ?? null,
+  }
+}
+
+function requestView({ request }: Run) {
+  return {
+    agents: request.agents,
+    paths: request.paths,
+    languages: request.languages,
+    node_kinds: request.nodeKinds,
+    accept: request.accept,
+    error_policy: request.errorPolicy,
+    limits: request.limits,
+    priority: request.priority,
+    labels: request.labels,
+  }
+}

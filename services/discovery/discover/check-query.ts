@@ -1,0 +1,101 @@
+import { CaptureQuantifier, type Language, type Query } from 'web-tree-sitter'
+import { NodeKind } from '#domain/code-node.ts'
+import type { ErrorCode } from '#domain/error.ts'
+import { insidePrefix, insideRules, lineAt, type QueryFile, tryCompile } from './compile-query.ts'
+
+export type PackFault = {
+  code: ErrorCode
+  fault:
+    | 'missing_folder'
+    | 'empty_folder'
+    | 'unknown_language'
+    | 'empty_file'
+    | 'does_not_compile'
+    | 'duplicate_capture'
+    | 'invalid_capture_name'
+    | 'missing_capture'
+    | 'unsupported_predicate'
+    | 'hash_mismatch'
+  file: string
+  line: number
+  message: string
+}
+
+const code = 'DISC_002' as const
+
+/** `@<kind>.def` and `@<kind>.name`; names with a leading underscore serve predicates and make no node. */
+const captureName = /^(?:[a-z][a-z0-9_]*\.(?:def|name)|_[a-z0-9_.]*)$/
+
+/** Everything wrong with one `.scm` file. Lines are those of the pattern at fault, or of the compiler's complaint. */
+export function checkQueryFile(language: Language, file: QueryFile): PackFault[] {
+  const compiled = tryCompile(language, file)
+  if (!compiled.ok) {
+    return [{ code, fault: 'does_not_compile', file: file.path, line: compiled.line, message: compiled.message }]
+  }
+  const { query } = compiled
+  try {
+    const patterns = query.patternCount()
+    if (patterns === 0) return [{ code, fault: 'empty_file', file: file.path, line: 1, message: 'no pattern in it' }]
+    return Array.from({ length: patterns }, (_, pattern) => checkPattern(query, pattern, file)).flat()
+  } finally {
+    query.delete()
+  }
+}
+
+function checkPattern(query: Query, pattern: number, file: QueryFile): PackFault[] {
+  const start = Buffer.from(file.text).subarray(0, query.startIndexForPattern(pattern)).toString()
+  const at = { code, file: file.path, line: lineAt(file.text, start.length) }
+  const captures = capturesOf(query, pattern)
+  return [
+    ...captures.flatMap(({ name, many }): PackFault[] => {
+      if (!captureName.test(name)) return [{ ...at, fault: 'invalid_capture_name', message: `@${name}` }]
+      if (many) return [{ ...at, fault: 'duplicate_capture', message: `@${name} can be captured more than once` }]
+      return []
+    }),
+    ...missingCaptures(captures.map((capture) => capture.name)).map((message): PackFault => ({
+      ...at,
+      fault: 'missing_capture',
+      message,
+    })),
+    ...unsupportedPredicates(query, pattern).map((message): PackFault => ({
+      ...at,
+      fault: 'unsupported_predicate',
+      message,
+    })),
+  ]
+}
+
+function capturesOf(query: Query, pattern: number): { name: string; many: boolean }[] {
+  const quantifiers = query.captureQuantifiers[pattern] ?? []
+  return query.captureNames.flatMap((name, index) => {
+    const quantifier = quantifiers[index] ?? CaptureQuantifier.Zero
+    const many = quantifier === CaptureQuantifier.OneOrMore || quantifier === CaptureQuantifier.ZeroOrMore
+    return quantifier === CaptureQuantifier.Zero ? [] : [{ name, many: many && !name.startsWith('_') }]
+  })
+}
+
+/** A pattern makes one node: exactly one `.def`, and the `.name` of the same kind. */
+function missingCaptures(names: readonly string[]): string[] {
+  const kinds = names.flatMap((name) => (name.endsWith('.def') ? [name.slice(0, -'.def'.length)] : []))
+  const [kind] = kinds
+  if (kind === undefined) return ['the pattern has no @<kind>.def']
+  if (kinds.length > 1) return [`the pattern has more than one definition: ${kinds.join(', ')}`]
+  return names.includes(`${kind}.name`) ? [] : [`the pattern has @${kind}.def but no @${kind}.name`]
+}
+
+function unsupportedPredicates(query: Query, pattern: number): string[] {
+  const properties = query.setProperties[pattern] ?? {}
+  const rules = insideRules(properties)
+  const foreign = Object.keys(properties).filter((key) => !isInsideRule(key, rules))
+  return [
+    ...query.predicatesForPattern(pattern).map(({ operator }) => `#${operator}`),
+    ...foreign.map((key) => `#set! ${key}: only \`inside.<kind> <kind>\` can be set`),
+    ...Object.keys(query.assertedProperties[pattern] ?? {}).map((key) => `#is? ${key}`),
+    ...Object.keys(query.refutedProperties[pattern] ?? {}).map((key) => `#is-not? ${key}`),
+  ]
+}
+
+function isInsideRule(key: string, rules: Readonly<Record<string, string>>): boolean {
+  const outer = key.startsWith(insidePrefix) ? key.slice(insidePrefix.length) : ''
+  return NodeKind.safeParse(outer).success && NodeKind.safeParse(rules[outer]).success
+}

@@ -1,0 +1,85 @@
+import picomatch from 'picomatch'
+import type { SkippedFile } from '#domain/code-node.ts'
+import { AppError } from '#domain/error.ts'
+import { RepoPath } from '#domain/repo-path.ts'
+import { grammarFile, languageOf } from '#syntax/grammars.ts'
+import type { QueryPack } from './query-pack.ts'
+import { pathJudge } from './unwanted-path.ts'
+
+/** `hash` names the content to the reader and the cache. */
+export type SourceFile = { path: string; hash: string; size: number }
+
+export type DiscoveryFilters = {
+  /** Globs or folders; no entry means everything. */
+  paths?: readonly string[]
+  languages?: readonly string[]
+  nodeKinds?: readonly string[]
+  /** Globs or folders to leave out, with a reason in `skipped`. */
+  exclude?: readonly string[]
+  maxFileBytes?: number
+}
+
+export type ChosenFiles = { files: SourceFile[]; skipped: SkippedFile[] }
+
+/**
+ * Sorts a tree's files, by path and size alone, into those to parse and those passed over. What the caller filtered
+ * away by `paths` or `languages` is in neither list. Both lists are sorted by path.
+ */
+export function chooseFiles(tree: readonly SourceFile[], filters: DiscoveryFilters): ChosenFiles {
+  const { maxFileBytes = 1_000_000 } = filters
+  const judge = pathJudge(tree.map((file) => file.path))
+  const wanted = globsOrFolders(filters.paths)
+  const excluded = globsOrFolders(filters.exclude)
+  const reasons = new Map<string, string>()
+  const files: SourceFile[] = []
+  for (const file of tree) {
+    const { path } = file
+    if (wanted?.(path) === false || !speaks(path, filters.languages)) continue
+    const unwanted = judge(path)
+    if (!RepoPath.safeParse(path).success) reasons.set(path, 'its name is no portable path')
+    else if (excluded?.(path) === true) reasons.set(path, 'excluded')
+    else if (unwanted !== undefined) reasons.set(unwanted.path, unwanted.reason)
+    else if (file.size > maxFileBytes) reasons.set(path, `larger than ${maxFileBytes} bytes`)
+    else files.push(file)
+  }
+  return { files: files.toSorted(byPath), skipped: skippedFiles(reasons) }
+}
+
+/** Refuses filter values that nothing could match: DISC_003 unknown language, DISC_001 one without a pack, RUN_002. */
+export function checkFilters(filters: DiscoveryFilters, packs: ReadonlyMap<string, QueryPack>): void {
+  for (const language of filters.languages ?? []) {
+    grammarFile(language)
+    if (!packs.has(language)) throw new AppError('DISC_001', `no query pack for ${language}`)
+  }
+  const kinds = new Set(['file', ...[...packs.values()].flatMap((pack) => pack.kinds)])
+  const unknown = (filters.nodeKinds ?? []).filter((kind) => !kinds.has(kind))
+  if (unknown.length > 0) {
+    throw new AppError('RUN_002', `unknown node kind ${unknown.join(', ')}; known: ${[...kinds].toSorted().join(', ')}`)
+  }
+}
+
+export function byPath(a: { path: string }, b: { path: string }): number {
+  if (a.path === b.path) return 0
+  return a.path < b.path ? -1 : 1
+}
+
+function skippedFiles(reasons: ReadonlyMap<string, string>): SkippedFile[] {
+  return Array.from(reasons, ([path, reason]) => ({ path, reason })).toSorted(byPath)
+}
+
+function speaks(path: string, languages: readonly string[] | undefined): boolean {
+  if (languages === undefined || languages.length === 0) return true
+  const language = languageOf(path)
+  return language !== undefined && languages.includes(language)
+}
+
+/** A matcher of glob patterns in which a folder stands for all it holds; undefined without patterns. */
+function globsOrFolders(patterns: readonly string[] | undefined): ((path: string) => boolean) | undefined {
+  if (patterns === undefined || patterns.length === 0) return undefined
+  const folders = patterns.map((pattern) => pattern.replace(/^\.\//, '').replace(/\/+$/, ''))
+  if (folders.some((folder) => folder === '' || folder === '.')) return () => true
+  return picomatch(
+    folders.flatMap((folder) => [folder, `${folder}/**`]),
+    { dot: true },
+  )
+}

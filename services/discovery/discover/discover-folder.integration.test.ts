@@ -1,0 +1,73 @@
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { discoverFolder } from './discover-folder.ts'
+
+let top: string
+
+beforeEach(async () => {
+  top = await mkdtemp(join(tmpdir(), 'remora-discover-'))
+})
+afterEach(() => rm(top, { recursive: true }))
+
+async function write(files: Record<string, string>): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(top, path)), { recursive: true })
+    await writeFile(join(top, path), text)
+  }
+}
+
+const discover = (root: string) => discoverFolder(root, { threads: 1 }, new AbortController().signal)
+
+describe('discoverFolder', () => {
+  it('gives the same ids for the same tree under another absolute path', async () => {
+    await write({ 'one/src/a.py': 'class A:\n    def m(self): pass\n', 'one/b.py': 'def f(): pass\n' })
+    await cp(join(top, 'one'), join(top, 'else/where/two'), { recursive: true })
+    const one = await discover(join(top, 'one'))
+    const two = await discover(join(top, 'else/where/two'))
+    expect(one.nodes).toHaveLength(5)
+    expect(two.nodes).toEqual(one.nodes)
+  })
+
+  it('honours nested .gitignore files as git does, the inner one over the outer', async () => {
+    await write({
+      '.gitignore': '*.gen.py\n/build/\n',
+      'a.gen.py': '',
+      'build/b.py': '',
+      'sub/build/c.py': '',
+      'sub/.gitignore': '!keep.gen.py\nlocal.py\n',
+      'sub/keep.gen.py': '',
+      'sub/local.py': '',
+      'local.py': '',
+    })
+    const { nodes, skipped } = await discover(top)
+    expect(nodes.map((node) => node.path)).toEqual(['local.py', 'sub/build/c.py', 'sub/keep.gen.py'])
+    const ignored = skipped.filter(({ reason }) => reason === 'ignored by .gitignore')
+    expect(ignored.map(({ path }) => path)).toEqual(['a.gen.py', 'build', 'sub/local.py'])
+  })
+
+  it('applies the rules of the checkout a folder lies in, unless they ignore the folder itself', async () => {
+    await write({ '.git/HEAD': '', '.gitignore': 'x.py\n/dist/\n', 'src/x.py': '', 'src/y.py': '', 'dist/x.py': '' })
+    expect((await discover(join(top, 'src'))).nodes.map((node) => node.path)).toEqual(['y.py'])
+    expect((await discover(join(top, 'dist'))).nodes.map((node) => node.path)).toEqual(['x.py'])
+  })
+
+  it('follows no link and enters no vendored folder, and says so', async () => {
+    await write({ 'a.py': '', 'env/pyvenv.cfg': '', 'env/lib.py': '', 'node_modules/x/i.py': '' })
+    await symlink(join(top, 'a.py'), join(top, 'link.py'))
+    await symlink(top, join(top, 'loop'))
+    const { nodes, skipped } = await discover(top)
+    expect(nodes.map((node) => node.path)).toEqual(['a.py'])
+    expect(skipped).toEqual([
+      { path: 'env', reason: 'vendored' },
+      { path: 'link.py', reason: 'symbolic link' },
+      { path: 'loop', reason: 'symbolic link' },
+      { path: 'node_modules', reason: 'vendored' },
+    ])
+  })
+
+  it('refuses a folder that is not there', async () => {
+    await expect(discover(join(top, 'none'))).rejects.toMatchObject({ code: 'DISC_005' })
+  })
+})

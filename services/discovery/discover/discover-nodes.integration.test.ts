@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { AppError } from '#domain/error.ts'
+import { sha256 } from '#domain/hash.ts'
+import type { DiscoveryFilters } from './choose-files.ts'
+import { type DiscoveryDeps, discoverNodes } from './discover-nodes.ts'
+import type { IndexCache } from './index-blobs.ts'
+import { openParsePool } from './parse-pool.ts'
+import { loadQueryPacks } from './query-pack.ts'
+
+let deps: DiscoveryDeps
+const never = new AbortController().signal
+
+beforeAll(async () => {
+  deps = { pool: openParsePool({ threads: 2 }), packs: await loadQueryPacks() }
+})
+afterAll(() => deps.pool.close())
+
+/** Discovers a tree of texts; `lost` names the paths whose content cannot be read. */
+function discover(
+  tree: Record<string, string>,
+  options: { filters?: DiscoveryFilters; cache?: IndexCache; lost?: string[]; signal?: AbortSignal } = {},
+) {
+  const contents = new Map(Object.values(tree).map((text) => [sha256(text), Buffer.from(text)]))
+  const lost = new Set(options.lost?.map((path) => sha256(tree[path] ?? '')))
+  const read = async (hash: string) => {
+    const bytes = contents.get(hash)
+    if (bytes === undefined || lost.has(hash)) throw new AppError('DISC_005', 'it is gone')
+    return bytes
+  }
+  const files = Object.entries(tree).map(([path, text]) => ({ path, hash: sha256(text), size: text.length }))
+  const { filters = {}, cache } = options
+  return discoverNodes({ files, read, filters, ...(cache ? { cache } : {}) }, deps, options.signal ?? never)
+}
+
+function memoryCache(): IndexCache & { entries: Map<string, string> } {
+  const entries = new Map<string, string>()
+  return {
+    entries,
+    get: async (key) => JSON.parse(entries.get(key) ?? 'null'),
+    put: async (key, index) => void entries.set(key, JSON.stringify(index)),
+  }
+}
+
+const tree = {
+  'b.py': 'class B:\n    def m(self): pass\n',
+  'a/z.py': 'def f(): pass\n',
+  'a/copy.py': 'def f(): pass\n',
+  'notes.xyz': 'no language\n',
+  'gen.py': '# @generated\ndef g(): pass\n',
+  'x.bin': '\0\0',
+}
+
+describe('discoverNodes', () => {
+  it('lists nodes by path and position, with a file node for an unknown language and a reason for each file left out', async () => {
+    const { nodes, files, skipped, parsed } = await discover(tree)
+    expect(nodes.map((node) => `${node.path} ${node.kind} ${node.name} ${node.language}`)).toEqual([
+      'a/copy.py file copy.py python',
+      'a/copy.py function f python',
+      'a/z.py file z.py python',
+      'a/z.py function f python',
+      'b.py file b.py python',
+      'b.py class B python',
+      'b.py method m python',
+      'notes.xyz file notes.xyz unknown',
+    ])
+    expect(skipped.map(({ path }) => path)).toEqual(['gen.py', 'x.bin'])
+    expect({ files, parsed }).toEqual({ files: 4, parsed: 5 })
+  })
+
+  it('gives equal content at two paths two ids and one hash', async () => {
+    const functions = (await discover(tree, { filters: { nodeKinds: ['function'] } })).nodes
+    expect(functions).toHaveLength(2)
+    expect(functions[0]?.hash).toBe(functions[1]?.hash)
+    expect(functions[0]?.nodeId).not.toBe(functions[1]?.nodeId)
+  })
+
+  it('finds the same from the cache, and parses only what changed', async () => {
+    const cache = memoryCache()
+    const first = await discover(tree, { cache })
+    const again = await discover(tree, { cache })
+    expect([again.nodes, again.skipped, again.parsed]).toEqual([first.nodes, first.skipped, 0])
+    const changed = await discover({ ...tree, 'b.py': 'class C: pass\n' }, { cache })
+    expect(changed.parsed).toBe(1)
+  })
+
+  it('parses again what the cache holds in a shape it does not know', async () => {
+    const cache = memoryCache()
+    await discover(tree, { cache })
+    for (const key of cache.entries.keys()) cache.entries.set(key, '{"nodes":[{"kind":1}]}')
+    expect((await discover(tree, { cache })).parsed).toBe(5)
+  })
+
+  it('skips a file that cannot be read and keeps the rest', async () => {
+    const { nodes, skipped } = await discover({ 'a.py': 'x = 1\n', 'b.py': 'y = 1\n' }, { lost: ['a.py'] })
+    expect(nodes.map((node) => node.path)).toEqual(['b.py'])
+    expect(skipped).toEqual([{ path: 'a.py', reason: 'DISC_005: it is gone' }])
+  })
+
+  it('refuses filters that nothing could match', async () => {
+    await expect(discover(tree, { filters: { languages: ['klingon'] } })).rejects.toMatchObject({ code: 'DISC_003' })
+    await expect(discover(tree, { filters: { nodeKinds: ['verse'] } })).rejects.toMatchObject({ code: 'RUN_002' })
+  })
+
+  it('stops with the reason of an abort', async () => {
+    const signal = AbortSignal.abort(new AppError('AGENT_010', 'cancelled'))
+    await expect(discover(tree, { signal })).rejects.toMatchObject({ code: 'AGENT_010' })
+  })
+
+  it('leaves the event loop free while files are parsed', async () => {
+    const big = 'def f():\n    return [1, 2, 3]\n'.repeat(6000)
+    const trees = Object.fromEntries(Array.from({ length: 8 }, (_, at) => [`m${at}.py`, `x = ${at}\n${big}`]))
+    let turns = 0
+    let running = true
+    const spin = () => {
+      turns++
+      if (running) setImmediate(spin)
+    }
+    spin()
+    const { durationMs } = await discover(trees)
+    running = false
+    expect(turns).toBeGreaterThan(durationMs / 10)
+  })
+})

@@ -1,0 +1,102 @@
+import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
+import { msSince } from '#platform/clock.ts'
+import { languageOf } from '#syntax/grammars.ts'
+import { byPath, checkFilters, chooseFiles, type DiscoveryFilters, type SourceFile } from './choose-files.ts'
+import { batchesOf, type BlobReader, indexBatch, type IndexedBlob, type SourceBlob } from './index-blobs.ts'
+import { codeNodesOf, unknownLanguage } from './node-index.ts'
+import type { ParsePool } from './parse-pool.ts'
+import type { QueryPack } from './query-pack.ts'
+
+export type DiscoveryInput = BlobReader & { files: readonly SourceFile[]; filters?: DiscoveryFilters }
+
+export type DiscoveryDeps = { pool: ParsePool; packs: ReadonlyMap<string, QueryPack> }
+
+export type Discovery = {
+  /** Sorted by path, then start byte; an enclosing node before what it encloses. */
+  nodes: CodeNode[]
+  /** Files that gave at least their file node, whatever kinds were asked for. */
+  files: number
+  /** Sorted by path; a folder stands for all it holds. */
+  skipped: SkippedFile[]
+  durationMs: number
+  /** Distinct contents that had to be parsed: the cache did not have them. */
+  parsed: number
+}
+
+/**
+ * Finds the code nodes of a tree. The same tree and packs give the same nodes, with or without a cache. Contents are
+ * read a few batches at a time and parsed in the pool's threads. Throws for filters nothing could match (DISC_001,
+ * DISC_003, RUN_002) and for stores that fail; an abort is noticed between batches.
+ */
+export async function discoverNodes(
+  input: DiscoveryInput,
+  deps: DiscoveryDeps,
+  signal: AbortSignal,
+): Promise<Discovery> {
+  const start = performance.now()
+  const { filters = {} } = input
+  checkFilters(filters, deps.packs)
+  const chosen = chooseFiles(input.files, filters)
+  const found = new Map<string, CodeNode[]>()
+  const skipped = [...chosen.skipped]
+  let parsed = 0
+  await eachBatch(distinctBlobs(chosen.files, deps.packs), deps.pool.threads + 1, signal, async (batch) => {
+    for (const indexed of await indexBatch(batch, input, deps.pool)) {
+      if (indexed.parsed) parsed++
+      collect(indexed, found, skipped)
+    }
+  })
+  const kinds = filters.nodeKinds?.length ? new Set(filters.nodeKinds) : undefined
+  const nodes = chosen.files.flatMap((file) => found.get(file.path) ?? [])
+  return {
+    nodes: kinds === undefined ? nodes : nodes.filter((node) => kinds.has(node.kind)),
+    files: found.size,
+    skipped: skipped.toSorted(byPath),
+    durationMs: msSince(start),
+    parsed,
+  }
+}
+
+function distinctBlobs(files: readonly SourceFile[], packs: ReadonlyMap<string, QueryPack>): Iterable<SourceBlob> {
+  const blobs = new Map<string, SourceBlob>()
+  for (const { path, hash, size } of files) {
+    const pack = packs.get(languageOf(path) ?? unknownLanguage)
+    const key = `${hash}.${pack?.language ?? unknownLanguage}`
+    const known = blobs.get(key)
+    if (known === undefined) blobs.set(key, { hash, size, pack, paths: [path] })
+    else known.paths.push(path)
+  }
+  return blobs.values()
+}
+
+/** Runs `work` on batches in `lanes` lanes, so that some are read while others are parsed. One failure stops all. */
+async function eachBatch(
+  blobs: Iterable<SourceBlob>,
+  lanes: number,
+  signal: AbortSignal,
+  work: (batch: readonly SourceBlob[]) => Promise<void>,
+): Promise<void> {
+  const batches = [...batchesOf(blobs)].values()
+  let failed = false
+  const lane = async () => {
+    try {
+      for (const batch of batches) {
+        signal.throwIfAborted()
+        if (failed) return
+        await work(batch)
+      }
+    } catch (error) {
+      failed = true
+      throw error
+    }
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
+}
+
+function collect({ blob, result }: IndexedBlob, found: Map<string, CodeNode[]>, skipped: SkippedFile[]): void {
+  for (const path of blob.paths) {
+    if (result.kind === 'unreadable') skipped.push({ path, reason: result.reason })
+    else if ('skipped' in result.index) skipped.push({ path, reason: result.index.skipped })
+    else found.set(path, codeNodesOf(path, blob.pack?.language ?? unknownLanguage, result.index.nodes))
+  }
+}

@@ -1,0 +1,99 @@
+import { AppError } from '#domain/error.ts'
+import { NodeIndex, unknownLanguage } from './node-index.ts'
+import type { ParsePool, ParseResult } from './parse-pool.ts'
+import type { QueryPack } from './query-pack.ts'
+
+/** Distinct content under one pack, and where it lies. */
+export type SourceBlob = { hash: string; size: number; pack: QueryPack | undefined; paths: string[] }
+
+export type IndexCache = {
+  /** The value put under `key`, or undefined. What does not read as a node index counts as absent. */
+  get(key: string): Promise<unknown>
+  put(key: string, index: NodeIndex): Promise<void>
+}
+
+export type BlobReader = {
+  /** The content of a hash. A DISC_005 AppError makes the file a skipped one; any other error ends the discovery. */
+  read(hash: string): Promise<Uint8Array>
+  cache?: IndexCache
+}
+
+export type IndexedBlob = { blob: SourceBlob; result: ParseResult; parsed: boolean }
+
+const batchFiles = 64
+const batchBytes = 512 * 1024
+
+/** Cuts blobs into batches of one message to a thread: small enough to share out, large enough to cost nothing. */
+export function* batchesOf(blobs: Iterable<SourceBlob>): Generator<SourceBlob[]> {
+  let batch: SourceBlob[] = []
+  let bytes = 0
+  for (const blob of blobs) {
+    if (batch.length > 0 && (batch.length >= batchFiles || bytes + blob.size > batchBytes)) {
+      yield batch
+      batch = []
+      bytes = 0
+    }
+    batch.push(blob)
+    bytes += blob.size
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** The node index of every blob of a batch: from the cache, or parsed and put there. */
+export async function indexBatch(
+  batch: readonly SourceBlob[],
+  reader: BlobReader,
+  pool: ParsePool,
+): Promise<IndexedBlob[]> {
+  const looked = await Promise.all(batch.map(async (blob) => ({ blob, known: await cached(blob, reader) })))
+  const misses = looked.flatMap(({ blob, known }) => (known === undefined ? [blob] : []))
+  const parsed = await parseBlobs(misses, reader, pool)
+  await Promise.all(parsed.map(({ blob, result }) => keep(blob, result, reader)))
+  const hits = looked.flatMap(({ blob, known }) =>
+    known === undefined ? [] : [{ blob, result: { kind: 'indexed' as const, index: known }, parsed: false }],
+  )
+  return [...hits, ...parsed]
+}
+
+async function parseBlobs(blobs: readonly SourceBlob[], reader: BlobReader, pool: ParsePool): Promise<IndexedBlob[]> {
+  const contents = await Promise.all(blobs.map(async (blob) => ({ blob, content: await readBlob(blob, reader) })))
+  const indexed: IndexedBlob[] = []
+  const jobs: { blob: SourceBlob; bytes: Uint8Array; pack: QueryPack | undefined }[] = []
+  for (const { blob, content } of contents) {
+    if (content instanceof AppError) {
+      indexed.push({
+        blob,
+        result: { kind: 'unreadable', reason: `${content.code}: ${content.message}` },
+        parsed: false,
+      })
+    } else jobs.push({ blob, bytes: content, pack: blob.pack })
+  }
+  for (const [at, result] of (await pool.parse(jobs)).entries()) {
+    const blob = jobs[at]?.blob
+    if (blob !== undefined) indexed.push({ blob, result, parsed: true })
+  }
+  return indexed
+}
+
+async function readBlob(blob: SourceBlob, reader: BlobReader): Promise<Uint8Array | AppError> {
+  try {
+    return await reader.read(blob.hash)
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'DISC_005') return error
+    throw error
+  }
+}
+
+async function cached(blob: SourceBlob, { cache }: BlobReader): Promise<NodeIndex | undefined> {
+  if (cache === undefined) return undefined
+  return NodeIndex.safeParse(await cache.get(cacheKey(blob))).data
+}
+
+async function keep(blob: SourceBlob, result: ParseResult, { cache }: BlobReader): Promise<void> {
+  if (result.kind === 'indexed') await cache?.put(cacheKey(blob), result.index)
+}
+
+/** The object's name under `node-index/` (contract.md §8). */
+function cacheKey({ hash, pack }: SourceBlob): string {
+  return `${hash}.${pack?.language ?? unknownLanguage}.${pack?.hash ?? 'none'}.json`
+}

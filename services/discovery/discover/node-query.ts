@@ -1,0 +1,109 @@
+import type { Node, Query, QueryMatch, QueryProperties } from 'web-tree-sitter'
+import type { CodeNode } from '#domain/code-node.ts'
+import { sha256 } from '#domain/hash.ts'
+import { type LoadedLanguage, loadLanguage } from '#syntax/parser.ts'
+import { compileQueryFile, insideRules } from './compile-query.ts'
+import { type Definition, nestDefinitions } from './definition-tree.ts'
+import { codeNodesOf, type IndexedNode } from './node-index.ts'
+import type { QueryPack } from './query-pack.ts'
+import { lineFinder, readSourceText } from './source-text.ts'
+
+/** A query pack ready to run in this thread. */
+export type NodeQuery = { language: LoadedLanguage; queries: readonly Query[] }
+
+/** Loads the grammar and compiles every file of the pack. DISC_002 names file and line; DISC_003 the language. */
+export async function compileNodeQuery(pack: QueryPack): Promise<NodeQuery> {
+  const language = await loadLanguage(pack.language)
+  return { language, queries: pack.files.map((file) => compileQueryFile(language.language, file)) }
+}
+
+/** All nodes of one file, the file itself first. Source that does not parse still gives what does. */
+export function nodesOfFile(file: { path: string; bytes: Uint8Array; language: string; query: NodeQuery }): CodeNode[] {
+  return codeNodesOf(file.path, file.language, indexNodes(file.bytes, file.query))
+}
+
+/** The nodes of one blob, the file first, then in source order; only the file without a query. */
+export function indexNodes(bytes: Uint8Array, query: NodeQuery | undefined): IndexedNode[] {
+  const source = readSourceText(bytes)
+  const nested = nestDefinitions(query === undefined ? [] : findDefinitions(source.text, query))
+  const offsets = source.byteOffsets(nested.flatMap(({ start, end }) => [start, end]))
+  const lineOf = lineFinder(bytes)
+  const nodes = [fileNode(bytes, lineOf)]
+  for (const [index, { start: _start, end: _end, parent, ...node }] of nested.entries()) {
+    const startByte = offsets[2 * index] ?? 0
+    const endByte = offsets[2 * index + 1] ?? 0
+    nodes.push({
+      ...node,
+      parent: parent === null ? 0 : parent + 1,
+      startLine: lineOf(startByte),
+      endLine: lineOf(Math.max(startByte, endByte - 1)),
+      startByte,
+      endByte,
+      hash: sha256(bytes.subarray(startByte, endByte)),
+    })
+  }
+  return nodes
+}
+
+function fileNode(bytes: Uint8Array, lineOf: (offset: number) => number): IndexedNode {
+  const names = { kind: 'file', name: '', qualifiedName: '', ordinal: 0, parent: null }
+  const endLine = lineOf(Math.max(0, bytes.length - 1))
+  return { ...names, startLine: 1, endLine, startByte: 0, endByte: bytes.length, hash: sha256(bytes) }
+}
+
+/**
+ * Every definition the queries match. Matches that meet on one name node are one definition: the wider range counts
+ * (a decorated function), and at equal ranges the pattern that comes first in the pack.
+ */
+function findDefinitions(text: string, { language, queries }: NodeQuery): Definition[] {
+  const tree = language.parse(text)
+  try {
+    const byName = new Map<number, MatchedDefinition>()
+    for (const query of queries) {
+      const matches = query.matches(tree.rootNode).toSorted((a, b) => a.patternIndex - b.patternIndex)
+      for (const matched of matches.flatMap(partsOf)) {
+        const known = byName.get(matched.name.id)
+        if (known === undefined || widthOf(matched.def) > widthOf(known.def)) byName.set(matched.name.id, matched)
+      }
+    }
+    return [...byName.values()].map(definitionOf)
+  } finally {
+    tree.delete()
+  }
+}
+
+type MatchedDefinition = { kind: string; def: Node; name: Node; properties: QueryProperties }
+
+function partsOf({ captures, setProperties }: QueryMatch): MatchedDefinition[] {
+  const def = captures.find((capture) => capture.name.endsWith('.def'))
+  const kind = def?.name.slice(0, -'.def'.length)
+  const name = captures.find((capture) => capture.name === `${kind}.name`)
+  if (def === undefined || kind === undefined || name === undefined || widthOf(name.node) === 0) return []
+  return [{ kind, def: def.node, name: name.node, properties: setProperties ?? {} }]
+}
+
+function widthOf(node: Node): number {
+  return node.endIndex - node.startIndex
+}
+
+function definitionOf({ kind, def, name, properties }: MatchedDefinition): Definition {
+  return { kind, name: name.text, start: def.startIndex, end: endOfCode(def), inside: insideRules(properties) }
+}
+
+/** Where a node ends without the comments that trail in it: they follow the definition and are no part of it. */
+function endOfCode(node: Node): number {
+  let last = node
+  for (let part: Node | undefined = node; part !== undefined; part = lastPart(part)) last = part
+  return last.endIndex
+}
+
+/** The last child that is not an extra, if the node's end depends on it: it reaches the end, or only extras follow. */
+function lastPart(node: Node): Node | undefined {
+  for (let index = node.childCount - 1; index >= 0; index--) {
+    const child = node.child(index)
+    if (child === null || (child.isExtra && !child.isError)) continue
+    const extrasFollow = index < node.childCount - 1
+    return extrasFollow || child.endIndex === node.endIndex ? child : undefined
+  }
+  return undefined
+}

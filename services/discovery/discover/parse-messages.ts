@@ -1,0 +1,30 @@
+import type { ErrorCode } from '#domain/error.ts'
+import type { NodeIndex } from './node-index.ts'
+import type { QueryPack } from './query-pack.ts'
+
+/** What the pool hands a thread: many files in one buffer, which is transferred. `packs` are referred to by index. */
+export type ParseRequest = {
+  bytes: ArrayBuffer
+  packs: readonly QueryPack[]
+  files: readonly { start: number; end: number; pack: number | null }[]
+}
+
+/** One index per file, in order; or the one error that concerns the whole request. */
+export type ParseReply = { indexes: NodeIndex[] } | { failed: { code: ErrorCode; message: string } }
+
+/** Shared with the pool: [0] the file being parsed (-1 before the first), [1] when it was begun, `Date.now()`. */
+export type ParseProgress = BigInt64Array<SharedArrayBuffer>
+
+export function newProgress(): ParseProgress {
+  return new BigInt64Array(new SharedArrayBuffer(2 * BigInt64Array.BYTES_PER_ELEMENT))
+}
+
+export function markProgress(progress: ParseProgress, file: number): void {
+  Atomics.store(progress, 1, BigInt(Date.now()))
+  Atomics.store(progress, 0, BigInt(file))
+}
+
+/** The file a thread is at, and for how many milliseconds. */
+export function readProgress(progress: ParseProgress): { file: number; forMs: number } {
+  return { file: Number(Atomics.load(progress, 0)), forMs: Date.now() - Number(Atomics.load(progress, 1)) }
+}

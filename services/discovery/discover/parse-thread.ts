@@ -1,0 +1,44 @@
+/**
+ * Entry of a parsing thread. It answers each request with one message. A throw that is not an AppError is not caught:
+ * the parser's memory may be damaged, so the thread dies, and the pool sees from the shared progress which file it was.
+ */
+import { parentPort, workerData } from 'node:worker_threads'
+import { AppError } from '#domain/error.ts'
+import type { NodeIndex } from './node-index.ts'
+import { compileNodeQuery, indexNodes, type NodeQuery } from './node-query.ts'
+import { markProgress, type ParseProgress, type ParseReply, type ParseRequest } from './parse-messages.ts'
+import type { QueryPack } from './query-pack.ts'
+import { unwantedContent } from './unwanted-content.ts'
+
+const progress: ParseProgress = workerData
+const compiled = new Map<string, Promise<NodeQuery>>()
+
+parentPort?.on('message', (request: ParseRequest) => {
+  void answer(request).then((reply) => parentPort?.postMessage(reply))
+})
+
+async function answer(request: ParseRequest): Promise<ParseReply> {
+  try {
+    const queries = await Promise.all(request.packs.map(compiledOnce))
+    return { indexes: parseFiles(request, queries) }
+  } catch (error) {
+    if (error instanceof AppError) return { failed: { code: error.code, message: error.message } }
+    throw error
+  }
+}
+
+async function compiledOnce(pack: QueryPack): Promise<NodeQuery> {
+  const known = compiled.get(pack.hash) ?? compileNodeQuery(pack)
+  compiled.set(pack.hash, known)
+  return known
+}
+
+function parseFiles(request: ParseRequest, queries: readonly NodeQuery[]): NodeIndex[] {
+  return request.files.map(({ start, end, pack }, file) => {
+    markProgress(progress, file)
+    const bytes = new Uint8Array(request.bytes, start, end - start)
+    const unwanted = unwantedContent(bytes)
+    if (unwanted !== undefined) return { skipped: unwanted }
+    return { nodes: indexNodes(bytes, pack === null ? undefined : queries[pack]) }
+  })
+}

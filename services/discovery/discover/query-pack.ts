@@ -1,0 +1,111 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { AppError } from '#domain/error.ts'
+import { sha256 } from '#domain/hash.ts'
+import { grammarFile, grammarVersion, parserVersion } from '#syntax/grammars.ts'
+import { loadLanguage } from '#syntax/parser.ts'
+import { compileQueryFile, kindsOf, type QueryFile } from './compile-query.ts'
+
+/** The `.scm` files of one language, in file name order. Plain data: it is sent to the parsing threads. */
+export type QueryPack = {
+  language: string
+  name: string
+  folder: string
+  files: readonly QueryFile[]
+  /** What its nodes can be called, sorted; `file` comes besides. */
+  kinds: readonly string[]
+  /** Changes with any file's content, the grammar, the parser, or the way nodes are read from matches. */
+  hash: string
+}
+
+/** Raised whenever the same pack gives other nodes for the same bytes, so that old cache entries are not met again. */
+const indexVersion = 1
+
+/** The packs that come with Remora. */
+export const builtinQueries: string = fileURLToPath(new URL('../../../queries', import.meta.url))
+
+export type PackPlaces = { builtinDir?: string; userDir?: string; name?: string }
+
+/**
+ * The pack called `name` (default: `default`) of every language that has one. A language's folder under `userDir`
+ * replaces the built-in one whole. DISC_001: a folder is missing, has no pack of that name, or a pack has no queries.
+ */
+export async function loadQueryPacks(places: PackPlaces = {}): Promise<ReadonlyMap<string, QueryPack>> {
+  const { builtinDir = builtinQueries, userDir, name = 'default' } = places
+  const folders = new Map<string, string>()
+  for (const dir of userDir === undefined ? [builtinDir] : [builtinDir, userDir]) {
+    for (const { language, pack, folder } of await listPackFolders(dir))
+      if (pack === name) folders.set(language, folder)
+  }
+  if (folders.size === 0) throw new AppError('DISC_001', `no query pack is named ${JSON.stringify(name)}`)
+  const packs = new Map<string, QueryPack>()
+  for (const [language, folder] of folders) packs.set(language, await loadPack(language, name, folder))
+  return packs
+}
+
+export type PackFolder = { language: string; pack: string; folder: string }
+
+/** Every `<language>/<pack>/` folder under `dir`, sorted. DISC_001 when `dir` cannot be listed. */
+export async function listPackFolders(dir: string): Promise<PackFolder[]> {
+  const found: PackFolder[] = []
+  for (const language of await foldersIn(dir)) {
+    for (const pack of await foldersIn(join(dir, language))) {
+      found.push({ language, pack, folder: join(dir, language, pack) })
+    }
+  }
+  return found
+}
+
+/**
+ * Reads one pack folder and compiles it once to be sure of it. DISC_001 when it has no `.scm` file; DISC_002 when one
+ * does not compile, with its line; DISC_003 when the language has no grammar.
+ */
+async function loadPack(language: string, name: string, folder: string): Promise<QueryPack> {
+  const files = await readQueryFiles(folder)
+  if (files.length === 0) throw new AppError('DISC_001', `query pack ${folder} has no .scm file`)
+  const { kinds } = await measureQueries(language, files)
+  return { language, name, folder, files, kinds, hash: await packHash(language, files) }
+}
+
+/** What a pack's files hold: the kinds its nodes can get, sorted; its patterns; the captures its files name. */
+export async function measureQueries(language: string, files: readonly QueryFile[]) {
+  const grammar = await loadLanguage(language)
+  const kinds = new Set<string>()
+  let queries = 0
+  let captures = 0
+  for (const file of files) {
+    const query = compileQueryFile(grammar.language, file)
+    for (const kind of kindsOf(query)) kinds.add(kind)
+    queries += query.patternCount()
+    captures += query.captureNames.length
+    query.delete()
+  }
+  return { kinds: [...kinds].toSorted(), queries, captures }
+}
+
+async function packHash(language: string, files: readonly QueryFile[]): Promise<string> {
+  const grammar = sha256(await readFile(grammarFile(language)))
+  const contents = files.map((file) => [basename(file.path), file.text])
+  return sha256(JSON.stringify([indexVersion, grammarVersion(language), grammar, parserVersion(), contents]))
+}
+
+/** The `.scm` files of a folder, by name. DISC_001 when the folder cannot be listed. */
+export async function readQueryFiles(folder: string): Promise<QueryFile[]> {
+  const names = (await listFolder(folder)).filter((entry) => entry.isFile() && entry.name.endsWith('.scm'))
+  const paths = names.map((entry) => join(folder, entry.name)).toSorted()
+  return Promise.all(paths.map(async (path) => ({ path, text: await readFile(path, 'utf8') })))
+}
+
+async function foldersIn(dir: string): Promise<string[]> {
+  const entries = await listFolder(dir)
+  return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).toSorted()
+}
+
+async function listFolder(dir: string) {
+  try {
+    return await readdir(dir, { withFileTypes: true })
+  } catch (cause) {
+    throw new AppError('DISC_001', `query folder ${dir} cannot be read`, { cause })
+  }
+}

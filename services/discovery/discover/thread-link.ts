@@ -1,0 +1,82 @@
+import { Worker } from 'node:worker_threads'
+import { AppError } from '#domain/error.ts'
+import { after } from '#platform/clock.ts'
+import type { NodeIndex } from './node-index.ts'
+import { markProgress, newProgress, type ParseReply, type ParseRequest, readProgress } from './parse-messages.ts'
+import type { QueryPack } from './query-pack.ts'
+
+/** A file to parse. Without a pack only the file node comes back. */
+export type ParseJob = { bytes: Uint8Array; pack: QueryPack | undefined }
+
+/** How a request ended: answered, or the thread is gone, at job `at` (-1: before the first), and why. */
+export type ThreadEnding = { kind: 'answered'; indexes: NodeIndex[] } | { kind: 'lost'; at: number; why: string }
+
+/** One parsing thread, for one request at a time. After `lost` it is of no more use. */
+export type ThreadLink = {
+  /** Throws the AppError the thread answers with when a pack is at fault. Never keeps or changes the jobs' bytes. */
+  run(jobs: readonly ParseJob[]): Promise<ThreadEnding>
+  close(): Promise<void>
+}
+
+/** Loading grammars has this long, however short the limit per file is. */
+const startLimitMs = 30_000
+
+/** Starts a thread. A file that takes longer than `fileLimitMs` costs it its life. */
+export function openThreadLink(fileLimitMs: number): ThreadLink {
+  const progress = newProgress()
+  const worker = new Worker(new URL('./parse-thread.ts', import.meta.url), { workerData: progress })
+  let fault = 'the parsing thread stopped'
+  worker.on('error', (error) => (fault = `the parser crashed: ${error.message}`))
+  const overdue = () => {
+    const { file, forMs } = readProgress(progress)
+    const leftMs = (file < 0 ? startLimitMs : fileLimitMs) - forMs
+    if (leftMs <= 0) fault = `parsing took longer than ${fileLimitMs} ms`
+    return leftMs
+  }
+
+  async function run(jobs: readonly ParseJob[]): Promise<ThreadEnding> {
+    const ending = Promise.withResolvers<ThreadEnding>()
+    markProgress(progress, -1)
+    let stopWatch = () => {}
+    const watch = () => {
+      const leftMs = overdue()
+      if (leftMs <= 0) void worker.terminate()
+      else stopWatch = after(Math.min(leftMs, fileLimitMs), watch)
+    }
+    const onReply = (reply: ParseReply) => {
+      if ('indexes' in reply) ending.resolve({ kind: 'answered', indexes: reply.indexes })
+      else ending.reject(new AppError(reply.failed.code, reply.failed.message, { phase: 'discovery' }))
+    }
+    const onExit = () => ending.resolve({ kind: 'lost', at: readProgress(progress).file, why: fault })
+    worker.once('message', onReply).once('exit', onExit)
+    stopWatch = after(fileLimitMs, watch)
+    const request = packRequest(jobs)
+    worker.postMessage(request, [request.bytes])
+    return ending.promise.finally(() => {
+      stopWatch()
+      worker.off('message', onReply).off('exit', onExit)
+    })
+  }
+
+  return {
+    run,
+    close: async () => {
+      await worker.terminate()
+    },
+  }
+}
+
+/** Copies the files into one fresh buffer that can be transferred: a Buffer's own memory may be shared with others. */
+function packRequest(jobs: readonly ParseJob[]): ParseRequest {
+  const packs = [...new Set(jobs.flatMap((job) => (job.pack === undefined ? [] : [job.pack])))]
+  const bytes = new ArrayBuffer(jobs.reduce((sum, job) => sum + job.bytes.length, 0))
+  const target = new Uint8Array(bytes)
+  let end = 0
+  const files = jobs.map((job) => {
+    const start = end
+    target.set(job.bytes, start)
+    end += job.bytes.length
+    return { start, end, pack: job.pack === undefined ? null : packs.indexOf(job.pack) }
+  })
+  return { bytes, packs, files }
+}

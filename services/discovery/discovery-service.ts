@@ -1,0 +1,82 @@
+import { Redis } from 'ioredis'
+import { loadBundles } from '#bundles/load-bundle.ts'
+import { openLedger } from '#ledger/ledger.ts'
+import { liveSlots } from '#ledger/worker-slots.ts'
+import { openBlobStore } from '#objects/blob-store.ts'
+import { openS3ObjectStore } from '#objects/s3-object-store.ts'
+import { openSnapshotReader } from '#objects/snapshot-view.ts'
+import { openHealth } from '#platform/http-health.ts'
+import type { Log } from '#platform/log.ts'
+import { openReleaser } from '#platform/shutdown.ts'
+import { openConsumer } from '#queues/consumer.ts'
+import { openProducer } from '#queues/producer.ts'
+import { bundlePinner } from './pin-bundles.ts'
+import type { DiscoveryConfig } from './config.ts'
+import { openParsePool } from './discover/parse-pool.ts'
+import { loadQueryPacks } from './discover/query-pack.ts'
+import { runDispatcher } from './dispatch/run-dispatcher.ts'
+import { openStageJobs } from './dispatch/stage-jobs.ts'
+import { defaultSnapshotLimits } from './snapshot/snapshot-limits.ts'
+import { runDiscoveryStage, type DiscoveryStageDeps } from './stages/discovery-stage.ts'
+import { runSnapshotStage, type SnapshotStageDeps } from './stages/snapshot-stage.ts'
+
+export type DiscoveryService = { healthPort: number; close(): Promise<void> }
+
+/** Starts discovery: snapshots, code nodes, plans, and the dispatcher that feeds the workers. */
+export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Log }): Promise<DiscoveryService> {
+  const { redisUrl, s3 } = config.storage
+  const releaser = openReleaser()
+  try {
+    const [bundles, packs] = await Promise.all([
+      loadBundles(config.agentsDir),
+      loadQueryPacks(config.queriesDir === undefined ? {} : { userDir: config.queriesDir }),
+    ])
+    const redis = new Redis(redisUrl, { maxRetriesPerRequest: 20 })
+    redis.on('error', (error) => log.warn('redis', { error }))
+    releaser.add('redis', async () => redis.disconnect())
+    const objects = openS3ObjectStore(s3)
+    releaser.add('objects', async () => objects.close())
+    const producer = openProducer({ redisUrl, log })
+    releaser.add('producer', () => producer.close())
+    const pool = openParsePool({ threads: config.threads })
+    releaser.add('parse threads', () => pool.close())
+    const ledger = openLedger(redis, { origin: { kind: 'discovery', id: 'discovery' } })
+    const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
+    const shared = { ledger, objects, blobs, producer, packs, pool, limits: defaultSnapshotLimits }
+    const stages = {
+      ...shared,
+      readSnapshot: openSnapshotReader(objects),
+      pinBundles: bundlePinner(bundles, objects),
+    }
+    const health = await openHealth(config.healthPort, { redis: () => redis.ping(), objects: () => objects.ping() })
+    releaser.add('health', health.close)
+    releaser.add('consumers', startConsumers(redisUrl, stages, log))
+    const stageJobs = openStageJobs(producer)
+    releaser.add('dispatcher', runDispatcher({ ledger, producer, stageJobs, liveSlots: () => liveSlots(redis) }, log))
+    return { healthPort: health.port, close: releaser.release }
+  } catch (error) {
+    await releaser.release()
+    throw error
+  }
+}
+
+/** A stage that is cut off is safe to run again: what is left of the grace goes to the one under way. */
+const graceMs = 10_000
+
+function startConsumers(redisUrl: string, deps: SnapshotStageDeps & DiscoveryStageDeps, log: Log): () => Promise<void> {
+  const snapshots = openConsumer({
+    redisUrl,
+    queue: 'snapshots',
+    concurrency: 2,
+    log,
+    handler: ({ run_id: runId }, signal) => runSnapshotStage(runId, deps, signal),
+  })
+  const discoveries = openConsumer({
+    redisUrl,
+    queue: 'discoveries',
+    concurrency: 1,
+    log,
+    handler: ({ run_id: runId }, signal) => runDiscoveryStage(runId, deps, signal),
+  })
+  return async () => void (await Promise.all([snapshots.close({ graceMs }), discoveries.close({ graceMs })]))
+}

@@ -1,0 +1,33 @@
+import type { RunId } from '#domain/ids.ts'
+import { isEnded, type Run } from '#domain/run.ts'
+import type { QueueName } from '#queues/catalog.ts'
+import type { Producer } from '#queues/producer.ts'
+
+/** Sees to it that a run between operations has the job that moves it on, whatever became of the last one. */
+export type StageJobs = { ensure(run: Run): Promise<void> }
+
+/** A stage's job is added again this often while the run stays in the stage; its id keeps it one job. */
+const everyMs = 2000
+const maxRemembered = 10_000
+
+/** The job is named by the run alone, in a queue per stage. */
+export function openStageJobs(producer: Pick<Producer, 'add'>): StageJobs {
+  const lastAdded = new Map<RunId, { queue: QueueName; at: number }>()
+  return {
+    async ensure(run) {
+      const queue = queueOf(run)
+      const last = lastAdded.get(run.runId)
+      if (queue === undefined || (last?.queue === queue && performance.now() - last.at < everyMs)) return
+      if (lastAdded.size > maxRemembered) lastAdded.clear()
+      lastAdded.set(run.runId, { queue, at: performance.now() })
+      await producer.add(queue, run.runId, { v: 1, run_id: run.runId, traceparent: run.traceparent })
+    },
+  }
+}
+
+function queueOf(run: Run): 'snapshots' | 'discoveries' | 'compositions' | undefined {
+  if (isEnded(run.status)) return undefined
+  if (run.phase === 'snapshot') return 'snapshots'
+  if (run.phase === 'discovery' || run.phase === 'planning') return 'discoveries'
+  return run.phase === 'review' ? 'compositions' : undefined
+}

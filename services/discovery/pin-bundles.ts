@@ -1,0 +1,21 @@
+import { AppError } from '#domain/error.ts'
+import type { ProjectId } from '#domain/ids.ts'
+import type { LoadedBundle } from '#bundles/load-bundle.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
+import { putBundle } from '#objects/stored-records.ts'
+import type { PinnedBundle } from './plan/plan-operations.ts'
+
+/** Stores the named bundles and answers them with the hashes a plan pins. INTAKE_006 for a name that is not there. */
+export function bundlePinner(loaded: ReadonlyMap<string, LoadedBundle>, objects: ObjectStore) {
+  return async (projectId: ProjectId, names: readonly string[]): Promise<PinnedBundle[]> => {
+    const pinned: PinnedBundle[] = []
+    for (const name of new Set(names)) {
+      const bundle = loaded.get(name)?.bundle
+      if (bundle === undefined) {
+        throw new AppError('INTAKE_006', `unknown agent ${name}; known: ${[...loaded.keys()].join(', ')}`)
+      }
+      pinned.push({ hash: await putBundle(objects, projectId, bundle), bundle })
+    }
+    return pinned
+  }
+}

@@ -1,0 +1,23 @@
+/** What one uploaded archive may hold; anything over a limit is INTAKE_003. */
+export type SnapshotLimits = {
+  maxEntries: number
+  /** Of the unpacked archive, headers included. */
+  maxBytes: number
+  /** One file is held in memory at a time. */
+  maxFileBytes: number
+  /** Unpacked bytes per packed byte, looked at once `ratioFromBytes` are unpacked. */
+  maxRatio: number
+  ratioFromBytes: number
+  maxPathBytes: number
+  maxDepth: number
+}
+
+export const defaultSnapshotLimits: SnapshotLimits = {
+  maxEntries: 200_000,
+  maxBytes: 2 * 1024 ** 3,
+  maxFileBytes: 64 * 1024 ** 2,
+  maxRatio: 200,
+  ratioFromBytes: 10_000_000,
+  maxPathBytes: 1024,
+  maxDepth: 64,
+}

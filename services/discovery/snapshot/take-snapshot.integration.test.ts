@@ -1,0 +1,146 @@
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chmod, link, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openBlobStore } from '#objects/blob-store.ts'
+import { objectKeys } from '#objects/object-keys.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
+import { readSnapshot } from '#objects/snapshot-view.ts'
+import { testObjects, type TestObjects } from '#testing/s3.ts'
+import { defaultSnapshotLimits } from './snapshot-limits.ts'
+import { takeSnapshot } from './take-snapshot.ts'
+
+const longName = `${'long-folder-name/'.repeat(17)}file.py`
+const contents: Record<string, Buffer> = {
+  'README.md': Buffer.from('# Read me\r\nWindows line ends\r\n'),
+  'empty.txt': Buffer.alloc(0),
+  'src/a.py': Buffer.from('def a():\n    return 1\n'),
+  'src/ünï-€/名前.py': Buffer.from('x = "é"\n'),
+  'bin/binary.dat': randomBytes(300_000),
+  'block.bin': Buffer.alloc(512, 7),
+  [longName]: Buffer.from('long = True\n'),
+}
+
+let test: TestObjects
+let root: string
+
+beforeAll(async () => {
+  test = await testObjects()
+  root = await mkdtemp(join(tmpdir(), 'remora-snapshot-'))
+  for (const [path, content] of Object.entries(contents)) {
+    await mkdir(dirname(join(root, 'repo', path)), { recursive: true })
+    await writeFile(join(root, 'repo', path), content)
+  }
+  await chmod(join(root, 'repo/src/a.py'), 0o755)
+  await symlink('src/a.py', join(root, 'repo/current'))
+  await mkdir(join(root, 'repo/empty-folder'))
+  await mkdir(join(root, 'repo/.git/objects'), { recursive: true })
+  await writeFile(join(root, 'repo/.git/objects/x'), 'git')
+  await writeFile(join(root, 'repo/.git/HEAD'), 'ref')
+})
+afterAll(async () => {
+  await rm(root, { recursive: true, force: true })
+  await test.close()
+})
+
+const systemTar = (...options: string[]): Buffer =>
+  execFileSync('tar', ['-c', '-C', join(root, 'repo'), ...options], { maxBuffer: 1 << 28 })
+
+async function take(archive: Uint8Array, objects: ObjectStore = test.objects, signal = AbortSignal.timeout(20_000)) {
+  const uploadKey = objectKeys.upload(test.project, `r${randomBytes(8).toString('hex')}`)
+  await test.objects.put(uploadKey, archive)
+  const deps = { objects, blobs: openBlobStore(objects, { maxCacheBytes: 0 }), limits: defaultSnapshotLimits }
+  return takeSnapshot({ projectId: test.project, runId: 'r00000000test', uploadKey }, deps, signal)
+}
+
+describe('a snapshot of an archive made by tar', () => {
+  it.each([
+    ['a gzipped GNU tar', ['-z', '--format=gnu', '.']],
+    ['a plain pax tar', ['--format=pax', '.']],
+    ['a gzipped pax tar without ./', ['-z', '--format=pax', ...Object.keys(contents), 'current', '.git']],
+  ])('holds every byte, mode and link of %s', async (_name, options) => {
+    const taken = await take(systemTar(...options))
+    const view = await readSnapshot(test.objects, test.project, taken.snapshotId)
+    const blobs = openBlobStore(test.objects, { maxCacheBytes: 0 })
+    expect(view.files.map(({ path }) => path)).toEqual(Object.keys(contents).toSorted())
+    for (const file of view.files) {
+      const bytes = Buffer.from(await blobs.get(test.project, file.hash))
+      expect({ path: file.path, same: contents[file.path]?.equals(bytes) }).toEqual({ path: file.path, same: true })
+      expect({ path: file.path, size: file.size, executable: file.executable }).toEqual({
+        path: file.path,
+        size: bytes.length,
+        executable: file.path === 'src/a.py',
+      })
+    }
+    expect(view.links).toEqual([{ path: 'current', target: 'src/a.py' }])
+    expect(taken.skipped.map(({ path }) => path)).toEqual(['.git'])
+    expect(taken).toMatchObject({ files: view.files.length, bytes: view.bytes })
+  })
+
+  it('has the same id for the same files, whatever tar packed them', async () => {
+    const ids = await Promise.all(
+      [systemTar('--format=gnu', '.'), systemTar('-z', '--format=pax', '.')].map((archive) => take(archive)),
+    )
+    expect(ids[0]?.snapshotId).toBe(ids[1]?.snapshotId)
+  })
+
+  it('keeps a hard link inside as a second file', async () => {
+    const folder = join(root, 'linked')
+    await mkdir(folder)
+    await writeFile(join(folder, 'one.py'), 'x = 1\n')
+    await link(join(folder, 'one.py'), join(folder, 'two.py'))
+    const { snapshotId } = await take(execFileSync('tar', ['-c', '-C', folder, '.']))
+    const view = await readSnapshot(test.objects, test.project, snapshotId)
+    expect(view.files.map(({ path }) => path)).toEqual(['one.py', 'two.py'])
+    expect(view.find('two.py')?.hash).toBe(view.find('one.py')?.hash)
+  })
+
+  it('skips a name that is not UTF-8 and says so', async () => {
+    const folder = join(root, 'latin')
+    await mkdir(folder)
+    await writeFile(join(folder, 'good.py'), 'x')
+    await writeFile(Buffer.concat([Buffer.from(`${folder}/caf`), Buffer.of(0xe9), Buffer.from('.py')]), 'x')
+    const taken = await take(execFileSync('tar', ['-c', '-C', folder, '.']))
+    expect(taken.files).toBe(1)
+    expect(taken.skipped).toEqual([{ path: 'caf\uFFFD.py', reason: 'the name is not UTF-8' }])
+  })
+
+  it('of an empty folder holds nothing', async () => {
+    const folder = join(root, 'nothing')
+    await mkdir(folder)
+    expect(await take(execFileSync('tar', ['-c', '-C', folder, '.']))).toMatchObject({
+      files: 0,
+      bytes: 0,
+      skipped: [],
+    })
+  })
+})
+
+describe('taking a snapshot', () => {
+  it('stops with the reason of the abort', async () => {
+    const abort = new AbortController()
+    const stopping: ObjectStore = {
+      ...test.objects,
+      put: async (key, body, options) => {
+        abort.abort(new Error('shutting down'))
+        await test.objects.put(key, body, options)
+      },
+    }
+    await expect(take(systemTar('.'), stopping, abort.signal)).rejects.toThrow('shutting down')
+  })
+
+  it('fails with the store’s error when a blob cannot be stored, and stores no snapshot', async () => {
+    const puts: string[] = []
+    const failing: ObjectStore = {
+      ...test.objects,
+      put: async (key) => {
+        puts.push(key)
+        await test.objects.get('no such object')
+      },
+    }
+    await expect(take(systemTar('.'), failing)).rejects.toMatchObject({ code: 'STORE_003' })
+    expect(puts.filter((key) => !key.includes('/blobs/'))).toEqual([])
+  })
+})

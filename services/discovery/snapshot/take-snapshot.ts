@@ -1,0 +1,53 @@
+import type { SkippedFile } from '#domain/code-node.ts'
+import type { ProjectId, RunId } from '#domain/ids.ts'
+import type { BlobStore } from '#objects/blob-store.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
+import { writeSnapshot } from '#objects/snapshot-writer.ts'
+import { admitEntry, emptyContents, filesOf, skippedOf, type ArchiveContents } from './archive-contents.ts'
+import { archiveEntries } from './archive-entries.ts'
+import type { SnapshotLimits } from './snapshot-limits.ts'
+import { openUploads } from './uploads.ts'
+
+/** How many blobs are sent at once, and how much of them may be in memory. */
+const uploadLimits = { maxCount: 32, maxBytes: 64 * 1024 ** 2 }
+
+export type SnapshotJob = { projectId: ProjectId; runId: RunId; uploadKey: string }
+export type SnapshotDeps = { objects: ObjectStore; blobs: BlobStore; limits: SnapshotLimits }
+export type TakenSnapshot = { snapshotId: string; files: number; bytes: number; skipped: SkippedFile[] }
+
+/**
+ * Turns an uploaded archive into blobs, folders and a snapshot while it streams in: nothing touches the disk, links are
+ * kept as text. INTAKE_001 unreadable, INTAKE_002 unsafe, INTAKE_003 over a limit; no snapshot is stored then, and what
+ * blobs were stored are shared or collected later. Taking it again gives the same id.
+ */
+export async function takeSnapshot(job: SnapshotJob, deps: SnapshotDeps, signal: AbortSignal): Promise<TakenSnapshot> {
+  const contents = await storeFiles(job, deps, signal)
+  const files = filesOf(contents)
+  const skipped = skippedOf(contents)
+  const { snapshotId, bytes } = await writeSnapshot(deps.objects, job.projectId, {
+    files,
+    links: contents.links,
+    skipped,
+  })
+  return { snapshotId, files: files.length, bytes, skipped }
+}
+
+async function storeFiles(job: SnapshotJob, deps: SnapshotDeps, signal: AbortSignal): Promise<ArchiveContents> {
+  const contents = emptyContents()
+  const uploads = openUploads(uploadLimits)
+  try {
+    const archive = deps.objects.getStream(job.uploadKey, signal)
+    for await (const entry of archiveEntries(archive, deps.limits, signal)) {
+      const path = admitEntry(entry, contents, deps.limits)
+      if (path === undefined) continue
+      const bytes = await entry.read()
+      await uploads.add(bytes.length, async () => {
+        const hash = await deps.blobs.put(job.projectId, bytes)
+        contents.files.set(path, { path, hash, size: bytes.length, executable: entry.executable })
+      })
+    }
+  } finally {
+    await uploads.settle()
+  }
+  return contents
+}

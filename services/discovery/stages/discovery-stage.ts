@@ -1,0 +1,102 @@
+import { AppError } from '#domain/error.ts'
+import type { NewEvent } from '#domain/event.ts'
+import { sha256 } from '#domain/hash.ts'
+import type { RunId } from '#domain/ids.ts'
+import type { PlannedOperation } from '#domain/operation.ts'
+import type { Run } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { maxSliceOperations } from '#ledger/plan.ts'
+import type { BlobStore } from '#objects/blob-store.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
+import type { SnapshotView } from '#objects/snapshot-view.ts'
+import { discoverNodes, type Discovery, type DiscoveryDeps } from '../discover/discover-nodes.ts'
+import { nodeIndexCache } from './node-index-cache.ts'
+import { planOperations } from '../plan/plan-operations.ts'
+import type { PinnedBundle } from '../plan/plan-operations.ts'
+import { failRun } from './fail-run.ts'
+
+export type DiscoveryStageDeps = DiscoveryDeps & {
+  ledger: Pick<Ledger, 'getRun' | 'move' | 'plan'>
+  objects: ObjectStore
+  blobs: BlobStore
+  readSnapshot(projectId: string, snapshotId: string): Promise<SnapshotView>
+  /** The named bundles, stored and pinned. AGENT_001 for one that is broken, INTAKE_006 for one that is not there. */
+  pinBundles(projectId: string, names: readonly string[]): Promise<PinnedBundle[]>
+}
+
+const origin = { kind: 'discovery', id: 'discovery' } as const
+
+/** Steps 3 and 4 of a run: nodes, bundles, plan. Each move is named, so a repeated job goes on where the last one was. */
+export async function runDiscoveryStage(runId: RunId, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<void> {
+  const run = await deps.ledger.getRun(runId)
+  if (run.status !== 'running' || !['discovery', 'planning'].includes(run.phase)) return
+  try {
+    const bundles = await deps.pinBundles(run.projectId, run.request.agents)
+    const discovery = await discoverRun(run, deps, signal)
+    await announce(run, discovery, bundles, deps)
+    await plan(run, planOperations(discovery.nodes, bundles, run.request), deps)
+  } catch (error) {
+    await failRun(runId, 'discovery', error, deps.ledger)
+  }
+}
+
+async function discoverRun(run: Run, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<Discovery> {
+  if (run.snapshotId === null) throw new AppError('STORE_003', `run ${run.runId} has no snapshot`)
+  const snapshot = await deps.readSnapshot(run.projectId, run.snapshotId)
+  const input = {
+    files: snapshot.files,
+    read: (hash: string) => deps.blobs.get(run.projectId, hash),
+    cache: nodeIndexCache(deps.objects, run.projectId),
+  }
+  return discoverNodes(input, deps, signal)
+}
+
+async function announce(
+  run: Run,
+  discovery: Discovery,
+  bundles: readonly PinnedBundle[],
+  { ledger }: DiscoveryStageDeps,
+): Promise<void> {
+  const { nodes, files, skipped, parsed, durationMs } = discovery
+  const kinds: Record<string, number> = {}
+  for (const { kind } of nodes) kinds[kind] = (kinds[kind] ?? 0) + 1
+  const found = {
+    nodes: nodes.length,
+    files,
+    kinds,
+    parsed,
+    skipped: skipped.length,
+    skipped_files: skipped.slice(0, 20),
+  }
+  const checked = bundles.map(({ hash, bundle }) => ({ name: bundle.file.name, hash, tools: bundle.tools.length }))
+  const events: NewEvent[] = [
+    { event: 'nodes.discovered', phase: 'discovery', origin, durationMs, data: found },
+    { event: 'bundles.checked', phase: 'discovery', origin, data: { bundles: checked } },
+  ]
+  await ledger.move(run.runId, {
+    from: [{ status: 'running', phase: 'discovery' }],
+    to: { phase: 'planning' },
+    command: 'discovery',
+    set: { nodes: nodes.length, files },
+    events,
+  })
+}
+
+async function plan(run: Run, operations: readonly PlannedOperation[], { ledger }: DiscoveryStageDeps): Promise<void> {
+  if (operations.length === 0) {
+    throw new AppError('INTAKE_007', `no code node that ${run.request.agents.join(' or ')} takes was found`)
+  }
+  const slices = Math.ceil(operations.length / maxSliceOperations)
+  for (let slice = 0; slice < slices; slice++) {
+    const part = operations.slice(slice * maxSliceOperations, (slice + 1) * maxSliceOperations)
+    await ledger.plan(run.runId, { slice, operations: part, last: slice === slices - 1 })
+  }
+  const planHash = sha256(operations.map((one) => `${one.operationId} ${one.bundleHash}`).join('\n'))
+  await ledger.move(run.runId, {
+    from: [{ status: 'running', phase: 'planning' }],
+    to: { phase: 'execution' },
+    command: 'plan',
+    set: { planHash },
+    events: [{ event: 'run.planned', phase: 'planning', origin, data: { operations: operations.length } }],
+  })
+}

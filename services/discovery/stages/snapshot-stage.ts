@@ -1,0 +1,41 @@
+import type { NewEvent } from '#domain/event.ts'
+import type { RunId } from '#domain/ids.ts'
+import { isEnded } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import type { Producer } from '#queues/producer.ts'
+import { takeSnapshot, type SnapshotDeps } from '../snapshot/take-snapshot.ts'
+import { failRun } from './fail-run.ts'
+
+export type SnapshotStageDeps = SnapshotDeps & {
+  ledger: Pick<Ledger, 'getRun' | 'move'>
+  producer: Pick<Producer, 'add'>
+}
+
+const origin = { kind: 'discovery', id: 'discovery' } as const
+
+/** Step 2 of a run: its archive becomes a snapshot, then discovery is asked for. Running it again changes nothing. */
+export async function runSnapshotStage(runId: RunId, deps: SnapshotStageDeps, signal: AbortSignal): Promise<void> {
+  const run = await deps.ledger.getRun(runId)
+  if (isEnded(run.status)) return
+  const started: NewEvent = { event: 'run.started', phase: 'snapshot', origin, data: { agents: run.request.agents } }
+  await deps.ledger.move(runId, {
+    from: [{ status: 'queued' }],
+    to: { status: 'running', phase: 'snapshot' },
+    command: 'start',
+    events: [started],
+  })
+  try {
+    const { snapshotId, files, bytes, skipped } = await takeSnapshot(run, deps, signal)
+    const stored = { snapshot_id: snapshotId, files, bytes, skipped: skipped.length }
+    await deps.ledger.move(runId, {
+      from: [{ status: 'running', phase: 'snapshot' }],
+      to: { phase: 'discovery' },
+      command: 'snapshot',
+      set: { snapshotId },
+      events: [{ event: 'snapshot.stored', phase: 'snapshot', origin, data: stored }],
+    })
+  } catch (error) {
+    return failRun(runId, 'snapshot', error, deps.ledger)
+  }
+  await deps.producer.add('discoveries', runId, { v: 1, run_id: runId, traceparent: run.traceparent })
+}

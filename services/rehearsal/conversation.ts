@@ -1,0 +1,65 @@
+import type { ChatMessage, ChatRequest } from './chat-request.ts'
+
+/** One tool call of the conversation with what the tool answered. `result` is the answer's `result` when it has one. */
+export type Step = { tool: string; args: unknown; result: unknown; failed: boolean }
+
+export type Conversation = { steps: readonly Step[]; userText: string; tools: ReadonlyMap<string, unknown> }
+
+/** By the endings of files, since `order.total` in a piece of code is none. */
+const sourcePath = /[\w./-]+\.(?:cjs|css|go|html|java|json|jsx?|md|mjs|pyi?|rb|rs|toml|tsx?|txt|ya?ml)\b/
+
+/** The id of a tool message that answers no call of an earlier message; servers refuse such a conversation. */
+export function orphanedToolResult(messages: readonly ChatMessage[]): string | undefined {
+  const called = new Set<string>()
+  for (const message of messages) {
+    for (const call of message.tool_calls ?? []) called.add(call.id)
+    if (message.role === 'tool' && !called.has(message.tool_call_id ?? '')) return message.tool_call_id ?? '(none)'
+  }
+  return undefined
+}
+
+/** The conversation as the rules read it: what was called, in order, and what came back. */
+export function readConversation(request: ChatRequest): Conversation {
+  const calls = new Map<string, { name: string; arguments: string }>()
+  const steps: Step[] = []
+  for (const message of request.messages) {
+    for (const call of message.tool_calls ?? []) calls.set(call.id, call.function)
+    const call = calls.get(message.tool_call_id ?? '')
+    if (message.role === 'tool' && call !== undefined) steps.push(toStep(call, message.content ?? ''))
+  }
+  const userText = request.messages.find((message) => message.role === 'user')?.content ?? ''
+  const tools = new Map(request.tools.map((tool) => [tool.function.name, tool.function.parameters]))
+  return { steps, userText, tools }
+}
+
+/** The last successful answer of a tool, or undefined. */
+export function lastResult(conversation: Conversation, tool: string): unknown {
+  return conversation.steps.findLast((step) => step.tool === tool && !step.failed)?.result
+}
+
+/** The path the conversation is about: one a tool named, else the first that looks like a file in the user's message. */
+export function filePath(conversation: Conversation): string | undefined {
+  for (const { result } of conversation.steps) {
+    if (isRecord(result) && typeof result['path'] === 'string') return result['path']
+  }
+  return sourcePath.exec(conversation.userText)?.[0]
+}
+
+function toStep(call: { name: string; arguments: string }, content: string): Step {
+  const answer = parseJson(content)
+  const whole = isRecord(answer) ? answer : {}
+  const failed = whole['outcome'] === 'error' || (whole['error'] !== undefined && whole['error'] !== null)
+  return { tool: call.name, args: parseJson(call.arguments), result: whole['result'] ?? answer, failed }
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

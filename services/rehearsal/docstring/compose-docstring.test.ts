@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest'
+import { composeDocstring, summaryLine } from './compose-docstring.ts'
+import { Signature } from './signature.ts'
+
+type Given = Partial<Omit<Signature, 'name' | 'parameters'>> & { parameters?: string[] }
+
+function signature(name: string, given: Given = {}): Signature {
+  const parameters = (given.parameters ?? []).map((parameter) => ({ name: parameter, kind: 'positional_or_keyword' }))
+  return Signature.parse({ kind: 'function', has_docstring: false, ...given, name, parameters })
+}
+
+const method = { kind: 'method', parameters: ['self'] }
+
+describe('summaryLine', () => {
+  it.each<[string, Given, string]>([
+    ['get_total_price', {}, 'Get the total price.'],
+    ['is_empty', method, 'Return whether this is empty.'],
+    ['is_prime', { parameters: ['n'] }, 'Return whether `n` is prime.'],
+    ['are_equal', { parameters: ['a', 'b'] }, 'Return whether `a` and `b` are equal.'],
+    ['should_retry', { parameters: ['error'] }, 'Return whether it should retry.'],
+    ['OrderLine', { kind: 'class' }, 'Represent an order line.'],
+    ['HTTPServer', { kind: 'class' }, 'Represent an HTTP server.'],
+    ['Settings', { kind: 'class' }, 'Represent settings.'],
+    ['ConfigError', { kind: 'class' }, 'Signal a configuration error.'],
+    ['TestOrder', { kind: 'class' }, 'Group the tests of order.'],
+    ['test_adds_two_numbers', {}, 'Check that it adds two numbers.'],
+    ['test_total_is_zero_when_empty', {}, 'Check that total is zero when empty.'],
+    ['test_login', {}, 'Check login.'],
+    ['add', { parameters: ['a', 'b'] }, 'Add `a` and `b`.'],
+    ['parse', { parameters: ['text', 'strict'] }, 'Parse `text`.'],
+    ['save', { parameters: ['path'] }, 'Save to `path`.'],
+    ['greet', { parameters: ['name'] }, 'Greet `name`.'],
+    ['close', method, 'Close this instance.'],
+    ['main', {}, 'Run the program.'],
+    ['celsius_to_fahrenheit', { parameters: ['c'], returns_value: true }, 'Convert celsius to fahrenheit.'],
+    ['from_json', { kind: 'method', parameters: ['cls', 'data'] }, 'Create an instance from JSON.'],
+    ['total', { ...method, decorators: ['property'] }, 'Return the total.'],
+    ['total', { ...method, decorators: ['total.setter'] }, 'Set the total.'],
+    ['client', { decorators: ['@pytest.fixture(scope="module")'] }, 'Provide the client fixture.'],
+    ['_load_config', { parameters: ['path'] }, 'Load the configuration.'],
+    ['setup_logging', {}, 'Set up logging.'],
+    ['find_by_id', { ...method }, 'Find by ID.'],
+    ['user_ids', { returns_value: true }, 'Return the user IDs.'],
+    ['iter_lines', { yields: true }, 'Iterate over the lines.'],
+    ['__init__', method, 'Initialize the instance.'],
+    ['__len__', method, 'Return the number of items.'],
+    ['_', {}, 'Handle a value that is not used.'],
+  ])('says what %s with %o does', (name, given, summary) => {
+    expect(summaryLine(signature(name, given))).toBe(summary)
+  })
+})
+
+describe('composeDocstring', () => {
+  const full = Signature.parse({
+    name: 'get_total_price',
+    kind: 'function',
+    has_docstring: false,
+    parameters: [
+      { name: 'items', annotation: 'list[Item]', default: null, kind: 'positional_or_keyword' },
+      { name: 'tax_rate', annotation: 'float', default: '0.2', kind: 'positional_or_keyword' },
+      { name: 'args', annotation: null, default: null, kind: 'var_positional' },
+      { name: 'dry_run', annotation: null, default: 'False', kind: 'keyword_only' },
+      { name: 'kwargs', annotation: null, default: null, kind: 'var_keyword' },
+    ],
+    returns: 'float',
+    returns_value: true,
+    raises: ['ValueError', 'ValueError'],
+  })
+
+  it('lays out every section in the google style', () => {
+    expect(composeDocstring(full)).toBe(`Get the total price.
+
+Args:
+    items (list[Item]): The items.
+    tax_rate (float): The tax rate. Defaults to 0.2.
+    *args: Additional positional arguments.
+    dry_run: The dry run flag. Defaults to False.
+    **kwargs: Additional keyword arguments.
+
+Returns:
+    float: The total price.
+
+Raises:
+    ValueError: If a value is not acceptable.`)
+  })
+
+  it('lays out the same content in the numpy and sphinx styles', () => {
+    const short = { ...full, parameters: full.parameters.slice(0, 1), raises: [] }
+    expect(composeDocstring({ ...short, style: 'numpy' })).toBe(
+      'Get the total price.\n\nParameters\n----------\nitems : list[Item]\n    The items.\n\nReturns\n-------\nfloat\n    The total price.',
+    )
+    expect(composeDocstring({ ...short, style: 'sphinx' })).toBe(
+      'Get the total price.\n\n:param items: The items.\n:type items: list[Item]\n:returns: The total price.\n:rtype: float',
+    )
+  })
+
+  it('describes a generator by what it yields', () => {
+    const given = { ...full, name: 'iter_lines', parameters: [], raises: [], yields: true, returns: 'Iterator[str]' }
+    expect(composeDocstring(given)).toBe('Iterate over the lines.\n\nYields:\n    str: The next line.')
+  })
+
+  it('says of a predicate when it is true', () => {
+    const given = signature('is_valid', { parameters: ['order'], returns: 'bool', returns_value: true })
+    expect(composeDocstring(given)).toContain('Returns:\n    bool: True if `order` is valid, False otherwise.')
+  })
+
+  it('leaves out sections that would say nothing', () => {
+    expect(composeDocstring(signature('close', { ...method, returns: 'None' }))).toBe('Close this instance.')
+    expect(composeDocstring(signature('OrderLine', { kind: 'class', parameters: ['sku'] }))).toBe(
+      'Represent an order line.',
+    )
+  })
+
+  it('contains nothing that would end or bend a triple-quoted string', () => {
+    const parameters = [{ name: 'sep', annotation: 'str', default: String.raw`'\n"""'`, kind: 'keyword_only' }]
+    expect(composeDocstring({ ...full, parameters })).not.toMatch(/"""|\\/)
+  })
+
+  it('wraps long lines with a deeper indentation', () => {
+    const annotation = `dict[${Array.from({ length: 12 }, (_, i) => `Type${i}`).join(', ')}]`
+    const parameters = [{ name: 'table', annotation, default: null, kind: 'keyword_only' }]
+    const lines = composeDocstring({ ...full, parameters }).split('\n')
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(76)
+    expect(lines).toContainEqual(expect.stringMatching(/^ {8}\S/))
+  })
+})

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+
+/** A parameter as `read_docstring` reports it; `kind` follows Python's inspect module, in any spelling. */
+const Parameter = z.object({
+  name: z.string(),
+  annotation: z.string().nullish(),
+  default: z.string().nullish(),
+  kind: z.string().nullish(),
+})
+export type Parameter = z.infer<typeof Parameter>
+
+/** The `result` of `read_docstring`: what is known of the node without reading its body. */
+export const Signature = z.object({
+  name: z.string(),
+  kind: z.string(),
+  has_docstring: z.boolean(),
+  parameters: z.array(Parameter).default([]),
+  returns: z.string().nullish(),
+  returns_value: z.boolean().default(false),
+  yields: z.boolean().default(false),
+  raises: z.array(z.string()).default([]),
+  decorators: z.array(z.string()).default([]),
+  style: z.enum(['google', 'numpy', 'sphinx']).catch('google'),
+  path: z.string().optional(),
+})
+export type Signature = z.infer<typeof Signature>
+
+/** The last part of a decorator's name: `functools.cached_property` and `@app.fixture(scope=…)` read alike. */
+export function hasDecorator(signature: Signature, ...names: readonly string[]): boolean {
+  return signature.decorators.some((decorator) => {
+    const name = decorator.replace(/^@/, '').replace(/\(.*$/s, '').split('.').at(-1) ?? ''
+    return names.includes(name)
+  })
+}
+
+/** The parameters a caller gives: all but `self` and `cls`. */
+export function givenParameters(signature: Signature): Parameter[] {
+  return signature.parameters.filter(({ name }) => name !== 'self' && name !== 'cls' && name !== '/' && name !== '*')
+}

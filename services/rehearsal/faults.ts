@@ -1,0 +1,66 @@
+import { z } from 'zod'
+
+export const faultNames = [
+  'latency',
+  '429',
+  '503',
+  '529',
+  'reset',
+  'hang',
+  'truncated',
+  'json_in_content',
+  'malformed_arguments',
+  'unknown_tool',
+  'no_tool_call',
+  'oversized',
+] as const
+export const FaultName = z.enum(faultNames)
+export type FaultName = z.infer<typeof FaultName>
+
+/** Which share of the requests meets which fault; shares add up to at most 1. */
+export const FaultShares = z
+  .partialRecord(FaultName, z.number().min(0).max(1))
+  .refine((shares) => Object.values(shares).reduce((sum, share) => sum + share, 0) <= 1, 'shares add up to more than 1')
+export type FaultShares = z.infer<typeof FaultShares>
+
+export const FaultPlan = z.strictObject({
+  shares: FaultShares.default({}),
+  seed: z.int().min(0).default(1),
+  /** The shares apply to this many requests from now on; all of them when absent. */
+  times: z.int().min(0).optional(),
+})
+export type FaultPlan = z.infer<typeof FaultPlan>
+
+/** `[[rehearsal:fault=name]]` in a message asks for one fault. */
+const faultMark = /\[\[rehearsal:fault=(\w+)\]\]/
+
+export function markedFault(text: string): FaultName | undefined {
+  return FaultName.safeParse(faultMark.exec(text)?.[1]).data
+}
+
+/** Draws faults in the order of requests: the same plan and the same number of draws give the same faults. */
+export function openFaultDraw(plan: FaultPlan): () => FaultName | undefined {
+  const random = openRandom(plan.seed)
+  let left = plan.times ?? Infinity
+  return () => {
+    if (left <= 0) return undefined
+    left -= 1
+    let point = random()
+    for (const name of faultNames) {
+      point -= plan.shares[name] ?? 0
+      if (point < 0) return name
+    }
+    return undefined
+  }
+}
+
+/** mulberry32: numbers in [0, 1) from a 32-bit seed, good enough to spread faults and the same everywhere. */
+function openRandom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}

@@ -1,0 +1,78 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { delay } from '#platform/clock.ts'
+import { ChatRequest, type ChatMessage } from '../chat-request.ts'
+import { toCompletion } from '../completion.ts'
+import { orphanedToolResult } from '../conversation.ts'
+import { FaultName, markedFault, openFaultDraw, type FaultPlan } from '../faults.ts'
+import { nextMove } from '../next-move.ts'
+import { answerError } from './answer.ts'
+import type { Counts } from './metrics-text.ts'
+import { readBody } from './read-body.ts'
+import { sendCompletion, sendFault } from './send-completion.ts'
+
+/** What `POST /latency` and `POST /faults` change, and what `/metrics` reads. */
+export type RehearsalState = {
+  latencyMs: number
+  drawFault: () => FaultName | undefined
+  counts: Counts
+}
+
+const maxBodyBytes = 32 * 1024 * 1024
+/** How much later the `latency` fault answers. */
+const faultLatencyMs = 500
+
+export function openState(latencyMs: number, plan: FaultPlan): RehearsalState {
+  const counts = { running: 0, requests: 0, promptTokens: 0, generationTokens: 0 }
+  return { latencyMs, drawFault: openFaultDraw(plan), counts }
+}
+
+/** `POST /v1/chat/completions`. */
+export async function answerChat(request: IncomingMessage, response: ServerResponse, state: RehearsalState) {
+  const body = await readBody(request, maxBodyBytes)
+  if (body === undefined) return answerError(response, 413, 'the request is too large')
+  const parsed = ChatRequest.safeParse(parseJson(body))
+  if (!parsed.success) return answerError(response, 400, describe(parsed.error.issues[0]))
+  const chat = parsed.data
+  const orphan = orphanedToolResult(chat.messages)
+  if (orphan !== undefined) return answerError(response, 400, `tool_call_id ${orphan} answers no tool call`)
+  state.counts.running += 1
+  response.once('close', () => (state.counts.running -= 1))
+  const fault = chooseFault(request, chat.messages, state)
+  const waitMs = state.latencyMs + (fault === 'latency' ? faultLatencyMs : 0)
+  if (waitMs > 0) await delay(waitMs)
+  if (response.destroyed || sendFault(response, fault)) return undefined
+  const callNumber = 1 + chat.messages.reduce((sum, message) => sum + (message.tool_calls?.length ?? 0), 0)
+  const number = ++state.counts.requests
+  const completion = toCompletion({ move: nextMove(chat), number, callNumber, promptChars: body.length }, fault)
+  state.counts.promptTokens += completion.usage.prompt_tokens
+  state.counts.generationTokens += completion.usage.completion_tokens
+  const includeUsage = chat.stream_options?.include_usage ?? false
+  return sendCompletion(response, completion, { stream: chat.stream, includeUsage, fault })
+}
+
+/** The header asks first, then a mark in the last system or user message, then the share. */
+function chooseFault(
+  request: IncomingMessage,
+  messages: readonly ChatMessage[],
+  state: RehearsalState,
+): FaultName | undefined {
+  const asked = FaultName.safeParse(request.headers['x-rehearsal-fault']).data
+  if (asked !== undefined) return asked
+  for (const role of ['user', 'system']) {
+    const marked = markedFault(messages.findLast((message) => message.role === role)?.content ?? '')
+    if (marked !== undefined) return marked
+  }
+  return state.drawFault()
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function describe(issue: { path: PropertyKey[]; message: string } | undefined): string {
+  return issue === undefined ? 'invalid request' : `${issue.path.map(String).join('.')}: ${issue.message}`
+}

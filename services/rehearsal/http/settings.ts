@@ -1,0 +1,34 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { z } from 'zod'
+import { FaultPlan, openFaultDraw } from '../faults.ts'
+import { answerError, answerJson } from './answer.ts'
+import type { RehearsalState } from './chat-completions.ts'
+import { readBody } from './read-body.ts'
+
+const maxBodyBytes = 64 * 1024
+const Latency = z.strictObject({ ms: z.number().min(0) })
+
+/** `POST /faults {"shares": {"429": 0.1}, "seed": 1, "times"?: 3}` replaces the plan; answers it with its seed. */
+export async function setFaults(request: IncomingMessage, response: ServerResponse, state: RehearsalState) {
+  const plan = FaultPlan.safeParse(await readJson(request))
+  if (!plan.success) return answerError(response, 400, z.prettifyError(plan.error))
+  state.drawFault = openFaultDraw(plan.data)
+  return answerJson(response, 200, plan.data)
+}
+
+/** `POST /latency {"ms": 50}`: every answer from now on comes that much later. */
+export async function setLatency(request: IncomingMessage, response: ServerResponse, state: RehearsalState) {
+  const latency = Latency.safeParse(await readJson(request))
+  if (!latency.success) return answerError(response, 400, z.prettifyError(latency.error))
+  state.latencyMs = latency.data.ms
+  return answerJson(response, 200, latency.data)
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const body = await readBody(request, maxBodyBytes)
+  try {
+    return JSON.parse(body ?? '')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,46 @@
+import type { ChatRequest } from './chat-request.ts'
+import { isRecord, readConversation, type Conversation } from './conversation.ts'
+import { docstring } from './rules/docstring.ts'
+import { lint } from './rules/lint.ts'
+import { rewriteFile } from './rules/rewrite-file.ts'
+import { call, type Conclusion, type Move, type Rule } from './rules/rule.ts'
+
+/** The first rule all of whose tools are offered plays. */
+const rules: readonly Rule[] = [lint, docstring, rewriteFile]
+
+/** Plays when no rule knows the tools. */
+const stranger: Rule = {
+  tools: [],
+  next: () => undefined,
+  conclude: () => ({
+    status: 'skipped',
+    summary: 'the rehearsal model has no rule for these tools',
+    changedFiles: [],
+  }),
+}
+
+/** What the rehearsal model does next, by rules alone: the same request gives the same move. */
+export function nextMove(request: ChatRequest): Move {
+  const conversation = readConversation(request)
+  const choice = request.tool_choice
+  if (choice === 'none' || conversation.tools.size === 0) {
+    return { kind: 'say', text: 'The rehearsal model only calls tools.' }
+  }
+  const rule = rules.find(({ tools }) => tools.every((tool) => conversation.tools.has(tool))) ?? stranger
+  if (typeof choice === 'string') return rule.next(conversation) ?? submit(rule, conversation)
+  const { name } = choice.function
+  return name === 'submit_result' ? submit(rule, conversation) : call(name)
+}
+
+function submit(rule: Rule, conversation: Conversation): Move {
+  return call('submit_result', submissionArgs(rule.conclude(conversation), conversation.tools.get('submit_result')))
+}
+
+/** Only what the offered schema declares, when it declares anything: tool sets differ in how much they ask for. */
+function submissionArgs(conclusion: Conclusion, schema: unknown): Record<string, unknown> {
+  const { status, summary, changedFiles } = conclusion
+  const all = { status, summary, changed_files: changedFiles, details: {} }
+  const properties = isRecord(schema) ? schema['properties'] : undefined
+  if (!isRecord(properties)) return all
+  return Object.fromEntries(Object.entries(all).filter(([key]) => Object.hasOwn(properties, key)))
+}

@@ -1,0 +1,40 @@
+import { lastResult, type Conversation } from '../conversation.ts'
+import { composeDocstring, summaryLine } from '../docstring/compose-docstring.ts'
+import { Signature } from '../docstring/signature.ts'
+import { call, type Rule } from './rule.ts'
+
+/** Reads the signature, writes a docstring composed from it, once more as one line if refused, submits. */
+export const docstring: Rule = {
+  tools: ['read_docstring', 'write_docstring', 'submit_result'],
+  next(conversation) {
+    if (!conversation.steps.some((step) => step.tool === 'read_docstring')) return call('read_docstring')
+    const signature = readSignature(conversation)
+    if (signature === undefined || signature.has_docstring) return undefined
+    const writes = conversation.steps.filter((step) => step.tool === 'write_docstring')
+    if (writes.length === 0) return call('write_docstring', { docstring: composeDocstring(signature) })
+    const refusedOnce = writes.length === 1 && writes.every((step) => step.failed)
+    return refusedOnce ? call('write_docstring', { docstring: summaryLine(signature) }) : undefined
+  },
+  conclude(conversation) {
+    const signature = readSignature(conversation)
+    if (signature === undefined) {
+      return { status: 'failed', summary: 'The node could not be read.', changedFiles: [] }
+    }
+    const { name, path } = signature
+    if (signature.has_docstring) {
+      return { status: 'skipped', summary: `${name} already has a docstring.`, changedFiles: [] }
+    }
+    if (lastResult(conversation, 'write_docstring') === undefined) {
+      return { status: 'failed', summary: `No docstring was written for ${name}.`, changedFiles: [] }
+    }
+    return {
+      status: 'success',
+      summary: `Wrote a docstring for ${name}.`,
+      changedFiles: path === undefined ? [] : [path],
+    }
+  },
+}
+
+function readSignature(conversation: Conversation): Signature | undefined {
+  return Signature.safeParse(lastResult(conversation, 'read_docstring')).data
+}

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest'
+import type { ModelReply, ModelRequest, RequestedCall } from '#domain/turn.ts'
+import type { ToolSet } from '../tools/tool-set.ts'
+import { journalOver, type AgentEvent } from './journal.ts'
+import { runAgent, type AgentRun } from './run-agent.ts'
+import { openTranscript } from './transcript.ts'
+
+const call = (name: string, args: unknown, id = 'c1'): RequestedCall => ({ id, name, arguments: JSON.stringify(args) })
+const submit = (status: unknown = 'success') => call('submit_result', { status, summary: 'done' })
+const done = { result: { outcome: 'success' as const, result: 1, summary: 'ok', knowledgeDelta: {} }, externals: [] }
+
+/** A model that gives the listed replies, one a turn: tool calls, or text for a reply without one. */
+function scripted(replies: (RequestedCall[] | string)[]) {
+  const requests: (Omit<ModelRequest, 'messages'> & { messages: unknown[] })[] = []
+  const complete = async (request: ModelRequest): Promise<ModelReply> => {
+    requests.push({ ...request, messages: [...request.messages] })
+    const next = replies[Math.min(requests.length, replies.length) - 1] ?? []
+    const [content, toolCalls] = typeof next === 'string' ? [next, []] : [null, next]
+    const usage = { promptTokens: 10, completionTokens: 2 }
+    return { model: 'scripted', content, toolCalls, finishReason: 'stop', usage, latencyMs: 0, raw: {} }
+  }
+  return { requests, complete }
+}
+
+function open(replies: (RequestedCall[] | string)[], maxTurns = 6) {
+  const ran: string[] = []
+  const events: AgentEvent[] = []
+  const parameters = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] }
+  const definition = { name: 'read_file', description: 'Read.', parameters }
+  const run = async (args: Record<string, unknown>) => {
+    ran.push(String(args['path']))
+    return done
+  }
+  const tools: ToolSet = {
+    definitions: [definition],
+    get: (name) => (name === 'read_file' ? { definition, run } : undefined),
+  }
+  const model = scripted(replies)
+  const transcript = openTranscript('system', 'user')
+  const settings = { model: 'm', temperature: 0, maxTokens: 100, maxTurns }
+  const agent: AgentRun = {
+    transcript,
+    tools,
+    model,
+    settings,
+    journal: journalOver((event) => void events.push(event)),
+  }
+  return { agent, ran, events, transcript, requests: model.requests }
+}
+
+const never = new AbortController().signal
+
+describe('the agent loop', () => {
+  it('runs tools until a valid submission, with the whole conversation every turn', async () => {
+    const { agent, ran, requests } = open([
+      [call('read_file', { path: 'a' })],
+      [call('read_file', { path: 'b' })],
+      [submit()],
+    ])
+    const ending = await runAgent(agent, never)
+    expect(ending).toMatchObject({ kind: 'submitted', submission: { status: 'success', summary: 'done' } })
+    expect(ran).toEqual(['a', 'b'])
+    expect(requests.map((request) => request.messages.length)).toEqual([2, 4, 6])
+    expect(requests.map((request) => request.toolChoice)).toEqual(['required', 'required', 'required'])
+  })
+
+  it('answers every call of a reply, and runs nothing after the submission', async () => {
+    const calls = [
+      call('read_file', { path: 'a' }, 'c1'),
+      { ...submit(), id: 'c2' },
+      call('read_file', { path: 'b' }, 'c3'),
+    ]
+    const { agent, ran, transcript } = open([calls])
+    await runAgent(agent, never)
+    expect(ran).toEqual(['a'])
+    const answered = transcript.messages.flatMap((message) => (message.role === 'tool' ? [message.toolCallId] : []))
+    expect(answered).toEqual(['c1', 'c2', 'c3'])
+  })
+
+  it('forces the submission on the last turn and ends with AGENT_004 without one', async () => {
+    const { agent, requests } = open([[call('read_file', { path: 'a' })]], 3)
+    expect(await runAgent(agent, never)).toMatchObject({ kind: 'stopped', code: 'AGENT_004' })
+    expect(requests.at(-1)?.toolChoice).toEqual({ name: 'submit_result' })
+    expect(requests).toHaveLength(3)
+  })
+
+  it('corrects one reply without a tool call and ends the second time with AGENT_003', async () => {
+    const { agent, requests } = open(['I am done!', 'Really.'])
+    expect(await runAgent(agent, never)).toMatchObject({ kind: 'stopped', code: 'AGENT_003' })
+    expect(requests).toHaveLength(2)
+  })
+
+  it('goes on when the correction helps', async () => {
+    const { agent } = open(['I am done!', [submit()]])
+    expect(await runAgent(agent, never)).toMatchObject({ kind: 'submitted' })
+  })
+
+  it('explains a submission that fails validation and ends with AGENT_005 when that does not help', async () => {
+    const { agent, transcript, requests } = open([[submit('done')]])
+    const ending = await runAgent(agent, never)
+    expect(ending).toMatchObject({ kind: 'stopped', code: 'AGENT_005', phase: 'submission' })
+    expect(requests).toHaveLength(3)
+    const last = transcript.messages.at(-1)
+    expect(last?.content).toContain('got "done"')
+  })
+
+  it.each([
+    ['an unknown tool', call('delete_all', {}), 'TOOL_001'],
+    ['arguments that are not JSON', { id: 'c1', name: 'read_file', arguments: '{"path": ' }, 'AGENT_009'],
+    ['arguments off the schema', call('read_file', {}), 'TOOL_002'],
+  ])('tells the model about %s, runs nothing and goes on', async (_name, bad, code) => {
+    const { agent, ran, events } = open([[bad], [submit()]])
+    expect(await runAgent(agent, never)).toMatchObject({ kind: 'submitted' })
+    expect(ran).toEqual([])
+    expect(events.find((event) => event.event === 'tool.returned')).toMatchObject({ status: 'error', errorCode: code })
+  })
+
+  it('tells what happens in order, a response for every request, and counts tokens', async () => {
+    const { agent, events, transcript } = open([[call('read_file', { path: 'a' })], [submit()]])
+    await runAgent(agent, never)
+    expect(events.map((event) => event.event)).toEqual([
+      'model.requested',
+      'model.responded',
+      'tool.called',
+      'tool.returned',
+      'turn.finished',
+      'model.requested',
+      'model.responded',
+      'submission.received',
+      'turn.finished',
+    ])
+    expect(transcript.usage).toEqual({ promptTokens: 20, completionTokens: 4 })
+  })
+
+  it('throws what the model pool throws, after saying that the request failed', async () => {
+    const { agent, events } = open([])
+    const fault = new Error('gone')
+    agent.model = { complete: async () => Promise.reject(fault) }
+    await expect(runAgent(agent, never)).rejects.toBe(fault)
+    expect(events.at(-1)).toMatchObject({ event: 'model.responded', status: 'error' })
+  })
+})

@@ -1,0 +1,157 @@
+import type { ErrorCode } from '#domain/error.ts'
+import type { ModelReply, ModelRequest, RequestedCall, Submission, ToolChoice, ToolDefinition } from '#domain/turn.ts'
+import { submitToolName } from '#bundles/submit-tool.ts'
+import { msSince } from '#platform/clock.ts'
+import type { Journal } from './journal.ts'
+import { submissionOf, type SubmissionAnswer } from './submission.ts'
+import type { Transcript } from './transcript.ts'
+import { executeToolCall, type ToolSet } from '../tools/tool-set.ts'
+
+/** Why the loop stopped. Only a valid submission is an answer; everything else carries its code. */
+export type Ending =
+  | { kind: 'submitted'; submission: Submission }
+  | { kind: 'stopped'; code: ErrorCode; phase: 'model' | 'tools' | 'submission'; reason: string }
+
+export type AgentRun = {
+  transcript: Transcript
+  tools: ToolSet
+  model: { complete(request: ModelRequest, signal: AbortSignal): Promise<ModelReply> }
+  settings: { model: string; temperature: number; maxTokens: number; maxTurns: number }
+  journal: Journal
+}
+
+const correction =
+  'You answered without a tool call. Call one of the tools; when the work is finished, call submit_result.'
+
+/** A submission that fails validation is explained to the model this often before the attempt ends with AGENT_005. */
+const maxRefusedSubmissions = 2
+
+/**
+ * The loop: ask the model with the whole conversation, run the tools it calls, until it submits or a limit ends it.
+ * The last turn may only submit. Throws what aborts `signal`, and what the model pool throws (AGENT_002, AGENT_008).
+ */
+export async function runAgent(run: AgentRun, signal: AbortSignal): Promise<Ending> {
+  const { transcript, settings } = run
+  let corrected = false
+  let refusedSubmissions = 0
+
+  for (let turn = 1; turn <= settings.maxTurns; turn++) {
+    const reply = await askModel(run, turn, signal)
+    transcript.addReply(reply)
+    if (reply.toolCalls.length === 0) {
+      if (corrected) return stopped('AGENT_003', 'model', 'the model answered twice without calling a tool')
+      corrected = true
+      transcript.addUser(correction)
+      continue
+    }
+    const answer = await runCalls(run, turn, reply.toolCalls, signal)
+    run.journal.emit({ event: 'turn.finished', phase: 'execution', data: { turn, calls: reply.toolCalls.length } })
+    if (answer?.kind === 'valid') return { kind: 'submitted', submission: answer.submission }
+    if (answer !== undefined && ++refusedSubmissions > maxRefusedSubmissions) {
+      return stopped('AGENT_005', 'submission', answer.reason)
+    }
+  }
+  return stopped('AGENT_004', 'model', `no submission within ${settings.maxTurns} turns`)
+}
+
+async function askModel(run: AgentRun, turn: number, signal: AbortSignal): Promise<ModelReply> {
+  const { transcript, tools, settings, journal } = run
+  const isLast = turn === settings.maxTurns
+  const toolChoice: ToolChoice = isLast ? { name: submitToolName } : 'required'
+  const request = { ...requestOf(run, tools.definitions), toolChoice }
+  const choice = isLast ? submitToolName : 'required'
+  const asked = { turn, messages: request.messages.length, tools: tools.definitions.length, tool_choice: choice }
+  journal.emit({ event: 'model.requested', phase: 'model', data: { ...asked, model: settings.model } })
+  const start = performance.now()
+  try {
+    const reply = await run.model.complete(request, signal)
+    const { promptTokens, completionTokens } = reply.usage
+    transcript.countUsage(reply.usage)
+    journal.emit({
+      event: 'model.responded',
+      phase: 'model',
+      durationMs: msSince(start),
+      data: {
+        turn,
+        model: reply.model,
+        calls: reply.toolCalls.length,
+        finish_reason: reply.finishReason,
+        prompt_tokens: promptTokens,
+        completion_tokens: completionTokens,
+      },
+    })
+    return reply
+  } catch (error) {
+    journal.emitError('model.responded', 'model', error, { turn, duration_ms: msSince(start) })
+    throw error
+  }
+}
+
+function requestOf(run: AgentRun, tools: readonly ToolDefinition[]): Omit<ModelRequest, 'toolChoice'> {
+  const { model, temperature, maxTokens } = run.settings
+  return { model, messages: run.transcript.messages, tools, temperature, maxTokens }
+}
+
+/** Runs the calls in the model's order; what follows a valid submission is not run. Answers the last submission. */
+async function runCalls(
+  run: AgentRun,
+  turn: number,
+  calls: readonly RequestedCall[],
+  signal: AbortSignal,
+): Promise<SubmissionAnswer | undefined> {
+  let answer: SubmissionAnswer | undefined
+  for (const call of calls) {
+    if (answer?.kind === 'valid') {
+      run.transcript.addToolText(call, 'Not run: the work was already submitted.')
+    } else if (call.name === submitToolName) {
+      answer = submit(run, turn, call)
+    } else {
+      await runTool(run, turn, call, signal)
+    }
+  }
+  return answer
+}
+
+function submit(run: AgentRun, turn: number, call: RequestedCall): SubmissionAnswer {
+  const answer = submissionOf(call)
+  run.transcript.addToolText(call, answer.kind === 'valid' ? 'Submitted.' : `Submission refused: ${answer.reason}`)
+  if (answer.kind === 'valid') {
+    const { status, summary } = answer.submission
+    run.journal.emit({ event: 'submission.received', phase: 'submission', data: { turn, status, summary } })
+  } else {
+    const data = { turn, refused: answer.reason }
+    run.journal.emit({
+      event: 'submission.received',
+      phase: 'submission',
+      status: 'error',
+      errorCode: answer.code,
+      data,
+    })
+  }
+  return answer
+}
+
+async function runTool(run: AgentRun, turn: number, call: RequestedCall, signal: AbortSignal): Promise<void> {
+  const { journal, transcript, tools } = run
+  const flag = call.parsedFromContent === true ? { parsed_from_content: true } : {}
+  const called = { turn, call_id: call.id, arguments: call.arguments.slice(0, 2000), ...flag }
+  journal.emit({ event: 'tool.called', phase: 'tools', toolName: call.name, data: called })
+  const start = performance.now()
+  const { result, externals } = await executeToolCall(call, tools, signal)
+  const durationMs = msSince(start)
+  transcript.addToolResult({ turn, call, result, externals, durationMs })
+  const failed = result.outcome === 'error'
+  journal.emit({
+    event: 'tool.returned',
+    phase: 'tools',
+    toolName: call.name,
+    durationMs,
+    status: failed ? 'error' : 'ok',
+    ...(result.errorCode === undefined ? {} : { errorCode: result.errorCode }),
+    data: { turn, call_id: call.id, outcome: result.outcome, summary: result.summary.slice(0, 1000) },
+  })
+}
+
+function stopped(code: ErrorCode, phase: 'model' | 'tools' | 'submission', reason: string): Ending {
+  return { kind: 'stopped', code, phase, reason }
+}

@@ -1,0 +1,78 @@
+import type { Message, ModelReply, RequestedCall, TokenUsage, ToolResult } from '#domain/turn.ts'
+import type { ToolRun } from '#objects/attempt-record.ts'
+import { clip } from '../tools/clip.ts'
+
+export type RanTool = {
+  turn: number
+  call: RequestedCall
+  result: ToolResult
+  externals: ToolRun['externals']
+  durationMs: number
+}
+
+/** The conversation of one attempt and what it cost. Every assistant call has its result: they are added together. */
+export type Transcript = {
+  readonly messages: readonly Message[]
+  readonly replies: readonly unknown[]
+  readonly toolRuns: readonly ToolRun[]
+  readonly usage: Readonly<TokenUsage>
+  readonly turns: number
+  /** The model's name as the server gave it last. */
+  readonly model: string
+  addReply(reply: ModelReply): void
+  addUser(content: string): void
+  addToolText(call: RequestedCall, content: string): void
+  addToolResult(ran: RanTool): void
+  countUsage(usage: TokenUsage): void
+}
+
+/** How much of a tool's answer the model is shown; the whole stays in the attempt record. */
+const maxShownCharacters = 16_000
+
+/** A conversation that begins with the system prompt and the first user message. */
+export function openTranscript(systemPrompt: string, firstMessage: string): Transcript {
+  const messages: Message[] = [
+    { role: 'system', content: systemPrompt },
+    { role: 'user', content: firstMessage },
+  ]
+  const replies: unknown[] = []
+  const toolRuns: ToolRun[] = []
+  const usage = { promptTokens: 0, completionTokens: 0 }
+  let model = ''
+  const addToolText = (call: RequestedCall, content: string) =>
+    void messages.push({ role: 'tool', toolCallId: call.id, content })
+  return {
+    messages,
+    replies,
+    toolRuns,
+    usage,
+    get turns() {
+      return replies.length
+    },
+    get model() {
+      return model
+    },
+    addReply(reply) {
+      model = reply.model
+      replies.push(reply.raw)
+      messages.push({ role: 'assistant', content: reply.content, toolCalls: reply.toolCalls })
+    },
+    addUser: (content) => void messages.push({ role: 'user', content }),
+    addToolText,
+    addToolResult({ turn, call, result, externals, durationMs }) {
+      addToolText(call, shownTo(result))
+      const { id: callId, name } = call
+      toolRuns.push({ turn, callId, name, arguments: call.arguments, result, externals, durationMs })
+    },
+    countUsage(more) {
+      usage.promptTokens += more.promptTokens
+      usage.completionTokens += more.completionTokens
+    },
+  }
+}
+
+function shownTo(result: ToolResult): string {
+  const { outcome, summary, error } = result
+  const answer = { outcome, summary, ...(error === undefined ? {} : { error }), result: result.result }
+  return clip(JSON.stringify(answer), maxShownCharacters)
+}

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import type { ChangeSet, Edit, FileChange } from '#domain/change-set.ts'
+import { sha256 } from '#domain/hash.ts'
+import { loadLanguage } from '#syntax/parser.ts'
+import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
+import { openPythonLinter } from '../evidence/python-linter.ts'
+import { proveComposition } from './prove-composition.ts'
+
+const source = 'import os\n\n\ndef f(x):\n    if x == None:\n        return f"a"\n    return x\n'
+const at = (text: string) => Buffer.byteLength(source.slice(0, source.indexOf(text)))
+const docstring: Edit = { start: at('    if x'), end: at('    if x'), text: '    """Do it."""\n' }
+const fString: Edit = { start: at('f"a"'), end: at('f"a"') + 1, text: '' }
+
+function set(id: string, edits: Edit[], docstringOnly = false, path = 'a.py'): ChangeSet {
+  const files: FileChange[] = [{ kind: 'edit', path, baseHash: sha256(source), edits }]
+  const evidence = [{ check: 'docstring_only' as const, path, ok: docstringOnly, tool: 'test' }]
+  return {
+    changeSetId: id,
+    operationId: `o${id.padStart(16, '0')}`,
+    bundle: 'b',
+    nodeId: 'n0000000000000000',
+    files,
+    evidence,
+  }
+}
+
+const stored = new Map<string, string>()
+const evidence = openEvidenceChecker({ linter: openPythonLinter(), python: await loadLanguage('python') })
+const deps = {
+  evidence,
+  readBlob: async () => Buffer.from(source),
+  storeBlob: async (bytes: Uint8Array) => {
+    stored.set(sha256(bytes), Buffer.from(bytes).toString())
+    return sha256(bytes)
+  },
+}
+const text = (hash: string | null | undefined) => stored.get(hash ?? '')
+
+describe('a run’s composed patch', () => {
+  it('puts a docstring and a lint fix of one function together', async () => {
+    const proven = await proveComposition([set('c1', [fString]), set('c2', [docstring], true)], deps)
+    expect(proven.conflicts).toEqual([])
+    expect(text(proven.files[0]?.resultHash)).toBe(
+      source.replace('    if x', '    """Do it."""\n    if x').replace('f"a"', '"a"'),
+    )
+    expect(proven.files[0]?.changeSetIds).toEqual(['c1', 'c2'])
+  })
+
+  it('coalesces the same fix made for a class and for its method', async () => {
+    const proven = await proveComposition([set('c1', [fString]), set('c2', [fString])], deps)
+    expect(proven.conflicts).toEqual([])
+    expect(text(proven.files[0]?.resultHash)).toBe(source.replace('f"a"', '"a"'))
+  })
+
+  it('leaves out the later of two sets that change the same place, whole, and says so', async () => {
+    const other = { ...docstring, text: '    """Other."""\n' }
+    const proven = await proveComposition([set('c1', [docstring]), set('c2', [other, fString])], deps)
+    expect(proven.conflicts).toMatchObject([{ changeSetId: 'c2', path: 'a.py', errorCode: 'WORK_001' }])
+    expect(text(proven.files[0]?.resultHash)).toBe(source.replace('    if x', '    """Do it."""\n    if x'))
+  })
+
+  it('finds the set that breaks the composed file, leaves it out and keeps the rest', async () => {
+    const broken = { start: at('return x'), end: at('return x') + 6, text: 'return (' }
+    const proven = await proveComposition([set('c1', [fString]), set('c2', [broken]), set('c3', [docstring])], deps)
+    expect(proven.conflicts).toMatchObject([{ changeSetId: 'c2', errorCode: 'WORK_004' }])
+    expect(proven.files[0]?.changeSetIds).toEqual(['c1', 'c3'])
+    expect(proven.files[0]?.evidence.every((one) => one.ok)).toBe(true)
+  })
+
+  it('checks again that docstrings alone changed nothing else', async () => {
+    const proven = await proveComposition([set('c1', [docstring], true)], deps)
+    expect(proven.files[0]?.evidence.map((one) => one.check)).toEqual(['parses', 'lint_before_after', 'docstring_only'])
+  })
+})

@@ -1,0 +1,76 @@
+import type { ChangeSet } from '#domain/change-set.ts'
+import { applyEdits } from '#domain/apply-edits.ts'
+import type { Evidence } from '#domain/evidence.ts'
+import type { ComposedFile, Conflict } from '#objects/composition.ts'
+import type { EvidenceCheck, EvidenceChecker } from '../evidence/evidence-checker.ts'
+import { composeChangeSets, type FileResult } from './compose-change-sets.ts'
+
+export type ProofDeps = {
+  evidence: EvidenceChecker
+  readBlob(hash: string): Promise<Uint8Array>
+  storeBlob(bytes: Uint8Array): Promise<string>
+}
+
+export type Proven = { files: ComposedFile[]; conflicts: Conflict[] }
+
+/**
+ * Composes the sets and checks every file again as a whole: proof of the parts is no proof of the whole. Where a file
+ * fails, the set that breaks it is found by adding them one by one, left out as WORK_004, and all is composed anew.
+ */
+export async function proveComposition(sets: readonly ChangeSet[], deps: ProofDeps): Promise<Proven> {
+  const broken: Conflict[] = []
+  for (;;) {
+    const excluded = new Set(broken.map((conflict) => conflict.changeSetId))
+    const composed = composeChangeSets(sets.filter((set) => !excluded.has(set.changeSetId)))
+    const files: ComposedFile[] = []
+    let culprit: Conflict | undefined
+    for (const file of composed.files) {
+      const proof = await proofOf(file, deps)
+      culprit = proof.evidence.every((one) => one.ok) ? undefined : await findCulprit(file, deps)
+      if (culprit !== undefined) break
+      files.push(proof)
+    }
+    if (culprit === undefined) return { files, conflicts: [...composed.conflicts, ...broken] }
+    broken.push(culprit)
+  }
+}
+
+async function proofOf(file: FileResult, deps: ProofDeps): Promise<ComposedFile> {
+  const { path, sets } = file
+  const changeSetIds = sets.map((set) => set.changeSetId)
+  if (file.kind === 'delete') {
+    return { path, baseHash: file.baseHash, resultHash: null, changeSetIds, evidence: [] }
+  }
+  const { before, after } = await contentsOf(file, deps)
+  const evidence = deps.evidence.check({ path, before, after: after.toString() }, checksFor(path, sets))
+  const baseHash = file.kind === 'edit' ? file.baseHash : null
+  return { path, baseHash, resultHash: await deps.storeBlob(after), changeSetIds, evidence }
+}
+
+async function contentsOf(file: Exclude<FileResult, { kind: 'delete' }>, deps: ProofDeps) {
+  if (file.kind === 'create') return { before: undefined, after: Buffer.from(file.content) }
+  const base = await deps.readBlob(file.baseHash)
+  return { before: Buffer.from(base).toString(), after: Buffer.from(applyEdits(base, file.edits)) }
+}
+
+/** A composed file is docstring-only when every set of it says so of itself. */
+function checksFor(path: string, sets: readonly ChangeSet[]): EvidenceCheck[] {
+  const isProved = (one: Evidence) => one.check === 'docstring_only' && one.path === path && one.ok
+  const docstringsOnly = sets.every((set) => set.evidence.some(isProved))
+  return docstringsOnly ? ['parses', 'lint_before_after', 'docstring_only'] : ['parses', 'lint_before_after']
+}
+
+/** The first set after which the file fails its checks. */
+async function findCulprit(file: FileResult, deps: ProofDeps): Promise<Conflict> {
+  for (let count = 1; count <= file.sets.length; count++) {
+    const part = composeChangeSets(file.sets.slice(0, count)).files.find(({ path }) => path === file.path)
+    const proof = part === undefined ? undefined : await proofOf(part, deps)
+    const failed = proof?.evidence.find((one) => !one.ok)
+    const set = file.sets[count - 1]
+    if (failed === undefined || set === undefined) continue
+    const { changeSetId, operationId } = set
+    const reason = `${failed.check} fails for the composed file${failed.detail === undefined ? '' : `: ${failed.detail}`}`
+    return { changeSetId, operationId, path: file.path, errorCode: 'WORK_004', reason }
+  }
+  throw new Error(`the composed file ${file.path} fails its checks, but none of its sets does`)
+}

@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { CommaList, Port, readEnv, storageConfig, storageEnv, type Env, type StorageConfig } from '#platform/env.ts'
+import type { LogLevel } from '#platform/log.ts'
+
+export type WorkerConfig = {
+  workerId: string
+  /** Operations that run at once. */
+  slots: number
+  /** Child processes that run tool scripts. */
+  scriptProcesses: number
+  healthPort: number
+  model: {
+    name: string
+    urls: readonly string[]
+    apiKey: string | undefined
+    temperature: number
+    retryBudgetMs: number
+  }
+  storage: StorageConfig
+  blobCacheBytes: number
+  /** How long operations may go on after a stop was asked for. */
+  drainMs: number
+}
+
+const count = z.coerce.number().int().min(1)
+
+const workerEnv = {
+  ...storageEnv,
+  REMORA_WORKER_ID: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/)
+    .optional(),
+  REMORA_WORKER_SLOTS: count.max(4096).default(16),
+  REMORA_WORKER_SCRIPT_PROCESSES: count.max(64).default(2),
+  REMORA_WORKER_HEALTH_PORT: Port.default(8423),
+  REMORA_MODEL: z.string().min(1).default('rehearsal'),
+  REMORA_MODEL_URLS: CommaList.pipe(z.array(z.url()).min(1)).prefault('http://127.0.0.1:8421/v1'),
+  REMORA_MODEL_API_KEY: z.string().optional(),
+  REMORA_MODEL_TEMPERATURE: z.coerce.number().min(0).max(2).default(0),
+  REMORA_MODEL_RETRY_BUDGET_MS: count.default(20_000),
+  REMORA_BLOB_CACHE_BYTES: count.default(256 * 1024 * 1024),
+  REMORA_DRAIN_MS: count.default(20_000),
+}
+
+/** The worker's part of the environment. CONFIG_003 names every variable that is missing or wrong. */
+export function parseConfig(env: Env): { worker: WorkerConfig; logLevel: LogLevel; secrets: string[] } {
+  const read = readEnv(workerEnv, env)
+  const worker: WorkerConfig = {
+    workerId: read.REMORA_WORKER_ID ?? `worker-${process.pid}`,
+    slots: read.REMORA_WORKER_SLOTS,
+    scriptProcesses: read.REMORA_WORKER_SCRIPT_PROCESSES,
+    healthPort: read.REMORA_WORKER_HEALTH_PORT,
+    model: {
+      name: read.REMORA_MODEL,
+      urls: read.REMORA_MODEL_URLS,
+      apiKey: read.REMORA_MODEL_API_KEY,
+      temperature: read.REMORA_MODEL_TEMPERATURE,
+      retryBudgetMs: read.REMORA_MODEL_RETRY_BUDGET_MS,
+    },
+    storage: storageConfig(read),
+    blobCacheBytes: read.REMORA_BLOB_CACHE_BYTES,
+    drainMs: read.REMORA_DRAIN_MS,
+  }
+  const secrets = [read.REMORA_MODEL_API_KEY, read.AWS_SECRET_ACCESS_KEY].filter((secret) => secret !== undefined)
+  return { worker, logLevel: read.REMORA_LOG_LEVEL, secrets }
+}

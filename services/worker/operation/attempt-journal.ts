@@ -1,0 +1,80 @@
+import { AppError } from '#domain/error.ts'
+import type { Attempt } from '#ledger/claim.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { after } from '#platform/clock.ts'
+import { journalOver, type Journal } from '../agent/journal.ts'
+import { openEventBatches, type EventBatch } from './event-batches.ts'
+
+/** How long an event may wait for company before it is sent: fewer commands, still live to a person. */
+const flushAfterMs = 100
+
+export type AttemptJournal = Journal & {
+  /** Aborted with AGENT_010 when the run is cancelled or the operation was given to another worker. */
+  readonly signal: AbortSignal
+  /** Ends the heartbeats. What has not been sent goes with the command that settles the attempt. */
+  close(): Promise<EventBatch>
+}
+
+/** Sends an attempt's events in small batches, and keeps its lease alive while it runs. */
+export function openAttemptJournal(attempt: Attempt, ledger: Pick<Ledger, 'append'>, workerId: string): AttemptJournal {
+  const batches = openEventBatches(workerId)
+  const abort = new AbortController()
+  const send = async () => {
+    const { n, events } = batches.next()
+    const answer = await ledger.append(attempt, n, events)
+    batches.arrived()
+    if (answer.kind === 'lost') abort.abort(new AppError('AGENT_010', 'the operation was given to another worker'))
+    else if (answer.cancelRequested) abort.abort(new AppError('AGENT_010', 'the run was cancelled'))
+  }
+  const beat = openBeat(send, Math.max(50, Math.floor(attempt.leaseMs / 3)))
+  const journal = journalOver((event) => {
+    batches.add(event)
+    beat.soon(flushAfterMs)
+  })
+  return {
+    ...journal,
+    signal: abort.signal,
+    async close() {
+      await beat.stop()
+      if (batches.underway) await send()
+      return batches.next()
+    },
+  }
+}
+
+type Beat = { soon(ms: number): void; stop(): Promise<void> }
+
+/** Calls `send` every `everyMs`, or sooner when asked; never twice at a time. A failed call is made again at the next beat. */
+function openBeat(send: () => Promise<void>, everyMs: number): Beat {
+  let sending: Promise<void> | undefined
+  let cancel: (() => void) | undefined
+  let dueAt = Infinity
+  let stopped = false
+
+  const soon = (ms: number) => {
+    const at = performance.now() + ms
+    if (stopped || at >= dueAt) return
+    cancel?.()
+    dueAt = at
+    cancel = after(ms, fire)
+  }
+  const fire = () => {
+    dueAt = Infinity
+    if (sending !== undefined) return
+    sending = send()
+      .catch(() => undefined)
+      .finally(() => {
+        sending = undefined
+        soon(everyMs)
+      })
+  }
+  soon(everyMs)
+  return {
+    soon,
+    async stop() {
+      stopped = true
+      cancel?.()
+      await sending
+    },
+  }
+}

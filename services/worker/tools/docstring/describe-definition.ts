@@ -1,0 +1,103 @@
+import type { Node } from 'web-tree-sitter'
+import { docstringContent, type DocstringSite } from './docstring-site.ts'
+
+export type ParameterFacts = {
+  name: string
+  annotation: string | null
+  default: string | null
+  kind: 'positional' | 'keyword' | 'var_positional' | 'var_keyword'
+}
+
+/** What a model needs to know about a definition to describe it; wire-shaped, since a tool script passes it on. */
+export type DefinitionFacts = {
+  name: string
+  kind: 'function' | 'class'
+  has_docstring: boolean
+  docstring: string | null
+  parameters: ParameterFacts[]
+  returns: string | null
+  returns_value: boolean
+  yields: boolean
+  raises: string[]
+  decorators: string[]
+  bases: string[]
+}
+
+/** The facts of the definition at `site`, read from its syntax; nested definitions do not count as its own. */
+export function describeDefinition(site: DocstringSite): DefinitionFacts {
+  const { definition } = site
+  const isFunction = site.kind === 'function'
+  const own = isFunction ? ownNodes(site.body) : []
+  return {
+    name: definition.childForFieldName('name')?.text ?? '',
+    kind: site.kind,
+    has_docstring: site.docstring !== undefined,
+    docstring: site.docstring === undefined ? null : docstringContent(site.docstring),
+    parameters: parametersOf(definition.childForFieldName('parameters')),
+    returns: definition.childForFieldName('return_type')?.text ?? null,
+    returns_value: own.some((node) => node.type === 'return_statement' && node.namedChildCount > 0),
+    yields: own.some((node) => node.type === 'yield'),
+    raises: [...new Set(own.flatMap(raisedNames))],
+    decorators: site.decorators,
+    bases: (definition.childForFieldName('superclasses')?.namedChildren ?? []).map((base) => base?.text ?? ''),
+  }
+}
+
+function parametersOf(list: Node | null): ParameterFacts[] {
+  const facts: ParameterFacts[] = []
+  let keywordOnly = false
+  for (const node of list?.namedChildren ?? []) {
+    if (node === null) continue
+    if (node.type === 'keyword_separator') keywordOnly = true
+    const fact = parameterFacts(node, keywordOnly)
+    if (fact === undefined) continue
+    if (fact.kind === 'var_positional') keywordOnly = true
+    facts.push(fact)
+  }
+  const [first, ...rest] = facts
+  return first !== undefined && ['self', 'cls'].includes(first.name) && first.annotation === null ? rest : facts
+}
+
+function parameterFacts(node: Node, keywordOnly: boolean): ParameterFacts | undefined {
+  const kind = keywordOnly ? 'keyword' : 'positional'
+  const annotation = node.childForFieldName('type')?.text ?? null
+  const value = node.childForFieldName('value')?.text ?? null
+  switch (node.type) {
+    case 'identifier':
+      return { name: node.text, annotation, default: null, kind }
+    case 'default_parameter':
+    case 'typed_default_parameter':
+      return { name: node.childForFieldName('name')?.text ?? '', annotation, default: value, kind }
+    case 'typed_parameter': {
+      const inner = node.namedChildren[0]
+      const splat = inner === null || inner === undefined ? undefined : parameterFacts(inner, keywordOnly)
+      return splat === undefined ? undefined : { ...splat, annotation }
+    }
+    case 'list_splat_pattern':
+      return { name: node.text.slice(1), annotation, default: null, kind: 'var_positional' }
+    case 'dictionary_splat_pattern':
+      return { name: node.text.slice(2), annotation, default: null, kind: 'var_keyword' }
+    default:
+      return undefined
+  }
+}
+
+function raisedNames(node: Node): string[] {
+  if (node.type !== 'raise_statement') return []
+  const raised = node.namedChildren[0]
+  const callee = raised?.type === 'call' ? raised.childForFieldName('function') : raised
+  const name = callee?.text ?? ''
+  // A lower-case name is a variable holding an exception: its type cannot be told from here.
+  return /^([a-z_]\w*\.)*[A-Z]\w*$/.test(name) ? [name] : []
+}
+
+function ownNodes(body: Node): Node[] {
+  const found: Node[] = []
+  const open: Node[] = [body]
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    found.push(node)
+    const isInner = ['function_definition', 'class_definition', 'lambda'].includes(node.type)
+    if (!isInner) open.push(...node.namedChildren.filter((child) => child !== null).toReversed())
+  }
+  return found
+}

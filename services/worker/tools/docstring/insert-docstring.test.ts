@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest'
+import { loadLanguage } from '#syntax/parser.ts'
+import { openEvidenceChecker } from '../../evidence/evidence-checker.ts'
+import { openPythonLinter } from '../../evidence/python-linter.ts'
+import { insertDocstring } from './insert-docstring.ts'
+
+const python = await loadLanguage('python')
+const checker = openEvidenceChecker({ linter: openPythonLinter(), python })
+
+function insert(source: string, docstring = 'Do it.'): string {
+  const index = source.search(/^(@|async def |def |class )/m)
+  const answer = insertDocstring({ source, index, docstring }, python)
+  if (answer.kind === 'refused') return `refused: ${answer.reason}`
+  const evidence = checker.check({ path: 'a.py', before: source, after: answer.text }, ['parses', 'docstring_only'])
+  expect(evidence.map((one) => one.ok)).toEqual([true, true])
+  return answer.text
+}
+
+describe('inserting a docstring', () => {
+  const cases: [name: string, source: string, expected: string][] = [
+    ['a plain body', 'def f(x):\n    return x\n', 'def f(x):\n    """Do it."""\n    return x\n'],
+    ['two-space indentation', 'def f():\n  return 1\n', 'def f():\n  """Do it."""\n  return 1\n'],
+    ['tabs', 'def f():\n\treturn 1\n', 'def f():\n\t"""Do it."""\n\treturn 1\n'],
+    ['CRLF', 'def f():\r\n    return 1\r\n', 'def f():\r\n    """Do it."""\r\n    return 1\r\n'],
+    ['a comment first', 'def f():\n    # why\n    return 1\n', 'def f():\n    """Do it."""\n    # why\n    return 1\n'],
+    ['a comment after the colon', 'def f():  # x\n    return 1\n', 'def f():  # x\n    """Do it."""\n    return 1\n'],
+    [
+      'a signature of many lines',
+      'def f(\n    a: int = {1: 2}[1],\n) -> int:\n    return a\n',
+      'def f(\n    a: int = {1: 2}[1],\n) -> int:\n    """Do it."""\n    return a\n',
+    ],
+    ['a body on the same line', 'def f(x): return x\n', 'def f(x):\n    """Do it."""\n    return x\n'],
+    [
+      'two statements on the same line',
+      'def f(x): x += 1; return x\n',
+      'def f(x):\n    """Do it."""\n    x += 1; return x\n',
+    ],
+    ['only pass', 'def f():\n    pass\n', 'def f():\n    """Do it."""\n'],
+    ['an ellipsis on the same line', 'def f(x): ...\n', 'def f(x):\n    """Do it."""\n'],
+    ['a decorator', '@cached(1)\ndef f():\n    return 1\n', '@cached(1)\ndef f():\n    """Do it."""\n    return 1\n'],
+    ['async', 'async def f():\n    return 1\n', 'async def f():\n    """Do it."""\n    return 1\n'],
+    ['no newline at the end', 'def f():\n    return 1', 'def f():\n    """Do it."""\n    return 1'],
+    [
+      'a nested definition first',
+      'def f():\n    def g():\n        return 1\n    return g\n',
+      'def f():\n    """Do it."""\n\n    def g():\n        return 1\n    return g\n',
+    ],
+    [
+      'an f-string first, which is no docstring',
+      "def f():\n    f'{1}'\n    return 1\n",
+      'def f():\n    """Do it."""\n    f\'{1}\'\n    return 1\n',
+    ],
+    [
+      'an empty docstring, which is replaced',
+      'def f():\n    """ """\n    return 1\n',
+      'def f():\n    """Do it."""\n    return 1\n',
+    ],
+    [
+      'emoji before the definition',
+      's = "🙂é"\ndef f():\n    return 1\n',
+      's = "🙂é"\ndef f():\n    """Do it."""\n    return 1\n',
+    ],
+  ]
+  it.each(cases)('finds the place with %s', (_name, source, expected) => {
+    expect(insert(source)).toBe(expected)
+  })
+
+  it('sets a blank line between a class docstring and the body', () => {
+    expect(insert('class A:\n    x = 1\n', 'Hold it.')).toBe('class A:\n    """Hold it."""\n\n    x = 1\n')
+  })
+
+  it('indents every line of a long docstring and keeps empty lines empty', () => {
+    const text = 'Do it.\n\nArgs:\n    x: The x.'
+    expect(insert('def f(x):\n    return x\n', text)).toBe(
+      'def f(x):\n    """Do it.\n\n    Args:\n        x: The x.\n    """\n    return x\n',
+    )
+  })
+
+  it('writes a raw docstring when there is a backslash in it', () => {
+    expect(insert('def f():\n    return 1\n', 'Match \\d.')).toContain('r"""Match \\d."""')
+  })
+
+  it('takes the quotes off that a model puts around its text', () => {
+    expect(insert('def f():\n    return 1\n', '"""Do it."""')).toContain('    """Do it."""\n')
+  })
+
+  it.each([
+    ['an existing docstring', 'def f():\n    """Good."""\n    return 1\n', 'Do it.', 'already has a docstring'],
+    ['an overload', '@typing.overload\ndef f(x: int) -> int: ...\n', 'Do it.', 'overload'],
+    ['closing quotes inside', 'def f():\n    return 1\n', 'a """ b', '"""'],
+    ['nothing', 'def f():\n    return 1\n', '  \n ', 'empty'],
+    ['a control character', 'def f():\n    return 1\n', 'a\0b', 'control'],
+    ['a backslash at the end', 'def f():\n    return 1\n', 'a\\', 'backslash'],
+    ['a broken definition', 'def f(:\n    return (1\n', 'Do it.', ''],
+  ])('refuses %s', (_name, source, docstring, reason) => {
+    const answer = insert(source, docstring)
+    expect(answer).toMatch(/^refused: /)
+    expect(answer).toContain(reason)
+  })
+})

@@ -1,0 +1,126 @@
+import type { LoadedLanguage } from '#syntax/parser.ts'
+import { docstringContent, findDocstringSite, type DocstringSite } from './docstring-site.ts'
+
+export type InsertedDocstring = { kind: 'inserted'; text: string } | { kind: 'refused'; reason: string }
+
+export type DocstringPlace = {
+  source: string
+  /** Where the definition starts in `source`, in UTF-16 units, decorators included. */
+  index: number
+  docstring: string
+}
+
+const maxDocstringLength = 4000
+const refused = (reason: string): InsertedDocstring => ({ kind: 'refused', reason })
+
+/**
+ * The source with the docstring in its place: after the definition's colon, at the body's own indentation and line
+ * ending. Refuses to replace a docstring, to describe an `@overload`, and any text that would not come back out of the
+ * parser as this docstring.
+ */
+export function insertDocstring(place: DocstringPlace, python: LoadedLanguage): InsertedDocstring {
+  const content = normalised(place.docstring)
+  const fault = faultOfContent(content)
+  if (fault !== undefined) return refused(fault)
+  const tree = python.parse(place.source)
+  const site = findDocstringSite(tree, place.index)
+  const answer = site === undefined ? refused('the definition was not found') : insertAt(site, place.source, content)
+  tree.delete()
+  return answer.kind === 'inserted' ? verified(answer.text, place.index, content, python) : answer
+}
+
+function insertAt(site: DocstringSite, source: string, content: string): InsertedDocstring {
+  if (site.docstring !== undefined) return refused('it already has a docstring, which stays as it is')
+  if (site.definition.hasError) return refused('its source has syntax errors')
+  if (site.decorators.some((name) => /(^|\.)overload$/.test(name))) return refused('an overload has no docstring')
+  const newline = source.includes('\r\n') ? '\r\n' : '\n'
+  if (site.emptyDocstring !== undefined) {
+    const indent = indentationAt(source, site.emptyDocstring.startIndex)
+    return replaced(source, site.emptyDocstring, quoted(content, indent, newline))
+  }
+  const colon = site.definition.children.findLast(
+    (child) => child?.type === ':' && child.endIndex <= site.body.startIndex,
+  )
+  const filler = fillerOf(site)
+  const isOneLine = colon !== undefined && colon?.endPosition.row === site.body.startPosition.row
+  if (colon === undefined || colon === null) return refused('the definition has no body')
+  if (isOneLine) {
+    const indent = `${indentationAt(source, site.definition.startIndex)}${indentUnit(source)}`
+    const docstring = `${newline}${indent}${quoted(content, indent, newline)}`
+    const rest = filler ? '' : `${newline}${indent}`
+    return replaced(
+      source,
+      { startIndex: colon.endIndex, endIndex: filler ? site.body.endIndex : site.body.startIndex },
+      docstring + rest,
+    )
+  }
+  const indent = indentationAt(source, site.body.startIndex)
+  if (filler && site.body.namedChildCount === 1) return replaced(source, site.body, quoted(content, indent, newline))
+  const lineEnd = source.indexOf('\n', colon.endIndex) + 1
+  const gap = needsBlankLine(site) && !/^[ \t]*\r?\n/.test(source.slice(lineEnd)) ? newline : ''
+  const inserted = `${indent}${quoted(content, indent, newline)}${newline}${gap}`
+  return replaced(source, { startIndex: lineEnd, endIndex: lineEnd }, inserted)
+}
+
+function replaced(source: string, range: { startIndex: number; endIndex: number }, text: string): InsertedDocstring {
+  return { kind: 'inserted', text: source.slice(0, range.startIndex) + text + source.slice(range.endIndex) }
+}
+
+/** The last guard: what was written must parse and come back as the docstring that was meant. */
+function verified(text: string, index: number, content: string, python: LoadedLanguage): InsertedDocstring {
+  const tree = python.parse(text)
+  const site = findDocstringSite(tree, index)
+  const string = site?.docstring
+  const back = string === undefined ? undefined : normalised(docstringContent(string))
+  const isWhole = site !== undefined && !site.definition.hasError && back === content
+  tree.delete()
+  return isWhole ? { kind: 'inserted', text } : refused('the text would break the file')
+}
+
+/** Trailing white space and shared indentation go, as `inspect.cleandoc` does; surrounding quotes of a model too. */
+function normalised(raw: string): string {
+  const bare = raw.trim().replace(/^[rRuU]?("""|''')([\s\S]*)\1$/, '$2')
+  const [first = '', ...rest] = bare.split(/\r\n|\r|\n/).map((line) => line.trimEnd().replaceAll('\t', '    '))
+  const margins = rest.filter((line) => line !== '').map((line) => line.length - line.trimStart().length)
+  const margin = margins.length === 0 ? 0 : Math.min(...margins)
+  return [first.trimStart(), ...rest.map((line) => line.slice(margin))].join('\n').trim()
+}
+
+function faultOfContent(content: string): string | undefined {
+  if (content === '') return 'the docstring is empty'
+  if (content.length > maxDocstringLength) return `the docstring is longer than ${maxDocstringLength} characters`
+  if (content.includes('"""')) return 'the docstring contains """'
+  // eslint-disable-next-line no-control-regex
+  if (/[\0-\x08\x0b-\x1f\x7f]/.test(content)) return 'the docstring contains control characters'
+  if (/\\$/.test(content)) return 'the docstring ends with a backslash'
+  return undefined
+}
+
+function quoted(content: string, indent: string, newline: string): string {
+  const prefix = content.includes('\\') ? 'r' : ''
+  const lines = content.split('\n')
+  if (lines.length === 1 && !content.endsWith('"')) return `${prefix}"""${content}"""`
+  const indented = lines.map((line, at) => (at === 0 || line === '' ? line : indent + line))
+  return `${prefix}"""${indented.join(newline)}${newline}${indent}"""`
+}
+
+function indentationAt(source: string, index: number): string {
+  const line = source.slice(source.lastIndexOf('\n', index - 1) + 1, index)
+  return /^[ \t]*/.exec(line)?.[0] ?? ''
+}
+
+/** One level of the file's own indentation: that of its first indented line, else four spaces. */
+function indentUnit(source: string): string {
+  return /\n(\t|[ ]{2,8})\S/.exec(source)?.[1] ?? '    '
+}
+
+function fillerOf(site: DocstringSite): boolean {
+  const statements = site.body.namedChildren.filter((child) => child !== null && child.type !== 'comment')
+  return statements.length === 1 && ['pass', '...'].includes(statements[0]?.text ?? '')
+}
+
+/** A class keeps a blank line between its docstring and its body; a function only before a nested definition. */
+function needsBlankLine(site: DocstringSite): boolean {
+  const first = site.body.namedChildren[0]?.type ?? ''
+  return site.kind === 'class' || ['function_definition', 'class_definition', 'decorated_definition'].includes(first)
+}

@@ -1,0 +1,35 @@
+import type { LoadedLanguage } from '#syntax/parser.ts'
+import { WorkspaceFault } from '../../workspace/workspace-fault.ts'
+import type { Workspace } from '../../workspace/open-workspace.ts'
+import { describeDefinition } from '../docstring/describe-definition.ts'
+import { findDocstringSite } from '../docstring/docstring-site.ts'
+import { insertDocstring } from '../docstring/insert-docstring.ts'
+import type { TargetNode } from '../target-node.ts'
+import { text } from './host-arguments.ts'
+import type { HostFunction } from './host-function.ts'
+
+/** `describe_definition` and `insert_docstring` on the attempt's node. */
+export function docstringFunctions(
+  workspace: Workspace,
+  target: TargetNode,
+  deps: { python: LoadedLanguage },
+): Record<string, HostFunction> {
+  return {
+    async describe_definition() {
+      const { source, start } = await target.locate()
+      const tree = deps.python.parse(source)
+      const site = findDocstringSite(tree, start)
+      const facts = site === undefined ? undefined : describeDefinition(site)
+      tree.delete()
+      if (facts === undefined) throw new WorkspaceFault('refused', 'the node is no function or class')
+      return { ...facts, path: target.node.path, qualified_name: target.node.qualifiedName, kind: target.node.kind }
+    },
+    async insert_docstring([docstring]) {
+      const { source, start } = await target.locate()
+      const answer = insertDocstring({ source, index: start, docstring: text(docstring, 'docstring') }, deps.python)
+      if (answer.kind === 'refused') throw new WorkspaceFault('refused', answer.reason)
+      await workspace.writeText(target.node.path, answer.text)
+      return { path: target.node.path, characters: answer.text.length - source.length }
+    },
+  }
+}

@@ -1,0 +1,20 @@
+import type { Node } from 'web-tree-sitter'
+import type { LoadedLanguage } from '#syntax/parser.ts'
+
+/** UTF-16 units, end-exclusive. */
+export type Range = { start: number; end: number }
+
+const definitions = new Set(['function_definition', 'class_definition', 'decorated_definition'])
+
+/** Where a module's functions and classes are, decorators included; what is nested in them is not listed again. */
+export function outermostDefinitions(source: string, python: LoadedLanguage): Range[] {
+  const tree = python.parse(source)
+  const ranges: Range[] = []
+  const open: Node[] = [tree.rootNode]
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (definitions.has(node.type)) ranges.push({ start: node.startIndex, end: node.endIndex })
+    else open.push(...node.namedChildren.filter((child) => child !== null))
+  }
+  tree.delete()
+  return ranges
+}

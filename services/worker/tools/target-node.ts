@@ -1,0 +1,23 @@
+import type { CodeNode } from '#domain/code-node.ts'
+import type { Workspace } from '../workspace/open-workspace.ts'
+
+/** The node an attempt works on: its place in the file as it stands now, in UTF-16 units, and its text. */
+export type TargetNode = {
+  node: CodeNode
+  /** The whole file and the node's range in it. Edits inside the node move its end, never its start. */
+  locate(): Promise<{ source: string; start: number; end: number }>
+}
+
+/** Anchors `node` in the workspace's file by the bytes before and after it. */
+export async function openTargetNode(node: CodeNode, workspace: Workspace): Promise<TargetNode> {
+  const base = Buffer.from(await workspace.readText(node.path))
+  const start = base.subarray(0, node.startByte).toString().length
+  const fromEnd = base.subarray(node.endByte).toString().length
+  return {
+    node,
+    async locate() {
+      const source = await workspace.readText(node.path)
+      return { source, start, end: Math.max(start, source.length - fromEnd) }
+    },
+  }
+}

@@ -1,0 +1,117 @@
+import { Redis } from 'ioredis'
+import { openLedger, type Ledger } from '#ledger/ledger.ts'
+import { announceEveryMs, announceSlots, withdrawSlots } from '#ledger/worker-slots.ts'
+import { openModelPool, type ModelPool } from '#models/model-pool.ts'
+import { openBlobStore } from '#objects/blob-store.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
+import { openS3ObjectStore } from '#objects/s3-object-store.ts'
+import { openSnapshotReader } from '#objects/snapshot-view.ts'
+import { getBundle } from '#objects/stored-records.ts'
+import { openHealth } from '#platform/http-health.ts'
+import { repeatEvery } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
+import { openReleaser } from '#platform/shutdown.ts'
+import { openConsumer } from '#queues/consumer.ts'
+import { loadLanguage } from '#syntax/parser.ts'
+import { openScriptPool, type ScriptPool } from '#tool-scripts/script-pool.ts'
+import { openPreparedBundles } from './agent/prepared-bundle.ts'
+import { composeRun, type CompositionDeps } from './composition/compose-run.ts'
+import type { WorkerConfig } from './config.ts'
+import { openEvidenceChecker } from './evidence/evidence-checker.ts'
+import { openPythonLinter } from './evidence/python-linter.ts'
+import { runOperation, type OperationDeps } from './operation/run-operation.ts'
+import { baseLayerOf } from './workspace/base-layer.ts'
+
+export type WorkerService = {
+  healthPort: number
+  /** Takes no more work, lets operations finish for the drain time, aborts the rest, closes what it opened. */
+  close(): Promise<void>
+}
+
+/** Starts a worker: no host credentials, no state of its own; any number may run beside each other. */
+export async function startWorker(config: WorkerConfig, deps: { log: Log }): Promise<WorkerService> {
+  const { log } = deps
+  const { redisUrl, s3 } = config.storage
+  const releaser = openReleaser()
+  try {
+    const redis = new Redis(redisUrl, { maxRetriesPerRequest: 20 })
+    redis.on('error', (error) => log.warn('redis', { error }))
+    releaser.add('redis', async () => redis.disconnect())
+    const objects = openS3ObjectStore({ ...s3, maxSockets: Math.min(config.slots, 64) })
+    releaser.add('objects', async () => objects.close())
+    const model = openPool(config, log)
+    releaser.add('model pool', () => model.close())
+    const scripts = openScriptPool({ size: config.scriptProcesses, log })
+    releaser.add('script processes', () => scripts.close())
+    const ledger = openLedger(redis, { origin: { kind: 'worker', id: config.workerId } })
+    const operation = await operationDeps(config, { log, ledger, objects, model, scripts })
+    const health = await openHealth(config.healthPort, { redis: () => redis.ping(), objects: () => objects.ping() })
+    releaser.add('health', health.close)
+    const closeConsumers = startConsumers(config, operation, log)
+    releaser.add('consumers', closeConsumers)
+    releaser.add('slots', await keepAnnounced(redis, config))
+    return { healthPort: health.port, close: releaser.release }
+  } catch (error) {
+    await releaser.release()
+    throw error
+  }
+}
+
+function openPool(config: WorkerConfig, log: Log): ModelPool {
+  const { urls, apiKey, retryBudgetMs } = config.model
+  const endpoints = urls.map((url) => ({ url, apiKey }))
+  return openModelPool({ endpoints, requestTimeoutMs: 120_000, retryBudgetMs, maxInFlight: config.slots, log })
+}
+
+type Opened = { log: Log; ledger: Ledger; objects: ObjectStore; model: ModelPool; scripts: ScriptPool }
+
+async function operationDeps(config: WorkerConfig, opened: Opened): Promise<OperationDeps & CompositionDeps> {
+  const { objects } = opened
+  const python = await loadLanguage('python')
+  const linter = openPythonLinter()
+  const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
+  const readSnapshot = openSnapshotReader(objects)
+  return {
+    ...opened,
+    blobs,
+    python,
+    linter,
+    evidence: openEvidenceChecker({ linter, python }),
+    bundles: openPreparedBundles((project, hash) => getBundle(objects, project, hash)),
+    baseLayer: async (project, snapshotId) => baseLayerOf(await readSnapshot(project, snapshotId), blobs, project),
+    modelSettings: { model: config.model.name, temperature: config.model.temperature },
+    versions: { linter: linter.version, node: process.version },
+    workerId: config.workerId,
+  }
+}
+
+function startConsumers(config: WorkerConfig, deps: OperationDeps & CompositionDeps, log: Log): () => Promise<void> {
+  const { redisUrl } = config.storage
+  const operations = openConsumer({
+    redisUrl,
+    queue: 'operations',
+    concurrency: config.slots,
+    log,
+    handler: ({ run_id: runId, operation_id: operationId, dispatch }, signal) =>
+      runOperation({ runId, operationId, dispatch }, deps, signal),
+  })
+  const compositions = openConsumer({
+    redisUrl,
+    queue: 'compositions',
+    concurrency: 1,
+    log,
+    handler: ({ run_id: runId }) => composeRun(runId, deps),
+  })
+  const graceMs = config.drainMs
+  return async () => void (await Promise.all([operations.close({ graceMs }), compositions.close({ graceMs })]))
+}
+
+async function keepAnnounced(redis: Redis, config: WorkerConfig): Promise<() => Promise<void>> {
+  const worker = { id: config.workerId, slots: config.slots }
+  await announceSlots(redis, worker)
+  const stop = repeatEvery(announceEveryMs, () => announceSlots(redis, worker))
+  return async () => {
+    await stop()
+    await withdrawSlots(redis, worker)
+  }
+}

@@ -1,0 +1,101 @@
+import { diffArrays } from 'diff'
+import type { Edit } from '#domain/change-set.ts'
+
+/**
+ * The edits that turn `base` into `target` (both UTF-8), as small as lines allow: hunks that replace n lines by n lines
+ * are split line by line, and what both sides share at the ends of a hunk is left alone. So the same fix made by two
+ * operations gives the same edit, and an inserted line never touches its neighbours.
+ */
+export function editsBetween(base: Uint8Array, target: Uint8Array): Edit[] {
+  const shared = sharedWholeLines(base, target)
+  const before = linesOf(base.subarray(shared.head, base.length - shared.tail))
+  const after = linesOf(target.subarray(shared.head, target.length - shared.tail))
+  const edits: Edit[] = []
+  let at = shared.head
+  let removed: string[] = []
+  for (const part of [...diffArrays(before, after), endOfDiff]) {
+    if (part.removed) removed = part.value
+    else if (part.added) {
+      edits.push(...hunkEdits(at, removed, part.value))
+      at += byteLength(removed)
+      removed = []
+    } else {
+      edits.push(...hunkEdits(at, removed, []))
+      at += byteLength(removed) + byteLength(part.value)
+      removed = []
+    }
+  }
+  return edits
+}
+
+function hunkEdits(start: number, removed: readonly string[], added: readonly string[]): Edit[] {
+  if (removed.length !== added.length) return trimmedEdit(start, removed.join(''), added.join(''))
+  const edits: Edit[] = []
+  let at = start
+  for (const [index, line] of removed.entries()) {
+    edits.push(...trimmedEdit(at, line, added[index] ?? ''))
+    at += Buffer.byteLength(line)
+  }
+  return edits
+}
+
+function trimmedEdit(start: number, from: string, to: string): Edit[] {
+  if (from === to) return []
+  const least = Math.min(from.length, to.length)
+  let head = 0
+  while (head < least && from[head] === to[head]) head++
+  if (head > 0 && isHighSurrogate(from, head - 1)) head--
+  let tail = 0
+  while (tail < least - head && from.at(-1 - tail) === to.at(-1 - tail)) tail++
+  if (tail > 0 && isLowSurrogate(from, from.length - tail)) tail--
+  const offset = start + Buffer.byteLength(from.slice(0, head))
+  const length = Buffer.byteLength(from.slice(head, from.length - tail))
+  return [{ start: offset, end: offset + length, text: to.slice(head, to.length - tail) }]
+}
+
+/** Bytes at both ends that the two share, cut back to whole lines, so that the line diff runs on the rest only. */
+function sharedWholeLines(base: Uint8Array, target: Uint8Array): { head: number; tail: number } {
+  const least = Math.min(base.length, target.length)
+  let head = 0
+  while (head < least && base[head] === target[head]) head++
+  while (head > 0 && base[head - 1] !== newline) head--
+  let tail = 0
+  while (tail < least - head && base[base.length - 1 - tail] === target[target.length - 1 - tail]) tail++
+  while (tail > 0 && !startsLine(base, base.length - tail, head)) tail--
+  while (tail > 0 && !startsLine(target, target.length - tail, head)) tail = nextShorterTail(base, tail)
+  return { head, tail }
+}
+
+const newline = 10
+
+/** Closes a removal at the very end. */
+const endOfDiff: { added: boolean; removed: boolean; value: string[] } = { added: false, removed: false, value: [] }
+
+function startsLine(bytes: Uint8Array, at: number, floor: number): boolean {
+  return at === floor || bytes[at - 1] === newline
+}
+
+function nextShorterTail(base: Uint8Array, tail: number): number {
+  let shorter = tail - 1
+  while (shorter > 0 && base[base.length - shorter - 1] !== newline) shorter--
+  return shorter
+}
+
+function linesOf(bytes: Uint8Array): string[] {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  return text === '' ? [] : text.split(/(?<=\n)/)
+}
+
+function byteLength(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0)
+}
+
+function isHighSurrogate(text: string, index: number): boolean {
+  const unit = text.charCodeAt(index)
+  return unit >= 0xd800 && unit <= 0xdbff
+}
+
+function isLowSurrogate(text: string, index: number): boolean {
+  const unit = text.charCodeAt(index)
+  return unit >= 0xdc00 && unit <= 0xdfff
+}

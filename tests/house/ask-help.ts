@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { repositoryRoot } from './source-files.ts'
+
+const run = promisify(execFile)
+
+/** The help of one command of the CLI; `undefined` when there is no such command. Asked once per command. */
+export type AskHelp = (words: readonly string[]) => Promise<string | undefined>
+
+/** An unknown command with `--help` also exits with 0 and shows the help above it: the usage line tells them apart. */
+export function createAskHelp(): AskHelp {
+  const answers = new Map<string, Promise<string | undefined>>()
+  return (words) => {
+    const name = words.join(' ')
+    const known = answers.get(name) ?? ask(words)
+    answers.set(name, known)
+    return known
+  }
+}
+
+async function ask(words: readonly string[]): Promise<string | undefined> {
+  const args = ['cli/remora.mjs', ...words, '--help']
+  const help = await run(process.execPath, args, { cwd: repositoryRoot, timeout: 30_000 }).catch(() => undefined)
+  const usage = ['Usage: remora', ...words].join(' ')
+  return help?.stdout.includes(usage) ? help.stdout : undefined
+}
+
+/** What is wrong with `npx remora <words>` as documented: an unknown command, subcommand or flag. */
+export async function commandFault(words: readonly string[], askHelp: AskHelp): Promise<string | undefined> {
+  const [command] = words
+  if (command === undefined || command.startsWith('-') || command.startsWith('<')) return flagFault([], words, askHelp)
+  const help = await askHelp([command])
+  if (help === undefined) return `there is no command "remora ${command}"`
+  const [, subcommand] = words
+  if (!/^Commands:/m.test(help) || subcommand === undefined || !/^[a-z]/.test(subcommand))
+    return flagFault([command], words, askHelp)
+  if ((await askHelp([command, subcommand])) === undefined)
+    return `there is no command "remora ${command} ${subcommand}"`
+  return flagFault([command, subcommand], words, askHelp)
+}
+
+async function flagFault(
+  command: readonly string[],
+  words: readonly string[],
+  askHelp: AskHelp,
+): Promise<string | undefined> {
+  const help = `${await askHelp(command)}\n${await askHelp([])}`
+  const flags = words.flatMap((word) => /^\[?(--[a-z][a-z-]*)/.exec(word)?.[1] ?? [])
+  const unknown = flags.find((flag) => flag !== '--help' && !new RegExp(`(?:^|[\\s,])${flag}\\b(?!-)`, 'm').test(help))
+  return unknown === undefined ? undefined : `"remora ${command.join(' ')}" has no flag ${unknown}`
+}
