@@ -71,7 +71,7 @@ async function getJson<T>(
 ): Promise<T> {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
-  const answer = await send(connection, search.size === 0 ? path : `${path}?${search}`, { method: 'GET' })
+  const answer = await send(connection, search.size === 0 ? path : `${path}?${search.toString()}`, { method: 'GET' })
   return schema.parse(await answer.body.json())
 }
 

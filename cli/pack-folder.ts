@@ -6,7 +6,7 @@ import { createGzip } from 'node:zlib'
 import { createTarPacker } from 'modern-tar'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError, asAppError } from '#domain/error.ts'
-import { sniffArchive, sniffBytes } from '#objects/archive-magic.ts'
+import { sniffArchive, sniffBytes } from '#domain/archive-magic.ts'
 import { listFolder, type ListedFile } from './list-folder.ts'
 
 /** An archive to send. `files` is null for one that was packed by somebody else. To be read once, or not at all. */

@@ -23,7 +23,9 @@ function ownNode(folder) {
   const path = join(folder, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
   if (existsSync(path)) return path
   if (dirname(folder) !== folder) return ownNode(dirname(folder))
-  process.stderr.write(`remora: CONFIG_006 Node ${process.versions.node} is too old and the package's own Node ${leastMajor} is not installed: run "npm ci".\n`)
+  process.stderr.write(
+    `remora: CONFIG_006 Node ${process.versions.node} is too old and the package's own Node ${leastMajor} is not installed: run "npm ci".\n`,
+  )
   return process.exit(1)
 }
 

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander'
-import { checkPaths, type CheckedItem, type Finding } from '../check/check-paths.ts'
+import { checkPaths, type CheckedItem, type Finding } from '#bundles/check-paths.ts'
 import type { CommandIo } from '../command-io.ts'
 
 type CheckOptions = { strict?: true; format: 'text' | 'json'; json?: true }
@@ -18,7 +18,11 @@ export function addCheckCommand(program: Command, io: CommandIo): void {
       const passes = (item: CheckedItem): boolean => !item.findings.some((found) => isFault(found, options))
       const ok = checked.every(passes)
       const isJson = options.json === true || options.format === 'json'
-      io.out(isJson ? `${JSON.stringify({ ok, checked: checked.map((item) => view(item, passes(item))) })}\n` : describe(checked, passes))
+      io.out(
+        isJson
+          ? `${JSON.stringify({ ok, checked: checked.map((item) => view(item, passes(item))) })}\n`
+          : describe(checked, passes),
+      )
       if (!ok) io.exit(1)
     })
 }

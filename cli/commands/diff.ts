@@ -38,7 +38,7 @@ async function wholePatch(client: ApiClient, runId: string): Promise<string> {
 }
 
 async function changeOf(client: ApiClient, runId: string, operationId: string): Promise<ChangeView> {
-  for (let cursor: string | undefined; ; ) {
+  for (let cursor: string | undefined; ;) {
     const page = await client.listChanges(runId, { ...(cursor === undefined ? {} : { cursor }), limit: pageSize })
     const change = page.changes.find((candidate) => candidate.operation_id === operationId)
     if (change !== undefined) return change

@@ -25,7 +25,7 @@ export function addDiscoverCommand(program: Command, io: CommandIo): void {
 }
 
 /** A discovery as `remora discover --json` prints it (contract.md §1). */
-export function discoveryView(found: Discovery) {
+function discoveryView(found: Discovery) {
   const { nodes, files, skipped, durationMs } = found
   return { nodes: nodes.map(nodeView), files, skipped, duration_ms: durationMs }
 }

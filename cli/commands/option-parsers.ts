@@ -30,5 +30,7 @@ export function portNumber(text: string): number {
 /** `rehearsal`, or an http(s) URL. */
 export function modelChoice(text: string): string {
   if (text === 'rehearsal' || (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))) return text
-  throw new InvalidArgumentError('It must be "rehearsal" or the http(s) URL of a model server, such as http://host:8000/v1.')
+  throw new InvalidArgumentError(
+    'It must be "rehearsal" or the http(s) URL of a model server, such as http://host:8000/v1.',
+  )
 }

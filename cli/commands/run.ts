@@ -27,7 +27,9 @@ export function addRunCommand(program: Command, context: CliContext): void {
     .option('-a, --agents <names>', 'agents to run, separated by commas', commaList)
     .option('--paths <globs...>', 'only files that match one of these')
     .option('--limit <count>', 'at most so many operations', positiveInteger)
-    .addOption(new Option('--accept <what>', 'which changes are accepted by themselves').choices(['none']).default('none'))
+    .addOption(
+      new Option('--accept <what>', 'which changes are accepted by themselves').choices(['none']).default('none'),
+    )
     .option('-o, --out <file>', 'where the patch goes (default: remora-<run id>.patch)')
     .option('--apply', 'apply the patch to the folder')
     .option('--events <file>', 'write every event to a file, one JSON line each')

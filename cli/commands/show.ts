@@ -33,7 +33,7 @@ export function addShowCommand(program: Command, context: CliContext): void {
 
 async function allOperations(client: ApiClient, runId: string): Promise<OperationView[]> {
   const operations: OperationView[] = []
-  for (let cursor: string | undefined; ; ) {
+  for (let cursor: string | undefined; ;) {
     const page = await client.listOperations(runId, { ...(cursor === undefined ? {} : { cursor }), limit: pageSize })
     operations.push(...page.operations)
     if (page.next === null) return operations
@@ -54,7 +54,9 @@ function describe(run: RunView, operations: readonly OperationView[]): string {
     ['checks', checks.join(', ')],
     ['conflicts', String(run.conflicts)],
   ]
-  const failures = run.failures.map((failure) => `  ${failure.error_code ?? ''}  ${failure.operation_id}  ${failure.reason ?? ''}`)
+  const failures = run.failures.map(
+    (failure) => `  ${failure.error_code ?? ''}  ${failure.operation_id}  ${failure.reason ?? ''}`,
+  )
   const lines = rows.map(([name, value]) => `${name.padEnd(11)} ${value}`)
   if (failures.length > 0) lines.push('failures', ...failures.map((line) => clip(line, 160)))
   return `${[...lines, ...operations.map(operationLine)].join('\n')}\n`

@@ -57,7 +57,10 @@ function foldOperation(state: ProgressState, event: WireEvent): ProgressState {
     case 'operation.skipped':
       return withAgent(state, event, (agent) => ({ ...agent, skipped: agent.skipped + 1 }))
     case 'operation.ended':
-      return noteFailure(withAgent(state, event, (agent) => ended(stopped(agent), event)), event)
+      return noteFailure(
+        withAgent(state, event, (agent) => ended(stopped(agent), event)),
+        event,
+      )
     case 'model.responded':
       return noteModel(state, Words.parse(event.data['model']))
     case 'change_set.created':

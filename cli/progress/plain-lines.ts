@@ -1,3 +1,4 @@
+import { unreachable } from '#domain/unreachable.ts'
 import { formatSeconds } from './render-screen.ts'
 import { plural } from './describe-event.ts'
 import { endedOperations, failedOperations, runningOperations, type ProgressState } from './progress-state.ts'
@@ -38,5 +39,7 @@ function figures(state: ProgressState): string {
       const counts = `${endedOperations(state)}/${state.total ?? '?'} operations done`
       return `${counts}, ${running} running, ${failedOperations(state)} failed`
     }
+    default:
+      return unreachable(state.phase)
   }
 }

@@ -1,3 +1,4 @@
+import { unreachable } from '#domain/unreachable.ts'
 import { clip, type Paint } from './paint.ts'
 import { plural } from './describe-event.ts'
 import {
@@ -60,6 +61,8 @@ function phaseFigure(state: ProgressState, phase: ShownPhase): string {
       return state.total === undefined ? '' : `${endedOperations(state)}/${state.total}`
     case 'review':
       return state.phase === 'review' ? plural(state.changeSets, 'change') : ''
+    default:
+      return unreachable(phase)
   }
 }
 

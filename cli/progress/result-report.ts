@@ -78,7 +78,9 @@ function failureLines(state: ProgressState, paint: Paint): string[] {
 
 function conflictLines(run: RunView, conflicts: readonly ConflictLine[], paint: Paint): string[] {
   if (run.conflicts === 0) return []
-  const lines = conflicts.map(({ changeSetId, code, reason }) => clip(`  ${code}  ${changeSetId}  ${reason}`, lineWidth))
+  const lines = conflicts.map(({ changeSetId, code, reason }) =>
+    clip(`  ${code}  ${changeSetId}  ${reason}`, lineWidth),
+  )
   const rest = run.conflicts > conflicts.length ? [`  … and ${run.conflicts - conflicts.length} more`] : []
   return [paint('yellow', `${plural(run.conflicts, 'change set')} left out of the patch:`), ...lines, ...rest]
 }

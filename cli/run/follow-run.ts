@@ -24,7 +24,7 @@ export async function followRun(
   follower: Follower,
   deps: { client: Pick<ApiClient, 'readEvents'>; signal: AbortSignal },
 ): Promise<string> {
-  for (let after = 0; ; ) {
+  for (let after = 0; ;) {
     const page = await readPage(runId, after, deps)
     for (const event of page.events) follower.onEvent(event)
     follower.onPage?.()

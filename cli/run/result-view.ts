@@ -15,7 +15,11 @@ export function resultView({ state, run, patch, conflicts }: ReportParts) {
       agents: Object.fromEntries(Object.entries(state.agents).map(([name, agent]) => [name, agentView(agent)])),
       checks: run.checks,
       failures: run.failures,
-      conflicts: conflicts.map(({ changeSetId, code, reason }) => ({ change_set_id: changeSetId, error_code: code, reason })),
+      conflicts: conflicts.map(({ changeSetId, code, reason }) => ({
+        change_set_id: changeSetId,
+        error_code: code,
+        reason,
+      })),
       conflict_count: run.conflicts,
       patch: patch === undefined ? null : { path: patch.path, applied: patch.applied, apply_with: patch.hint },
     },

@@ -72,7 +72,8 @@ async function runOn({ client, stack }: Service, order: RunOrder, { context, onL
     await followRun(runId, progress, { client, signal })
   } catch (error) {
     progress.close()
-    if (signal.aborted) io.err(`\nStopped. Run ${runId} stays in ${stack === undefined ? 'the service' : config.dataDir}.\n`)
+    if (signal.aborted)
+      io.err(`\nStopped. Run ${runId} stays in ${stack === undefined ? 'the service' : config.dataDir}.\n`)
     throw error
   }
   progress.close()
@@ -104,12 +105,7 @@ function listed(skipped: readonly { path: string; reason: string }[]): string {
   return `${first.join(', ')}${skipped.length > 3 ? ' …' : ''}`
 }
 
-async function takePatch(
-  client: ApiClient,
-  run: RunView,
-  order: RunOrder,
-  { cwd }: CliContext,
-): Promise<PatchResult> {
+async function takePatch(client: ApiClient, run: RunView, order: RunOrder, { cwd }: CliContext): Promise<PatchResult> {
   const content = await client.readPatch(run.run_id)
   if (content === undefined) return undefined
   const target = resolve(cwd, order.out ?? `remora-${run.run_id}.patch`)
@@ -117,7 +113,11 @@ async function takePatch(
   const folder = resolve(cwd, order.path)
   if (order.apply) await applyPatch(folder, target)
   const path = relative(cwd, target)
-  return { path: path.startsWith('..') ? target : path, applied: order.apply, hint: await applyHint(folder, target, cwd) }
+  return {
+    path: path.startsWith('..') ? target : path,
+    applied: order.apply,
+    hint: await applyHint(folder, target, cwd),
+  }
 }
 
 type Ended = { progress: ShownProgress; run: RunView; patch: PatchResult }

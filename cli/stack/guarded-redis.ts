@@ -27,7 +27,11 @@ const Report = z.union([
  * and it is out of reach of the terminal's Ctrl-C, which would end Redis before those who still write to it.
  */
 export async function startGuardedRedis(options: { dir: string }): Promise<GuardedRedis> {
-  const child = fork(entry, [options.dir], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'], detached: true, execArgv: [] })
+  const child = fork(entry, [options.dir], {
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    detached: true,
+    execArgv: [],
+  })
   const gone = once(child, 'exit').then(() => undefined)
   const [message]: unknown[] = await Promise.race([once(child, 'message'), gone.then(() => [undefined])])
   const report = Report.safeParse(message)

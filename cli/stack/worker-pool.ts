@@ -79,7 +79,10 @@ function replaceWorker(pool: Pool, cause: string): void {
   pool.log.entry.warn('worker process ended', { cause, deaths: pool.deaths.length })
   if (pool.deaths.length <= deathsAllowed) return startWorker(pool)
   return pool.fail(
-    new AppError('CONFIG_006', `worker processes ended ${pool.deaths.length} times within a minute, the last with ${cause}`),
+    new AppError(
+      'CONFIG_006',
+      `worker processes ended ${pool.deaths.length} times within a minute, the last with ${cause}`,
+    ),
   )
 }
 

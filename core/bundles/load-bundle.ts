@@ -26,7 +26,9 @@ export async function bundleFolders(dir: string): Promise<string[]> {
   try {
     const files = await readdir(dir, { withFileTypes: true })
     const folders = files.filter((entry) => entry.isDirectory()).map((entry) => join(dir, entry.name))
-    const holding = await Promise.all(folders.map(async (folder) => ((await readdir(folder)).includes('bundle.yaml') ? [folder] : [])))
+    const holding = await Promise.all(
+      folders.map(async (folder) => ((await readdir(folder)).includes('bundle.yaml') ? [folder] : [])),
+    )
     return holding.flat().toSorted()
   } catch (error) {
     throw new AppError('AGENT_001', `the folder ${dir} cannot be read`, { cause: error })

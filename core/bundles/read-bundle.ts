@@ -38,7 +38,10 @@ export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<Re
   const path = join(dir, 'bundle.yaml')
   const source = await readText(path)
   const yaml = readBundleYaml(path, source ?? '')
-  const faults = source === undefined ? [{ file: path, line: 1, column: 1, code: 'AGENT_001', message: 'there is no such file' }] : yaml.faults
+  const faults =
+    source === undefined
+      ? [{ file: path, line: 1, column: 1, code: 'AGENT_001', message: 'there is no such file' }]
+      : yaml.faults
   const read: ReadBundle = { dir, file: yaml.file, bundle: undefined, faults, warnings: [], placeOf: yaml.placeOf }
   if (yaml.file === undefined || source === undefined) return read
   const bundle: AgentBundle = { file: yaml.file, tools: [], scripts: {}, hostInputs: {} }
@@ -50,7 +53,8 @@ export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<Re
   checkNames(reading)
   checkSettings(reading)
   findPromptFaults(yaml.file, {
-    fault: (at, inside, message) => faults.push({ file: path, ...yaml.placeInText(at, inside), code: 'AGENT_001', message }),
+    fault: (at, inside, message) =>
+      faults.push({ file: path, ...yaml.placeInText(at, inside), code: 'AGENT_001', message }),
     warn: (at, message) => read.warnings.push(faultAt(reading, at, message)),
   })
   return { ...read, bundle: faults.length === 0 ? bundle : undefined }
@@ -59,9 +63,15 @@ export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<Re
 async function readTool(reading: Reading, tool: ScriptToolFile, index: number): Promise<void> {
   const { bundle, deps, read } = reading
   const at = ['tools', index] as const
-  if (tool.name === submitToolName) return report(reading, [...at, 'name'], `${submitToolName} is the builtin tool; write - { builtin: ${submitToolName} }`)
+  if (tool.name === submitToolName)
+    return report(
+      reading,
+      [...at, 'name'],
+      `${submitToolName} is the builtin tool; write - { builtin: ${submitToolName} }`,
+    )
   const source = await readScript(reading, tool.script)
-  if (source === undefined) return report(reading, [...at, 'script'], `there is no script ${tool.script} in the bundle's folder`)
+  if (source === undefined)
+    return report(reading, [...at, 'script'], `there is no script ${tool.script} in the bundle's folder`)
   const file = join(reading.dir, tool.script)
   const check = await checkScript(source, file, {
     typeCheck: deps.typeCheck === true,
@@ -102,7 +112,8 @@ function checkNames(reading: Reading): void {
     report(reading, ['tools'], `no submit tool; add - { builtin: ${submitToolName} }`)
   }
   for (const [index, kind] of file.node_kinds.entries()) {
-    if (reading.deps.nodeKinds?.has(kind) === false) report(reading, ['node_kinds', index], `no query pack finds nodes of kind ${kind}`)
+    if (reading.deps.nodeKinds?.has(kind) === false)
+      report(reading, ['node_kinds', index], `no query pack finds nodes of kind ${kind}`)
   }
 }
 

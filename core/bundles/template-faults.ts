@@ -1,15 +1,18 @@
 import { childrenOf, isNode, parseTemplate, type TemplateNode, type TemplateSyntaxFault } from './nunjucks-nodes.ts'
 
 /** What a prompt is made of. Calls, includes, macros and computed names are not: bundles are data, not programs. */
-const allowedNodes = new Set([
-  ...['Root', 'NodeList', 'Output', 'TemplateData', 'Symbol', 'Literal', 'LookupVal', 'Filter', 'Group', 'Array'],
-  ...['If', 'InlineIf', 'For', 'Set', 'Compare', 'CompareOperand', 'And', 'Or', 'Not', 'In', 'Concat'],
-  ...['Add', 'Sub', 'Mul', 'Div', 'FloorDiv', 'Mod', 'Neg'],
-])
-const allowedFilters = new Set([
-  ...['upper', 'lower', 'trim', 'title', 'capitalize', 'length', 'wordcount', 'default', 'd', 'indent', 'replace'],
-  ...['join', 'first', 'last', 'sort', 'list', 'reverse', 'truncate', 'round', 'int', 'float', 'dump'],
-])
+const allowedNodes = new Set<string>(
+  `
+  Root NodeList Output TemplateData Symbol Literal LookupVal Filter Group Array If InlineIf For Set Compare
+  CompareOperand And Or Not In Concat Add Sub Mul Div FloorDiv Mod Neg
+  `.match(/\w+/g),
+)
+const allowedFilters = new Set<string>(
+  `
+  upper lower trim title capitalize length wordcount default d indent replace join first last sort list
+  reverse truncate round int float dump
+  `.match(/\w+/g),
+)
 const loopFields = new Set(['index', 'index0', 'first', 'last', 'length', 'revindex', 'revindex0'])
 
 /** The variables a prompt may use, and the settings under `settings`. */
@@ -35,7 +38,8 @@ function check(node: TemplateNode, report: Report, scope: Scope): void {
   if (!allowedNodes.has(node.type)) return report(node, `${node.type} may not be used in a prompt`)
   if (node.type === 'Symbol') return checkVariable(node, report, scope)
   if (node.type === 'LookupVal') return checkLookup(node, report, scope)
-  if (node.type === 'Set' && !isNode(node.fields['value'])) return report(node, 'a block set may not be used in a prompt')
+  if (node.type === 'Set' && !isNode(node.fields['value']))
+    return report(node, 'a block set may not be used in a prompt')
   const filter = node.type === 'Filter' ? node.fields['name'] : undefined
   if (isNode(filter) && !allowedFilters.has(textOf(filter))) report(filter, `unknown filter ${textOf(filter)}`)
   for (const child of childrenOf(node)) if (child !== filter) check(child, report, scope)
@@ -49,12 +53,13 @@ function checkVariable(node: TemplateNode, report: Report, { names, own }: Scope
 
 function checkLookup(node: TemplateNode, report: Report, scope: Scope): void {
   const { target, val } = node.fields
-  const root = isNode(target) && target.type === 'Symbol' ? textOf(target) : undefined
+  if (!isNode(target)) return report(node, 'only settings.<name> may be looked up')
+  const root = target.type === 'Symbol' ? textOf(target) : undefined
   const field = isNode(val) && val.type === 'Literal' ? textOf(val) : undefined
   if (root === 'loop' && field !== undefined && loopFields.has(field)) return
   if (root !== 'settings' || field === undefined) return report(node, 'only settings.<name> may be looked up')
   const known = scope.names?.settings
-  if (known !== undefined && !known.has(field)) report(node, `unknown setting settings.${field}`)
+  if (known !== undefined && !known.has(field)) report(target, `unknown setting settings.${field}`)
 }
 
 /** Names the template itself sets, anywhere in it. */

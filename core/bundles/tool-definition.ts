@@ -34,7 +34,10 @@ export function buildToolDefinition(
   for (const [name, override] of Object.entries(tool.inputs_override)) {
     const property = properties.get(name)
     if (property === undefined) {
-      built.faults.push({ key: name, message: `inputs_override names ${name}, which is no input of ${tool.script} the model sees` })
+      built.faults.push({
+        key: name,
+        message: `inputs_override names ${name}, which is no input of ${tool.script} the model sees`,
+      })
     } else properties.set(name, overridden(name, property, override, built))
   }
   for (const [name, property] of properties) {
@@ -48,10 +51,14 @@ export function buildToolDefinition(
 
 function overridden(name: string, property: JsonSchema, override: JsonSchema, built: BuiltTool): JsonSchema {
   const changed = fixedKeywords.filter(
-    (keyword) => Object.hasOwn(override, keyword) && JSON.stringify(override[keyword]) !== JSON.stringify(property[keyword]),
+    (keyword) =>
+      Object.hasOwn(override, keyword) && JSON.stringify(override[keyword]) !== JSON.stringify(property[keyword]),
   )
   for (const keyword of changed) {
-    built.warnings.push({ key: name, message: `inputs_override of ${name} changes its ${keyword}; the script's own is kept` })
+    built.warnings.push({
+      key: name,
+      message: `inputs_override of ${name} changes its ${keyword}; the script's own is kept`,
+    })
   }
   const rest = Object.entries(override).filter(([keyword]) => !fixedKeywords.includes(keyword))
   return { ...property, ...Object.fromEntries(rest) }

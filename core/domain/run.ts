@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ProjectId, RunId } from '#domain/ids.ts'
 import { operationStatuses } from '#domain/operation.ts'
 
-export const runStatuses = ['queued', 'running', 'waiting', 'completed', 'blocked', 'failed', 'cancelled'] as const
+const runStatuses = ['queued', 'running', 'waiting', 'completed', 'blocked', 'failed', 'cancelled'] as const
 export const RunStatus = z.enum(runStatuses)
 export type RunStatus = z.infer<typeof RunStatus>
 

@@ -14,8 +14,6 @@ export const RequestedCall = z.strictObject({
 })
 export type RequestedCall = z.infer<typeof RequestedCall>
 
-export type ToolCall = { id: string; name: string; args: Record<string, unknown> }
-
 export const Message = z.discriminatedUnion('role', [
   z.strictObject({ role: z.literal('system'), content: z.string() }),
   z.strictObject({ role: z.literal('user'), content: z.string() }),

@@ -1,4 +1,4 @@
--- Further KEYS: op:<O>. ARGV: operation, dispatch, token, lease in ms, times it may be lost, code for that, code for
+-- Further KEYS: op:<O>, node:<O>. ARGV: operation, dispatch, token, lease in ms, times it may be lost, code for that, code for
 -- cancelled, origin kind, origin id
 local refused = refusal()
 if refused == 'unknown' then return { 'gone' } end
@@ -6,16 +6,16 @@ if refused then return { refused } end
 local id, token, lease_ms = ARGV[1], ARGV[3], tonumber(ARGV[4])
 local origin = { ARGV[8], ARGV[9] }
 local op = KEYS[10]
-local fields = redis.call('HMGET', op, 'status', 'dispatch', 'token', 'attempt', 'bundle', 'hash', 'node', 'nid')
+local fields = redis.call('HMGET', op, 'status', 'dispatch', 'token', 'attempt', 'bundle', 'hash', 'nid')
 local status, attempt = fields[1], tonumber(fields[4] or '0')
-local operation = { id = id, node = fields[8], bundle = fields[5] }
+local operation = { id = id, node = fields[7], bundle = fields[5] }
 if not status or fields[2] ~= ARGV[2] or (status ~= 'dispatched' and status ~= 'running') then return { 'gone' } end
 
 local at = now()
 local run = redis.call('HMGET', keys.run, 'status', 'cancel', 'project', 'snapshot', 'traceparent')
 local function claimed(number)
   redis.call('ZADD', keys.leases, text(at + lease_ms), id)
-  return { 'claimed', number, fields[5], fields[6], fields[7], run[3], run[4] or '', run[5] or '' }
+  return { 'claimed', number, fields[5], fields[6], redis.call('GET', KEYS[11]), run[3], run[4] or '', run[5] or '' }
 end
 if status == 'running' then
   if fields[3] == token then return claimed(attempt) end

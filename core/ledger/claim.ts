@@ -59,7 +59,7 @@ export async function claim(store: LedgerStore, job: DispatchedOperation, token:
   const keys = runKeys(store.namespace, runId)
   const answer = await script(
     store.redis,
-    [...keys.scripted, keys.operation(operationId)],
+    [...keys.scripted, keys.operation(operationId), keys.node(operationId)],
     [operationId, dispatch, token, store.leaseMs, maxLost, lostCode, cancelledCode, store.origin.kind, store.origin.id],
   )
   const reply = Reply.parse(answer)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { RunId } from '#domain/ids.ts'
+import { newToken, type RunId } from '#domain/ids.ts'
 import type { EndedOperationStatus, PlannedOperation } from '#domain/operation.ts'
 import { anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
 import { testLedger, type TestLedger } from '#testing/ledger.ts'
@@ -44,7 +44,8 @@ type World = { ledger: Ledger; runId: RunId; jobs: DispatchedOperation[]; attemp
 
 const acts: Record<Step['act'], (world: World, pick: number) => Promise<(() => Promise<unknown>) | undefined>> = {
   async dispatch(world, pick) {
-    const send = () => world.ledger.dispatch(world.runId, 1 + (pick % 3), `d${pick}-${world.jobs.length}`)
+    const command = newToken()
+    const send = () => world.ledger.dispatch(world.runId, 1 + (pick % 3), command)
     const { taken } = await send()
     world.jobs.push(...taken.map((job) => ({ runId: world.runId, ...job })))
     return send
@@ -120,7 +121,6 @@ it('keeps its accounts in every order of commands, repeats and lost workers, and
     await finish(world)
     await test.ledger.relayResults(runId)
     const run = await test.ledger.getRun(runId)
-    if (run.phase !== 'review') console.log(JSON.stringify(run.counts), JSON.stringify(sequence), JSON.stringify(operations.map((o) => [o.operationId, o.after])), JSON.stringify((await test.ledger.readEvents(runId, {after: 0, limit: 100})).map((e) => [e.event, e.operationId, e.data])), await test.redis.lrange(`${test.namespace}:{${runId}}:cascade`, 0, -1))
     expect(run.phase).toBe('review')
     expect((await test.ledger.verify(runId)).violations).toEqual([])
   })

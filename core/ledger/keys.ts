@@ -16,6 +16,8 @@ export type RunKeys = {
   commands: string
   scripted: readonly string[]
   operation(id: OperationId): string
+  /** The operation's node, apart from it: Redis keeps a hash of short values in a third of the memory. */
+  node(id: OperationId): string
   /** The operations that wait for `id`, in plan order. */
   after(id: OperationId): string
 }
@@ -37,6 +39,7 @@ export function runKeys(namespace: string, runId: RunId): RunKeys {
     ...named,
     scripted: Object.values(named),
     operation: (id) => `${prefix}op:${id}`,
+    node: (id) => `${prefix}node:${id}`,
     after: (id) => `${prefix}after:${id}`,
   }
 }

@@ -1,4 +1,4 @@
--- Further KEYS: op:<O> of each operation of the slice, then after:<D> of each distinct operation they wait for.
+-- Further KEYS: op:<O> of each operation of the slice, node:<O> of each, then after:<D> of each distinct operation they wait for.
 -- ARGV: slice number, '1' when it is the last, number of operations, number of distinct dependencies, those dependencies,
 -- then per operation: id, bundle, bundle hash, node id, node, priority, number of dependencies, their indices in the list.
 local refused = refusal()
@@ -33,14 +33,15 @@ for i = 1, operations do
   local rank = text(tonumber(ARGV[arg + 5]) * 1e9 + index)
   local op = KEYS[9 + i]
   if left == 0 then
-    redis.call('HSET', op, 'status', 'ready', 'bundle', ARGV[arg + 1], 'hash', ARGV[arg + 2], 'nid', ARGV[arg + 3], 'node', ARGV[arg + 4], 'rank', rank)
+    redis.call('HSET', op, 'status', 'ready', 'bundle', ARGV[arg + 1], 'hash', ARGV[arg + 2], 'nid', ARGV[arg + 3], 'rank', rank)
     redis.call('ZADD', keys.ready, rank, id)
     ready = ready + 1
   else
-    redis.call('HSET', op, 'status', 'pending', 'bundle', ARGV[arg + 1], 'hash', ARGV[arg + 2], 'nid', ARGV[arg + 3], 'node', ARGV[arg + 4], 'rank', rank, 'left', left)
-    for d = 1, left do redis.call('RPUSH', KEYS[9 + operations + tonumber(ARGV[arg + 6 + d])], id) end
+    redis.call('HSET', op, 'status', 'pending', 'bundle', ARGV[arg + 1], 'hash', ARGV[arg + 2], 'nid', ARGV[arg + 3], 'rank', rank, 'left', left)
+    for d = 1, left do redis.call('RPUSH', KEYS[9 + 2 * operations + tonumber(ARGV[arg + 6 + d])], id) end
     pending = pending + 1
   end
+  redis.call('SET', KEYS[9 + operations + i], ARGV[arg + 4])
   redis.call('ZADD', keys.operations, index, id)
   index = index + 1
   arg = arg + 7 + left

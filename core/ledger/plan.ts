@@ -29,11 +29,12 @@ export type PlanSlice = {
 export async function plan(store: LedgerStore, runId: RunId, slice: PlanSlice): Promise<PlanAnswer> {
   if (slice.operations.length > maxSliceOperations) throw new RangeError(`more than ${maxSliceOperations} in one slice`)
   const keys = runKeys(store.namespace, runId)
+  const ids = slice.operations.map((operation) => operation.operationId)
   const dependencies = [...new Set(slice.operations.flatMap((operation) => operation.after))]
   const position = new Map(dependencies.map((id, index) => [id, index + 1]))
   const answer = await script(
     store.redis,
-    [...keys.scripted, ...slice.operations.map((o) => keys.operation(o.operationId)), ...dependencies.map(keys.after)],
+    [...keys.scripted, ...ids.map(keys.operation), ...ids.map(keys.node), ...dependencies.map(keys.after)],
     [
       slice.slice,
       slice.last ? '1' : '0',

@@ -9,7 +9,6 @@ import type { LedgerStore } from './store.ts'
 const fields = [
   'bundle',
   'hash',
-  'node',
   'rank',
   'status',
   'attempt',
@@ -25,16 +24,15 @@ const count = z
   .string()
   .nullable()
   .transform((value) => Number(value ?? 0))
-const Fields = z.tuple([z.string(), z.string(), z.string(), count, text, count, count, count, count, text, text, text])
+const Fields = z.tuple([z.string(), z.string(), count, text, count, count, count, count, text, text, text])
 /** plan.lua: rank = priority × this + place in the plan. */
 const rankUnit = 1e9
 const statusSlice = 1_000
 
 /** RUN_001 when there is no such run, RUN_004 when it has no such operation. */
 export async function getOperation(store: LedgerStore, runId: RunId, operationId: OperationId): Promise<Operation> {
-  const key = runKeys(store.namespace, runId).operation(operationId)
-  const values = await store.redis.hmget(key, ...fields)
-  if (values[0] !== null) return toOperation(runId, operationId, values)
+  const keys = runKeys(store.namespace, runId)
+  if ((await store.redis.exists(keys.operation(operationId))) === 1) return readOperation(store, runId, operationId)
   await getRun(store, runId)
   throw new AppError('RUN_004', `Run "${runId}" has no operation "${operationId}".`)
 }
@@ -66,7 +64,7 @@ export async function listOperations(
     const ids = await store.redis.zrange(keys.operations, String(position), String(position + sliceLength - 1))
     const kept = page.status === undefined ? ids : await withStatus(store, runId, ids, page.status)
     const wanted = kept.slice(0, page.limit - operations.length)
-    operations.push(...(await readOperations(store, runId, wanted)))
+    operations.push(...(await Promise.all(wanted.map((id) => readOperation(store, runId, id)))))
     const last = wanted.at(-1)
     if (operations.length >= page.limit && last !== undefined) {
       return { operations, next: String(position + ids.indexOf(last) + 1) }
@@ -87,21 +85,20 @@ async function withStatus(
   return ids.filter((_, index) => statuses[index] === status)
 }
 
-async function readOperations(store: LedgerStore, runId: RunId, ids: readonly OperationId[]): Promise<Operation[]> {
+async function readOperation(store: LedgerStore, runId: RunId, operationId: OperationId): Promise<Operation> {
   const keys = runKeys(store.namespace, runId)
-  const rows = await Promise.all(ids.map((id) => store.redis.hmget(keys.operation(id), ...fields)))
-  return ids.map((id, index) => toOperation(runId, id, rows[index]))
-}
-
-function toOperation(runId: RunId, operationId: OperationId, values: unknown): Operation {
-  const [bundle, bundleHash, node, rank, status, attempt, dispatch, lost, left, started, ended, outcome] =
+  const [values, node] = await Promise.all([
+    store.redis.hmget(keys.operation(operationId), ...fields),
+    store.redis.get(keys.node(operationId)),
+  ])
+  const [bundle, bundleHash, rank, status, attempt, dispatch, lost, left, started, ended, outcome] =
     Fields.parse(values)
   return Operation.parse({
     operationId,
     runId,
     bundle,
     bundleHash,
-    node: JSON.parse(node),
+    node: JSON.parse(node ?? 'null'),
     priority: Math.floor(rank / rankUnit),
     status,
     attempt,

@@ -23,9 +23,9 @@ describe('runs', () => {
   it('are listed newest first from creation on, page by page, and leave the active ones when they end', async () => {
     const runs = [aNewRun(), aNewRun(), aNewRun()].map((run) => ({ ...run, projectId: 'listing' }))
     for (const run of runs) await ledger.createRun(run)
-    const [first, second, third] = runs.map(({ runId }) => runId).sort()
+    const [first, second, third] = runs.map(({ runId }) => runId).toSorted()
     const all = await ledger.listRuns('listing', { limit: 10 })
-    expect(all.map(({ runId }) => runId).sort()).toEqual([first, second, third])
+    expect(all.map(({ runId }) => runId).toSorted()).toEqual([first, second, third])
     const [newest] = await ledger.listRuns('listing', { limit: 1 })
     const rest = await ledger.listRuns('listing', { limit: 10, ...(newest && { before: newest.runId }) })
     expect(rest).toEqual(all.slice(1))

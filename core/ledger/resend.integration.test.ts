@@ -83,6 +83,7 @@ async function stateOf(runId: RunId): Promise<unknown> {
 async function contentOf(key: string): Promise<unknown> {
   if (key.endsWith(':leases')) return test.redis.zrange(key, '0', '-1')
   const type = await test.redis.type(key)
+  if (type === 'string') return test.redis.get(key)
   if (type === 'hash') return test.redis.hgetall(key)
   if (type === 'zset') return test.redis.zrange(key, '0', '-1', 'WITHSCORES')
   if (type === 'list') return test.redis.lrange(key, 0, -1)

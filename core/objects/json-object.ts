@@ -5,16 +5,6 @@ import type { ObjectStore } from './object-store.ts'
 
 const contentType = 'application/json'
 
-/** Stores `value` under `key`. It is one of our own typed values: `schema` names the type, nothing is checked. */
-export async function putJson<Schema extends z.ZodType>(
-  objects: ObjectStore,
-  key: string,
-  _schema: Schema,
-  value: z.infer<Schema>,
-): Promise<void> {
-  await objects.put(key, JSON.stringify(value), { contentType })
-}
-
 /** Stores `value` under the key made of its JSON's hash, and answers the hash. */
 export async function putHashedJson(
   objects: ObjectStore,
@@ -27,16 +17,7 @@ export async function putHashedJson(
   return hash
 }
 
-/** Reads and parses an object. STORE_003 when it is missing or does not match `schema`. */
-export async function getJson<Schema extends z.ZodType>(
-  objects: ObjectStore,
-  key: string,
-  schema: Schema,
-): Promise<z.infer<Schema>> {
-  return parseObject(await objects.get(key), key, schema)
-}
-
-/** Like `getJson`, and STORE_003 also when the bytes do not have the hash they are named by. */
+/** Reads and parses an object. STORE_003 when it is missing, off `schema`, or its bytes do not have the hash it is named by. */
 export async function getHashedJson<Schema extends z.ZodType>(
   objects: ObjectStore,
   key: string,

@@ -18,10 +18,6 @@ export type LogOptions = {
   write?: (line: string) => void
 }
 
-export function isLogLevel(value: string): value is LogLevel {
-  return levels.some((level) => level === value)
-}
-
 /** A log that writes to stderr unless told otherwise, so that stdout stays the program's answer. */
 export function openLog(options: LogOptions): Log {
   const least = levels.indexOf(options.level)

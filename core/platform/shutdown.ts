@@ -1,6 +1,6 @@
 import { after } from '#platform/clock.ts'
 
-export type Closing = { name: string; close: () => Promise<void> }
+type Closing = { name: string; close: () => Promise<void> }
 
 /**
  * Closes what was opened, last opened first, each at most once. Every one is tried even when another fails; the first
@@ -43,6 +43,6 @@ export function exitOnSignal(close: () => Promise<void>, limitMs = 30_000): void
 export function stopWithParent(close: () => Promise<void>): void {
   if (process.send === undefined) return
   process.on('disconnect', () => {
-    close().finally(() => process.exit(0))
+    void close().finally(() => process.exit(0))
   })
 }

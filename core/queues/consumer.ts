@@ -78,15 +78,15 @@ async function work<Q extends QueueName>(options: ConsumerOptions<Q>, job: Job, 
   }
 }
 
-/** Whether `work` ends within `ms`. */
-async function within(ms: number, work: Promise<void>): Promise<boolean> {
+/** Whether `ending` comes within `ms`. */
+async function within(ms: number, ending: Promise<void>): Promise<boolean> {
   const limit = new AbortController()
   const tooLate = delay(ms, limit.signal).then(
     () => false,
     () => false,
   )
   try {
-    return await Promise.race([work.then(() => true), tooLate])
+    return await Promise.race([ending.then(() => true), tooLate])
   } finally {
     limit.abort()
   }

@@ -24,7 +24,11 @@ export type ScriptCheck = {
 }
 
 /** Checks one script against the rules of features.md G2. Never throws on a bad script. */
-export async function checkScript(source: string, path: string, options: ScriptCheckOptions = {}): Promise<ScriptCheck> {
+export async function checkScript(
+  source: string,
+  path: string,
+  options: ScriptCheckOptions = {},
+): Promise<ScriptCheck> {
   const script = await parseScript(source)
   const faults = [...script.faults]
   if (!faults.some((fault) => fault.code === 'E000')) {
@@ -33,7 +37,12 @@ export async function checkScript(source: string, path: string, options: ScriptC
     if (isSound && options.typeCheck !== false) faults.push(...typeFaults(script))
   }
   faults.sort((a, b) => a.line - b.line || a.column - b.column)
-  return { path, valid: faults.every((fault) => fault.severity === 'warning'), faults, declarations: script.declarations }
+  return {
+    path,
+    valid: faults.every((fault) => fault.severity === 'warning'),
+    faults,
+    declarations: script.declarations,
+  }
 }
 
 function unusedFaults(script: ParsedScript): ScriptFault[] {
@@ -55,7 +64,9 @@ function shapeFaults(script: ParsedScript, options: ScriptCheckOptions): ScriptF
     faults.push(warning('W001', script.last, 'the last expression is a bare dict or list; give it a name first'))
   }
   if (lines > maxLines) {
-    faults.push(warning('W004', { line: maxLines + 1, column: 1 }, `the script has ${lines} lines, more than ${maxLines}`))
+    faults.push(
+      warning('W004', { line: maxLines + 1, column: 1 }, `the script has ${lines} lines, more than ${maxLines}`),
+    )
   }
   if (options.isSubmit === true && !script.usedNames.has('submit_result')) {
     faults.push(warning('W006', { line: 1, column: 1 }, 'the submit script never calls submit_result'))
@@ -69,7 +80,9 @@ function hostFaults(script: ParsedScript, known: ScriptCheckOptions['knownExtern
     const signature = known.get(external.name)
     const fault = signature === undefined ? 'is not one the host offers' : signatureFault(external, signature)
     const at = { line: external.line, column: external.column }
-    return fault === undefined ? [] : [{ ...at, code: 'E013', severity: 'error', message: `external ${external.name} ${fault}` }]
+    return fault === undefined
+      ? []
+      : [{ ...at, code: 'E013', severity: 'error', message: `external ${external.name} ${fault}` }]
   })
 }
 

@@ -21,12 +21,14 @@ export function signatureFault(declared: ExternalSignature, known: ExternalSigna
     const expected = known.parameters[index]
     if (expected === undefined) return `has a parameter ${parameter.name} that the host does not take`
     if (expected.name !== parameter.name) return `has ${parameter.name} where the host takes ${expected.name}`
-    if (!isSame(parameter.schema, expected.schema)) return `takes ${parameter.name}: ${parameter.type}, the host ${expected.type}`
+    if (!isSame(parameter.schema, expected.schema))
+      return `takes ${parameter.name}: ${parameter.type}, the host ${expected.type}`
     if ('default' in parameter && !('default' in expected)) return `has a default for ${parameter.name}, the host none`
   }
   const missing = known.parameters.slice(declared.parameters.length).find((parameter) => !('default' in parameter))
   if (missing !== undefined) return `lacks the parameter ${missing.name}: ${missing.type}`
-  if (!isSame(declared.returnsSchema, known.returnsSchema)) return `returns ${declared.returns}, the host ${known.returns}`
+  if (!isSame(declared.returnsSchema, known.returnsSchema))
+    return `returns ${declared.returns}, the host ${known.returns}`
   return undefined
 }
 

@@ -23,5 +23,5 @@ export function* readLines(descriptor: number): Generator<string> {
 /** Writes the line whole, waiting for the reader if it must. */
 export function writeLine(descriptor: number, line: string): void {
   const bytes = Buffer.from(`${line}\n`)
-  for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written)
+  for (let written = 0; written < bytes.length;) written += writeSync(descriptor, bytes, written)
 }

@@ -19,8 +19,10 @@ const maxMessage = 4_000
 
 /** The ending that an error thrown while a script ran stands for. An error that is not the script's is a crash. */
 export function endingOfError(error: unknown, run: FailedRun): ScriptEnding {
-  if (error instanceof ValueTooDeep) return { kind: 'stopped', code: 'TOOL_006', limit: 'value_depth', message: error.message }
-  if (!(error instanceof MontyError)) return { kind: 'crashed', code: 'TOOL_004', message: String(error).slice(0, maxMessage) }
+  if (error instanceof ValueTooDeep)
+    return { kind: 'stopped', code: 'TOOL_006', limit: 'value_depth', message: error.message }
+  if (!(error instanceof MontyError))
+    return { kind: 'crashed', code: 'TOOL_004', message: String(error).slice(0, maxMessage) }
   const { typeName: type, message: full } = error.exception
   const message = full.slice(0, maxMessage)
   return limitEnding(type, message, run) ?? raisedEnding(error, type, message, run)
@@ -37,7 +39,9 @@ function limitEnding(type: string, message: string, { limits, ownMs }: FailedRun
 function raisedEnding(error: MontyError, type: string, message: string, run: FailedRun): ScriptEnding {
   // An external's wrapper stands where the declaration is; the author's line is the one that called it.
   const frames = framesOf(error).filter((frame) => !run.script.externals.includes(frame.functionName))
-  const where = frames.slice(-maxFrames).map((frame) => `  ${run.script.path}:${frame.line} in ${frame.functionName}\n    ${frame.source}`)
+  const where = frames
+    .slice(-maxFrames)
+    .map((frame) => `  ${run.script.path}:${frame.line} in ${frame.functionName}\n    ${frame.source}`)
   const line = frames.at(-1)?.line ?? syntaxErrorLine(error)
   return {
     kind: 'raised',

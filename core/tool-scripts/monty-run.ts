@@ -75,7 +75,9 @@ function advance(run: MontyRun, move: () => Progress): ScriptStep {
   try {
     const step = stepOf(run, move())
     spend()
-    return step.kind === 'end' || run.ownMs <= run.limits.durationMs ? step : { kind: 'end', ending: outOfTime(run.limits) }
+    return step.kind === 'end' || run.ownMs <= run.limits.durationMs
+      ? step
+      : { kind: 'end', ending: outOfTime(run.limits) }
   } catch (error) {
     spend()
     return { kind: 'end', ending: endingOfError(error, run) }

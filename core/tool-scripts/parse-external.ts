@@ -16,7 +16,8 @@ export function externalOf(statement: SyntaxNode): ReadDeclaration<ExternalDecla
   if (decorators.length > 1) faults.push(scriptFault(statement, 'E006', 'an external has no other decorator'))
   const declaration = readSignature(definition, faults)
   const body = definition.childForFieldName('body')
-  if (!isStub(body)) faults.push(scriptFault(body ?? definition, 'E007', `the body of external ${declaration.name} is not \`...\``))
+  if (!isStub(body))
+    faults.push(scriptFault(body ?? definition, 'E007', `the body of external ${declaration.name} is not \`...\``))
   const unmark = { start: mark.startIndex, end: mark.endIndex, text: '' }
   if (body === null) return { declaration, faults, runEdits: [unmark], typeEdits: [unmark] }
   // Monty cannot await a host function, so the declaration becomes a wrapper that calls one under another name;
@@ -79,5 +80,8 @@ function readParameter(node: SyntaxNode, external: string, faults: ScriptFault[]
 function isStub(body: SyntaxNode | null): boolean {
   if (body === null) return false
   const statements = partsOf(body).map((statement) => partsOf(statement)[0]?.type ?? statement.type)
-  return statements.at(-1) === 'ellipsis' && (statements.length === 1 || (statements.length === 2 && statements[0] === 'string'))
+  return (
+    statements.at(-1) === 'ellipsis' &&
+    (statements.length === 1 || (statements.length === 2 && statements[0] === 'string'))
+  )
 }

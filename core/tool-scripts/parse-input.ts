@@ -16,7 +16,8 @@ export type ReadDeclaration<T> = {
 export function inputOf(statement: SyntaxNode): ReadDeclaration<InputDeclaration> | undefined {
   const [assignment] = statement.type === 'expression_statement' ? partsOf(statement) : []
   const call = assignment?.type === 'assignment' ? assignment.childForFieldName('right') : null
-  if (assignment === undefined || call?.type !== 'call' || call.childForFieldName('function')?.text !== 'Input') return undefined
+  if (assignment === undefined || call?.type !== 'call' || call.childForFieldName('function')?.text !== 'Input')
+    return undefined
   const faults: ScriptFault[] = []
   const declaration = readInput(assignment, call, faults)
   return {
@@ -28,17 +29,20 @@ export function inputOf(statement: SyntaxNode): ReadDeclaration<InputDeclaration
 }
 
 function readInput(assignment: SyntaxNode, call: SyntaxNode, faults: ScriptFault[]): InputDeclaration | undefined {
-  const fail = (node: SyntaxNode, message: string): void => void faults.push(scriptFault(node, 'E008', message))
+  const fail = (node: SyntaxNode, message: string): undefined => {
+    faults.push(scriptFault(node, 'E008', message))
+  }
   const left = assignment.childForFieldName('left')
   const annotation = assignment.childForFieldName('type')
   const name = left?.type === 'identifier' ? left.text : ''
-  if (name === '') return void fail(assignment, 'an input is assigned to one plain name')
-  if (annotation === null) return void fail(assignment, `input ${name} has no type annotation`)
+  if (name === '') return fail(assignment, 'an input is assigned to one plain name')
+  if (annotation === null) return fail(assignment, `input ${name} has no type annotation`)
   const schema = typeSchema(annotation)
-  if (schema === undefined) return void fail(annotation, `input ${name} has an unsupported type: ${annotation.text}`)
+  if (schema === undefined) return fail(annotation, `input ${name} has an unsupported type: ${annotation.text}`)
   const given = readArguments(call)
-  if (given === undefined) return void fail(call, `input ${name} takes its name and a literal default, nothing else`)
-  if (given.name !== name) return void fail(call, `Input(${JSON.stringify(given.name)}) is assigned to ${name}; the names must be equal`)
+  if (given === undefined) return fail(call, `input ${name} takes its name and a literal default, nothing else`)
+  if (given.name !== name)
+    return fail(call, `Input(${JSON.stringify(given.name)}) is assigned to ${name}; the names must be equal`)
   const common = { ...positionOf(assignment), name, type: annotation.text }
   if (given.default === undefined) return { ...common, schema, optional: false }
   const isNone = given.default.value === null

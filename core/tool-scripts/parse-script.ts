@@ -58,8 +58,9 @@ function readDeclaration(statement: SyntaxNode, script: ParsedScript): boolean {
   if (statement.type === 'import_from_statement' || statement.type === 'future_import_statement') {
     const module = statement.childForFieldName('module_name')?.text
     if (module === 'typing') return false
-    script.runEdits.push({ start: statement.startIndex, end: statement.endIndex, text: 'pass' })
-    if (module === 'grail') script.typeEdits.push({ start: statement.startIndex, end: statement.endIndex, text: 'pass' })
+    const edit = { start: statement.startIndex, end: statement.endIndex, text: 'pass' }
+    script.runEdits.push(edit)
+    script.typeEdits.push(edit)
     return true
   }
   const input = inputOf(statement)
@@ -77,7 +78,10 @@ function readDeclaration(statement: SyntaxNode, script: ParsedScript): boolean {
 
 function reportDuplicates(script: ParsedScript): void {
   const seen = new Set<string>()
-  for (const [code, list] of [['E008', script.declarations.inputs], ['E006', script.declarations.externals]] as const) {
+  for (const [code, list] of [
+    ['E008', script.declarations.inputs],
+    ['E006', script.declarations.externals],
+  ] as const) {
     for (const { name, line, column } of list) {
       if (seen.has(name)) {
         script.faults.push({ code, severity: 'error', line, column, message: `${name} is declared twice` })

@@ -20,9 +20,7 @@ export function plainValue(value: unknown, depth = 0): unknown {
       return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
     case 'object':
       return value === null ? null : plainObject(value, depth + 1)
-    case 'undefined':
-    case 'function':
-    case 'symbol':
+    default:
       return null
   }
 }

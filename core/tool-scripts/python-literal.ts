@@ -51,7 +51,7 @@ function negative(node: SyntaxNode): PythonLiteral | undefined {
 function stringLiteral(node: SyntaxNode): PythonLiteral | undefined {
   const parts = partsOf(node)
   const prefix = (parts[0]?.text ?? '').toLowerCase()
-  if (prefix.startsWith('b') || parts.some((part) => part.type === 'interpolation')) return undefined
+  if (prefix.startsWith('b') || prefix.includes('f') || prefix.includes('t')) return undefined
   const contents = parts.filter((part) => part.type === 'string_content')
   if (prefix.startsWith('r')) return { value: contents.map((part) => part.text).join('') }
   return { value: contents.map(unescaped).join('') }

@@ -38,7 +38,8 @@ const schemas = new WeakMap<CompiledScript, ObjectSchema>()
  */
 export function checkedInputs(script: CompiledScript, request: ScriptRequest): Record<string, unknown> {
   const missing = script.declarations.externals.find(({ name }) => !Object.hasOwn(request.externals, name))
-  if (missing !== undefined) throw new AppError('AGENT_001', `${script.path}:${missing.line} external ${missing.name} is unknown to the host`)
+  if (missing !== undefined)
+    throw new AppError('AGENT_001', `${script.path}:${missing.line} external ${missing.name} is unknown to the host`)
   const schema = schemas.get(script) ?? inputSchema(script.declarations)
   schemas.set(script, schema)
   const checked = validateArguments(schema, request.inputs)

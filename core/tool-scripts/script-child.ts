@@ -1,5 +1,12 @@
 import { readLines, writeLine } from './line-channel.ts'
-import { resumeMonty, startMonty, type HostAnswer, type MontyRun, type MontyScript, type ScriptStep } from './monty-run.ts'
+import {
+  resumeMonty,
+  startMonty,
+  type HostAnswer,
+  type MontyRun,
+  type MontyScript,
+  type ScriptStep,
+} from './monty-run.ts'
 import type { FromScriptProcess, ToScriptProcess } from './script-protocol.ts'
 
 /**
@@ -15,7 +22,12 @@ const runs = new Map<number, MontyRun>()
 function carryOut(message: ToScriptProcess): void {
   switch (message.t) {
     case 'code':
-      scripts.set(message.hash, { path: message.path, code: message.code, inputs: message.inputs, externals: message.externals })
+      scripts.set(message.hash, {
+        path: message.path,
+        code: message.code,
+        inputs: message.inputs,
+        externals: message.externals,
+      })
       return
     case 'forget':
       scripts.delete(message.hash)
@@ -46,7 +58,11 @@ function resume(id: number, answer: HostAnswer): void {
 }
 
 function report(id: number, run: MontyRun, step: ScriptStep): void {
-  const line = JSON.stringify({ t: step.kind, id, ...(step.kind === 'call' ? { name: step.name, args: step.args } : { ending: step.ending }) })
+  const line = JSON.stringify({
+    t: step.kind,
+    id,
+    ...(step.kind === 'call' ? { name: step.name, args: step.args } : { ending: step.ending }),
+  })
   const isTooLarge = line.length > run.limits.valueBytes + run.limits.printedBytes
   if (step.kind === 'end' || isTooLarge) runs.delete(id)
   if (!isTooLarge) return writeLine(output, line)

@@ -27,10 +27,10 @@ export type ExternalDeclaration = SourcePosition & {
 export type ScriptDeclarations = { inputs: InputDeclaration[]; externals: ExternalDeclaration[] }
 
 /** Codes of features.md G2. `E000` is a script that does not parse at all. */
-export const scriptFaultCodes = [
-  ...['E000', 'E001', 'E002', 'E003', 'E004', 'E005', 'E006', 'E007', 'E008', 'E009', 'E010', 'E011', 'E012', 'E013'],
-  ...['E100', 'W001', 'W002', 'W003', 'W004', 'W006'],
-] as const
-export type ScriptFaultCode = (typeof scriptFaultCodes)[number]
+export type ScriptFaultCode =
+  | `E00${0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}`
+  | `E01${0 | 1 | 2 | 3}`
+  | 'E100'
+  | `W00${1 | 2 | 3 | 4 | 6}`
 
 export type ScriptFault = SourcePosition & { code: ScriptFaultCode; severity: 'error' | 'warning'; message: string }

@@ -83,7 +83,10 @@ function startCall(lane: Lane, call: ScriptCall): void {
   lane.calls.set(call.id, call)
   const { hash, path, montyCode: code, declarations } = call.script
   if (!lane.known.delete(hash)) {
-    const names = { inputs: declarations.inputs.map(({ name }) => name), externals: declarations.externals.map(({ name }) => name) }
+    const names = {
+      inputs: declarations.inputs.map(({ name }) => name),
+      externals: declarations.externals.map(({ name }) => name),
+    }
     send(lane, { t: 'code', hash, path, code, ...names })
   }
   lane.known.add(hash)

@@ -53,31 +53,35 @@ export function openScriptPool(options: ScriptPoolOptions): ScriptPool {
   }
 }
 
-function enter(pool: Pool, parts: Omit<ScriptCall, 'settled' | 'resolve' | 'reject'>, signal: AbortSignal): Promise<ScriptEnding> {
-  return new Promise((resolve, reject) => {
-    const settle = (end: () => void): void => {
-      if (call.settled) return
-      call.settled = true
-      signal.removeEventListener('abort', abort)
-      pool.open.delete(call)
-      end()
-    }
-    const call: ScriptCall = {
-      ...parts,
-      settled: false,
-      resolve: (ending) => settle(() => resolve(ending)),
-      reject: (error) => settle(() => reject(error)),
-    }
-    const abort = (): void => {
-      const lane = pool.open.get(call)
-      call.reject(signal.reason)
-      lane?.abandon(call)
-    }
-    signal.addEventListener('abort', abort, { once: true })
-    pool.open.set(call, undefined)
-    pool.queue.push(call)
-    dispatch(pool)
-  })
+function enter(
+  pool: Pool,
+  parts: Omit<ScriptCall, 'settled' | 'resolve' | 'reject'>,
+  signal: AbortSignal,
+): Promise<ScriptEnding> {
+  const { promise, resolve, reject } = Promise.withResolvers<ScriptEnding>()
+  const settle = (end: () => void): void => {
+    if (call.settled) return
+    call.settled = true
+    signal.removeEventListener('abort', abort)
+    pool.open.delete(call)
+    end()
+  }
+  const call: ScriptCall = {
+    ...parts,
+    settled: false,
+    resolve: (ending) => settle(() => resolve(ending)),
+    reject: (error) => settle(() => reject(error)),
+  }
+  const abort = (): void => {
+    const lane = pool.open.get(call)
+    call.reject(signal.reason)
+    lane?.abandon(call)
+  }
+  signal.addEventListener('abort', abort, { once: true })
+  pool.open.set(call, undefined)
+  pool.queue.push(call)
+  dispatch(pool)
+  return promise
 }
 
 /** Starts queued calls, oldest first, where the fewest are under way. */

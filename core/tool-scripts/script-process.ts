@@ -30,7 +30,11 @@ const maxLastWords = 2_000
 /** Starts a process that runs scripts: no environment, no inherited descriptors, nothing but two pipes. */
 export function startScriptProcess(listeners: Listeners): ScriptProcess {
   const command = [process.execPath, ...nodeOptions, childFile]
-  const child = spawn('/bin/sh', ['-c', limited, 'sh', String(dataLimit), ...command], { env: {}, cwd: '/', stdio: 'pipe' })
+  const child = spawn('/bin/sh', ['-c', limited, 'sh', String(dataLimit), ...command], {
+    env: {},
+    cwd: '/',
+    stdio: 'pipe',
+  })
   let pending: string[] = []
   let lastWords = ''
   let exited = false

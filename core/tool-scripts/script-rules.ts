@@ -37,7 +37,11 @@ export function findRuleFaults(root: SyntaxNode): ScriptFault[] {
 
 function syntaxFault(node: SyntaxNode): ScriptFault {
   const near = node.text.trim().split('\n', 1)[0] ?? ''
-  const what = node.isMissing ? `missing ${node.type}` : near === '' ? 'unexpected end' : `near ${JSON.stringify(near.slice(0, 60))}`
+  const what = node.isMissing
+    ? `missing ${node.type}`
+    : near === ''
+      ? 'unexpected end'
+      : `near ${JSON.stringify(near.slice(0, 60))}`
   return scriptFault(node, 'E000', `invalid syntax, ${what}`)
 }
 

@@ -10,7 +10,13 @@ export type ObjectSchema = {
 
 /** The schema of a script's inputs. The default of an optional input stands in its property, unless it is None: absent. */
 export function inputSchema({ inputs }: Pick<ScriptDeclarations, 'inputs'>): ObjectSchema {
-  const entries = inputs.map((input) => [input.name, { ...input.schema, ...((input.default ?? null) === null ? {} : { default: input.default }) }] as const)
+  const entries = inputs.map(
+    (input) =>
+      [
+        input.name,
+        { ...input.schema, ...((input.default ?? null) === null ? {} : { default: input.default }) },
+      ] as const,
+  )
   return {
     type: 'object',
     properties: Object.fromEntries(entries),

@@ -89,7 +89,9 @@ function arrayOf(item: SyntaxNode, depth: number): JsonSchema | undefined {
 
 function dictOf(value: SyntaxNode, depth: number): JsonSchema | undefined {
   const values = typeSchema(value, depth + 1)
-  return values === undefined ? undefined : { type: 'object', ...(isAny(values) ? {} : { additionalProperties: values }) }
+  return values === undefined
+    ? undefined
+    : { type: 'object', ...(isAny(values) ? {} : { additionalProperties: values }) }
 }
 
 function nullable(node: SyntaxNode, depth: number): JsonSchema | undefined {

@@ -5,7 +5,9 @@ export type SyntaxNode = Node
 
 /** The node's named children without comments. */
 export function partsOf(node: SyntaxNode): SyntaxNode[] {
-  return node.namedChildren.filter((child) => child !== null && child.type !== 'comment').filter((child) => child !== null)
+  return node.namedChildren
+    .filter((child) => child !== null && child.type !== 'comment')
+    .filter((child) => child !== null)
 }
 
 export function positionOf(node: SyntaxNode): SourcePosition {

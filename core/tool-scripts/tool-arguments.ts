@@ -30,7 +30,8 @@ function checkValue(schema: JsonSchema, value: unknown, path: string, faults: st
   checkChoice(schema, value, path, faults)
   if (faults.length > before) return value
   if (typeof value === 'number') checkNumber(schema, value, path, faults)
-  if (typeof value === 'string') checkLength(schema, ['minLength', 'maxLength', 'character'], value.length, path, faults)
+  if (typeof value === 'string')
+    checkLength(schema, ['minLength', 'maxLength', 'character'], value.length, path, faults)
   if (Array.isArray(value)) return checkItems(schema, value, path, faults)
   return isRecord(value) ? checkObject(schema, value, path, faults) : value
 }
@@ -67,7 +68,10 @@ function checkObject(schema: JsonSchema, value: Record<string, unknown>, path: s
 
 function checkEntries(rest: JsonSchema, value: Record<string, unknown>, path: string, faults: string[]): unknown {
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, checkValue(rest, item, path === '' ? key : `${path}.${key}`, faults)]),
+    Object.entries(value).map(([key, item]) => [
+      key,
+      checkValue(rest, item, path === '' ? key : `${path}.${key}`, faults),
+    ]),
   )
 }
 
@@ -94,16 +98,25 @@ const bounds = [
 function checkNumber(schema: JsonSchema, value: number, path: string, faults: string[]): void {
   for (const [keyword, words, holds] of bounds) {
     const bound = schema[keyword]
-    if (typeof bound === 'number' && !holds(value, bound)) faults.push(`${named(path)} must be ${words} ${bound}, got: ${value}`)
+    if (typeof bound === 'number' && !holds(value, bound))
+      faults.push(`${named(path)} must be ${words} ${bound}, got: ${value}`)
   }
 }
 
 type LengthKeywords = readonly [least: string, most: string, unit: string]
 
-function checkLength(schema: JsonSchema, [least, most, unit]: LengthKeywords, length: number, path: string, faults: string[]): void {
+function checkLength(
+  schema: JsonSchema,
+  [least, most, unit]: LengthKeywords,
+  length: number,
+  path: string,
+  faults: string[],
+): void {
   const [min, max] = [schema[least], schema[most]]
-  if (typeof min === 'number' && length < min) faults.push(`${named(path)} must have at least ${min} ${unit}s, got: ${length}`)
-  if (typeof max === 'number' && length > max) faults.push(`${named(path)} must have at most ${max} ${unit}s, got: ${length}`)
+  if (typeof min === 'number' && length < min)
+    faults.push(`${named(path)} must have at least ${min} ${unit}s, got: ${length}`)
+  if (typeof max === 'number' && length > max)
+    faults.push(`${named(path)} must have at most ${max} ${unit}s, got: ${length}`)
 }
 
 function expected(path: string, types: readonly string[], value: unknown): string {

@@ -22,7 +22,12 @@ export function typeFaults(script: ParsedScript): ScriptFault[] {
     if (error instanceof MontyTypingError) {
       return Diagnostics.parse(JSON.parse(error.displayDiagnostics('json')))
         .filter((found) => found.severity !== 'warning' && found.severity !== 'info')
-        .map(({ message, location }) => ({ ...fault, line: Math.max(1, location.row - 1), column: location.column, message }))
+        .map(({ message, location }) => ({
+          ...fault,
+          line: Math.max(1, location.row - 1),
+          column: location.column,
+          message,
+        }))
     }
     if (!(error instanceof MontyError)) throw error
     return [{ ...fault, code: 'E000', line: syntaxErrorLine(error) ?? 1, column: 1, message: error.message }]

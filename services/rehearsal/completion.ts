@@ -3,7 +3,7 @@ import type { FaultName } from './faults.ts'
 import type { Move } from './rules/rule.ts'
 
 /** What replies say in `model` and `system_fingerprint`, so that nobody takes them for a model's. */
-export const modelLabel = 'rehearsal model (no LLM)'
+const modelLabel = 'rehearsal model (no LLM)'
 
 const oversizedLength = 12 * 1024 * 1024
 

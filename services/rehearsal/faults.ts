@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-export const faultNames = [
+const faultNames = [
   'latency',
   '429',
   '503',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '#domain/error.ts'
-import { sniffArchive, sniffBytes } from '#objects/archive-magic.ts'
+import { sniffArchive, sniffBytes } from '#domain/archive-magic.ts'
 
 /** The archive again, to be read once; `digest` is the hex SHA-256 of what was read, final when all was. */
 export type SniffedArchive = { content: AsyncIterable<Uint8Array>; digest(): string }

@@ -24,4 +24,4 @@ export function eventView(event: Event) {
     data: event.data,
   }
 }
-export type EventView = ReturnType<typeof eventView>
+type EventView = ReturnType<typeof eventView>

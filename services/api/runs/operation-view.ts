@@ -20,7 +20,7 @@ export function operationView(operation: Operation) {
   }
 }
 
-export function nodeView(node: CodeNode) {
+function nodeView(node: CodeNode) {
   return {
     node_id: node.nodeId,
     kind: node.kind,

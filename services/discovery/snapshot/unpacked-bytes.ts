@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { AppError } from '#domain/error.ts'
-import { sniffArchive, sniffBytes } from '#objects/archive-magic.ts'
+import { sniffArchive, sniffBytes } from '#domain/archive-magic.ts'
 import type { SnapshotLimits } from './snapshot-limits.ts'
 
 const chunkSize = 64 * 1024

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ErrorCode } from '#domain/error.ts'
-import { Submission, type RequestedCall } from '#domain/turn.ts'
+import type { RequestedCall, Submission } from '#domain/turn.ts'
 
 export type SubmissionAnswer =
   | { kind: 'valid'; submission: Submission }
@@ -42,7 +42,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** Parsed JSON, or undefined: what the model sends is never trusted to be JSON. */
-export function jsonOf(text: string): unknown {
+function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
-import { ToolResult, type ToolDefinition } from '#domain/turn.ts'
+import type { ToolDefinition, ToolResult } from '#domain/turn.ts'
 import type { ToolRun } from '#objects/attempt-record.ts'
 import type { CompiledScript } from '#tool-scripts/compiled-script.ts'
 import type { ScriptEnding, ScriptPool } from '#tool-scripts/script-pool.ts'

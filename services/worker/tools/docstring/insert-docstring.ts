@@ -92,7 +92,7 @@ function faultOfContent(content: string): string | undefined {
   if (content.includes('"""')) return 'the docstring contains """'
   // eslint-disable-next-line no-control-regex
   if (/[\0-\x08\x0b-\x1f\x7f]/.test(content)) return 'the docstring contains control characters'
-  if (/\\$/.test(content)) return 'the docstring ends with a backslash'
+  if (content.endsWith('\\')) return 'the docstring ends with a backslash'
   return undefined
 }
 

@@ -1,9 +1,10 @@
 import { readFile, stat } from 'node:fs/promises'
-import type { BundleFault } from '#bundles/bundle-fault.ts'
-import { bundleFolders, findFolderFaults } from '#bundles/load-bundle.ts'
-import { readBundle, type BundleDeps, type ReadBundle } from '#bundles/read-bundle.ts'
+import { join } from 'node:path'
 import { checkScript } from '#tool-scripts/check-script.ts'
 import { hostExternals } from '#tool-scripts/host-externals.ts'
+import type { BundleFault } from './bundle-fault.ts'
+import { bundleFolders, findFolderFaults } from './load-bundle.ts'
+import { readBundle, type BundleDeps, type ReadBundle } from './read-bundle.ts'
 
 /** One fault or warning, with the line of the file it is about. */
 export type Finding = BundleFault & { severity: 'error' | 'warning'; source?: string }
@@ -29,9 +30,10 @@ export async function checkPaths(paths: readonly string[]): Promise<CheckedItem[
 
 async function checkPath(path: string, deps: BundleDeps): Promise<CheckedItem[]> {
   const kind = await kindOf(path)
-  if (kind === 'file') return [path.endsWith('.pym') ? await checkScriptFile(path, deps) : neither(path, 'it is no .pym file')]
+  if (kind === 'file')
+    return [path.endsWith('.pym') ? await checkScriptFile(path, deps) : neither(path, 'it is no .pym file')]
   if (kind === 'missing') return [neither(path, 'there is no such file or folder')]
-  if ((await kindOf(`${path}/bundle.yaml`)) === 'file') return [bundleItem(await readBundle(path, deps), [])]
+  if ((await kindOf(join(path, 'bundle.yaml'))) === 'file') return [bundleItem(await readBundle(path, deps), [])]
   const folders = await bundleFolders(path)
   if (folders.length === 0) return [neither(path, 'it holds no bundle')]
   const read = await Promise.all(folders.map((folder) => readBundle(folder, deps)))
@@ -40,7 +42,7 @@ async function checkPath(path: string, deps: BundleDeps): Promise<CheckedItem[]>
 }
 
 function bundleItem(read: ReadBundle, together: readonly BundleFault[]): CheckedItem {
-  const own = together.filter(({ file }) => file === `${read.dir}/bundle.yaml`)
+  const own = together.filter(({ file }) => file === join(read.dir, 'bundle.yaml'))
   const findings = [
     ...[...read.faults, ...own].map((fault) => ({ ...fault, severity: 'error' as const })),
     ...read.warnings.map((warning) => ({ ...warning, severity: 'warning' as const })),

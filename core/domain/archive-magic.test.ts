@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { packTar } from 'modern-tar'
 import { describe, expect, it } from 'vitest'
-import { sniffArchive } from './archive-magic.ts'
+import { sniffArchive } from '#domain/archive-magic.ts'
 
 const tar = async () => packTar([{ header: { name: 'a.txt', size: 1, type: 'file' }, body: 'a' }])
 

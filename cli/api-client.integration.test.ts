@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { boundPort, closeServer } from '#platform/http-health.ts'
+import { openApiClient, type ApiClient } from './api-client.ts'
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => unknown
+
+let server: Server
+let client: ApiClient
+let answer: Answer = () => {}
+const stop = new AbortController()
+
+beforeEach(async () => {
+  server = createServer((request, response) => void answer(request, response))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  client = openApiClient({ url: `http://127.0.0.1:${boundPort(server)}`, token: 'secret', signal: stop.signal })
+})
+afterEach(async () => {
+  await client.close()
+  await closeServer(server)
+})
+
+const page = { limit: 10 }
+
+describe('the client of the API', () => {
+  it('sends its token, and the request before the archive', async () => {
+    let seen = ''
+    answer = async (request, response) => {
+      const parts: Buffer[] = []
+      for await (const part of request) parts.push(part)
+      seen = `${request.headers.authorization}\n${Buffer.concat(parts).toString()}`
+      response.writeHead(202).end('{"run_id":"r1","status":"queued"}')
+    }
+    async function* archive() {
+      yield Buffer.from('first ')
+      yield Buffer.from('second')
+    }
+    const accepted = await client.submit({ request: { agents: ['lint'], accept: 'none' }, archive: archive() })
+    expect(accepted.run_id).toBe('r1')
+    expect(seen).toMatch(
+      /^Bearer secret\n[^]*name="request"[^]*{"agents":\["lint"\],"accept":"none"}[^]*name="archive"[^]*first second/,
+    )
+  })
+
+  it('throws what the service says with its own code', async () => {
+    const problem = {
+      type: 'x',
+      title: 'unknown run',
+      status: 404,
+      detail: 'There is no run r9.',
+      error_code: 'RUN_001',
+    }
+    answer = (_request, response) => response.writeHead(404).end(JSON.stringify(problem))
+    await expect(client.getRun('r9')).rejects.toMatchObject({ code: 'RUN_001', message: 'There is no run r9.' })
+  })
+
+  it('says so when what answers is no such service', async () => {
+    answer = (_request, response) => response.writeHead(502).end('<html>bad gateway</html>')
+    const asked = client.listRuns(page)
+    await expect(asked).rejects.toMatchObject({ code: 'CONFIG_006' })
+    await expect(asked).rejects.toThrow('answered 502')
+  })
+
+  it('says so when nothing answers', async () => {
+    answer = (request) => request.socket.destroy()
+    const asked = client.listRuns(page)
+    await expect(asked).rejects.toMatchObject({ code: 'CONFIG_006' })
+    await expect(asked).rejects.toThrow('does not answer')
+  })
+
+  it('has no patch for a run that changed nothing', async () => {
+    answer = (_request, response) => response.writeHead(204).end()
+    expect(await client.readPatch('r1')).toBeUndefined()
+  })
+
+  it('keeps the error of an archive that cannot be read to its end', async () => {
+    answer = (request) => request.resume()
+    async function* archive(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('first')
+      throw new Error('file vanished')
+    }
+    const submitted = client.submit({ request: { agents: ['lint'], accept: 'none' }, archive: archive() })
+    await expect(submitted).rejects.toThrow('file vanished')
+  })
+})

@@ -1,0 +1,86 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { addCheckCommand } from './check.ts'
+
+const bundle = `name: probe
+description: Probes.
+node_kinds: [function]
+languages: [python]
+initial_context:
+  system_prompt: <task_description>Probe.</task_description> Always respond with a tool call.
+  node_context: "{{ node_text }}"
+tools:
+  - { name: probe, script: probe.pym, description: Probe it. }
+  - { builtin: submit_result }
+`
+let dir: string
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'check-'))
+  await mkdir(join(dir, 'agents/probe'), { recursive: true })
+  await writeFile(join(dir, 'agents/probe/bundle.yaml'), bundle)
+  await writeFile(join(dir, 'agents/probe/probe.pym'), 'x = 1\nx\n')
+  await writeFile(join(dir, 'bad.pym'), 'x = 1\nclass A:\n  pass\n')
+  await writeFile(join(dir, 'warned.pym'), 'from grail import Input\nx: int = Input("x")\ny = 1\ny\n')
+})
+afterEach(() => rm(dir, { recursive: true }))
+
+async function check(...args: string[]): Promise<{ text: string; code: number }> {
+  const result = { text: '', code: 0 }
+  const program = new Command('remora').exitOverride()
+  addCheckCommand(program, {
+    out: (text) => (result.text += text),
+    err: (text) => (result.text += text),
+    exit: (code) => (result.code = code),
+  })
+  await program.parseAsync(['check', ...args], { from: 'user' })
+  return { ...result, text: result.text.replaceAll(`${dir}/`, '') }
+}
+
+describe('remora check', () => {
+  it('prints a line per bundle of a folder', async () => {
+    expect(await check(join(dir, 'agents'))).toEqual({ text: 'probe: PASS (2 tools, max_turns 12)\n', code: 0 })
+    expect(await check(join(dir, 'agents/probe/'))).toMatchObject({ code: 0 })
+  })
+
+  it('shows each fault with its line, checks the rest all the same, and exits with 1', async () => {
+    const { text, code } = await check(join(dir, 'bad.pym'), join(dir, 'none.pym'), join(dir, 'agents'))
+    expect(code).toBe(1)
+    expect(text).toContain('bad.pym:2:1 E001 classes are not available in tool scripts\n    class A:\nbad.pym: FAIL\n')
+    expect(text).toContain('none.pym:1:1 AGENT_001 there is no such file or folder\nnone.pym: FAIL\n')
+    expect(text).toContain('probe: PASS')
+  })
+
+  it('takes warnings for faults only with --strict', async () => {
+    expect((await check(join(dir, 'warned.pym'))).code).toBe(0)
+    expect((await check('--strict', join(dir, 'warned.pym'))).code).toBe(1)
+  })
+
+  it('prints one JSON document, with the same exit code', async () => {
+    const { text, code } = await check('--format', 'json', join(dir, 'bad.pym'), join(dir, 'agents'))
+    expect(code).toBe(1)
+    expect(JSON.parse(text)).toMatchObject({
+      ok: false,
+      checked: [
+        {
+          kind: 'script',
+          name: 'bad.pym',
+          valid: false,
+          findings: [{ code: 'E001', line: 2, column: 1, source: 'class A:' }],
+        },
+        { kind: 'bundle', name: 'probe', valid: true, tools: 2, max_turns: 12, findings: [] },
+      ],
+    })
+  })
+
+  it('says that a folder holds no bundle', async () => {
+    await mkdir(join(dir, 'empty'))
+    expect(await check(join(dir, 'empty'))).toMatchObject({
+      code: 1,
+      text: expect.stringContaining('it holds no bundle'),
+    })
+  })
+})

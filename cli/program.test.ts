@@ -1,0 +1,67 @@
+import { CommanderError } from 'commander'
+import { describe, expect, it } from 'vitest'
+import { AppError } from '#domain/error.ts'
+import { readCliConfig } from './config.ts'
+import { buildProgram } from './program.ts'
+
+/** Runs the command line in an empty environment; nothing here gets as far as starting a service. */
+async function remora(...args: string[]) {
+  const said = { out: '', err: '' }
+  const io = { out: (text: string) => (said.out += text), err: (text: string) => (said.err += text), exit: () => {} }
+  const signal = new AbortController().signal
+  const context = { io, config: readCliConfig({}), signal, terminal: undefined, colored: false, cwd: '/nowhere' }
+  const error: unknown = await buildProgram(context)
+    .parseAsync(args, { from: 'user' })
+    .then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    )
+  const code = error instanceof CommanderError || error instanceof AppError ? error.code : error
+  return { ...said, code }
+}
+
+describe('the command line', () => {
+  it('has the version of the package', async () => {
+    expect(await remora('--version')).toMatchObject({ out: '0.1.0\n', code: 'commander.version' })
+  })
+
+  it('asks for agents, and names those there are', async () => {
+    const { err, code } = await remora('run')
+    expect(code).toBe('commander.error')
+    expect(err).toMatch(/no agents named: choose with --agents from .*docstring, lint/)
+  })
+
+  it('refuses an unknown agent before anything is started', async () => {
+    expect((await remora('run', '--agents', 'lint,nope')).code).toBe('INTAKE_006')
+  })
+
+  it.each([
+    ['run', '--agents', 'lint', '--workers', '0'],
+    ['run', '--agents', 'lint', '--workers', '65'],
+    ['run', '--agents', 'lint', '--limit', 'many'],
+    ['run', '--agents', 'lint', '--model', 'localhost:8000'],
+    ['run', '--agents', 'lint', '--accept', 'auto'],
+    ['up', '--port', '70000'],
+    ['up', '--frobnicate'],
+    ['show'],
+    ['bogus'],
+  ])('refuses wrong usage with a hint: %s %s %s %s', async (...args) => {
+    const { err, code } = await remora(...args)
+    expect(code).toMatch(/^commander\./)
+    expect(err).toMatch(/^error: .*\n/)
+    expect(err).toContain('Try --help.')
+  })
+
+  it('wants a running service for submit', async () => {
+    expect((await remora('submit', '.', '--agents', 'lint')).code).toBe('CONFIG_001')
+  })
+
+  it('refuses an output path that cannot be written before anything is started', async () => {
+    expect((await remora('run', '--agents', 'lint', '--out', '/nowhere/at/all.patch')).code).toBe('CONFIG_003')
+  })
+
+  it('names every bad variable of the environment at once', () => {
+    const bad = { REMORA_API_URL: 'not a url', REMORA_LOG_LEVEL: 'loud' }
+    expect(() => readCliConfig(bad)).toThrow(/REMORA_API_URL.*REMORA_LOG_LEVEL/)
+  })
+})

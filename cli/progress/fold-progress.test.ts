@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { eventsOf, plannedRun, workedRun } from './events.fixture.ts'
+import { foldProgress } from './fold-progress.ts'
+import { emptyProgress, endedOperations, failedOperations, runningOperations } from './progress-state.ts'
+
+const fold = (said: Parameters<typeof eventsOf>[0]) => eventsOf(said).reduce(foldProgress, emptyProgress('r1'))
+
+describe('the progress of a run', () => {
+  it('knows what was found and planned', () => {
+    const state = fold(plannedRun)
+    expect(state).toMatchObject({ status: 'running', phase: 'execution', files: 12, nodes: 40, total: 4 })
+    expect(endedOperations(state)).toBe(0)
+  })
+
+  it('counts each operation once, however often it was tried', () => {
+    const state = fold(workedRun)
+    expect(endedOperations(state)).toBe(3)
+    expect(failedOperations(state)).toBe(1)
+    expect(runningOperations(state)).toBe(1)
+    expect(state.agents['lint']).toEqual({
+      running: 1,
+      succeeded: 1,
+      unchanged: 0,
+      skipped: 0,
+      failed: 0,
+      tokens: 1200,
+      workMs: 1500,
+    })
+    expect(state.agents['docstring']).toMatchObject({ running: 0, skipped: 1, failed: 1 })
+  })
+
+  it('keeps the code and the reason of a failure, once', () => {
+    expect(fold(workedRun).failures).toEqual([
+      { operationId: 'o2', agent: 'docstring', code: 'AGENT_002', reason: 'model server down' },
+    ])
+  })
+
+  it('counts an operation that was cancelled as failed: its work was not done', () => {
+    const cancelled = { event: 'operation.ended', operation_id: 'o9', agent: 'lint', data: { status: 'cancelled' } }
+    expect(failedOperations(fold([...plannedRun, cancelled]))).toBe(1)
+  })
+
+  it('names each model that answered once', () => {
+    expect(fold([...workedRun, ...workedRun]).models).toEqual(['rehearsal model (no LLM)'])
+  })
+
+  it('never goes back to an earlier phase', () => {
+    const composed = { event: 'run.composed' }
+    const late = { event: 'operation.started', operation_id: 'o5', agent: 'lint' }
+    expect(fold([...plannedRun, composed, late]).phase).toBe('review')
+  })
+
+  it('ends as the run ends, with its error', () => {
+    const failed = { event: 'run.failed', error_code: 'INTAKE_002', data: { reason: 'path leads out' } }
+    expect(fold([...plannedRun.slice(0, 2), failed])).toMatchObject({
+      status: 'failed',
+      errorCode: 'INTAKE_002',
+      reason: 'path leads out',
+    })
+    expect(fold([...plannedRun, { event: 'run.completed' }]).status).toBe('completed')
+  })
+
+  it('ignores events it does not know', () => {
+    const before = fold(workedRun)
+    const after = fold([...workedRun, { event: 'finding.reported', operation_id: 'o4', agent: 'lint' }])
+    expect({ ...after, lastAtMs: before.lastAtMs }).toEqual(before)
+  })
+})

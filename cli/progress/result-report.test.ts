@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest'
+import { RunView } from '../api-views.ts'
+import { resultView } from '../run/result-view.ts'
+import { eventsOf, workedRun } from './events.fixture.ts'
+import { foldProgress } from './fold-progress.ts'
+import { openPaint } from './paint.ts'
+import { emptyProgress } from './progress-state.ts'
+import { renderReport } from './result-report.ts'
+
+const state = eventsOf(workedRun).reduce(foldProgress, emptyProgress('r1'))
+const run = RunView.parse({
+  run_id: 'r1',
+  status: 'completed',
+  phase: 'review',
+  request: { agents: ['lint'] },
+  counts: {},
+  duration_ms: 3210,
+  error_code: null,
+  reason: null,
+  checks: { parses: { ok: 2, total: 2 } },
+  conflicts: 1,
+})
+const patch = { path: 'out.patch', applied: false, hint: 'git apply out.patch' }
+const conflicts = [{ changeSetId: 'c1', code: 'WORK_001', reason: 'overlaps c0' }]
+const plain = openPaint(false)
+
+describe('the report of a run', () => {
+  it('has a row per agent, the evidence, failures, conflicts and the way to apply the patch', () => {
+    expect(`\n${renderReport({ state, run, patch, conflicts }, plain)}`).toBe(`
+run r1 completed in 3.2 s  ·  rehearsal model (no LLM)
+
+agent      operations  succeeded  unchanged  skipped  failed  tokens   work
+docstring           2          0          0        1       1       0  20 ms
+lint                1          1          0        0       0   1,200  1.5 s
+
+Checked on the composed files:
+  parses             2 of 2 files
+
+1 operation failed:
+  AGENT_002  docstring o2  model server down
+
+1 change set left out of the patch:
+  WORK_001  c1  overlaps c0
+
+Proposed patch: out.patch
+Apply it:       git apply out.patch
+`)
+  })
+
+  it('says that nothing is to be changed when there is no patch', () => {
+    const quiet = {
+      state: emptyProgress('r1'),
+      run: { ...run, checks: {}, conflicts: 0 },
+      patch: undefined,
+      conflicts: [],
+    }
+    expect(renderReport(quiet, plain)).toBe('run r1 completed in 3.2 s\n\nNothing to change: no patch was written.\n')
+  })
+
+  it('gives the code and the reason of a run that failed, and speaks of no patch', () => {
+    const failed = { ...run, status: 'failed', error_code: 'INTAKE_007', reason: 'no nodes', checks: {}, conflicts: 0 }
+    const parts = { state: emptyProgress('r1'), run: failed, patch: undefined, conflicts: [] }
+    expect(renderReport(parts, plain)).toBe('run r1 failed in 3.2 s: INTAKE_007 no nodes\n')
+  })
+
+  it('says the same as one JSON document', () => {
+    expect(resultView({ state, run, patch, conflicts }).result).toMatchObject({
+      run_id: 'r1',
+      status: 'completed',
+      rehearsal: true,
+      agents: { lint: { operations: 1, succeeded: 1, tokens: 1200 }, docstring: { operations: 2, failed: 1 } },
+      conflicts: [{ change_set_id: 'c1', error_code: 'WORK_001' }],
+      patch: { path: 'out.patch', applied: false, apply_with: 'git apply out.patch' },
+    })
+  })
+})

@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { until } from '#testing/until.ts'
+
+const remora = fileURLToPath(new URL('../remora.mjs', import.meta.url))
+const Ready = z.strictObject({
+  url: z.url(),
+  token: z.string().min(16),
+  processes: z.array(z.strictObject({ service: z.string(), pid: z.int().positive() })),
+})
+
+let dir = ''
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'remora-up-'))
+})
+afterEach(async () => {
+  await rm(dir, { recursive: true, force: true, maxRetries: 5 })
+})
+
+function startUp(args: readonly string[] = []) {
+  const child = spawn(process.execPath, [remora, 'up', '--port', '0', '--json', ...args], {
+    cwd: dir,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
+  const exited = once(child, 'close').then(([code]: unknown[]) => code)
+  const ready = once(createInterface(child.stdout), 'line').then(([line]) => Ready.parse(JSON.parse(String(line))))
+  return { child, exited, ready, errors: () => errors }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** Parent by process id, as /proc says. */
+async function parents(): Promise<Map<number, number>> {
+  const found = new Map<number, number>()
+  for (const entry of await readdir('/proc')) {
+    const stat = await readFile(`/proc/${entry}/stat`, 'utf8').catch(() => undefined)
+    if (!/^\d+$/.test(entry) || stat === undefined) continue
+    found.set(Number(entry), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]))
+  }
+  return found
+}
+
+async function childrenOf(pid: number): Promise<number[]> {
+  return [...(await parents())].filter(([, parent]) => parent === pid).map(([child]) => child)
+}
+
+async function descendants(pid: number): Promise<number[]> {
+  const children = await childrenOf(pid)
+  return [...children, ...(await Promise.all(children.map(descendants))).flat()]
+}
+
+describe('remora up', () => {
+  it('serves, and leaves nothing behind when it is asked to stop', async () => {
+    const up = startUp(['--workers', '2'])
+    const { url, token, processes } = await up.ready
+    expect(processes.map(({ service }) => service)).toEqual(['redis', 's3', 'api', 'discovery', 'worker', 'worker'])
+    expect((await fetch(`${url}/readyz`)).status).toBe(200)
+    expect((await fetch(`${url}/v1/runs`)).status).toBe(401)
+    expect((await fetch(`${url}/v1/runs`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
+
+    const started = await descendants(up.child.pid ?? 0)
+    up.child.kill('SIGTERM')
+    expect(await up.exited).toBe(0)
+    expect(started.filter(isAlive)).toEqual([])
+    expect(await readdir(join(dir, '.remora'))).not.toContain('stack.lock')
+  })
+
+  it('takes everything with it when it is killed outright, and its data serves the next one', async () => {
+    const first = startUp()
+    const { processes } = await first.ready
+    const started = await descendants(first.child.pid ?? 0)
+    expect(started.length).toBeGreaterThanOrEqual(processes.length - 2)
+    first.child.kill('SIGKILL')
+    await first.exited
+
+    const second = startUp()
+    const { url } = await second.ready
+    expect((await fetch(`${url}/readyz`)).status).toBe(200)
+    await until(() => started.every((pid) => !isAlive(pid)))
+    second.child.kill('SIGINT')
+    expect(await second.exited).toBe(0)
+  })
+
+  it('refuses a second stack in the same folder, and says who has it', async () => {
+    const first = startUp()
+    await first.ready
+    const second = startUp()
+    second.ready.catch(() => {})
+    expect(await second.exited).toBe(1)
+    expect(second.errors()).toContain(`CONFIG_006 Process ${first.child.pid} already runs a stack`)
+    first.child.kill('SIGTERM')
+    expect(await first.exited).toBe(0)
+  })
+
+  it('starts a killed worker again', async () => {
+    const up = startUp()
+    const { processes } = await up.ready
+    const worker = processes.find(({ service }) => service === 'worker')?.pid ?? 0
+    const before = await childrenOf(up.child.pid ?? 0)
+    expect(before).toContain(worker)
+    process.kill(worker, 'SIGKILL')
+    await until(async () => (await childrenOf(up.child.pid ?? 0)).some((pid) => !before.includes(pid)))
+    expect(await childrenOf(up.child.pid ?? 0)).not.toContain(worker)
+    up.child.kill('SIGTERM')
+    expect(await up.exited).toBe(0)
+  })
+})

@@ -1,0 +1,68 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { until } from '#testing/until.ts'
+import { openStackLog, type StackLog } from './stack-log.ts'
+import { startWorkerPool } from './worker-pool.ts'
+
+let dir = ''
+let log: StackLog
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'remora-pool-'))
+  log = await openStackLog({ path: join(dir, 'stack.log'), level: 'info', secrets: [] })
+})
+afterEach(async () => {
+  await log.close()
+  await rm(dir, { recursive: true, force: true })
+})
+
+async function entryOf(source: string): Promise<string> {
+  const entry = join(dir, 'worker.mjs')
+  await writeFile(entry, source)
+  return entry
+}
+
+const staysAlive = "process.on('disconnect', () => process.exit(0))\n"
+
+describe('the worker pool', () => {
+  it('starts a worker that was killed again, and none after it was stopped', async () => {
+    const pool = startWorkerPool({ count: 2, env: {}, log, entry: await entryOf(staysAlive) })
+    const [first = 0, second] = pool.pids()
+    process.kill(first, 'SIGKILL')
+    await until(() => pool.pids().length === 2 && !pool.pids().includes(first))
+    expect(pool.pids()).toContain(second)
+    const last = pool.pids()
+    await pool.stop()
+    expect(pool.pids()).toEqual([])
+    for (const pid of last) expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+  })
+
+  it('gives up on workers that cannot live, with their last words', async () => {
+    const entry = await entryOf("process.stderr.write('no such bucket\\n'); process.exit(3)")
+    const pool = startWorkerPool({ count: 1, env: {}, log, entry })
+    await expect(pool.failed).rejects.toThrow(
+      'ended 6 times within a minute, the last with exit code 3: no such bucket',
+    )
+    await pool.stop()
+  })
+
+  it('gives a worker no more of the environment than it is told to', async () => {
+    const report = join(dir, 'env.json')
+    const source = `import { writeFileSync } from 'node:fs'
+      writeFileSync(${JSON.stringify(report)}, JSON.stringify(process.env)); ${staysAlive}`
+    const pool = startWorkerPool({
+      count: 1,
+      env: { REMORA_REDIS_URL: 'redis://here' },
+      log,
+      entry: await entryOf(source),
+    })
+    const seen = await until(() =>
+      readFile(report, 'utf8')
+        .catch(() => undefined)
+        .then((text) => text || undefined),
+    )
+    await pool.stop()
+    expect(JSON.parse(seen)).toEqual({ REMORA_REDIS_URL: 'redis://here' })
+  })
+})

@@ -1,0 +1,208 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { AppError } from '#domain/error.ts'
+import { bundleHash } from './bundle-hash.ts'
+import { loadBundle, loadBundles } from './load-bundle.ts'
+import type { BundleDeps } from './read-bundle.ts'
+
+const yaml = `name: probe
+description: Probes.
+node_kinds: [function]
+languages: [python]
+initial_context:
+  system_prompt: |
+    <task_description>Probe in {{ settings.style }} style.</task_description>
+    Always respond with a tool call.
+  node_context: |
+    {{ node_text }}
+settings:
+  style: { enum: [short, long], default: short }
+tools:
+  - name: probe
+    script: tools/probe.pym
+    description: Probe it.
+    inputs_override:
+      depth: { description: How deep., minimum: 1 }
+  - { builtin: submit_result }
+`
+const script = `from grail import Input
+
+node_text: str = Input("node_text")
+depth: int = Input("depth", default=2)
+tags: list[str] = Input("tags")
+found = [node_text, depth, tags]
+found
+`
+let dir: string
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'bundles-'))
+})
+afterEach(() => rm(dir, { recursive: true }))
+
+async function write(files: Record<string, string>): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(dir, path)), { recursive: true })
+    await writeFile(join(dir, path), text)
+  }
+}
+
+async function load(source: string, deps: BundleDeps = {}, scriptSource = script) {
+  await write({ 'probe/bundle.yaml': source, 'probe/tools/probe.pym': scriptSource })
+  return loadBundle(join(dir, 'probe'), deps)
+}
+
+async function faultOf(loading: Promise<unknown>): Promise<string> {
+  const error = await loading.then(
+    () => undefined,
+    (fault: unknown) => fault,
+  )
+  if (!(error instanceof AppError)) throw new Error('the bundle was loaded')
+  expect(error.code).toBe('AGENT_001')
+  return error.message.replaceAll(`${dir}/`, '')
+}
+
+describe('loadBundle', () => {
+  it("builds a tool's schema from its script and hides what the host fills in", async () => {
+    const { bundle, warnings } = await load(yaml)
+    expect(warnings).toEqual([])
+    expect(bundle.tools.map(({ name }) => name)).toEqual(['probe', 'submit_result'])
+    expect(bundle.tools[0]?.parameters).toEqual({
+      type: 'object',
+      properties: {
+        depth: { type: 'integer', default: 2, description: 'How deep.', minimum: 1 },
+        tags: { type: 'array', items: { type: 'string' } },
+      },
+      required: ['tags'],
+      additionalProperties: false,
+    })
+    expect(bundle.hostInputs).toEqual({ probe: ['node_text'] })
+    expect(bundle.scripts['probe']).toEqual({ path: 'probe/tools/probe.pym', source: script })
+  })
+
+  it.each<[string, string, string, string]>([
+    [
+      'a tool name used twice',
+      '  - { builtin: submit_result }',
+      '  - { builtin: submit_result }\n  - { builtin: submit_result }',
+      '20:5 two tools are named submit_result',
+    ],
+    ['a missing submit tool', '  - { builtin: submit_result }\n', '', '13:1 no submit tool'],
+    ['a missing script', 'tools/probe.pym', 'tools/none.pym', '15:5 there is no script tools/none.pym'],
+    [
+      'a script outside of the folder',
+      'tools/probe.pym',
+      '../../secret.pym',
+      '15:5 there is no script ../../secret.pym',
+    ],
+    ['a missing key', 'description: Probes.\n', '', '1:1 description: Invalid input'],
+    ['an unknown key', 'description: Probes.', 'description: Probes.\ncolour: red', '3:1 unknown key colour'],
+    [
+      'an unknown key of a tool',
+      '    description: Probe it.',
+      '    description: Probe it.\n    risky: true',
+      '17:5 unknown key tools.0.risky',
+    ],
+    ['a wrong type', 'node_kinds: [function]', 'node_kinds: function', '3:1 node_kinds: Invalid input'],
+    ['broken YAML', 'node_kinds: [function]', 'node_kinds: [function', '4:'],
+    ['an unknown variable', '{{ node_text }}', 'a\n    {{ node_txt }}', '11:8 node_context: unknown variable node_txt'],
+    [
+      'an unknown setting',
+      'settings.style }}',
+      'settings.tone }}',
+      '7:35 system_prompt: unknown setting settings.tone',
+    ],
+    ['template syntax', '{{ node_text }}', '{% if %}', 'node_context: unexpected token'],
+    [
+      'a template that runs code',
+      '{{ node_text }}',
+      '{{ node_text.constructor("x")() }}',
+      'FunCall may not be used in a prompt',
+    ],
+    ['an override of an unknown input', 'depth: {', 'deep: {', '18:7 inputs_override names deep'],
+    ['a default that is no choice', 'default: short', 'default: tiny', '12:33 the default of style'],
+  ])('refuses %s and says where', async (_name, good, bad, fault) => {
+    const message = await faultOf(load(yaml.replace(good, bad)))
+    expect(message).toContain('probe/bundle.yaml:')
+    expect(message).toContain(fault)
+  })
+
+  it('refuses a script that breaks a rule, with the line of the script', async () => {
+    const message = await faultOf(load(yaml, {}, `${script}class A:\n  pass\n`))
+    expect(message).toBe('probe/tools/probe.pym:8:1 classes are not available in tool scripts')
+  })
+
+  it('names every fault at once', async () => {
+    const broken = yaml.replace('{{ node_text }}', '{{ a }}{{ b }}').replace('  - { builtin: submit_result }\n', '')
+    expect((await faultOf(load(broken))).split('\n')).toHaveLength(3)
+  })
+
+  it('refuses node kinds that no query pack finds, where it knows them', async () => {
+    const nodeKinds = new Set(['class'])
+    expect(await faultOf(load(yaml, { nodeKinds }))).toContain('3:14 no query pack finds nodes of kind function')
+  })
+
+  it('warns about an override that changes what the script decides, and keeps the script', async () => {
+    const { bundle, warnings } = await load(yaml.replace('minimum: 1', 'type: string, default: 3'))
+    expect(warnings.map(({ line, message }) => `${line} ${message}`)).toEqual([
+      "18 inputs_override of depth changes its type; the script's own is kept",
+      "18 inputs_override of depth changes its default; the script's own is kept",
+    ])
+    expect(bundle.tools[0]?.parameters['properties']).toMatchObject({ depth: { type: 'integer', default: 2 } })
+  })
+
+  it('warns about stray properties and about a prompt without its marks', async () => {
+    const source = yaml
+      .replace('minimum: 1', 'properties: {}')
+      .replace('<task_description>', '')
+      .replace('a tool call', 'care')
+    const { warnings } = await load(source)
+    expect(warnings.map(({ message }) => message)).toEqual([
+      'probe.depth has properties under a type other than object',
+      'the system prompt has no <task_description>',
+      'the system prompt does not say to respond with a tool call',
+    ])
+  })
+
+  it('gives equal bundles one hash, and any change another', async () => {
+    const hash = bundleHash((await load(yaml)).bundle)
+    const moved = yaml.replace(
+      'node_kinds: [function]\nlanguages: [python]',
+      'languages: [python]\nnode_kinds: [function]',
+    )
+    expect(bundleHash((await load(moved)).bundle)).toBe(hash)
+    expect(bundleHash((await load(yaml, {}, `${script}\n`)).bundle)).not.toBe(hash)
+  })
+})
+
+describe('loadBundles', () => {
+  const named = (name: string, after: string) => yaml.replace('name: probe', `name: ${name}\nafter: [${after}]`)
+
+  it('loads every folder with a bundle, by name', async () => {
+    await write({
+      'a/bundle.yaml': named('first', ''),
+      'a/tools/probe.pym': script,
+      'b/bundle.yaml': named('second', 'first'),
+      'b/tools/probe.pym': script,
+      'notes/readme.md': '',
+    })
+    expect([...(await loadBundles(dir)).keys()]).toEqual(['first', 'second'])
+  })
+
+  it('refuses an unknown after, a circle and a name used twice', async () => {
+    await write({ 'a/bundle.yaml': named('first', 'second, third'), 'a/tools/probe.pym': script })
+    await write({ 'b/bundle.yaml': named('second', 'first'), 'b/tools/probe.pym': script })
+    await write({ 'c/bundle.yaml': named('second', ''), 'c/tools/probe.pym': script })
+    const message = await faultOf(loadBundles(dir))
+    expect(message).toContain('a/bundle.yaml:2:17 after names third')
+    expect(message).toContain('c/bundle.yaml:1:1 the name second is used twice')
+    await rm(join(dir, 'c'), { recursive: true })
+    expect(await faultOf(loadBundles(dir))).toContain('b/bundle.yaml:2:1 second waits for itself')
+  })
+
+  it('says which folder cannot be read', async () => {
+    expect(await faultOf(loadBundles(join(dir, 'none')))).toContain('none cannot be read')
+  })
+})
