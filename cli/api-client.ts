@@ -39,8 +39,8 @@ export function openApiClient(options: { url: string; token: string | undefined;
   const connection = { ...options, agent: new Agent() }
   const get = <T>(path: string, schema: z.ZodType<T>, query: Query = {}) => getJson(connection, path, { schema, query })
   return {
-    async submit({ request, archive }) {
-      const { headers, body } = multipartForm({ request: JSON.stringify(request), archive })
+    async submit(submission) {
+      const { headers, body } = multipartForm({ ...submission, request: JSON.stringify(submission.request) })
       const answer = await send(connection, '/v1/runs', {
         method: 'POST',
         headers: { ...headers, 'idempotency-key': randomUUID() },

@@ -33,4 +33,11 @@ async function main(args: readonly string[]): Promise<number> {
   return exitCode
 }
 
-process.exit(await main(process.argv.slice(2)))
+/** A pipe takes 64 KiB at a time, and what it has not taken ends with the process. Resolves too when the reader is gone. */
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => void stream.write('', () => resolve()))
+}
+
+const code = await main(process.argv.slice(2))
+await Promise.all([flushed(process.stdout), flushed(process.stderr)])
+process.exit(code)

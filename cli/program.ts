@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { z } from 'zod'
 import type { CliContext } from './cli-context.ts'
+import { addCheckCommand } from './commands/check.ts'
 import { addDiffCommand } from './commands/diff.ts'
 import { addDiscoverCommand } from './commands/discover.ts'
 import { addQueriesCommand } from './commands/queries.ts'
@@ -36,6 +37,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addDiffCommand(program, context)
   addVerifyCommand(program, context)
   addDiscoverCommand(program, io)
+  addCheckCommand(program, io)
   addQueriesCommand(program, io)
   return program
 }

@@ -49,7 +49,7 @@ export function openLiveScreen(terminal: Terminal): LiveScreen {
 }
 
 /** One write: up over the last frame, each line overwritten and its rest cleared, then everything below cleared. */
-export function frameText(lines: readonly string[], drawnBefore: number): string {
+function frameText(lines: readonly string[], drawnBefore: number): string {
   const up = drawnBefore === 0 ? '' : `\u001B[${drawnBefore}A`
   return `${hideCursor}\r${up}${lines.map((line) => `${line}\u001B[K\n`).join('')}\u001B[J`
 }

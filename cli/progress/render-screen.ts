@@ -42,7 +42,7 @@ function phaseLine(state: ProgressState, phase: ShownPhase, width: number, paint
 }
 
 /** From 0 to 1. Only the execution's share is known while it goes on. */
-export function phaseShare(state: ProgressState, phase: ShownPhase): number {
+function phaseShare(state: ProgressState, phase: ShownPhase): number {
   if (state.status === 'completed') return 1
   const distance = shownPhases.indexOf(phase) - shownPhases.indexOf(state.phase)
   if (distance !== 0) return distance < 0 ? 1 : 0

@@ -10,7 +10,7 @@ const run = promisify(execFile)
  * The `git apply` that puts `patch` onto `folder`: its arguments and where to run it. Inside a larger repository the
  * command runs at the top with `--directory`, because in a subfolder git skips every file without an error.
  */
-export async function applyCommand(folder: string, patch: string): Promise<{ cwd: string; args: string[] }> {
+async function applyCommand(folder: string, patch: string): Promise<{ cwd: string; args: string[] }> {
   const cwd = await realpath(folder)
   const place = await run('git', ['rev-parse', '--show-toplevel', '--show-prefix'], { cwd }).catch(() => undefined)
   const [top = '', prefix = ''] = place?.stdout.split('\n') ?? []

@@ -25,6 +25,7 @@ function idleProcess() {
   return { pid: child.pid ?? 0, end }
 }
 
+const lockedBy = async () => JSON.parse(await readFile(join(dir, 'stack.lock'), 'utf8')).owner.pid
 const lockOf = (owner: object, children: object[] = []) => JSON.stringify({ owner, children })
 
 describe('the lock of a data folder', () => {
@@ -44,12 +45,16 @@ describe('the lock of a data folder', () => {
     await writeFile(join(dir, 'stack.lock'), lockOf({ pid: former.pid, startedAt: '1' }))
     await (await lockStack(dir)).release()
     await writeFile(join(dir, 'stack.lock'), lockOf({ pid: process.pid, startedAt: 'before the reboot' }))
-    await (await lockStack(dir)).release()
+    const lock = await lockStack(dir)
+    expect(await lockedBy()).toBe(process.pid)
+    await lock.release()
   })
 
   it('is taken over from a lock file nobody can read', async () => {
     await writeFile(join(dir, 'stack.lock'), 'half a li')
-    await (await lockStack(dir)).release()
+    const lock = await lockStack(dir)
+    expect(await lockedBy()).toBe(process.pid)
+    await lock.release()
   })
 
   it('waits for the processes a killed stack has left', async () => {

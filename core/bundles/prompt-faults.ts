@@ -2,7 +2,7 @@ import type { BundleFile } from '#domain/agent-bundle.ts'
 import { findTemplateFaults } from './template-faults.ts'
 
 /** What both prompts of a bundle may use, besides `settings.<name>`. */
-export const promptVariables: ReadonlySet<string> = new Set([
+const promptVariables: ReadonlySet<string> = new Set([
   'node_text',
   'node_name',
   'node_kind',

@@ -1,33 +1,34 @@
+import { z } from 'zod'
 import type { Redis } from 'ioredis'
 
 /** A worker that has not said so for this long counts as gone. */
 const slotLifeMs = 15_000
 export const announceEveryMs = 5_000
 
-/** The index of live workers: members `<worker>/<slots>`, scores when they expire. */
+export type WorkerSlots = { id: string; slots: number }
+
+/** The index of live workers: members `<worker>/<slots>`, scores when they expire, by Redis' clock. */
 const slotsKey = (namespace: string) => `${namespace}:{all}:slots`
+const memberOf = (worker: WorkerSlots) => `${worker.id}/${worker.slots}`
 
 /** Says that `worker` can run `slots` operations at once, for the next 15 seconds. */
-export async function announceSlots(
-  redis: Redis,
-  worker: { id: string; slots: number },
-  namespace = 'remora',
-): Promise<void> {
-  await redis.zadd(slotsKey(namespace), Date.now() + slotLifeMs, `${worker.id}/${worker.slots}`)
+export async function announceSlots(redis: Redis, worker: WorkerSlots, namespace = 'remora'): Promise<void> {
+  await redis.zadd(slotsKey(namespace), (await redisNowMs(redis)) + slotLifeMs, memberOf(worker))
 }
 
 /** A worker that drains takes no more work. */
-export async function withdrawSlots(
-  redis: Redis,
-  worker: { id: string; slots: number },
-  namespace = 'remora',
-): Promise<void> {
-  await redis.zrem(slotsKey(namespace), `${worker.id}/${worker.slots}`)
+export async function withdrawSlots(redis: Redis, worker: WorkerSlots, namespace = 'remora'): Promise<void> {
+  await redis.zrem(slotsKey(namespace), memberOf(worker))
 }
 
 /** Slots of all workers that announced themselves lately, together. */
 export async function liveSlots(redis: Redis, namespace = 'remora'): Promise<number> {
-  await redis.zremrangebyscore(slotsKey(namespace), 0, Date.now())
+  await redis.zremrangebyscore(slotsKey(namespace), 0, await redisNowMs(redis))
   const members = await redis.zrange(slotsKey(namespace), '0', '-1')
   return members.reduce((sum, member) => sum + Number(member.slice(member.lastIndexOf('/') + 1)), 0)
+}
+
+async function redisNowMs(redis: Redis): Promise<number> {
+  const [seconds, microseconds] = z.tuple([z.coerce.number(), z.coerce.number()]).parse(await redis.time())
+  return Math.floor(seconds * 1000 + microseconds / 1000)
 }

@@ -10,7 +10,8 @@ export type WorkerConfig = {
   scriptProcesses: number
   healthPort: number
   model: {
-    name: string
+    /** Without one, the first model the servers offer. */
+    name: string | undefined
     urls: readonly string[]
     apiKey: string | undefined
     temperature: number
@@ -33,7 +34,7 @@ const workerEnv = {
   REMORA_WORKER_SLOTS: count.max(4096).default(16),
   REMORA_WORKER_SCRIPT_PROCESSES: count.max(64).default(2),
   REMORA_WORKER_HEALTH_PORT: Port.default(8423),
-  REMORA_MODEL: z.string().min(1).default('rehearsal'),
+  REMORA_MODEL: z.string().min(1).optional(),
   REMORA_MODEL_URLS: CommaList.pipe(z.array(z.url()).min(1)).prefault('http://127.0.0.1:8421/v1'),
   REMORA_MODEL_API_KEY: z.string().optional(),
   REMORA_MODEL_TEMPERATURE: z.coerce.number().min(0).max(2).default(0),

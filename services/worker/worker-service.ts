@@ -79,9 +79,20 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
     evidence: openEvidenceChecker({ linter, python }),
     bundles: openPreparedBundles((project, hash) => getBundle(objects, project, hash)),
     baseLayer: async (project, snapshotId) => baseLayerOf(await readSnapshot(project, snapshotId), blobs, project),
-    modelSettings: { model: config.model.name, temperature: config.model.temperature },
+    modelSettings: { model: await modelName(config, opened), temperature: config.model.temperature },
     versions: { linter: linter.version, node: process.version },
     workerId: config.workerId,
+  }
+}
+
+/** A model server that does not answer now may later: operations then say so themselves (AGENT_002). */
+async function modelName(config: WorkerConfig, { model, log }: Opened): Promise<string> {
+  if (config.model.name !== undefined) return config.model.name
+  try {
+    return (await model.describe()).models[0] ?? 'default'
+  } catch (error) {
+    log.warn('no model server answers yet', { error })
+    return 'default'
   }
 }
 

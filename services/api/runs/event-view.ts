@@ -24,4 +24,3 @@ export function eventView(event: Event) {
     data: event.data,
   }
 }
-type EventView = ReturnType<typeof eventView>

@@ -1,6 +1,6 @@
 import { lastResult, type Conversation } from '../conversation.ts'
 import { composeDocstring, summaryLine } from '../docstring/compose-docstring.ts'
-import { Signature } from '../docstring/signature.ts'
+import { hasDecorator, Signature } from '../docstring/signature.ts'
 import { call, type Rule } from './rule.ts'
 
 /** Reads the signature, writes a docstring composed from it, once more as one line if refused, submits. */
@@ -9,7 +9,7 @@ export const docstring: Rule = {
   next(conversation) {
     if (!conversation.steps.some((step) => step.tool === 'read_docstring')) return call('read_docstring')
     const signature = readSignature(conversation)
-    if (signature === undefined || signature.has_docstring) return undefined
+    if (signature === undefined || reasonToSkip(signature) !== undefined) return undefined
     const writes = conversation.steps.filter((step) => step.tool === 'write_docstring')
     if (writes.length === 0) return call('write_docstring', { docstring: composeDocstring(signature) })
     const refusedOnce = writes.length === 1 && writes.every((step) => step.failed)
@@ -21,9 +21,8 @@ export const docstring: Rule = {
       return { status: 'failed', summary: 'The node could not be read.', changedFiles: [] }
     }
     const { name, path } = signature
-    if (signature.has_docstring) {
-      return { status: 'skipped', summary: `${name} already has a docstring.`, changedFiles: [] }
-    }
+    const skipped = reasonToSkip(signature)
+    if (skipped !== undefined) return { status: 'skipped', summary: `${name} ${skipped}.`, changedFiles: [] }
     if (lastResult(conversation, 'write_docstring') === undefined) {
       return { status: 'failed', summary: `No docstring was written for ${name}.`, changedFiles: [] }
     }
@@ -37,4 +36,9 @@ export const docstring: Rule = {
 
 function readSignature(conversation: Conversation): Signature | undefined {
   return Signature.safeParse(lastResult(conversation, 'read_docstring')).data
+}
+
+function reasonToSkip(signature: Signature): string | undefined {
+  if (signature.has_docstring) return 'already has a docstring'
+  return hasDecorator(signature, 'overload') ? 'is an overload, which its implementation describes' : undefined
 }

@@ -4,7 +4,7 @@ import { sha256 } from '#domain/hash.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
 import type { LintReport, PythonLinter } from './python-linter.ts'
-import { structureHash } from './python-structure.ts'
+import { openStructureHash } from './python-structure.ts'
 
 export type EvidenceCheck = (typeof evidenceChecks)[number]
 
@@ -18,11 +18,15 @@ export type EvidenceChecker = {
 
 /** Checks with the real linter and parser. What was found out about a text is kept for the next operation on it. */
 export function openEvidenceChecker(deps: { linter: PythonLinter; python: LoadedLanguage }): EvidenceChecker {
-  const reports = new LRUCache<string, LintReport>({ max: 500 })
+  const hashStructure = openStructureHash()
   const structures = new LRUCache<string, string>({ max: 2000 })
-
-  const lint = (text: string) => remembered(reports, text, deps.linter.lint)
-  const structure = (text: string) => remembered(structures, text, (source) => hashOf(source, deps.python))
+  const { lint } = deps.linter
+  const structure = (text: string) => {
+    const key = sha256(text)
+    const known = structures.get(key) ?? deps.python.read(text, hashStructure)
+    structures.set(key, known)
+    return known
+  }
 
   function checkPython(file: CheckedFile, check: EvidenceCheck): Evidence {
     const { path, before, after } = file
@@ -44,26 +48,6 @@ export function openEvidenceChecker(deps: { linter: PythonLinter; python: Loaded
       return checks.includes('only_node_changed') ? [checkPython(file, 'only_node_changed')] : []
     },
   }
-}
-
-function remembered<Value extends object | string>(
-  cache: LRUCache<string, Value>,
-  text: string,
-  make: (text: string) => Value,
-): Value {
-  const key = sha256(text)
-  const known = cache.get(key)
-  if (known !== undefined) return known
-  const made = make(text)
-  cache.set(key, made)
-  return made
-}
-
-function hashOf(text: string, python: LoadedLanguage): string {
-  const tree = python.parse(text)
-  const hash = structureHash(tree)
-  tree.delete()
-  return hash
 }
 
 const emptyReport: LintReport = { diagnostics: [], syntaxErrors: [] }

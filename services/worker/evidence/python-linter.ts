@@ -1,5 +1,7 @@
 import { PositionEncoding, Workspace } from '@astral-sh/ruff-wasm-nodejs'
+import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
+import { sha256 } from '#domain/hash.ts'
 import { isSafeFix } from './safe-fixes.ts'
 import type { TextEdit } from './text-edit.ts'
 
@@ -15,6 +17,8 @@ const RawDiagnostic = z.object({
     })
     .nullable(),
 })
+
+const RawDiagnostics = z.array(RawDiagnostic)
 
 /** One lint fault. Lines and columns are 1-based; `start`/`end` are UTF-16 units of the text. */
 export type Diagnostic = {
@@ -38,16 +42,26 @@ const ignored = ['E501', 'W191', 'E101', 'UP035']
 
 export type PythonLinter = { version: string; lint(text: string): LintReport }
 
+/** Reports kept: every operation on a file starts from the same text. */
+const keptReports = 500
+
 /** Ruff in this process: no file system, no configuration of its own. One serves the whole process. */
 export function openPythonLinter(): PythonLinter {
   const options = { 'target-version': 'py310', lint: { select: selected, ignore: ignored } }
   const workspace = new Workspace(options, PositionEncoding.Utf16)
-  return { version: `ruff ${Workspace.version()}`, lint: (text) => reportOf(workspace.check(text), text) }
+  const reports = new LRUCache<string, LintReport>({ max: keptReports })
+  const lint = (text: string) => {
+    const key = sha256(text)
+    const report = reports.get(key) ?? reportOf(workspace.check(text), text)
+    reports.set(key, report)
+    return report
+  }
+  return { version: `ruff ${Workspace.version()}`, lint }
 }
 
 /** Syntax errors come apart from the rest. */
 function reportOf(answer: unknown, text: string): LintReport {
-  const found = z.array(RawDiagnostic).parse(answer)
+  const found = RawDiagnostics.parse(answer)
   const lineStarts = lineStartsOf(text)
   const all = found.map((raw) => diagnosticOf(raw, text, lineStarts))
   const isSyntax = (diagnostic: Diagnostic) => diagnostic.code === 'invalid-syntax'

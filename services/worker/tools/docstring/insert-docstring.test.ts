@@ -37,6 +37,8 @@ describe('inserting a docstring', () => {
     ],
     ['only pass', 'def f():\n    pass\n', 'def f():\n    """Do it."""\n'],
     ['an ellipsis on the same line', 'def f(x): ...\n', 'def f(x):\n    """Do it."""\n'],
+    ['only pass and a comment', 'def f():\n    pass  # hook\n', 'def f():\n    """Do it."""  # hook\n'],
+    ['pass on the same line and a comment', 'class A(B): pass  # why\n', 'class A(B):\n    """Do it."""  # why\n'],
     ['a decorator', '@cached(1)\ndef f():\n    return 1\n', '@cached(1)\ndef f():\n    """Do it."""\n    return 1\n'],
     ['async', 'async def f():\n    return 1\n', 'async def f():\n    """Do it."""\n    return 1\n'],
     ['no newline at the end', 'def f():\n    return 1', 'def f():\n    """Do it."""\n    return 1'],

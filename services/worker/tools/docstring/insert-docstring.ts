@@ -1,3 +1,4 @@
+import type { Node } from 'web-tree-sitter'
 import type { LoadedLanguage } from '#syntax/parser.ts'
 import { docstringContent, findDocstringSite, type DocstringSite } from './docstring-site.ts'
 
@@ -22,10 +23,10 @@ export function insertDocstring(place: DocstringPlace, python: LoadedLanguage): 
   const content = normalised(place.docstring)
   const fault = faultOfContent(content)
   if (fault !== undefined) return refused(fault)
-  const tree = python.parse(place.source)
-  const site = findDocstringSite(tree, place.index)
-  const answer = site === undefined ? refused('the definition was not found') : insertAt(site, place.source, content)
-  tree.delete()
+  const answer = python.read(place.source, (tree) => {
+    const site = findDocstringSite(tree, place.index)
+    return site === undefined ? refused('the definition was not found') : insertAt(site, place.source, content)
+  })
   return answer.kind === 'inserted' ? verified(answer.text, place.index, content, python) : answer
 }
 
@@ -36,44 +37,40 @@ function insertAt(site: DocstringSite, source: string, content: string): Inserte
   const newline = source.includes('\r\n') ? '\r\n' : '\n'
   if (site.emptyDocstring !== undefined) {
     const indent = indentationAt(source, site.emptyDocstring.startIndex)
-    return replaced(source, site.emptyDocstring, quoted(content, indent, newline))
+    const { startIndex, endIndex } = site.emptyDocstring
+    return replaced(source, startIndex, endIndex, quoted(content, indent, newline))
   }
   const colon = site.definition.children.findLast(
     (child) => child?.type === ':' && child.endIndex <= site.body.startIndex,
   )
-  const filler = fillerOf(site)
-  const isOneLine = colon !== undefined && colon?.endPosition.row === site.body.startPosition.row
   if (colon === undefined || colon === null) return refused('the definition has no body')
-  if (isOneLine) {
+  const filler = fillerOf(site)
+  if (colon.endPosition.row === site.body.startPosition.row) {
     const indent = `${indentationAt(source, site.definition.startIndex)}${indentUnit(source)}`
     const docstring = `${newline}${indent}${quoted(content, indent, newline)}`
-    const rest = filler ? '' : `${newline}${indent}`
-    return replaced(
-      source,
-      { startIndex: colon.endIndex, endIndex: filler ? site.body.endIndex : site.body.startIndex },
-      docstring + rest,
-    )
+    return filler === undefined
+      ? replaced(source, colon.endIndex, site.body.startIndex, `${docstring}${newline}${indent}`)
+      : replaced(source, colon.endIndex, filler.endIndex, docstring)
   }
   const indent = indentationAt(source, site.body.startIndex)
-  if (filler && site.body.namedChildCount === 1) return replaced(source, site.body, quoted(content, indent, newline))
+  const docstring = quoted(content, indent, newline)
+  if (filler !== undefined) return replaced(source, filler.startIndex, filler.endIndex, docstring)
   const lineEnd = source.indexOf('\n', colon.endIndex) + 1
   const gap = needsBlankLine(site) && !/^[ \t]*\r?\n/.test(source.slice(lineEnd)) ? newline : ''
-  const inserted = `${indent}${quoted(content, indent, newline)}${newline}${gap}`
-  return replaced(source, { startIndex: lineEnd, endIndex: lineEnd }, inserted)
+  return replaced(source, lineEnd, lineEnd, `${indent}${docstring}${newline}${gap}`)
 }
 
-function replaced(source: string, range: { startIndex: number; endIndex: number }, text: string): InsertedDocstring {
-  return { kind: 'inserted', text: source.slice(0, range.startIndex) + text + source.slice(range.endIndex) }
+function replaced(source: string, start: number, end: number, text: string): InsertedDocstring {
+  return { kind: 'inserted', text: source.slice(0, start) + text + source.slice(end) }
 }
 
 /** The last guard: what was written must parse and come back as the docstring that was meant. */
 function verified(text: string, index: number, content: string, python: LoadedLanguage): InsertedDocstring {
-  const tree = python.parse(text)
-  const site = findDocstringSite(tree, index)
-  const string = site?.docstring
-  const back = string === undefined ? undefined : normalised(docstringContent(string))
-  const isWhole = site !== undefined && !site.definition.hasError && back === content
-  tree.delete()
+  const isWhole = python.read(text, (tree) => {
+    const site = findDocstringSite(tree, index)
+    const back = site?.docstring === undefined ? undefined : normalised(docstringContent(site.docstring))
+    return site !== undefined && !site.definition.hasError && back === content
+  })
   return isWhole ? { kind: 'inserted', text } : refused('the text would break the file')
 }
 
@@ -114,9 +111,11 @@ function indentUnit(source: string): string {
   return /\n(\t|[ ]{2,8})\S/.exec(source)?.[1] ?? '    '
 }
 
-function fillerOf(site: DocstringSite): boolean {
+/** A `pass` or `...` that is all there is in the body: the docstring takes its place, comments stay. */
+function fillerOf(site: DocstringSite): Node | undefined {
   const statements = site.body.namedChildren.filter((child) => child !== null && child.type !== 'comment')
-  return statements.length === 1 && ['pass', '...'].includes(statements[0]?.text ?? '')
+  const [only] = statements
+  return statements.length === 1 && ['pass', '...'].includes(only?.text ?? '') ? only : undefined
 }
 
 /** A class keeps a blank line between its docstring and its body; a function only before a nested definition. */

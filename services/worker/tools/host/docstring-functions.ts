@@ -17,10 +17,10 @@ export function docstringFunctions(
   return {
     async describe_definition() {
       const { source, start } = await target.locate()
-      const tree = deps.python.parse(source)
-      const site = findDocstringSite(tree, start)
-      const facts = site === undefined ? undefined : describeDefinition(site)
-      tree.delete()
+      const facts = deps.python.read(source, (tree) => {
+        const site = findDocstringSite(tree, start)
+        return site === undefined ? undefined : describeDefinition(site)
+      })
       if (facts === undefined) throw new WorkspaceFault('refused', 'the node is no function or class')
       return { ...facts, path: target.node.path, qualified_name: target.node.qualifiedName, kind: target.node.kind }
     },

@@ -8,13 +8,13 @@ const definitions = new Set(['function_definition', 'class_definition', 'decorat
 
 /** Where a module's functions and classes are, decorators included; what is nested in them is not listed again. */
 export function outermostDefinitions(source: string, python: LoadedLanguage): Range[] {
-  const tree = python.parse(source)
-  const ranges: Range[] = []
-  const open: Node[] = [tree.rootNode]
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if (definitions.has(node.type)) ranges.push({ start: node.startIndex, end: node.endIndex })
-    else open.push(...node.namedChildren.filter((child) => child !== null))
-  }
-  tree.delete()
-  return ranges
+  return python.read(source, (tree) => {
+    const ranges: Range[] = []
+    const open: Node[] = [tree.rootNode]
+    for (let node = open.pop(); node !== undefined; node = open.pop()) {
+      if (definitions.has(node.type)) ranges.push({ start: node.startIndex, end: node.endIndex })
+      else open.push(...node.namedChildren.filter((child) => child !== null))
+    }
+    return ranges
+  })
 }

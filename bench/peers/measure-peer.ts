@@ -1,0 +1,33 @@
+import { z } from 'zod'
+
+const count = z.coerce.number().int()
+const PeerArguments = z.tuple([z.url(), z.url(), count, count, count])
+export type PeerArguments = { url: string; redisUrl: string; agents: number; warmup: number; concurrency: number }
+
+/** What a peer's process is given: model server, Redis, agents, warm-up agents, concurrency. */
+export function peerArguments(): PeerArguments {
+  const [url, redisUrl, agents, warmup, concurrency] = PeerArguments.parse(process.argv.slice(2))
+  return { url, redisUrl, agents, warmup, concurrency }
+}
+
+/** The line a peer prints. `cpuMs` is user and system time of its process while it ran the agents after the warm-up. */
+export const PeerFigures = z.object({ cpuMs: z.number(), wallMs: z.number() })
+export type PeerFigures = z.infer<typeof PeerFigures>
+
+/** Runs the warm-up, then the agents, prints the figures and ends the process. `batch` runs the agents of these numbers. */
+export async function measurePeer(
+  { agents, warmup }: PeerArguments,
+  batch: (numbers: readonly number[]) => Promise<unknown>,
+): Promise<never> {
+  await batch(numbersFrom(0, warmup))
+  const [cpuBefore, wallBefore] = [process.cpuUsage(), performance.now()]
+  await batch(numbersFrom(warmup, agents))
+  const { user, system } = process.cpuUsage(cpuBefore)
+  const figures: PeerFigures = { cpuMs: (user + system) / 1000, wallMs: performance.now() - wallBefore }
+  console.log(JSON.stringify(figures))
+  process.exit(0)
+}
+
+function numbersFrom(first: number, length: number): number[] {
+  return Array.from({ length }, (_, index) => first + index)
+}

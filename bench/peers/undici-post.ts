@@ -1,0 +1,17 @@
+import { Pool } from 'undici'
+import type { ChatRequest, ReplyMessage } from './peer-agent.ts'
+
+/** Posts over keep-alive sockets, one per agent at work, by undici's `request`; the reply is not checked. */
+export function openUndiciPost(url: string, connections: number): (request: ChatRequest) => Promise<ReplyMessage> {
+  const { origin, pathname } = new URL(url)
+  const pool = new Pool(origin, { connections, pipelining: 1 })
+  const headers = { 'content-type': 'application/json', authorization: 'Bearer none' }
+  const path = `${pathname}/chat/completions`
+  return async (request) => {
+    const response = await pool.request({ path, method: 'POST', headers, body: JSON.stringify(request) })
+    const text = await response.body.text()
+    if (response.statusCode !== 200) throw new Error(text)
+    const { choices }: { choices: [{ message: ReplyMessage }] } = JSON.parse(text)
+    return choices[0].message
+  }
+}

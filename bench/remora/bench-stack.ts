@@ -1,0 +1,76 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Redis } from 'ioredis'
+import { loadBundle } from '#bundles/load-bundle.ts'
+import { defaultProject } from '#domain/ids.ts'
+import { openLedger, type Ledger } from '#ledger/ledger.ts'
+import { liveSlots } from '#ledger/worker-slots.ts'
+import { openBlobStore, type BlobStore } from '#objects/blob-store.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
+import { openS3ObjectStore } from '#objects/s3-object-store.ts'
+import { startLocalRedis, type LocalRedis } from '#platform/local-redis.ts'
+import { startLocalS3, type LocalS3 } from '#platform/local-s3.ts'
+import { openLog } from '#platform/log.ts'
+import { openReleaser } from '#platform/shutdown.ts'
+import { openProducer } from '#queues/producer.ts'
+import { runDispatcher } from '../../services/discovery/dispatch/run-dispatcher.ts'
+import { openStageJobs } from '../../services/discovery/dispatch/stage-jobs.ts'
+import { bundlePinner } from '../../services/discovery/pin-bundles.ts'
+import type { PinnedBundle } from '../../services/discovery/plan/plan-operations.ts'
+
+/** Redis, the object store and the dispatcher: everything but the worker, with this process in discovery's place. */
+export type BenchStack = {
+  redis: LocalRedis
+  redisVersion: string
+  s3: LocalS3
+  ledger: Ledger
+  objects: ObjectStore
+  blobs: BlobStore
+  bundle: PinnedBundle
+  liveSlots(): Promise<number>
+  /** Runs whose operations have ended are composed only after this, so that the two can be measured apart. */
+  allowComposition(runId: string): void
+  close(): Promise<void>
+}
+
+const bundleFolder = fileURLToPath(new URL('../agents/loop', import.meta.url))
+
+/** Starts the stack with its data under `dir`. */
+export async function openBenchStack(dir: string): Promise<BenchStack> {
+  const releaser = openReleaser()
+  const log = openLog({ service: 'bench', level: 'warn' })
+  const redis = await startLocalRedis({ dir: join(dir, 'redis') })
+  releaser.add('Redis server', redis.stop)
+  const s3 = await startLocalS3({ dir: join(dir, 's3') })
+  releaser.add('S3 server', s3.stop)
+  const client = new Redis(redis.url)
+  releaser.add('Redis', async () => client.disconnect())
+  const objects = openS3ObjectStore({ ...s3, credentials: s3 })
+  releaser.add('objects', async () => objects.close())
+  const producer = openProducer({ redisUrl: redis.url, log })
+  releaser.add('producer', producer.close)
+  const ledger = openLedger(client, { origin: { kind: 'discovery', id: 'bench' } })
+  const loaded = await loadBundle(bundleFolder)
+  const [bundle] = await bundlePinner(new Map([['loop', loaded]]), objects)(defaultProject, ['loop'])
+  if (bundle === undefined) throw new Error('the bundle was not pinned')
+  const composable = new Set<string>()
+  const jobs = openStageJobs(producer)
+  const stageJobs = {
+    ensure: async (run: Parameters<typeof jobs.ensure>[0]) =>
+      composable.has(run.runId) ? jobs.ensure(run) : undefined,
+  }
+  const slots = () => liveSlots(client)
+  releaser.add('dispatcher', runDispatcher({ ledger, producer, stageJobs, liveSlots: slots }, log))
+  return {
+    redis,
+    redisVersion: /redis_version:(\S+)/.exec(await client.info('server'))?.[1] ?? 'unknown',
+    s3,
+    ledger,
+    objects,
+    blobs: openBlobStore(objects, { maxCacheBytes: 1 }),
+    bundle,
+    liveSlots: slots,
+    allowComposition: (runId) => void composable.add(runId),
+    close: releaser.release,
+  }
+}

@@ -1,0 +1,83 @@
+import type { CodeNode } from '#domain/code-node.ts'
+import { sha256 } from '#domain/hash.ts'
+import { defaultProject, newRunId, nodeId, type RunId } from '#domain/ids.ts'
+import { RunRequest } from '#domain/run.ts'
+import { maxSliceOperations } from '#ledger/plan.ts'
+import { writeSnapshot } from '#objects/snapshot-writer.ts'
+import { planOperations } from '../../services/discovery/plan/plan-operations.ts'
+import { nodeSource, type NodeSource } from '../parts/node-source.ts'
+import type { BenchStack } from './bench-stack.ts'
+
+const origin = { kind: 'discovery', id: 'bench' } as const
+
+/**
+ * A planned run of one operation for each of `count` nodes, numbered from `first`: its snapshot is stored, its operations
+ * wait in the ledger. Nothing runs before `startRun`.
+ */
+export async function planRun(stack: BenchStack, first: number, count: number): Promise<RunId> {
+  const { ledger } = stack
+  const sources = Array.from({ length: count }, (_, index) => nodeSource(first + index))
+  const snapshotId = await storeSnapshot(stack, sources)
+  const request = RunRequest.parse({ agents: ['loop'] })
+  const runId = newRunId(Date.now())
+  await ledger.createRun({
+    runId,
+    projectId: defaultProject,
+    request,
+    uploadKey: 'none',
+    traceparent: null,
+    acceptedEvent: { event: 'run.accepted', phase: 'snapshot', origin, data: {} },
+  })
+  await ledger.move(runId, {
+    from: [{ status: 'queued' }],
+    to: { status: 'running', phase: 'planning' },
+    command: 'start',
+    set: { snapshotId, nodes: count, files: count },
+    events: [{ event: 'run.started', phase: 'planning', origin, data: {} }],
+  })
+  const operations = planOperations(sources.map(nodeOf), [stack.bundle], request)
+  const slices = Math.ceil(operations.length / maxSliceOperations)
+  for (let slice = 0; slice < slices; slice++) {
+    const part = operations.slice(slice * maxSliceOperations, (slice + 1) * maxSliceOperations)
+    await ledger.plan(runId, { slice, operations: part, last: slice === slices - 1 })
+  }
+  return runId
+}
+
+/** From here the dispatcher hands the run's operations to the worker. */
+export async function startRun({ ledger }: BenchStack, runId: RunId): Promise<void> {
+  await ledger.move(runId, {
+    from: [{ status: 'running', phase: 'planning' }],
+    to: { phase: 'execution' },
+    command: 'plan',
+    events: [{ event: 'run.planned', phase: 'planning', origin, data: {} }],
+  })
+}
+
+async function storeSnapshot({ blobs, objects }: BenchStack, sources: readonly NodeSource[]): Promise<string> {
+  const contents = sources.map(({ file }) => Buffer.from(file))
+  const hashes = await blobs.putMany(defaultProject, contents)
+  const files = sources.map(({ path }, index) => {
+    const [hash = '', size = 0] = [hashes[index], contents[index]?.length]
+    return { path, hash, size, executable: false }
+  })
+  const { snapshotId } = await writeSnapshot(objects, defaultProject, { files, links: [], skipped: [] })
+  return snapshotId
+}
+
+function nodeOf({ path, name, startByte, text }: NodeSource): CodeNode {
+  return {
+    nodeId: nodeId({ path, kind: 'function', qualifiedName: name, ordinal: 0 }),
+    kind: 'function',
+    name,
+    qualifiedName: name,
+    path,
+    language: 'python',
+    startLine: 2,
+    endLine: 1 + text.split('\n').length,
+    startByte,
+    endByte: startByte + text.length,
+    parentId: null,
+    hash: sha256(text),
+  }
+}

@@ -1,0 +1,113 @@
+import { existsSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { openPrograms, type Program } from './program.ts'
+import { lastDocument, remora } from './remora.ts'
+import { smallSource } from './small-source.ts'
+import { sourceFolder, type SourceFolder } from './source-folder.ts'
+
+const programs = openPrograms()
+const folders: SourceFolder[] = []
+afterEach(async () => {
+  await programs.end()
+  for (const folder of folders.splice(0)) await folder.remove()
+})
+
+async function folderOf(files: Readonly<Record<string, string>>): Promise<SourceFolder> {
+  const folder = await sourceFolder(files)
+  folders.push(folder)
+  return folder
+}
+
+const Failure = z.object({ error: z.object({ error_code: z.string(), message: z.string() }) })
+const Result = z.object({
+  result: z.looseObject({
+    status: z.string(),
+    error_code: z.string().nullable(),
+    patch: z.looseObject({ path: z.string() }).nullable(),
+  }),
+})
+
+/** The one line a person reads. */
+function complaint(program: Program): string {
+  return (
+    program
+      .err()
+      .split('\n')
+      .find((line) => line.startsWith('remora: ')) ?? program.err()
+  )
+}
+
+describe('a call that cannot work', () => {
+  it('names the agents there are when one is unknown, before anything starts', async () => {
+    const folder = await folderOf(smallSource)
+    const run = remora(programs, folder, ['run', '.', '--agents', 'lint,poet', '--json'])
+    expect(await run.exited).toBe(1)
+    const { error } = Failure.parse(lastDocument(run))
+    expect(error.error_code).toBe('INTAKE_006')
+    expect(error.message).toMatch(/poet.*docstring, lint/)
+    expect(await readdir(folder.path)).toEqual(Object.keys(smallSource).map((file) => file.split('/')[0]))
+  })
+
+  it('is wrong usage when it names no agents, and says which there are', async () => {
+    const folder = await folderOf(smallSource)
+    const run = remora(programs, folder, ['run', '.'])
+    expect(await run.exited).toBe(2)
+    expect(run.err()).toContain('docstring, lint')
+    expect(existsSync(join(folder.path, '.remora'))).toBe(false)
+  })
+
+  it('says that the patch cannot be written before anything starts', async () => {
+    const folder = await folderOf(smallSource)
+    for (const out of ['no/such/folder.patch', 'shop']) {
+      const run = remora(programs, folder, ['run', '.', '--agents', 'lint', '--out', out])
+      expect(await run.exited).toBe(1)
+      expect(complaint(run)).toMatch(/^remora: CONFIG_003 .*(?:no\/such\/folder\.patch|shop)/)
+    }
+    expect(existsSync(join(folder.path, '.remora'))).toBe(false)
+  })
+
+  it('says that the path is not there', async () => {
+    const folder = await folderOf(smallSource)
+    const run = remora(programs, folder, ['run', 'nowhere', '--agents', 'lint', '--out', 'x.patch'])
+    expect(await run.exited).toBe(1)
+    expect(complaint(run)).toMatch(/^remora: INTAKE_001 .*nowhere/)
+    expect(existsSync(join(folder.path, 'x.patch'))).toBe(false)
+  })
+
+  it('says that an empty folder holds nothing to do', async () => {
+    const folder = await folderOf({})
+    const run = remora(programs, folder, ['run', '.', '--agents', 'lint', '--out', 'x.patch', '--json'])
+    expect(await run.exited).toBe(1)
+    expect(Failure.parse(lastDocument(run)).error.error_code).toBe('INTAKE_007')
+    expect(existsSync(join(folder.path, 'x.patch'))).toBe(false)
+  })
+
+  it('fails the run when no node matches', async () => {
+    const folder = await folderOf(smallSource)
+    const args = ['run', '.', '--agents', 'lint', '--paths', 'nowhere/**', '--out', 'x.patch', '--json']
+    const run = remora(programs, folder, args)
+    expect(await run.exited).toBe(1)
+    expect(run.out()).toMatch(/"event":"run\.failed".*"error_code":"INTAKE_007"/)
+    expect(Result.parse(lastDocument(run)).result).toMatchObject({ status: 'failed', error_code: 'INTAKE_007' })
+    expect(existsSync(join(folder.path, 'x.patch'))).toBe(false)
+  })
+})
+
+describe('sources with faults', () => {
+  it('are worked on as far as they parse', async () => {
+    const broken = 'def fine():\n    return f"fine"\n\n\ndef torn(:\n    return 1\n'
+    const folder = await folderOf({ ...smallSource, 'shop/broken.py': broken })
+    const run = remora(programs, folder, ['run', '.', '--agents', 'lint,docstring', '--out', 'x.patch', '--json'])
+    expect([0, 3], run.err()).toContain(await run.exited)
+    const { result } = Result.parse(lastDocument(run))
+    expect(result.status).toBe('completed')
+    expect(result.patch).not.toBeNull()
+    await folder.apply(await folder.read('x.patch'))
+    expect(await folder.read('shop/stock.py')).toContain('if name not in self.items')
+    expect(await folder.read('shop/broken.py')).toContain('def torn(:\n    return 1\n')
+    expect(await folder.read('shop/broken.py')).toMatch(/def fine\(\):\n {4}"""/)
+  })
+})

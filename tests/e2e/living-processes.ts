@@ -1,0 +1,57 @@
+import { readdir, readFile } from 'node:fs/promises'
+
+/** `startedAt` tells a process from a later one with the same id. */
+export type LivingProcess = { pid: number; startedAt: string }
+
+type ProcessState = LivingProcess & { parent: number; state: string }
+
+/** Every process that `pid` started, and those that they started. */
+export async function descendantsOf(pid: number): Promise<LivingProcess[]> {
+  const all = await readProcesses()
+  const found: ProcessState[] = []
+  let parents = new Set([pid])
+  while (parents.size > 0) {
+    const children = all.filter(({ parent }) => parents.has(parent))
+    found.push(...children)
+    parents = new Set(children.map((child) => child.pid))
+  }
+  return found.map((child) => ({ pid: child.pid, startedAt: child.startedAt }))
+}
+
+/** Those that still run. One that has ended and was not yet waited for by its parent does not. */
+export async function stillRunning(processes: readonly LivingProcess[]): Promise<number[]> {
+  const states = await Promise.all(processes.map(({ pid }) => readProcess(pid)))
+  return processes.flatMap(({ pid, startedAt }, at) => {
+    const now = states[at]
+    return now !== undefined && now.state !== 'Z' && now.startedAt === startedAt ? [pid] : []
+  })
+}
+
+/** Ids of the processes whose command line says `text`. */
+export async function processesNaming(text: string): Promise<number[]> {
+  const lines = await Promise.all(
+    (await processIds()).map(async (pid) => ({ pid, line: await read(`/proc/${pid}/cmdline`) })),
+  )
+  return lines.flatMap(({ pid, line }) => (line?.includes(text) === true ? [pid] : []))
+}
+
+async function readProcesses(): Promise<ProcessState[]> {
+  const all = await Promise.all((await processIds()).map(readProcess))
+  return all.filter((one) => one !== undefined)
+}
+
+async function processIds(): Promise<number[]> {
+  return (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
+}
+
+/** Fields 3, 4 and 22 of proc(5) `stat`; the name before them, in brackets, may hold spaces. */
+async function readProcess(pid: number): Promise<ProcessState | undefined> {
+  const stat = await read(`/proc/${pid}/stat`)
+  if (stat === undefined) return undefined
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return { pid, state: fields[0] ?? '', parent: Number(fields[1]), startedAt: fields[19] ?? '' }
+}
+
+function read(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch(() => undefined)
+}

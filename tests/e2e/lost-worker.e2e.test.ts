@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '#testing/until.ts'
+import { descendantsOf, stillRunning } from './living-processes.ts'
+import { openPrograms } from './program.ts'
+import { startServices, startStores, storeEnv, type Services, type Stores } from './services.ts'
+import { manyFunctions } from './small-source.ts'
+import { sourceFolder } from './source-folder.ts'
+
+describe('a worker that is killed at work', () => {
+  const programs = openPrograms()
+  const open: { stores?: Stores } = {}
+  let services: Services
+  let stores: Stores
+
+  beforeAll(async () => {
+    stores = open.stores = await startStores()
+    const workerEnv = { REMORA_LEASE_MS: '2000', REMORA_WORKER_SLOTS: '4' }
+    services = await startServices(programs, stores, { workers: ['worker-1', 'worker-2'], workerEnv })
+  })
+  afterAll(async () => {
+    await programs.end()
+    await open.stores?.stop()
+  })
+
+  const answerAfter = async (ms: number) => {
+    const { origin } = services.named('rehearsal')
+    const answer = await fetch(`${origin}/latency`, { method: 'POST', body: JSON.stringify({ ms }) })
+    expect(answer.status).toBe(200)
+  }
+
+  /** Operations that `worker` has begun and not ended. */
+  async function heldBy(worker: string, runId: string): Promise<string[]> {
+    const { events } = await services.api.events(runId, 0, 1000)
+    const ended = new Set(events.flatMap((one) => (one.event === 'operation.ended' ? [one.operation_id] : [])))
+    const begun = events.filter((one) => one.event === 'operation.started' && one.origin.id === worker)
+    return begun.flatMap(({ operation_id: id }) => (id === undefined || ended.has(id) ? [] : [id]))
+  }
+
+  it('loses no operation: another worker tries them again, and the run completes', async () => {
+    const folder = await sourceFolder({ 'prices.py': manyFunctions(12) })
+    await answerAfter(2000) // an operation has two turns at least: four seconds
+    const runId = await services.api.submit(await folder.pack(), { agents: ['lint'] })
+    await until(async () => {
+      const [first, second] = [await heldBy('worker-1', runId), await heldBy('worker-2', runId)]
+      return first.length > 0 && second.length > 0
+    })
+    const worker = services.named('worker-1')
+    const children = await descendantsOf(worker.pid)
+    worker.kill('SIGKILL')
+    expect(await worker.exited).toBe('SIGKILL')
+    const held = await heldBy('worker-1', runId)
+    await answerAfter(0)
+
+    expect(held.length).toBeGreaterThan(0)
+    const { events, status } = await services.api.follow(runId)
+    expect(status).toBe('completed')
+    const retried = events.filter((one) => one.event === 'operation.retried')
+    expect(retried.map((one) => one.operation_id).toSorted()).toEqual(held.toSorted())
+    for (const { data } of retried) expect(data).toMatchObject({ reason: 'lost', attempt: 1 })
+    const operations = await services.api.operations(runId)
+    expect(operations).toHaveLength(13)
+    expect(operations.filter((one) => !['succeeded', 'unchanged'].includes(one.status))).toEqual([])
+    const again = operations.filter((one) => one.attempt > 1).map((one) => one.operation_id)
+    expect(again.toSorted()).toEqual(held.toSorted())
+    await until(async () => (await stillRunning(children)).length === 0)
+
+    const patch = await services.api.ask(`/v1/runs/${runId}/patch`)
+    await folder.apply(await patch.text())
+    expect(await folder.read('prices.py')).not.toContain('f"')
+    await folder.remove()
+    const verify = programs.start(['cli/remora.mjs', 'verify', runId], { env: storeEnv(stores) })
+    expect(await verify.exited, verify.out()).toBe(0)
+  })
+})

@@ -1,0 +1,79 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+/** The repository's root. */
+export const repository = fileURLToPath(new URL('../../', import.meta.url))
+
+/** The Node that comes with the package: what npx and npm scripts start. */
+const node = `${repository}node_modules/.bin/node`
+
+export type Program = {
+  pid: number
+  out(): string
+  err(): string
+  running(): boolean
+  /** The exit code, or the name of the signal that ended it. */
+  exited: Promise<number | string>
+  kill(signal: NodeJS.Signals): void
+  /** What Ctrl-C in a terminal does: SIGINT to the program and to all of its process group. */
+  interrupt(): void
+}
+
+export type ProgramOptions = { env: Readonly<Record<string, string>>; cwd?: string }
+
+export type Programs = {
+  /** Starts one of the repository's files with nothing of this process's environment but the PATH. */
+  start(args: readonly string[], options: ProgramOptions): Program
+  /** Kills what still runs and waits for it. */
+  end(): Promise<void>
+}
+
+/** The programs one test file starts. */
+export function openPrograms(): Programs {
+  const running = new Set<ChildProcess>()
+  return {
+    start([file = '', ...args], { env, cwd = repository }) {
+      const path = process.env['PATH'] ?? ''
+      const child = spawn(node, [`${repository}${file}`, ...args], {
+        env: { PATH: path, ...env },
+        cwd,
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: true, // a process group of its own, as a shell would give it
+      })
+      running.add(child)
+      const out = collect(child.stdout)
+      const err = collect(child.stderr)
+      const exited = once(child, 'close').then(([code, signal]: unknown[]) => {
+        running.delete(child)
+        return typeof code === 'number' ? code : String(signal)
+      })
+      const { pid } = child
+      if (pid === undefined) throw new Error(`${node} could not be started`)
+      return {
+        pid,
+        out,
+        err,
+        exited,
+        running: () => running.has(child),
+        kill: (signal) => void child.kill(signal),
+        interrupt: () => void process.kill(-pid, 'SIGINT'),
+      }
+    },
+    async end() {
+      await Promise.all(
+        [...running].map(async (child) => {
+          const gone = once(child, 'close')
+          child.kill('SIGKILL')
+          await gone
+        }),
+      )
+    },
+  }
+}
+
+function collect(stream: NodeJS.ReadableStream): () => string {
+  let text = ''
+  stream.setEncoding('utf8').on('data', (more: string) => (text += more))
+  return () => text
+}

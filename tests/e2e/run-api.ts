@@ -1,0 +1,107 @@
+import { z } from 'zod'
+
+// The service as another program sees it: nothing here is taken from the service's own code (contract.md §2, §3).
+
+const Event = z.looseObject({
+  seq: z.int(),
+  event: z.string(),
+  origin: z.object({ kind: z.string(), id: z.string() }),
+  operation_id: z.string().optional(),
+  error_code: z.string().optional(),
+  data: z.record(z.string(), z.unknown()),
+})
+export type RunEvent = z.infer<typeof Event>
+const EventPage = z.object({ events: z.array(Event), next_after: z.int(), run_status: z.string() })
+
+const Operation = z.looseObject({
+  operation_id: z.string(),
+  agent: z.string(),
+  status: z.string(),
+  attempt: z.int(),
+  node: z.looseObject({ path: z.string(), qualified_name: z.string() }),
+  outcome: z.looseObject({ error_code: z.string().optional() }).nullable(),
+})
+export type RunOperation = z.infer<typeof Operation>
+const OperationPage = z.object({ operations: z.array(Operation), next: z.string().nullable() })
+
+const Change = z.looseObject({
+  operation_id: z.string(),
+  agent: z.string(),
+  diff: z.string(),
+  evidence: z.array(z.looseObject({ check: z.string(), ok: z.boolean() })),
+})
+const ChangePage = z.object({ changes: z.array(Change), next: z.string().nullable() })
+const Accepted = z.object({ run_id: z.string(), status: z.literal('queued') })
+
+export type RunApi = {
+  ask(path: string, init?: RequestInit): Promise<Response>
+  submit(archive: Uint8Array, request: object): Promise<string>
+  /** One page of events after `after`; waits up to two seconds for the first. */
+  events(runId: string, after: number, limit?: number): Promise<z.infer<typeof EventPage>>
+  /** Every event from the first to the run's end, page by page. */
+  follow(runId: string): Promise<{ events: RunEvent[]; status: string }>
+  operations(runId: string): Promise<RunOperation[]>
+  changes(runId: string): Promise<z.infer<typeof Change>[]>
+}
+
+const endings = ['completed', 'blocked', 'failed', 'cancelled']
+
+export function openRunApi({ url, token }: { url: string; token: string }): RunApi {
+  const ask: RunApi['ask'] = (path, init = {}) =>
+    fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } })
+  const get = async <T>(path: string, schema: z.ZodType<T>): Promise<T> => {
+    const answer = await ask(path)
+    const text = await answer.text()
+    if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${text}`)
+    return schema.parse(JSON.parse(text))
+  }
+  const events: RunApi['events'] = (runId, after, limit = 50) =>
+    get(`/v1/runs/${runId}/events?after=${after}&limit=${limit}&wait_ms=2000`, EventPage)
+  return {
+    ask,
+    events,
+    async submit(archive, request) {
+      const form = new FormData()
+      form.set('request', JSON.stringify(request))
+      form.set('archive', new Blob([new Uint8Array(archive)]), 'source.tar.gz')
+      const answer = await ask('/v1/runs', { method: 'POST', body: form })
+      const text = await answer.text()
+      if (answer.status !== 202) throw new Error(`POST /v1/runs answered ${answer.status}: ${text}`)
+      return Accepted.parse(JSON.parse(text)).run_id
+    },
+    follow: (runId) => followTo(runId, events),
+    operations: (runId) =>
+      allPages(async (query) => {
+        const { operations, next } = await get(`/v1/runs/${runId}/operations?${query}`, OperationPage)
+        return { items: operations, next }
+      }),
+    changes: (runId) =>
+      allPages(async (query) => {
+        const { changes, next } = await get(`/v1/runs/${runId}/changes?${query}`, ChangePage)
+        return { items: changes, next }
+      }),
+  }
+}
+
+async function followTo(runId: string, read: RunApi['events']): Promise<{ events: RunEvent[]; status: string }> {
+  const events: RunEvent[] = []
+  for (let after = 0; ;) {
+    const page = await read(runId, after)
+    events.push(...page.events)
+    after = page.next_after
+    if (page.events.length === 0 && endings.includes(page.run_status)) return { events, status: page.run_status }
+  }
+}
+
+/** Pages of three: a small run has several. */
+async function allPages<T>(read: (query: string) => Promise<{ items: T[]; next: string | null }>): Promise<T[]> {
+  const all: T[] = []
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const page: { items: T[]; next: string | null } = await read(
+      cursor === '' ? 'limit=3' : `limit=3&cursor=${encodeURIComponent(cursor)}`,
+    )
+    all.push(...page.items)
+    cursor = page.next
+  }
+  return all
+}

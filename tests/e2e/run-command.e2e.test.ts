@@ -1,0 +1,137 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { until } from '#testing/until.ts'
+import { descendantsOf, processesNaming, stillRunning, type LivingProcess } from './living-processes.ts'
+import { openPrograms, type Program } from './program.ts'
+import { lastDocument, remora } from './remora.ts'
+import { manyFunctions } from './small-source.ts'
+import { exampleCopy, sourceFolder, type SourceFolder } from './source-folder.ts'
+
+const programs = openPrograms()
+afterEach(() => programs.end())
+
+const threeModules = 'src/inventory/{__init__,cli,units}.py'
+const Result = z.object({
+  result: z.looseObject({
+    run_id: z.string(),
+    status: z.string(),
+    rehearsal: z.boolean(),
+    models: z.array(z.string()),
+  }),
+})
+const Runs = z.object({ runs: z.array(z.looseObject({ run_id: z.string(), status: z.string() })) })
+
+/** Everything a run starts, once it works: Redis and its guard, S3, a worker and its script processes. */
+async function atWork(program: Program): Promise<LivingProcess[]> {
+  return until(
+    async () => {
+      if (!program.running()) throw new Error(`it has ended: ${program.err()}`)
+      const found = await descendantsOf(program.pid)
+      return found.length >= 5 && found
+    },
+    { withinMs: 60_000 },
+  )
+}
+
+/** What a run may leave in the folder beside its data: nothing but what was asked for. */
+async function written(folder: SourceFolder): Promise<string[]> {
+  return (await readdir(folder.path)).filter((name) => name.includes('.patch') || name.includes('.part'))
+}
+
+describe('remora run on a folder', () => {
+  let folder: SourceFolder
+  beforeAll(async () => {
+    folder = await exampleCopy()
+  })
+  afterAll(() => folder.remove())
+
+  it('writes a patch that applies, after which the project passes its own tests', async () => {
+    const args = ['run', '.', '--agents', 'lint,docstring', '--paths', threeModules, '--out', 'proposed.patch']
+    const run = remora(programs, folder, args)
+    const started = await atWork(run)
+    expect(await run.exited, run.err()).toBe(0)
+    expect(run.out()).toContain('completed')
+    expect(run.out()).toContain('rehearsal model (no LLM)')
+    expect(await stillRunning(started)).toEqual([])
+    expect(await processesNaming(folder.path)).toEqual([])
+
+    const git = (...rest: string[]) =>
+      promisify(execFile)('git', ['apply', ...rest, 'proposed.patch'], { cwd: folder.path })
+    await git('--check')
+    await git()
+    const both = /def add_item\([^)]+\) -> int:\n {8}"""[^"]+"""\n(?: {8}.+\n)+ {8}self\.say\("added", item\.sku\)\n/
+    expect(await folder.read('src/inventory/cli.py')).toMatch(both)
+    expect(await folder.read('src/inventory/units.py')).toContain('_TABLE: dict[Unit, ')
+    const tests = await promisify(execFile)('python3', ['-m', 'unittest'], { cwd: folder.path })
+    expect(tests.stderr).toMatch(/\nOK\s*$/)
+  })
+
+  it('works a second time in the same folder, prints JSON to its last line, and remembers both runs', async () => {
+    const args = ['run', '.', '--agents', 'docstring', '--paths', threeModules, '--limit', '3', '--json']
+    const run = remora(programs, folder, args)
+    expect(await run.exited, run.err()).toBe(0)
+    const { result } = Result.parse(lastDocument(run))
+    expect(result).toMatchObject({ status: 'completed', rehearsal: true, models: ['rehearsal model (no LLM)'] })
+
+    const runs = remora(programs, folder, ['runs', '--json'])
+    expect(await runs.exited, runs.err()).toBe(0)
+    const { runs: listed } = Runs.parse(lastDocument(runs))
+    expect(listed.map(({ status }) => status)).toEqual(['completed', 'completed'])
+    expect(listed[0]?.run_id).toBe(result.run_id)
+    expect(await processesNaming(folder.path)).toEqual([])
+  })
+})
+
+describe('remora run that is stopped on the way', () => {
+  let folder: SourceFolder
+  beforeEach(async () => {
+    folder = await sourceFolder({ 'prices.py': manyFunctions(300) })
+  })
+  afterEach(() => folder.remove())
+
+  async function inMidRun() {
+    const run = remora(programs, folder, ['run', '.', '--agents', 'lint', '--out', 'half.patch', '--json'])
+    const started = await atWork(run)
+    await until(() => run.out().includes('"operation.ended"'), { withinMs: 30_000 })
+    return { run, started }
+  }
+
+  it('leaves no process and no patch behind after Ctrl-C', async () => {
+    const { run, started } = await inMidRun()
+    run.interrupt()
+    expect(await run.exited).toBe(130)
+    expect(await stillRunning(started)).toEqual([])
+    expect(await processesNaming(folder.path)).toEqual([])
+    expect(await written(folder)).toEqual([])
+    expect(existsSync(join(folder.path, '.remora', 'stack.lock'))).toBe(false)
+  })
+
+  it('takes what it started with it when it is killed outright, and its data stays good', async () => {
+    const { run, started } = await inMidRun()
+    run.kill('SIGKILL')
+    expect(await run.exited).toBe('SIGKILL')
+    await until(async () => (await stillRunning(started)).length === 0)
+    expect(await processesNaming(folder.path)).toEqual([])
+    expect(await written(folder)).toEqual([])
+
+    const runs = remora(programs, folder, ['runs', '--json'])
+    expect(await runs.exited, runs.err()).toBe(0)
+    expect(Runs.parse(lastDocument(runs)).runs.map(({ status }) => status)).toEqual(['running'])
+  })
+})
+
+describe('remora in a pipe', () => {
+  it('prints documents of more than a pipe takes at once to their end', async () => {
+    const folder = await exampleCopy()
+    const discover = remora(programs, folder, ['discover', '.', '--json'])
+    expect(await discover.exited, discover.err()).toBe(0)
+    expect(discover.out().length).toBeGreaterThan(3 * 65_536)
+    expect(lastDocument(discover)).toMatchObject({ nodes: expect.any(Array) })
+    await folder.remove()
+  })
+})

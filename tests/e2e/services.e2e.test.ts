@@ -1,0 +1,162 @@
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { openLedger } from '#ledger/ledger.ts'
+import { RunId } from '#domain/ids.ts'
+import { openPrograms } from './program.ts'
+import type { RunEvent } from './run-api.ts'
+import { startServices, startStores, storeEnv, type Services, type Stores } from './services.ts'
+import { smallSource } from './small-source.ts'
+import { sourceFolder, type SourceFolder } from './source-folder.ts'
+
+const Result = z.looseObject({ operation_id: z.string(), status: z.string(), evidence: z.array(z.looseObject({})) })
+
+describe('the services as processes of their own', () => {
+  const programs = openPrograms()
+  const open: { stores?: Stores; folder?: SourceFolder } = {}
+  const run: { id: string; events: RunEvent[]; status: string } = { id: '', events: [], status: '' }
+  let services: Services
+  let stores: Stores
+  let folder: SourceFolder
+
+  beforeAll(async () => {
+    stores = open.stores = await startStores()
+    folder = open.folder = await sourceFolder(smallSource)
+    services = await startServices(programs, stores)
+    run.id = await services.api.submit(await folder.pack(), { agents: ['lint', 'docstring'] })
+    Object.assign(run, await services.api.follow(run.id))
+  })
+  afterAll(async () => {
+    await programs.end()
+    await open.stores?.stop()
+    await open.folder?.remove()
+  })
+
+  it('say that they live and are ready', async () => {
+    for (const { origin, name } of services.all) {
+      for (const path of ['/healthz', '/readyz']) {
+        const answer = await fetch(`${origin}${path}`)
+        expect(await answer.json(), `${name}${path}`).toBeTypeOf('object')
+        expect(answer.status, `${name}${path}`).toBe(200)
+      }
+    }
+  })
+
+  it('let nobody in without the token', async () => {
+    const { origin } = services.named('api')
+    const bare = await fetch(`${origin}/v1/runs/${run.id}`)
+    expect(bare.status).toBe(401)
+    expect(await bare.json()).toMatchObject({ error_code: 'AUTH_001' })
+  })
+
+  it('take an archive of the system tar to a completed run, every event in order', () => {
+    expect(run.status).toBe('completed')
+    expect(run.events.map(({ seq }) => seq)).toEqual(run.events.map((_event, at) => at + 1))
+    const milestones = ['run.accepted', 'run.started', 'snapshot.stored', 'nodes.discovered', 'run.planned']
+    const told = run.events.map(({ event }) => event)
+    expect(told.filter((event) => milestones.includes(event))).toEqual(milestones)
+    expect(told.at(-1)).toBe('run.completed')
+    expect(told.filter((event) => event === 'operation.started')).toHaveLength(7)
+    expect(told.filter((event) => event === 'operation.ended')).toHaveLength(7)
+    expect(told.filter((event) => event === 'model.responded')).toHaveLength(
+      told.filter((event) => event === 'model.requested').length,
+    )
+  })
+
+  it('show every operation with how it ended', async () => {
+    const operations = await services.api.operations(run.id)
+    const ended = operations.map(({ agent, node, status }) => `${agent} ${node.qualified_name} ${status}`)
+    expect(ended.toSorted()).toEqual([
+      'docstring Stock unchanged',
+      'docstring Stock.count succeeded',
+      'docstring shelf_label succeeded',
+      'lint Stock succeeded',
+      'lint Stock.count succeeded',
+      'lint shelf_label succeeded',
+      expect.stringMatching(/^lint .*stock\S* succeeded$/),
+    ])
+  })
+
+  it('show every change with its diff and with evidence that holds', async () => {
+    const changes = await services.api.changes(run.id)
+    const succeeded = (await services.api.operations(run.id)).filter(({ status }) => status === 'succeeded')
+    expect(changes.map((change) => change.operation_id).toSorted()).toEqual(
+      succeeded.map((operation) => operation.operation_id).toSorted(),
+    )
+    for (const { agent, diff, evidence } of changes) {
+      expect(diff).toContain('shop/stock.py')
+      const checks = agent === 'lint' ? [] : ['docstring_only', 'only_node_changed']
+      expect(evidence.map(({ check }) => check)).toEqual(['parses', 'lint_before_after', ...checks])
+      expect(evidence.filter(({ ok }) => !ok)).toEqual([])
+    }
+  })
+
+  it('propose a patch that git applies, with the work of both agents on one function', async () => {
+    const answer = await services.api.ask(`/v1/runs/${run.id}/patch`)
+    expect(answer.status).toBe(200)
+    await folder.apply(await answer.text())
+    const after = await folder.read('shop/stock.py')
+    expect(after).toMatch(/def shelf_label\(shelf, row\):\n {4}"""[^"]+"""\n {4}return "shelf" \+/)
+    expect(after).not.toContain('import os')
+    expect(after).toContain('if name not in self.items')
+  })
+
+  it('publish one result per operation for other programs', async () => {
+    const redis = new Redis(stores.redisUrl)
+    const entries = await redis.xrange('remora:results', '-', '+')
+    await redis.quit()
+    const results = entries.flatMap(([, fields]) => {
+      const { run_id: runId, result = '' } = Object.fromEntries(fields.flatMap((_f, at) => pairAt(fields, at)))
+      return runId === run.id ? [Result.parse(JSON.parse(result))] : []
+    })
+    const operations = await services.api.operations(run.id)
+    const outline = (all: readonly { operation_id: string; status: string }[]) =>
+      all.map(({ operation_id: id, status }) => `${id} ${status}`).toSorted()
+    expect(outline(results)).toEqual(outline(operations))
+    expect(results.filter(({ status, evidence }) => status === 'succeeded' && evidence.length === 0)).toEqual([])
+  })
+
+  it('leave a ledger that agrees with its events, as `remora verify` says', async () => {
+    const redis = new Redis(stores.redisUrl)
+    const { violations, operations } = await openLedger(redis).verify(RunId.parse(run.id))
+    await redis.quit()
+    expect(violations).toEqual([])
+    expect(operations).toBe(7)
+
+    const verify = programs.start(['cli/remora.mjs', 'verify', run.id, '--json'], { env: storeEnv(stores) })
+    expect(await verify.exited, verify.err()).toBe(0)
+    expect(JSON.parse(verify.out())).toMatchObject({ run_id: run.id, ok: true, violations: [] })
+  })
+
+  it('end with exit code 0 on SIGTERM', async () => {
+    for (const service of services.all) service.kill('SIGTERM')
+    const codes = await Promise.all(services.all.map(async ({ name, exited }) => `${name} ${await exited}`))
+    expect(codes).toEqual(services.all.map(({ name }) => `${name} 0`))
+  })
+})
+
+/** Field and value of a stream entry, whose fields come in one list. */
+function pairAt(fields: readonly string[], at: number): [string, string][] {
+  return at % 2 === 0 ? [[fields[at] ?? '', fields[at + 1] ?? '']] : []
+}
+
+describe('a service with a bad environment', () => {
+  const programs = openPrograms()
+  afterAll(() => programs.end())
+
+  const bad = {
+    api: { REMORA_TOKEN: 'short', REMORA_API_PORT: 'eighty', REMORA_REDIS_URL: 'nowhere' },
+    discovery: { REMORA_DISCOVERY_THREADS: '-1', REMORA_S3_ENDPOINT: 'no url', REMORA_LOG_LEVEL: 'loud' },
+    worker: { REMORA_WORKER_SLOTS: '0', REMORA_MODEL_URLS: 'nowhere', REMORA_DRAIN_MS: 'soon' },
+    rehearsal: { REMORA_REHEARSAL_PORT: '70000', REMORA_REHEARSAL_FAULTS: 'no_such_fault:0.5' },
+  }
+
+  it.each(Object.entries(bad))('%s exits 1 and names every bad variable in one line', async (name, env) => {
+    const service = programs.start([`services/${name}/main.ts`], { env })
+    expect(await service.exited).toBe(1)
+    const lines = service.err().split('\n')
+    const naming = lines.filter((line) => Object.keys(env).every((variable) => line.includes(variable)))
+    expect(naming, service.err()).toHaveLength(1)
+    expect(naming[0]).toContain('bad environment')
+  })
+})

@@ -1,0 +1,101 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { TestS3 } from '#testing/s3.ts'
+import { startTestRedis } from '#testing/redis.ts'
+import { startTestS3 } from '#testing/s3.ts'
+import { until } from '#testing/until.ts'
+import type { Program, Programs } from './program.ts'
+import { openRunApi, type RunApi } from './run-api.ts'
+
+export type Stores = { redisUrl: string; s3: TestS3; stop(): Promise<void> }
+
+/** A real Redis and a real S3 for one test file. */
+export async function startStores(): Promise<Stores> {
+  const redis = await startTestRedis()
+  const s3 = await startTestS3().catch(async (error: unknown) => {
+    await redis.stop()
+    throw error
+  })
+  return {
+    redisUrl: redis.url,
+    s3: s3.s3,
+    async stop() {
+      await s3.stop()
+      await redis.stop()
+    },
+  }
+}
+
+/** What every service reads to reach its stores (contract.md §5). */
+export function storeEnv({ redisUrl, s3 }: Pick<Stores, 'redisUrl' | 's3'>): Record<string, string> {
+  return {
+    REMORA_REDIS_URL: redisUrl,
+    REMORA_S3_ENDPOINT: s3.endpoint,
+    REMORA_S3_BUCKET: s3.bucket,
+    REMORA_S3_REGION: s3.region,
+    AWS_ACCESS_KEY_ID: s3.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: s3.secretAccessKey,
+  }
+}
+
+export type Service = Program & { name: string; origin: string }
+export type Services = { all: readonly Service[]; named(name: string): Service; api: RunApi; token: string }
+
+const token = 'a-token-only-for-the-tests'
+
+/** Every service as a process of its own, configured by the environment alone, and ready. */
+export async function startServices(
+  programs: Programs,
+  stores: Stores,
+  { workers = ['worker-1'], workerEnv = {} }: { workers?: string[]; workerEnv?: Record<string, string> } = {},
+): Promise<Services> {
+  const [apiPort, discoveryPort, rehearsalPort, ...workerPorts] = await freePorts(3 + workers.length)
+  const start = (name: string, folder: string, port: number | undefined, env: Record<string, string>): Service => ({
+    ...programs.start([`services/${folder}/main.ts`], { env }),
+    name,
+    origin: `http://127.0.0.1:${port}`,
+  })
+  const store = storeEnv(stores)
+  const modelUrl = `http://127.0.0.1:${rehearsalPort}/v1`
+  const all = [
+    start('rehearsal', 'rehearsal', rehearsalPort, { REMORA_REHEARSAL_PORT: String(rehearsalPort) }),
+    start('api', 'api', apiPort, { ...store, REMORA_TOKEN: token, REMORA_API_PORT: String(apiPort) }),
+    start('discovery', 'discovery', discoveryPort, { ...store, REMORA_DISCOVERY_HEALTH_PORT: String(discoveryPort) }),
+    ...workers.map((name, at) => {
+      const own = { REMORA_WORKER_ID: name, REMORA_WORKER_HEALTH_PORT: String(workerPorts[at]) }
+      return start(name, 'worker', workerPorts[at], { ...store, ...own, REMORA_MODEL_URLS: modelUrl, ...workerEnv })
+    }),
+  ]
+  await Promise.all(all.map(isReady))
+  const named = (name: string): Service => {
+    const service = all.find((one) => one.name === name)
+    if (service === undefined) throw new Error(`no service ${name} was started`)
+    return service
+  }
+  return { all, named, token, api: openRunApi({ url: named('api').origin, token }) }
+}
+
+async function isReady(service: Service): Promise<void> {
+  await until(
+    async () => {
+      if (!service.running()) throw new Error(`${service.name} ended: ${service.err().slice(-2000)}`)
+      const answer = await fetch(`${service.origin}/readyz`).catch(() => undefined)
+      await answer?.body?.cancel()
+      return answer?.status === 200
+    },
+    { withinMs: 60_000 },
+  )
+}
+
+/** Ports nobody listens on, chosen together so that no two are the same. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
+  await Promise.all(servers.map((server) => once(server, 'listening')))
+  const ports = servers.map((server) => {
+    const address = server.address()
+    if (address === null || typeof address === 'string') throw new Error('a TCP server has a port')
+    return address.port
+  })
+  for (const server of servers) server.close()
+  return ports
+}

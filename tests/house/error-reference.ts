@@ -1,0 +1,20 @@
+import { errorPolicies } from '#domain/error.ts'
+
+/** The text of docs/reference/errors.md, made from the table every error comes from. */
+export function errorReference(): string {
+  const rows = Object.entries(errorPolicies).map(
+    ([code, { meaning, retry, status }]) => `| ${code} | ${meaning} | ${retry ? 'yes' : 'no'} | ${status} |`,
+  )
+  return [
+    '# Errors',
+    '',
+    'Every error keeps its code and phase from where it is raised to the event, the operation, the API and the command',
+    'line. A code never changes its meaning. *Passing* says whether the same work may succeed when it is tried again.',
+    'Made from `core/domain/error.ts` by `node scripts/write-error-reference.ts`.',
+    '',
+    '| code | meaning | passing | HTTP status |',
+    '| --- | --- | --- | --- |',
+    ...rows,
+    '',
+  ].join('\n')
+}
