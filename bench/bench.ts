@@ -70,7 +70,11 @@ try {
   const numbers = { first: 50 * numbersPerRun, warmup: scale.warmup, operations: scale.operations / 2 }
   const profiled = await profileRun({ stack, model, dir: profileDir, slots: scale.concurrency }, numbers)
   say(profiled.figures)
-  const text = renderResults({ ...scale, tookMs: performance.now() - startedAt, redisVersion: stack.redisVersion }, rounds, profiled)
+  const text = renderResults(
+    { ...scale, tookMs: performance.now() - startedAt, redisVersion: stack.redisVersion },
+    rounds,
+    profiled,
+  )
   if (quick) console.log(text)
   else await writeFile(fileURLToPath(new URL('RESULTS.md', import.meta.url)), text)
   const proved = rounds.every(({ remora, peers: beside }) =>

@@ -9,7 +9,14 @@ import type { ProfiledRun } from './remora/profile-run.ts'
 
 export type PeerRound = PeerFigures & { peer: Peer; bodyBytes: number; faults: string[] }
 export type Round = { remora: RunFigures; peers: PeerRound[] }
-export type Scale = { operations: number; warmup: number; rounds: number; concurrency: number; tookMs: number; redisVersion: string }
+export type Scale = {
+  operations: number
+  warmup: number
+  rounds: number
+  concurrency: number
+  tookMs: number
+  redisVersion: string
+}
 
 /** RESULTS.md: medians over the rounds, each ratio against the floor of its own round. */
 export function renderResults(scale: Scale, rounds: readonly Round[], profiled: ProfiledRun): string {

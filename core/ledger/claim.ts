@@ -9,7 +9,7 @@ import type { LedgerStore } from './store.ts'
 
 const script = runScript('claim')
 /** An operation whose worker was lost this often fails: it may be what kills the workers. */
-export const maxLost = 3
+const maxLost = 3
 const lostCode: ErrorCode = 'TOOL_004'
 const cancelledCode: ErrorCode = 'AGENT_010'
 

@@ -5,7 +5,7 @@ import type { Outcome, PlannedOperation } from '#domain/operation.ts'
 import { RunRequest } from '#domain/run.ts'
 
 /** A function node that is its own: nodes with different names have different ids. */
-export function aNode(name = 'greet', over: Partial<CodeNode> = {}): CodeNode {
+function aNode(name = 'greet', over: Partial<CodeNode> = {}): CodeNode {
   const path = over.path ?? 'src/app.py'
   const kind = over.kind ?? 'function'
   return {

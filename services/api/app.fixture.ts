@@ -74,14 +74,7 @@ export async function openTestApi(
     return app.request(path, { ...init, headers })
   }
   return {
-    app,
-    token: ownToken,
-    project,
-    intake,
-    ledger,
-    objects,
-    blobs,
-    jobs,
+    ...{ app, token: ownToken, project, intake, ledger, objects, blobs, jobs },
     ask: (path, init) => askWith(ownToken, path, init),
     askAs: (token, path, init) => askWith(token === 'other' ? otherToken : undefined, path, init),
     stopWaiting: () => closing.abort(),
