@@ -88,7 +88,7 @@ async function isReady(service: Service): Promise<void> {
 }
 
 /** Ports nobody listens on, chosen together so that no two are the same. */
-export async function freePorts(count: number): Promise<number[]> {
+async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
   await Promise.all(servers.map((server) => once(server, 'listening')))
   const ports = servers.map((server) => {
