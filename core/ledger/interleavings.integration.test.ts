@@ -14,11 +14,15 @@ beforeAll(async () => {
 afterAll(() => test.close())
 
 /** What some process does next; `pick` chooses among what it could be about, late and stale things included. */
-type Step = { act: 'dispatch' | 'claim' | 'append' | 'settle' | 'relay' | 'expire'; pick: number; repeat: boolean }
+type Step = {
+  act: 'dispatch' | 'claim' | 'append' | 'settle' | 'release' | 'relay' | 'expire'
+  pick: number
+  repeat: boolean
+}
 
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.record({
-    act: fc.constantFrom('dispatch', 'claim', 'claim', 'append', 'settle', 'settle', 'relay', 'expire'),
+    act: fc.constantFrom('dispatch', 'claim', 'claim', 'append', 'settle', 'settle', 'release', 'relay', 'expire'),
     pick: fc.nat({ max: 1_000 }),
     repeat: fc.boolean(),
   }),
@@ -74,6 +78,15 @@ const acts: Record<Step['act'], (world: World, pick: number) => Promise<(() => P
     const { attempt, n } = made
     const status = endings[pick % endings.length] ?? 'failed'
     const send = () => world.ledger.settle(attempt, n, { outcome: anOutcome({ status }), events: [anEvent()] })
+    await send()
+    return send
+  },
+  async release(world, pick) {
+    const made = world.attempts[pick % Math.max(1, world.attempts.length)]
+    if (made === undefined) return undefined
+    made.n += 1
+    const { attempt, n } = made
+    const send = () => world.ledger.release(attempt, n, { reason: 'drain', events: [anEvent()] })
     await send()
     return send
   },

@@ -14,6 +14,7 @@ import { readEvents } from './read-events.ts'
 import { getOperation, listOperations, type OperationPage } from './read-operations.ts'
 import { getRun } from './read-run.ts'
 import { relayResults } from './relay-results.ts'
+import { release, type Release, type ReleaseAnswer } from './release.ts'
 import { settle, type SettleAnswer, type Settlement } from './settle.ts'
 import { orStoreError } from './store-error.ts'
 import type { LedgerStore } from './store.ts'
@@ -31,6 +32,7 @@ export type Ledger = {
   claim(job: DispatchedOperation, token: string): Promise<ClaimAnswer>
   append(attempt: Attempt, n: number, events: readonly NewEvent[]): Promise<AppendAnswer>
   settle(attempt: Attempt, n: number, settlement: Settlement): Promise<SettleAnswer>
+  release(attempt: Attempt, n: number, release: Release): Promise<ReleaseAnswer>
   relayResults(runId: RunId): Promise<number>
   getRun(runId: RunId): Promise<Run>
   listRuns(projectId: ProjectId, page: { before?: RunId; limit: number }): Promise<Run[]>
@@ -66,6 +68,7 @@ export function openLedger(redis: Redis, options: LedgerOptions = {}): Ledger {
     claim: (job, token) => orStoreError(claim(store, job, token)),
     append: (attempt, n, events) => orStoreError(append(store, attempt, n, events)),
     settle: (attempt, n, settlement) => orStoreError(settle(store, attempt, n, settlement)),
+    release: (attempt, n, handedBack) => orStoreError(release(store, attempt, n, handedBack)),
     relayResults: (runId) => orStoreError(relayResults(store, runId)),
     getRun: (runId) => orStoreError(getRun(store, runId)),
     listRuns: (projectId, page) => orStoreError(listRuns(store, projectId, page)),

@@ -59,6 +59,12 @@ const commands: Record<string, () => Promise<Command>> = {
     const settlement = { outcome: anOutcome({ status: 'failed' }), events: [anEvent()] }
     return { runId, send: () => test.ledger.settle(attempt, 1, settlement), again: { kind: 'already' } }
   },
+  async release() {
+    const runId = await test.executing([root])
+    const attempt = await attemptOf(runId)
+    const handedBack = { reason: 'drain', events: [anEvent()] } as const
+    return { runId, send: () => test.ledger.release(attempt, 1, handedBack), again: { kind: 'already' } }
+  },
   async relayResults() {
     const runId = await test.executing([root, child])
     await test.ledger.settle(await attemptOf(runId), 1, { outcome: anOutcome({ status: 'failed' }), events: [] })

@@ -1,4 +1,4 @@
-import { Worker, type Job } from 'bullmq'
+import { WaitingError, Worker, type Job } from 'bullmq'
 import { delay } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import { catalog, type PayloadOf, type QueueName } from './catalog.ts'
@@ -29,14 +29,15 @@ export type Consumer = {
 
 /**
  * Works on the jobs of a queue, `concurrency` at a time. A payload that does not match the catalogue is logged and done
- * with. A handler that throws is logged; its job is gone, and what to do about it is the ledger's business.
+ * with. A handler that throws is logged; its job is gone, and what to do about it is the ledger's business. One that
+ * throws after its signal was aborted leaves its job to the next worker.
  */
 export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): Consumer {
   const { queue, log, lockMs = defaultLockMs } = options
   const connection = consumerConnection(options.redisUrl, log)
   // BullMQ hands over an AbortSignal only to a function that declares three parameters.
-  const process = async (job: Job, _token: string | undefined, signal: AbortSignal | undefined) => {
-    await work(options, job, signal ?? new AbortController().signal)
+  const process = async (job: Job, token: string | undefined, signal: AbortSignal | undefined) => {
+    await work(options, job, { token, signal: signal ?? new AbortController().signal })
   }
   const worker = new Worker(queue, process, {
     connection,
@@ -64,7 +65,13 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
   }
 }
 
-async function work<Q extends QueueName>(options: ConsumerOptions<Q>, job: Job, signal: AbortSignal): Promise<void> {
+type Delivery = { token: string | undefined; signal: AbortSignal }
+
+async function work<Q extends QueueName>(
+  options: ConsumerOptions<Q>,
+  job: Job,
+  { token, signal }: Delivery,
+): Promise<void> {
   const { queue, log } = options
   const payload = catalog[queue].safeParse(job.data)
   if (!payload.success) {
@@ -74,8 +81,15 @@ async function work<Q extends QueueName>(options: ConsumerOptions<Q>, job: Job, 
   try {
     await options.handler(payload.data, signal)
   } catch (error) {
+    if (signal.aborted) await putBack(job, token)
     log.error('a job failed', { queue, job: job.id, error })
   }
+}
+
+/** Leaves a job that was cut off to the next worker. One that has lost its lock is delivered again anyway. */
+async function putBack(job: Job, token: string | undefined): Promise<never> {
+  await job.moveToWait(token).catch(() => undefined)
+  throw new WaitingError()
 }
 
 /** Whether `ending` comes within `ms`. */

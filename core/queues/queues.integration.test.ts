@@ -127,6 +127,25 @@ describe('a queue', () => {
     expect(aborted).toBe(true)
   })
 
+  it('leaves a job to the next consumer when its handler gives up for the abort', async () => {
+    const started = Promise.withResolvers<void>()
+    await producer.add('operations', jobId(1), payload(1))
+    const first = consume(async (_, signal) => {
+      started.resolve()
+      await new Promise<void>((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(new Error('cut off'))),
+      )
+    })
+    await started.promise
+    await first.close({ graceMs: 20 })
+
+    const seen: number[] = []
+    const second = consume(async ({ dispatch }) => void seen.push(dispatch))
+    await until(async () => (await jobKeys()).length === 0)
+    await second.close({ graceMs: 1_000 })
+    expect(seen).toEqual([1])
+  })
+
   it('aborts a job whose lock is lost, and delivers it again', async () => {
     const started = Promise.withResolvers<void>()
     let deliveries = 0

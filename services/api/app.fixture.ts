@@ -68,21 +68,24 @@ export async function openTestApi(
     runs: { ledger, records, closing: closing.signal },
     changes: { ledger, records },
   })
+  const close = async () => {
+    await redis.quit()
+    await store.close()
+    await server.close()
+  }
+  const parts = { app, token: ownToken, project, intake, ledger, objects, blobs, jobs }
+  return { ...parts, ...askers(app), stopWaiting: () => closing.abort(), close }
+}
+
+function askers(app: TestApi['app']): Pick<TestApi, 'ask' | 'askAs'> {
   const askWith = async (token: string | undefined, path: string, init: RequestInit = {}) => {
     const headers = new Headers(init.headers)
     if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
     return app.request(path, { ...init, headers })
   }
   return {
-    ...{ app, token: ownToken, project, intake, ledger, objects, blobs, jobs },
     ask: (path, init) => askWith(ownToken, path, init),
     askAs: (token, path, init) => askWith(token === 'other' ? otherToken : undefined, path, init),
-    stopWaiting: () => closing.abort(),
-    async close() {
-      await redis.quit()
-      await store.close()
-      await server.close()
-    },
   }
 }
 

@@ -47,8 +47,11 @@ export type RunApi = {
 const endings = ['completed', 'blocked', 'failed', 'cancelled']
 
 export function openRunApi({ url, token }: { url: string; token: string }): RunApi {
-  const ask: RunApi['ask'] = (path, init = {}) =>
-    fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } })
+  const ask: RunApi['ask'] = (path, init = {}) => {
+    const headers = new Headers(init.headers)
+    headers.set('authorization', `Bearer ${token}`)
+    return fetch(`${url}${path}`, { ...init, headers })
+  }
   const get = async <T>(path: string, schema: z.ZodType<T>): Promise<T> => {
     const answer = await ask(path)
     const text = await answer.text()

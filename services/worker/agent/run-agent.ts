@@ -10,7 +10,7 @@ import { executeToolCall, type ToolSet } from '../tools/tool-set.ts'
 /** Why the loop stopped. Only a valid submission is an answer; everything else carries its code. */
 export type Ending =
   | { kind: 'submitted'; submission: Submission }
-  | { kind: 'stopped'; code: ErrorCode; phase: 'model' | 'tools' | 'submission'; reason: string }
+  | { kind: 'stopped'; code: ErrorCode; phase: 'execution' | 'model' | 'tools' | 'submission'; reason: string }
 
 export type AgentRun = {
   transcript: Transcript

@@ -9,8 +9,10 @@ import { openEventBatches, type EventBatch } from './event-batches.ts'
 const flushAfterMs = 100
 
 export type AttemptJournal = Journal & {
-  /** Aborted with AGENT_010 when the run is cancelled or the operation was given to another worker. */
+  /** Aborted with AGENT_010 when the ledger says to stop; `stopped` then says why. */
   readonly signal: AbortSignal
+  /** `cancelled`: the run was. `lost`: the operation is another worker's, and nothing of this attempt counts. */
+  readonly stopped: 'cancelled' | 'lost' | undefined
   /** Ends the heartbeats. What has not been sent goes with the command that settles the attempt. */
   close(): Promise<EventBatch>
 }
@@ -19,12 +21,17 @@ export type AttemptJournal = Journal & {
 export function openAttemptJournal(attempt: Attempt, ledger: Pick<Ledger, 'append'>, workerId: string): AttemptJournal {
   const batches = openEventBatches(workerId)
   const abort = new AbortController()
+  let stopped: AttemptJournal['stopped']
+  const stop = (why: 'cancelled' | 'lost', message: string) => {
+    stopped = why
+    abort.abort(new AppError('AGENT_010', message))
+  }
   const send = async () => {
     const { n, events } = batches.next()
     const answer = await ledger.append(attempt, n, events)
     batches.arrived()
-    if (answer.kind === 'lost') abort.abort(new AppError('AGENT_010', 'the operation was given to another worker'))
-    else if (answer.cancelRequested) abort.abort(new AppError('AGENT_010', 'the run was cancelled'))
+    if (answer.kind === 'lost') stop('lost', 'the operation was given to another worker')
+    else if (answer.cancelRequested) stop('cancelled', 'the run was cancelled')
   }
   const beat = openBeat(send, Math.max(50, Math.floor(attempt.leaseMs / 3)))
   const journal = journalOver((event) => {
@@ -34,6 +41,9 @@ export function openAttemptJournal(attempt: Attempt, ledger: Pick<Ledger, 'appen
   return {
     ...journal,
     signal: abort.signal,
+    get stopped() {
+      return stopped
+    },
     async close() {
       await beat.stop()
       if (batches.underway) await send()

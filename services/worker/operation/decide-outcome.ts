@@ -20,7 +20,7 @@ export function decideOutcome(
   changes: readonly FileChange[],
   evidence: readonly Evidence[],
 ): Decided {
-  if (ending.kind === 'stopped') return failed(ending.code, ending.phase, ending.reason)
+  if (ending.kind === 'stopped') return stopped(ending)
   const { status, summary, error } = ending.submission
   if (status === 'failed') return failed('AGENT_011', 'submission', error ?? summary)
   if (status === 'skipped' || changes.length === 0)
@@ -31,6 +31,12 @@ export function decideOutcome(
   const files = [...changes]
   const set = { changeSetId: changeSetId(operationId, files), operationId, bundle, nodeId: node.nodeId, files }
   return { verdict: { status: 'succeeded', summary }, changeSet: { ...set, evidence: [...evidence] } }
+}
+
+function stopped({ code, phase, reason }: Extract<Ending, { kind: 'stopped' }>): Decided {
+  const decided = failed(code, phase, reason)
+  if (code !== 'AGENT_010') return decided
+  return { ...decided, verdict: { ...decided.verdict, status: 'cancelled' } }
 }
 
 function failed(errorCode: ErrorCode, phase: string, reason: string): Decided {

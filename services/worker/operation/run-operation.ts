@@ -10,7 +10,8 @@ import { openTranscript } from '../agent/transcript.ts'
 import type { BaseLayer } from '../workspace/open-workspace.ts'
 import { openWorkspace } from '../workspace/open-workspace.ts'
 import { openTargetNode } from '../tools/target-node.ts'
-import { openAttemptJournal, type AttemptJournal } from './attempt-journal.ts'
+import { openAttemptJournal } from './attempt-journal.ts'
+import { giveUp, isStoreFault } from './give-up.ts'
 import { promptsFor, type Prompts } from './prompts.ts'
 import type { RunningAttempt } from './running-attempt.ts'
 import { settleOperation, type SettleDeps } from './settle-operation.ts'
@@ -21,7 +22,7 @@ export type OperationJob = { runId: string; operationId: string; dispatch: numbe
 
 export type OperationDeps = SettleDeps &
   AttemptToolDeps & {
-    ledger: Pick<Ledger, 'claim' | 'append' | 'settle'>
+    ledger: Pick<Ledger, 'claim' | 'append' | 'settle' | 'release'>
     bundles(project: ProjectId, hash: string): Promise<PreparedBundle>
     baseLayer(project: ProjectId, snapshotId: string): Promise<BaseLayer>
     model: AgentRun['model']
@@ -32,7 +33,8 @@ export type OperationDeps = SettleDeps &
 
 /**
  * One delivery of one operation: claim it, run its agent in a fresh workspace, settle it. A delivery that is stale, or
- * somebody else's, does nothing. Running it twice settles it once: the ledger checks the token.
+ * somebody else's, does nothing. Running it twice settles it once: the ledger checks the token. `signal` is this worker's
+ * own end: what is under way then is handed back.
  */
 export async function runOperation(job: OperationJob, deps: OperationDeps, signal: AbortSignal): Promise<void> {
   const attempt = await claimWhenFree(job, deps, signal)
@@ -41,10 +43,9 @@ export async function runOperation(job: OperationJob, deps: OperationDeps, signa
   const startedAt = Date.now()
   try {
     const running = { attempt, startedAt, journal, ...(await prepare(attempt, deps)) }
-    const ending = await endingOf(running, deps, AbortSignal.any([signal, journal.signal]))
-    await settleOperation(running, ending, deps)
+    await settleOperation(running, await endingOf(running, deps, signal), deps)
   } catch (error) {
-    await giveUp(attempt, journal, error, deps)
+    await giveUp({ attempt, journal, drained: signal.aborted }, error, deps)
   }
 }
 
@@ -73,44 +74,24 @@ async function prepare(attempt: Attempt, deps: OperationDeps): Promise<Prepared>
   return { bundle, workspace, target, transcript: openTranscript(prompts.system, prompts.node) }
 }
 
-/** The agent's ending, or the ending its failure comes to; only what is nobody's fault but ours is thrown. */
+/** The agent's ending, or what its failure comes to; thrown is what leaves the operation to another attempt. */
 async function endingOf(running: RunningAttempt, deps: OperationDeps, signal: AbortSignal): Promise<Ending> {
-  const limits = running.bundle.bundle.file.limits
-  const timeUp = AbortSignal.timeout(limits.timeout_s * 1000)
-  const run: AgentRun = {
-    transcript: running.transcript,
-    tools: attemptTools(running, deps),
-    model: deps.model,
-    settings: { ...deps.modelSettings, maxTokens: limits.max_tokens, maxTurns: limits.max_turns },
-    journal: running.journal,
-  }
+  const { journal, transcript, bundle } = running
+  const { max_tokens: maxTokens, max_turns: maxTurns, timeout_s: timeoutS } = bundle.bundle.file.limits
+  const timeUp = AbortSignal.timeout(timeoutS * 1000)
+  const settings = { ...deps.modelSettings, maxTokens, maxTurns }
+  const run: AgentRun = { transcript, tools: attemptTools(running, deps), model: deps.model, settings, journal }
   try {
-    return await runAgent(run, AbortSignal.any([signal, timeUp]))
+    return await runAgent(run, AbortSignal.any([signal, journal.signal, timeUp]))
   } catch (error) {
-    if (timeUp.aborted && !signal.aborted) {
-      return {
-        kind: 'stopped',
-        code: 'AGENT_006',
-        phase: 'model',
-        reason: `no submission within ${limits.timeout_s} s`,
-      }
-    }
-    if (signal.aborted) throw asAppError(signal.reason, 'AGENT_010')
-    if (error instanceof AppError && error.code.startsWith('AGENT_')) {
-      return { kind: 'stopped', code: error.code, phase: 'model', reason: error.message }
-    }
-    throw error
+    const fault = asAppError(error, 'TOOL_004', 'execution')
+    if (signal.aborted || journal.stopped === 'lost' || isStoreFault(fault)) throw fault
+    if (journal.stopped === 'cancelled') return stoppedBy(asAppError(journal.signal.reason, 'AGENT_010'), 'execution')
+    if (timeUp.aborted) return stoppedBy(new AppError('AGENT_006', `no submission within ${timeoutS} s`), 'model')
+    return stoppedBy(fault, fault.code.startsWith('AGENT_') ? 'model' : 'execution')
   }
 }
 
-/** What no agent caused (storage, a damaged bundle, a cancel) ends the operation under its own code. */
-async function giveUp(attempt: Attempt, journal: AttemptJournal, error: unknown, deps: OperationDeps): Promise<void> {
-  const fault = asAppError(error, 'TOOL_004', 'execution')
-  deps.log.warn('operation given up', { run_id: attempt.runId, operation_id: attempt.operationId, error })
-  const { n, events } = await journal.close()
-  const status = fault.code === 'AGENT_010' ? 'cancelled' : 'failed'
-  const cost = { turns: 0, promptTokens: 0, completionTokens: 0, durationMs: 0, changedFiles: [] }
-  const ended = { status, summary: fault.message.slice(0, 500), errorCode: fault.code, reason: fault.message } as const
-  const outcome = { ...ended, ...cost, phase: fault.phase ?? 'execution' }
-  await deps.ledger.settle(attempt, n, { outcome, events })
+function stoppedBy({ code, message }: AppError, phase: 'model' | 'execution'): Ending {
+  return { kind: 'stopped', code, phase, reason: message }
 }

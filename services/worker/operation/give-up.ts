@@ -1,0 +1,46 @@
+import { asAppError, type AppError } from '#domain/error.ts'
+import type { Attempt } from '#ledger/claim.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import type { Log } from '#platform/log.ts'
+import type { AttemptJournal } from './attempt-journal.ts'
+
+/** Objects or ledger out of reach are no agent's fault; an attempt up to this one is then handed back, not failed. */
+const lastRetriedAttempt = 3
+
+export type GivenUp = {
+  attempt: Attempt
+  journal: AttemptJournal
+  /** This worker is stopping. */
+  drained: boolean
+}
+
+export type GiveUpDeps = {
+  ledger: Pick<Ledger, 'release' | 'settle'>
+  log: Pick<Log, 'warn'>
+}
+
+/**
+ * Ends an attempt that came to no ending of its own: handed back when its worker stops or a store is away, dropped when
+ * it is another worker's by now, failed under the fault's own code else.
+ */
+export async function giveUp({ attempt, journal, drained }: GivenUp, error: unknown, deps: GiveUpDeps): Promise<void> {
+  const fault = asAppError(error, 'TOOL_004', 'execution')
+  const { n, events } = await journal.close()
+  if (journal.stopped === 'lost') return
+  const ids = { run_id: attempt.runId, operation_id: attempt.operationId }
+  deps.log.warn('attempt given up', { ...ids, attempt: attempt.attempt, drained, error })
+  const storeIsAway = isStoreFault(fault) && attempt.attempt <= lastRetriedAttempt
+  if (drained || storeIsAway) {
+    await deps.ledger.release(attempt, n, { reason: drained ? 'drain' : 'store', events })
+    return
+  }
+  const cost = { turns: 0, promptTokens: 0, completionTokens: 0, durationMs: 0, changedFiles: [] }
+  const told = { summary: fault.message.slice(0, 500), errorCode: fault.code, reason: fault.message }
+  const outcome = { status: 'failed', ...told, phase: fault.phase ?? 'execution', ...cost } as const
+  await deps.ledger.settle(attempt, n, { outcome, events })
+}
+
+/** Whether trying again later may do: a store out of reach, not an object that is wrong. */
+export function isStoreFault(fault: AppError): boolean {
+  return fault.code === 'STORE_001' || fault.code === 'STORE_002'
+}

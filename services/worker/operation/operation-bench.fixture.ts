@@ -1,0 +1,157 @@
+import { once } from 'node:events'
+import { fork } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import type { AgentBundle } from '#domain/agent-bundle.ts'
+import type { CodeNode } from '#domain/code-node.ts'
+import type { RunId } from '#domain/ids.ts'
+import type { Operation } from '#domain/operation.ts'
+import { loadBundles } from '#bundles/load-bundle.ts'
+import { openModelPool } from '#models/model-pool.ts'
+import type { AttemptRecord } from '#objects/attempt-record.ts'
+import { openBlobStore } from '#objects/blob-store.ts'
+import { openSnapshotReader } from '#objects/snapshot-view.ts'
+import { writeSnapshot } from '#objects/snapshot-writer.ts'
+import { getAttemptRecord, getBundle, putBundle } from '#objects/stored-records.ts'
+import { openLog } from '#platform/log.ts'
+import { openReleaser } from '#platform/shutdown.ts'
+import { loadLanguage } from '#syntax/parser.ts'
+import { aNewRun, aPlannedOperation } from '#testing/factories.ts'
+import { testLedger, type TestLedger } from '#testing/ledger.ts'
+import { testObjects, type TestObjects } from '#testing/s3.ts'
+import { openScriptPool } from '#tool-scripts/script-pool.ts'
+import { openPreparedBundles } from '../agent/prepared-bundle.ts'
+import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
+import { openPythonLinter } from '../evidence/python-linter.ts'
+import { baseLayerOf } from '../workspace/base-layer.ts'
+import type { OperationDeps, OperationJob } from './run-operation.ts'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+export type Planned = { job: OperationJob; runId: RunId; file: { path: string; text: string; hash: string } }
+
+export type OperationBench = TestLedger & {
+  deps: OperationDeps
+  /** A shipped bundle, to be changed before it is planned. */
+  bundle(name: 'lint' | 'docstring'): Promise<AgentBundle>
+  /** A running run with one dispatched operation: `bundle` on the function `name` of the Python file `text`. */
+  planned(bundle: AgentBundle, text: string, name: string): Promise<Planned>
+  operation(planned: Planned): Promise<Operation>
+  record(operation: Operation): Promise<AttemptRecord>
+}
+
+/** All that a worker process has, over real Redis, S3, scripts, linter and the rehearsal model as a process. */
+export async function openOperationBench(): Promise<OperationBench> {
+  const releaser = openReleaser()
+  const store = await testObjects()
+  releaser.add('objects', store.close)
+  const ledger = await testLedger()
+  releaser.add('ledger', ledger.close)
+  const rehearsal = await startRehearsal()
+  releaser.add('rehearsal', rehearsal.stop)
+  const log = openLog({ service: 'test', level: 'silent' })
+  const limits = { requestTimeoutMs: 20_000, retryBudgetMs: 1000, maxInFlight: 8 }
+  const model = openModelPool({ endpoints: [{ url: rehearsal.url }], ...limits })
+  releaser.add('model', model.close)
+  const scripts = openScriptPool({ size: 1 })
+  releaser.add('scripts', scripts.close)
+  const [python, linter] = [await loadLanguage('python'), openPythonLinter()]
+  const { objects, project } = store
+  const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000 })
+  const readSnapshot = openSnapshotReader(objects)
+  const deps: OperationDeps = {
+    ledger: ledger.ledger,
+    objects,
+    log,
+    python,
+    linter,
+    scripts,
+    model,
+    workerId: 'w1',
+    evidence: openEvidenceChecker({ linter, python }),
+    versions: { linter: linter.version },
+    bundles: openPreparedBundles((owner, hash) => getBundle(objects, owner, hash)),
+    baseLayer: async (owner, id) => baseLayerOf(await readSnapshot(owner, id), blobs, owner),
+    modelSettings: { model: 'rehearsal', temperature: 0 },
+  }
+  return {
+    ...ledger,
+    deps,
+    bundle: shippedBundle,
+    planned: (bundle, text, name) => planOne({ ledger, store }, bundle, { text, name }),
+    operation: ({ job, runId }) => ledger.ledger.getOperation(runId, job.operationId),
+    record: ({ outcome }) => getAttemptRecord(objects, project, z.string().parse(outcome?.recordHash)),
+    close: releaser.release,
+  }
+}
+
+async function shippedBundle(name: string): Promise<AgentBundle> {
+  const found = (await loadBundles(`${root}agents`)).get(name)
+  if (found === undefined) throw new Error(`there is no bundle ${name}`)
+  return structuredClone(found.bundle)
+}
+
+/** The path is put together here, since one service never imports another. */
+async function startRehearsal(): Promise<{ url: string; stop(): Promise<void> }> {
+  const child = fork(`${root}services/rehearsal/main.ts`, [], {
+    env: { REMORA_REHEARSAL_PORT: '0' },
+    execArgv: [],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  })
+  const gone = once(child, 'close')
+  if (child.stdout === null) throw new Error('the rehearsal model has no stdout')
+  const [line] = await once(createInterface(child.stdout), 'line')
+  const { url } = z.object({ url: z.url() }).parse(JSON.parse(String(line)))
+  return {
+    url,
+    async stop() {
+      child.kill('SIGKILL')
+      await gone
+    },
+  }
+}
+
+async function planOne(
+  { ledger: { ledger }, store: { objects, project } }: { ledger: TestLedger; store: TestObjects },
+  bundle: AgentBundle,
+  { text, name }: { text: string; name: string },
+): Promise<Planned> {
+  const bytes = Buffer.from(text)
+  const path = 'src/shop.py'
+  const hash = await openBlobStore(objects, { maxCacheBytes: 0 }).put(project, bytes)
+  const files = [{ path, hash, size: bytes.length, executable: false }]
+  const { snapshotId } = await writeSnapshot(objects, project, { files, links: [], skipped: [] })
+  const run = aNewRun({ projectId: project })
+  const { runId } = run
+  const bundleHash = await putBundle(objects, project, bundle)
+  const node = functionNode(text, name, path)
+  const operation = aPlannedOperation(name, { node, bundle: bundle.file.name, bundleHash })
+  await ledger.createRun(run)
+  await ledger.move(runId, {
+    from: [{ status: 'queued' }],
+    to: { status: 'running', phase: 'planning' },
+    command: 'start',
+    set: { snapshotId },
+    events: [{ event: 'run.started', phase: 'planning', origin: { kind: 'discovery', id: 'test' }, data: {} }],
+  })
+  await ledger.plan(runId, { slice: 0, operations: [operation], last: true })
+  await ledger.move(runId, {
+    from: [{ status: 'running', phase: 'planning' }],
+    to: { phase: 'execution' },
+    command: 'planned',
+    events: [{ event: 'run.planned', phase: 'planning', origin: { kind: 'discovery', id: 'test' }, data: {} }],
+  })
+  const [taken] = (await ledger.dispatch(runId, 1)).taken
+  if (taken === undefined) throw new Error('nothing was dispatched')
+  return { job: { runId, ...taken }, runId, file: { path, text, hash } }
+}
+
+/** From `def` to the next definition or the end, without the lines that stand between them. */
+function functionNode(text: string, name: string, path: string): CodeNode {
+  const start = text.indexOf(`def ${name}(`)
+  const next = text.indexOf('\ndef ', start)
+  const end = start + text.slice(start, next === -1 ? undefined : next).trimEnd().length
+  const [startByte, endByte] = [Buffer.byteLength(text.slice(0, start)), Buffer.byteLength(text.slice(0, end))]
+  return { ...aPlannedOperation(name).node, path, startByte, endByte }
+}
