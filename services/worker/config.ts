@@ -21,6 +21,8 @@ export type WorkerConfig = {
   blobCacheBytes: number
   /** How long operations may go on after a stop was asked for. */
   drainMs: number
+  /** How long a worker may be silent before its operations go to another. The same on all workers. */
+  leaseMs: number
 }
 
 const count = z.coerce.number().int().min(1)
@@ -41,6 +43,7 @@ const workerEnv = {
   REMORA_MODEL_RETRY_BUDGET_MS: count.default(20_000),
   REMORA_BLOB_CACHE_BYTES: count.default(256 * 1024 * 1024),
   REMORA_DRAIN_MS: count.default(20_000),
+  REMORA_LEASE_MS: count.min(1000).default(30_000),
 }
 
 /** The worker's part of the environment. CONFIG_003 names every variable that is missing or wrong. */
@@ -61,6 +64,7 @@ export function parseConfig(env: Env): { worker: WorkerConfig; logLevel: LogLeve
     storage: storageConfig(read),
     blobCacheBytes: read.REMORA_BLOB_CACHE_BYTES,
     drainMs: read.REMORA_DRAIN_MS,
+    leaseMs: read.REMORA_LEASE_MS,
   }
   const secrets = [read.REMORA_MODEL_API_KEY, read.AWS_SECRET_ACCESS_KEY].filter((secret) => secret !== undefined)
   return { worker, logLevel: read.REMORA_LOG_LEVEL, secrets }

@@ -43,7 +43,10 @@ export async function startWorker(config: WorkerConfig, deps: { log: Log }): Pro
     releaser.add('model pool', () => model.close())
     const scripts = openScriptPool({ size: config.scriptProcesses, log })
     releaser.add('script processes', () => scripts.close())
-    const ledger = openLedger(redis, { origin: { kind: 'worker', id: config.workerId } })
+    const ledger = openLedger(redis, {
+      leaseMs: config.leaseMs,
+      origin: { kind: 'worker', id: config.workerId },
+    })
     const operation = await operationDeps(config, { log, ledger, objects, model, scripts })
     const health = await openHealth(config.healthPort, { redis: () => redis.ping(), objects: () => objects.ping() })
     releaser.add('health', health.close)
@@ -102,6 +105,7 @@ function startConsumers(config: WorkerConfig, deps: OperationDeps & CompositionD
     redisUrl,
     queue: 'operations',
     concurrency: config.slots,
+    lockMs: config.leaseMs,
     log,
     handler: ({ run_id: runId, operation_id: operationId, dispatch }, signal) =>
       runOperation({ runId, operationId, dispatch }, deps, signal),

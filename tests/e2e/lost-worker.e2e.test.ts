@@ -6,7 +6,12 @@ import { startServices, startStores, storeEnv, type Services, type Stores } from
 import { manyFunctions } from './small-source.ts'
 import { sourceFolder } from './source-folder.ts'
 
-describe('a worker that is killed at work', () => {
+const ways = [
+  { way: 'killed', signal: 'SIGKILL', exit: 'SIGKILL', reason: 'lost' },
+  { way: 'told to stop, and out of time to finish,', signal: 'SIGTERM', exit: 0, reason: 'drain' },
+] as const
+
+describe.each(ways)('a worker that is $way at work', ({ signal, exit, reason }) => {
   const programs = openPrograms()
   const open: { stores?: Stores } = {}
   let services: Services
@@ -14,7 +19,7 @@ describe('a worker that is killed at work', () => {
 
   beforeAll(async () => {
     stores = open.stores = await startStores()
-    const workerEnv = { REMORA_LEASE_MS: '2000', REMORA_WORKER_SLOTS: '4' }
+    const workerEnv = { REMORA_LEASE_MS: '2000', REMORA_WORKER_SLOTS: '4', REMORA_DRAIN_MS: '1' }
     services = await startServices(programs, stores, { workers: ['worker-1', 'worker-2'], workerEnv })
   })
   afterAll(async () => {
@@ -46,8 +51,8 @@ describe('a worker that is killed at work', () => {
     })
     const worker = services.named('worker-1')
     const children = await descendantsOf(worker.pid)
-    worker.kill('SIGKILL')
-    expect(await worker.exited).toBe('SIGKILL')
+    worker.kill(signal)
+    expect(await worker.exited).toBe(exit)
     const held = await heldBy('worker-1', runId)
     await answerAfter(0)
 
@@ -57,7 +62,7 @@ describe('a worker that is killed at work', () => {
     const retried = events.filter((one) => one.event === 'operation.retried')
     expect(retried).toHaveLength(held.length)
     expect(new Set(retried.map((one) => one.operation_id))).toEqual(new Set(held))
-    for (const { data } of retried) expect(data).toMatchObject({ reason: 'lost', attempt: 1 })
+    for (const { data } of retried) expect(data).toMatchObject({ reason, attempt: 1 })
     const operations = await services.api.operations(runId)
     expect(operations).toHaveLength(13)
     expect(operations.filter((one) => !['succeeded', 'unchanged'].includes(one.status))).toEqual([])
