@@ -60,7 +60,7 @@ export async function openBenchStack(dir: string): Promise<BenchStack> {
       composable.has(run.runId) ? jobs.ensure(run) : undefined,
   }
   const slots = () => liveSlots(client)
-  releaser.add('dispatcher', runDispatcher({ ledger, producer, stageJobs, liveSlots: slots }, log))
+  releaser.add('dispatcher', runDispatcher({ ledger, producer, stageJobs, liveSlots: slots, log }))
   return {
     redis,
     redisVersion: /redis_version:(\S+)/.exec(await client.info('server'))?.[1] ?? 'unknown',

@@ -35,7 +35,7 @@ export async function planRun(stack: BenchStack, first: number, count: number): 
     set: { snapshotId, nodes: count, files: count },
     events: [{ event: 'run.started', phase: 'planning', origin, data: {} }],
   })
-  const operations = planOperations(sources.map(nodeOf), [stack.bundle], request)
+  const operations = planOperations(sources.map(nodeOf), [stack.bundle])
   const slices = Math.ceil(operations.length / maxSliceOperations)
   for (let slice = 0; slice < slices; slice++) {
     const part = operations.slice(slice * maxSliceOperations, (slice + 1) * maxSliceOperations)

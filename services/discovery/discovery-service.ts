@@ -52,7 +52,7 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     releaser.add('health', health.close)
     releaser.add('consumers', startConsumers(redisUrl, stages, log))
     const stageJobs = openStageJobs(producer)
-    releaser.add('dispatcher', runDispatcher({ ledger, producer, stageJobs, liveSlots: () => liveSlots(redis) }, log))
+    releaser.add('dispatcher', runDispatcher({ ledger, producer, stageJobs, liveSlots: () => liveSlots(redis), log }))
     return { healthPort: health.port, close: releaser.release }
   } catch (error) {
     await releaser.release()

@@ -115,7 +115,7 @@ function startConsumers(config: WorkerConfig, deps: OperationDeps & CompositionD
     queue: 'compositions',
     concurrency: 1,
     log,
-    handler: ({ run_id: runId }) => composeRun(runId, deps),
+    handler: ({ run_id: runId }, signal) => composeRun(runId, deps, signal),
   })
   const graceMs = config.drainMs
   return async () => void (await Promise.all([operations.close({ graceMs }), compositions.close({ graceMs })]))

@@ -1,6 +1,8 @@
+import { AppError } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
+import type { Log } from '#platform/log.ts'
 import { operationJobId } from '#queues/catalog.ts'
 import type { Producer } from '#queues/producer.ts'
 import type { StageJobs } from './stage-jobs.ts'
@@ -11,12 +13,16 @@ export type DispatchDeps = {
   stageJobs: StageJobs
   /** Slots of all live workers together: how many operations can run at once. */
   liveSlots(): Promise<number>
+  /** Runs that could not be attended to, and until when (`performance.now()`) they are left alone. */
+  aside: Map<RunId, number>
+  log: Pick<Log, 'warn'>
 }
 
 /** Twice the slots keeps every worker fed while the next round comes, and the queue short. */
 const windowPerSlot = 2
 /** What is enqueued before any worker has announced itself. */
 const leastWindow = 8
+const asideMs = 30_000
 
 /**
  * One round of the dispatcher; answers how many runs are active. Results are passed on, every run gets an equal share of
@@ -28,8 +34,18 @@ export async function dispatchReady(deps: DispatchDeps): Promise<number> {
   if (runs.length === 0) return 0
   const window = Math.max(leastWindow, windowPerSlot * (await deps.liveSlots()))
   const share = Math.max(1, Math.floor(window / runs.length))
-  for (const { runId } of runs) await attend(runId, share, deps)
+  for (const { runId } of runs) {
+    if ((deps.aside.get(runId) ?? 0) > performance.now()) continue
+    await attend(runId, share, deps).catch((error: unknown) => setAside(runId, error, deps))
+  }
   return runs.length
+}
+
+/** A run that cannot be attended to (made by newer code, damaged) holds up no other; a store that is away ends the round. */
+function setAside(runId: RunId, error: unknown, { aside, log }: DispatchDeps): void {
+  if (error instanceof AppError && error.retry) throw error
+  aside.set(runId, performance.now() + asideMs)
+  log.warn('run not attended to', { run_id: runId, error })
 }
 
 /** Results go out before a finished run is composed, so that its end finds them all published. */

@@ -1,30 +1,24 @@
-import picomatch from 'picomatch'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import { operationId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
-import type { RunRequest } from '#domain/run.ts'
 
 /** A bundle of the run and the hash it is pinned by. */
 export type PinnedBundle = { hash: string; bundle: AgentBundle }
 
 /**
- * The operations of a run: every bundle on every node it takes, within what the request asks for. They come node by
- * node, a bundle after those it waits for on the same node, so that each waits only for earlier ones. Pure: the same
+ * The operations of a run: every bundle on every node it takes, `limit` of them at most. They come node by node, a bundle after those it waits for on the same node, so that each waits only for earlier ones. Pure: the same
  * input gives the same plan. AGENT_001 when bundles wait for each other in a circle.
  */
 export function planOperations(
   nodes: readonly CodeNode[],
   bundles: readonly PinnedBundle[],
-  request: Pick<RunRequest, 'paths' | 'languages' | 'nodeKinds' | 'limits'>,
+  limit = Infinity,
 ): PlannedOperation[] {
   const ordered = inOrderOfDependency(bundles)
-  const wanted = nodeFilter(request)
-  const limit = request.limits.operations ?? Infinity
   const operations: PlannedOperation[] = []
   for (const node of nodes) {
-    if (!wanted(node)) continue
     const onNode = ordered.filter(({ bundle }) => takes(bundle, node))
     for (const pinned of onNode) {
       if (operations.length >= limit) return operations
@@ -49,14 +43,6 @@ function operationOf(node: CodeNode, pinned: PinnedBundle, onNode: readonly Pinn
 
 function takes(bundle: AgentBundle, node: CodeNode): boolean {
   return bundle.file.node_kinds.includes(node.kind) && bundle.file.languages.includes(node.language)
-}
-
-function nodeFilter({ paths, languages, nodeKinds }: Pick<RunRequest, 'paths' | 'languages' | 'nodeKinds'>) {
-  const isWantedPath = paths === undefined ? () => true : picomatch(paths.flatMap((path) => [path, `${path}/**`]))
-  return (node: CodeNode) =>
-    isWantedPath(node.path) &&
-    (languages === undefined || languages.includes(node.language)) &&
-    (nodeKinds === undefined || nodeKinds.includes(node.kind))
 }
 
 function inOrderOfDependency(bundles: readonly PinnedBundle[]): PinnedBundle[] {

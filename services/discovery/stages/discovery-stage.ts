@@ -4,6 +4,7 @@ import { sha256 } from '#domain/hash.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
+import { failRun } from '#ledger/fail-run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { maxSliceOperations } from '#ledger/plan.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
@@ -13,7 +14,6 @@ import { discoverNodes, type Discovery, type DiscoveryDeps } from '../discover/d
 import { nodeIndexCache } from './node-index-cache.ts'
 import { planOperations } from '../plan/plan-operations.ts'
 import type { PinnedBundle } from '../plan/plan-operations.ts'
-import { failRun } from './fail-run.ts'
 
 export type DiscoveryStageDeps = DiscoveryDeps & {
   ledger: Pick<Ledger, 'getRun' | 'move' | 'plan'>
@@ -34,17 +34,19 @@ export async function runDiscoveryStage(runId: RunId, deps: DiscoveryStageDeps, 
     const bundles = await deps.pinBundles(run.projectId, run.request.agents)
     const discovery = await discoverRun(run, deps, signal)
     await announce(run, discovery, bundles, deps)
-    await plan(run, planOperations(discovery.nodes, bundles, run.request), deps)
+    await plan(run, planOperations(discovery.nodes, bundles, run.request.limits.operations), deps)
   } catch (error) {
-    await failRun(runId, 'discovery', error, deps.ledger)
+    await failRun(runId, error, { phase: 'discovery', origin, signal }, deps.ledger)
   }
 }
 
 async function discoverRun(run: Run, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<Discovery> {
   if (run.snapshotId === null) throw new AppError('STORE_003', `run ${run.runId} has no snapshot`)
   const snapshot = await deps.readSnapshot(run.projectId, run.snapshotId)
+  const { paths = [], languages = [], nodeKinds = [] } = run.request
   const input = {
     files: snapshot.files,
+    filters: { paths, languages, nodeKinds },
     read: (hash: string) => deps.blobs.get(run.projectId, hash),
     cache: nodeIndexCache(deps.objects, run.projectId),
   }

@@ -1,10 +1,10 @@
 import type { NewEvent } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
 import { isEnded } from '#domain/run.ts'
+import { failRun } from '#ledger/fail-run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Producer } from '#queues/producer.ts'
 import { takeSnapshot, type SnapshotDeps } from '../snapshot/take-snapshot.ts'
-import { failRun } from './fail-run.ts'
 
 export type SnapshotStageDeps = SnapshotDeps & {
   ledger: Pick<Ledger, 'getRun' | 'move'>
@@ -35,7 +35,7 @@ export async function runSnapshotStage(runId: RunId, deps: SnapshotStageDeps, si
       events: [{ event: 'snapshot.stored', phase: 'snapshot', origin, data: stored }],
     })
   } catch (error) {
-    return failRun(runId, 'snapshot', error, deps.ledger)
+    return failRun(runId, error, { phase: 'snapshot', origin, signal }, deps.ledger)
   }
   await deps.producer.add('discoveries', runId, { v: 1, run_id: runId, traceparent: run.traceparent })
 }

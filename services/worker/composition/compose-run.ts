@@ -3,6 +3,7 @@ import type { NewEvent } from '#domain/event.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
 import type { Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
+import { failRun } from '#ledger/fail-run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
@@ -24,20 +25,29 @@ const recordReads = 16
 
 /**
  * Ends a run whose operations have all ended: puts their change sets together, proves the result, stores it and
- * completes the run. Running it again, or for a run that is not at that point, changes nothing.
+ * completes the run. Running it again, or for a run that is not at that point, changes nothing. A fault that stays (an
+ * object that is gone) fails the run.
  */
-export async function composeRun(runId: RunId, deps: CompositionDeps): Promise<void> {
+export async function composeRun(runId: RunId, deps: CompositionDeps, signal: AbortSignal): Promise<void> {
   const run = await deps.ledger.getRun(runId)
   if (run.status !== 'running' || run.phase !== 'review') return
+  try {
+    await complete(run, deps)
+  } catch (error) {
+    await failRun(runId, error, { phase: 'review', origin: { kind: 'worker', id: deps.workerId }, signal }, deps.ledger)
+  }
+}
+
+async function complete(run: Run, deps: CompositionDeps): Promise<void> {
   const { sets, totals } = await collect(run, deps)
   const proven = await proveComposition(sets, {
     evidence: deps.evidence,
     readBlob: (hash) => deps.blobs.get(run.projectId, hash),
     storeBlob: (bytes) => deps.blobs.put(run.projectId, bytes),
   })
-  const composition = { v: 1 as const, runId, of: 'proposed' as const, ...proven }
+  const composition = { v: 1 as const, runId: run.runId, of: 'proposed' as const, ...proven }
   const compositionKey = await putComposition(deps.objects, run.projectId, composition)
-  await deps.ledger.move(runId, {
+  await deps.ledger.move(run.runId, {
     from: [{ status: 'running', phase: 'review' }],
     to: { status: 'completed' },
     command: 'complete',

@@ -1,22 +1,25 @@
 import { asAppError } from '#domain/error.ts'
+import type { EventOrigin } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { RunPhase } from '#domain/run.ts'
-import type { Ledger } from '#ledger/ledger.ts'
+import type { Ledger } from './ledger.ts'
+
+/** The stage that could not go on. `signal` is the end of its process, which is no fault of the run. */
+export type FailedStage = { phase: RunPhase; origin: EventOrigin; signal: AbortSignal }
 
 /**
- * Ends a run for a fault of its input or bundles, under the fault's own code. A fault that may pass (a store out of
- * reach) is thrown on instead: the queue tries the job again.
+ * Ends a run for a fault of its input, bundles or objects, under the fault's own code. What may pass (a store out of
+ * reach, a process that is stopping) is thrown on instead: the stage's job comes again.
  */
 export async function failRun(
   runId: RunId,
-  phase: RunPhase,
   error: unknown,
+  { phase, origin, signal }: FailedStage,
   ledger: Pick<Ledger, 'move'>,
 ): Promise<void> {
   const fault = asAppError(error, 'STORE_003', phase)
-  if (fault.retry) throw fault
+  if (fault.retry || signal.aborted) throw fault
   const { code: errorCode, message: reason } = fault
-  const origin = { kind: 'discovery', id: 'discovery' } as const
   await ledger.move(runId, {
     from: [{ status: 'queued' }, { status: 'running' }],
     to: { status: 'failed' },
