@@ -77,7 +77,7 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   const env = servicesEnv(stores, { token, port: options.port })
   const { url } = await startInProcess({ env, discovery: workers !== undefined, log: log.entry, releaser })
   options.signal.throwIfAborted()
-  return assemble({ url, token, releaser }, { redis, s3, workers, failure: watchParts({ redis, workers }) })
+  return assemble({ url, token, releaser }, { redis, s3, workers, failure: watchParts({ redis, s3, workers }) })
 }
 
 async function startStores({ dataDir }: StackOptions, lock: StackLock, releaser: Releaser) {
@@ -107,11 +107,12 @@ async function startWorkers(
   return workers
 }
 
-/** Redis gone, or workers that cannot live, end the stack; both are watched until it stops. */
-function watchParts({ redis, workers }: Pick<Parts, 'redis' | 'workers'>): AbortController {
+/** A store gone, or workers that cannot live, end the stack; all are watched until it stops. */
+function watchParts({ redis, s3, workers }: Omit<Parts, 'failure'>): AbortController {
   const failure = new AbortController()
   const fail = (error: unknown) => failure.abort(error)
   redis.failed.catch(fail)
+  s3.failed.catch(fail)
   workers?.failed.catch(fail)
   return failure
 }

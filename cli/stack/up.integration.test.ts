@@ -119,4 +119,17 @@ describe('remora up', () => {
     up.child.kill('SIGTERM')
     expect(await up.exited).toBe(0)
   })
+
+  it.each([
+    ['redis', 'STORE_001'],
+    ['s3', 'STORE_002'],
+  ])('ends with what is wrong when its %s dies', async (name, code) => {
+    const up = startUp()
+    const { processes } = await up.ready
+    const started = await descendants(up.child.pid ?? 0)
+    process.kill(processes.find(({ service }) => service === name)?.pid ?? 0, 'SIGKILL')
+    expect(await up.exited).toBe(1)
+    expect(up.errors()).toContain(`${code} the embedded`)
+    expect(started.filter(isAlive)).toEqual([])
+  })
 })

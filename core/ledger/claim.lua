@@ -1,5 +1,6 @@
 -- Further KEYS: op:<O>, node:<O>. ARGV: operation, dispatch, token, lease in ms, times it may be lost, code for that, code for
 -- cancelled, origin kind, origin id
+-- An attempt that ends here did not settle: its token goes, so that its holder is told it has lost the operation.
 local refused = refusal()
 if refused == 'unknown' then return { 'gone' } end
 if refused then return { refused } end
@@ -32,6 +33,7 @@ if run[2] == '1' or run_has_ended[run[1]] then
     outcome = bare_outcome('cancelled', ARGV[7], 'the run was cancelled'),
     events = { 0, body_of(name, origin, operation, data) },
   })
+  redis.call('HDEL', op, 'token')
   go_on(at)
   return { 'gone' }
 end
@@ -46,6 +48,7 @@ if status == 'running' then
       outcome = bare_outcome('failed', ARGV[6], reason),
       events = { 0, body_of('operation.failed', origin, operation, data), 0, body_of('operation.ended', origin, operation, data) },
     })
+    redis.call('HDEL', op, 'token')
     go_on(at)
     return { 'gone' }
   end

@@ -7,9 +7,12 @@ import type { LedgerStore } from './store.ts'
 
 const script = runScript('dispatch')
 const count = z.int().min(0)
+const Taken = z.strictObject({ operationId: OperationId, dispatch: z.int().min(1) })
+export type Taken = z.infer<typeof Taken>
+
 const DispatchAnswer = z.object({
   /** What to enqueue, in order. */
-  taken: z.array(z.strictObject({ operationId: OperationId, dispatch: z.int().min(1) })).default([]),
+  taken: z.array(Taken).default([]),
   ready: count,
   dispatched: count,
   running: count,
@@ -39,4 +42,10 @@ export async function dispatch(
     [command, store.origin.kind, store.origin.id, ...candidates],
   )
   return DispatchAnswer.parse(JSON.parse(z.string().parse(expectKnownRun(runId, answer))))
+}
+
+/** What the last `dispatch` of the run took. Its jobs may never have been added, if the dispatcher ended in between. */
+export async function lastDispatched(store: LedgerStore, runId: RunId): Promise<Taken[]> {
+  const answer = await store.redis.hget(runKeys(store.namespace, runId).run, 'dispatch_answer')
+  return answer === null ? [] : DispatchAnswer.parse(JSON.parse(answer)).taken
 }

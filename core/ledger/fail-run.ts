@@ -17,7 +17,7 @@ export async function failRun(
   { phase, origin, signal }: FailedStage,
   ledger: Pick<Ledger, 'move'>,
 ): Promise<void> {
-  const fault = asAppError(error, 'STORE_003', phase)
+  const fault = asAppError(error, 'TOOL_004', phase)
   if (fault.retry || signal.aborted) throw fault
   const { code: errorCode, message: reason } = fault
   await ledger.move(runId, {

@@ -6,8 +6,9 @@ import type { Run } from '#domain/run.ts'
 import { append, type AppendAnswer } from './append.ts'
 import { claim, type Attempt, type ClaimAnswer, type DispatchedOperation } from './claim.ts'
 import { createRun, type NewRun } from './create-run.ts'
-import { dispatch, type DispatchAnswer } from './dispatch.ts'
-import { activeRuns, listRuns } from './list-runs.ts'
+import { deactivate } from './deactivate.ts'
+import { dispatch, lastDispatched, type DispatchAnswer, type Taken } from './dispatch.ts'
+import { activeRuns, listRuns, type ActiveRun } from './list-runs.ts'
 import { move, type MoveAnswer, type RunMove } from './move.ts'
 import { plan, type PlanAnswer, type PlanSlice } from './plan.ts'
 import { readEvents } from './read-events.ts'
@@ -29,6 +30,7 @@ export type Ledger = {
   move(runId: RunId, change: RunMove): Promise<MoveAnswer>
   plan(runId: RunId, slice: PlanSlice): Promise<PlanAnswer>
   dispatch(runId: RunId, max: number, command?: string): Promise<DispatchAnswer>
+  lastDispatched(runId: RunId): Promise<Taken[]>
   claim(job: DispatchedOperation, token: string): Promise<ClaimAnswer>
   append(attempt: Attempt, n: number, events: readonly NewEvent[]): Promise<AppendAnswer>
   settle(attempt: Attempt, n: number, settlement: Settlement): Promise<SettleAnswer>
@@ -36,7 +38,8 @@ export type Ledger = {
   relayResults(runId: RunId): Promise<number>
   getRun(runId: RunId): Promise<Run>
   listRuns(projectId: ProjectId, page: { before?: RunId; limit: number }): Promise<Run[]>
-  activeRuns(): Promise<{ projectId: ProjectId; runId: RunId }[]>
+  activeRuns(): Promise<ActiveRun[]>
+  deactivate(run: { projectId: ProjectId; runId: RunId }): Promise<void>
   getOperation(runId: RunId, operationId: OperationId): Promise<Operation>
   listOperations(
     runId: RunId,
@@ -65,6 +68,7 @@ export function openLedger(redis: Redis, options: LedgerOptions = {}): Ledger {
     move: (runId, change) => orStoreError(move(store, runId, change)),
     plan: (runId, slice) => orStoreError(plan(store, runId, slice)),
     dispatch: (runId, max, command) => orStoreError(dispatch(store, runId, max, command)),
+    lastDispatched: (runId) => orStoreError(lastDispatched(store, runId)),
     claim: (job, token) => orStoreError(claim(store, job, token)),
     append: (attempt, n, events) => orStoreError(append(store, attempt, n, events)),
     settle: (attempt, n, settlement) => orStoreError(settle(store, attempt, n, settlement)),
@@ -73,6 +77,7 @@ export function openLedger(redis: Redis, options: LedgerOptions = {}): Ledger {
     getRun: (runId) => orStoreError(getRun(store, runId)),
     listRuns: (projectId, page) => orStoreError(listRuns(store, projectId, page)),
     activeRuns: () => orStoreError(activeRuns(store)),
+    deactivate: (run) => orStoreError(deactivate(store, run)),
     getOperation: (runId, operationId) => orStoreError(getOperation(store, runId, operationId)),
     listOperations: (runId, page) => orStoreError(listOperations(store, runId, page)),
     readEvents: (runId, page) => orStoreError(readEvents(store, runId, page)),

@@ -32,11 +32,17 @@ async function readable(store: LedgerStore, runId: RunId): Promise<Run | undefin
   }
 }
 
+/** An entry of the index: written before its run exists, removed after it has ended. Milliseconds since the epoch. */
+export type ActiveRun = { projectId: ProjectId; runId: RunId; acceptedAt: number }
+
 /** Every run that has not ended, of every project, oldest first: what dispatcher, relay and sweeper look after. */
-export async function activeRuns(store: LedgerStore): Promise<{ projectId: ProjectId; runId: RunId }[]> {
-  const members = await store.redis.zrange(indexKeys(store.namespace).active, '0', '-1')
-  return members.map((member) => {
-    const [projectId, runId] = member.split('/')
-    return { projectId: ProjectId.parse(projectId), runId: RunId.parse(runId) }
-  })
+export async function activeRuns(store: LedgerStore): Promise<ActiveRun[]> {
+  const flat = await store.redis.zrange(indexKeys(store.namespace).active, '0', '-1', 'WITHSCORES')
+  const runs: ActiveRun[] = []
+  for (let at = 0; at < flat.length; at += 2) {
+    const [projectId, runId] = (flat[at] ?? '').split('/')
+    const acceptedAt = Number(flat[at + 1])
+    runs.push({ projectId: ProjectId.parse(projectId), runId: RunId.parse(runId), acceptedAt })
+  }
+  return runs
 }

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import type { ErrorCode } from '#domain/error.ts'
 import type { NewEvent } from '#domain/event.ts'
-import type { RunId } from '#domain/ids.ts'
+import { ProjectId, type RunId } from '#domain/ids.ts'
 import { isEnded, type RunPhase, type RunStatus } from '#domain/run.ts'
+import { deactivate } from './deactivate.ts'
 import { encodeEvents } from './event-codec.ts'
-import { indexKeys, runKeys } from './keys.ts'
+import { runKeys } from './keys.ts'
 import { expectKnownRun } from './refusal.ts'
 import { runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
@@ -63,11 +64,9 @@ export async function move(store: LedgerStore, runId: RunId, change: RunMove): P
   ])
   const result = MoveAnswer.parse(expectKnownRun(runId, answer))
   const { status } = change.to
-  if (result !== 'refused' && status !== undefined && isEnded(status)) await deactivate(store, runId)
+  if (result !== 'refused' && status !== undefined && isEnded(status)) {
+    const projectId = ProjectId.parse(await store.redis.hget(runKeys(store.namespace, runId).run, 'project'))
+    await deactivate(store, { projectId, runId })
+  }
   return result
-}
-
-async function deactivate(store: LedgerStore, runId: RunId): Promise<void> {
-  const project = await store.redis.hget(runKeys(store.namespace, runId).run, 'project')
-  await store.redis.zrem(indexKeys(store.namespace).active, `${project}/${runId}`)
 }

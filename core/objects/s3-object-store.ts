@@ -4,25 +4,18 @@ import {
   GetObjectCommand,
   HeadObjectCommand,
   PutObjectCommand,
-  S3Client,
+  type S3Client,
 } from '@aws-sdk/client-s3'
 import type { ObjectStore } from '#objects/object-store.ts'
+import { openS3Client, type S3ClientOptions } from './s3-client.ts'
 import { isMissing, s3Error } from './s3-error.ts'
 import { uploadStream } from './s3-upload.ts'
 
-export type S3Options = {
-  /** Undefined: AWS itself. */
-  endpoint: string | undefined
-  bucket: string
-  region: string
-  /** Undefined: found as the AWS SDK finds them. */
-  credentials?: { accessKeyId: string; secretAccessKey: string } | undefined
-  maxSockets?: number
-}
+export type S3Options = S3ClientOptions & { bucket: string }
 
 /** Opens a store over one bucket. Connects on first use; requests are tried at most four times. */
 export function openS3ObjectStore(options: S3Options): ObjectStore {
-  const client = openClient(options)
+  const client = openS3Client(options)
   const Bucket = options.bucket
   const at = (Key: string) => ({ Bucket, Key })
   const understood = <T>(key: string, request: Promise<T>): Promise<T> =>
@@ -64,25 +57,6 @@ export function openS3ObjectStore(options: S3Options): ObjectStore {
     },
     close: () => client.destroy(),
   }
-}
-
-function openClient({ endpoint, region, credentials, maxSockets = 64 }: S3Options): S3Client {
-  const agent = { keepAlive: true, maxSockets }
-  return new S3Client({
-    region,
-    ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
-    ...(credentials === undefined ? {} : { credentials }),
-    // What we store is named by its SHA-256, or checked by it; a second checksum would only cost CPU.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-    maxAttempts: 4,
-    requestHandler: {
-      httpAgent: agent,
-      httpsAgent: agent,
-      connectionTimeout: 5_000,
-      socketTimeout: 60_000,
-    },
-  })
 }
 
 type Place = { Bucket: string; Key: string }

@@ -13,6 +13,8 @@ export type LocalS3 = {
   accessKeyId: string
   secretAccessKey: string
   pid: number
+  /** Rejects with STORE_002 when the server ends, asked to or not; never resolves. */
+  failed: Promise<never>
   /** Ends the server and waits until it is gone; what it stored stays in `dir`. */
   stop(): Promise<void>
 }
@@ -32,6 +34,10 @@ export async function startLocalS3(options: { dir: string; signal?: AbortSignal 
   const kill = () => void child.kill('SIGKILL')
   options.signal?.addEventListener('abort', kill)
   const port = await readPort(child, gone)
+  const failed = gone.then(() => {
+    throw new AppError('STORE_002', 'the embedded S3 server ended')
+  })
+  failed.catch(() => {}) // who waits for it hears of it
   return {
     endpoint: `http://127.0.0.1:${port}`,
     bucket,
@@ -39,6 +45,7 @@ export async function startLocalS3(options: { dir: string; signal?: AbortSignal 
     accessKeyId: 'S3RVER',
     secretAccessKey: 'S3RVER',
     pid: child.pid ?? 0,
+    failed,
     async stop() {
       options.signal?.removeEventListener('abort', kill)
       kill()
@@ -54,7 +61,7 @@ async function readPort(child: ChildProcess, gone: Promise<unknown>): Promise<nu
     throw new AppError('CONFIG_006', `the embedded S3 server did not start: ${errors.join('').slice(0, 2000)}`)
   })
   const [message]: unknown[] = await Promise.race([once(child, 'message'), failed])
-  failed.catch(() => {}) // it may exit at any time later: whoever uses it then sees STORE_002
+  failed.catch(() => {}) // it may exit at any time later
   child.stderr?.resume()
   return Ready.parse(message).port
 }

@@ -1,14 +1,16 @@
-import { WaitingError, Worker, type Job } from 'bullmq'
+import { DelayedError, WaitingError, Worker, type Job } from 'bullmq'
+import { AppError } from '#domain/error.ts'
 import { delay } from '#platform/clock.ts'
+import { connectRedis } from '#platform/connect-redis.ts'
 import type { Log } from '#platform/log.ts'
 import { catalog, type PayloadOf, type QueueName } from './catalog.ts'
-import { consumerConnection } from './connection.ts'
 
 const defaultLockMs = 30_000
 /** The ledger counts how often a worker was lost; the queue only has to deliver again each time. */
 const maxStalledCount = 100
 /** How long handlers get to end after their signals are aborted. */
 const abortedMs = 5_000
+const putOffMs = 1_000
 
 export type ConsumerOptions<Q extends QueueName> = {
   queue: Q
@@ -29,12 +31,13 @@ export type Consumer = {
 
 /**
  * Works on the jobs of a queue, `concurrency` at a time. A payload that does not match the catalogue is logged and done
- * with. A handler that throws is logged; its job is gone, and what to do about it is the ledger's business. One that
- * throws after its signal was aborted leaves its job to the next worker.
+ * with. A handler that throws is logged; its job is gone, and what to do about it is the ledger's business. Only when it
+ * throws because its signal was aborted, or an AppError that says to try again, is the job delivered again.
  */
 export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): Consumer {
   const { queue, log, lockMs = defaultLockMs } = options
-  const connection = consumerConnection(options.redisUrl, log)
+  // Blocking commands wait through any outage of Redis instead of failing after some tries.
+  const { redis: connection, stopWaiting } = connectRedis(options.redisUrl, { retries: null }, log)
   // BullMQ hands over an AbortSignal only to a function that declares three parameters.
   const process = async (job: Job, token: string | undefined, signal: AbortSignal | undefined) => {
     await work(options, job, { token, signal: signal ?? new AbortController().signal })
@@ -55,8 +58,11 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
   })
   return {
     async close({ graceMs }) {
-      const closing = worker.close()
-      if (!(await within(graceMs, closing))) {
+      // BullMQ would wait for a Redis that is away for ever; its jobs are delivered again when it is back.
+      stopWaiting()
+      const isAway = connection.status !== 'ready'
+      const closing = worker.close(isAway)
+      if (isAway || !(await within(graceMs, closing))) {
         worker.cancelAllJobs('the worker is shutting down')
         if (!(await within(abortedMs, closing))) log.error('jobs did not end when aborted', { queue })
       }
@@ -81,15 +87,22 @@ async function work<Q extends QueueName>(
   try {
     await options.handler(payload.data, signal)
   } catch (error) {
-    if (signal.aborted) await putBack(job, token)
+    if (signal.aborted) throw await putBack(job, token)
     log.error('a job failed', { queue, job: job.id, error })
+    if (error instanceof AppError && error.retry) throw await putOff(job, token)
   }
 }
 
 /** Leaves a job that was cut off to the next worker. One that has lost its lock is delivered again anyway. */
-async function putBack(job: Job, token: string | undefined): Promise<never> {
+async function putBack(job: Job, token: string | undefined): Promise<Error> {
   await job.moveToWait(token).catch(() => undefined)
-  throw new WaitingError()
+  return new WaitingError()
+}
+
+/** Delivers a job again after a rest: what it needs was out of reach. */
+async function putOff(job: Job, token: string | undefined): Promise<Error> {
+  await job.moveToDelayed(Date.now() + putOffMs, token).catch(() => undefined)
+  return new DelayedError()
 }
 
 /** Whether `ending` comes within `ms`. */

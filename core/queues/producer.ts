@@ -1,11 +1,13 @@
 import { Queue } from 'bullmq'
 import { AppError } from '#domain/error.ts'
+import { connectRedis } from '#platform/connect-redis.ts'
 import type { Log } from '#platform/log.ts'
 import type { PayloadOf, QueueName } from './catalog.ts'
-import { producerConnection } from './connection.ts'
 
 /** BullMQ adds a bulk in one transaction; larger ones would keep Redis from its other clients. */
 const bulkJobs = 1_000
+/** Adding a job fails when Redis stays away. */
+const commandRetries = 20
 /** Nothing reads BullMQ's own events; what happened is in the ledger. */
 const keptQueueEvents = 100
 
@@ -23,7 +25,7 @@ export type Producer = {
  */
 export function openProducer(options: { redisUrl: string; prefix?: string; log: Pick<Log, 'warn'> }): Producer {
   const { redisUrl, prefix = '{remora}', log } = options
-  const connection = producerConnection(redisUrl, log)
+  const { redis: connection, stopWaiting } = connectRedis(redisUrl, { retries: commandRetries }, log)
   const queues = new Map<QueueName, Queue>()
 
   const queueOf = (name: QueueName): Queue => {
@@ -46,6 +48,7 @@ export function openProducer(options: { redisUrl: string; prefix?: string; log: 
     add: (name, id, payload) => addMany(name, [{ id, payload }]),
     addMany,
     async close() {
+      stopWaiting()
       await Promise.all([...queues.values()].map((queue) => queue.close()))
       connection.disconnect()
     },

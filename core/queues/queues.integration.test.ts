@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { AppError } from '#domain/error.ts'
 import { aPlannedOperation } from '#testing/factories.ts'
 import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
@@ -144,6 +145,18 @@ describe('a queue', () => {
     await until(async () => (await jobKeys()).length === 0)
     await second.close({ graceMs: 1_000 })
     expect(seen).toEqual([1])
+  })
+
+  it('delivers a job again after a rest when what it needs was out of reach', async () => {
+    let deliveries = 0
+    await producer.add('operations', jobId(1), payload(1))
+    const consumer = consume(async () => {
+      deliveries += 1
+      if (deliveries === 1) throw new AppError('STORE_002', 'no objects for now')
+    })
+    await until(async () => (await jobKeys()).length === 0)
+    await consumer.close({ graceMs: 1_000 })
+    expect(deliveries).toBe(2)
   })
 
   it('aborts a job whose lock is lost, and delivers it again', async () => {

@@ -27,7 +27,7 @@ export async function startTestS3(): Promise<{ s3: TestS3; stop(): Promise<void>
   const given = givenS3(process.env)
   if (given !== undefined) return { s3: given, stop: async () => {} }
   const dir = await mkdtemp(join(tmpdir(), 'remora-s3-'))
-  const { pid: _pid, stop, ...s3 } = await startLocalS3({ dir })
+  const { pid: _pid, failed: _failed, stop, ...s3 } = await startLocalS3({ dir })
   return {
     s3,
     async stop() {

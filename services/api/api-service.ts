@@ -1,7 +1,7 @@
-import { Redis } from 'ioredis'
 import { openLedger } from '#ledger/ledger.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
+import { connectRedis } from '#platform/connect-redis.ts'
 import type { Log } from '#platform/log.ts'
 import { openReleaser } from '#platform/shutdown.ts'
 import { openProducer } from '#queues/producer.ts'
@@ -19,6 +19,8 @@ export type ApiService = {
 }
 
 const graceMs = 10_000
+/** Commands fail after one reconnect instead of waiting: a caller is told 503 at once and may come again. */
+const impatient = { retries: 1, connectTimeoutMs: 2_000 }
 const blobCacheBytes = 32 * 1024 * 1024
 
 /** Starts the API: opens its stores, then its port. Resolves when it listens; the stores may still be connecting. */
@@ -28,7 +30,7 @@ export async function startApi(config: ApiConfig, deps: { log: Log }): Promise<A
   const releaser = openReleaser()
   try {
     const agents = await knownAgents(config.agentsDir)
-    const redis = openRedis(config.storage.redisUrl, log)
+    const { redis } = connectRedis(config.storage.redisUrl, impatient, log)
     releaser.add('redis', async () => redis.disconnect())
     const objects = openS3ObjectStore(config.storage.s3)
     releaser.add('objects', async () => objects.close())
@@ -56,11 +58,4 @@ export async function startApi(config: ApiConfig, deps: { log: Log }): Promise<A
     await releaser.release()
     throw error
   }
-}
-
-/** Commands fail after one reconnect instead of waiting: a caller is told 503 at once and may come again. */
-function openRedis(url: string, log: Log): Redis {
-  const redis = new Redis(url, { maxRetriesPerRequest: 1, connectTimeout: 2_000 })
-  redis.on('error', (error) => log.warn('redis', { error }))
-  return redis
 }

@@ -1,10 +1,10 @@
-import { Redis } from 'ioredis'
 import { loadBundles } from '#bundles/load-bundle.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { liveSlots } from '#ledger/worker-slots.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot-view.ts'
+import { connectRedis } from '#platform/connect-redis.ts'
 import { openHealth } from '#platform/http-health.ts'
 import type { Log } from '#platform/log.ts'
 import { openReleaser } from '#platform/shutdown.ts'
@@ -31,8 +31,7 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
       loadBundles(config.agentsDir),
       loadQueryPacks(config.queriesDir === undefined ? {} : { userDir: config.queriesDir }),
     ])
-    const redis = new Redis(redisUrl, { maxRetriesPerRequest: 20 })
-    redis.on('error', (error) => log.warn('redis', { error }))
+    const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20 }, log)
     releaser.add('redis', async () => redis.disconnect())
     const objects = openS3ObjectStore(s3)
     releaser.add('objects', async () => objects.close())
@@ -53,6 +52,7 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     releaser.add('consumers', startConsumers(redisUrl, stages, log))
     const stageJobs = openStageJobs(producer)
     releaser.add('dispatcher', runDispatcher({ ledger, producer, stageJobs, liveSlots: () => liveSlots(redis), log }))
+    releaser.add('commands that wait for Redis', async () => stopWaiting())
     return { healthPort: health.port, close: releaser.release }
   } catch (error) {
     await releaser.release()

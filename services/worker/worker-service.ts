@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import { announceEveryMs, announceSlots, withdrawSlots } from '#ledger/worker-slots.ts'
 import { openModelPool, type ModelPool } from '#models/model-pool.ts'
@@ -7,6 +7,7 @@ import type { ObjectStore } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot-view.ts'
 import { getBundle } from '#objects/stored-records.ts'
+import { connectRedis } from '#platform/connect-redis.ts'
 import { openHealth } from '#platform/http-health.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
@@ -34,8 +35,7 @@ export async function startWorker(config: WorkerConfig, deps: { log: Log }): Pro
   const { redisUrl, s3 } = config.storage
   const releaser = openReleaser()
   try {
-    const redis = new Redis(redisUrl, { maxRetriesPerRequest: 20 })
-    redis.on('error', (error) => log.warn('redis', { error }))
+    const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20 }, log)
     releaser.add('redis', async () => redis.disconnect())
     const objects = openS3ObjectStore({ ...s3, maxSockets: Math.min(config.slots, 64) })
     releaser.add('objects', async () => objects.close())
@@ -53,6 +53,7 @@ export async function startWorker(config: WorkerConfig, deps: { log: Log }): Pro
     const closeConsumers = startConsumers(config, operation, log)
     releaser.add('consumers', closeConsumers)
     releaser.add('slots', await keepAnnounced(redis, config))
+    releaser.add('commands that wait for Redis', async () => stopWaiting())
     return { healthPort: health.port, close: releaser.release }
   } catch (error) {
     await releaser.release()

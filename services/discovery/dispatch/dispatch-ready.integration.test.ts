@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { AppError } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
-import { runKeys } from '#ledger/keys.ts'
-import { aPlannedOperation } from '#testing/factories.ts'
+import type { PlannedOperation } from '#domain/operation.ts'
+import { indexKeys, runKeys } from '#ledger/keys.ts'
+import { aNewRun, anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
 import { testLedger, type TestLedger } from '#testing/ledger.ts'
 import { dispatchReady, type DispatchDeps } from './dispatch-ready.ts'
 
@@ -13,38 +15,88 @@ afterAll(() => test.close())
 
 const operations = Array.from({ length: 20 }, (_, at) => aPlannedOperation(`f${at}`))
 
-/** The dispatcher's world with a queue that only notes how many jobs each run was given. */
+/** A dispatcher with a queue that only notes what each run was given. While `broken`, adding fails. */
 function dispatcher() {
-  const given = new Map<RunId, number>()
+  const given = new Map<RunId, string[]>()
   const warnings: unknown[] = []
+  const queue = { broken: false }
   const deps: DispatchDeps = {
     ledger: test.ledger,
     producer: {
       async addMany(_queue, jobs) {
-        for (const { payload } of jobs) given.set(payload.run_id, (given.get(payload.run_id) ?? 0) + 1)
+        if (queue.broken) throw new AppError('STORE_001', 'the queue is away')
+        for (const { id, payload } of jobs) {
+          const known = given.get(payload.run_id) ?? []
+          if (!known.includes(id)) given.set(payload.run_id, [...known, id])
+        }
       },
     },
     stageJobs: { ensure: async () => {} },
     liveSlots: async () => 4,
-    aside: new Map(),
+    attention: new Map(),
     log: { warn: (_message, fields) => void warnings.push(fields?.['run_id']) },
   }
-  return { deps, given, warnings }
+  const count = (runId: RunId) => given.get(runId)?.length ?? 0
+  return { deps, queue, warnings, count }
 }
 
-it('shares the window among the runs, and one that cannot be attended to holds up no other', async () => {
-  const broken = await test.executing(operations)
-  await test.redis.hset(runKeys(test.namespace, broken).run, 'schema', '99')
-  const [first, second] = [await test.executing(operations), await test.executing(operations)]
-  const { deps, given, warnings } = dispatcher()
-  expect(await dispatchReady(deps)).toBe(3)
-  await dispatchReady(deps)
-  // A window of twice four slots, split among three runs.
-  expect(given).toEqual(
-    new Map([
-      [first, 2],
-      [second, 2],
-    ]),
-  )
-  expect(warnings).toEqual([broken])
+describe('dispatchReady', () => {
+  /** Other examples' runs are not this one's business. */
+  afterEach(() => test.redis.del(indexKeys(test.namespace).active))
+
+  it('shares the window among the executing runs, and one that cannot be attended to holds up no other', async () => {
+    const broken = await test.executing(operations)
+    await test.redis.hset(runKeys(test.namespace, broken).run, 'schema', '99')
+    await test.ledger.createRun(aNewRun())
+    const [first, second] = [await test.executing(operations), await test.executing(operations)]
+    const { deps, count, warnings } = dispatcher()
+    expect(await dispatchReady(deps)).toBe(4)
+    await dispatchReady(deps)
+    // A window of twice four slots, split between two runs.
+    expect([count(first), count(second)]).toEqual([4, 4])
+    expect(warnings).toEqual([broken])
+  })
+
+  it('loses no job when the queue is away between dispatch and adding', async () => {
+    const runId = await test.executing(operations)
+    const { deps, count, queue } = dispatcher()
+    queue.broken = true
+    await expect(dispatchReady(deps)).rejects.toMatchObject({ code: 'STORE_001' })
+    await expect(dispatchReady(deps)).rejects.toMatchObject({ code: 'STORE_001' })
+    queue.broken = false
+    await dispatchReady(deps)
+    expect(count(runId)).toBe(8)
+  })
+
+  it('adds the jobs that a dispatcher which died had not added', async () => {
+    const runId = await test.executing(operations)
+    await test.ledger.dispatch(runId, 8)
+    const { deps, count } = dispatcher()
+    await dispatchReady(deps)
+    expect(count(runId)).toBe(8)
+  })
+
+  it('takes an ended run, and an old entry without a run, off the active ones', async () => {
+    const ended = await test.executing(operations)
+    const { active } = indexKeys(test.namespace)
+    const events = [anEvent({ event: 'run.failed', phase: 'execution' })]
+    const [entry = ''] = await test.redis.zrange(active, '0', '-1')
+    await test.ledger.move(ended, { from: [{ status: 'running' }], to: { status: 'failed' }, command: 'x', events })
+    await test.redis.zadd(active, 1, entry, 2, 'local/r00000000', Date.now(), 'local/r00000001')
+    const { deps } = dispatcher()
+    await dispatchReady(deps)
+    expect(await test.redis.zrange(active, '0', '-1')).toEqual(['local/r00000001'])
+  })
+
+  it('brings a run to its end in which one failure skips more than one step may touch', async () => {
+    const chain: PlannedOperation[] = []
+    for (let at = 0; at < 24; at++) chain.push(aPlannedOperation(`c${at}`, {}, chain))
+    const runId = await test.executing(chain)
+    const [attempt] = await test.claimReady(runId)
+    if (attempt === undefined) throw new Error('nothing was ready')
+    await test.ledger.settle(attempt, 1, { outcome: anOutcome({ status: 'failed' }), events: [] })
+    const { deps } = dispatcher()
+    for (let round = 0; round < 4; round++) await dispatchReady(deps)
+    expect(await test.ledger.getRun(runId)).toMatchObject({ phase: 'review', counts: { skipped: 23, failed: 1 } })
+  })
 })

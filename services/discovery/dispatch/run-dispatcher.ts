@@ -7,14 +7,14 @@ const idleMs = 150
 const afterFailureMs = 1000
 
 /** Runs the dispatcher's rounds until the answer is called. A round that fails is logged and tried again. */
-export function runDispatcher(deps: Omit<DispatchDeps, 'aside'>): () => Promise<void> {
+export function runDispatcher(deps: Omit<DispatchDeps, 'attention'>): () => Promise<void> {
   const stop = new AbortController()
-  const aside: DispatchDeps['aside'] = new Map()
+  const attention: DispatchDeps['attention'] = new Map()
   const rest = (ms: number) => delay(ms, stop.signal).catch(() => undefined)
   const running = (async () => {
     while (!stop.signal.aborted) {
       try {
-        const active = await dispatchReady({ ...deps, aside })
+        const active = await dispatchReady({ ...deps, attention })
         await rest(active > 0 ? busyMs : idleMs)
       } catch (error) {
         deps.log.warn('dispatcher round failed', { error })
