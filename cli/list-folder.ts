@@ -3,6 +3,7 @@ import { join, posix } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
+import { affordableRules } from '#domain/git-ignore-rules.ts'
 import { parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
 
 export type ListedFile =
@@ -85,7 +86,7 @@ function isIgnored(path: string, rules: readonly IgnoreRules[]): boolean {
 async function ownRules(root: string, folder: string): Promise<IgnoreRules[]> {
   try {
     const text = await readFile(join(root, folder, '.gitignore'), 'utf8')
-    return [{ prefix: folder === '' ? '' : `${folder}/`, rules: ignore().add(text) }]
+    return [{ prefix: folder === '' ? '' : `${folder}/`, rules: ignore().add(affordableRules(text)) }]
   } catch {
     return [] // there is none, or none that can be read
   }

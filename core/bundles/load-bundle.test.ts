@@ -166,6 +166,15 @@ describe('loadBundle', () => {
     ])
   })
 
+  it('warns about fields that have no effect yet, unless they keep their defaults', async () => {
+    const asking = `error_policy: continue\nlimits: { parallel_tools: 8, context_messages: 40 }\n${yaml}`
+    const { warnings } = await load(asking)
+    expect(warnings.map(({ line, message }) => `${line} ${message}`)).toEqual([
+      '2 limits.parallel_tools has no effect yet',
+      '1 error_policy has no effect yet',
+    ])
+  })
+
   it('gives equal bundles one hash, and any change another', async () => {
     const hash = bundleHash((await load(yaml)).bundle)
     const moved = yaml.replace(
@@ -182,24 +191,28 @@ describe('loadBundles', () => {
 
   it('loads every folder with a bundle, by name', async () => {
     await write({
-      'a/bundle.yaml': named('first', ''),
-      'a/tools/probe.pym': script,
-      'b/bundle.yaml': named('second', 'first'),
-      'b/tools/probe.pym': script,
+      'first/bundle.yaml': named('first', ''),
+      'first/tools/probe.pym': script,
+      'second/bundle.yaml': named('second', 'first'),
+      'second/tools/probe.pym': script,
       'notes/readme.md': '',
     })
     expect([...(await loadBundles(dir)).keys()]).toEqual(['first', 'second'])
   })
 
-  it('refuses an unknown after, a circle and a name used twice', async () => {
-    await write({ 'a/bundle.yaml': named('first', 'second, third'), 'a/tools/probe.pym': script })
-    await write({ 'b/bundle.yaml': named('second', 'first'), 'b/tools/probe.pym': script })
-    await write({ 'c/bundle.yaml': named('second', ''), 'c/tools/probe.pym': script })
+  it('refuses an unknown after and a circle', async () => {
+    await write({ 'first/bundle.yaml': named('first', 'second, third'), 'first/tools/probe.pym': script })
+    await write({ 'second/bundle.yaml': named('second', 'first'), 'second/tools/probe.pym': script })
     const message = await faultOf(loadBundles(dir))
-    expect(message).toContain('a/bundle.yaml:2:17 after names third')
-    expect(message).toContain('c/bundle.yaml:1:1 the name second is used twice')
-    await rm(join(dir, 'c'), { recursive: true })
-    expect(await faultOf(loadBundles(dir))).toContain('b/bundle.yaml:2:1 second waits for itself')
+    expect(message).toContain('first/bundle.yaml:2:17 after names third')
+    expect(message).toContain('second/bundle.yaml:2:1 second waits for itself')
+  })
+
+  it('refuses a bundle whose folder has another name: the folder is what requests name', async () => {
+    await write({ 'probe/bundle.yaml': named('other', ''), 'probe/tools/probe.pym': script })
+    const fault = 'probe/bundle.yaml:1:1 the name other differs from that of its folder, probe'
+    expect(await faultOf(loadBundles(dir))).toBe(fault)
+    expect(await faultOf(loadBundle(join(dir, 'probe/')))).toBe(fault)
   })
 
   it('says which folder cannot be read', async () => {

@@ -7,7 +7,7 @@ import { readBundle, type BundleDeps, type ReadBundle } from './read-bundle.ts'
 
 export type LoadedBundle = { bundle: AgentBundle; warnings: BundleWarning[] }
 
-/** The bundle of one folder. AGENT_001 with file, line and message of every fault. `after` is not looked up. */
+/** The bundle of one folder, which has its name. AGENT_001 with file, line and message of every fault. `after` is not looked up. */
 export async function loadBundle(dir: string, deps: BundleDeps = {}): Promise<LoadedBundle> {
   return loaded(await readBundle(dir, deps))
 }
@@ -35,7 +35,7 @@ export async function bundleFolders(dir: string): Promise<string[]> {
   }
 }
 
-/** What only all bundles of a folder together show: a name used twice, an unknown `after`, bundles that wait in a circle. */
+/** What only all bundles of a folder together show: an unknown `after`, bundles that wait in a circle. */
 export function findFolderFaults(bundles: readonly ReadBundle[]): BundleFault[] {
   const known = bundles.filter((bundle) => bundle.file !== undefined)
   const afterOf = new Map(known.map(({ file }) => [file?.name ?? '', file?.after ?? []]))
@@ -47,13 +47,11 @@ export function findFolderFaults(bundles: readonly ReadBundle[]): BundleFault[] 
       message,
     })
     const name = bundle.file?.name ?? ''
-    const first = known.find(({ file }) => file?.name === name)
-    const twice = first === bundle ? [] : [fault(['name'], `the name ${name} is used twice`)]
     const unknown = (bundle.file?.after ?? []).flatMap((other, index) =>
       afterOf.has(other) ? [] : [fault(['after', index], `after names ${other}, which is no bundle of this folder`)],
     )
     const circle = waitsFor(name, name, afterOf) ? [fault(['after'], `${name} waits for itself`)] : []
-    return [...twice, ...unknown, ...circle]
+    return [...unknown, ...circle]
   })
 }
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import type { AgentBundle, BundleFile } from '#domain/agent-bundle.ts'
 import { parseRepoPath } from '#domain/repo-path.ts'
 import { checkScript } from '#tool-scripts/check-script.ts'
@@ -10,6 +10,7 @@ import { hostInputNames } from './host-inputs.ts'
 import { findPromptFaults } from './prompt-faults.ts'
 import { submitTool, submitToolName } from './submit-tool.ts'
 import { buildToolDefinition, type ScriptToolFile } from './tool-definition.ts'
+import { unservedFields } from './unserved-fields.ts'
 
 export type BundleDeps = {
   /** Without it, scripts are not checked against what the host offers (E013). */
@@ -52,6 +53,9 @@ export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<Re
   }
   checkNames(reading)
   checkSettings(reading)
+  for (const at of unservedFields(yaml.file)) {
+    read.warnings.push(faultAt(reading, at, `${at.join('.')} has no effect yet`))
+  }
   findPromptFaults(yaml.file, {
     fault: (at, inside, message) =>
       faults.push({ file: path, ...yaml.placeInText(at, inside), code: 'AGENT_001', message }),
@@ -102,6 +106,9 @@ async function readScript({ dir }: Reading, script: string): Promise<string | un
 
 function checkNames(reading: Reading): void {
   const { file } = reading.bundle
+  const folder = basename(resolve(reading.dir))
+  if (file.name !== folder)
+    report(reading, ['name'], `the name ${file.name} differs from that of its folder, ${folder}`)
   const seen = new Set<string>()
   for (const [index, tool] of file.tools.entries()) {
     const name = 'builtin' in tool ? tool.builtin : tool.name

@@ -18,6 +18,12 @@ export function parseRepoPath(raw: string, code: ErrorCode): RepoPath {
   return normal
 }
 
+/** Sorts by path, in the order of UTF-16 units. */
+export function byPath(one: { path: string }, other: { path: string }): number {
+  if (one.path === other.path) return 0
+  return one.path < other.path ? -1 : 1
+}
+
 function faultOfPath(path: string): string | undefined {
   if (path === '') return 'is empty'
   if (path.startsWith('/') || /^[A-Za-z]:/.test(path)) return 'is absolute'

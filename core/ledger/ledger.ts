@@ -8,7 +8,7 @@ import { claim, type Attempt, type ClaimAnswer, type DispatchedOperation } from 
 import { createRun, type NewRun } from './create-run.ts'
 import { deactivate } from './deactivate.ts'
 import { dispatch, lastDispatched, type DispatchAnswer, type Taken } from './dispatch.ts'
-import { activeRuns, listRuns, type ActiveRun } from './list-runs.ts'
+import { activeRuns, listRuns, type ActiveRun, type RunPage } from './list-runs.ts'
 import { move, type MoveAnswer, type RunMove } from './move.ts'
 import { plan, type PlanAnswer, type PlanSlice } from './plan.ts'
 import { readEvents } from './read-events.ts'
@@ -37,7 +37,7 @@ export type Ledger = {
   release(attempt: Attempt, n: number, release: Release): Promise<ReleaseAnswer>
   relayResults(runId: RunId): Promise<number>
   getRun(runId: RunId): Promise<Run>
-  listRuns(projectId: ProjectId, page: { before?: RunId; limit: number }): Promise<Run[]>
+  listRuns(projectId: ProjectId, page: { before?: RunId; limit: number }): Promise<RunPage>
   activeRuns(): Promise<ActiveRun[]>
   deactivate(run: { projectId: ProjectId; runId: RunId }): Promise<void>
   getOperation(runId: RunId, operationId: OperationId): Promise<Operation>

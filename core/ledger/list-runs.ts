@@ -5,22 +5,30 @@ import { indexKeys } from './keys.ts'
 import { getRun } from './read-run.ts'
 import type { LedgerStore } from './store.ts'
 
+/** `next` is where the next page begins; null on the last one. */
+export type RunPage = { runs: Run[]; next: RunId | null }
+
 /**
- * The project's runs, newest first, from the one accepted before `before` on. A run this version does not know is left
- * out, and so is one whose acceptance was cut off half-way.
+ * The project's runs, newest first, from the one accepted before `before` on, `limit` at most. A run this version does
+ * not know is left out, and so is one whose acceptance was cut off half-way: a page may be short, or empty, and not the
+ * last.
  */
 export async function listRuns(
   store: LedgerStore,
   projectId: ProjectId,
   page: { before?: RunId; limit: number },
-): Promise<Run[]> {
+): Promise<RunPage> {
   const key = indexKeys(store.namespace).runsOf(projectId)
   const rank = page.before === undefined ? null : await store.redis.zrevrank(key, page.before)
-  if (page.before !== undefined && rank === null) return []
+  if (page.before !== undefined && rank === null) return { runs: [], next: null }
   const first = rank === null ? 0 : rank + 1
-  const ids = await store.redis.zrevrange(key, first, first + page.limit - 1)
-  const runs = await Promise.all(ids.map((id) => readable(store, id)))
-  return runs.filter((run) => run !== undefined)
+  const ids = await store.redis.zrevrange(key, first, first + page.limit)
+  const shown = ids.slice(0, page.limit)
+  const runs = await Promise.all(shown.map((id) => readable(store, id)))
+  return {
+    runs: runs.filter((run) => run !== undefined),
+    next: ids.length > page.limit ? (shown.at(-1) ?? null) : null,
+  }
 }
 
 async function readable(store: LedgerStore, runId: RunId): Promise<Run | undefined> {

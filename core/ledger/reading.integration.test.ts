@@ -24,11 +24,11 @@ describe('runs', () => {
     const runs = [aNewRun(), aNewRun(), aNewRun()].map((run) => ({ ...run, projectId: 'listing' }))
     for (const run of runs) await ledger.createRun(run)
     const [first, second, third] = runs.map(({ runId }) => runId).toSorted()
-    const all = await ledger.listRuns('listing', { limit: 10 })
+    const { runs: all } = await ledger.listRuns('listing', { limit: 10 })
     expect(all.map(({ runId }) => runId).toSorted()).toEqual([first, second, third])
-    const [newest] = await ledger.listRuns('listing', { limit: 1 })
-    const rest = await ledger.listRuns('listing', { limit: 10, ...(newest && { before: newest.runId }) })
-    expect(rest).toEqual(all.slice(1))
+    const { next } = await ledger.listRuns('listing', { limit: 1 })
+    const rest = await ledger.listRuns('listing', { limit: 2, ...(next !== null && { before: next }) })
+    expect(rest).toEqual({ runs: all.slice(1), next: null })
 
     const [ended] = runs
     if (ended === undefined) throw new Error('no run')
@@ -37,7 +37,20 @@ describe('runs', () => {
     const active = await ledger.activeRuns()
     expect(active.filter(({ projectId }) => projectId === 'listing')).toHaveLength(2)
     expect(active.map(({ runId }) => runId)).not.toContain(ended.runId)
-    expect(await ledger.listRuns('listing', { limit: 10 })).toHaveLength(3)
+    expect((await ledger.listRuns('listing', { limit: 10 })).runs).toHaveLength(3)
+  })
+
+  it('are listed past those of a newer schema, which fill a page of their own', async () => {
+    const runs = [aNewRun(), aNewRun(), aNewRun()].map((run) => ({ ...run, projectId: 'mixed' }))
+    for (const run of runs) await ledger.createRun(run)
+    const { runs: all } = await ledger.listRuns('mixed', { limit: 10 })
+    for (const { runId } of all.slice(0, 2)) {
+      await test.redis.hset(`${test.namespace}:{${runId}}:run`, 'schema', 2)
+    }
+    const first = await ledger.listRuns('mixed', { limit: 2 })
+    expect(first).toEqual({ runs: [], next: all[1]?.runId })
+    const second = await ledger.listRuns('mixed', { limit: 2, ...(first.next !== null && { before: first.next }) })
+    expect(second).toEqual({ runs: all.slice(2), next: null })
   })
 
   it('never move again once they have ended, and say how they ended', async () => {

@@ -1,5 +1,6 @@
 import type { SkippedFile } from '#domain/code-node.ts'
 import type { ProjectId } from '#domain/ids.ts'
+import { byPath } from '#domain/repo-path.ts'
 import { getHashedJson } from './json-object.ts'
 import { mapBounded } from './map-bounded.ts'
 import { objectKeys } from './object-keys.ts'
@@ -79,8 +80,4 @@ function spread(
     else into.files.push({ path, hash: entry.hash, size: entry.size, executable: entry.executable })
   }
   return folders
-}
-
-function byPath(one: { path: string }, other: { path: string }): number {
-  return one.path < other.path ? -1 : one.path > other.path ? 1 : 0
 }

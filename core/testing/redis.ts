@@ -14,6 +14,7 @@ declare module 'vitest' {
 
 const image = 'redis:7-alpine'
 const containerMs = 60_000
+const durable = ['--save', '', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction']
 
 export type TestRedis = {
   url: string
@@ -56,7 +57,7 @@ async function runContainer(): Promise<{ url: string; stop(): Promise<void> }> {
   await getContainerRuntimeClient()
   const container = await new GenericContainer(image)
     .withExposedPorts(6379)
-    .withCommand(['redis-server', '--save', '', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction'])
+    .withCommand(['redis-server', ...durable, '--protected-mode', 'no'])
     .start()
   const url = `redis://${container.getHost()}:${container.getMappedPort(6379)}`
   return { url, stop: async () => void (await container.stop()) }

@@ -1,3 +1,4 @@
+import { isRecord } from '#domain/json.ts'
 import type { JsonSchema } from '#domain/turn.ts'
 
 export type ValidatedArguments = { ok: true; args: Record<string, unknown> } | { ok: false; faults: string[] }
@@ -148,8 +149,4 @@ function typeName(value: unknown): string {
 function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? 'null'
   return text.length > 200 ? `${text.slice(0, 200)}…` : text
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

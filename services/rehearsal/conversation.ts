@@ -1,3 +1,4 @@
+import { isRecord, parseJson } from '#domain/json.ts'
 import type { ChatMessage, ChatRequest } from './chat-request.ts'
 
 /** One tool call of the conversation with what the tool answered. `result` is the answer's `result` when it has one. */
@@ -5,8 +6,9 @@ export type Step = { tool: string; args: unknown; result: unknown; failed: boole
 
 export type Conversation = { steps: readonly Step[]; userText: string; tools: ReadonlyMap<string, unknown> }
 
+const pathLike = /[\w./-]+/g
 /** By the endings of files, since `order.total` in a piece of code is none. */
-const sourcePath = /[\w./-]+\.(?:cjs|css|go|html|java|json|jsx?|md|mjs|pyi?|rb|rs|toml|tsx?|txt|ya?ml)\b/
+const sourcePath = /^.+\.(?:cjs|css|go|html|java|json|jsx?|md|mjs|pyi?|rb|rs|toml|tsx?|txt|ya?ml)\b/
 
 /** The id of a tool message that answers no call of an earlier message; servers refuse such a conversation. */
 export function orphanedToolResult(messages: readonly ChatMessage[]): string | undefined {
@@ -42,24 +44,23 @@ export function filePath(conversation: Conversation): string | undefined {
   for (const { result } of conversation.steps) {
     if (isRecord(result) && typeof result['path'] === 'string') return result['path']
   }
-  return sourcePath.exec(conversation.userText)?.[0]
+  // Word by word: a search from every letter of a long word would take time with its square.
+  for (const [word] of conversation.userText.matchAll(pathLike)) {
+    const path = sourcePath.exec(word)?.[0]
+    if (path !== undefined) return path
+  }
+  return undefined
 }
 
 function toStep(call: { name: string; arguments: string }, content: string): Step {
-  const answer = parseJson(content)
+  const answer = parsedOrText(content)
   const whole = isRecord(answer) ? answer : {}
   const failed = whole['outcome'] === 'error' || (whole['error'] !== undefined && whole['error'] !== null)
-  return { tool: call.name, args: parseJson(call.arguments), result: whole['result'] ?? answer, failed }
+  return { tool: call.name, args: parsedOrText(call.arguments), result: whole['result'] ?? answer, failed }
 }
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+/** What is no JSON stays the text it is: a tool's plain answer, arguments a model got wrong. */
+function parsedOrText(text: string): unknown {
+  const parsed = parseJson(text)
+  return parsed === undefined ? text : parsed
 }

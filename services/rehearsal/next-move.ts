@@ -1,5 +1,6 @@
+import { isRecord } from '#domain/json.ts'
 import type { ChatRequest } from './chat-request.ts'
-import { isRecord, readConversation, type Conversation } from './conversation.ts'
+import { readConversation, type Conversation } from './conversation.ts'
 import { docstring } from './rules/docstring.ts'
 import { lint } from './rules/lint.ts'
 import { rewriteFile } from './rules/rewrite-file.ts'

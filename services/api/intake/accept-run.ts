@@ -1,9 +1,11 @@
 import { AppError } from '#domain/error.ts'
-import type { NewEvent } from '#domain/event.ts'
 import { sha256 } from '#domain/hash.ts'
 import { newRunId, type RunId } from '#domain/ids.ts'
 import type { Run, RunRequest } from '#domain/run.ts'
+import type { NewRun } from '#ledger/create-run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
 import { objectKeys } from '#objects/object-keys.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
 import type { IdempotencyRecord, IdempotencyStore } from './idempotency.ts'
 import { drain, sniffed } from './read-archive.ts'
 import { parseRunRequest } from './run-request.ts'
@@ -17,27 +19,11 @@ export type Intake = {
   correlation: { requestId: string; traceparent: string | null }
 }
 
-export type NewRun = {
-  runId: RunId
-  projectId: string
-  request: RunRequest
-  uploadKey: string
-  traceparent: string | null
-  acceptedEvent: NewEvent
-}
-
 export type AcceptDeps = {
   agents: readonly string[]
   maxUploadBytes: number
-  objects: {
-    putStream(
-      key: string,
-      content: AsyncIterable<Uint8Array>,
-      options: { maxBytes: number; contentType: string },
-    ): Promise<{ bytes: number }>
-    delete(key: string): Promise<void>
-  }
-  ledger: { createRun(run: NewRun): Promise<unknown>; getRun(runId: string): Promise<Run> }
+  objects: Pick<ObjectStore, 'putStream' | 'delete'>
+  ledger: Pick<Ledger, 'createRun' | 'getRun'>
   producer: {
     add(queue: 'snapshots', id: string, payload: { v: 1; run_id: RunId; traceparent: string | null }): Promise<unknown>
   }

@@ -29,7 +29,7 @@ async function accepted(answer: Response) {
 }
 
 async function runCount(): Promise<number> {
-  return (await api.ledger.listRuns(api.project, { limit: 100 })).length
+  return (await api.ledger.listRuns(api.project, { limit: 100 })).runs.length
 }
 
 describe('POST /v1/runs', () => {

@@ -53,7 +53,29 @@ describe('parseRunRequest', () => {
     expect(faultOf(body)).toMatch(/^INTAKE_007/)
   })
 
-  it('refuses an objective instead of ignoring it', () => {
-    expect(faultOf({ objective: 'tidy up' })).toMatch(/^INTAKE_008 request\.objective: not served yet/)
+  it.for([
+    [{ objective: 'tidy up' }, 'objective: not served yet: name agents instead'],
+    [{ accept: 'auto' }, 'accept: "auto" is not served yet: changes are only proposed'],
+    [
+      { error_policy: 'stop_run' },
+      'error_policy: "stop_run" is not served yet: choose "continue" or "skip_downstream"',
+    ],
+    [{ priority: 0 }, 'priority: not served yet: leave it out'],
+  ] as const)('refuses %j instead of ignoring it', ([field, fault]) => {
+    expect(faultOf({ agents: ['lint'], ...field })).toBe(`INTAKE_008 request.${fault}`)
+  })
+
+  it('takes what is not served yet at its default', () => {
+    const body = { agents: ['lint'], accept: 'none', error_policy: 'skip_downstream', priority: 5 }
+    expect(parseRunRequest(body, known)).toMatchObject({ accept: 'none', priority: 5 })
+  })
+
+  it.for([
+    ['+(*a|*b)+(*a|*b)z', /groups such as/],
+    ['!tests', /cannot be said with "!"/],
+    ['{a,b}'.repeat(20), /more than 200 patterns/],
+  ] as const)('refuses the path pattern %s', ([pattern, fault]) => {
+    expect(faultOf({ agents: ['lint'], paths: ['src', pattern] })).toMatch(/^INTAKE_008 request\.paths: /)
+    expect(faultOf({ agents: ['lint'], paths: [pattern] })).toMatch(fault)
   })
 })

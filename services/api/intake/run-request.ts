@@ -1,20 +1,28 @@
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
+import { faultOfGlobs } from '#domain/path-globs.ts'
 import { RunRequest } from '#domain/run.ts'
 
 const fields = RunRequest.shape
+const usualPriority = 5
 
-/** `request` as it comes in (contract.md §2). */
+/** `request` as it comes in (contract.md §2). What is not served yet is refused, since ignoring it would mislead. */
 const RequestBody = z.strictObject({
   agents: z.array(z.string().min(1).max(64)).max(32).default([]),
   objective: z.never({ error: 'not served yet: name agents instead' }).optional(),
-  paths: fields.paths,
+  paths: fields.paths.superRefine((paths, context) => {
+    const fault = paths === undefined ? undefined : faultOfGlobs(paths)
+    if (fault !== undefined) context.addIssue(fault)
+  }),
   languages: fields.languages,
   node_kinds: fields.nodeKinds,
-  accept: fields.accept,
-  error_policy: fields.errorPolicy,
+  accept: fields.accept.refine((accept) => accept === 'none', '"auto" is not served yet: changes are only proposed'),
+  error_policy: fields.errorPolicy.refine(
+    (policy) => policy !== 'stop_run',
+    '"stop_run" is not served yet: choose "continue" or "skip_downstream"',
+  ),
   limits: fields.limits,
-  priority: fields.priority,
+  priority: fields.priority.refine((priority) => priority === usualPriority, 'not served yet: leave it out'),
   labels: fields.labels,
 })
 

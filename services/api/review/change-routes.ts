@@ -2,16 +2,14 @@ import { Readable } from 'node:stream'
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
-import type { Run } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { Cursor, pageLimit, readQuery } from '../http/query.ts'
 import { findRun } from '../runs/find-run.ts'
 import { listChanges, type ChangeDeps } from './list-changes.ts'
 import { proposedPatch } from './proposed-patch.ts'
 
-export type ChangeRouteDeps = ChangeDeps & {
-  ledger: ChangeDeps['ledger'] & { getRun(runId: string): Promise<Run> }
-}
+export type ChangeRouteDeps = ChangeDeps & { ledger: Pick<Ledger, 'getRun'> }
 
 const changesQuery = { cursor: Cursor, limit: pageLimit(100, 20) }
 const patchQuery = {

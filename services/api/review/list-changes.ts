@@ -1,5 +1,6 @@
 import type { Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
 import type { AttemptRecord } from '#objects/attempt-record.ts'
 import type { Composition } from '#objects/composition.ts'
 import { changedFiles } from './change-files.ts'
@@ -14,12 +15,7 @@ export type ChangeRecords = {
 }
 
 export type ChangeDeps = {
-  ledger: {
-    listOperations(
-      runId: string,
-      page: { status?: 'succeeded'; cursor?: string; limit: number },
-    ): Promise<{ operations: Operation[]; next: string | null }>
-  }
+  ledger: Pick<Ledger, 'listOperations'>
   records: ChangeRecords
 }
 

@@ -38,7 +38,7 @@ describe('GET /v1/runs', () => {
     expect(first.runs.map((run) => run.run_id)).toEqual([newer])
     const second = Page.parse(await json(`/v1/runs?limit=1&before=${first.next}`))
     expect(second.runs.map((run) => run.run_id)).toEqual([runId])
-    expect(Page.parse(await json(`/v1/runs?before=${second.next}`))).toEqual({ runs: [], next: null })
+    expect(second.next).toBeNull()
   })
 
   it('shows a project its own runs only', async () => {

@@ -1,10 +1,11 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { eventCategories, type Event, type EventCategory } from '#domain/event.ts'
+import { eventCategories, type EventCategory } from '#domain/event.ts'
 import { AppError } from '#domain/error.ts'
 import { OperationId, RunId } from '#domain/ids.ts'
 import { OperationStatus, type Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
 import type { Composition } from '#objects/composition.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { Cursor, pageLimit, readQuery } from '../http/query.ts'
@@ -15,16 +16,7 @@ import { runSummaryView, runView } from './run-view.ts'
 import { readEventPage } from './wait-for-events.ts'
 
 export type RunRouteDeps = {
-  ledger: {
-    getRun(runId: string): Promise<Run>
-    listRuns(projectId: string, page: { before?: string; limit: number }): Promise<Run[]>
-    getOperation(runId: string, operationId: string): Promise<Operation>
-    listOperations(
-      runId: string,
-      page: { status?: OperationStatus; cursor?: string; limit: number },
-    ): Promise<{ operations: Operation[]; next: string | null }>
-    readEvents(runId: string, page: { after: number; limit: number }): Promise<Event[]>
-  }
+  ledger: Pick<Ledger, 'getRun' | 'listRuns' | 'getOperation' | 'listOperations' | 'readEvents'>
   records: { readComposition(run: Run): Promise<Composition | null> }
   /** Aborted when the service stops: requests that wait answer with what they have. */
   closing: AbortSignal
@@ -47,8 +39,9 @@ export function runRoutes(deps: RunRouteDeps): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>()
   routes.get('/', async (c) => {
     const { before, limit } = readQuery(listQuery, c)
-    const runs = await ledger.listRuns(c.get('projectId'), { ...(before === undefined ? {} : { before }), limit })
-    return c.json({ runs: runs.map(runSummaryView), next: runs.at(-1)?.runId ?? null })
+    const page = { ...(before === undefined ? {} : { before }), limit }
+    const { runs, next } = await ledger.listRuns(c.get('projectId'), page)
+    return c.json({ runs: runs.map(runSummaryView), next })
   })
   routes.get('/:run_id', async (c) => {
     const run = await findRun(c.req.param('run_id'), c.get('projectId'), ledger)

@@ -1,12 +1,10 @@
 import type { Event, EventCategory } from '#domain/event.ts'
-import { isEnded, type Run, type RunStatus } from '#domain/run.ts'
+import { isEnded, type RunStatus } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
 import { delay } from '#platform/clock.ts'
 
 /** What `readEventPage` needs of the ledger. */
-export type EventSource = {
-  getRun(runId: string): Promise<Run>
-  readEvents(runId: string, page: { after: number; limit: number }): Promise<Event[]>
-}
+export type EventSource = Pick<Ledger, 'getRun' | 'readEvents'>
 
 export type EventQuery = {
   after: number

@@ -1,7 +1,8 @@
-import picomatch from 'picomatch'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
-import { RepoPath } from '#domain/repo-path.ts'
+import { pathGlobs } from '#domain/path-globs.ts'
+import { byPath, RepoPath } from '#domain/repo-path.ts'
+import { delay } from '#platform/clock.ts'
 import { grammarFile, languageOf } from '#syntax/grammars.ts'
 import type { QueryPack } from './query-pack.ts'
 import { pathJudge } from './unwanted-path.ts'
@@ -21,18 +22,31 @@ export type DiscoveryFilters = {
 
 export type ChosenFiles = { files: SourceFile[]; skipped: SkippedFile[] }
 
+/** How long other work of the process may be kept waiting. */
+const turnMs = 20
+
 /**
  * Sorts a tree's files, by path and size alone, into those to parse and those passed over. What the caller filtered
- * away by `paths` or `languages` is in neither list. Both lists are sorted by path.
+ * away by `paths` or `languages` is in neither list. Both lists are sorted by path. INTAKE_008 for globs that are not
+ * served. Other work of the process goes on in between, and an abort is noticed then.
  */
-export function chooseFiles(tree: readonly SourceFile[], filters: DiscoveryFilters): ChosenFiles {
+export async function chooseFiles(
+  tree: readonly SourceFile[],
+  filters: DiscoveryFilters,
+  signal?: AbortSignal,
+): Promise<ChosenFiles> {
   const { maxFileBytes = 1_000_000 } = filters
   const judge = pathJudge(tree.map((file) => file.path))
   const wanted = globsOrFolders(filters.paths)
   const excluded = globsOrFolders(filters.exclude)
   const reasons = new Map<string, string>()
   const files: SourceFile[] = []
+  let turnEnd = performance.now() + turnMs
   for (const file of tree) {
+    if (performance.now() > turnEnd) {
+      await delay(0, signal)
+      turnEnd = performance.now() + turnMs
+    }
     const { path } = file
     if (wanted?.(path) === false || !speaks(path, filters.languages)) continue
     const unwanted = judge(path)
@@ -58,11 +72,6 @@ export function checkFilters(filters: DiscoveryFilters, packs: ReadonlyMap<strin
   }
 }
 
-export function byPath(a: { path: string }, b: { path: string }): number {
-  if (a.path === b.path) return 0
-  return a.path < b.path ? -1 : 1
-}
-
 function skippedFiles(reasons: ReadonlyMap<string, string>): SkippedFile[] {
   return Array.from(reasons, ([path, reason]) => ({ path, reason })).toSorted(byPath)
 }
@@ -73,13 +82,6 @@ function speaks(path: string, languages: readonly string[] | undefined): boolean
   return language !== undefined && languages.includes(language)
 }
 
-/** A matcher of glob patterns in which a folder stands for all it holds; undefined without patterns. */
 function globsOrFolders(patterns: readonly string[] | undefined): ((path: string) => boolean) | undefined {
-  if (patterns === undefined || patterns.length === 0) return undefined
-  const folders = patterns.map((pattern) => pattern.replace(/^\.\//, '').replace(/\/+$/, ''))
-  if (folders.some((folder) => folder === '' || folder === '.')) return () => true
-  return picomatch(
-    folders.flatMap((folder) => [folder, `${folder}/**`]),
-    { dot: true },
-  )
+  return patterns === undefined || patterns.length === 0 ? undefined : pathGlobs(patterns)
 }

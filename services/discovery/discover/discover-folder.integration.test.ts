@@ -11,7 +11,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(top, { recursive: true }))
 
-async function write(files: Record<string, string>): Promise<void> {
+async function write(files: Record<string, string | Uint8Array>): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(top, path)), { recursive: true })
     await writeFile(join(top, path), text)
@@ -65,6 +65,26 @@ describe('discoverFolder', () => {
       { path: 'loop', reason: 'symbolic link' },
       { path: 'node_modules', reason: 'vendored' },
     ])
+  })
+
+  it('lists files that are not UTF-8 as skipped, and says why', async () => {
+    await write({
+      'old.py': Buffer.from('def f():\n    return "caf\u00e9"\n', 'latin1'),
+      'bom.py': '\ufeffdef g(): pass\r\n',
+    })
+    const { nodes, skipped } = await discover(top)
+    expect(nodes.map((node) => node.qualifiedName)).toEqual(['bom.py', 'g'])
+    expect(skipped).toEqual([{ path: 'old.py', reason: 'not UTF-8' }])
+  })
+
+  it('is not held up by ignore rules that backtrack, nor by a folder without end', async () => {
+    const deep = Array.from({ length: 60 }, () => 'a').join('/')
+    await write({ '.gitignore': `x.py\n${'**/*/'.repeat(12)}b\n`, 'x.py': '', [`${deep}/c.py`]: '' })
+    await write({ [`${'b/'.repeat(70)}d.py`]: '' })
+    const { nodes, skipped } = await discover(top)
+    expect(nodes.map((node) => node.path)).toEqual([`${deep}/c.py`])
+    expect(skipped).toContainEqual({ path: 'x.py', reason: 'ignored by .gitignore' })
+    expect(skipped).toContainEqual({ path: 'b/'.repeat(65).slice(0, -1), reason: 'deeper than 64 folders' })
   })
 
   it('refuses a folder that is not there', async () => {

@@ -1,7 +1,8 @@
 import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
+import { byPath } from '#domain/repo-path.ts'
 import { msSince } from '#platform/clock.ts'
 import { languageOf } from '#syntax/grammars.ts'
-import { byPath, checkFilters, chooseFiles, type DiscoveryFilters, type SourceFile } from './choose-files.ts'
+import { checkFilters, chooseFiles, type DiscoveryFilters, type SourceFile } from './choose-files.ts'
 import { batchesOf, type BlobReader, indexBatch, type IndexedBlob, type SourceBlob } from './index-blobs.ts'
 import { codeNodesOf, unknownLanguage } from './node-index.ts'
 import type { ParsePool } from './parse-pool.ts'
@@ -26,7 +27,7 @@ export type Discovery = {
 /**
  * Finds the code nodes of a tree. The same tree and packs give the same nodes, with or without a cache. Contents are
  * read a few batches at a time and parsed in the pool's threads. Throws for filters nothing could match (DISC_001,
- * DISC_003, RUN_002) and for stores that fail; an abort is noticed between batches.
+ * DISC_003, RUN_002, INTAKE_008) and for stores that fail; an abort is noticed between batches.
  */
 export async function discoverNodes(
   input: DiscoveryInput,
@@ -36,7 +37,7 @@ export async function discoverNodes(
   const start = performance.now()
   const { filters = {} } = input
   checkFilters(filters, deps.packs)
-  const chosen = chooseFiles(input.files, filters)
+  const chosen = await chooseFiles(input.files, filters, signal)
   const found = new Map<string, CodeNode[]>()
   const skipped = [...chosen.skipped]
   let parsed = 0

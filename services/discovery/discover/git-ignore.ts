@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
+import { affordableRules } from '#domain/git-ignore-rules.ts'
 
 /** The rules of one `.gitignore` file; they speak of paths under its folder. */
 export type IgnoreLayer = { folder: string; rules: Ignore }
@@ -8,7 +9,7 @@ export type IgnoreLayer = { folder: string; rules: Ignore }
 /** The layer of a folder, or undefined when it has no `.gitignore` that can be read. */
 export async function ignoreLayer(folder: string): Promise<IgnoreLayer | undefined> {
   const text = await readFile(join(folder, '.gitignore'), 'utf8').catch(() => undefined)
-  return text === undefined ? undefined : { folder, rules: ignore({ ignorecase: false }).add(text) }
+  return text === undefined ? undefined : { folder, rules: ignore({ ignorecase: false }).add(affordableRules(text)) }
 }
 
 /**

@@ -126,10 +126,4 @@ describe('byte offsets', () => {
     expect(new TextDecoder().decode(cut)).toBe(second)
     expect(node?.hash).toBe(sha256(cut))
   })
-
-  it('are right in a file that is not UTF-8', () => {
-    const bytes = Buffer.from('# -*- coding: latin-1 -*-\n# café\ndef f():\n    return "é"\n', 'latin1')
-    const [, node] = nodesOf(bytes)
-    expect(bytes.subarray(node?.startByte, node?.endByte).toString('latin1')).toBe('def f():\n    return "é"')
-  })
 })

@@ -19,8 +19,8 @@ export type QueryPack = {
   hash: string
 }
 
-/** Raised whenever the same pack gives other nodes for the same bytes, so that old cache entries are not met again. */
-const indexVersion = 1
+/** Raised whenever the same bytes give other nodes or are passed over for another reason, so that old cache entries are not met again. */
+const indexVersion = 2
 
 /** The packs that come with Remora. */
 export const builtinQueries: string = fileURLToPath(new URL('../../../queries', import.meta.url))

@@ -1,5 +1,3 @@
-import { isUtf8 } from 'node:buffer'
-
 /** A file's bytes as text a parser reads, with the way back from text indices to bytes. */
 export type SourceText = {
   text: string
@@ -7,15 +5,10 @@ export type SourceText = {
   byteOffsets(indices: readonly number[]): number[]
 }
 
-/**
- * Decodes UTF-8 with its byte order mark kept, so that every index has its byte. Bytes that are not UTF-8 are read as
- * Latin-1, one character a byte: identifiers in other encodings may be misspelt, offsets never are.
- */
+/** Decodes UTF-8 (`unwantedContent` lets nothing else through) with its byte order mark, so that every index has its byte. */
 export function readSourceText(bytes: Uint8Array): SourceText {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const utf8 = isUtf8(buffer)
-  const text = buffer.toString(utf8 ? 'utf8' : 'latin1')
-  const oneByteEach = text.length === buffer.length
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  const oneByteEach = text.length === bytes.length
   return { text, byteOffsets: (indices) => (oneByteEach ? [...indices] : utf8Offsets(text, indices)) }
 }
 

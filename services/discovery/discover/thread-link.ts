@@ -18,8 +18,13 @@ export type ThreadLink = {
   close(): Promise<void>
 }
 
-/** Loading grammars has this long, however short the limit per file is. */
-const startLimitMs = 30_000
+/**
+ * How long a thread may still take over what it is at. Starting and loading grammars has no limit: a busy machine is no
+ * fault of a file, packs have compiled before they come here, and a thread that dies is seen to.
+ */
+export function leftMs({ file, forMs }: { file: number; forMs: number }, fileLimitMs: number): number {
+  return file < 0 ? Infinity : fileLimitMs - forMs
+}
 
 /** Starts a thread. A file that takes longer than `fileLimitMs` costs it its life. */
 export function openThreadLink(fileLimitMs: number): ThreadLink {
@@ -27,21 +32,19 @@ export function openThreadLink(fileLimitMs: number): ThreadLink {
   const worker = new Worker(new URL('./parse-thread.ts', import.meta.url), { workerData: progress })
   let fault = 'the parsing thread stopped'
   worker.on('error', (error) => (fault = `the parser crashed: ${error.message}`))
-  const overdue = () => {
-    const { file, forMs } = readProgress(progress)
-    const leftMs = (file < 0 ? startLimitMs : fileLimitMs) - forMs
-    if (leftMs <= 0) fault = `parsing took longer than ${fileLimitMs} ms`
-    return leftMs
-  }
 
   async function run(jobs: readonly ParseJob[]): Promise<ThreadEnding> {
     const ending = Promise.withResolvers<ThreadEnding>()
     markProgress(progress, -1)
     let stopWatch = () => {}
     const watch = () => {
-      const leftMs = overdue()
-      if (leftMs <= 0) void worker.terminate()
-      else stopWatch = after(Math.min(leftMs, fileLimitMs), watch)
+      const left = leftMs(readProgress(progress), fileLimitMs)
+      if (left > 0) {
+        stopWatch = after(Math.min(left, fileLimitMs), watch)
+        return
+      }
+      fault = `parsing took longer than ${fileLimitMs} ms`
+      void worker.terminate()
     }
     const onReply = (reply: ParseReply) => {
       if ('indexes' in reply) ending.resolve({ kind: 'answered', indexes: reply.indexes })

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer'
+
 const binaryProbeBytes = 8192
 const markerProbeBytes = 4096
 const minifiedMinBytes = 5000
@@ -10,6 +12,8 @@ const markerLines = 10
 /** Why a file's content is not source that people edit, or undefined. Looks at bytes only, not at the path. */
 export function unwantedContent(bytes: Uint8Array): string | undefined {
   if (bytes.subarray(0, binaryProbeBytes).includes(0)) return 'binary'
+  // Models and change sets speak UTF-8; a file in another encoding could not be edited without damage.
+  if (!isUtf8(bytes)) return 'not UTF-8'
   if (isMarkedGenerated(bytes)) return 'generated: its first lines say so'
   if (isMinified(bytes)) return `minified: lines of over ${minifiedMeanLine} bytes on average`
   return undefined

@@ -10,6 +10,9 @@ type WalkedFile = { path: string; size: number }
 
 export type WalkedFolder = { files: WalkedFile[]; skipped: SkippedFile[] }
 
+/** Snapshots have the same bound; what .gitignore rules cost depends on it, too. */
+const maxDepth = 64
+
 type Visit = { path: string; layers: readonly IgnoreLayer[] }
 
 /**
@@ -41,7 +44,8 @@ async function visitFolder(top: string, { path, layers }: Visit, walked: WalkedF
   const visits: Visit[] = []
   for (const entry of entries) {
     const inside = path === '' ? entry.name : `${path}/${entry.name}`
-    const reason = reasonToSkip(entry, join(top, inside), rules)
+    const tooDeep = inside.split('/').length > maxDepth ? `deeper than ${maxDepth} folders` : undefined
+    const reason = tooDeep ?? reasonToSkip(entry, join(top, inside), rules)
     if (reason !== undefined) walked.skipped.push({ path: inside, reason })
     else if (entry.isDirectory()) visits.push({ path: inside, layers: rules })
     else await takeFile(top, inside, walked)

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { parseJson } from '#domain/json.ts'
 import { delay } from '#platform/clock.ts'
 import { ChatRequest, type ChatMessage } from '../chat-request.ts'
 import { toCompletion } from '../completion.ts'
@@ -63,14 +64,6 @@ function chooseFault(
     if (marked !== undefined) return marked
   }
   return state.drawFault()
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function describe(issue: { path: PropertyKey[]; message: string } | undefined): string {

@@ -1,4 +1,5 @@
-import { filePath, isRecord, lastResult, type Conversation } from '../conversation.ts'
+import { isRecord } from '#domain/json.ts'
+import { filePath, lastResult, type Conversation } from '../conversation.ts'
 import { call, type Rule } from './rule.ts'
 
 /** Reads the file the user names, writes it back as it was but for one newline at its end, submits. */
