@@ -62,6 +62,8 @@ function closingEvents(store: LedgerStore, attempt: Attempt, outcome: Outcome): 
   const error = { error_code: outcome.errorCode, reason: outcome.reason ?? outcome.summary }
   const data = {
     attempt: attempt.attempt,
+    path: attempt.node.path,
+    qualified_name: attempt.node.qualifiedName,
     status: outcome.status,
     summary: outcome.summary,
     turns: outcome.turns,

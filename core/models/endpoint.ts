@@ -10,8 +10,8 @@ export type Endpoint = Candidate & {
   enter(signal: AbortSignal): Promise<() => void>
   /** One `POST /chat/completions`, unretried; resolves to the parsed JSON of the answer. */
   ask(body: string, signal: AbortSignal): Promise<unknown>
-  /** Ids of `GET /models`. */
-  models(timeoutMs: number): Promise<string[]>
+  /** Ids of `GET /models`, unretried. */
+  models(limits: { timeoutMs: number; signal?: AbortSignal | undefined }): Promise<string[]>
 }
 
 export type EndpointOptions = {
@@ -36,8 +36,8 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
       const response = await client.post('/chat/completions', { body, signal }).asResponse()
       return parseJson(await response.text())
     },
-    async models(timeoutMs) {
-      const page = await client.models.list({ timeout: timeoutMs })
+    async models({ timeoutMs, signal }) {
+      const page = await client.models.list({ timeout: timeoutMs, ...(signal === undefined ? {} : { signal }) })
       return page.data.map((model) => model.id)
     },
   }

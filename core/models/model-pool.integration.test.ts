@@ -41,6 +41,22 @@ async function answering(answers: Answer[], options: { apiKey?: string; path?: s
   return { complete: pool.complete, seen }
 }
 
+/** A server that begins this answer and never ends it. One with status 503 is whole: its client waits before it asks again. */
+async function hanging(answer: Answer | undefined) {
+  const arrived = Promise.withResolvers<void>()
+  const left = Promise.withResolvers<void>()
+  server = createServer((incoming, response) => {
+    response.once('close', left.resolve)
+    incoming.resume().once('end', () => {
+      if (answer?.status === 503) response.writeHead(503, answer.headers).end()
+      else if (answer !== undefined) response.writeHead(answer.status).write(answer.body)
+      arrived.resolve()
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return { url: `http://127.0.0.1:${boundPort(server)}/v1`, arrived: arrived.promise, left: left.promise }
+}
+
 const never = new AbortController().signal
 
 describe('openModelPool', () => {
@@ -81,13 +97,43 @@ describe('openModelPool', () => {
     expect(seen).toHaveLength(1)
   })
 
-  it.each([400, 401, 404])('does not repeat a request refused with %i', async (status) => {
-    const { complete, seen } = await answering([{ status, body: '{"error":{"message":"no"}}' }])
-    await expect(complete(request, never)).rejects.toMatchObject({
-      code: 'AGENT_002',
-      message: expect.stringContaining(String(status)),
-    })
+  it.each([
+    [400, '{"error":{"message":"bad tool schema"}}', 'answered 400 bad tool schema'],
+    [401, '{"error":"Unauthorized"}', 'answered 401 "Unauthorized"'],
+    [403, '{"detail":"no key"}', 'answered 403 {"detail":"no key"}'],
+    [404, '{"object":"error","message":"The model `x` does not exist."}', 'answered 404 The model `x` does not exist.'],
+    [404, 'page not found', 'answered 404 page not found'],
+  ])("does not repeat a request refused with %i %s, and says so in the server's words", async (status, body, words) => {
+    const { complete, seen } = await answering([{ status, body, headers: { 'content-type': 'application/json' } }])
+    const message = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1: answered/)
+    const refused = complete(request, never)
+    await expect(refused).rejects.toMatchObject({ code: 'AGENT_002', message })
+    await expect(refused).rejects.toThrow(words)
     expect(seen).toHaveLength(1)
+  })
+
+  it('clips what a server that refuses says', async () => {
+    const { complete } = await answering([{ status: 403, body: 'no '.repeat(100_000) }])
+    const message = expect.stringMatching(/answered 403 no no.{400,500}$/)
+    await expect(complete(request, never)).rejects.toMatchObject({ message })
+  })
+
+  it.each([
+    ['no answer yet', undefined],
+    ['half an answer', { status: 200, body: '{"choices":[' }],
+    ['an answer that says to wait', { status: 503, body: '', headers: { 'retry-after': '1' } }],
+  ])('ends at once when aborted with %s, and closes the socket', async (_what, first) => {
+    const { url, arrived, left } = await hanging(first)
+    pool = openModelPool({ endpoints: [{ url }], requestTimeoutMs: 60_000, retryBudgetMs: 60_000, maxInFlight: 4 })
+    const abort = new AbortController()
+    const asked = pool.complete(request, abort.signal)
+    await arrived
+    const reason = new Error('cancelled')
+    const start = performance.now()
+    abort.abort(reason)
+    await expect(asked).rejects.toBe(reason)
+    expect(performance.now() - start).toBeLessThan(250)
+    if (first?.status !== 503) await left
   })
 
   it('names the endpoint without its credentials', async () => {

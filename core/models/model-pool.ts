@@ -5,6 +5,7 @@ import type { Log } from '#platform/log.ts'
 import { chooseEndpoint } from './choose-endpoint.ts'
 import { openEndpoint, type Endpoint } from './endpoint.ts'
 import { fromOpenAi } from './from-openai.ts'
+import { askForModels, openFirstModel } from './offered-models.ts'
 import { toOpenAi } from './to-openai.ts'
 import { toTryFailure, type TryFailure } from './try-failure.ts'
 import { openUndiciFetch } from './undici-fetch.ts'
@@ -16,8 +17,13 @@ export type ModelPool = {
    * completions), or at once with the signal's reason, closing the socket. Safe to repeat: nothing is kept between calls.
    */
   complete(request: ModelRequest, signal: AbortSignal): Promise<ModelReply>
-  /** The models of the endpoints that answer within a second; CONFIG_005 when none does. */
+  /** The models of the endpoints that answer within a second; CONFIG_005 when none offers any. */
   describe(): Promise<{ models: string[] }>
+  /**
+   * The first model the endpoints offer: asked for at the first call and, while no endpoint answers, for the retry budget
+   * of every call; AGENT_002 then. Costs nothing once it is known.
+   */
+  firstModel(signal: AbortSignal): Promise<string>
   /** Closes every socket at once. Requests in flight and later ones fail with AGENT_002. */
   close(): Promise<void>
 }
@@ -56,6 +62,7 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
       return completeWithin(request, signal, { ...options, choose, isClosed: () => closed })
     },
     describe: () => describeEndpoints(endpoints),
+    firstModel: openFirstModel(endpoints, options),
     async close() {
       closed = true
       await transport.close()
@@ -119,11 +126,7 @@ function gaveUp(failure: TryFailure, endpoint: Endpoint, tries: number, startedA
 }
 
 async function describeEndpoints(endpoints: readonly Endpoint[]): Promise<{ models: string[] }> {
-  const answers = await Promise.allSettled(endpoints.map((endpoint) => endpoint.models(describeLimitMs)))
-  const lists = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
-  if (lists.length === 0) {
-    const names = endpoints.map((endpoint) => endpoint.name).join(', ')
-    throw new AppError('CONFIG_005', `no model server answers: ${names}`, { phase: 'model' })
-  }
-  return { models: [...new Set(lists.flat())] }
+  const { models, faults } = await askForModels(endpoints, { timeoutMs: describeLimitMs })
+  if (models.length > 0) return { models }
+  throw new AppError('CONFIG_005', `no model server offers a model: ${faults.join('; ')}`, { phase: 'model' })
 }

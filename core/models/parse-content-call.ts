@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseJson } from '#domain/json.ts'
 import type { RequestedCall } from '#domain/turn.ts'
 
 const Arguments = z.union([z.record(z.string(), z.unknown()), z.string()])
@@ -19,12 +20,4 @@ export function parseContentCall(content: string): RequestedCall | undefined {
   const given = 'arguments' in parsed.data ? parsed.data.arguments : parsed.data.parameters
   const args = typeof given === 'string' ? given : JSON.stringify(given)
   return { id: 'content_call_1', name: parsed.data.name, arguments: args, parsedFromContent: true }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -6,7 +6,7 @@ export type S3ClientOptions = {
   endpoint: string | undefined
   region: string
   /** Undefined: found as the AWS SDK finds them. */
-  credentials?: { accessKeyId: string; secretAccessKey: string } | undefined
+  credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | undefined
   maxSockets?: number
 }
 

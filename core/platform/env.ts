@@ -17,14 +17,21 @@ export const CommaList = z.string().transform((text) =>
     .filter((entry) => entry !== ''),
 )
 
+/** A variable that counts as not set when it is empty, as deployments pass on what they do not have. */
+const GivenText = z
+  .string()
+  .transform((text) => (text === '' ? undefined : text))
+  .optional()
+
 /** What every service needs to reach Redis and the object store (contract.md §5). */
 export const storageEnv = {
   REMORA_REDIS_URL: z.url({ protocol: /^rediss?$/ }).default('redis://127.0.0.1:6379'),
   REMORA_S3_ENDPOINT: z.union([z.literal(''), z.url()]).default(''),
   REMORA_S3_BUCKET: z.string().min(3).default('remora'),
   REMORA_S3_REGION: z.string().min(1).default('us-east-1'),
-  AWS_ACCESS_KEY_ID: z.string().optional(),
-  AWS_SECRET_ACCESS_KEY: z.string().optional(),
+  AWS_ACCESS_KEY_ID: GivenText,
+  AWS_SECRET_ACCESS_KEY: GivenText,
+  AWS_SESSION_TOKEN: GivenText,
   REMORA_LOG_LEVEL: LogLevelName.default('info'),
 }
 
@@ -34,24 +41,39 @@ export type StorageConfig = {
     endpoint: string | undefined
     bucket: string
     region: string
-    credentials: { accessKeyId: string; secretAccessKey: string } | undefined
+    /** Temporary ones have a session token. Undefined: found as the AWS SDK finds them. */
+    credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | undefined
   }
 }
 
+type StorageEnv = z.infer<z.ZodObject<typeof storageEnv>>
+
 /** Typed slice of the storage variables. */
-export function storageConfig(env: z.infer<z.ZodObject<typeof storageEnv>>): StorageConfig {
-  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env
-  const credentials =
-    accessKeyId === undefined || secretAccessKey === undefined ? undefined : { accessKeyId, secretAccessKey }
+export function storageConfig(env: StorageEnv): StorageConfig {
   return {
     redisUrl: env.REMORA_REDIS_URL,
     s3: {
       endpoint: env.REMORA_S3_ENDPOINT === '' ? undefined : env.REMORA_S3_ENDPOINT,
       bucket: env.REMORA_S3_BUCKET,
       region: env.REMORA_S3_REGION,
-      credentials,
+      credentials: credentialsOf(env),
     },
   }
+}
+
+/** What of the storage variables must never be logged. */
+export function storageSecrets(env: StorageEnv): string[] {
+  return [env.AWS_SECRET_ACCESS_KEY, env.AWS_SESSION_TOKEN].filter((secret) => secret !== undefined)
+}
+
+function credentialsOf(env: StorageEnv): StorageConfig['s3']['credentials'] {
+  const {
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    AWS_SESSION_TOKEN: sessionToken,
+  } = env
+  if (accessKeyId === undefined || secretAccessKey === undefined) return undefined
+  return { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) }
 }
 
 /** Reads the variables `shape` names. CONFIG_003 names every bad one in a single error. */

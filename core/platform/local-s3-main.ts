@@ -9,8 +9,6 @@ if (directory === undefined || bucket === undefined || process.send === undefine
   throw new Error('local-s3-main.ts is started by local-s3.ts')
 }
 process.on('disconnect', () => process.exit(0))
-// A terminal's Ctrl-C reaches the whole group: the parent stops the store last, after those who still write to it.
-process.on('SIGINT', () => {})
 
 // Parts of uploads that never ended: this server knows no AbortMultipartUpload, so they are dropped at the next start.
 await rm(join(directory, bucket, '._S3rver_uploads'), { recursive: true, force: true })

@@ -29,7 +29,8 @@ const Ready = z.object({ port: z.int().positive() })
  */
 export async function startLocalS3(options: { dir: string; signal?: AbortSignal }): Promise<LocalS3> {
   await mkdir(options.dir, { recursive: true })
-  const child = fork(entry, [options.dir, bucket], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+  // A group of its own: what ends the terminal's group must not end the store before those who still write to it.
+  const child = fork(entry, [options.dir, bucket], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], detached: true })
   const gone = once(child, 'exit')
   const kill = () => void child.kill('SIGKILL')
   options.signal?.addEventListener('abort', kill)

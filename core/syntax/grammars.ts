@@ -14,7 +14,8 @@ type Grammar = {
 
 /** One row is all the code a new language needs; the rest is its query pack. */
 const grammars: Readonly<Record<string, Grammar>> = {
-  python: { wasm: 'tree-sitter-python/tree-sitter-python.wasm', endings: ['.py', '.pyi', '.pym'] },
+  // No `.pym`: a tool script is written in less than Python and run by the sandbox alone.
+  python: { wasm: 'tree-sitter-python/tree-sitter-python.wasm', endings: ['.py', '.pyi'] },
 }
 
 const languageByEnding: ReadonlyMap<string, string> = new Map(

@@ -1,7 +1,15 @@
 import { z } from 'zod'
 import { sha256 } from '#domain/hash.ts'
 import { defaultProject } from '#domain/ids.ts'
-import { Port, readEnv, storageConfig, storageEnv, type Env, type StorageConfig } from '#platform/env.ts'
+import {
+  Port,
+  readEnv,
+  storageConfig,
+  storageSecrets,
+  storageEnv,
+  type Env,
+  type StorageConfig,
+} from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
 import type { AccessToken } from './http/auth.ts'
 
@@ -43,7 +51,7 @@ export function parseConfig(env: Env): { api: ApiConfig; logLevel: LogLevel; sec
       storage: storageConfig(read),
     },
     logLevel: read.REMORA_LOG_LEVEL,
-    secrets: [read.REMORA_TOKEN, read.AWS_SECRET_ACCESS_KEY].filter((secret) => secret !== undefined),
+    secrets: [read.REMORA_TOKEN ?? [], storageSecrets(read)].flat(),
   }
 }
 

@@ -1,6 +1,14 @@
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
-import { Port, readEnv, storageConfig, storageEnv, type Env, type StorageConfig } from '#platform/env.ts'
+import {
+  Port,
+  readEnv,
+  storageConfig,
+  storageSecrets,
+  storageEnv,
+  type Env,
+  type StorageConfig,
+} from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
 
 export type DiscoveryConfig = {
@@ -39,6 +47,5 @@ export function parseConfig(env: Env): { discovery: DiscoveryConfig; logLevel: L
     storage: storageConfig(read),
     blobCacheBytes: read.REMORA_BLOB_CACHE_BYTES,
   }
-  const secrets = [read.AWS_SECRET_ACCESS_KEY].filter((secret) => secret !== undefined)
-  return { discovery, logLevel: read.REMORA_LOG_LEVEL, secrets }
+  return { discovery, logLevel: read.REMORA_LOG_LEVEL, secrets: storageSecrets(read) }
 }

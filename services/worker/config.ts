@@ -1,8 +1,12 @@
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
 import { z } from 'zod'
-import { CommaList, Port, readEnv, storageConfig, storageEnv, type Env, type StorageConfig } from '#platform/env.ts'
+import { CommaList, Port, readEnv, storageConfig, storageEnv, storageSecrets } from '#platform/env.ts'
+import type { Env, StorageConfig } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
 
 export type WorkerConfig = {
+  /** Unlike every other worker's: the slots of the fleet are counted by it. */
   workerId: string
   /** Operations that run at once. */
   slots: number
@@ -50,7 +54,7 @@ const workerEnv = {
 export function parseConfig(env: Env): { worker: WorkerConfig; logLevel: LogLevel; secrets: string[] } {
   const read = readEnv(workerEnv, env)
   const worker: WorkerConfig = {
-    workerId: read.REMORA_WORKER_ID ?? `worker-${process.pid}`,
+    workerId: read.REMORA_WORKER_ID ?? newWorkerId(hostname()),
     slots: read.REMORA_WORKER_SLOTS,
     scriptProcesses: read.REMORA_WORKER_SCRIPT_PROCESSES,
     healthPort: read.REMORA_WORKER_HEALTH_PORT,
@@ -66,6 +70,16 @@ export function parseConfig(env: Env): { worker: WorkerConfig; logLevel: LogLeve
     drainMs: read.REMORA_DRAIN_MS,
     leaseMs: read.REMORA_LEASE_MS,
   }
-  const secrets = [read.REMORA_MODEL_API_KEY, read.AWS_SECRET_ACCESS_KEY].filter((secret) => secret !== undefined)
+  const secrets = [read.REMORA_MODEL_API_KEY ?? [], storageSecrets(read)].flat()
   return { worker, logLevel: read.REMORA_LOG_LEVEL, secrets }
+}
+
+/**
+ * `worker-<host>-<pid>-<random>`, at most 64 characters. In containers every process has the same number, and copies of
+ * a host its name.
+ */
+export function newWorkerId(host: string): string {
+  const [name = ''] = host.split('.')
+  const plain = name.replaceAll(/[^\w-]/g, '-').slice(0, 40)
+  return `worker-${plain}-${process.pid}-${randomBytes(3).toString('hex')}`
 }

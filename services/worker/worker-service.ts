@@ -19,7 +19,7 @@ import { openPreparedBundles } from './agent/prepared-bundle.ts'
 import { composeRun, type CompositionDeps } from './composition/compose-run.ts'
 import type { WorkerConfig } from './config.ts'
 import { openEvidenceChecker } from './evidence/evidence-checker.ts'
-import { openPythonLinter } from './evidence/python-linter.ts'
+import { openPythonLinter, type PythonLinter } from './evidence/python-linter.ts'
 import { runOperation, type OperationDeps } from './operation/run-operation.ts'
 import { baseLayerOf } from './workspace/base-layer.ts'
 
@@ -43,11 +43,13 @@ export async function startWorker(config: WorkerConfig, deps: { log: Log }): Pro
     releaser.add('model pool', () => model.close())
     const scripts = openScriptPool({ size: config.scriptProcesses, log })
     releaser.add('script processes', () => scripts.close())
+    const linter = await openPythonLinter()
+    releaser.add('linter', linter.close)
     const ledger = openLedger(redis, {
       leaseMs: config.leaseMs,
       origin: { kind: 'worker', id: config.workerId },
     })
-    const operation = await operationDeps(config, { log, ledger, objects, model, scripts })
+    const operation = await operationDeps(config, { log, ledger, objects, model, scripts, linter })
     const health = await openHealth(config.healthPort, { redis: () => redis.ping(), objects: () => objects.ping() })
     releaser.add('health', health.close)
     const closeConsumers = startConsumers(config, operation, log)
@@ -67,37 +69,38 @@ function openPool(config: WorkerConfig, log: Log): ModelPool {
   return openModelPool({ endpoints, requestTimeoutMs: 120_000, retryBudgetMs, maxInFlight: config.slots, log })
 }
 
-type Opened = { log: Log; ledger: Ledger; objects: ObjectStore; model: ModelPool; scripts: ScriptPool }
+type Opened = {
+  log: Log
+  ledger: Ledger
+  objects: ObjectStore
+  model: ModelPool
+  scripts: ScriptPool
+  linter: PythonLinter
+}
 
 async function operationDeps(config: WorkerConfig, opened: Opened): Promise<OperationDeps & CompositionDeps> {
-  const { objects } = opened
+  const { objects, model, linter } = opened
+  const { name, temperature } = config.model
+  if (name === undefined) await warnWithoutModel(opened)
   const python = await loadLanguage('python')
-  const linter = openPythonLinter()
   const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
   const readSnapshot = openSnapshotReader(objects)
   return {
     ...opened,
     blobs,
     python,
-    linter,
     evidence: openEvidenceChecker({ linter, python }),
     bundles: openPreparedBundles((project, hash) => getBundle(objects, project, hash)),
     baseLayer: async (project, snapshotId) => baseLayerOf(await readSnapshot(project, snapshotId), blobs, project),
-    modelSettings: { model: await modelName(config, opened), temperature: config.model.temperature },
+    modelSettings: async (signal) => ({ model: name ?? (await model.firstModel(signal)), temperature }),
     versions: { linter: linter.version, node: process.version },
     workerId: config.workerId,
   }
 }
 
-/** A model server that does not answer now may later: operations then say so themselves (AGENT_002). */
-async function modelName(config: WorkerConfig, { model, log }: Opened): Promise<string> {
-  if (config.model.name !== undefined) return config.model.name
-  try {
-    return (await model.describe()).models[0] ?? 'default'
-  } catch (error) {
-    log.warn('no model server answers yet', { error })
-    return 'default'
-  }
+/** For the operator. A model server that does not answer now may later: operations then say so themselves (AGENT_002). */
+async function warnWithoutModel({ model, log }: Opened): Promise<void> {
+  await model.describe().catch((error: unknown) => log.warn('no model server answers yet', { error }))
 }
 
 function startConsumers(config: WorkerConfig, deps: OperationDeps & CompositionDeps, log: Log): () => Promise<void> {

@@ -67,6 +67,13 @@ describe('discoverNodes', () => {
     expect({ files, parsed }).toEqual({ files: 4, parsed: 5 })
   })
 
+  it('leaves out a definition that does not parse, and says so', async () => {
+    const broken = 'class C:\n    def fine(self): pass\n\n    def torn(:\n        return 1\n\n\ndef whole(): pass\n'
+    const { nodes, skipped } = await discover({ 'c.py': broken })
+    expect(nodes.map((node) => node.qualifiedName)).toEqual(['c.py', 'C', 'C.fine', 'whole'])
+    expect(skipped).toEqual([{ path: 'c.py', reason: 'does not parse: torn' }])
+  })
+
   it('gives equal content at two paths two ids and one hash', async () => {
     const functions = (await discover(tree, { filters: { nodeKinds: ['function'] } })).nodes
     expect(functions).toHaveLength(2)

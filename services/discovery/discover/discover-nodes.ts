@@ -17,7 +17,7 @@ export type Discovery = {
   nodes: CodeNode[]
   /** Files that gave at least their file node, whatever kinds were asked for. */
   files: number
-  /** Sorted by path; a folder stands for all it holds. */
+  /** Sorted by path; a folder stands for all it holds. A file with nodes is in it for what does not parse in it. */
   skipped: SkippedFile[]
   durationMs: number
   /** Distinct contents that had to be parsed: the cache did not have them. */
@@ -98,6 +98,10 @@ function collect({ blob, result }: IndexedBlob, found: Map<string, CodeNode[]>, 
   for (const path of blob.paths) {
     if (result.kind === 'unreadable') skipped.push({ path, reason: result.reason })
     else if ('skipped' in result.index) skipped.push({ path, reason: result.index.skipped })
-    else found.set(path, codeNodesOf(path, blob.pack?.language ?? unknownLanguage, result.index.nodes))
+    else {
+      const { nodes, broken } = result.index
+      found.set(path, codeNodesOf(path, blob.pack?.language ?? unknownLanguage, nodes))
+      if (broken.length > 0) skipped.push({ path, reason: `does not parse: ${broken.join(', ')}` })
+    }
   }
 }

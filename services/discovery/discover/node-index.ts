@@ -17,10 +17,15 @@ export type IndexedNode = z.infer<typeof IndexedNode>
 
 /** What discovery knows of one blob under one query pack; kept in the cache (contract.md §8). The file is node 0. */
 export const NodeIndex = z.union([
-  z.strictObject({ nodes: z.array(IndexedNode).min(1) }),
+  z.strictObject({
+    nodes: z.array(IndexedNode).min(1),
+    /** Names of definitions that are no nodes, since what they hold does not parse. */
+    broken: z.array(z.string()),
+  }),
   z.strictObject({ skipped: z.string() }),
 ])
 export type NodeIndex = z.infer<typeof NodeIndex>
+export type ReadIndex = Exclude<NodeIndex, { skipped: string }>
 
 /** The name a file of no known language goes by. */
 export const unknownLanguage = 'unknown'

@@ -4,7 +4,7 @@ import { sha256 } from '#domain/hash.ts'
 import { type LoadedLanguage, loadLanguage } from '#syntax/parser.ts'
 import { compileQueryFile, insideRules } from './compile-query.ts'
 import { type Definition, nestDefinitions } from './definition-tree.ts'
-import { codeNodesOf, type IndexedNode } from './node-index.ts'
+import { codeNodesOf, type IndexedNode, type ReadIndex } from './node-index.ts'
 import type { QueryPack } from './query-pack.ts'
 import { lineFinder, readSourceText } from './source-text.ts'
 
@@ -19,13 +19,14 @@ export async function compileNodeQuery(pack: QueryPack): Promise<NodeQuery> {
 
 /** All nodes of one file, the file itself first. Source that does not parse still gives what does. */
 export function nodesOfFile(file: { path: string; bytes: Uint8Array; language: string; query: NodeQuery }): CodeNode[] {
-  return codeNodesOf(file.path, file.language, indexNodes(file.bytes, file.query))
+  return codeNodesOf(file.path, file.language, indexNodes(file.bytes, file.query).nodes)
 }
 
 /** The nodes of one blob, the file first, then in source order; only the file without a query. */
-export function indexNodes(bytes: Uint8Array, query: NodeQuery | undefined): IndexedNode[] {
+export function indexNodes(bytes: Uint8Array, query: NodeQuery | undefined): ReadIndex {
   const source = readSourceText(bytes)
-  const nested = nestDefinitions(query === undefined ? [] : findDefinitions(source.text, query))
+  const { whole, broken } = query === undefined ? nothingFound : findDefinitions(source.text, query)
+  const nested = nestDefinitions(whole)
   const offsets = source.byteOffsets(nested.flatMap(({ start, end }) => [start, end]))
   const lineOf = lineFinder(bytes)
   const nodes = [fileNode(bytes, lineOf)]
@@ -42,8 +43,11 @@ export function indexNodes(bytes: Uint8Array, query: NodeQuery | undefined): Ind
       hash: sha256(bytes.subarray(startByte, endByte)),
     })
   }
-  return nodes
+  return { nodes, broken }
 }
+
+type Found = { whole: Definition[]; broken: string[] }
+const nothingFound: Found = { whole: [], broken: [] }
 
 function fileNode(bytes: Uint8Array, lineOf: (offset: number) => number): IndexedNode {
   const names = { kind: 'file', name: '', qualifiedName: '', ordinal: 0, parent: null }
@@ -55,7 +59,7 @@ function fileNode(bytes: Uint8Array, lineOf: (offset: number) => number): Indexe
  * Every definition the queries match. Matches that meet on one name node are one definition: the wider range counts
  * (a decorated function), and at equal ranges the pattern that comes first in the pack.
  */
-function findDefinitions(text: string, { language, queries }: NodeQuery): Definition[] {
+function findDefinitions(text: string, { language, queries }: NodeQuery): Found {
   const tree = language.parse(text)
   try {
     const byName = new Map<number, MatchedDefinition>()
@@ -66,7 +70,10 @@ function findDefinitions(text: string, { language, queries }: NodeQuery): Defini
         if (known === undefined || widthOf(matched.def) > widthOf(known.def)) byName.set(matched.name.id, matched)
       }
     }
-    return [...byName.values()].map(definitionOf)
+    const found = [...byName.values()]
+    const broken = found.filter((one) => isBroken(one, found))
+    const whole = broken.length === 0 ? found : found.filter((one) => !broken.includes(one))
+    return { whole: whole.map(definitionOf), broken: broken.map(({ name }) => name.text) }
   } finally {
     tree.delete()
   }
@@ -80,6 +87,13 @@ function partsOf({ captures, setProperties }: QueryMatch): MatchedDefinition[] {
   const name = captures.find((capture) => capture.name === `${kind}.name`)
   if (def === undefined || kind === undefined || name === undefined || widthOf(name.node) === 0) return []
   return [{ kind, def: def.node, name: name.node, properties: setProperties ?? {} }]
+}
+
+/** Whether it holds syntax errors of its own. Those of a definition within it are that one's, and it goes on without. */
+function isBroken({ def }: MatchedDefinition, all: readonly MatchedDefinition[]): boolean {
+  if (!def.hasError) return false
+  const within = (inner: Node) => inner.startIndex > def.startIndex && inner.endIndex <= def.endIndex
+  return !all.some((other) => other.def.hasError && within(other.def))
 }
 
 function widthOf(node: Node): number {

@@ -39,6 +39,6 @@ function parseFiles(request: ParseRequest, queries: readonly NodeQuery[]): NodeI
     const bytes = new Uint8Array(request.bytes, start, end - start)
     const unwanted = unwantedContent(bytes)
     if (unwanted !== undefined) return { skipped: unwanted }
-    return { nodes: indexNodes(bytes, pack === null ? undefined : queries[pack]) }
+    return indexNodes(bytes, pack === null ? undefined : queries[pack])
   })
 }

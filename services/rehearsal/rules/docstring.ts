@@ -40,5 +40,6 @@ function readSignature(conversation: Conversation): Signature | undefined {
 
 function reasonToSkip(signature: Signature): string | undefined {
   if (signature.has_docstring) return 'already has a docstring'
+  if (signature.path?.endsWith('.pyi') === true) return 'is in a stub file'
   return hasDecorator(signature, 'overload') ? 'is an overload, which its implementation describes' : undefined
 }

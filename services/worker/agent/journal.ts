@@ -1,5 +1,5 @@
 import type { NewEvent } from '#domain/event.ts'
-import type { AppError } from '#domain/error.ts'
+import { AppError } from '#domain/error.ts'
 
 /** An event of an attempt: the journal's owner adds whose it is. */
 export type AgentEvent = Omit<NewEvent, 'origin' | 'operationId' | 'nodeId' | 'agent' | 'ageMs'>
@@ -17,12 +17,8 @@ export function journalOver(emit: (event: AgentEvent) => void): Journal {
     emit,
     emitError(event, phase, error, data) {
       const reason = error instanceof Error ? error.message : String(error)
-      const code = isCoded(error) ? { errorCode: error.code } : {}
+      const code = error instanceof AppError ? { errorCode: error.code } : {}
       emit({ event, phase, status: 'error', ...code, data: { ...data, reason } })
     },
   }
-}
-
-function isCoded(error: unknown): error is AppError {
-  return error instanceof Error && error.name === 'AppError'
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { AppError } from '#domain/error.ts'
 import type { ModelReply, ModelRequest, RequestedCall } from '#domain/turn.ts'
 import type { ToolSet } from '../tools/tool-set.ts'
 import { journalOver, type AgentEvent } from './journal.ts'
@@ -104,6 +105,27 @@ describe('the agent loop', () => {
     expect(last?.content).toContain('got "done"')
   })
 
+  it.each([1, 2, 3])('ends with AGENT_005 when the last of %i turns brings a refused submission', async (maxTurns) => {
+    const { agent, requests } = open([[submit('done')]], maxTurns)
+    const ending = await runAgent(agent, never)
+    expect(ending).toMatchObject({ kind: 'stopped', code: 'AGENT_005', phase: 'submission' })
+    expect(ending).toMatchObject({ reason: expect.stringContaining('got "done"') })
+    expect(requests).toHaveLength(maxTurns)
+  })
+
+  it('ends with AGENT_003 when the last turn brings no call', async () => {
+    const { agent } = open([[call('read_file', { path: 'a' })], 'I am done!'], 2)
+    expect(await runAgent(agent, never)).toMatchObject({ kind: 'stopped', code: 'AGENT_003', phase: 'model' })
+  })
+
+  it.each([
+    ['a refused submission', [submit('done')]],
+    ['a reply without a call', 'I am done!'],
+  ])('ends with AGENT_004 when the last turn runs a tool, after %s', async (_what, earlier) => {
+    const { agent } = open([earlier, [call('read_file', { path: 'a' })]], 2)
+    expect(await runAgent(agent, never)).toMatchObject({ kind: 'stopped', code: 'AGENT_004' })
+  })
+
   it.each([
     ['an unknown tool', call('delete_all', {}), 'TOOL_001'],
     ['arguments that are not JSON', { id: 'c1', name: 'read_file', arguments: '{"path": ' }, 'AGENT_009'],
@@ -134,9 +156,17 @@ describe('the agent loop', () => {
 
   it('throws what the model pool throws, after saying that the request failed', async () => {
     const { agent, events } = open([])
-    const fault = new Error('gone')
+    const fault = new AppError('AGENT_002', 'gone')
     agent.model = { complete: async () => Promise.reject(fault) }
     await expect(runAgent(agent, never)).rejects.toBe(fault)
-    expect(events.at(-1)).toMatchObject({ event: 'model.responded', status: 'error' })
+    expect(events.at(-1)).toMatchObject({ event: 'model.responded', status: 'error', errorCode: 'AGENT_002' })
+  })
+
+  it('takes no code from an error that only looks like ours', async () => {
+    const { agent, events } = open([])
+    const fault = Object.assign(new Error('gone'), { name: 'AppError', code: 'NO_SUCH_CODE' })
+    agent.model = { complete: async () => Promise.reject(fault) }
+    await expect(runAgent(agent, never)).rejects.toBe(fault)
+    expect(events.at(-1)).not.toHaveProperty('errorCode')
   })
 })

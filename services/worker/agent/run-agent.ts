@@ -28,18 +28,21 @@ const maxRefusedSubmissions = 2
 
 /**
  * The loop: ask the model with the whole conversation, run the tools it calls, until it submits or a limit ends it.
- * The last turn may only submit. Throws what aborts `signal`, and what the model pool throws (AGENT_002, AGENT_008).
+ * The last turn may only submit; what it brings instead is the code of the ending. Throws what aborts `signal`, and what
+ * the model pool throws (AGENT_002, AGENT_008).
  */
 export async function runAgent(run: AgentRun, signal: AbortSignal): Promise<Ending> {
   const { transcript, settings } = run
   let corrected = false
   let refusedSubmissions = 0
+  let lastFault: Ending | undefined
 
   for (let turn = 1; turn <= settings.maxTurns; turn++) {
     const reply = await askModel(run, turn, signal)
     transcript.addReply(reply)
     if (reply.toolCalls.length === 0) {
-      if (corrected) return stopped('AGENT_003', 'model', 'the model answered twice without calling a tool')
+      lastFault = stopped('AGENT_003', 'model', 'the model answered without calling a tool')
+      if (corrected) return lastFault
       corrected = true
       transcript.addUser(correction)
       continue
@@ -47,11 +50,10 @@ export async function runAgent(run: AgentRun, signal: AbortSignal): Promise<Endi
     const answer = await runCalls(run, turn, reply.toolCalls, signal)
     run.journal.emit({ event: 'turn.finished', phase: 'execution', data: { turn, calls: reply.toolCalls.length } })
     if (answer?.kind === 'valid') return { kind: 'submitted', submission: answer.submission }
-    if (answer !== undefined && ++refusedSubmissions > maxRefusedSubmissions) {
-      return stopped('AGENT_005', 'submission', answer.reason)
-    }
+    lastFault = answer === undefined ? undefined : stopped('AGENT_005', 'submission', answer.reason)
+    if (lastFault !== undefined && ++refusedSubmissions > maxRefusedSubmissions) return lastFault
   }
-  return stopped('AGENT_004', 'model', `no submission within ${settings.maxTurns} turns`)
+  return lastFault ?? stopped('AGENT_004', 'model', `no submission within ${settings.maxTurns} turns`)
 }
 
 async function askModel(run: AgentRun, turn: number, signal: AbortSignal): Promise<ModelReply> {

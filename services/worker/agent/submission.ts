@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ErrorCode } from '#domain/error.ts'
+import { isRecord, parseJson } from '#domain/json.ts'
 import type { RequestedCall, Submission } from '#domain/turn.ts'
 
 export type SubmissionAnswer =
@@ -16,7 +17,7 @@ const WireSubmission = z.object({
 
 /** The submission in a `submit_result` call, or what is wrong with it, in words the model can act on. */
 export function submissionOf(call: RequestedCall): SubmissionAnswer {
-  const given = jsonOf(call.arguments)
+  const given = parseJson(call.arguments)
   if (given === undefined) {
     return { kind: 'refused', code: 'AGENT_009', reason: 'the arguments are not valid JSON' }
   }
@@ -30,22 +31,14 @@ export function submissionOf(call: RequestedCall): SubmissionAnswer {
 function faultsOf(error: z.ZodError, given: unknown): string {
   return error.issues
     .map((issue) => {
-      const value = issue.path.reduce<unknown>((part, key) => (isRecord(part) ? part[String(key)] : undefined), given)
+      const value = issue.path.reduce<unknown>(partOf, given)
       const shown = value === undefined ? 'missing' : `got ${JSON.stringify(value)?.slice(0, 100)}`
       return `${issue.path.join('.') || 'arguments'}: ${issue.message} (${shown})`
     })
     .join('; ')
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
-}
-
-/** Parsed JSON, or undefined: what the model sends is never trusted to be JSON. */
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+function partOf(whole: unknown, key: PropertyKey): unknown {
+  if (Array.isArray(whole)) return whole[Number(key)]
+  return isRecord(whole) ? whole[String(key)] : undefined
 }

@@ -19,7 +19,7 @@ export function composeChangeSets(sets: readonly ChangeSet[]): Composed {
   const files = new Map<string, FileResult>()
   const conflicts: Conflict[] = []
   for (const set of sets) {
-    const joined = set.files.map((change) => join(files.get(change.path), change, set))
+    const joined = set.files.map((change) => inWay(files, change) ?? join(files.get(change.path), change, set))
     const collision = joined.find((answer) => answer.kind === 'conflict')
     if (collision !== undefined) conflicts.push(conflictOf(set, collision))
     else for (const answer of joined) if (answer.kind === 'joined') files.set(answer.file.path, answer.file)
@@ -29,6 +29,15 @@ export function composeChangeSets(sets: readonly ChangeSet[]): Composed {
 
 type Collision = { kind: 'conflict'; path: string; reason: string }
 type Joined = { kind: 'joined'; file: FileResult } | Collision
+
+/** A created file and a created folder of one name cannot both be. */
+function inWay(files: ReadonlyMap<string, FileResult>, { path, kind }: FileChange): Collision | undefined {
+  if (kind !== 'create') return undefined
+  const other = [...files.values()].find(
+    (held) => held.kind === 'create' && (held.path.startsWith(`${path}/`) || path.startsWith(`${held.path}/`)),
+  )
+  return other && { kind: 'conflict', path, reason: `another set creates ${other.path}` }
+}
 
 function join(held: FileResult | undefined, change: FileChange, set: ChangeSet): Joined {
   if (held === undefined) return { kind: 'joined', file: { ...change, sets: [set] } }

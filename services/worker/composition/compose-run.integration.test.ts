@@ -6,7 +6,7 @@ import { testLedger, type TestLedger } from '#testing/ledger.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
-import { openPythonLinter } from '../evidence/python-linter.ts'
+import { openPythonLinter, type PythonLinter } from '../evidence/python-linter.ts'
 import { composeRun, type CompositionDeps } from './compose-run.ts'
 
 const never = new AbortController().signal
@@ -14,21 +14,24 @@ const never = new AbortController().signal
 describe('composeRun', () => {
   let test: TestLedger
   let store: TestObjects
+  let linter: PythonLinter
   let deps: CompositionDeps
   beforeAll(async () => {
     test = await testLedger()
     store = await testObjects()
+    linter = await openPythonLinter()
     deps = {
       ledger: test.ledger,
       objects: store.objects,
       blobs: openBlobStore(store.objects, { maxCacheBytes: 0 }),
-      evidence: openEvidenceChecker({ linter: openPythonLinter(), python: await loadLanguage('python') }),
+      evidence: openEvidenceChecker({ linter, python: await loadLanguage('python') }),
       workerId: 'w1',
     }
   })
   afterAll(async () => {
     await test.close()
     await store.close()
+    await linter.close()
   })
 
   async function executed(outcome: Parameters<typeof anOutcome>[0]): Promise<RunId> {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { ChangeSet, Edit, FileChange } from '#domain/change-set.ts'
 import { sha256 } from '#domain/hash.ts'
 import { loadLanguage } from '#syntax/parser.ts'
@@ -25,7 +25,9 @@ function set(id: string, edits: Edit[], docstringOnly = false, path = 'a.py'): C
 }
 
 const stored = new Map<string, string>()
-const evidence = openEvidenceChecker({ linter: openPythonLinter(), python: await loadLanguage('python') })
+const linter = await openPythonLinter()
+afterAll(linter.close)
+const evidence = openEvidenceChecker({ linter, python: await loadLanguage('python') })
 const deps = {
   evidence,
   readBlob: async () => Buffer.from(source),

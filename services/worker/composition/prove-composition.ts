@@ -42,7 +42,7 @@ async function proofOf(file: FileResult, deps: ProofDeps): Promise<ComposedFile>
     return { path, baseHash: file.baseHash, resultHash: null, changeSetIds, evidence: [] }
   }
   const { before, after } = await contentsOf(file, deps)
-  const evidence = deps.evidence.check({ path, before, after: after.toString() }, checksFor(path, sets))
+  const evidence = await deps.evidence.check({ path, before, after: after.toString() }, checksFor(path, sets))
   const baseHash = file.kind === 'edit' ? file.baseHash : null
   return { path, baseHash, resultHash: await deps.storeBlob(after), changeSetIds, evidence }
 }

@@ -1,9 +1,12 @@
 import { LRUCache } from 'lru-cache'
+import { AppError } from '#domain/error.ts'
 import type { Evidence, evidenceChecks } from '#domain/evidence.ts'
 import { sha256 } from '#domain/hash.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
-import type { LintReport, PythonLinter } from './python-linter.ts'
+import { misencodedCharacters } from './declared-encoding.ts'
+import type { LintReport } from './lint-report.ts'
+import type { PythonLinter } from './python-linter.ts'
 import { openStructureHash } from './python-structure.ts'
 
 export type EvidenceCheck = (typeof evidenceChecks)[number]
@@ -12,40 +15,52 @@ export type EvidenceCheck = (typeof evidenceChecks)[number]
 export type CheckedFile = { path: string; before: string | undefined; after: string; inNode?: boolean }
 
 export type EvidenceChecker = {
-  /** The evidence asked for, one entry per check that applies to the file's language, in the order asked. */
-  check(file: CheckedFile, checks: readonly EvidenceCheck[]): Evidence[]
+  /**
+   * The evidence asked for, one entry per check that applies to the file's language, in the order asked. A file that
+   * cannot be linted has no proof: `ok` is false and `detail` says why.
+   */
+  check(file: CheckedFile, checks: readonly EvidenceCheck[]): Promise<Evidence[]>
 }
 
 /** Checks with the real linter and parser. What was found out about a text is kept for the next operation on it. */
-export function openEvidenceChecker(deps: { linter: PythonLinter; python: LoadedLanguage }): EvidenceChecker {
+export function openEvidenceChecker(deps: {
+  linter: Pick<PythonLinter, 'version' | 'lint'>
+  python: LoadedLanguage
+}): EvidenceChecker {
   const hashStructure = openStructureHash()
   const structures = new LRUCache<string, string>({ max: 2000 })
-  const { lint } = deps.linter
+  const { lint, version } = deps.linter
   const structure = (text: string) => {
     const key = sha256(text)
-    const known = structures.get(key) ?? deps.python.read(text, hashStructure)
+    const known = structures.get(key) ?? deps.python.read(text, (tree) => hashStructure(tree, text))
     structures.set(key, known)
     return known
   }
 
-  function checkPython(file: CheckedFile, check: EvidenceCheck): Evidence {
+  async function checkPython(file: CheckedFile, check: EvidenceCheck): Promise<Evidence> {
     const { path, before, after } = file
     if (check === 'docstring_only') {
       const same = before !== undefined && structure(before) === structure(after)
       return { check, path, ok: same, tool: 'tree-sitter-python' }
     }
     if (check === 'only_node_changed') return { check, path, ok: file.inNode === true, tool: 'byte ranges' }
-    const now = lint(after)
-    const was = before === undefined ? emptyReport : lint(before)
-    return check === 'parses'
-      ? parseEvidence(path, was, now, deps.linter.version)
-      : lintEvidence(path, was, now, deps.linter.version)
+    try {
+      const was = before === undefined ? emptyReport : await lint(before)
+      const now = await lint(after)
+      return check === 'parses' ? parseEvidence(file, was, now, version) : lintEvidence(path, was, now, version)
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === 'TOOL_006')) throw error
+      return { check, path, ok: false, tool: version, detail: error.message }
+    }
   }
 
   return {
-    check(file, checks) {
-      if (languageOf(file.path) === 'python') return checks.map((check) => checkPython(file, check))
-      return checks.includes('only_node_changed') ? [checkPython(file, 'only_node_changed')] : []
+    async check(file, checks) {
+      const isPython = languageOf(file.path) === 'python'
+      const applying = isPython ? checks : checks.filter((check) => check === 'only_node_changed')
+      const evidence: Evidence[] = []
+      for (const check of applying) evidence.push(await checkPython(file, check))
+      return evidence
     },
   }
 }
@@ -53,11 +68,20 @@ export function openEvidenceChecker(deps: { linter: PythonLinter; python: Loaded
 const emptyReport: LintReport = { diagnostics: [], syntaxErrors: [] }
 
 /** A file that did not parse before may stay broken where it was, but not more. */
-function parseEvidence(path: string, was: LintReport, now: LintReport, tool: string): Evidence {
+function parseEvidence(
+  { path, before: old, after: text }: CheckedFile,
+  was: LintReport,
+  now: LintReport,
+  tool: string,
+) {
+  const check = 'parses' as const
+  if (misencodedCharacters(text) > misencodedCharacters(old ?? '')) {
+    return { check, path, ok: false, tool, detail: 'it declares another encoding than the UTF-8 it is written in' }
+  }
   const [before, after] = [was.syntaxErrors.length, now.syntaxErrors.length]
   const first = now.syntaxErrors[0]
   const detail = first === undefined ? {} : { detail: `line ${first.line}: ${first.message}` }
-  return { check: 'parses', path, ok: after <= before, tool, before, after, ...detail }
+  return { check, path, ok: after <= before, tool, before, after, ...detail }
 }
 
 function lintEvidence(path: string, was: LintReport, now: LintReport, tool: string): Evidence {

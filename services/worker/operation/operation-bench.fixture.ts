@@ -56,7 +56,8 @@ export async function openOperationBench(): Promise<OperationBench> {
   releaser.add('model', model.close)
   const scripts = openScriptPool({ size: 1 })
   releaser.add('scripts', scripts.close)
-  const [python, linter] = [await loadLanguage('python'), openPythonLinter()]
+  const [python, linter] = [await loadLanguage('python'), await openPythonLinter()]
+  releaser.add('linter', linter.close)
   const { objects, project } = store
   const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000 })
   const readSnapshot = openSnapshotReader(objects)
@@ -73,7 +74,7 @@ export async function openOperationBench(): Promise<OperationBench> {
     versions: { linter: linter.version },
     bundles: openPreparedBundles((owner, hash) => getBundle(objects, owner, hash)),
     baseLayer: async (owner, id) => baseLayerOf(await readSnapshot(owner, id), blobs, owner),
-    modelSettings: { model: 'rehearsal', temperature: 0 },
+    modelSettings: async () => ({ model: 'rehearsal', temperature: 0 }),
   }
   return {
     ...ledger,

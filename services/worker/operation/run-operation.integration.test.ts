@@ -4,6 +4,7 @@ import { applyEdits } from '#domain/apply-edits.ts'
 import { AppError } from '#domain/error.ts'
 import type { Event } from '#domain/event.ts'
 import { runKeys } from '#ledger/keys.ts'
+import { openModelPool } from '#models/model-pool.ts'
 import { until } from '#testing/until.ts'
 import { openOperationBench, type OperationBench, type Planned } from './operation-bench.fixture.ts'
 import { runOperation } from './run-operation.ts'
@@ -148,6 +149,13 @@ describe('runOperation', () => {
     expect(record.changeSet).toBeNull()
   })
 
+  it.each(['lint', 'docstring'] as const)('%s: fails with TOOL_006 on a file the linter cannot take', async (name) => {
+    const deep = `${source}\n\nx = a${'.b()'.repeat(30_000)}\n`
+    const { operation } = await runOnce(await bench.bundle(name), deep, 'shelf')
+    expect(operation.outcome).toMatchObject({ status: 'failed', errorCode: 'TOOL_006', phase: 'execution' })
+    expect((await runOnce(await bench.bundle(name), source, 'shelf')).operation.outcome?.status).toBe('succeeded')
+  })
+
   it('is cancelled before it begins, and in the middle of a request to the model', async () => {
     const cancel = async ({ runId }: Planned) => bench.redis.hset(runKeys(bench.namespace, runId).run, 'cancel', '1')
     const early = await bench.planned(await bench.bundle('lint'), source, 'shelf')
@@ -200,6 +208,18 @@ describe('runOperation', () => {
     expect(reasons).toEqual(['store', 'store', 'store', 'the object store is away'])
     expect((await bench.operation(planned)).outcome).toMatchObject({ status: 'failed', errorCode: 'STORE_002' })
     expect((await bench.ledger.verify(planned.runId)).violations).toEqual([])
+  })
+
+  it('fails with AGENT_002 while no model server says which model it has', async () => {
+    const planned = await bench.planned(await bench.bundle('lint'), source, 'shelf')
+    const endpoints = [{ url: 'http://127.0.0.1:1/v1' }]
+    const model = openModelPool({ endpoints, requestTimeoutMs: 1000, retryBudgetMs: 0, maxInFlight: 1 })
+    const modelSettings = async (signal: AbortSignal) => ({ model: await model.firstModel(signal), temperature: 0 })
+    await runOperation(planned.job, { ...bench.deps, model, modelSettings }, never)
+    await model.close()
+    const reason = expect.stringContaining('http://127.0.0.1:1/v1: no answer: ECONNREFUSED')
+    const outcome = { status: 'failed', errorCode: 'AGENT_002', phase: 'model', reason, turns: 0 }
+    expect((await bench.operation(planned)).outcome).toMatchObject(outcome)
   })
 
   it('settles once when it is delivered twice', async () => {

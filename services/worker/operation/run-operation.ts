@@ -26,7 +26,8 @@ export type OperationDeps = SettleDeps &
     bundles(project: ProjectId, hash: string): Promise<PreparedBundle>
     baseLayer(project: ProjectId, snapshotId: string): Promise<BaseLayer>
     model: AgentRun['model']
-    modelSettings: { model: string; temperature: number }
+    /** AGENT_002 when no model server says which model it has. */
+    modelSettings(signal: AbortSignal): Promise<{ model: string; temperature: number }>
     workerId: string
     log: Pick<Log, 'debug' | 'warn' | 'error'>
   }
@@ -79,10 +80,11 @@ async function endingOf(running: RunningAttempt, deps: OperationDeps, signal: Ab
   const { journal, transcript, bundle } = running
   const { max_tokens: maxTokens, max_turns: maxTurns, timeout_s: timeoutS } = bundle.bundle.file.limits
   const timeUp = AbortSignal.timeout(timeoutS * 1000)
-  const settings = { ...deps.modelSettings, maxTokens, maxTurns }
-  const run: AgentRun = { transcript, tools: attemptTools(running, deps), model: deps.model, settings, journal }
+  const tools = attemptTools(running, deps)
+  const stop = AbortSignal.any([signal, journal.signal, timeUp])
   try {
-    return await runAgent(run, AbortSignal.any([signal, journal.signal, timeUp]))
+    const settings = { ...(await deps.modelSettings(stop)), maxTokens, maxTurns }
+    return await runAgent({ transcript, tools, model: deps.model, settings, journal }, stop)
   } catch (error) {
     const fault = asAppError(error, 'TOOL_004', 'execution')
     if (signal.aborted || journal.stopped === 'lost' || isStoreFault(fault)) throw fault

@@ -47,7 +47,8 @@ async function evidenceOf(
     const after = await workspace.readText(change.path)
     const before = change.kind === 'edit' ? await workspace.readBase(change.path) : undefined
     const inNode = isInNode(change, attempt.node)
-    evidence.push(...deps.evidence.check({ path: change.path, before, after, inNode }, bundle.bundle.file.evidence))
+    const file = { path: change.path, before, after, inNode }
+    evidence.push(...(await deps.evidence.check(file, bundle.bundle.file.evidence)))
   }
   return evidence
 }

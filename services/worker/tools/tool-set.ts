@@ -1,3 +1,4 @@
+import { parseJson } from '#domain/json.ts'
 import type { RequestedCall, ToolDefinition, ToolResult } from '#domain/turn.ts'
 import type { ToolRun } from '#objects/attempt-record.ts'
 import { validateArguments } from '#tool-scripts/tool-arguments.ts'
@@ -23,9 +24,9 @@ export async function executeToolCall(call: RequestedCall, tools: ToolSet, signa
     const known = tools.definitions.map((definition) => definition.name).join(', ')
     return refused('TOOL_001', `There is no tool named "${call.name}". The tools are: ${known}.`)
   }
-  const given = parsedJson(call.arguments)
+  const given = call.arguments.trim() === '' ? {} : parseJson(call.arguments)
   if (given === undefined) return refused('AGENT_009', 'The arguments are not valid JSON; the tool was not run.')
-  const args = validateArguments(tool.definition.parameters, given.value)
+  const args = validateArguments(tool.definition.parameters, given)
   if (!args.ok) return refused('TOOL_002', args.faults.join('; '))
   return tool.run(args.args, signal)
 }
@@ -35,13 +36,5 @@ export function refused(errorCode: string, error: string): ExecutedCall {
   return {
     result: { outcome: 'error', result: null, summary: error, knowledgeDelta: {}, error, errorCode },
     externals: [],
-  }
-}
-
-function parsedJson(text: string): { value: unknown } | undefined {
-  try {
-    return { value: text.trim() === '' ? {} : JSON.parse(text) }
-  } catch {
-    return undefined
   }
 }

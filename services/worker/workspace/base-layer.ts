@@ -1,27 +1,48 @@
 import type { BlobStore } from '#objects/blob-store.ts'
 import type { SnapshotView } from '#objects/snapshot-view.ts'
+import { foldersOf } from './folders-of.ts'
 import type { BaseLayer } from './open-workspace.ts'
+import type { PathKind } from './refuse-write.ts'
 
-const folders = new WeakMap<SnapshotView, Map<string, string[]>>()
+type Names = {
+  listings: ReadonlyMap<string, string[]>
+  /** What no listing shows: links, what was skipped, and the folders they lie in. */
+  unlisted: ReadonlyMap<string, PathKind>
+}
 
-/** A snapshot as the immutable layer of a workspace. Folder listings are built once per snapshot. */
+const namesOf = new WeakMap<SnapshotView, Names>()
+
+/** A snapshot as the immutable layer of a workspace. Its names are put in order once per snapshot. */
 export function baseLayerOf(snapshot: SnapshotView, blobs: Pick<BlobStore, 'get'>, projectId: string): BaseLayer {
-  const listings = folders.get(snapshot) ?? listFolders(snapshot)
-  folders.set(snapshot, listings)
+  const names = namesOf.get(snapshot) ?? readNames(snapshot)
+  namesOf.set(snapshot, names)
+  const { listings, unlisted } = names
   return {
     find: (path) => snapshot.find(path),
+    kindAt(path) {
+      if (snapshot.find(path) !== undefined) return 'file'
+      return listings.has(path) ? 'folder' : unlisted.get(path)
+    },
     list: (folder) => listings.get(folder) ?? [],
     read: (hash) => blobs.get(projectId, hash),
   }
 }
 
-function listFolders(snapshot: SnapshotView): Map<string, string[]> {
+function readNames({ files, links, skipped }: SnapshotView): Names {
+  const unlisted = new Map<string, PathKind>()
+  for (const { path } of [...links, ...skipped]) for (const folder of foldersOf(path)) unlisted.set(folder, 'folder')
+  for (const { path } of skipped) unlisted.set(path, 'skipped')
+  for (const { path } of links) unlisted.set(path, 'link')
+  return { listings: listFolders(files), unlisted }
+}
+
+function listFolders(files: SnapshotView['files']): Map<string, string[]> {
   const names = new Map<string, Set<string>>()
   const add = (folder: string, name: string) => {
     const known = names.get(folder) ?? new Set()
     names.set(folder, known.add(name))
   }
-  for (const { path } of snapshot.files) {
+  for (const { path } of files) {
     const segments = path.split('/')
     for (let depth = 0; depth < segments.length; depth++) {
       const isFile = depth === segments.length - 1

@@ -5,6 +5,8 @@ import { editsBetween } from './edits-between.ts'
 
 const bytes = (text: string) => Buffer.from(text)
 const line = fc.constantFrom('a', 'b', '  x = 1', '  x = 2', 'é', '🙂🙃', '', '\r')
+/** A file of `count` lines of its own, far beyond what the shortest diff is looked for. */
+const numbered = (word: string, count: number) => Array.from({ length: count }, (_, n) => `${word} ${n}\n`).join('')
 const text = fc
   .array(line, { maxLength: 12 })
   .chain((lines) => fc.boolean().map((last) => lines.join('\n') + (last ? '\n' : '')))
@@ -37,5 +39,35 @@ describe('edits between two texts', () => {
     const both = editsBetween(bytes('a1\nb1\n'), bytes('a2\nb2\n'))
     const first = editsBetween(bytes('a1\nb1\n'), bytes('a2\nb1\n'))
     expect(both[0]).toEqual(first[0])
+  })
+
+  it.each([
+    ['as many lines', numbered('other', 10_000)],
+    ['more lines', numbered('other', 10_001)],
+    ['lines that all repeat', '\n'.repeat(50_000)],
+  ])('are one for a large rewrite with %s, found in a moment', (_what, rewritten) => {
+    const [from, to] = [`head\n${numbered('line', 10_000)}tail\n`, `head\n${rewritten}tail\n`]
+    const start = performance.now()
+    const edits = editsBetween(bytes(from), bytes(to))
+    expect(performance.now() - start).toBeLessThan(2000)
+    expect(Buffer.from(applyEdits(bytes(from), edits)).equals(bytes(to))).toBe(true)
+    expect(edits).toHaveLength(1)
+    expect(edits[0]?.start).toBeGreaterThanOrEqual('head\n'.length)
+    expect(edits[0]?.end).toBeLessThanOrEqual(bytes(from).length - 'tail\n'.length)
+  })
+
+  it('turn one text into the other where the shortest diff is given up', () => {
+    const some = fc.record({ head: text, middle: fc.integer({ min: 490, max: 600 }), tail: text })
+    fc.assert(
+      fc.property(some, some, (one, other) => {
+        const [from, to] = [
+          `${one.head}${numbered('é a', one.middle)}${one.tail}`,
+          `${other.head}${numbered('ü b', other.middle)}${other.tail}`,
+        ]
+        const edits = editsBetween(bytes(from), bytes(to))
+        expect(Buffer.from(applyEdits(bytes(from), edits)).toString()).toBe(to)
+      }),
+      { numRuns: 30 },
+    )
   })
 })

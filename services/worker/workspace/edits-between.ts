@@ -1,19 +1,25 @@
 import { diffArrays } from 'diff'
 import type { Edit } from '#domain/change-set.ts'
 
+/** Lines removed and added, together, up to which the shortest diff is looked for: its cost grows with their square. */
+const maxEditLength = 1000
+
 /**
  * The edits that turn `base` into `target` (both UTF-8), as small as lines allow: hunks that replace n lines by n lines
  * are split line by line, and what both sides share at the ends of a hunk is left alone. So the same fix made by two
- * operations gives the same edit, and an inserted line never touches its neighbours.
+ * operations gives the same edit, and an inserted line never touches its neighbours. What was rewritten beyond
+ * `maxEditLength` is one edit from the first changed character to the last.
  */
 export function editsBetween(base: Uint8Array, target: Uint8Array): Edit[] {
   const shared = sharedWholeLines(base, target)
   const before = linesOf(base.subarray(shared.head, base.length - shared.tail))
   const after = linesOf(target.subarray(shared.head, target.length - shared.tail))
+  const parts = diffArrays(before, after, { maxEditLength })
+  if (parts === undefined) return trimmedEdit(shared.head, before.join(''), after.join(''))
   const edits: Edit[] = []
   let at = shared.head
   let removed: string[] = []
-  for (const part of [...diffArrays(before, after), endOfDiff]) {
+  for (const part of [...parts, endOfDiff]) {
     if (part.removed) removed = part.value
     else if (part.added) {
       edits.push(...hunkEdits(at, removed, part.value))

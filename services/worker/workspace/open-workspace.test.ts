@@ -6,6 +6,7 @@ function base(files: Record<string, string | Uint8Array>): BaseLayer {
   const blobs = new Map(Object.values(files).map((content) => [sha256(content), Buffer.from(content)]))
   return {
     find: (path) => (files[path] === undefined ? undefined : { hash: sha256(files[path]) }),
+    kindAt: (path) => (files[path] === undefined ? undefined : 'file'),
     list: (folder) => (folder === '' ? ['a.py', 'pkg/'] : folder === 'pkg' ? ['b.py'] : []),
     read: async (hash) => blobs.get(hash) ?? Promise.reject(new Error('no blob')),
   }

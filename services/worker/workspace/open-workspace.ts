@@ -3,11 +3,15 @@ import { parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
 import type { ReadSet } from '#objects/attempt-record.ts'
 import { editsBetween } from './edits-between.ts'
 import { openReadLog } from './read-log.ts'
+import { foldersOf } from './folders-of.ts'
+import { refuseWrite, type PathKind } from './refuse-write.ts'
 import { WorkspaceFault } from './workspace-fault.ts'
 
 /** The immutable layer below: the files of a snapshot by path, and their bytes by hash. */
 export type BaseLayer = {
   find(path: RepoPath): { hash: string } | undefined
+  /** What is there, readable or not; undefined: nothing. */
+  kindAt(path: RepoPath): PathKind | undefined
   /** Names directly inside a folder ('' is the root), folders with a trailing slash, sorted. */
   list(folder: string): readonly string[]
   read(hash: string): Promise<Uint8Array>
@@ -19,6 +23,7 @@ export type Workspace = {
   readText(path: string): Promise<string>
   /** The file's text in the base, whatever was written since. */
   readBase(path: string): Promise<string>
+  /** Throws what `git apply` would refuse: TOOL_007, or WorkspaceFault refused or too-large. */
   writeText(path: string, text: string): Promise<void>
   exists(path: string): boolean
   list(folder: string): string[]
@@ -33,7 +38,13 @@ const maxFileBytes = 4_000_000
 /** Opens a workspace over `base` with an empty overlay. Nothing is written to disk. */
 export function openWorkspace(base: BaseLayer): Workspace {
   const overlay = new Map<RepoPath, string>()
+  const writtenFolders = new Set<string>()
   const log = openReadLog()
+
+  function kindAt(path: RepoPath): PathKind | undefined {
+    if (overlay.has(path)) return 'file'
+    return writtenFolders.has(path) ? 'folder' : base.kindAt(path)
+  }
 
   async function readBase(raw: string): Promise<string> {
     const path = inside(raw)
@@ -48,8 +59,10 @@ export function openWorkspace(base: BaseLayer): Workspace {
     readText: async (raw) => overlay.get(inside(raw)) ?? readBase(raw),
     async writeText(raw, text) {
       const path = inside(raw)
-      refuseWrite(path, text, base)
+      refuseWrite(path, kindAt)
+      refuseLarge(path, text)
       overlay.set(path, text)
+      for (const folder of foldersOf(path)) writtenFolders.add(folder)
     },
     exists(raw) {
       const path = inside(raw)
@@ -77,11 +90,9 @@ function inside(raw: string): RepoPath {
   return parseRepoPath(raw, 'TOOL_007')
 }
 
-function refuseWrite(path: RepoPath, text: string, base: BaseLayer): void {
-  if (base.list(path).length > 0) throw new WorkspaceFault('refused', `${path} is a folder`)
-  if (Buffer.byteLength(text) > maxFileBytes) {
-    throw new WorkspaceFault('too-large', `${path} would be larger than ${maxFileBytes} bytes`)
-  }
+function refuseLarge(path: RepoPath, text: string): void {
+  if (Buffer.byteLength(text) <= maxFileBytes) return
+  throw new WorkspaceFault('too-large', `${path} would be larger than ${maxFileBytes} bytes`)
 }
 
 async function changeOf(path: RepoPath, text: string, base: BaseLayer): Promise<FileChange | undefined> {

@@ -97,7 +97,8 @@ function ownNodes(body: Node): Node[] {
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     found.push(node)
     const isInner = ['function_definition', 'class_definition', 'lambda'].includes(node.type)
-    if (!isInner) open.push(...node.namedChildren.filter((child) => child !== null).toReversed())
+    if (isInner) continue
+    for (const child of node.namedChildren.toReversed()) if (child !== null) open.push(child)
   }
   return found
 }

@@ -1,12 +1,12 @@
 import type { Node, Tree } from 'web-tree-sitter'
-import { isDocstring } from '../../evidence/python-structure.ts'
+import { codeIn, docstringOf, docstringParts } from '../../evidence/docstring-expression.ts'
 
 /** A definition in a parsed text, and where its docstring is or would go. */
 export type DocstringSite = {
   kind: 'function' | 'class'
   definition: Node
   body: Node
-  /** The docstring's string node, if there is one with something in it. */
+  /** The docstring's expression, if there is one with something in it. */
   docstring: Node | undefined
   /** A first statement that is an empty string: replaced, not kept. */
   emptyDocstring: Node | undefined
@@ -21,8 +21,7 @@ export function findDocstringSite(tree: Tree, index: number): DocstringSite | un
   if (definition === undefined) return undefined
   const body = definition.childForFieldName('body')
   if (body === null) return undefined
-  const first = body.namedChildren.find((child) => child !== null && child.type !== 'comment')
-  const found = isDocstring(first) ? (first?.namedChildren[0] ?? undefined) : undefined
+  const found = docstringOf(codeIn(body)[0])
   const isEmpty = found !== undefined && docstringContent(found).trim() === ''
   return {
     kind: definition.type === 'class_definition' ? 'class' : 'function',
@@ -35,8 +34,9 @@ export function findDocstringSite(tree: Tree, index: number): DocstringSite | un
 }
 
 /** The text between a docstring's quotes, as it stands in the source. */
-export function docstringContent(string: Node): string {
-  return string.text.replace(/^[rRuU]?("""|'''|"|')/, '').replace(/("""|'''|"|')$/, '')
+export function docstringContent(docstring: Node): string {
+  const bare = (part: Node) => part.text.replace(/^[rRuU]*("""|'''|"|')/, '').replace(/("""|'''|"|')$/, '')
+  return docstringParts(docstring).map(bare).join('')
 }
 
 /** The definition that a node is, or that its decorators belong to. */

@@ -1,17 +1,20 @@
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../../evidence/evidence-checker.ts'
 import { openPythonLinter } from '../../evidence/python-linter.ts'
 import { insertDocstring } from './insert-docstring.ts'
 
 const python = await loadLanguage('python')
-const checker = openEvidenceChecker({ linter: openPythonLinter(), python })
+const linter = await openPythonLinter()
+afterAll(linter.close)
+const checker = openEvidenceChecker({ linter, python })
 
-function insert(source: string, docstring = 'Do it.'): string {
+async function insert(source: string, docstring = 'Do it.'): Promise<string> {
   const index = source.search(/^(@|async def |def |class )/m)
-  const answer = insertDocstring({ source, index, docstring }, python)
+  const answer = await insertDocstring({ source, index, docstring }, { python, linter })
   if (answer.kind === 'refused') return `refused: ${answer.reason}`
-  const evidence = checker.check({ path: 'a.py', before: source, after: answer.text }, ['parses', 'docstring_only'])
+  const file = { path: 'a.py', before: source, after: answer.text }
+  const evidence = await checker.check(file, ['parses', 'docstring_only'])
   expect(evidence.map((one) => one.ok)).toEqual([true, true])
   return answer.text
 }
@@ -58,44 +61,74 @@ describe('inserting a docstring', () => {
       'def f():\n    """Do it."""\n    return 1\n',
     ],
     [
+      'raw bytes first, which are no docstring',
+      'def f():\n    rb"x"\n    return 1\n',
+      'def f():\n    """Do it."""\n    rb"x"\n    return 1\n',
+    ],
+    ['a line continued after the colon', 'def f():\\\n    return 1\n', 'def f():\n    """Do it."""\n    return 1\n'],
+    [
+      'a comment that ends in a backslash',
+      'def f():  # a \\\n    return 1\n',
+      'def f():  # a \\\n    """Do it."""\n    return 1\n',
+    ],
+    ['an empty string in parentheses', 'def f():\n    ("")\n', 'def f():\n    """Do it."""\n'],
+    [
       'emoji before the definition',
       's = "🙂é"\ndef f():\n    return 1\n',
       's = "🙂é"\ndef f():\n    """Do it."""\n    return 1\n',
     ],
   ]
-  it.each(cases)('finds the place with %s', (_name, source, expected) => {
-    expect(insert(source)).toBe(expected)
+  it.each(cases)('finds the place with %s', async (_name, source, expected) => {
+    expect(await insert(source)).toBe(expected)
   })
 
-  it('sets a blank line between a class docstring and the body', () => {
-    expect(insert('class A:\n    x = 1\n', 'Hold it.')).toBe('class A:\n    """Hold it."""\n\n    x = 1\n')
+  it('sets a blank line between a class docstring and the body', async () => {
+    expect(await insert('class A:\n    x = 1\n', 'Hold it.')).toBe('class A:\n    """Hold it."""\n\n    x = 1\n')
   })
 
-  it('indents every line of a long docstring and keeps empty lines empty', () => {
+  it('indents every line of a long docstring and keeps empty lines empty', async () => {
     const text = 'Do it.\n\nArgs:\n    x: The x.'
-    expect(insert('def f(x):\n    return x\n', text)).toBe(
+    expect(await insert('def f(x):\n    return x\n', text)).toBe(
       'def f(x):\n    """Do it.\n\n    Args:\n        x: The x.\n    """\n    return x\n',
     )
   })
 
-  it('writes a raw docstring when there is a backslash in it', () => {
-    expect(insert('def f():\n    return 1\n', 'Match \\d.')).toContain('r"""Match \\d."""')
+  it('writes a raw docstring when there is a backslash in it', async () => {
+    expect(await insert('def f():\n    return 1\n', 'Match \\d.')).toContain('r"""Match \\d."""')
   })
 
-  it('takes the quotes off that a model puts around its text', () => {
-    expect(insert('def f():\n    return 1\n', '"""Do it."""')).toContain('    """Do it."""\n')
+  it('writes ASCII into a file that declares another encoding than UTF-8', async () => {
+    const source = '# -*- coding: latin-1 -*-\ndef f():\n    return 1\n'
+    expect(await insert(source)).toContain('    """Do it."""\n')
+  })
+
+  it('writes any text into a file that declares UTF-8', async () => {
+    expect(await insert('# vim: set fileencoding=utf8 :\ndef f():\n    return 1\n', 'Do — it.')).toContain('Do — it.')
+  })
+
+  it('does not touch a source that cannot be linted', async () => {
+    const source = `def f():\n    return 1\n\n\nx = ${'('.repeat(20_000)}1${')'.repeat(20_000)}\n`
+    await expect(insert(source)).rejects.toMatchObject({ code: 'TOOL_006' })
+  })
+
+  it('takes the quotes off that a model puts around its text', async () => {
+    expect(await insert('def f():\n    return 1\n', '"""Do it."""')).toContain('    """Do it."""\n')
   })
 
   it.each([
     ['an existing docstring', 'def f():\n    """Good."""\n    return 1\n', 'Do it.', 'already has a docstring'],
+    ['a docstring of two strings', 'def f():\n    "One. " "Two."\n', 'Do it.', 'already has a docstring'],
+    ['a docstring in parentheses', 'def f():\n    ("One. "\n     "Two.")\n', 'Do it.', 'already has a docstring'],
+    ['a dash in a file that declares ASCII', '# coding: ascii\ndef f():\n    return 1\n', 'Do — it.', 'ascii'],
+    ['half an emoji', 'def f():\n    return 1\n', 'Do \ud83d it.', 'half a character'],
     ['an overload', '@typing.overload\ndef f(x: int) -> int: ...\n', 'Do it.', 'overload'],
     ['closing quotes inside', 'def f():\n    return 1\n', 'a """ b', '"""'],
     ['nothing', 'def f():\n    return 1\n', '  \n ', 'empty'],
     ['a control character', 'def f():\n    return 1\n', 'a\0b', 'control'],
     ['a backslash at the end', 'def f():\n    return 1\n', 'a\\', 'backslash'],
     ['a broken definition', 'def f(:\n    return (1\n', 'Do it.', ''],
-  ])('refuses %s', (_name, source, docstring, reason) => {
-    const answer = insert(source, docstring)
+  ])('refuses %s', async (_name, source, docstring, reason) => {
+    const answer = await insert(source, docstring)
     expect(answer).toMatch(/^refused: /)
     expect(answer).toContain(reason)
   })

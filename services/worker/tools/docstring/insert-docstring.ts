@@ -1,5 +1,8 @@
 import type { Node } from 'web-tree-sitter'
 import type { LoadedLanguage } from '#syntax/parser.ts'
+import { foreignEncoding } from '../../evidence/declared-encoding.ts'
+import { codeIn } from '../../evidence/docstring-expression.ts'
+import type { PythonLinter } from '../../evidence/python-linter.ts'
 import { docstringContent, findDocstringSite, type DocstringSite } from './docstring-site.ts'
 
 export type InsertedDocstring = { kind: 'inserted'; text: string } | { kind: 'refused'; reason: string }
@@ -14,20 +17,25 @@ export type DocstringPlace = {
 const maxDocstringLength = 4000
 const refused = (reason: string): InsertedDocstring => ({ kind: 'refused', reason })
 
+export type DocstringDeps = { python: LoadedLanguage; linter: Pick<PythonLinter, 'lint'> }
+
 /**
  * The source with the docstring in its place: after the definition's colon, at the body's own indentation and line
  * ending. Refuses to replace a docstring, to describe an `@overload`, and any text that would not come back out of the
- * parser as this docstring.
+ * parser as this docstring. TOOL_006 for a source that cannot be linted.
  */
-export function insertDocstring(place: DocstringPlace, python: LoadedLanguage): InsertedDocstring {
+export async function insertDocstring(place: DocstringPlace, deps: DocstringDeps): Promise<InsertedDocstring> {
   const content = normalised(place.docstring)
-  const fault = faultOfContent(content)
+  const fault = faultOfContent(content) ?? faultOfEncoding(content, place.source)
   if (fault !== undefined) return refused(fault)
-  const answer = python.read(place.source, (tree) => {
+  const answer = deps.python.read(place.source, (tree) => {
     const site = findDocstringSite(tree, place.index)
     return site === undefined ? refused('the definition was not found') : insertAt(site, place.source, content)
   })
-  return answer.kind === 'inserted' ? verified(answer.text, place.index, content, python) : answer
+  if (answer.kind === 'refused') return answer
+  const isWhole =
+    comesBack(answer.text, place.index, content, deps.python) && (await parsesAsBefore(place, answer, deps))
+  return isWhole ? answer : refused('the text would break the file')
 }
 
 function insertAt(site: DocstringSite, source: string, content: string): InsertedDocstring {
@@ -45,7 +53,7 @@ function insertAt(site: DocstringSite, source: string, content: string): Inserte
   )
   if (colon === undefined || colon === null) return refused('the definition has no body')
   const filler = fillerOf(site)
-  if (colon.endPosition.row === site.body.startPosition.row) {
+  if (colon.endPosition.row === site.body.startPosition.row || isContinued(source, colon.endIndex)) {
     const indent = `${indentationAt(source, site.definition.startIndex)}${indentUnit(source)}`
     const docstring = `${newline}${indent}${quoted(content, indent, newline)}`
     return filler === undefined
@@ -64,14 +72,23 @@ function replaced(source: string, start: number, end: number, text: string): Ins
   return { kind: 'inserted', text: source.slice(0, start) + text + source.slice(end) }
 }
 
-/** The last guard: what was written must parse and come back as the docstring that was meant. */
-function verified(text: string, index: number, content: string, python: LoadedLanguage): InsertedDocstring {
-  const isWhole = python.read(text, (tree) => {
+/** A backslash at the line's end: the body is on the same line as the colon, wherever it stands. */
+function isContinued(source: string, from: number): boolean {
+  return /^[ \t\f]*\\\r?\n/.test(source.slice(from, from + 200))
+}
+
+/** The last guards: what was written must come back as the docstring that was meant, and be Python to another parser. */
+function comesBack(text: string, index: number, content: string, python: LoadedLanguage): boolean {
+  return python.read(text, (tree) => {
     const site = findDocstringSite(tree, index)
     const back = site?.docstring === undefined ? undefined : normalised(docstringContent(site.docstring))
     return site !== undefined && !site.definition.hasError && back === content
   })
-  return isWhole ? { kind: 'inserted', text } : refused('the text would break the file')
+}
+
+async function parsesAsBefore({ source }: DocstringPlace, { text }: { text: string }, { linter }: DocstringDeps) {
+  const [was, now] = [await linter.lint(source), await linter.lint(text)]
+  return now.syntaxErrors.length <= was.syntaxErrors.length
 }
 
 /** Trailing white space and shared indentation go, as `inspect.cleandoc` does; surrounding quotes of a model too. */
@@ -90,7 +107,14 @@ function faultOfContent(content: string): string | undefined {
   // eslint-disable-next-line no-control-regex
   if (/[\0-\x08\x0b-\x1f\x7f]/.test(content)) return 'the docstring contains control characters'
   if (content.endsWith('\\')) return 'the docstring ends with a backslash'
+  if (!content.isWellFormed()) return 'the docstring contains half a character'
   return undefined
+}
+
+function faultOfEncoding(content: string, source: string): string | undefined {
+  const encoding = foreignEncoding(source)
+  const isAscii = /^[\0-\x7F]*$/.test(content)
+  return encoding === undefined || isAscii ? undefined : `the file declares ${encoding}: the docstring must be ASCII`
 }
 
 function quoted(content: string, indent: string, newline: string): string {
@@ -113,7 +137,7 @@ function indentUnit(source: string): string {
 
 /** A `pass` or `...` that is all there is in the body: the docstring takes its place, comments stay. */
 function fillerOf(site: DocstringSite): Node | undefined {
-  const statements = site.body.namedChildren.filter((child) => child !== null && child.type !== 'comment')
+  const statements = codeIn(site.body)
   const [only] = statements
   return statements.length === 1 && ['pass', '...'].includes(only?.text ?? '') ? only : undefined
 }

@@ -1,9 +1,9 @@
-import type { LoadedLanguage } from '#syntax/parser.ts'
 import { WorkspaceFault } from '../../workspace/workspace-fault.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 import { describeDefinition } from '../docstring/describe-definition.ts'
 import { findDocstringSite } from '../docstring/docstring-site.ts'
-import { insertDocstring } from '../docstring/insert-docstring.ts'
+import { insertDocstring, type DocstringDeps } from '../docstring/insert-docstring.ts'
+import { isStub } from '../stub-file.ts'
 import type { TargetNode } from '../target-node.ts'
 import { text } from './host-arguments.ts'
 import type { HostFunction } from './host-function.ts'
@@ -12,7 +12,7 @@ import type { HostFunction } from './host-function.ts'
 export function docstringFunctions(
   workspace: Workspace,
   target: TargetNode,
-  deps: { python: LoadedLanguage },
+  deps: DocstringDeps,
 ): Record<string, HostFunction> {
   return {
     async describe_definition() {
@@ -26,7 +26,8 @@ export function docstringFunctions(
     },
     async insert_docstring([docstring]) {
       const { source, start } = await target.locate()
-      const answer = insertDocstring({ source, index: start, docstring: text(docstring, 'docstring') }, deps.python)
+      if (isStub(target.node.path)) throw new WorkspaceFault('refused', 'a stub file holds no docstrings')
+      const answer = await insertDocstring({ source, index: start, docstring: text(docstring, 'docstring') }, deps)
       if (answer.kind === 'refused') throw new WorkspaceFault('refused', answer.reason)
       await workspace.writeText(target.node.path, answer.text)
       return { path: target.node.path, characters: answer.text.length - source.length }

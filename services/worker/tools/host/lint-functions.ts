@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../evidence/python-linter.ts'
+import type { Diagnostic } from '../../evidence/lint-report.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 import { applyFixes, lintNode, type LintDeps } from '../lint/lint-node.ts'
 import type { TargetNode } from '../target-node.ts'
@@ -16,7 +16,7 @@ export function lintFunctions(workspace: Workspace, target: TargetNode, deps: Li
       const wanted = code === undefined || code === null ? undefined : text(code, 'code')
       let applied = 0
       for (let round = 0; round < maxRounds; round++) {
-        const fixed = applyFixes(await lintNode(target, deps), wanted)
+        const fixed = await applyFixes(await lintNode(target, deps), wanted, deps)
         if (fixed.applied.length === 0) break
         applied += fixed.applied.length
         await workspace.writeText(target.node.path, fixed.source)

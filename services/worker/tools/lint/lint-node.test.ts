@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { CodeNode } from '#domain/code-node.ts'
 import { sha256 } from '#domain/hash.ts'
 import { loadLanguage } from '#syntax/parser.ts'
@@ -7,11 +7,15 @@ import { openWorkspace } from '../../workspace/open-workspace.ts'
 import { lintFunctions } from '../host/lint-functions.ts'
 import { openTargetNode } from '../target-node.ts'
 
-const source =
+const module =
   'import os\nimport re\n\n\ndef f(x):\n    import json\n    return f"é", re\n\n\ndef g(y):\n    return not y in []\n'
-const deps = { linter: openPythonLinter(), python: await loadLanguage('python') }
+const linter = await openPythonLinter()
+afterAll(linter.close)
+const deps = { linter, python: await loadLanguage('python') }
 
-async function open(kind: string, text: string, path = 'a.py') {
+type Opened = { path?: string; source?: string }
+
+async function open(kind: string, text: string, { path = 'a.py', source = module }: Opened = {}) {
   const start = kind === 'file' ? 0 : source.indexOf(text)
   const end = kind === 'file' ? source.length : source.indexOf('\n\n\n', start) + 1 || source.length
   const node: CodeNode = {
@@ -30,6 +34,7 @@ async function open(kind: string, text: string, path = 'a.py') {
   }
   const workspace = openWorkspace({
     find: () => ({ hash: sha256(source) }),
+    kindAt: () => 'file',
     list: () => [],
     read: async () => Buffer.from(source),
   })
@@ -52,18 +57,49 @@ describe('linting one node', () => {
   it('fixes one rule in the node and leaves everything else as it is', async () => {
     const { fix, workspace } = await open('function', 'def f')
     expect(await fix('F541')).toMatchObject({ applied: 1, total: 1 })
-    expect(await workspace.readText('a.py')).toBe(source.replace('f"é"', '"é"'))
+    expect(await workspace.readText('a.py')).toBe(module.replace('f"é"', '"é"'))
   })
 
   it('fixes every rule when none is named, after an edit moved the node’s end', async () => {
     const { fix, workspace } = await open('function', 'def f')
     expect(await fix()).toMatchObject({ applied: 2, total: 0 })
-    expect(await workspace.readText('a.py')).toBe(source.replace('f"é"', '"é"').replace('    import json\n', ''))
+    expect(await workspace.readText('a.py')).toBe(module.replace('f"é"', '"é"').replace('    import json\n', ''))
   })
 
   it('keeps the unused imports of a package’s __init__.py', async () => {
-    const { fix, workspace } = await open('file', '', 'pkg/__init__.py')
+    const { fix, workspace } = await open('file', '', { path: 'pkg/__init__.py' })
     expect(await fix('F401')).toMatchObject({ applied: 0, total: 1, fixable: 0 })
     expect(workspace.changedPaths()).toEqual([])
+  })
+
+  it.each([
+    ['a function', 'def f():\n    import os\n    # why\n    import sys\n', 'def f():\n    # why\n    pass\n'],
+    [
+      'a function with more to fix',
+      'def f():\n    if a:\n        import os  # why\n        import sys\n    return f"x"\n',
+      'def f():\n    if a:\n        pass\n    return "x"\n',
+    ],
+  ])('leaves a statement in the body of %s that only imports what nothing uses', async (_case, source, expected) => {
+    const { fix, workspace } = await open('function', 'def f', { source })
+    expect(await fix()).toMatchObject({ fixable: 0 })
+    expect(await workspace.readText('a.py')).toBe(expected)
+  })
+
+  it('reports, and leaves as it is, what an older Python could not run', async () => {
+    const source = 'from typing import Optional\n\n\ndef f(x: Optional[int]):\n    return x\n'
+    const { fix, workspace } = await open('function', 'def f', { source })
+    expect(await fix()).toMatchObject({ applied: 0, total: 1, fixable: 0, diagnostics: [{ code: 'UP045' }] })
+    expect(workspace.changedPaths()).toEqual([])
+  })
+
+  it('finds nothing in a stub, whose rules are others', async () => {
+    const { fix } = await open('function', 'def f', { path: 'a.pyi' })
+    expect(await fix()).toMatchObject({ applied: 0, total: 0 })
+  })
+
+  it('fails with TOOL_006 on a file that cannot be linted', async () => {
+    const source = `x = a${'.b()'.repeat(30_000)}\n\n\ndef f():\n    return f"x"\n`
+    const { lint } = await open('function', 'def f', { source })
+    await expect(lint()).rejects.toMatchObject({ code: 'TOOL_006' })
   })
 })

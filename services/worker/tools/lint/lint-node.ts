@@ -1,26 +1,30 @@
 import type { LoadedLanguage } from '#syntax/parser.ts'
-import type { Diagnostic, PythonLinter } from '../../evidence/python-linter.ts'
+import type { Diagnostic } from '../../evidence/lint-report.ts'
+import type { PythonLinter } from '../../evidence/python-linter.ts'
 import type { TextEdit } from '../../evidence/text-edit.ts'
+import { isStub } from '../stub-file.ts'
 import type { TargetNode } from '../target-node.ts'
 import { outermostDefinitions, type Range } from './outermost-definitions.ts'
 
-export type LintDeps = { linter: PythonLinter; python: LoadedLanguage }
+export type LintDeps = { linter: Pick<PythonLinter, 'lint'>; python: LoadedLanguage }
 
 export type NodeLint = { source: string; diagnostics: Diagnostic[] }
 
 /**
  * The linter's faults that belong to the node: those inside it. A file's are those outside every definition, so that
- * one fault is the business of a file or of a definition, not of both.
+ * one fault is the business of a file or of a definition, not of both. A stub has none. TOOL_006 for a file that cannot
+ * be linted.
  */
 export async function lintNode(target: TargetNode, deps: LintDeps): Promise<NodeLint> {
   const { source, start, end } = await target.locate()
+  if (isStub(target.node.path)) return { source, diagnostics: [] }
   const isFile = target.node.kind === 'file'
   const holes = isFile ? outermostDefinitions(source, deps.python) : []
   const inNode = (range: Range) =>
     range.start >= start && range.end <= end && !holes.some((hole) => range.start < hole.end && hole.start < range.end)
-  const diagnostics = deps.linter
-    .lint(source)
-    .diagnostics.filter(inNode)
+  const report = await deps.linter.lint(source)
+  const diagnostics = report.diagnostics
+    .filter(inNode)
     .toSorted((one, other) => one.start - other.start)
     .map((one) => ({
       ...one,
@@ -37,22 +41,45 @@ function mayFix(diagnostic: Diagnostic, path: string): boolean {
 
 export type FixedSource = { source: string; applied: Diagnostic[] }
 
-/** One pass: makes the fixes of rule `code` (all rules when undefined) that do not touch each other, in source order. */
-export function applyFixes(lint: NodeLint, code: string | undefined): FixedSource {
-  const applied: Diagnostic[] = []
-  const edits: TextEdit[] = []
-  for (const diagnostic of lint.diagnostics) {
-    const fix = diagnostic.fix
-    if (fix === undefined || (code !== undefined && diagnostic.code !== code)) continue
-    if (fix.some((edit) => edits.some((made) => touches(edit, made)))) continue
-    applied.push(diagnostic)
-    edits.push(...fix)
+/**
+ * One pass: makes the fixes of rule `code` (all rules when undefined) that do not touch each other. Two fixes can be
+ * right alone and wrong together (each takes a statement out of a body of two): where a pass would bring up syntax
+ * errors, half of it is made, down to one fix. What is left comes up in the next pass.
+ */
+export async function applyFixes(lint: NodeLint, code: string | undefined, deps: LintDeps): Promise<FixedSource> {
+  const before = await deps.linter.lint(lint.source)
+  let open = separateFixes(lint.diagnostics.filter((one) => code === undefined || one.code === code))
+  let pass = open
+  while (pass.length > 0) {
+    const source = withFixes(lint.source, pass)
+    const after = await deps.linter.lint(source)
+    if (after.syntaxErrors.length <= before.syntaxErrors.length) return { source, applied: pass }
+    const [only] = pass
+    if (pass.length === 1) open = open.filter((one) => one !== only)
+    pass = pass.length === 1 ? open : pass.slice(0, Math.ceil(pass.length / 2))
   }
-  let source = lint.source
-  for (const edit of edits.toSorted((one, other) => other.start - one.start)) {
-    source = source.slice(0, edit.start) + edit.text + source.slice(edit.end)
+  return { source: lint.source, applied: [] }
+}
+
+/** Those that have a fix, without any that touches an earlier one. */
+function separateFixes(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const made: TextEdit[] = []
+  return diagnostics.filter(({ fix }) => {
+    if (fix === undefined || fix.some((edit) => made.some((other) => touches(edit, other)))) return false
+    made.push(...fix)
+    return true
+  })
+}
+
+function withFixes(text: string, diagnostics: readonly Diagnostic[]): string {
+  const edits = diagnostics.flatMap((one) => one.fix ?? []).toSorted((one, other) => one.start - other.start)
+  const pieces: string[] = []
+  let end = 0
+  for (const edit of edits) {
+    pieces.push(text.slice(end, edit.start), edit.text)
+    end = edit.end
   }
-  return { source, applied }
+  return pieces.join('') + text.slice(end)
 }
 
 function touches(one: TextEdit, other: TextEdit): boolean {

@@ -13,7 +13,8 @@ export function outermostDefinitions(source: string, python: LoadedLanguage): Ra
     const open: Node[] = [tree.rootNode]
     for (let node = open.pop(); node !== undefined; node = open.pop()) {
       if (definitions.has(node.type)) ranges.push({ start: node.startIndex, end: node.endIndex })
-      else open.push(...node.namedChildren.filter((child) => child !== null))
+      // One by one: a list of a hundred thousand elements is too long for an argument list.
+      else for (const child of node.namedChildren) if (child !== null) open.push(child)
     }
     return ranges
   })

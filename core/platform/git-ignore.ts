@@ -1,0 +1,61 @@
+import { access, readFile } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import ignore, { type Ignore } from 'ignore'
+
+/** The rules of one `.gitignore` file; they speak of paths under its folder. */
+export type IgnoreLayer = { folder: string; rules: Ignore }
+
+const maxDoubleStars = 3
+
+/** The layer of a folder, or undefined when it has no `.gitignore` that can be read. Case matters, as to Git on Linux. */
+export async function ignoreLayer(folder: string): Promise<IgnoreLayer | undefined> {
+  const text = await readFile(join(folder, '.gitignore'), 'utf8').catch(() => undefined)
+  return text === undefined ? undefined : { folder, rules: ignore({ ignorecase: false }).add(affordableRules(text)) }
+}
+
+/**
+ * The layers above an absolute folder, outermost first, up to the root of the git checkout it lies in; none outside of
+ * one, and none when they ignore the folder itself: then whoever named it wants it all the same.
+ */
+export async function layersAbove(root: string): Promise<IgnoreLayer[]> {
+  const folders = [root]
+  for (let folder = root; !(await hasGit(folder)); folder = dirname(folder)) {
+    if (dirname(folder) === folder) return []
+    folders.unshift(dirname(folder))
+  }
+  const layers: IgnoreLayer[] = []
+  for (const folder of folders) {
+    if (isIgnored(layers, folder, true)) return []
+    const layer = folder === root ? undefined : await ignoreLayer(folder)
+    if (layer !== undefined) layers.push(layer)
+  }
+  return layers
+}
+
+/** Whether git would ignore an absolute path, none of whose folders is ignored: the innermost rule that speaks decides. */
+export function isIgnored(layers: readonly IgnoreLayer[], path: string, isFolder: boolean): boolean {
+  for (const { folder, rules } of layers.toReversed()) {
+    const { ignored, unignored } = rules.test(`${relative(folder, path)}${isFolder ? '/' : ''}`)
+    if (ignored || unignored) return ignored
+  }
+  return false
+}
+
+/**
+ * The text of a `.gitignore` without rules of more than three `**`: what matching one costs grows with that power of a
+ * path's depth, and a repository is not to be trusted with the time of whoever looks into it.
+ */
+function affordableRules(text: string): string {
+  return text
+    .split('\n')
+    .filter((rule) => rule.split('**').length - 1 <= maxDoubleStars)
+    .join('\n')
+}
+
+/** `.git` is a folder, or a file in worktrees and submodules. */
+async function hasGit(folder: string): Promise<boolean> {
+  return access(join(folder, '.git')).then(
+    () => true,
+    () => false,
+  )
+}

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest'
+import { newWorkerId, parseConfig } from './config.ts'
+
+describe('the name of a worker', () => {
+  it('is given, or one of its own each time, which could have been given', () => {
+    expect(parseConfig({ REMORA_WORKER_ID: 'w1' }).worker.workerId).toBe('w1')
+    const [one, other] = [newWorkerId('box'), newWorkerId('box')]
+    expect(one).toMatch(/^worker-box-\d+-[0-9a-f]{6}$/)
+    expect(other).not.toBe(one)
+    expect(parseConfig({}).worker.workerId).not.toBe(parseConfig({}).worker.workerId)
+  })
+
+  it.each([
+    ['box.example.org', 'worker-box-'],
+    ['größe/1', 'worker-gr--e-1-'],
+    ['x'.repeat(253), 'worker-x'],
+    ['', 'worker--'],
+  ])('is valid on a host called %j', (host, start) => {
+    const id = newWorkerId(host)
+    expect(id.startsWith(start)).toBe(true)
+    expect(parseConfig({ REMORA_WORKER_ID: id }).worker.workerId).toBe(id)
+  })
+})
+
+describe('the secrets of a worker', () => {
+  it('are its keys and its token', () => {
+    const keys = { AWS_SECRET_ACCESS_KEY: 'hidden', AWS_SESSION_TOKEN: 'token' }
+    expect(parseConfig({ ...keys, REMORA_MODEL_API_KEY: 'sk-1' }).secrets).toEqual(['sk-1', 'hidden', 'token'])
+  })
+})

@@ -1,0 +1,38 @@
+import type { Node } from 'web-tree-sitter'
+
+/**
+ * The expression of a statement that is a docstring when it comes first in a body: a string, or strings side by side, in
+ * parentheses or not. Python takes no f-string, t-string or bytes for one, and no tuple.
+ */
+export function docstringOf(statement: Node | null | undefined): Node | undefined {
+  if (statement?.type !== 'expression_statement' || statement.childCount !== 1) return undefined
+  const expression = statement.namedChildren[0] ?? undefined
+  const strings = expression === undefined ? [] : docstringParts(expression)
+  return strings.length > 0 && strings.every(isPlainString) ? expression : undefined
+}
+
+/** The strings a docstring is put together from, in order; none when the expression is something else. */
+export function docstringParts(expression: Node): Node[] {
+  let inner = expression
+  while (inner.type === 'parenthesized_expression') {
+    const [only] = codeIn(inner)
+    if (only === undefined) return []
+    inner = only
+  }
+  if (inner.type === 'string') return [inner]
+  return inner.type === 'concatenated_string' ? codeIn(inner) : []
+}
+
+/** The named children that say something to Python: no comments, no line continuations. */
+export function codeIn(node: Node): Node[] {
+  return node.namedChildren.filter((child) => child !== null).filter((child) => !isTrivia(child))
+}
+
+export function isTrivia(node: Node): boolean {
+  return node.type === 'comment' || node.type === 'line_continuation'
+}
+
+function isPlainString(node: Node): boolean {
+  const hasCode = node.namedChildren.some((child) => child?.type === 'interpolation')
+  return node.type === 'string' && /^[rRuU]*["']/.test(node.text) && !hasCode
+}

@@ -1,0 +1,60 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { openPythonLinter } from './python-linter.ts'
+
+const sum = (terms: number) => `x = ${Array.from({ length: terms }, () => '"a"').join(' + ')}\n`
+const calls = (count: number) => `x = a${'.b()'.repeat(count)}\n`
+const tooDeep = [sum(30_000), calls(30_000), `x = ${'('.repeat(30_000)}\n`, calls(40_000)]
+/** Ruff writes a fix for every `not`, with all that follows it. */
+const tooSlow = `x = ${'not '.repeat(900)}1\n`.repeat(200)
+
+describe('the linter', () => {
+  const opened = openPythonLinter()
+  afterAll(async () => (await opened).close())
+
+  it('says where the faults are, in UTF-16 units, and which fixes are safe', async () => {
+    const { lint, version } = await opened
+    expect(version).toMatch(/^ruff \d/)
+    const { diagnostics } = await lint('a = "🙂"; b = f"x"\nif a == None:\n    pass\n')
+    const byCode = (code: string) => diagnostics.find((one) => one.code === code)
+    expect(byCode('F541')).toMatchObject({ line: 1, start: 14, end: 18, fix: [{ start: 14, end: 18, text: '"x"' }] })
+    expect(byCode('E711')).toMatchObject({ line: 2, fix: undefined })
+    expect((await lint('x = 1\ndef (\n')).syntaxErrors[0]).toMatchObject({ line: 2 })
+  })
+
+  it('takes a text that is nested as deep as programs are', async () => {
+    const { lint } = await opened
+    for (const text of [sum(1000), calls(1000)]) expect((await lint(text)).syntaxErrors).toEqual([])
+  })
+
+  it('lints on after any number of texts that crash it, and does not try these again', async () => {
+    const { lint } = await opened
+    for (const text of tooDeep) {
+      await expect(lint(text)).rejects.toMatchObject({ code: 'TOOL_006' })
+      expect((await lint(`import os  # ${text.length}\n`)).diagnostics).toHaveLength(1)
+    }
+    const startedAt = performance.now()
+    for (const text of tooDeep) await expect(lint(text)).rejects.toMatchObject({ code: 'TOOL_006' })
+    expect(performance.now() - startedAt).toBeLessThan(100)
+  })
+
+  it('gives up a text that takes too long, for all who asked for it, and lints the others', async () => {
+    const linter = await openPythonLinter({ limitMs: 400 })
+    const answers = await Promise.allSettled([tooSlow, tooSlow, 'import os\n'].map((text) => linter.lint(text)))
+    expect(answers).toMatchObject([
+      { status: 'rejected', reason: { code: 'TOOL_006' } },
+      { status: 'rejected', reason: { code: 'TOOL_006' } },
+      { status: 'fulfilled', value: { diagnostics: [{ code: 'F401' }] } },
+    ])
+    await linter.close()
+  })
+
+  it('ends at once when it is closed, whatever is under way', async () => {
+    const linter = await openPythonLinter()
+    const asked = Promise.allSettled([linter.lint(tooSlow)])
+    const startedAt = performance.now()
+    await linter.close()
+    expect(await asked).toMatchObject([{ status: 'rejected', reason: { code: 'AGENT_010' } }])
+    expect(performance.now() - startedAt).toBeLessThan(2000)
+    await expect(linter.lint('x = 1\n')).rejects.toMatchObject({ code: 'AGENT_010' })
+  })
+})
