@@ -75,7 +75,19 @@ ${[ours, ...beside].map(rowText).join('\n')}
 Proved means: the server saw exactly three requests per operation, one of each turn, and no other; both tools' results came
 back to it; and for us, that all operations succeeded, the run completed and \`remora verify\` found nothing.
 The peers keep their files in memory, store nothing, check nothing and survive nothing.
+
+${aimText(ours)}
 ${faults.map((fault) => `\n**Not proved:** ${fault}`).join('')}`
+}
+
+/** The aim was set on a machine of its own; what carries over to another one is the ratio. */
+const aim = { cpuMs: 3, floorMs: 0.2 }
+
+function aimText({ cpu, versus }: Row): string {
+  const floors = aim.cpuMs / aim.floorMs
+  const verdict = (met: boolean) => (met ? 'met' : 'missed')
+  return `The aim is at most ${aim.cpuMs} ms, set where the floor took ${aim.floorMs.toFixed(2)} ms, which is ${floors.toFixed(0)} floors. Here: ${verdict(median(cpu) <= aim.cpuMs)} in
+milliseconds (${median(cpu).toFixed(2)}), ${verdict(median(versus) <= floors)} in floors (${median(versus).toFixed(1)}). The floor's own spread shows how far to trust either.`
 }
 
 function rowText({ name, cpu, perSecond, versus, bytes, proved }: Row): string {

@@ -18,7 +18,9 @@ export const RunView = z.looseObject({
   error_code: z.string().nullish(),
   reason: z.string().nullish(),
   /** Per check, over the files of the composed patch. */
-  checks: z.record(z.string(), z.object({ ok: z.number(), total: z.number() })).default({}),
+  checks: z
+    .record(z.string(), z.object({ ok: z.number(), total: z.number(), with_errors: z.number().optional() }))
+    .default({}),
   conflicts: z.number().default(0),
   failures: z
     .array(

@@ -2,8 +2,16 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { LogLevelName, readEnv, storageConfig, storageEnv, type Env, type StorageConfig } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
+import { isModelServers } from './model-server.ts'
 
 const text = z.string().optional()
+
+const ModelServers = z
+  .string()
+  .refine((value) => value === '' || isModelServers(value), {
+    error: 'must be "rehearsal", or http(s) URLs of model servers, such as http://host:8000/v1, separated by commas',
+  })
+  .optional()
 
 const shape = {
   REMORA_API_URL: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
@@ -11,7 +19,7 @@ const shape = {
   REMORA_DATA_DIR: z.string().min(1).default('.remora'),
   REMORA_LOG_LEVEL: LogLevelName.default('info'),
   REMORA_MODEL: text,
-  REMORA_MODEL_URLS: text,
+  REMORA_MODEL_URLS: ModelServers,
   REMORA_MODEL_API_KEY: text,
   NO_COLOR: text,
   FORCE_COLOR: text,

@@ -1,15 +1,21 @@
+import { after } from '#platform/clock.ts'
+
 const echoMs = 500
+const interrupted = 130
+/** An embedded stack takes about 10 s to stop at most. */
+const patienceMs = 12_000
 
 /**
  * Aborted on the first SIGINT, SIGTERM or SIGHUP, when the reader of stdout goes away, and when a program that started
- * this one with a channel dies. Another signal exits at once; but within half a second it is the same one again, since
- * npx and a terminal both hand a Ctrl-C on.
+ * this one with a channel dies. What has not ended `limitMs` later is ended with code 130. Another signal exits at once;
+ * but within half a second it is the same one again, since npx and a terminal both hand a Ctrl-C on.
  */
-export function onInterrupt(): AbortSignal {
+export function onInterrupt({ limitMs = patienceMs }: { limitMs?: number } = {}): AbortSignal {
   const abort = new AbortController()
   let firstAt: number | undefined
   const interrupt = () => {
-    if (firstAt !== undefined && performance.now() - firstAt > echoMs) process.exit(130)
+    if (firstAt !== undefined && performance.now() - firstAt > echoMs) process.exit(interrupted)
+    if (firstAt === undefined) after(limitMs, () => process.exit(interrupted))
     firstAt ??= performance.now()
     abort.abort(new Error('interrupted'))
   }

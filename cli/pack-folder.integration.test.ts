@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { unpackTar } from 'modern-tar'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { discoverFolder } from '../services/discovery/discover/discover-folder.ts'
 import { packFolder, packPath } from './pack-folder.ts'
 
 let root: string
@@ -94,24 +95,61 @@ describe('packFolder', () => {
     expect([...(await entriesOf((await packFolder(folder, options)).stream)).keys()]).toEqual(listed.toSorted())
   })
 
-  it('never sends history, installed packages or our own state', async () => {
+  it('never sends history or installed packages', async () => {
     const folder = await folderOf({
       'a.py': '',
       '.git/config': '',
-      '.remora/redis/x': '',
+      'env/pyvenv.cfg': '',
+      'env/lib/x.py': '',
       'web/node_modules/x/y.js': '',
       'p/__pycache__/a.pyc': '',
       '.venv/bin/python': '',
     })
     const packed = await packFolder(folder, options)
     expect(packed.files).toBe(1)
-    expect(packed.skipped.map(({ path }) => path)).toEqual([
-      '.git',
-      '.remora',
-      '.venv',
-      'p/__pycache__',
-      'web/node_modules',
+    expect(packed.skipped).toEqual([
+      { path: '.git', reason: '.git is never sent' },
+      { path: '.venv', reason: '.venv is never sent' },
+      { path: 'env', reason: 'vendored' },
+      { path: 'p/__pycache__', reason: 'vendored' },
+      { path: 'web/node_modules', reason: 'vendored' },
     ])
+  })
+
+  it('leaves out its own state and patches without a word, and nothing that only looks like them', async () => {
+    const folder = await folderOf({
+      'a.py': '',
+      '.remora/redis/x': '',
+      '.remora-1b4e28ba.part': '',
+      'remora-r0mc1x2y3zabcdefgh.patch': '',
+      'sub/remora-r0mc1x2y3zabcdefgh.patch': '',
+      'remora-fixes.patch': '',
+      'remora/b.py': '',
+    })
+    const packed = await packFolder(folder, options)
+    expect([...(await entriesOf(packed.stream)).keys()]).toEqual(['a.py', 'remora-fixes.patch', 'remora/b.py'])
+    expect(packed.skipped).toEqual([])
+  })
+
+  it('sends the code that discovery finds in the same folder of a checkout, and no other', async () => {
+    const checkout = await folderOf({
+      '.git/HEAD': '',
+      '.gitignore': 'ignored.py\nUpper.py\n/sub/gone/\n',
+      'sub/ignored.py': '',
+      'sub/a.py': '',
+      'sub/upper.py': '',
+      'sub/Upper.py': '',
+      'sub/gone/b.py': '',
+      'sub/deep/ignored.py': '',
+      'sub/deep/c.py': '',
+      'sub/vendor/modules.txt': '',
+      'sub/vendor/d.py': '',
+    })
+    const folder = join(checkout, 'sub')
+    const sent = [...(await entriesOf((await packFolder(folder, options)).stream)).keys()]
+    const { nodes } = await discoverFolder(folder, { threads: 1 }, options.signal)
+    expect(sent).toEqual(['a.py', 'deep/c.py', 'upper.py'])
+    expect(nodes.map(({ path }) => path)).toEqual(sent)
   })
 
   it('keeps links that stay inside as links, and names those that do not', async () => {

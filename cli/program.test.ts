@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { CommanderError } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
@@ -17,7 +19,7 @@ async function remora(...args: string[]) {
       (thrown: unknown) => thrown,
     )
   const code = error instanceof CommanderError || error instanceof AppError ? error.code : error
-  return { ...said, code }
+  return { ...said, code, message: error instanceof Error ? error.message : '' }
 }
 
 describe('the command line', () => {
@@ -52,8 +54,21 @@ describe('the command line', () => {
     expect(err).toContain('Try --help.')
   })
 
+  it('names the agents there are when submit names none', async () => {
+    const { err, code } = await remora('submit')
+    expect(code).toBe('commander.error')
+    expect(err).toMatch(/no agents named: choose with --agents from .*docstring, lint/)
+  })
+
   it('wants a running service for submit', async () => {
     expect((await remora('submit', '.', '--agents', 'lint')).code).toBe('CONFIG_001')
+  })
+
+  it('refuses a path that is not there before anything is started', async () => {
+    const out = join(tmpdir(), 'remora-test.patch')
+    const { code, message } = await remora('run', '/nowhere/at/all', '--agents', 'lint', '--out', out)
+    expect(code).toBe('INTAKE_001')
+    expect(message).toBe('there is no such file or folder: /nowhere/at/all')
   })
 
   it('refuses an output path that cannot be written before anything is started', async () => {
@@ -63,5 +78,13 @@ describe('the command line', () => {
   it('names every bad variable of the environment at once', () => {
     const bad = { REMORA_API_URL: 'not a url', REMORA_LOG_LEVEL: 'loud' }
     expect(() => readCliConfig(bad)).toThrow(/REMORA_API_URL.*REMORA_LOG_LEVEL/)
+  })
+
+  it.each(['foo', 'localhost:8000', 'http://one/v1,two', ','])('refuses %j for model servers', (urls) => {
+    expect(() => readCliConfig({ REMORA_MODEL_URLS: urls })).toThrow(/REMORA_MODEL_URLS.*http/)
+  })
+
+  it.each(['', 'rehearsal', 'http://one/v1', 'http://one/v1, https://two/v1'])('takes %j for model servers', (urls) => {
+    expect(readCliConfig({ REMORA_MODEL_URLS: urls }).modelUrls).toBe(urls === '' ? undefined : urls)
   })
 })

@@ -36,9 +36,9 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addShowCommand(program, context)
   addDiffCommand(program, context)
   addVerifyCommand(program, context)
-  addDiscoverCommand(program, io)
-  addCheckCommand(program, io)
-  addQueriesCommand(program, io)
+  addDiscoverCommand(program, context)
+  addCheckCommand(program, context)
+  addQueriesCommand(program, context)
   return program
 }
 

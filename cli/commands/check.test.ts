@@ -28,14 +28,17 @@ beforeEach(async () => {
 })
 afterEach(() => rm(dir, { recursive: true }))
 
-async function check(...args: string[]): Promise<{ text: string; code: number }> {
+const check = (...args: string[]) => checkUntil(new AbortController().signal, ...args)
+
+async function checkUntil(signal: AbortSignal, ...args: string[]): Promise<{ text: string; code: number }> {
   const result = { text: '', code: 0 }
   const program = new Command('remora').exitOverride()
-  addCheckCommand(program, {
-    out: (text) => (result.text += text),
-    err: (text) => (result.text += text),
-    exit: (code) => (result.code = code),
-  })
+  const io = {
+    out: (text: string) => void (result.text += text),
+    err: (text: string) => void (result.text += text),
+    exit: (code: number) => void (result.code = code),
+  }
+  addCheckCommand(program, { io, signal })
   await program.parseAsync(['check', ...args], { from: 'user' })
   return { ...result, text: result.text.replaceAll(`${dir}/`, '') }
 }
@@ -74,6 +77,13 @@ describe('remora check', () => {
         { kind: 'bundle', name: 'probe', valid: true, tools: 2, max_turns: 12, findings: [] },
       ],
     })
+  })
+
+  it('stops when it is interrupted', async () => {
+    const stop = new AbortController()
+    const checked = checkUntil(stop.signal, join(dir, 'agents'))
+    stop.abort(new Error('interrupted'))
+    await expect(checked).rejects.toThrow('interrupted')
   })
 
   it('says that a folder holds no bundle', async () => {

@@ -1,11 +1,12 @@
 import { Option, type Command } from 'commander'
 import { checkPaths, type CheckedItem, type Finding } from '#bundles/check-paths.ts'
-import type { CommandIo } from '../command-io.ts'
+import type { CliContext } from '../cli-context.ts'
+import { orInterrupted } from '../or-interrupted.ts'
 
 type CheckOptions = { strict?: true; format: 'text' | 'json'; json?: true }
 
 /** `remora check [PATH…]`: bundles and tool scripts against their rules. Exit code 1 on faults, with --strict on warnings too. */
-export function addCheckCommand(program: Command, io: CommandIo): void {
+export function addCheckCommand(program: Command, { io, signal }: Pick<CliContext, 'io' | 'signal'>): void {
   program
     .command('check')
     .description('check agent bundles and tool scripts; exit code 1 on any fault')
@@ -14,7 +15,7 @@ export function addCheckCommand(program: Command, io: CommandIo): void {
     .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json']).default('text'))
     .option('--json', 'the same as --format json')
     .action(async (paths: string[], options: CheckOptions) => {
-      const checked = await checkPaths(paths.length === 0 ? ['agents'] : paths)
+      const checked = await orInterrupted(checkPaths(paths.length === 0 ? ['agents'] : paths), signal)
       const passes = (item: CheckedItem): boolean => !item.findings.some((found) => isFault(found, options))
       const ok = checked.every(passes)
       const isJson = options.json === true || options.format === 'json'

@@ -3,7 +3,7 @@ import { AppError } from '#domain/error.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { ChangeView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
-import { reachService } from '../run/reach-service.ts'
+import { reachRuns } from '../run/reach-service.ts'
 
 type DiffOptions = { json?: true }
 
@@ -18,7 +18,7 @@ export function addDiffCommand(program: Command, context: CliContext): void {
     .argument('[operation]', 'operation id')
     .option('--json', 'print one JSON document')
     .action(async (runId: string, operationId: string | undefined, options: DiffOptions) => {
-      const service = await reachService({ workers: 0 }, context)
+      const service = await reachRuns(context)
       try {
         const diff =
           operationId === undefined

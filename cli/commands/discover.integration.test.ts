@@ -14,7 +14,9 @@ beforeEach(async () => {
 })
 afterEach(() => rm(top, { recursive: true }))
 
-async function remora(...args: string[]) {
+const remora = (...args: string[]) => remoraUntil(new AbortController().signal, ...args)
+
+async function remoraUntil(signal: AbortSignal, ...args: string[]) {
   const said = { out: '', err: '', code: 0 }
   const io = {
     out: (text: string) => void (said.out += text),
@@ -25,8 +27,8 @@ async function remora(...args: string[]) {
     .exitOverride()
     .configureOutput({ writeErr: io.err })
     .configureHelp({ showGlobalOptions: true })
-  addDiscoverCommand(program, io)
-  addQueriesCommand(program, io)
+  addDiscoverCommand(program, { io, signal })
+  addQueriesCommand(program, { io, signal })
   await program.parseAsync(['node', 'remora', ...args])
   return said
 }
@@ -75,6 +77,13 @@ describe('remora discover', () => {
     await writeFile(join(top, 'a.py'), source)
     const { out } = await remora('discover', top, '--kinds', 'method,class', '--workers', '1')
     expect(out).toMatch(/^a\.py\n +1-4 +class +A\n +2-4 +method +A\.m\n\n2 nodes in 1 files: 1 class, 1 method /)
+  })
+
+  it.each(['discover', 'queries'])('stops when it is interrupted: %s', async (command) => {
+    const stop = new AbortController()
+    const found = remoraUntil(stop.signal, command, ...(command === 'discover' ? [top] : ['check']))
+    stop.abort(new Error('interrupted'))
+    await expect(found).rejects.toThrow('interrupted')
   })
 
   it('refuses a folder that is not there and a count that is none', async () => {

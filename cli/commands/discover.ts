@@ -2,12 +2,12 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { CodeNode } from '#domain/code-node.ts'
 import type { Discovery } from '../../services/discovery/discover/discover-nodes.ts'
 import { discoverFolder } from '../../services/discovery/discover/discover-folder.ts'
-import type { CommandIo } from '../command-io.ts'
+import type { CliContext } from '../cli-context.ts'
 
 type DiscoverOptions = { languages?: string[]; kinds?: string[]; workers: number; json?: true }
 
 /** `remora discover`: the code nodes of a folder, in process, without services. */
-export function addDiscoverCommand(program: Command, io: CommandIo): void {
+export function addDiscoverCommand(program: Command, { io, signal }: Pick<CliContext, 'io' | 'signal'>): void {
   program
     .command('discover')
     .description('find the code nodes of a folder, in process')
@@ -17,9 +17,8 @@ export function addDiscoverCommand(program: Command, io: CommandIo): void {
     .option('--workers <count>', 'parsing threads; 0 is one per core', wholeNumber, 0)
     .option('--json', 'print one JSON document')
     .action(async (path: string, options: DiscoverOptions) => {
-      const filters = { languages: listed(options.languages), nodeKinds: listed(options.kinds) }
-      const never = new AbortController().signal
-      const found = await discoverFolder(path, { filters, threads: options.workers }, never)
+      const filters = { languages: splitAtCommas(options.languages), nodeKinds: splitAtCommas(options.kinds) }
+      const found = await discoverFolder(path, { filters, threads: options.workers }, signal)
       io.out(options.json ? `${JSON.stringify(discoveryView(found))}\n` : describeDiscovery(found))
     })
 }
@@ -64,7 +63,7 @@ function describeDiscovery({ nodes, files, skipped, durationMs }: Discovery): st
   return `${lines.join('\n')}\n`
 }
 
-function listed(values: readonly string[] | undefined): string[] {
+function splitAtCommas(values: readonly string[] | undefined): string[] {
   return (values ?? []).flatMap((value) => value.split(',')).filter((value) => value !== '')
 }
 

@@ -4,12 +4,14 @@ import type { Command } from 'commander'
 import { checkPacks, type CheckedPacks } from '../../services/discovery/discover/check-packs.ts'
 import { manifestFile, manifestOf, manifestText } from '../../services/discovery/discover/pack-manifest.ts'
 import { builtinQueries, listPackFolders } from '../../services/discovery/discover/query-pack.ts'
+import type { CliContext } from '../cli-context.ts'
 import type { CommandIo } from '../command-io.ts'
+import { orInterrupted } from '../or-interrupted.ts'
 
 type QueriesOptions = { dir: string; json?: true }
 
 /** `remora queries check | list | manifest`: the query packs, checked, listed, recorded. */
-export function addQueriesCommand(program: Command, io: CommandIo): void {
+export function addQueriesCommand(program: Command, { io, signal }: Pick<CliContext, 'io' | 'signal'>): void {
   const queries = program.command('queries').description('check, list and record the query packs')
   const subcommand = (name: string, description: string) =>
     queries
@@ -17,9 +19,15 @@ export function addQueriesCommand(program: Command, io: CommandIo): void {
       .description(description)
       .option('--dir <folder>', 'folder of the packs, <language>/<pack>/*.scm', builtinQueries)
       .option('--json', 'print one JSON document')
-  subcommand('check', 'check every pack; exit code 1 on any fault').action((options) => check(options, io))
-  subcommand('list', 'list the packs and their node kinds').action((options) => list(options, io))
-  subcommand('manifest', 'write the manifest of every pack').action((options) => writeManifests(options, io))
+  subcommand('check', 'check every pack; exit code 1 on any fault').action((options) =>
+    orInterrupted(check(options, io), signal),
+  )
+  subcommand('list', 'list the packs and their node kinds').action((options) =>
+    orInterrupted(list(options, io), signal),
+  )
+  subcommand('manifest', 'write the manifest of every pack').action((options) =>
+    orInterrupted(writeManifests(options, io), signal),
+  )
 }
 
 async function check({ dir, json }: QueriesOptions, io: CommandIo): Promise<void> {

@@ -1,8 +1,8 @@
-import { availableParallelism } from 'node:os'
 import { Option, type Command } from 'commander'
 import type { CliContext } from '../cli-context.ts'
-import { agentNames, builtinAgents } from '../run/known-agents.ts'
 import { runOnce } from '../run/run-once.ts'
+import { defaultWorkers } from '../stack/default-workers.ts'
+import { namedAgents } from './named-agents.ts'
 import { commaList, modelChoice, positiveInteger, positiveUpTo } from './option-parsers.ts'
 
 type RunOptions = {
@@ -37,16 +37,8 @@ export function addRunCommand(program: Command, context: CliContext): void {
     .option('--model <url>', 'model server, or "rehearsal" (default: REMORA_MODEL_URLS, else rehearsal)', modelChoice)
     .option('--json', 'print events as JSON Lines, and the result as the last line')
     .action(async (path: string, options: RunOptions, command: Command) => {
-      const known = await agentNames(builtinAgents)
-      const { agents = [], json = false, apply = false, ...others } = options
-      if (agents.length === 0) {
-        command.error(`error: no agents named: choose with --agents from ${known.join(', ')}`, { exitCode: 2 })
-      }
-      await runOnce({ path, agents, json, apply, known, ...others }, context)
+      const { json = false, apply = false, ...others } = options
+      const named = await namedAgents(options.agents, command)
+      await runOnce({ path, json, apply, ...others, ...named }, context)
     })
-}
-
-/** One per two cores: the rest is for Redis, the object store and the services beside them. */
-export function defaultWorkers(): number {
-  return Math.max(1, Math.floor(availableParallelism() / 2))
 }

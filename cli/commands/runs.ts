@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import type { RunView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
-import { formatSeconds } from '../progress/render-screen.ts'
-import { reachService } from '../run/reach-service.ts'
+import { formatSeconds } from '../format-seconds.ts'
+import { reachRuns } from '../run/reach-service.ts'
 import { positiveUpTo } from './option-parsers.ts'
 
 type RunsOptions = { limit: number; before?: string; json?: true }
@@ -16,7 +16,7 @@ export function addRunsCommand(program: Command, context: CliContext): void {
     .option('--before <run>', 'only runs older than this one')
     .option('--json', 'print one JSON document')
     .action(async (options: RunsOptions) => {
-      const service = await reachService({ workers: 0 }, context)
+      const service = await reachRuns(context)
       try {
         const { limit, before } = options
         const page = await service.client.listRuns({ limit, ...(before === undefined ? {} : { before }) })
@@ -28,7 +28,7 @@ export function addRunsCommand(program: Command, context: CliContext): void {
 }
 
 function runLines(runs: readonly RunView[]): string {
-  if (runs.length === 0) return 'no runs yet\n'
+  if (runs.length === 0) return 'no runs to show\n'
   return runs.map((run) => `${runLine(run)}\n`).join('')
 }
 

@@ -1,14 +1,20 @@
 import type { Command } from 'commander'
 import type { OperationView, RunView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
+import { hasEnded } from '../has-ended.ts'
 import { clip } from '../progress/paint.ts'
-import { formatSeconds } from '../progress/render-screen.ts'
-import { reachService } from '../run/reach-service.ts'
+import { formatSeconds } from '../format-seconds.ts'
+import { nodePlace } from '../node-place.ts'
+import { reachRuns } from '../run/reach-service.ts'
 import type { ApiClient } from '../api-client.ts'
 
 type ShowOptions = { operations?: true; json?: true }
 
 const pageSize = 500
+/** Of the operations, unless all are asked for: what went wrong first, then what there is a diff of. */
+const shown = 20
+const shownFirst = ['failed', 'blocked', 'succeeded'] as const
+const lineWidth = 160
 
 /** `remora show RUN`: how a run stands or ended. */
 export function addShowCommand(program: Command, context: CliContext): void {
@@ -16,15 +22,15 @@ export function addShowCommand(program: Command, context: CliContext): void {
     .command('show')
     .description('show how a run stands, or how it ended')
     .argument('<run>', 'run id')
-    .option('--operations', 'list every operation too')
+    .option('--operations', `list every operation, not only ${shown}`)
     .option('--json', 'print one JSON document')
     .action(async (runId: string, options: ShowOptions) => {
-      const service = await reachService({ workers: 0 }, context)
+      const service = await reachRuns(context)
       try {
         const run = await service.client.getRun(runId)
-        const operations = options.operations === true ? await allOperations(service.client, runId) : undefined
-        const document = operations === undefined ? run : { ...run, operations }
-        context.io.out(options.json ? `${JSON.stringify(document)}\n` : describe(run, operations ?? []))
+        const all = options.operations === true ? await allOperations(service.client, runId) : undefined
+        if (options.json) context.io.out(`${JSON.stringify(all === undefined ? run : { ...run, operations: all })}\n`)
+        else context.io.out(describe(run, all ?? (await firstOperations(service.client, runId))))
       } finally {
         await service.close()
       }
@@ -41,12 +47,25 @@ async function allOperations(client: ApiClient, runId: string): Promise<Operatio
   }
 }
 
+/** At most `shown`: those of the statuses of `shownFirst`, in that order, then others in the order of the plan. */
+async function firstOperations(client: ApiClient, runId: string): Promise<OperationView[]> {
+  const found = new Map<string, OperationView>()
+  for (const status of [...shownFirst, undefined]) {
+    const page = await client.listOperations(runId, { ...(status === undefined ? {} : { status }), limit: shown })
+    for (const operation of page.operations) found.set(operation.operation_id, operation)
+    if (found.size >= shown) break
+  }
+  return [...found.values()].slice(0, shown)
+}
+
 function describe(run: RunView, operations: readonly OperationView[]): string {
   const counts = Object.entries(run.counts).filter(([, count]) => count > 0)
-  const checks = Object.entries(run.checks).map(([check, { ok, total }]) => `${check} ${ok}/${total}`)
+  const checks = Object.entries(run.checks).map(([check, { ok, total, with_errors: errors }]) =>
+    errors === undefined ? `${check} ${ok}/${total}` : `${check} ${ok}/${total} (${errors} with errors as before)`,
+  )
   const rows: [string, string][] = [
     ['run', run.run_id],
-    ['status', `${run.status} (${run.phase})${run.error_code ? `: ${run.error_code} ${run.reason ?? ''}` : ''}`],
+    ['status', statusOf(run)],
     ['agents', run.request.agents.join(', ')],
     ['accepted', run.accepted_at ?? ''],
     ['took', typeof run.duration_ms === 'number' ? formatSeconds(run.duration_ms) : 'not ended'],
@@ -54,19 +73,26 @@ function describe(run: RunView, operations: readonly OperationView[]): string {
     ['checks', checks.join(', ')],
     ['conflicts', String(run.conflicts)],
   ]
-  const failures = run.failures.map(
-    (failure) => `  ${failure.error_code ?? ''}  ${failure.operation_id}  ${failure.reason ?? ''}`,
-  )
   const lines = rows.map(([name, value]) => `${name.padEnd(11)} ${value}`)
-  if (failures.length > 0) lines.push('failures', ...failures.map((line) => clip(line, 160)))
-  return `${[...lines, ...operations.map(operationLine)].join('\n')}\n`
+  return `${[...lines, ...operationLines(run, operations)].join('\n')}\n`
 }
 
-function operationLine(operation: OperationView): string {
-  const { node, outcome } = operation
-  const place = `${node.path} ${node.qualified_name}`
+function statusOf({ status, phase, error_code: code, reason }: RunView): string {
+  return `${status}${hasEnded(status) ? '' : ` (${phase})`}${code ? `: ${code} ${reason ?? ''}` : ''}`
+}
+
+function operationLines(run: RunView, operations: readonly OperationView[]): string[] {
+  if (operations.length === 0) return []
+  const total = Object.values(run.counts).reduce((sum, count) => sum + count, 0)
+  const more = total > operations.length ? [`… and ${total - operations.length} more: --operations lists all`] : []
+  const agentWidth = Math.max(...operations.map(({ agent }) => agent.length))
+  return ['', ...operations.map((operation) => operationLine(operation, agentWidth)), ...more]
+}
+
+function operationLine({ operation_id: id, status, agent, node, outcome }: OperationView, agentWidth: number): string {
+  const why = outcome?.error_code === undefined ? outcome?.summary : `${outcome.error_code} ${outcome.reason ?? ''}`
   return clip(
-    `${operation.operation_id}  ${operation.status.padEnd(10)}  ${operation.agent}  ${place}  ${outcome?.summary ?? ''}`,
-    200,
+    `${id}  ${status.padEnd(10)}  ${agent.padEnd(agentWidth)}  ${nodePlace(node.path, node.qualified_name)}  ${why ?? ''}`,
+    lineWidth,
   )
 }

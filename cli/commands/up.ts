@@ -1,11 +1,13 @@
 import { once } from 'node:events'
 import type { Command } from 'commander'
+import { rehearsalLabel } from '#domain/rehearsal-label.ts'
+import { openApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
-import { rehearsalLabel } from '../progress/result-report.ts'
 import { startEmbedded } from '../run/reach-service.ts'
+import { goingOnWith, unfinishedRuns } from '../run/unfinished-runs.ts'
+import { defaultWorkers } from '../stack/default-workers.ts'
 import type { Stack } from '../stack/start-stack.ts'
 import { modelChoice, portNumber, positiveUpTo } from './option-parsers.ts'
-import { defaultWorkers } from './run.ts'
 
 type UpOptions = { workers: number; port: number; model?: string; json?: true }
 
@@ -25,7 +27,8 @@ async function runStack(options: UpOptions, context: CliContext): Promise<void> 
   const { io, signal, config } = context
   const stack = await startEmbedded(options, context)
   try {
-    io.out(options.json ? `${JSON.stringify(readyView(stack))}\n` : readyText(stack))
+    const earlier = await runsGoneOnWith(stack, signal)
+    io.out(options.json ? `${JSON.stringify(readyView(stack, earlier))}\n` : readyText(stack, earlier))
     if (!options.json && (options.model ?? config.modelUrls ?? 'rehearsal') === 'rehearsal') {
       io.out(`model: ${rehearsalLabel}\n`)
     }
@@ -38,12 +41,21 @@ async function runStack(options: UpOptions, context: CliContext): Promise<void> 
   }
 }
 
-function readyView(stack: Stack) {
-  return { url: stack.url, token: stack.token, processes: stack.processes() }
+async function runsGoneOnWith({ url, token }: Stack, signal: AbortSignal): Promise<string[]> {
+  const client = openApiClient({ url, token, signal })
+  try {
+    return await unfinishedRuns(client)
+  } finally {
+    await client.close()
+  }
 }
 
-function readyText(stack: Stack): string {
+function readyView(stack: Stack, earlierRuns: readonly string[]) {
+  return { url: stack.url, token: stack.token, processes: stack.processes(), earlier_runs: earlierRuns }
+}
+
+function readyText(stack: Stack, earlierRuns: readonly string[]): string {
   const processes = stack.processes().map(({ service, pid }) => `  ${service.padEnd(10)} ${pid}`)
   const access = [`export REMORA_API_URL=${stack.url}`, `export REMORA_TOKEN=${stack.token}`]
-  return `${['ready', ...processes, '', ...access].join('\n')}\n`
+  return `${['ready', ...processes, '', ...access].join('\n')}\n${goingOnWith(earlierRuns)}`
 }

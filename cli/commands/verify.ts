@@ -4,7 +4,9 @@ import { AppError } from '#domain/error.ts'
 import { RunId } from '#domain/ids.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import type { CliContext } from '../cli-context.ts'
+import { orInterrupted } from '../or-interrupted.ts'
 import { startEmbedded } from '../run/reach-service.ts'
+import { findRunningStack } from '../stack/stack-access.ts'
 
 type VerifyOptions = { json?: true }
 type Verification = Awaited<ReturnType<Ledger['verify']>>
@@ -19,19 +21,24 @@ export function addVerifyCommand(program: Command, context: CliContext): void {
     .action(async (runId: string, options: VerifyOptions) => {
       const parsed = RunId.safeParse(runId)
       if (!parsed.success) throw new AppError('RUN_001', `There is no run "${runId}".`)
-      const verification = await withRedis(context, (redis) => openLedger(redis).verify(parsed.data))
+      const verification = await withRedis(context, (redis) =>
+        orInterrupted(openLedger(redis).verify(parsed.data), context.signal),
+      )
       const document = { run_id: runId, ok: verification.violations.length === 0, ...verification }
       context.io.out(options.json ? `${JSON.stringify(document)}\n` : describe(runId, verification))
       if (!document.ok) context.io.exit(1)
     })
 }
 
-/** REMORA_REDIS_URL, else the embedded data. */
+/** REMORA_REDIS_URL, else that of the stack that runs in the data folder, else the embedded data. */
 async function withRedis<T>(context: CliContext, use: (redis: Redis) => Promise<T>): Promise<T> {
-  const given = context.config.storage?.redisUrl
-  if (given !== undefined) return withConnection(given, use)
-  if (context.config.apiUrl !== undefined) {
-    throw new AppError('CONFIG_001', 'verify reads Redis itself: set REMORA_REDIS_URL to that of the service')
+  const { storage, dataDir, apiUrl } = context.config
+  if (storage !== undefined) return withConnection(storage.redisUrl, use)
+  const running = await findRunningStack(dataDir)
+  if (running !== undefined && (apiUrl ?? running.url) === running.url) return withConnection(running.redisUrl, use)
+  if (apiUrl !== undefined) {
+    const advice = 'call it in the folder of the stack, or set REMORA_REDIS_URL to that of the service'
+    throw new AppError('CONFIG_001', `verify reads Redis itself, which ${apiUrl} does not tell: ${advice}`)
   }
   const stack = await startEmbedded({ workers: 0 }, context)
   try {

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import type { WireEvent } from '../api-views.ts'
+import { nodePlace } from '../node-place.ts'
+import { plural } from '../plural.ts'
 
 const Words = z.string().catch('')
 const Count = z.number().catch(0)
@@ -15,9 +17,9 @@ export function describeEvent(event: WireEvent): string | undefined {
     case 'run.planned':
       return `${plural(Count.parse(data['operations']), 'operation')} planned`
     case 'operation.ended':
-      return `${event.agent ?? ''} ${Words.parse(data['status'])}: ${summaryOf(event)}`
+      return `${workOf(event)} ${Words.parse(data['status'])}: ${summaryOf(event)}`
     case 'operation.retried':
-      return `${event.agent ?? ''} tried again: ${Words.parse(data['reason'])}`
+      return `${workOf(event)} tried again: ${Words.parse(data['reason'])}`
     case 'run.composed':
       return 'patch composed'
     case 'run.failed':
@@ -27,8 +29,9 @@ export function describeEvent(event: WireEvent): string | undefined {
   }
 }
 
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
+/** `lint src/money.py round_half_up`: the agent and the node, as far as the event names it. */
+function workOf({ agent, data }: WireEvent): string {
+  return oneLine(`${agent ?? ''} ${nodePlace(Words.parse(data['path']), Words.parse(data['qualified_name']))}`)
 }
 
 function summaryOf(event: WireEvent): string {

@@ -42,7 +42,13 @@ export const workedRun: readonly Said[] = [
     operation_id: 'o1',
     agent: 'lint',
     duration_ms: 1500,
-    data: { status: 'succeeded', summary: 'Fixed 2 faults.', tokens: 1200 },
+    data: {
+      status: 'succeeded',
+      summary: 'Fixed 2 faults.',
+      tokens: 1200,
+      path: 'src/a.py',
+      qualified_name: 'Shelf.count',
+    },
   },
   { event: 'operation.started', operation_id: 'o2', agent: 'docstring' },
   {
@@ -58,7 +64,7 @@ export const workedRun: readonly Said[] = [
     agent: 'docstring',
     duration_ms: 20,
     error_code: 'AGENT_002',
-    data: { status: 'failed', reason: 'model server down', tokens: 0 },
+    data: { path: 'src/shop.py', qualified_name: 'shop.py', status: 'failed', reason: 'model server down', tokens: 0 },
   },
   { event: 'operation.skipped', operation_id: 'o3', agent: 'docstring', data: { cause: 'o2' } },
   { event: 'operation.started', operation_id: 'o4', agent: 'lint', atMs: 2500 },

@@ -31,7 +31,7 @@ describe('the progress of a run', () => {
 
   it('keeps the code and the reason of a failure, once', () => {
     expect(fold(workedRun).failures).toEqual([
-      { operationId: 'o2', agent: 'docstring', code: 'AGENT_002', reason: 'model server down' },
+      { operationId: 'o2', agent: 'docstring', place: 'src/shop.py', code: 'AGENT_002', reason: 'model server down' },
     ])
   })
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { WireEvent } from '../api-views.ts'
+import { nodePlace } from '../node-place.ts'
 import { emptyAgent, shownPhases, type AgentProgress, type ProgressState, type ShownPhase } from './progress-state.ts'
 import { describeEvent } from './describe-event.ts'
 
@@ -96,6 +97,7 @@ function noteFailure(state: ProgressState, event: WireEvent): ProgressState {
   const failure = {
     operationId: event.operation_id ?? '',
     agent: event.agent ?? '',
+    place: nodePlace(Words.parse(event.data['path']) ?? '', Words.parse(event.data['qualified_name']) ?? ''),
     code: event.error_code ?? Words.parse(event.data['error_code']) ?? 'unknown',
     reason: Words.parse(event.data['reason']) ?? Words.parse(event.data['summary']) ?? '',
   }

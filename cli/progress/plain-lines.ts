@@ -1,6 +1,6 @@
 import { unreachable } from '#domain/unreachable.ts'
-import { formatSeconds } from './render-screen.ts'
-import { plural } from './describe-event.ts'
+import { formatSeconds } from '../format-seconds.ts'
+import { plural } from '../plural.ts'
 import { endedOperations, failedOperations, runningOperations, type ProgressState } from './progress-state.ts'
 
 const everyMs = 2000

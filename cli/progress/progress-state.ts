@@ -15,7 +15,7 @@ export type AgentProgress = {
   workMs: number
 }
 
-export type Failure = { operationId: string; agent: string; code: string; reason: string }
+export type Failure = { operationId: string; agent: string; place: string; code: string; reason: string }
 
 export type ProgressState = {
   runId: string

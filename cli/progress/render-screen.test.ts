@@ -3,7 +3,7 @@ import { eventsOf, workedRun } from './events.fixture.ts'
 import { foldProgress } from './fold-progress.ts'
 import { openPaint, widthOf } from './paint.ts'
 import { emptyProgress } from './progress-state.ts'
-import { formatSeconds, renderScreen } from './render-screen.ts'
+import { renderScreen } from './render-screen.ts'
 
 const state = eventsOf(workedRun).reduce(foldProgress, emptyProgress('r1'))
 
@@ -21,8 +21,8 @@ operations  3 done · 1 running · 1 failed
   40 nodes discovered
   4 operations planned
   lint tried again: lost
-  lint succeeded: Fixed 2 faults.
-  docstring failed: AGENT_002 model server down
+  lint src/a.py Shelf.count succeeded: Fixed 2 fa…
+  docstring src/shop.py failed: AGENT_002 model s…
 `)
   })
 
@@ -48,7 +48,19 @@ operations  3 done · 1 running · 1 failed
     expect(coloured(false)).toBe(false)
   })
 
-  it('tells times in the unit a person would use', () => {
-    expect([850, 12_340, 245_000].map(formatSeconds)).toEqual(['850 ms', '12.3 s', '4 min 05 s'])
+  it('shows the review as under way from the last operation to the end of the run', () => {
+    const review = (said: Parameters<typeof eventsOf>[0]) =>
+      renderScreen(eventsOf(said).reduce(foldProgress, emptyProgress('r1')), {
+        width: 34,
+        elapsedMs: 0,
+        paint: openPaint(false),
+      })[5]
+    const ended = [...workedRun, { event: 'operation.ended', operation_id: 'o4', agent: 'lint', data: {} }]
+    const composed = [...ended, { event: 'run.composed' }]
+    expect(review(workedRun)).toBe('review      ░░░░░░░')
+    expect(review(ended)).toBe('review      ▒▒▒▒▒▒▒ 1 change')
+    expect(review(composed)).toBe('review      ▒▒▒▒▒▒▒ 1 change')
+    expect(review([...composed, { event: 'run.completed' }])).toBe('review      ███████ 1 change')
+    expect(review([...ended, { event: 'run.cancelled' }])).toBe('review      ░░░░░░░')
   })
 })

@@ -1,6 +1,7 @@
 import { unreachable } from '#domain/unreachable.ts'
+import { formatSeconds } from '../format-seconds.ts'
+import { plural } from '../plural.ts'
 import { clip, type Paint } from './paint.ts'
-import { plural } from './describe-event.ts'
 import {
   endedOperations,
   failedOperations,
@@ -34,19 +35,33 @@ export function renderScreen(state: ProgressState, view: ScreenView): string[] {
 
 function phaseLine(state: ProgressState, phase: ShownPhase, width: number, paint: Paint): string {
   const share = phaseShare(state, phase)
-  const barWidth = Math.max(4, Math.min(40, width - labelWidth - countWidth - 2))
-  const full = Math.floor(share * barWidth)
-  const bar = '█'.repeat(full) + '░'.repeat(barWidth - full)
+  const bar = barOf(share, Math.max(4, Math.min(40, width - labelWidth - countWidth - 2)))
   const label = phase.padEnd(labelWidth)
   return `${label} ${paint(share === 1 ? 'green' : 'cyan', bar)} ${clip(phaseFigure(state, phase), countWidth)}`.trimEnd()
 }
 
-/** From 0 to 1. Only the execution's share is known while it goes on. */
-function phaseShare(state: ProgressState, phase: ShownPhase): number {
+/** Grey all over for a phase that goes on and whose share nobody knows. */
+function barOf(share: number | 'under way', width: number): string {
+  if (share === 'under way') return '▒'.repeat(width)
+  const full = Math.floor(share * width)
+  return '█'.repeat(full) + '░'.repeat(width - full)
+}
+
+/** From 0 to 1; only the execution's share is known while it goes on. */
+function phaseShare(state: ProgressState, phase: ShownPhase): number | 'under way' {
   if (state.status === 'completed') return 1
+  if (phase === 'review' && isInReview(state)) return 'under way'
   const distance = shownPhases.indexOf(phase) - shownPhases.indexOf(state.phase)
   if (distance !== 0) return distance < 0 ? 1 : 0
-  return phase === 'execution' && state.total ? endedOperations(state) / state.total : 0
+  if (phase === 'execution' && state.total !== undefined)
+    return state.total === 0 ? 1 : endedOperations(state) / state.total
+  return state.status === 'running' ? 'under way' : 0
+}
+
+/** The patch is composed and proved once every operation has ended; no event says that this begins. */
+function isInReview(state: ProgressState): boolean {
+  if (state.status !== 'running') return false
+  return state.phase === 'review' || (state.phase === 'execution' && endedOperations(state) === state.total)
 }
 
 function phaseFigure(state: ProgressState, phase: ShownPhase): string {
@@ -60,16 +75,8 @@ function phaseFigure(state: ProgressState, phase: ShownPhase): string {
     case 'execution':
       return state.total === undefined ? '' : `${endedOperations(state)}/${state.total}`
     case 'review':
-      return state.phase === 'review' ? plural(state.changeSets, 'change') : ''
+      return state.phase === 'review' || isInReview(state) ? plural(state.changeSets, 'change') : ''
     default:
       return unreachable(phase)
   }
-}
-
-/** `850 ms`, `12.3 s`, `4 min 05 s`. */
-export function formatSeconds(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`
-  if (ms < 100_000) return `${(ms / 1000).toFixed(1)} s`
-  const seconds = Math.round(ms / 1000)
-  return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`
 }

@@ -17,7 +17,7 @@ const run = RunView.parse({
   duration_ms: 3210,
   error_code: null,
   reason: null,
-  checks: { parses: { ok: 2, total: 2 } },
+  checks: { parses: { ok: 2, total: 2, with_errors: 1 } },
   conflicts: 1,
 })
 const patch = { path: 'out.patch', applied: false, hint: 'git apply out.patch' }
@@ -34,16 +34,18 @@ docstring           2          0          0        1       1       0  20 ms
 lint                1          1          0        0       0   1,200  1.5 s
 
 Checked on the composed files:
-  parses             2 of 2 files
+  parses             2 of 2 files, 1 with syntax errors it had before
 
 1 operation failed:
-  AGENT_002  docstring o2  model server down
+  AGENT_002  docstring o2  src/shop.py: model server down
 
 1 change set left out of the patch:
   WORK_001  c1  overlaps c0
 
 Proposed patch: out.patch
 Apply it:       git apply out.patch
+
+rehearsal model (no LLM): its texts are made by rules, for show.
 `)
   })
 

@@ -1,10 +1,9 @@
+import { rehearsalLabel } from '#domain/rehearsal-label.ts'
 import type { RunView } from '../api-views.ts'
+import { formatSeconds } from '../format-seconds.ts'
+import { plural } from '../plural.ts'
 import { clip, widthOf, type Paint } from './paint.ts'
-import { plural } from './describe-event.ts'
 import { failedOperations, type AgentProgress, type ProgressState } from './progress-state.ts'
-import { formatSeconds } from './render-screen.ts'
-
-export const rehearsalLabel = 'rehearsal model (no LLM)'
 
 /** What became of the patch. */
 export type PatchResult = { path: string; applied: boolean; hint: string } | undefined
@@ -25,6 +24,7 @@ export function renderReport({ state, run, patch, conflicts }: ReportParts, pain
     failureLines(state, paint),
     conflictLines(run, conflicts, paint),
     patchLines(run, patch, paint),
+    modelLines(state),
   ]
   return `${blocks
     .filter((block) => block.length > 0)
@@ -33,11 +33,19 @@ export function renderReport({ state, run, patch, conflicts }: ReportParts, pain
 }
 
 function headline(state: ProgressState, run: RunView, paint: Paint): string {
-  const tone = run.status !== 'completed' ? 'red' : failedOperations(state) > 0 ? 'yellow' : 'green'
+  const tone = toneOf(state, run)
   const took = run.duration_ms === null || run.duration_ms === undefined ? '' : ` in ${formatSeconds(run.duration_ms)}`
   const why = run.error_code === null || run.error_code === undefined ? '' : `: ${run.error_code} ${run.reason ?? ''}`
   const model = state.models.length === 0 ? '' : `  ·  ${state.models.join(', ')}`
   return `${paint('bold', `run ${run.run_id}`)} ${paint(tone, run.status)}${took}${clip(why, lineWidth)}${model}`
+}
+
+function toneOf(state: ProgressState, run: RunView): 'red' | 'yellow' | 'green' {
+  if (run.status !== 'completed') return 'red'
+  const failed = failedOperations(state)
+  const agents = Object.values(state.agents)
+  if (failed > 0 && agents.every(({ succeeded, unchanged }) => succeeded + unchanged === 0)) return 'red'
+  return failed > 0 ? 'yellow' : 'green'
 }
 
 function table(state: ProgressState, paint: Paint): string[] {
@@ -58,9 +66,10 @@ function figures(agent: AgentProgress): string[] {
 }
 
 function evidenceLines(run: RunView, paint: Paint): string[] {
-  const lines = Object.entries(run.checks).map(([check, { ok, total }]) => {
-    const tone = ok === total ? 'green' : 'red'
-    return `  ${check.padEnd(18)} ${paint(tone, `${ok} of ${plural(total, 'file')}`)}`
+  const lines = Object.entries(run.checks).map(([check, { ok, total, with_errors: withErrors = 0 }]) => {
+    const tone = ok < total ? 'red' : withErrors > 0 ? 'yellow' : 'green'
+    const rest = withErrors === 0 ? '' : `, ${withErrors} with syntax errors it had before`
+    return `  ${check.padEnd(18)} ${paint(tone, `${ok} of ${plural(total, 'file')}${rest}`)}`
   })
   return lines.length === 0 ? [] : ['Checked on the composed files:', ...lines]
 }
@@ -69,8 +78,8 @@ function failureLines(state: ProgressState, paint: Paint): string[] {
   const total = failedOperations(state)
   if (total === 0) return []
   const shown = state.failures.slice(0, shownFailures)
-  const lines = shown.map(({ agent, operationId, code, reason }) =>
-    clip(`  ${code}  ${agent} ${operationId}  ${reason}`, lineWidth),
+  const lines = shown.map(({ agent, operationId, place, code, reason }) =>
+    clip(`  ${code}  ${agent} ${operationId}  ${place}: ${reason}`, lineWidth),
   )
   const rest = total > shown.length ? [`  … and ${total - shown.length} more`] : []
   return [paint('red', `${plural(total, 'operation')} failed:`), ...lines, ...rest]
@@ -90,4 +99,8 @@ function patchLines(run: RunView, patch: PatchResult, paint: Paint): string[] {
   if (patch === undefined) return ['Nothing to change: no patch was written.']
   if (patch.applied) return [`Proposed patch: ${patch.path}`, paint('green', 'Applied.')]
   return [`Proposed patch: ${patch.path}`, `Apply it:       ${patch.hint}`]
+}
+
+function modelLines(state: ProgressState): string[] {
+  return state.models.includes(rehearsalLabel) ? [`${rehearsalLabel}: its texts are made by rules, for show.`] : []
 }

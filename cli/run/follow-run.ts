@@ -1,8 +1,8 @@
 import { AppError } from '#domain/error.ts'
-import { endedRunStatuses } from '#domain/run.ts'
 import { delay } from '#platform/clock.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { EventPage, WireEvent } from '../api-views.ts'
+import { hasEnded } from '../has-ended.ts'
 
 export type Follower = {
   onEvent(event: WireEvent): void
@@ -29,7 +29,7 @@ export async function followRun(
     for (const event of page.events) follower.onEvent(event)
     follower.onPage?.()
     after = page.next_after
-    if (page.events.length === 0 && isOver(page.run_status)) return page.run_status
+    if (page.events.length === 0 && hasEnded(page.run_status)) return page.run_status
   }
 }
 
@@ -51,8 +51,4 @@ async function readPage(
 
 function mayPass(error: unknown): boolean {
   return error instanceof AppError && (error.retry || error.code === 'CONFIG_006')
-}
-
-function isOver(status: string): boolean {
-  return endedRunStatuses.some((ended) => ended === status)
 }

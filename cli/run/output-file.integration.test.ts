@@ -35,6 +35,18 @@ describe('the place a patch goes to', () => {
     }
   })
 
+  it('is refused in words of the folder that was named', async () => {
+    await writeFile(join(dir, 'file'), '')
+    const places = {
+      [join(dir, 'missing', 'out.patch')]: `folder ${join(dir, 'missing')} does not exist`,
+      [join(dir, 'file', 'out.patch')]: `${join(dir, 'file')} is not a folder`,
+      '/proc/out.patch': 'folder /proc is not writable',
+    }
+    for (const [path, fault] of Object.entries(places)) {
+      await expect(requireWritable(path)).rejects.toThrow(new RegExp(`^${path} cannot be written: ${fault}$`))
+    }
+  })
+
   it('holds the whole content or what it held before', async () => {
     const path = join(dir, 'out.patch')
     await writeWhole(path, chunks('one\n', 'two\n'))

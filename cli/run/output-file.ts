@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { createWriteStream, type WriteStream } from 'node:fs'
-import { rename, rm, stat, writeFile } from 'node:fs/promises'
+import { access, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { once } from 'node:events'
 import { dirname, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '#domain/error.ts'
+
+/** How a system says that nothing can be made or changed in a folder that exists; /proc says ENOENT. */
+const refusals = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT'])
 
 /** CONFIG_003 unless a file can be written at `path`; leaves nothing behind. Called before any work is done. */
 export async function requireWritable(path: string): Promise<void> {
@@ -15,7 +18,7 @@ export async function requireWritable(path: string): Promise<void> {
     await writeFile(probe, '')
     await rm(probe)
   } catch (error) {
-    throw notWritable(path, error)
+    throw await notWritable(path, error)
   }
 }
 
@@ -27,7 +30,7 @@ export async function writeWhole(path: string, content: AsyncIterable<Uint8Array
     await rename(temporary, path)
   } catch (error) {
     await rm(temporary, { force: true })
-    throw error instanceof AppError ? error : notWritable(path, error)
+    throw error instanceof AppError ? error : await notWritable(path, error)
   }
 }
 
@@ -39,7 +42,7 @@ export async function openLineFile(path: string): Promise<LineFile> {
   try {
     await once(file, 'open')
   } catch (error) {
-    throw notWritable(path, error)
+    throw await notWritable(path, error)
   }
   return { add: (line) => void file.write(`${line}\n`), close: () => end(file) }
 }
@@ -54,7 +57,21 @@ function temporaryBeside(path: string): string {
   return resolve(dirname(path), `.remora-${randomUUID()}.part`)
 }
 
-function notWritable(path: string, cause: unknown): AppError {
-  const reason = cause instanceof Error ? cause.message : String(cause)
-  return new AppError('CONFIG_003', `${path} is not writable: ${reason}`, { cause })
+async function notWritable(path: string, cause: unknown): Promise<AppError> {
+  return new AppError('CONFIG_003', `${path} cannot be written: ${await reasonOf(path, cause)}`, { cause })
+}
+
+/** In words of the file or folder the caller named, not of the one beside it that was tried. */
+async function reasonOf(path: string, cause: unknown): Promise<string> {
+  const folder = dirname(path)
+  const stats = await stat(folder).catch(() => undefined)
+  if (stats === undefined) return `folder ${folder} does not exist`
+  if (!stats.isDirectory()) return `${folder} is not a folder`
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
+  if (!refusals.has(code)) return code
+  const isThere = await access(path).then(
+    () => true,
+    () => false,
+  )
+  return isThere ? `it or folder ${folder} is not writable` : `folder ${folder} is not writable`
 }

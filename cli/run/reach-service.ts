@@ -2,11 +2,13 @@ import { join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { openApiClient, type ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
+import { findRunningStack } from '../stack/stack-access.ts'
 import type { Stack } from '../stack/start-stack.ts'
+import { shownPath } from './shown-path.ts'
 
 export type Service = {
   client: ApiClient
-  /** The stack that was started for this; undefined when REMORA_API_URL names a running service. */
+  /** The stack that was started for this; undefined when a running service is used. */
   stack: Stack | undefined
   close(): Promise<void>
 }
@@ -38,12 +40,29 @@ export async function reachService(choice: StackChoice, context: CliContext): Pr
   }
 }
 
-/** A client of the service REMORA_API_URL names; CONFIG_001 when it is unset. */
-export function runningService({ config, signal }: CliContext): ApiClient {
-  if (config.apiUrl === undefined) {
-    throw new AppError('CONFIG_001', 'REMORA_API_URL is not set: name a running service, or use "remora run"')
-  }
-  return openApiClient({ url: config.apiUrl, token: config.token, signal })
+/** The runs there are: those of a running service (see `findService`), else those kept in the data folder. */
+export async function reachRuns(context: CliContext): Promise<Service> {
+  const client = await findService(context)
+  if (client === undefined) return reachService({ workers: 0 }, context)
+  return { client, stack: undefined, close: client.close }
+}
+
+/** A client of a running service (see `findService`); CONFIG_001 when there is none. */
+export async function runningService(context: CliContext): Promise<ApiClient> {
+  const client = await findService(context)
+  if (client !== undefined) return client
+  const folder = shownPath(context.config.dataDir, context.cwd)
+  throw new AppError(
+    'CONFIG_001',
+    `no stack runs in ${folder}: start one with "remora up", name a running service in REMORA_API_URL, or use "remora run"`,
+  )
+}
+
+/** The service REMORA_API_URL names, else the stack that another command runs in the data folder. */
+async function findService({ config, signal }: CliContext): Promise<ApiClient | undefined> {
+  if (config.apiUrl !== undefined) return openApiClient({ url: config.apiUrl, token: config.token, signal })
+  const running = await findRunningStack(config.dataDir)
+  return running === undefined ? undefined : openApiClient({ url: running.url, token: running.token, signal })
 }
 
 /** Loaded only when it is needed: the services are most of what there is to load. */

@@ -1,8 +1,12 @@
+import { rehearsalLabel } from '#domain/rehearsal-label.ts'
 import type { AgentProgress } from '../progress/progress-state.ts'
-import { rehearsalLabel, type ReportParts } from '../progress/result-report.ts'
+import type { ReportParts } from '../progress/result-report.ts'
 
-/** The last line of `remora run --json`. `patch` is null when the run proposes no change or did not complete. */
-export function resultView({ state, run, patch, conflicts }: ReportParts) {
+/**
+ * The last line of `remora run --json`. `patch` is null when the run proposes no change or did not complete;
+ * `earlierRuns` are those the stack went on with beside this one.
+ */
+export function resultView({ state, run, patch, conflicts }: ReportParts, earlierRuns: readonly string[] = []) {
   return {
     result: {
       run_id: run.run_id,
@@ -21,6 +25,7 @@ export function resultView({ state, run, patch, conflicts }: ReportParts) {
         reason,
       })),
       conflict_count: run.conflicts,
+      earlier_runs: earlierRuns,
       patch: patch === undefined ? null : { path: patch.path, applied: patch.applied, apply_with: patch.hint },
     },
   }

@@ -1,25 +1,25 @@
-import { relative, resolve } from 'node:path'
+import { resolve } from 'node:path'
+import { rehearsalLabel } from '#domain/rehearsal-label.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { RunView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
-import { packPath } from '../pack-folder.ts'
+import type { Packed } from '../pack-folder.ts'
 import { openPaint } from '../progress/paint.ts'
-import { failedOperations } from '../progress/progress-state.ts'
-import { rehearsalLabel, renderReport, type ConflictLine, type PatchResult } from '../progress/result-report.ts'
+import { renderReport, type ConflictLine, type PatchResult } from '../progress/result-report.ts'
 import { applyHint, applyPatch, requireFolder } from './apply-patch.ts'
+import { exitCodeOf } from './exit-code.ts'
 import { followRun } from './follow-run.ts'
 import { requireKnown } from './known-agents.ts'
 import { openLineFile, requireWritable, writeWhole } from './output-file.ts'
 import { reachService, type Service } from './reach-service.ts'
 import { resultView } from './result-view.ts'
+import { shownPath } from './shown-path.ts'
 import { showProgress, type ShownProgress } from './show-progress.ts'
+import { packSource, submitSource, type Submission } from './submit-source.ts'
+import { goingOnWith, unfinishedRuns } from './unfinished-runs.ts'
 
-export type RunOrder = {
+export type RunOrder = Submission & {
   path: string
-  agents: readonly string[]
-  paths?: readonly string[]
-  limit?: number
-  accept: 'none'
   /** Undefined: `remora-<run id>.patch` in the current folder. */
   out?: string
   apply: boolean
@@ -39,12 +39,12 @@ const conflictPages = 20
  * Stops what it started, also when it throws.
  */
 export async function runOnce(order: RunOrder, context: CliContext): Promise<void> {
-  await checkFirst(order, context)
+  const packed = await checkFirst(order, context)
   const events = order.events === undefined ? undefined : await openLineFile(resolve(context.cwd, order.events))
   try {
     const service = await reachService({ workers: order.workers, model: order.model }, context)
     try {
-      await runOn(service, order, { context, onLine: events?.add })
+      await runOn(service, order, { context, packed, onLine: events?.add })
     } finally {
       await service.close()
     }
@@ -53,56 +53,45 @@ export async function runOnce(order: RunOrder, context: CliContext): Promise<voi
   }
 }
 
-/** Everything that can be wrong with the call is said before anything is started. */
-async function checkFirst(order: RunOrder, { config, cwd }: CliContext): Promise<void> {
+/** Everything that can be wrong with the call is said before anything is started or made. */
+async function checkFirst(order: RunOrder, context: CliContext): Promise<Packed> {
+  const { config, cwd } = context
   if (config.apiUrl === undefined) requireKnown(order.agents, order.known)
   if (order.apply) await requireFolder(resolve(cwd, order.path))
   await requireWritable(resolve(cwd, order.out ?? 'remora.patch'))
+  return packSource(order.path, context)
 }
 
-type Running = { context: CliContext; onLine: ((line: string) => void) | undefined }
+type Running = { context: CliContext; packed: Packed; onLine: ((line: string) => void) | undefined }
 
-async function runOn({ client, stack }: Service, order: RunOrder, { context, onLine }: Running): Promise<void> {
+async function runOn({ client, stack }: Service, order: RunOrder, running: Running): Promise<void> {
+  const { context, packed, onLine } = running
   const { io, signal, config } = context
   const rehearsed = stack !== undefined && (order.model ?? config.modelUrls ?? 'rehearsal') === 'rehearsal'
   if (rehearsed) io.err(`model: ${rehearsalLabel}\n`)
-  const runId = await submit(client, order, context)
+  const earlier = stack === undefined ? [] : await unfinishedRuns(client)
+  io.err(goingOnWith(earlier))
+  const runId = await submitSource(client, order, packed)
   const progress = showProgress(runId, { json: order.json, onLine }, context)
   try {
     await followRun(runId, progress, { client, signal })
   } catch (error) {
     progress.close()
-    if (signal.aborted)
-      io.err(`\nStopped. Run ${runId} stays in ${stack === undefined ? 'the service' : config.dataDir}.\n`)
+    if (signal.aborted) io.err(`\n${whatStays(runId, stack !== undefined, context)}\n`)
     throw error
   }
   progress.close()
   const run = await client.getRun(runId)
   const patch = run.status === 'completed' ? await takePatch(client, run, order, context) : undefined
-  await report({ client, order, context }, { progress, run, patch })
+  await report({ client, order, context }, { progress, run, patch, earlier })
 }
 
-/** Packs the path and sends it; answers the run's id. */
-export async function submit(
-  client: ApiClient,
-  order: Pick<RunOrder, 'path' | 'agents' | 'paths' | 'limit' | 'accept'>,
-  { cwd, io, signal }: CliContext,
-): Promise<string> {
-  const packed = await packPath(resolve(cwd, order.path), { signal })
-  if (packed.skipped.length > 0) io.err(`skipped ${packed.skipped.length}: ${listed(packed.skipped)}\n`)
-  const request = {
-    agents: order.agents,
-    accept: order.accept,
-    ...(order.paths === undefined ? {} : { paths: order.paths }),
-    ...(order.limit === undefined ? {} : { limits: { operations: order.limit } }),
-  }
-  const accepted = await client.submit({ request, archive: packed.stream })
-  return accepted.run_id
-}
-
-function listed(skipped: readonly { path: string; reason: string }[]): string {
-  const first = skipped.slice(0, 3).map(({ path, reason }) => `${path} (${reason})`)
-  return `${first.join(', ')}${skipped.length > 3 ? ' …' : ''}`
+/** What becomes of a run nobody waits for any more. */
+function whatStays(runId: string, isOurs: boolean, { cwd, config }: CliContext): string {
+  if (!isOurs) return `Run ${runId} goes on in the service at ${config.apiUrl}.`
+  const folder = shownPath(config.dataDir, cwd)
+  const forget = `remove ${folder} to forget it`
+  return `Run ${runId} is kept in ${folder} and goes on when a stack is started here again; ${forget}.`
 }
 
 async function takePatch(client: ApiClient, run: RunView, order: RunOrder, { cwd }: CliContext): Promise<PatchResult> {
@@ -112,26 +101,24 @@ async function takePatch(client: ApiClient, run: RunView, order: RunOrder, { cwd
   await writeWhole(target, content)
   const folder = resolve(cwd, order.path)
   if (order.apply) await applyPatch(folder, target)
-  const path = relative(cwd, target)
   return {
-    path: path.startsWith('..') ? target : path,
+    path: shownPath(target, cwd),
     applied: order.apply,
     hint: await applyHint(folder, target, cwd),
   }
 }
 
-type Ended = { progress: ShownProgress; run: RunView; patch: PatchResult }
+type Ended = { progress: ShownProgress; run: RunView; patch: PatchResult; earlier: readonly string[] }
 
 async function report(
   { client, order, context }: { client: ApiClient; order: RunOrder; context: CliContext },
-  { progress, run, patch }: Ended,
+  { progress, run, patch, earlier }: Ended,
 ): Promise<void> {
   const state = progress.state()
   const conflicts = await firstConflicts(client, run)
-  if (order.json) context.io.out(`${JSON.stringify(resultView({ state, run, patch, conflicts }))}\n`)
+  if (order.json) context.io.out(`${JSON.stringify(resultView({ state, run, patch, conflicts }, earlier))}\n`)
   else context.io.out(`\n${renderReport({ state, run, patch, conflicts }, openPaint(context.colored))}`)
-  if (run.status !== 'completed') context.io.exit(1)
-  else if (failedOperations(state) > 0) context.io.exit(3)
+  context.io.exit(exitCodeOf(run.status, state))
 }
 
 async function firstConflicts(client: ApiClient, run: RunView): Promise<ConflictLine[]> {

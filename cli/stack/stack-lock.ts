@@ -1,15 +1,13 @@
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { delay } from '#platform/clock.ts'
+import { makeDataFolder } from './data-folder.ts'
+import { identify, isAlive, ProcessIdentity } from './process-identity.ts'
 
-/** `startedAt` tells a process from a later one that was given the same id; empty where the system does not say. */
-const LockedProcess = z.object({ pid: z.int().positive(), startedAt: z.string() })
-type LockedProcess = z.infer<typeof LockedProcess>
-
-const LockFile = z.object({ owner: LockedProcess, children: z.array(LockedProcess) })
+const LockFile = z.object({ owner: ProcessIdentity, children: z.array(ProcessIdentity) })
 type LockFile = z.infer<typeof LockFile>
 
 export type StackLock = {
@@ -21,11 +19,11 @@ export type StackLock = {
 const orphanMs = 10_000
 
 /**
- * Takes the data folder (made if missing) for this process. CONFIG_006 when a living stack has it. The lock of a dead
- * one is taken over, once the processes it had started are gone too.
+ * Takes the data folder (made if missing) for this process. CONFIG_003 when it cannot be made or written, CONFIG_006
+ * when a living stack has it. The lock of a dead one is taken over, once the processes it had started are gone too.
  */
 export async function lockStack(dataDir: string): Promise<StackLock> {
-  await mkdir(dataDir, { recursive: true })
+  await makeDataFolder(dataDir)
   const path = join(dataDir, 'stack.lock')
   const held: LockFile = { owner: await identify(process.pid), children: [] }
   await acquire(path, held, dataDir)
@@ -82,7 +80,7 @@ async function readLock(path: string): Promise<LockFile | undefined> {
   }
 }
 
-async function waitForOrphans(children: readonly LockedProcess[], dataDir: string): Promise<void> {
+async function waitForOrphans(children: readonly ProcessIdentity[], dataDir: string): Promise<void> {
   const deadline = performance.now() + orphanMs
   for (const child of children) {
     while (await isAlive(child)) {
@@ -92,33 +90,10 @@ async function waitForOrphans(children: readonly LockedProcess[], dataDir: strin
   }
 }
 
-async function identify(pid: number): Promise<LockedProcess> {
-  return { pid, startedAt: await startTime(pid) }
-}
-
-async function isAlive(process: LockedProcess): Promise<boolean> {
-  if (!answersSignal(process.pid)) return false
-  return (await startTime(process.pid)) === process.startedAt
-}
-
-function answersSignal(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
-}
-
-/** Clock ticks since boot, field 22 of proc(5) `stat`; the name before it, in brackets, may hold spaces. */
-async function startTime(pid: number): Promise<string> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
-}
-
 function inUse(dataDir: string, pid: number | undefined): AppError {
   const holder = pid === undefined ? 'Another process' : `Process ${pid}`
   return new AppError(
     'CONFIG_006',
-    `${holder} already runs a stack in ${dataDir}: use it (REMORA_API_URL), stop it, or choose another REMORA_DATA_DIR.`,
+    `${holder} already runs a stack in ${dataDir}: hand it work with "remora submit", stop it, or choose another REMORA_DATA_DIR.`,
   )
 }

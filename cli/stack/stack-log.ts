@@ -1,8 +1,7 @@
 import { createWriteStream } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import { once } from 'node:events'
-import { dirname } from 'node:path'
 import { openLog, type Log, type LogLevel } from '#platform/log.ts'
+import { dataNotWritable } from './data-folder.ts'
 
 export type StackLog = {
   level: LogLevel
@@ -12,7 +11,10 @@ export type StackLog = {
   close(): Promise<void>
 }
 
-/** The log of an embedded stack and its children: the file at `path`, written anew, or stderr when there is none. */
+/**
+ * The log of an embedded stack and its children: the file at `path`, in a folder that is there, written anew, or stderr
+ * when there is none. CONFIG_003 when it cannot be written.
+ */
 export async function openStackLog(options: {
   path: string | undefined
   level: LogLevel
@@ -28,9 +30,10 @@ function stderrSink() {
 }
 
 async function fileSink(path: string) {
-  await mkdir(dirname(path), { recursive: true })
   const file = createWriteStream(path)
-  await once(file, 'open')
+  await once(file, 'open').catch((error: unknown) => {
+    throw dataNotWritable(path, error)
+  })
   return {
     write: (text: string) => void file.write(text),
     async close() {

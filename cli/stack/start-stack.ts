@@ -9,6 +9,7 @@ import { startGuardedRedis, type GuardedRedis } from './guarded-redis.ts'
 import { startInProcess, startRehearsalModel } from './in-process-services.ts'
 import { servicesEnv, storeEnv, workerEnv, type ModelAccess } from './stack-env.ts'
 import { lockStack, type StackLock } from './stack-lock.ts'
+import { publishAccess } from './stack-access.ts'
 import { openStackLog, type StackLog } from './stack-log.ts'
 import { startWorkerPool, type WorkerPool } from './worker-pool.ts'
 
@@ -48,7 +49,8 @@ type Parts = { redis: GuardedRedis; s3: LocalS3; workers: WorkerPool | undefined
 /**
  * The whole service on one machine: a private Redis, a private S3 and the workers as processes of their own, API,
  * discovery and the rehearsal model inside this one. What was started is stopped again when a part does not start.
- * CONFIG_006 when Redis is not installed or another stack has the folder.
+ * CONFIG_006 when Redis is not installed, another stack has the folder or the port is taken; CONFIG_003 when the folder
+ * cannot be written. A stack with workers is to be found by other commands (stack-access.ts) while it runs.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const releaser = openReleaser()
@@ -77,6 +79,8 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   const env = servicesEnv(stores, { token, port: options.port })
   const { url } = await startInProcess({ env, discovery: workers !== undefined, log: log.entry, releaser })
   options.signal.throwIfAborted()
+  const access = { url, token, redisUrl: redis.url, s3Endpoint: s3.endpoint }
+  if (workers !== undefined) releaser.add('access', await publishAccess(options.dataDir, access))
   return assemble({ url, token, releaser }, { redis, s3, workers, failure: watchParts({ redis, s3, workers }) })
 }
 

@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { createInterface } from 'node:readline'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { boundPort, closeServer } from '#platform/http-health.ts'
 import { until } from '#testing/until.ts'
 
 const remora = fileURLToPath(new URL('../remora.mjs', import.meta.url))
@@ -14,6 +16,7 @@ const Ready = z.strictObject({
   url: z.url(),
   token: z.string().min(16),
   processes: z.array(z.strictObject({ service: z.string(), pid: z.int().positive() })),
+  earlier_runs: z.array(z.string()),
 })
 
 let dir = ''
@@ -34,6 +37,27 @@ function startUp(args: readonly string[] = []) {
   const exited = once(child, 'close').then(([code]: unknown[]) => code)
   const ready = once(createInterface(child.stdout), 'line').then(([line]) => Ready.parse(JSON.parse(String(line))))
   return { child, exited, ready, errors: () => errors }
+}
+
+/** Another command in the same folder. */
+const inFolder = (...args: readonly string[]) => inFolderWith({}, ...args)
+
+async function inFolderWith(env: Readonly<Record<string, string>>, ...args: readonly string[]) {
+  const settings = { PATH: process.env['PATH'] ?? '', ...env }
+  const child = spawn(process.execPath, [remora, ...args], {
+    cwd: dir,
+    env: settings,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [out, err] = [collect(child.stdout), collect(child.stderr)]
+  const [code]: unknown[] = await once(child, 'close')
+  return { code, out: out(), err: err() }
+}
+
+function collect(stream: NodeJS.ReadableStream): () => string {
+  let text = ''
+  stream.setEncoding('utf8').on('data', (more: string) => (text += more))
+  return () => text
 }
 
 function isAlive(pid: number): boolean {
@@ -105,6 +129,46 @@ describe('remora up', () => {
     expect(second.errors()).toContain(`CONFIG_006 Process ${first.child.pid} already runs a stack`)
     first.child.kill('SIGTERM')
     expect(await first.exited).toBe(0)
+  })
+
+  it('is found by the other commands in its folder', async () => {
+    const up = startUp()
+    const { url, token } = await up.ready
+    await writeFile(join(dir, 'a.py'), 'def price():\n    return f"price"\n')
+    const submitted = await inFolder('submit', '.', '--agents', 'lint')
+    expect(submitted).toMatchObject({ code: 0, err: expect.not.stringContaining('remora:') })
+    const runId = submitted.out.trim()
+    await until(async () => (await inFolder('show', runId)).out.includes('completed'))
+    expect((await inFolder('show', runId)).out).toMatch(
+      /\nstatus +completed\n[^]*\n\S+ {2}succeeded +lint {2}a\.py price/,
+    )
+    expect((await inFolder('runs')).out).toContain(runId)
+    expect((await inFolder('diff', runId)).out).toContain('+    return "price"')
+    expect(await inFolder('verify', runId)).toMatchObject({ code: 0, out: expect.stringContaining('no violation') })
+
+    const told = { REMORA_API_URL: url, REMORA_TOKEN: token }
+    expect(await inFolderWith(told, 'verify', runId)).toMatchObject({ code: 0, err: '' })
+
+    const run = await inFolder('run', '.', '--agents', 'lint')
+    expect(run).toMatchObject({ code: 1, err: expect.stringMatching(/already runs a stack in .*"remora submit"/) })
+    up.child.kill('SIGTERM')
+    expect(await up.exited).toBe(0)
+    expect(await readdir(join(dir, '.remora'))).not.toContain('stack-access.json')
+    expect((await inFolder('submit', '.', '--agents', 'lint')).err).toMatch(
+      /CONFIG_001 no stack runs in \.remora: .*up/,
+    )
+  })
+
+  it('says in one line that its port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const port = boundPort(other)
+    const { code, err } = await inFolder('up', '--port', String(port), '--workers', '1')
+    await closeServer(other)
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: `remora: CONFIG_006 port ${port} is taken: use --port or REMORA_API_PORT for another one\n`,
+    })
   })
 
   it('starts a killed worker again', async () => {

@@ -47,6 +47,13 @@ describe('the worker pool', () => {
     await pool.stop()
   })
 
+  it('says what a worker threw, not where the trace of it ends', async () => {
+    const entry = await entryOf("throw new TypeError('no such model')")
+    const pool = startWorkerPool({ count: 1, env: {}, log, entry })
+    await expect(pool.failed).rejects.toThrow('the last with exit code 1: TypeError: no such model')
+    await pool.stop()
+  })
+
   it('gives a worker no more of the environment than it is told to', async () => {
     const report = join(dir, 'env.json')
     const source = `import { writeFileSync } from 'node:fs'

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { AppError } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
 import type { Env } from '#platform/env.ts'
+import { lastWords } from './last-words.ts'
 import type { StackLog } from './stack-log.ts'
 
 export type WorkerPool = {
@@ -18,6 +19,8 @@ const workerEntry = fileURLToPath(new URL('../../services/worker/main.ts', impor
 const stopMs = 6_000
 const deathsAllowed = 5
 const withinMs = 60_000
+/** Of what a worker said last; enough for a stack trace. */
+const heardChars = 8_000
 
 type Pool = {
   env: Env
@@ -61,15 +64,17 @@ function startWorker(pool: Pool): void {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
   pool.living.add(child)
-  let lastWords = ''
+  let heard = ''
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     pool.log.write(text)
-    lastWords = `${lastWords}${text}`.slice(-1000)
+    heard = `${heard}${text}`.slice(-heardChars)
   })
-  child.on('error', (error) => (lastWords = error.message))
+  child.on('error', (error) => (heard = error.message))
   child.on('close', (code, signal) => {
     pool.living.delete(child)
-    if (!pool.stopping) replaceWorker(pool, `${signal ?? `exit code ${code}`}${lastLine(lastWords)}`)
+    if (pool.stopping) return
+    const words = lastWords(heard)
+    replaceWorker(pool, `${signal ?? `exit code ${code}`}${words === '' ? '' : `: ${words}`}`)
   })
 }
 
@@ -97,9 +102,4 @@ async function stopAll(pool: Pool): Promise<void> {
       cancelKill()
     }),
   )
-}
-
-function lastLine(text: string): string {
-  const line = text.trimEnd().split('\n').at(-1) ?? ''
-  return line === '' ? '' : `: ${line.slice(0, 300)}`
 }

@@ -1,3 +1,4 @@
+import { bundleNames } from '#bundles/bundle-names.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
@@ -9,7 +10,6 @@ import { createApp } from './app.ts'
 import type { ApiConfig } from './config.ts'
 import { serveApp } from './http/serve-app.ts'
 import { openIdempotencyStore } from './intake/idempotency.ts'
-import { knownAgents } from './intake/known-agents.ts'
 import { openChangeRecords } from './review/open-change-records.ts'
 
 export type ApiService = {
@@ -29,7 +29,7 @@ export async function startApi(config: ApiConfig, deps: { log: Log }): Promise<A
   const { namespace = 'remora' } = config
   const releaser = openReleaser()
   try {
-    const agents = await knownAgents(config.agentsDir)
+    const agents = await bundleNames(config.agentsDir)
     const { redis } = connectRedis(config.storage.redisUrl, impatient, log)
     releaser.add('redis', async () => redis.disconnect())
     const objects = openS3ObjectStore(config.storage.s3)

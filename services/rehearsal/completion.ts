@@ -1,9 +1,7 @@
+import { rehearsalLabel } from '#domain/rehearsal-label.ts'
 import { unreachable } from '#domain/unreachable.ts'
 import type { FaultName } from './faults.ts'
 import type { Move } from './rules/rule.ts'
-
-/** What replies say in `model` and `system_fingerprint`, so that nobody takes them for a model's. */
-const modelLabel = 'rehearsal model (no LLM)'
 
 const oversizedLength = 12 * 1024 * 1024
 
@@ -73,8 +71,8 @@ function head(completion: Completion, object: string): object {
     id: completion.id,
     object,
     created: completion.created,
-    model: modelLabel,
-    system_fingerprint: modelLabel,
+    model: rehearsalLabel,
+    system_fingerprint: rehearsalLabel,
   }
 }
 

@@ -1,8 +1,11 @@
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { boundPort, closeServer } from '#platform/http-health.ts'
 import { openPrograms, type Program } from './program.ts'
 import { lastDocument, remora } from './remora.ts'
 import { smallSource } from './small-source.ts'
@@ -71,18 +74,40 @@ describe('a call that cannot work', () => {
 
   it('says that the path is not there', async () => {
     const folder = await folderOf(smallSource)
-    const run = remora(programs, folder, ['run', 'nowhere', '--agents', 'lint', '--out', 'x.patch'])
+    const run = remora(programs, folder, ['run', 'nowhere', '--agents', 'lint'])
     expect(await run.exited).toBe(1)
-    expect(complaint(run)).toMatch(/^remora: INTAKE_001 .*nowhere/)
-    expect(existsSync(join(folder.path, 'x.patch'))).toBe(false)
+    expect(run.err()).toBe('remora: INTAKE_001 there is no such file or folder: nowhere\n')
+    expect(existsSync(join(folder.path, '.remora'))).toBe(false)
   })
 
   it('says that an empty folder holds nothing to do', async () => {
     const folder = await folderOf({})
-    const run = remora(programs, folder, ['run', '.', '--agents', 'lint', '--out', 'x.patch', '--json'])
+    const run = remora(programs, folder, ['run', '.', '--agents', 'lint', '--json'])
     expect(await run.exited).toBe(1)
     expect(Failure.parse(lastDocument(run)).error.error_code).toBe('INTAKE_007')
-    expect(existsSync(join(folder.path, 'x.patch'))).toBe(false)
+    expect(await readdir(folder.path)).toEqual([])
+  })
+
+  it('says in one line that its data cannot be kept, and how to keep them elsewhere', async () => {
+    const folder = await folderOf(smallSource)
+    const run = ['run', folder.path, '--agents', 'lint', '--out', join(folder.path, 'x.patch')]
+    for (const [args, env] of [
+      [run, {}],
+      [['runs'], {}],
+      [run, { REMORA_DATA_DIR: '/proc/remora/data' }],
+    ] as const) {
+      const program = remora(programs, { path: '/proc' }, args, env)
+      expect(await program.exited).toBe(1)
+      expect(program.err()).toMatch(/^remora: CONFIG_003 [^\n]*\/proc\/[^\n]*REMORA_DATA_DIR\n$/)
+    }
+  })
+
+  it('names the variable that names no model server, before anything starts', async () => {
+    const folder = await folderOf(smallSource)
+    const run = remora(programs, folder, ['run', '.', '--agents', 'lint'], { REMORA_MODEL_URLS: 'foo' })
+    expect(await run.exited).toBe(1)
+    expect(run.err()).toMatch(/^remora: CONFIG_003 [^\n]*REMORA_MODEL_URLS[^\n]*\n$/)
+    expect(existsSync(join(folder.path, '.remora'))).toBe(false)
   })
 
   it('fails the run when no node matches', async () => {
@@ -93,6 +118,25 @@ describe('a call that cannot work', () => {
     expect(run.out()).toMatch(/"event":"run\.failed".*"error_code":"INTAKE_007"/)
     expect(Result.parse(lastDocument(run)).result).toMatchObject({ status: 'failed', error_code: 'INTAKE_007' })
     expect(existsSync(join(folder.path, 'x.patch'))).toBe(false)
+  })
+})
+
+describe('a model that only talks', () => {
+  it('fails the command when nothing came to a good end', async () => {
+    const model = createServer((request, response) => {
+      const message = { role: 'assistant', content: 'What a nice function.' }
+      const reply = { id: 'r', model: 'talker', choices: [{ index: 0, message, finish_reason: 'stop' }] }
+      const body = request.url?.endsWith('/models') ? { data: [{ id: 'talker', object: 'model' }] } : reply
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    }).listen(0, '127.0.0.1')
+    await once(model, 'listening')
+    const folder = await folderOf(smallSource)
+    const url = `http://127.0.0.1:${boundPort(model)}/v1`
+    const run = remora(programs, folder, ['run', '.', '--agents', 'lint', '--model', url, '--json'])
+    const code = await run.exited
+    await closeServer(model)
+    const { result } = Result.parse(lastDocument(run))
+    expect({ code, status: result.status, patch: result.patch }).toEqual({ code: 1, status: 'completed', patch: null })
   })
 })
 

@@ -70,7 +70,7 @@ describe('a run whose model has trouble', () => {
     rehearsal.kill('SIGTERM')
     expect(await rehearsal.exited).toBe(0)
     const { code, status, failures, patch } = await run('shop/stock.py')
-    expect({ code, status, patch }).toEqual({ code: 3, status: 'completed', patch: null })
+    expect({ code, status, patch }).toEqual({ code: 1, status: 'completed', patch: null })
     expect(failures.map(({ error_code: reason }) => reason)).toEqual(Array.from({ length: 4 }, () => 'AGENT_002'))
     expect(failures[0]?.reason).toMatch(/\d tries/)
     expect(existsSync(join(folder.path, 'x.patch'))).toBe(false)

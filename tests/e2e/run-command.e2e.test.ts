@@ -22,6 +22,7 @@ const Result = z.object({
     status: z.string(),
     rehearsal: z.boolean(),
     models: z.array(z.string()),
+    earlier_runs: z.array(z.string()),
   }),
 })
 const Runs = z.object({ runs: z.array(z.looseObject({ run_id: z.string(), status: z.string() })) })
@@ -66,7 +67,7 @@ describe('remora run on a folder', () => {
     await git()
     const both = /def add_item\([^)]+\) -> int:\n {8}"""[^"]+"""\n(?: {8}.+\n)+ {8}self\.say\("added", item\.sku\)\n/
     expect(await folder.read('src/inventory/cli.py')).toMatch(both)
-    expect(await folder.read('src/inventory/units.py')).toContain('_TABLE: dict[Unit, ')
+    expect(await folder.read('src/inventory/units.py')).toContain('_TABLE: Dict[Unit, ') // `dict[…]` needs Python 3.9
     const tests = await promisify(execFile)('python3', ['-m', 'unittest'], { cwd: folder.path })
     expect(tests.stderr).toMatch(/\nOK\s*$/)
   })
@@ -101,7 +102,7 @@ describe('remora run that is stopped on the way', () => {
     return { run, started }
   }
 
-  it('leaves no process and no patch behind after Ctrl-C', async () => {
+  it('leaves no process and no patch behind after Ctrl-C, and says that the run goes on later', async () => {
     const { run, started } = await inMidRun()
     run.interrupt()
     expect(await run.exited).toBe(130)
@@ -109,6 +110,12 @@ describe('remora run that is stopped on the way', () => {
     expect(await processesNaming(folder.path)).toEqual([])
     expect(await written(folder)).toEqual([])
     expect(existsSync(join(folder.path, '.remora', 'stack.lock'))).toBe(false)
+
+    const [, runId = ''] = /Run (\S+) is kept in \.remora and goes on .* again; remove \.remora/.exec(run.err()) ?? []
+    const next = remora(programs, folder, ['run', '.', '--agents', 'lint', '--limit', '1', '--json'])
+    expect(await next.exited, next.err()).toBe(0)
+    expect(next.err()).toContain(`also going on with 1 earlier run: ${runId}\n`)
+    expect(Result.parse(lastDocument(next)).result.earlier_runs).toEqual([runId])
   })
 
   it('takes what it started with it when it is killed outright, and its data stays good', async () => {

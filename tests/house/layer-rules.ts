@@ -58,6 +58,11 @@ const cliExceptions: readonly { from: RegExp; to: RegExp; why: string }[] = [
     to: /^core\/(?:bundles|tool-scripts)\//,
     why: 'bundles and scripts in process',
   },
+  {
+    from: /^cli\/commands\/named-agents\.ts$/,
+    to: /^core\/bundles\/bundle-names\.ts$/,
+    why: 'unknown agents are refused early',
+  },
   { from: /^cli\/commands\/verify\.ts$/, to: /^core\/ledger\//, why: 'the proof reads the ledger itself, not a view' },
 ]
 

@@ -24,6 +24,16 @@ describe('serveApp', () => {
     await expect(fetch(served.url)).rejects.toThrow('fetch failed')
   })
 
+  it('says which port is taken', async () => {
+    const app = new Hono<ApiEnv>()
+    const first = await serveApp(app, { ...local, graceMs: 50 })
+    const port = Number(new URL(first.url).port)
+    const second = serveApp(app, { ...local, port, graceMs: 50 })
+    await expect(second).rejects.toMatchObject({ code: 'CONFIG_006' })
+    await expect(second).rejects.toThrow(`port ${port} is taken: use --port`)
+    await first.close()
+  })
+
   it('cuts off what does not finish in its grace', async () => {
     const seen = { requests: 0, aborted: 0 }
     const app = new Hono<ApiEnv>().get('/', async (c) => {

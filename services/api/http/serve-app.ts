@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import type { Hono } from 'hono'
+import { AppError } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
 import { boundPort, closeServer } from '#platform/http-health.ts'
 import type { ApiEnv } from './api-env.ts'
@@ -15,7 +16,7 @@ export type ServedApp = {
 /** An upload may take this long; Node's own limit of five minutes is too short for a large archive on a slow line. */
 const requestMs = 30 * 60 * 1000
 
-/** Serves `app` on a port (0: any free one). */
+/** Serves `app` on a port (0: any free one). CONFIG_006 when the port is taken or may not be used. */
 export async function serveApp(
   app: Hono<ApiEnv>,
   options: { host: string; port: number; graceMs: number },
@@ -31,11 +32,19 @@ export async function serveApp(
     if (!server.listening) server.closeIdleConnections()
   }
   server.listen(port, host)
-  await once(server, 'listening')
+  await once(server, 'listening').catch((error: unknown) => {
+    throw notListening(options, error)
+  })
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${boundPort(server)}`,
     close: () => stop(server, graceMs),
   }
+}
+
+function notListening({ host, port }: { host: string; port: number }, cause: unknown): AppError {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
+  const fault = code === 'EADDRINUSE' ? `port ${port} is taken` : `${host}:${port} cannot be listened on (${code})`
+  return new AppError('CONFIG_006', `${fault}: use --port or REMORA_API_PORT for another one`, { cause })
 }
 
 async function stop(server: Server, graceMs: number): Promise<void> {

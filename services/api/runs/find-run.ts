@@ -7,6 +7,6 @@ import type { Ledger } from '#ledger/ledger.ts'
 export async function findRun(runId: string, projectId: string, ledger: Pick<Ledger, 'getRun'>): Promise<Run> {
   const id = RunId.safeParse(runId)
   const run = id.success ? await ledger.getRun(id.data) : undefined
-  if (run?.projectId !== projectId) throw new AppError('RUN_001', `There is no run ${runId.slice(0, 64)}.`)
+  if (run?.projectId !== projectId) throw new AppError('RUN_001', `There is no run "${runId.slice(0, 64)}".`)
   return run
 }

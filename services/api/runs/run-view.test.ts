@@ -69,11 +69,11 @@ describe('runView', () => {
   it('sums up what was proved about the composed files, and only that', () => {
     const files = [
       file('a.py', [evidence('parses', true), evidence('lint_before_after', true)]),
-      file('b.py', [evidence('parses', true), evidence('lint_before_after', false)]),
+      file('b.py', [{ ...evidence('parses', true), before: 2, after: 1 }, evidence('lint_before_after', false)]),
     ]
     const composition = { v: 1 as const, runId: run.runId, of: 'proposed' as const, files, conflicts: [] }
     expect(runView(run, { composition, failed: [] }).checks).toEqual({
-      parses: { ok: 2, total: 2 },
+      parses: { ok: 2, total: 2, with_errors: 1 },
       lint_before_after: { ok: 1, total: 2 },
     })
   })

@@ -54,12 +54,20 @@ export function runLinks(runId: string) {
   }
 }
 
-/** Per check, how many of the composed files it was made on and how many passed. */
-function checksView(composition: Composition): Record<string, { ok: number; total: number }> {
+type CheckView = { ok: number; total: number; with_errors?: number }
+
+/**
+ * Per check, how many of the composed files it was made on and how many passed. A file that had syntax errors passes
+ * `parses` when it has no more of them: `with_errors` counts those.
+ */
+function checksView(composition: Composition): Record<string, CheckView> {
   const evidence = composition.files.flatMap((file) => file.evidence)
   const made = evidenceChecks.map((check) => {
     const results = evidence.filter((entry) => entry.check === check)
-    return [check, { ok: results.filter((entry) => entry.ok).length, total: results.length }] as const
+    const passed = results.filter((entry) => entry.ok)
+    const withErrors = check === 'parses' ? passed.filter(({ after = 0 }) => after > 0).length : 0
+    const counts = { ok: passed.length, total: results.length }
+    return [check, withErrors === 0 ? counts : { ...counts, with_errors: withErrors }] as const
   })
   return Object.fromEntries(made.filter(([, { total }]) => total > 0))
 }
@@ -68,6 +76,8 @@ function failureView(operation: Operation) {
   return {
     operation_id: operation.operationId,
     agent: operation.bundle,
+    path: operation.node.path,
+    qualified_name: operation.node.qualifiedName,
     status: operation.status,
     error_code: operation.outcome?.errorCode ?? null,
     reason: operation.outcome?.reason ?? operation.outcome?.summary ?? null,

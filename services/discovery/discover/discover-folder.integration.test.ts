@@ -53,6 +53,13 @@ describe('discoverFolder', () => {
     expect((await discover(join(top, 'dist'))).nodes.map((node) => node.path)).toEqual(['x.py'])
   })
 
+  it('says nothing of our own state and patches', async () => {
+    await write({ 'a.py': '', '.remora/redis/x.py': '', 'remora-r0mc1x2y3zabcdefgh.patch': '' })
+    const { nodes, skipped } = await discover(top)
+    expect(nodes.map((node) => node.path)).toEqual(['a.py'])
+    expect(skipped).toEqual([])
+  })
+
   it('follows no link and enters no vendored folder, and says so', async () => {
     await write({ 'a.py': '', 'env/pyvenv.cfg': '', 'env/lib.py': '', 'node_modules/x/i.py': '' })
     await symlink(join(top, 'a.py'), join(top, 'link.py'))

@@ -5,9 +5,9 @@ import { byPath } from '#domain/repo-path.ts'
 import { msSince } from '#platform/clock.ts'
 import type { DiscoveryFilters } from './choose-files.ts'
 import { type Discovery, discoverNodes } from './discover-nodes.ts'
+import { listSourceFiles } from './list-source-files.ts'
 import { openParsePool } from './parse-pool.ts'
 import { loadQueryPacks, type PackPlaces } from './query-pack.ts'
-import { walkFolder } from './walk-folder.ts'
 
 export type FolderOptions = {
   filters?: DiscoveryFilters
@@ -20,14 +20,14 @@ export type FolderOptions = {
 export async function discoverFolder(root: string, options: FolderOptions, signal: AbortSignal): Promise<Discovery> {
   const start = performance.now()
   const packs = await loadQueryPacks(options.packs)
-  const walked = await walkFolder(root, signal)
+  const listed = await listSourceFiles(root, signal)
   const pool = openParsePool({ threads: options.threads ?? 0 })
   try {
     // Nothing is cached here, so a path names its content well enough and no file is read twice.
-    const files = walked.files.map(({ path, size }) => ({ path, size, hash: path }))
+    const files = listed.files.map(({ path, size }) => ({ path, size, hash: path }))
     const read = (path: string) => readFileOf(root, path)
     const found = await discoverNodes({ files, read, filters: options.filters ?? {} }, { pool, packs }, signal)
-    const skipped = [...walked.skipped, ...found.skipped].toSorted(byPath)
+    const skipped = [...listed.skipped, ...found.skipped].toSorted(byPath)
     return { ...found, skipped, durationMs: msSince(start) }
   } finally {
     await pool.close()

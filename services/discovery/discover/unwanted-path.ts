@@ -1,15 +1,4 @@
-/** Folders that only ever hold other people's code or compiled copies of one's own. */
-const vendoredNames: ReadonlySet<string> = new Set([
-  'node_modules',
-  'bower_components',
-  'jspm_packages',
-  'site-packages',
-  'dist-packages',
-  '__pycache__',
-])
-
-/** Files that prove the folder they lie in to be vendored, whatever its name: `venv` and `vendor` may be one's own. */
-const vendoringMarks: readonly string[] = ['pyvenv.cfg', 'vendor/modules.txt', 'vendor/autoload.php']
+import { isVendoredName, vendoredFolder } from '#domain/vendored-path.ts'
 
 export type UnwantedPath = { path: string; reason: string }
 
@@ -36,14 +25,8 @@ export function pathJudge(paths: Iterable<string>): (path: string) => UnwantedPa
 
 /** Why a folder of this name is passed over, or undefined. `marked`: a file in it proves it to be vendored. */
 export function unwantedFolder(name: string, marked: boolean): string | undefined {
-  if (vendoredNames.has(name) || marked) return 'vendored'
+  if (isVendoredName(name) || marked) return 'vendored'
   return unwantedFile(name)
-}
-
-/** The folder that the file at `path` proves to be vendored, if it is such a mark. */
-export function vendoredFolder(path: string): string | undefined {
-  const mark = vendoringMarks.find((name) => path.endsWith(`/${name}`) || path === name)
-  return mark === undefined || !path.includes('/') ? undefined : path.slice(0, path.lastIndexOf('/'))
 }
 
 function unwantedFile(name: string): string | undefined {

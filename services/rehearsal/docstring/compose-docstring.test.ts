@@ -42,6 +42,28 @@ describe('summaryLine', () => {
     ['find_by_id', { ...method }, 'Find by ID.'],
     ['user_ids', { returns_value: true }, 'Return the user IDs.'],
     ['iter_lines', { yields: true }, 'Iterate over the lines.'],
+    ['classify', { parameters: ['item'], returns_value: true }, 'Classify `item`.'],
+    ['charm', { parameters: ['price'], returns_value: true }, 'Return the result of `charm`.'],
+    ['by_actor', { kind: 'method', returns_value: true }, 'Return the result of `by_actor`.'],
+    ['exists', { kind: 'method', returns_value: true }, 'Return the result of `exists`.'],
+    ['valuation_report', { returns: 'str' }, 'Return the valuation report.'],
+    ['_really_load', { parameters: ['path'] }, 'Carry out the step `_really_load`.'],
+    ['matching', { yields: true }, 'Yield the results of `matching`.'],
+    ['muted', { yields: true, decorators: ['contextmanager'] }, 'Provide the context `muted`.'],
+    ['issued', { kind: 'method', decorators: ['property'] }, 'Return the value of `issued`.'],
+    ['ledger_from_dicts', { parameters: ['records'], returns_value: true }, 'Make a ledger from dicts.'],
+    ['save', { kind: 'method' }, 'Save.'],
+    ['clear', { kind: 'method' }, 'Clear this instance.'],
+    ['unsubscribe', {}, 'Unsubscribe.'],
+    ['is_older_than', { kind: 'method', parameters: ['other'] }, 'Return whether this is older than `other`.'],
+    ['OutOfStock', { kind: 'class', bases: ['InventoryError'] }, 'Signal the error `OutOfStock`.'],
+    ['cached_until', { kind: 'class' }, 'Define the class `cached_until`.'],
+    ['test_normalize_sku', {}, 'Check `normalize_sku`.'],
+    ['as_money', { parameters: ['value'] }, 'Return `value` as money.'],
+    ['is_late', { kind: 'method', parameters: ['today'] }, 'Return whether it is late.'],
+    ['on_order', { kind: 'method', parameters: ['sku'], returns_value: true }, 'Return the result of `on_order`.'],
+    ['create', { parameters: ['supplier'] }, 'Create from `supplier`.'],
+    ['__get__', { kind: 'method', parameters: ['instance'] }, 'Implement `__get__`.'],
     ['__init__', method, 'Initialize the instance.'],
     ['__len__', method, 'Return the number of items.'],
     ['_', {}, 'Handle a value that is not used.'],
@@ -81,7 +103,7 @@ Returns:
     float: The total price.
 
 Raises:
-    ValueError: If a value is not acceptable.`)
+    ValueError: Raised in the body.`)
   })
 
   it('lays out the same content in the numpy and sphinx styles', () => {
@@ -102,6 +124,19 @@ Raises:
   it('says of a predicate when it is true', () => {
     const given = signature('is_valid', { parameters: ['order'], returns: 'bool', returns_value: true })
     expect(composeDocstring(given)).toContain('Returns:\n    bool: True if `order` is valid, False otherwise.')
+  })
+
+  it('says that an exception is raised and does not make up when', () => {
+    const given = signature('ship', { parameters: ['order'], raises: ['KeyError', 'OutOfStock'] })
+    expect(composeDocstring(given)).toMatch(
+      /Raises:\n    KeyError: Raised in the body.\n    OutOfStock: Raised in the body.$/,
+    )
+  })
+
+  it('claims of no unknown word that it names a thing', () => {
+    const text = composeDocstring(signature('charm', { parameters: ['until'], returns: 'int', returns_value: true }))
+    expect(text).toContain('until: The value of until.')
+    expect(text).toContain('int: The result.')
   })
 
   it('leaves out sections that would say nothing', () => {

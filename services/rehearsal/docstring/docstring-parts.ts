@@ -1,3 +1,4 @@
+import { mayBeNounPhrase } from './noun-phrase.ts'
 import { givenParameters, hasDecorator, type Parameter, type Signature } from './signature.ts'
 import { conditionOf, objectOf, summaryPhrase } from './summary-phrase.ts'
 import { isPlural, wordsOfName } from './words-of-name.ts'
@@ -13,25 +14,6 @@ export type DocstringParts = {
   yields: Entry | undefined
   raises: Entry[]
 }
-
-/** When Python itself raises these, by the language's own description of each. */
-const raisedWhen = new Map([
-  ['ValueError', 'If a value is not acceptable.'],
-  ['TypeError', 'If an argument has the wrong type.'],
-  ['KeyError', 'If a key is missing.'],
-  ['IndexError', 'If an index is out of range.'],
-  ['AttributeError', 'If an attribute is missing.'],
-  ['FileNotFoundError', 'If a file does not exist.'],
-  ['FileExistsError', 'If a file already exists.'],
-  ['PermissionError', 'If access is denied.'],
-  ['TimeoutError', 'If it takes too long.'],
-  ['ConnectionError', 'If the connection fails.'],
-  ['NotImplementedError', 'If this is not implemented.'],
-  ['ZeroDivisionError', 'If a division by zero is attempted.'],
-  ['AssertionError', 'If an assertion fails.'],
-  ['StopIteration', 'If there are no more items.'],
-  ['OSError', 'If a system call fails.'],
-])
 
 /** The docstring's content. Classes, tests and properties are described by their summary alone. */
 export function docstringParts(signature: Signature): DocstringParts {
@@ -69,7 +51,7 @@ function parameterText({ name, annotation, default: fallback }: Parameter): stri
   const phrase = words.join(' ')
   const isFlag = annotation === 'bool' || fallback === 'True' || fallback === 'False'
   if (isFlag) return `The ${phrase} flag.`
-  return phrase.length <= 1 || words.length === 0 ? `The value of ${name}.` : `The ${phrase}.`
+  return mayBeNounPhrase(words) ? `The ${phrase}.` : `The value of ${name}.`
 }
 
 function defaultText(fallback: string | null | undefined): string {
@@ -95,8 +77,7 @@ function returnsText(signature: Signature): string {
   const names = verb === undefined ? undefined : objectOf(signature)
   const telling =
     /^(get|fetch|find|load|read|compute|calculate|build|create|make|generate|count|list|lookup|retrieve|select)$/
-  const isNounName = names !== undefined && !/^the (.* )?to /.test(names)
-  if (isNounName && (telling.test(verb ?? '') || names === `the ${wordsOfName(signature.name).join(' ')}`)) {
+  if (names !== undefined && (telling.test(verb ?? '') || names === `the ${wordsOfName(signature.name).join(' ')}`)) {
     return `${names.charAt(0).toUpperCase()}${names.slice(1)}.`
   }
   return 'The result.'
@@ -120,7 +101,7 @@ function firstTypeArgument(list: string): string {
   return list.trim()
 }
 
+/** When it is raised stands in the body, which the rules do not read. */
 function raisesEntry(name: string): Entry {
-  const bare = name.split('.').at(-1) ?? name
-  return { label: name, type: undefined, text: raisedWhen.get(bare) ?? 'If the operation fails.' }
+  return { label: name, type: undefined, text: 'Raised in the body.' }
 }

@@ -20,6 +20,7 @@ export const Signature = z.object({
   yields: z.boolean().default(false),
   raises: z.array(z.string()).default([]),
   decorators: z.array(z.string()).default([]),
+  bases: z.array(z.string()).default([]),
   style: z.enum(['google', 'numpy', 'sphinx']).catch('google'),
   path: z.string().optional(),
 })
@@ -31,6 +32,12 @@ export function hasDecorator(signature: Signature, ...names: readonly string[]):
     const name = decorator.replace(/^@/, '').replace(/\(.*$/s, '').split('.').at(-1) ?? ''
     return names.includes(name)
   })
+}
+
+/** Whether it is called on an instance: a method that is not bound to its class or to nothing. */
+export function isInstanceMethod(signature: Signature): boolean {
+  const isMethod = signature.kind === 'method' || signature.parameters.some(({ name }) => name === 'self')
+  return isMethod && !hasDecorator(signature, 'staticmethod', 'classmethod')
 }
 
 /** The parameters a caller gives: all but `self` and `cls`. */

@@ -21,7 +21,8 @@ const verbs = new Set(
   spawn split squash stage start step stop store stream strip submit subscribe substitute subtract sum summarize swap
   sync synchronize tag take terminate test tokenize toggle touch track train transfer transform translate traverse
   trigger trim truncate try turn unescape unlink unlock unpack unregister unsubscribe unwrap update upgrade upload
-  upsert use validate verify visit wait walk warn watch wrap write yield zip initialize`.split(/\s+/),
+  upsert use validate verify visit wait walk warn watch wrap write yield zip initialize say fold fulfil fulfill ship
+  reserve restock issue tell ask rank wipe drain sleep mirror replay`.split(/\s+/),
 )
 
 const twoWordVerbs = new Map([
@@ -38,5 +39,6 @@ const twoWordVerbs = new Map([
 /** How the word reads as an imperative, or undefined when it is not known as a verb. */
 export function imperativeOf(word: string | undefined): string | undefined {
   if (word === undefined) return undefined
-  return twoWordVerbs.get(word) ?? (verbs.has(word) ? word : undefined)
+  const isVerb = verbs.has(word) || /^.{3,}(ify|ize|ise)$/.test(word)
+  return twoWordVerbs.get(word) ?? (isVerb ? word : undefined)
 }

@@ -1,5 +1,5 @@
 const acronyms = new Set(
-  'api ast aws cli cpu css csv db dns ftp gpu html http https id io ip json jwt os pdf sha sql ssh ssl tcp tls udp ui uri url utc utf uuid xml yaml'.split(
+  'api ast aws cli cpu css csv db dns ean ftp gpu html http https id io ip json jwt lru mime os pdf sha sku smtp sql ssh ssl tcp tls ttl udp ui upc uri url utc utf uuid xml yaml'.split(
     ' ',
   ),
 )

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest'
+import { emptyAgent, emptyProgress, type AgentProgress } from '../progress/progress-state.ts'
+import { exitCodeOf } from './exit-code.ts'
+
+function ended(...agents: Partial<AgentProgress>[]) {
+  const named = agents.map((agent, at) => [`agent${at}`, { ...emptyAgent(), ...agent }])
+  return { ...emptyProgress('r1'), agents: Object.fromEntries(named) }
+}
+
+describe('the exit code of a run', () => {
+  it.each([
+    ['completed', [{ succeeded: 2 }], 0],
+    ['completed', [{ unchanged: 2, skipped: 1 }], 0],
+    ['completed', [], 0],
+    ['completed', [{ failed: 2 }, { succeeded: 1 }], 3],
+    ['completed', [{ failed: 2, unchanged: 1 }], 3],
+    ['completed', [{ failed: 2 }, { failed: 1, skipped: 3 }], 1],
+    ['failed', [{ succeeded: 2 }], 1],
+    ['cancelled', [{ succeeded: 2 }], 1],
+  ] as const)('of status %s with %j is %i', (status, agents, code) => {
+    expect(exitCodeOf(status, ended(...agents))).toBe(code)
+  })
+})

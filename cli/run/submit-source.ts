@@ -1,0 +1,49 @@
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { SkippedFile } from '#domain/code-node.ts'
+import { AppError } from '#domain/error.ts'
+import type { ApiClient } from '../api-client.ts'
+import type { CliContext } from '../cli-context.ts'
+import { packPath, type Packed } from '../pack-folder.ts'
+
+export type Submission = {
+  agents: readonly string[]
+  paths?: readonly string[]
+  limit?: number
+  accept: 'none'
+}
+
+const skippedShown = 3
+
+/**
+ * What there is to send of `path`: listed, not yet read, and what is left out told on stderr. INTAKE_001 when there is
+ * nothing or nothing of use at `path`, INTAKE_007 when it is a folder without a file. Starts and writes nothing.
+ */
+export async function packSource(path: string, { cwd, io, signal }: CliContext): Promise<Packed> {
+  const place = resolve(cwd, path)
+  await stat(place).catch((error: unknown) => {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    if (isMissing) throw new AppError('INTAKE_001', `there is no such file or folder: ${path}`, { cause: error })
+  })
+  const packed = await packPath(place, { signal })
+  if (packed.skipped.length > 0) io.err(`skipped ${packed.skipped.length}: ${firstSkipped(packed.skipped)}\n`)
+  return packed
+}
+
+/** Sends what was packed; answers the run's id. */
+export async function submitSource(client: ApiClient, submission: Submission, packed: Packed): Promise<string> {
+  const { agents, accept, paths, limit } = submission
+  const request = {
+    agents,
+    accept,
+    ...(paths === undefined ? {} : { paths }),
+    ...(limit === undefined ? {} : { limits: { operations: limit } }),
+  }
+  const accepted = await client.submit({ request, archive: packed.stream })
+  return accepted.run_id
+}
+
+function firstSkipped(skipped: readonly SkippedFile[]): string {
+  const first = skipped.slice(0, skippedShown).map(({ path, reason }) => `${path} (${reason})`)
+  return `${first.join(', ')}${skipped.length > skippedShown ? ' …' : ''}`
+}

@@ -1,0 +1,37 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { makeDataFolder } from './data-folder.ts'
+
+let dir = ''
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'remora-data-'))
+})
+afterEach(async () => {
+  await rm(dir, { recursive: true, force: true })
+})
+
+describe('the data folder', () => {
+  it('is made with the folders above it, and may be there already', async () => {
+    await makeDataFolder(join(dir, 'a', 'b'))
+    await makeDataFolder(join(dir, 'a', 'b'))
+    expect(await readdir(join(dir, 'a'))).toEqual(['b'])
+  })
+
+  it('hides itself from git when it is made, and writes nothing into a folder that was there', async () => {
+    await makeDataFolder(join(dir, '.remora'))
+    expect(await readFile(join(dir, '.remora', '.gitignore'), 'utf8')).toBe('*\n')
+    await makeDataFolder(dir)
+    expect(await readdir(dir)).toEqual(['.remora'])
+  })
+
+  it('is refused under a file, and where the system makes no folders', async () => {
+    await writeFile(join(dir, 'file'), '')
+    for (const path of [join(dir, 'file'), join(dir, 'file', 'data'), '/proc/remora/data']) {
+      const made = makeDataFolder(path)
+      await expect(made).rejects.toMatchObject({ code: 'CONFIG_003' })
+      await expect(made).rejects.toThrow(new RegExp(`${path} .*REMORA_DATA_DIR`))
+    }
+  })
+})

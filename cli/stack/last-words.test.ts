@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import { lastWords } from './last-words.ts'
+
+const trace = `file:///remora/core/platform/env.ts:84
+  throw new AppError('CONFIG_003', 'bad')
+        ^
+
+AppError: bad environment: REMORA_MODEL_URLS.0: Invalid URL
+    at readEnv (file:///remora/core/platform/env.ts:84:9)
+    at file:///remora/services/worker/main.ts:6:41 {
+  code: 'CONFIG_003',
+  phase: undefined
+}
+
+Node.js v24.21.0
+`
+const log = (level: string, message: string, fields = {}) =>
+  `${JSON.stringify({ time: 'now', level, service: 'worker', message, ...fields })}\n`
+
+describe('the last words of a process', () => {
+  it.each([
+    ['what was thrown', trace, 'AppError: bad environment: REMORA_MODEL_URLS.0: Invalid URL'],
+    [
+      'what was thrown after its logs',
+      log('error', 'slow') + trace,
+      'AppError: bad environment: REMORA_MODEL_URLS.0: Invalid URL',
+    ],
+    [
+      'its last logged error',
+      log('error', 'first') + log('error', 'no bucket', { error: { message: '404' } }) + log('info', 'bye'),
+      'no bucket: 404',
+    ],
+    ['its first line', 'out of memory\ncore dumped\n', 'out of memory'],
+    ['its first line that is no log', `${log('info', 'ready')}out of memory\n`, 'out of memory'],
+    ['a log line that was cut', '{"time":"now","level":"err', ''],
+    ['nothing', '\n', ''],
+  ])('are %s', (_what, stderr, words) => {
+    expect(lastWords(stderr)).toBe(words)
+  })
+})

@@ -1,0 +1,47 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { findRunningStack, publishAccess } from './stack-access.ts'
+
+const access = {
+  url: 'http://127.0.0.1:8420',
+  token: 'not for others',
+  redisUrl: 'redis://127.0.0.1:6379',
+  s3Endpoint: 'http://127.0.0.1:9000',
+}
+
+let dir = ''
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'remora-access-'))
+})
+afterEach(async () => {
+  await rm(dir, { recursive: true, force: true })
+})
+
+describe('the access to a running stack', () => {
+  it('is there for its user alone, until it is taken away', async () => {
+    const withdraw = await publishAccess(dir, access)
+    expect(await findRunningStack(dir)).toEqual(access)
+    const [file = ''] = await readdir(dir)
+    expect((await stat(join(dir, file))).mode & 0o777).toBe(0o600)
+    await withdraw()
+    expect(await findRunningStack(dir)).toBeUndefined()
+    expect(await readdir(dir)).toEqual([])
+  })
+
+  it('does not count when its process is gone, and is replaced by the next', async () => {
+    await publishAccess(dir, access)
+    const path = join(dir, 'stack-access.json')
+    const left = JSON.parse(await readFile(path, 'utf8'))
+    await writeFile(path, JSON.stringify({ ...left, owner: { ...left.owner, startedAt: 'before the reboot' } }))
+    expect(await findRunningStack(dir)).toBeUndefined()
+    await publishAccess(dir, { ...access, url: 'http://127.0.0.1:8421' })
+    expect(await findRunningStack(dir)).toMatchObject({ url: 'http://127.0.0.1:8421' })
+  })
+
+  it.each(['', 'half a li', '{}'])('does not count when its file holds %j', async (text) => {
+    await writeFile(join(dir, 'stack-access.json'), text)
+    expect(await findRunningStack(dir)).toBeUndefined()
+  })
+})

@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { identify, isAlive, ProcessIdentity } from './process-identity.ts'
+
+/** How another command on this machine reaches the stack that runs in a data folder. */
+const StackAccess = z.object({ url: z.string(), token: z.string(), redisUrl: z.string(), s3Endpoint: z.string() })
+export type StackAccess = z.infer<typeof StackAccess>
+
+const AccessFile = StackAccess.extend({ owner: ProcessIdentity })
+
+const ownerOnly = 0o600
+
+/**
+ * Leaves `access` in the data folder, in a file only this user can read; answers how to take it away again. The caller
+ * has the folder's lock.
+ */
+export async function publishAccess(dataDir: string, access: StackAccess): Promise<() => Promise<void>> {
+  const path = accessPath(dataDir)
+  const temporary = `${path}.${randomUUID()}`
+  const owner = await identify(process.pid)
+  await writeFile(temporary, JSON.stringify({ ...access, owner }), { mode: ownerOnly, flag: 'wx' })
+  await rename(temporary, path)
+  return () => rm(path, { force: true })
+}
+
+/** The stack that runs in the data folder. Undefined when there is none: what a killed one has left does not count. */
+export async function findRunningStack(dataDir: string): Promise<StackAccess | undefined> {
+  const file = await readAccess(accessPath(dataDir))
+  if (file === undefined || !(await isAlive(file.owner))) return undefined
+  const { owner: _, ...access } = file
+  return access
+}
+
+/** Undefined for a file that is not there, not ours to read, or not written by this. */
+async function readAccess(path: string): Promise<z.infer<typeof AccessFile> | undefined> {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  try {
+    return AccessFile.parse(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+function accessPath(dataDir: string): string {
+  return join(dataDir, 'stack-access.json')
+}
