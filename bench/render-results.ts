@@ -128,20 +128,22 @@ ${rows.join('\n')}
 }
 
 function profileTable({ figures, areas, storeRequests }: ProfiledRun): string {
-  const own = perOperation(figures, figures.workerCpu)
+  const main = perOperation(figures, figures.workerMainCpu)
+  const threads = perOperation(figures, figures.workerCpu) - main
   const scripts = perOperation(figures, figures.scriptCpu)
-  const total = own + scripts
+  const total = main + threads + scripts
   const row = (name: string, ms: number) => `| ${name} | ${ms.toFixed(2)} | ${((ms / total) * 100).toFixed(0)} % |`
   const requests = [...storeRequests].map(([kind, times]) => `${kind} ${(times / figures.operations).toFixed(2)}`)
   return `## Where it goes
 
 One more round on a worker of its own under V8's profiler, which makes it dearer: ${total.toFixed(2)} CPU ms per operation.
-The kernel's figure for the worker is split by the profile's samples; a sample counts for the innermost frame that has an
+The kernel's figure for the worker's main thread is split by the profile's samples; a sample counts for the innermost frame that has an
 area. Requests to the object store per operation, counted by a proxy in that round: ${requests.join(', ')}.
 
 | area | CPU ms | share |
 | --- | --- | --- |
-${[...areas].map(([area, share]) => row(area, share * own)).join('\n')}
+${[...areas].map(([area, share]) => row(area, share * main)).join('\n')}
+${row('other threads of the worker: Ruff, garbage collection, the profiler', threads)}
 ${row('script processes', scripts)}
 `
 }

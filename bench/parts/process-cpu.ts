@@ -1,33 +1,37 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** CPU of a process and of its children, user and system, in ms since they started. */
-export type ProcessCpu = { own: number; children: number }
+/** CPU of a process (its main thread apart, too) and of its children, user and system, in ms since they started. */
+export type ProcessCpu = { own: number; mainThread: number; children: number }
 
 /** /proc counts in ticks of USER_HZ, which is 100 on every Linux. */
 const msPerTick = 10
 
 /** Reads /proc, so on Linux only. All threads count; a child that has ended counts once its parent has waited for it. */
 export function processCpu(pid: number): ProcessCpu {
-  const own = statOf(pid)
+  const own = statOf(`${pid}`)
   if (own === undefined) throw new Error(`process ${pid} has ended`)
-  const children = childrenOf(pid).reduce((sum, child) => sum + (statOf(child)?.ownMs ?? 0), own.waitedForMs)
-  return { own: own.ownMs, children }
+  const children = childrenOf(pid).reduce((sum, child) => sum + (statOf(`${child}`)?.ownMs ?? 0), own.waitedForMs)
+  return { own: own.ownMs, mainThread: statOf(`${pid}/task/${pid}`)?.ownMs ?? 0, children }
 }
 
 export function cpuBetween(before: ProcessCpu, after: ProcessCpu): ProcessCpu {
-  return { own: after.own - before.own, children: after.children - before.children }
+  return {
+    own: after.own - before.own,
+    mainThread: after.mainThread - before.mainThread,
+    children: after.children - before.children,
+  }
 }
 
 function childrenOf(pid: number): number[] {
   return readdirSync('/proc').flatMap((name) => {
     const candidate = Number(name)
-    return Number.isInteger(candidate) && statOf(candidate)?.parent === pid ? [candidate] : []
+    return Number.isInteger(candidate) && statOf(name)?.parent === pid ? [candidate] : []
   })
 }
 
 /** Undefined: the process has gone. The name in parentheses may hold anything, so fields are counted after it. */
-function statOf(pid: number): { parent: number; ownMs: number; waitedForMs: number } | undefined {
-  const text = readText(`/proc/${pid}/stat`)
+function statOf(place: string): { parent: number; ownMs: number; waitedForMs: number } | undefined {
+  const text = readText(`/proc/${place}/stat`)
   if (text === undefined) return undefined
   const fields = text
     .slice(text.lastIndexOf(')') + 2)

@@ -12,6 +12,8 @@ export type RunFigures = {
   operations: number
   wallMs: number
   workerCpu: number
+  /** The part of `workerCpu` that its main thread took: the rest is Ruff's thread, sockets' and V8's helpers. */
+  workerMainCpu: number
   scriptCpu: number
   redisCpu: number
   s3Cpu: number
@@ -56,6 +58,7 @@ export async function measureRun(parts: RunParts, first: number, count: number):
     operations: count,
     wallMs: (after.atUs - before.atUs) / 1000,
     workerCpu: worker.own,
+    workerMainCpu: worker.mainThread,
     scriptCpu: worker.children,
     redisCpu: totalOf('redis'),
     s3Cpu: totalOf('s3'),

@@ -9,13 +9,15 @@ import { measureRun, type RunFigures } from './measure-run.ts'
 
 export type ProfiledRun = {
   figures: RunFigures
-  /** Share of the worker's own CPU by area. */
+  /** Share of the CPU of the worker's main thread by area. */
   areas: Map<string, number>
   /** Requests to the object store during the operations, by method and kind. */
   storeRequests: Map<string, number>
 }
 
 const samplingUs = 500
+/** CPU.<date>.<time>.<pid>.<thread>.<number>.cpuprofile */
+const mainThreadProfile = /\.0\.\d+\.cpuprofile$/
 
 /** A run on a worker of its own under V8's profiler, whose requests to the object store go through a counting proxy. */
 export async function profileRun(
@@ -35,7 +37,7 @@ export async function profileRun(
   const figures = await measureRun({ ...measured, onLastOperation }, first + warmup, operations)
   await worker.stop()
   proxy.close()
-  const [profile] = (await readdir(dir)).filter((name) => name.endsWith('.cpuprofile'))
+  const [profile] = (await readdir(dir)).filter((name) => mainThreadProfile.test(name))
   if (profile === undefined) throw new Error('the worker wrote no profile')
   return { figures, areas: profileAreas(join(dir, profile), figures.between), storeRequests }
 }
