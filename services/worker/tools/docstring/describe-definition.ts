@@ -31,7 +31,7 @@ export function describeDefinition(site: DocstringSite): DefinitionFacts {
   return {
     name: definition.childForFieldName('name')?.text ?? '',
     kind: site.kind,
-    has_docstring: site.docstring !== undefined,
+    has_docstring: site.docstring !== undefined || site.setsDoc,
     docstring: site.docstring === undefined ? null : docstringContent(site.docstring),
     parameters: parametersOf(definition.childForFieldName('parameters')),
     returns: definition.childForFieldName('return_type')?.text ?? null,

@@ -11,6 +11,8 @@ export type DocstringSite = {
   /** A first statement that is an empty string: replaced, not kept. */
   emptyDocstring: Node | undefined
   decorators: string[]
+  /** A class whose own statements name `__doc__` (as a slot, or by assignment): a docstring beside it may break it. */
+  setsDoc: boolean
 }
 
 /** The function or class that starts at `index` (UTF-16 units), decorators included; undefined if there is none. */
@@ -30,6 +32,7 @@ export function findDocstringSite(tree: Tree, index: number): DocstringSite | un
     docstring: isEmpty ? undefined : found,
     emptyDocstring: isEmpty ? found : undefined,
     decorators: decoratorsOf(definition),
+    setsDoc: definition.type === 'class_definition' && codeIn(body).some(namesDoc),
   }
 }
 
@@ -37,6 +40,10 @@ export function findDocstringSite(tree: Tree, index: number): DocstringSite | un
 export function docstringContent(docstring: Node): string {
   const bare = (part: Node) => part.text.replace(/^[rRuU]*("""|'''|"|')/, '').replace(/("""|'''|"|')$/, '')
   return docstringParts(docstring).map(bare).join('')
+}
+
+function namesDoc(statement: Node): boolean {
+  return statement.type === 'expression_statement' && /\b__doc__\b/.test(statement.text)
 }
 
 /** The definition that a node is, or that its decorators belong to. */

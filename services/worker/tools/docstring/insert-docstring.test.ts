@@ -126,6 +126,8 @@ describe('inserting a docstring', () => {
     ['nothing', 'def f():\n    return 1\n', '  \n ', 'empty'],
     ['a control character', 'def f():\n    return 1\n', 'a\0b', 'control'],
     ['a backslash at the end', 'def f():\n    return 1\n', 'a\\', 'backslash'],
+    ['a class with a slot for its own', "class A:\n    __slots__ = ('a', '__doc__')\n", 'Do it.', 'sets __doc__'],
+    ['a class that assigns its own', 'class A:\n    x = 1\n    __doc__ = B.__doc__\n', 'Do it.', 'sets __doc__'],
     ['a broken definition', 'def f(:\n    return (1\n', 'Do it.', ''],
   ])('refuses %s', async (_name, source, docstring, reason) => {
     const answer = await insert(source, docstring)

@@ -40,6 +40,7 @@ export async function insertDocstring(place: DocstringPlace, deps: DocstringDeps
 
 function insertAt(site: DocstringSite, source: string, content: string): InsertedDocstring {
   if (site.docstring !== undefined) return refused('it already has a docstring, which stays as it is')
+  if (site.setsDoc) return refused('the class sets __doc__ by itself')
   if (site.definition.hasError) return refused('its source has syntax errors')
   if (site.decorators.some((name) => /(^|\.)overload$/.test(name))) return refused('an overload has no docstring')
   const newline = source.includes('\r\n') ? '\r\n' : '\n'

@@ -54,6 +54,16 @@ describe('linting one node', () => {
     expect(await lint()).toMatchObject({ total: 1, diagnostics: [{ code: 'F401', line: 1 }] })
   })
 
+  it('removes an unused import of a module, not of a name that others may take from here', async () => {
+    const source =
+      'import os\nfrom _ssl import (\n    SSLError,\n    SSLObject,\n)\n\n\ndef f():\n    from a import b\n'
+    const { fix, workspace } = await open('file', '', { source })
+    expect(await fix('F401')).toMatchObject({ applied: 1, total: 2, fixable: 0 })
+    expect(await workspace.readText('a.py')).toBe(source.replace('import os\n', ''))
+    const inside = await open('function', 'def f', { source })
+    expect(await inside.fix('F401')).toMatchObject({ applied: 1, total: 0 })
+  })
+
   it('fixes one rule in the node and leaves everything else as it is', async () => {
     const { fix, workspace } = await open('function', 'def f')
     expect(await fix('F541')).toMatchObject({ applied: 1, total: 1 })

@@ -4,7 +4,7 @@ import type { PythonLinter } from '../../evidence/python-linter.ts'
 import type { TextEdit } from '../../evidence/text-edit.ts'
 import { isStub } from '../stub-file.ts'
 import type { TargetNode } from '../target-node.ts'
-import { outermostDefinitions, type Range } from './outermost-definitions.ts'
+import { moduleOutline, type ModuleOutline, type Range } from './module-outline.ts'
 
 export type LintDeps = { linter: Pick<PythonLinter, 'lint'>; python: LoadedLanguage }
 
@@ -19,7 +19,8 @@ export async function lintNode(target: TargetNode, deps: LintDeps): Promise<Node
   const { source, start, end } = await target.locate()
   if (isStub(target.node.path)) return { source, diagnostics: [] }
   const isFile = target.node.kind === 'file'
-  const holes = isFile ? outermostDefinitions(source, deps.python) : []
+  const outline = isFile ? moduleOutline(source, deps.python) : undefined
+  const holes = outline?.definitions ?? []
   const inNode = (range: Range) =>
     range.start >= start && range.end <= end && !holes.some((hole) => range.start < hole.end && hole.start < range.end)
   const report = await deps.linter.lint(source)
@@ -28,15 +29,20 @@ export async function lintNode(target: TargetNode, deps: LintDeps): Promise<Node
     .toSorted((one, other) => one.start - other.start)
     .map((one) => ({
       ...one,
-      fix: mayFix(one, target.node.path) && one.fix?.every(inNode) === true ? one.fix : undefined,
+      fix: mayFix(one, target.node.path, outline) && one.fix?.every(inNode) === true ? one.fix : undefined,
     }))
   return { source, diagnostics }
 }
 
-/** In a package's `__init__.py` an import that nothing uses is how names are made public. */
-function mayFix(diagnostic: Diagnostic, path: string): boolean {
-  const isPackage = path === '__init__.py' || path.endsWith('/__init__.py')
-  return !(isPackage && ['F401', 'F811'].includes(diagnostic.code))
+/**
+ * An import that nothing uses may be how a name is made public: everywhere in a package's `__init__.py`, and elsewhere
+ * where a module takes a name from another one (`from _ssl import SSLError` in CPython's `ssl`). Who uses it from there
+ * cannot be seen in the file.
+ */
+function mayFix({ code, start }: Diagnostic, path: string, outline: ModuleOutline | undefined): boolean {
+  if (!['F401', 'F811'].includes(code)) return true
+  if (path === '__init__.py' || path.endsWith('/__init__.py')) return false
+  return outline?.fromImports.some((statement) => statement.start <= start && start < statement.end) !== true
 }
 
 export type FixedSource = { source: string; applied: Diagnostic[] }
