@@ -11,6 +11,7 @@ const maxStalledCount = 100
 /** How long handlers get to end after their signals are aborted. */
 const abortedMs = 5_000
 const putOffMs = 1_000
+const lockLost = 'the queue has given the job to another worker'
 
 export type ConsumerOptions<Q extends QueueName> = {
   queue: Q
@@ -22,6 +23,11 @@ export type ConsumerOptions<Q extends QueueName> = {
   log: Pick<Log, 'warn' | 'error'>
   /** Called with a checked payload. Aborted when the consumer closes or the job is no longer ours. */
   handler: (payload: PayloadOf<Q>, signal: AbortSignal) => Promise<void>
+}
+
+/** Whether a handler's signal was aborted because its job is another worker's by now, and not because this one closes. */
+export function isLockLost(signal: AbortSignal): boolean {
+  return signal.aborted && signal.reason === lockLost
 }
 
 export type Consumer = {
@@ -54,7 +60,7 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
   })
   worker.on('error', (error) => log.warn('worker of a queue', { queue, error }))
   worker.on('lockRenewalFailed', (jobs) => {
-    for (const job of jobs) worker.cancelJob(job, 'the queue has given the job to another worker')
+    for (const job of jobs) worker.cancelJob(job, lockLost)
   })
   return {
     async close({ graceMs }) {

@@ -95,6 +95,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
     modelSettings: async (signal) => ({ model: name ?? (await model.firstModel(signal)), temperature }),
     versions: { linter: linter.version, node: process.version },
     workerId: config.workerId,
+    storeRestMs: 1_000,
   }
 }
 

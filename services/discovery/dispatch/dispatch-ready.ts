@@ -23,8 +23,10 @@ export type DispatchDeps = {
 export type Attention = {
   /** The run is left alone until then (`performance.now()`). */
   asideUntil: number
-  /** The dispatch whose jobs may not be in the queue yet: its command gives them again. */
-  unsent: string | undefined
+  /** The dispatch whose answer is not there yet: the same command gives it again. */
+  command: string | undefined
+  /** What the ledger has handed out and the queue may not have. */
+  unsent: readonly Taken[]
   /** The jobs a former dispatcher may have left out are in the queue. */
   takenOver: boolean
 }
@@ -39,8 +41,8 @@ const acceptanceMs = 600_000
 
 /**
  * One round of the dispatcher; answers how many runs are active. Results are passed on, every executing run gets an
- * equal share of the window of enqueued operations, and a run in another stage gets that stage's job. Safe to run
- * twice, or in two processes: the ledger hands an operation out once, and job ids are unique per dispatch.
+ * equal share of the window of enqueued operations, and a run in another stage gets that stage's job. The ledger hands an
+ * operation out once, however many dispatchers there are, and job ids are unique per dispatch.
  */
 export async function dispatchReady(deps: DispatchDeps): Promise<number> {
   const active = await deps.ledger.activeRuns()
@@ -64,7 +66,7 @@ export async function dispatchReady(deps: DispatchDeps): Promise<number> {
 function attentionTo(runId: RunId, { attention }: DispatchDeps): Attention {
   const known = attention.get(runId)
   if (known !== undefined) return known
-  const fresh = { asideUntil: 0, unsent: undefined, takenOver: false }
+  const fresh = { asideUntil: 0, command: undefined, unsent: [], takenOver: false }
   attention.set(runId, fresh)
   return fresh
 }
@@ -101,25 +103,29 @@ async function enqueueReady(run: Run, share: number, deps: DispatchDeps): Promis
   const { runId, counts } = run
   const attention = attentionTo(runId, deps)
   if (!attention.takenOver) {
-    await enqueue(run, await deps.ledger.lastDispatched(runId), deps)
+    attention.unsent = await deps.ledger.lastDispatched(runId)
     attention.takenOver = true
   }
+  await enqueue(run, attention, deps)
   const underWay = counts.dispatched + counts.running
   const waiting = counts.ready + counts.pending
   // With nothing open at all, dependents are still to be told: that is the dispatch's business, too.
   const isDue = underWay < share && (waiting > 0 || underWay === 0)
-  if (attention.unsent === undefined && !isDue) return
-  attention.unsent ??= newToken()
-  const { taken } = await deps.ledger.dispatch(runId, Math.max(0, share - underWay), attention.unsent)
-  await enqueue(run, taken, deps)
-  attention.unsent = undefined
+  if (attention.command === undefined && !isDue) return
+  attention.command ??= newToken()
+  const { taken } = await deps.ledger.dispatch(runId, Math.max(0, share - underWay), attention.command)
+  attention.command = undefined
+  attention.unsent = taken
+  await enqueue(run, attention, deps)
 }
 
 /** Adding a job again that is there, or done with, changes nothing. */
-async function enqueue({ runId, traceparent }: Run, taken: readonly Taken[], { producer }: DispatchDeps) {
-  const jobs = taken.map(({ operationId, dispatch }) => ({
+async function enqueue({ runId, traceparent }: Run, attention: Attention, { producer }: DispatchDeps): Promise<void> {
+  if (attention.unsent.length === 0) return
+  const jobs = attention.unsent.map(({ operationId, dispatch }) => ({
     id: operationJobId({ runId, operationId, dispatch }),
     payload: { v: 1 as const, run_id: runId, operation_id: operationId, dispatch, traceparent },
   }))
   await producer.addMany('operations', jobs)
+  attention.unsent = []
 }

@@ -1,37 +1,45 @@
 import { asAppError, type AppError } from '#domain/error.ts'
 import type { Attempt } from '#ledger/claim.ts'
 import type { Ledger } from '#ledger/ledger.ts'
+import { delay } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
+import { isLockLost } from '#queues/consumer.ts'
 import type { AttemptJournal } from './attempt-journal.ts'
 
-/** Objects or ledger out of reach are no agent's fault; an attempt up to this one is then handed back, not failed. */
-const lastRetriedAttempt = 3
+/**
+ * Objects or ledger out of reach are no agent's fault: an attempt up to this one is handed back, after a rest that doubles
+ * with the attempts, in which the lease still runs. With the first rest of a second an outage of half a minute costs nothing.
+ */
+const lastRetriedAttempt = 5
 
 export type GivenUp = {
   attempt: Attempt
   journal: AttemptJournal
-  /** This worker is stopping. */
-  drained: boolean
+  /** Aborted when the worker stops or the job is no longer its own. */
+  signal: AbortSignal
 }
 
 export type GiveUpDeps = {
   ledger: Pick<Ledger, 'release' | 'settle'>
   log: Pick<Log, 'warn'>
+  /** The rest before a first attempt is handed back for a store that is away, in ms. */
+  storeRestMs: number
 }
 
 /**
  * Ends an attempt that came to no ending of its own: handed back when its worker stops or a store is away, dropped when
- * it is another worker's by now, failed under the fault's own code else.
+ * operation or job is another worker's by now (its lease then runs out), failed under the fault's own code else.
  */
-export async function giveUp({ attempt, journal, drained }: GivenUp, error: unknown, deps: GiveUpDeps): Promise<void> {
+export async function giveUp({ attempt, journal, signal }: GivenUp, error: unknown, deps: GiveUpDeps): Promise<void> {
   const fault = asAppError(error, 'TOOL_004', 'execution')
   const { n, events } = await journal.close()
-  if (journal.stopped === 'lost') return
+  if (journal.stopped === 'lost' || isLockLost(signal)) return
   const ids = { run_id: attempt.runId, operation_id: attempt.operationId }
-  deps.log.warn('attempt given up', { ...ids, attempt: attempt.attempt, drained, error })
+  deps.log.warn('attempt given up', { ...ids, attempt: attempt.attempt, error })
   const storeIsAway = isStoreFault(fault) && attempt.attempt <= lastRetriedAttempt
-  if (drained || storeIsAway) {
-    await deps.ledger.release(attempt, n, { reason: drained ? 'drain' : 'store', events })
+  if (storeIsAway) await delay(deps.storeRestMs * 2 ** (attempt.attempt - 1), signal).catch(() => undefined)
+  if (signal.aborted || storeIsAway) {
+    await deps.ledger.release(attempt, n, { reason: signal.aborted ? 'drain' : 'store', events })
     return
   }
   const cost = { turns: 0, promptTokens: 0, completionTokens: 0, durationMs: 0, changedFiles: [] }

@@ -70,6 +70,7 @@ export async function openOperationBench(): Promise<OperationBench> {
     scripts,
     model,
     workerId: 'w1',
+    storeRestMs: 1,
     evidence: openEvidenceChecker({ linter, python }),
     versions: { linter: linter.version },
     bundles: openPreparedBundles((owner, hash) => getBundle(objects, owner, hash)),

@@ -29,13 +29,14 @@ export type OperationDeps = SettleDeps &
     /** AGENT_002 when no model server says which model it has. */
     modelSettings(signal: AbortSignal): Promise<{ model: string; temperature: number }>
     workerId: string
+    storeRestMs: number
     log: Pick<Log, 'debug' | 'warn' | 'error'>
   }
 
 /**
  * One delivery of one operation: claim it, run its agent in a fresh workspace, settle it. A delivery that is stale, or
  * somebody else's, does nothing. Running it twice settles it once: the ledger checks the token. `signal` is this worker's
- * own end: what is under way then is handed back.
+ * own end, or that of its hold on the job: what is under way then is handed back, or left to who has the job.
  */
 export async function runOperation(job: OperationJob, deps: OperationDeps, signal: AbortSignal): Promise<void> {
   const attempt = await claimWhenFree(job, deps, signal)
@@ -46,7 +47,7 @@ export async function runOperation(job: OperationJob, deps: OperationDeps, signa
     const running = { attempt, startedAt, journal, ...(await prepare(attempt, deps)) }
     await settleOperation(running, await endingOf(running, deps, signal), deps)
   } catch (error) {
-    await giveUp({ attempt, journal, drained: signal.aborted }, error, deps)
+    await giveUp({ attempt, journal, signal }, error, deps)
   }
 }
 
