@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { Agent, request, type Dispatcher } from 'undici'
 import type { z } from 'zod'
 import { AppError, isErrorCode } from '#domain/error.ts'
+import { parseJson } from '#domain/json.ts'
 import { ChangePage, EventPage, OperationPage, Problem, RunAccepted, RunPage, RunView } from './api-views.ts'
 import { multipartForm } from './multipart-form.ts'
 
@@ -106,11 +107,7 @@ function problemError(status: number, body: string): AppError {
 }
 
 function readProblem(body: string): Problem | undefined {
-  try {
-    return Problem.parse(JSON.parse(body))
-  } catch {
-    return undefined
-  }
+  return Problem.safeParse(parseJson(body)).data
 }
 
 function runPath(runId: string): string {

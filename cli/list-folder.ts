@@ -35,7 +35,8 @@ export async function listFolder(root: string, signal: AbortSignal): Promise<Fol
 /** The entry as it is to be sent, or why it is not. */
 async function listOne(root: string, path: RepoPath): Promise<ListedFile | string> {
   const full = join(root, path)
-  const stats = await lstat(full)
+  const stats = await lstat(full).catch(() => undefined)
+  if (stats === undefined) return 'gone before it was read'
   if (stats.isSymbolicLink()) {
     const target = await readlink(full)
     return leadsOut(path, target) ? 'a link that leads out of the folder' : { kind: 'link', path, target }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { AppError } from '#domain/error.ts'
+import { connectRedis } from '#platform/connect-redis.ts'
 import { RunId } from '#domain/ids.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import type { CliContext } from '../cli-context.ts'
@@ -49,8 +50,8 @@ async function withRedis<T>(context: CliContext, use: (redis: Redis) => Promise<
 }
 
 async function withConnection<T>(url: string, use: (redis: Redis) => Promise<T>): Promise<T> {
-  const redis = new Redis(url, { maxRetriesPerRequest: 1, connectTimeout: 2_000 })
-  redis.on('error', () => {}) // the command that fails says it
+  // The command that fails says what is wrong with the connection.
+  const { redis } = connectRedis(url, { retries: 1, connectTimeoutMs: 2_000 }, { warn: () => {} })
   try {
     return await use(redis)
   } finally {

@@ -36,7 +36,7 @@ export async function writeWhole(path: string, content: AsyncIterable<Uint8Array
 
 export type LineFile = { add(line: string): void; close(): Promise<void> }
 
-/** A file that grows line by line, written anew. CONFIG_003 when it cannot be opened. */
+/** A file that grows line by line, written anew. CONFIG_003 when it cannot be opened, or, at a later line, written. */
 export async function openLineFile(path: string): Promise<LineFile> {
   const file = createWriteStream(path)
   try {
@@ -44,10 +44,19 @@ export async function openLineFile(path: string): Promise<LineFile> {
   } catch (error) {
     throw await notWritable(path, error)
   }
-  return { add: (line) => void file.write(`${line}\n`), close: () => end(file) }
+  let failure: Error | undefined
+  file.on('error', (error) => (failure = error))
+  return {
+    add(line) {
+      if (failure !== undefined) throw new AppError('CONFIG_003', `${path} cannot be written: ${failure.message}`)
+      file.write(`${line}\n`)
+    },
+    close: () => end(file),
+  }
 }
 
 async function end(file: WriteStream): Promise<void> {
+  if (file.closed) return
   const closed = once(file, 'close')
   file.end()
   await closed

@@ -8,6 +8,8 @@ import { shownPath } from './shown-path.ts'
 
 export type Service = {
   client: ApiClient
+  /** Aborted with the user's stop, and with what a stack of our own died of. */
+  signal: AbortSignal
   /** The stack that was started for this; undefined when a running service is used. */
   stack: Stack | undefined
   close(): Promise<void>
@@ -25,13 +27,14 @@ export async function reachService(choice: StackChoice, context: CliContext): Pr
   const { config, signal } = context
   if (config.apiUrl !== undefined) {
     const client = openApiClient({ url: config.apiUrl, token: config.token, signal })
-    return { client, stack: undefined, close: client.close }
+    return { client, signal, stack: undefined, close: client.close }
   }
   const stack = await startEmbedded(choice, context)
   const ended = AbortSignal.any([signal, stack.failed])
   const client = openApiClient({ url: stack.url, token: stack.token, signal: ended })
   return {
     client,
+    signal: ended,
     stack,
     async close() {
       await client.close()
@@ -44,7 +47,7 @@ export async function reachService(choice: StackChoice, context: CliContext): Pr
 export async function reachRuns(context: CliContext): Promise<Service> {
   const client = await findService(context)
   if (client === undefined) return reachService({ workers: 0 }, context)
-  return { client, stack: undefined, close: client.close }
+  return { client, signal: context.signal, stack: undefined, close: client.close }
 }
 
 /** A client of a running service (see `findService`); CONFIG_001 when there is none. */

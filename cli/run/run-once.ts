@@ -64,7 +64,7 @@ async function checkFirst(order: RunOrder, context: CliContext): Promise<Packed>
 
 type Running = { context: CliContext; packed: Packed; onLine: ((line: string) => void) | undefined }
 
-async function runOn({ client, stack }: Service, order: RunOrder, running: Running): Promise<void> {
+async function runOn({ client, stack, signal: ended }: Service, order: RunOrder, running: Running): Promise<void> {
   const { context, packed, onLine } = running
   const { io, signal, config } = context
   const rehearsed = stack !== undefined && (order.model ?? config.modelUrls ?? 'rehearsal') === 'rehearsal'
@@ -74,7 +74,7 @@ async function runOn({ client, stack }: Service, order: RunOrder, running: Runni
   const runId = await submitSource(client, order, packed)
   const progress = showProgress(runId, { json: order.json, onLine }, context)
   try {
-    await followRun(runId, progress, { client, signal })
+    await followRun(runId, progress, { client, signal: ended })
   } catch (error) {
     progress.close()
     if (signal.aborted) io.err(`\n${whatStays(runId, stack !== undefined, context)}\n`)

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 
 /**
- * Makes the data folder, and the folders above it that are missing; one that it makes hides itself from git. CONFIG_003
- * when it cannot be made or written.
+ * Makes the data folder, and the folders above it that are missing; unless it holds other things than ours it hides itself
+ * from git. CONFIG_003 when it cannot be made or written.
  */
 export async function makeDataFolder(dataDir: string): Promise<void> {
   try {
-    const isNew = await makeFolder(dataDir)
-    if (isNew) await writeFile(join(dataDir, '.gitignore'), '*\n') // one that was there may hold other things
+    await makeFolder(dataDir)
+    if (await isOurs(dataDir)) await writeFile(join(dataDir, '.gitignore'), '*\n')
     const probe = join(dataDir, `.probe-${randomUUID()}`)
     await writeFile(probe, '')
     await rm(probe)
@@ -29,16 +29,20 @@ export function dataNotWritable(path: string, cause: unknown): AppError {
   )
 }
 
-/** Whether the folder is new. Folder by folder: Node's own `recursive` tries for ever where the system says ENOENT of a new folder, as /proc does. */
-async function makeFolder(path: string): Promise<boolean> {
+const ownEntries = /^(?:redis|s3|\.gitignore|stack[.-].*)$/
+
+async function isOurs(dataDir: string): Promise<boolean> {
+  return (await readdir(dataDir)).every((name) => ownEntries.test(name))
+}
+
+/** Folder by folder: Node's own `recursive` tries for ever where the system says ENOENT of a new folder, as /proc does. */
+async function makeFolder(path: string): Promise<void> {
   const existing = await stat(path).catch(() => undefined)
-  if (existing?.isDirectory() === true) return false
+  if (existing?.isDirectory() === true) return
   if (dirname(path) !== path) await makeFolder(dirname(path))
   try {
     await mkdir(path)
-    return true
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
-    throw error
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   }
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '#domain/json.ts'
 import { z } from 'zod'
 
 const ErrorEntry = z.object({
@@ -23,7 +24,7 @@ export function lastWords(stderr: string): string {
 function loggedError(lines: readonly string[]): string | undefined {
   for (const line of lines.toReversed()) {
     if (!isLog(line)) continue
-    const entry = ErrorEntry.safeParse(parsed(line))
+    const entry = ErrorEntry.safeParse(parseJson(line))
     if (!entry.success) continue
     const { message, error } = entry.data
     return error === undefined ? message : `${message}: ${error.message}`
@@ -33,12 +34,4 @@ function loggedError(lines: readonly string[]): string | undefined {
 
 function isLog(line: string): boolean {
   return line.startsWith('{"time":')
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
 }

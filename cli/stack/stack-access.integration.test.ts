@@ -8,7 +8,6 @@ const access = {
   url: 'http://127.0.0.1:8420',
   token: 'not for others',
   redisUrl: 'redis://127.0.0.1:6379',
-  s3Endpoint: 'http://127.0.0.1:9000',
 }
 
 let dir = ''

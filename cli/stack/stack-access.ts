@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { parseJson } from '#domain/json.ts'
 import { identify, isAlive, ProcessIdentity } from './process-identity.ts'
 
 /** How another command on this machine reaches the stack that runs in a data folder. */
-const StackAccess = z.object({ url: z.string(), token: z.string(), redisUrl: z.string(), s3Endpoint: z.string() })
+const StackAccess = z.object({ url: z.string(), token: z.string(), redisUrl: z.string() })
 export type StackAccess = z.infer<typeof StackAccess>
 
 const AccessFile = StackAccess.extend({ owner: ProcessIdentity })
@@ -35,12 +36,7 @@ export async function findRunningStack(dataDir: string): Promise<StackAccess | u
 
 /** Undefined for a file that is not there, not ours to read, or not written by this. */
 async function readAccess(path: string): Promise<z.infer<typeof AccessFile> | undefined> {
-  const text = await readFile(path, 'utf8').catch(() => '')
-  try {
-    return AccessFile.parse(JSON.parse(text))
-  } catch {
-    return undefined
-  }
+  return AccessFile.safeParse(parseJson(await readFile(path, 'utf8').catch(() => ''))).data
 }
 
 function accessPath(dataDir: string): string {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
+import { parseJson } from '#domain/json.ts'
 import { delay } from '#platform/clock.ts'
 import { makeDataFolder } from './data-folder.ts'
 import { identify, isAlive, ProcessIdentity } from './process-identity.ts'
@@ -72,12 +73,7 @@ async function replace(path: string, content: LockFile): Promise<void> {
 
 /** Undefined for a file that is gone or not a lock of ours. */
 async function readLock(path: string): Promise<LockFile | undefined> {
-  const text = await readFile(path, 'utf8').catch(() => '')
-  try {
-    return LockFile.parse(JSON.parse(text))
-  } catch {
-    return undefined
-  }
+  return LockFile.safeParse(parseJson(await readFile(path, 'utf8').catch(() => ''))).data
 }
 
 async function waitForOrphans(children: readonly ProcessIdentity[], dataDir: string): Promise<void> {

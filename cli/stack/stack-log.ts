@@ -34,9 +34,11 @@ async function fileSink(path: string) {
   await once(file, 'open').catch((error: unknown) => {
     throw dataNotWritable(path, error)
   })
+  file.on('error', () => {}) // a full disk costs the log its lines, not the stack its life
   return {
     write: (text: string) => void file.write(text),
     async close() {
+      if (file.closed) return
       file.end()
       await once(file, 'close')
     },

@@ -79,7 +79,7 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   const env = servicesEnv(stores, { token, port: options.port })
   const { url } = await startInProcess({ env, discovery: workers !== undefined, log: log.entry, releaser })
   options.signal.throwIfAborted()
-  const access = { url, token, redisUrl: redis.url, s3Endpoint: s3.endpoint }
+  const access = { url, token, redisUrl: redis.url }
   if (workers !== undefined) releaser.add('access', await publishAccess(options.dataDir, access))
   return assemble({ url, token, releaser }, { redis, s3, workers, failure: watchParts({ redis, s3, workers }) })
 }

@@ -8,6 +8,7 @@ const maxAlternatives = 200
 const maxWildcards = 100
 /** Of patterns with wildcards or braces. */
 const maxCharacters = 2048
+const maxBraces = 20
 
 type PathGlob = readonly (SegmentGlob | typeof star)[]
 
@@ -69,6 +70,8 @@ function overLimit(most: number, what: string): { fault: string } {
 
 /** What other tools' globs mean by it, silently read as text, would be a pattern that matches nothing. */
 function unservedSyntax(pattern: string): string | undefined {
+  if (pattern.length > maxCharacters) return `it is longer than ${maxCharacters} characters`
+  if (pattern.split('{').length > maxBraces + 1) return `it has more than ${maxBraces} opening braces`
   if (pattern.startsWith('!')) return 'what it leaves out cannot be said with "!"; write \\! for a name'
   if (/(?<!\\)[@!+*?]\(/.test(pattern)) return 'groups such as +(a|b) are not served; write {a,b}, or \\( for a name'
   if (pattern.split('/').includes('..')) return 'it leads out of the repository'

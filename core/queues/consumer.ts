@@ -68,11 +68,13 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
       stopWaiting()
       const isAway = connection.status !== 'ready'
       const closing = worker.close(isAway)
-      if (isAway || !(await within(graceMs, closing))) {
+      try {
+        if (!isAway && (await within(graceMs, closing))) return
         worker.cancelAllJobs('the worker is shutting down')
         if (!(await within(abortedMs, closing))) log.error('jobs did not end when aborted', { queue })
+      } finally {
+        connection.disconnect()
       }
-      connection.disconnect()
     },
   }
 }
@@ -119,7 +121,7 @@ async function within(ms: number, ending: Promise<void>): Promise<boolean> {
     () => false,
   )
   try {
-    return await Promise.race([ending.then(() => true), tooLate])
+    return await Promise.race([ending.then(() => true).catch(() => tooLate), tooLate])
   } finally {
     limit.abort()
   }

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 
-/** `startedAt` tells a process from a later one with the same id. */
-export type LivingProcess = { pid: number; startedAt: string }
+/** `startedAt` tells a process from a later one with the same id; `name` is that of its program, 15 characters at most. */
+export type LivingProcess = { pid: number; startedAt: string; name: string }
 
 type ProcessState = LivingProcess & { parent: number; state: string }
 
@@ -15,7 +15,7 @@ export async function descendantsOf(pid: number): Promise<LivingProcess[]> {
     found.push(...children)
     parents = new Set(children.map((child) => child.pid))
   }
-  return found.map((child) => ({ pid: child.pid, startedAt: child.startedAt }))
+  return found.map(({ pid: id, startedAt, name }) => ({ pid: id, startedAt, name }))
 }
 
 /** Those that still run. One that has ended and was not yet waited for by its parent does not. */
@@ -44,12 +44,13 @@ async function processIds(): Promise<number[]> {
   return (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
 }
 
-/** Fields 3, 4 and 22 of proc(5) `stat`; the name before them, in brackets, may hold spaces. */
+/** Fields 2, 3, 4 and 22 of proc(5) `stat`; the name, in brackets, may hold spaces. */
 async function readProcess(pid: number): Promise<ProcessState | undefined> {
   const stat = await read(`/proc/${pid}/stat`)
   if (stat === undefined) return undefined
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return { pid, state: fields[0] ?? '', parent: Number(fields[1]), startedAt: fields[19] ?? '' }
+  const name = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'))
+  return { pid, name, state: fields[0] ?? '', parent: Number(fields[1]), startedAt: fields[19] ?? '' }
 }
 
 function read(path: string): Promise<string | undefined> {

@@ -118,6 +118,17 @@ describe('remora run that is stopped on the way', () => {
     expect(Result.parse(lastDocument(next)).result.earlier_runs).toEqual([runId])
   })
 
+  it('ends at once, saying why, when its Redis dies', async () => {
+    const { run, started } = await inMidRun()
+    const redis = started.find(({ name }) => /^(?:redis|valkey)-server$/.test(name))
+    expect(redis).toBeDefined()
+    if (redis !== undefined) process.kill(redis.pid, 'SIGKILL')
+    expect(await run.exited).toBe(1)
+    expect(lastDocument(run)).toMatchObject({ error: { error_code: 'STORE_001' } })
+    expect(await stillRunning(started)).toEqual([])
+    expect(await written(folder)).toEqual([])
+  })
+
   it('takes what it started with it when it is killed outright, and its data stays good', async () => {
     const { run, started } = await inMidRun()
     run.kill('SIGKILL')

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from 'zod'
+import { parseJson } from '#domain/json.ts'
 import { FaultPlan, openFaultDraw } from '../faults.ts'
 import { answerError, answerJson } from './answer.ts'
 import type { RehearsalState } from './chat-completions.ts'
@@ -25,10 +26,5 @@ export async function setLatency(request: IncomingMessage, response: ServerRespo
 }
 
 async function readJson(request: IncomingMessage): Promise<unknown> {
-  const body = await readBody(request, maxBodyBytes)
-  try {
-    return JSON.parse(body ?? '')
-  } catch {
-    return undefined
-  }
+  return parseJson((await readBody(request, maxBodyBytes)) ?? '')
 }
