@@ -16,7 +16,7 @@ const io: CommandIo = {
 
 /** Runs the command line once; answers the exit code (contract.md §1; 130 after Ctrl-C). */
 async function main(args: readonly string[]): Promise<number> {
-  const signal = onInterrupt()
+  const signal = onInterrupt({ startedByNpx: process.env['npm_command'] === 'exec' })
   try {
     const config = readCliConfig(process.env)
     const colored = config.color === 'always' || (config.color === 'terminal' && process.stdout.isTTY)

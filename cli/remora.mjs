@@ -31,6 +31,7 @@ function ownNode(folder) {
 
 function runOn(node) {
   const child = spawn(node, [self, ...process.argv.slice(2)], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
+  child.send({ parent: process.ppid }) // see interrupt.ts
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', (error) => {
     process.stderr.write(`remora: CONFIG_006 ${node} cannot be started: ${error.message}\n`)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SkippedFile } from '#domain/code-node.ts'
 import type { WireEvent } from '../api-views.ts'
 import { nodePlace } from '../node-place.ts'
 import { emptyAgent, shownPhases, type AgentProgress, type ProgressState, type ShownPhase } from './progress-state.ts'
@@ -8,6 +9,7 @@ const recentKept = 5
 const failuresKept = 10
 
 const Count = z.number().catch(0)
+const Skipped = z.array(SkippedFile).catch([])
 const Words = z.string().optional().catch(undefined)
 
 /** The state after one more event. Events come in the order of their numbers, each once. */
@@ -30,7 +32,12 @@ function foldRun(state: ProgressState, event: WireEvent): ProgressState {
     case 'snapshot.stored':
       return { ...state, phase: later(state.phase, 'discovery'), files: Count.parse(data['files']) }
     case 'nodes.discovered':
-      return { ...state, phase: later(state.phase, 'planning'), nodes: Count.parse(data['nodes']) }
+      return {
+        ...state,
+        phase: later(state.phase, 'planning'),
+        nodes: Count.parse(data['nodes']),
+        passedOver: Skipped.parse(data['skipped_files']),
+      }
     case 'run.planned':
       return { ...state, phase: later(state.phase, 'execution'), total: Count.parse(data['operations']) }
     case 'run.composed':

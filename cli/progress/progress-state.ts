@@ -1,3 +1,4 @@
+import type { SkippedFile } from '#domain/code-node.ts'
 import type { RunPhase } from '#domain/run.ts'
 
 /** The phases a run of this command goes through, in order. */
@@ -23,6 +24,8 @@ export type ProgressState = {
   phase: ShownPhase
   files: number | undefined
   nodes: number | undefined
+  /** The first files discovery passed over, or parts of which do not parse. */
+  passedOver: readonly SkippedFile[]
   /** Undefined until the run is planned. */
   total: number | undefined
   agents: Readonly<Record<string, AgentProgress>>
@@ -46,6 +49,7 @@ export function emptyProgress(runId: string): ProgressState {
     phase: 'snapshot',
     files: undefined,
     nodes: undefined,
+    passedOver: [],
     total: undefined,
     agents: {},
     recent: [],

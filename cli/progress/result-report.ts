@@ -21,6 +21,7 @@ export function renderReport({ state, run, patch, conflicts }: ReportParts, pain
     [headline(state, run, paint)],
     table(state, paint),
     evidenceLines(run, paint),
+    passedOverLines(state),
     failureLines(state, paint),
     conflictLines(run, conflicts, paint),
     patchLines(run, patch, paint),
@@ -72,6 +73,13 @@ function evidenceLines(run: RunView, paint: Paint): string[] {
     return `  ${check.padEnd(18)} ${paint(tone, `${ok} of ${plural(total, 'file')}${rest}`)}`
   })
   return lines.length === 0 ? [] : ['Checked on the composed files:', ...lines]
+}
+
+function passedOverLines({ passedOver }: ProgressState): string[] {
+  if (passedOver.length === 0) return []
+  const lines = passedOver.slice(0, shownFailures).map(({ path, reason }) => clip(`  ${path}  ${reason}`, lineWidth))
+  const rest = passedOver.length > lines.length ? ['  … and others: remora discover lists all'] : []
+  return ['Not worked on, or not as a whole:', ...lines, ...rest]
 }
 
 function failureLines(state: ProgressState, paint: Paint): string[] {

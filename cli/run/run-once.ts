@@ -16,7 +16,7 @@ import { resultView } from './result-view.ts'
 import { shownPath } from './shown-path.ts'
 import { showProgress, type ShownProgress } from './show-progress.ts'
 import { packSource, submitSource, type Submission } from './submit-source.ts'
-import { goingOnWith, unfinishedRuns } from './unfinished-runs.ts'
+import { goingOnWith, unfinishedRuns, whatBecameOf } from './unfinished-runs.ts'
 
 export type RunOrder = Submission & {
   path: string
@@ -66,7 +66,7 @@ type Running = { context: CliContext; packed: Packed; onLine: ((line: string) =>
 
 async function runOn({ client, stack, signal: ended }: Service, order: RunOrder, running: Running): Promise<void> {
   const { context, packed, onLine } = running
-  const { io, signal, config } = context
+  const { io, config } = context
   const rehearsed = stack !== undefined && (order.model ?? config.modelUrls ?? 'rehearsal') === 'rehearsal'
   if (rehearsed) io.err(`model: ${rehearsalLabel}\n`)
   const earlier = stack === undefined ? [] : await unfinishedRuns(client)
@@ -77,7 +77,7 @@ async function runOn({ client, stack, signal: ended }: Service, order: RunOrder,
     await followRun(runId, progress, { client, signal: ended })
   } catch (error) {
     progress.close()
-    if (signal.aborted) io.err(`\n${whatStays(runId, stack !== undefined, context)}\n`)
+    if (ended.aborted) io.err(`\n${whatStays(runId, stack !== undefined, context)}\n`)
     throw error
   }
   progress.close()
@@ -87,11 +87,12 @@ async function runOn({ client, stack, signal: ended }: Service, order: RunOrder,
 }
 
 /** What becomes of a run nobody waits for any more. */
-function whatStays(runId: string, isOurs: boolean, { cwd, config }: CliContext): string {
+function whatStays(runId: string, isOurs: boolean, { cwd, config, signal }: CliContext): string {
   if (!isOurs) return `Run ${runId} goes on in the service at ${config.apiUrl}.`
   const folder = shownPath(config.dataDir, cwd)
   const forget = `remove ${folder} to forget it`
-  return `Run ${runId} is kept in ${folder} and goes on when a stack is started here again; ${forget}.`
+  const kept = `Run ${runId} is kept in ${folder} and goes on when a stack is started here again; ${forget}.`
+  return signal.aborted ? kept : `${kept} What the services did last is in ${folder}/stack.log.`
 }
 
 async function takePatch(client: ApiClient, run: RunView, order: RunOrder, { cwd }: CliContext): Promise<PatchResult> {
@@ -118,6 +119,7 @@ async function report(
   const conflicts = await firstConflicts(client, run)
   if (order.json) context.io.out(`${JSON.stringify(resultView({ state, run, patch, conflicts }, earlier))}\n`)
   else context.io.out(`\n${renderReport({ state, run, patch, conflicts }, openPaint(context.colored))}`)
+  if (!order.json) context.io.out(await whatBecameOf(earlier, client))
   context.io.exit(exitCodeOf(run.status, state))
 }
 

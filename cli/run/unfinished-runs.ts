@@ -25,3 +25,17 @@ export function goingOnWith(runs: readonly string[]): string {
   const first = runs.slice(0, shown).join(', ')
   return `also going on with ${plural(runs.length, 'earlier run')}: ${first}${runs.length > shown ? ', …' : ''}\n`
 }
+
+/** A line for each of `runs`, with what to do about it; empty when there are none. */
+export async function whatBecameOf(runs: readonly string[], client: Pick<ApiClient, 'getRun'>): Promise<string> {
+  const lines = await Promise.all(
+    runs.slice(0, shown).map(async (runId) => {
+      const { status } = await client.getRun(runId)
+      const next = hasEnded(status)
+        ? `its patch: remora diff ${runId}`
+        : 'it goes on when a stack is started here again'
+      return `Earlier run ${runId}: ${status}; ${next}.\n`
+    }),
+  )
+  return lines.join('')
+}

@@ -1,4 +1,5 @@
 import { createWriteStream } from 'node:fs'
+import { rename } from 'node:fs/promises'
 import { once } from 'node:events'
 import { openLog, type Log, type LogLevel } from '#platform/log.ts'
 import { dataNotWritable } from './data-folder.ts'
@@ -12,16 +13,17 @@ export type StackLog = {
 }
 
 /**
- * The log of an embedded stack and its children: the file at `path`, in a folder that is there, written anew, or stderr
- * when there is none. CONFIG_003 when it cannot be written.
+ * The log of an embedded stack and its children: the file at `path`, in a folder that is there, or stderr when there is
+ * none. A file that is there is kept beside it as `.1`, or with `append` gone on with. CONFIG_003 when it cannot be written.
  */
 export async function openStackLog(options: {
   path: string | undefined
+  append: boolean
   level: LogLevel
   secrets: readonly string[]
 }): Promise<StackLog> {
-  const { path, level, secrets } = options
-  const sink = path === undefined ? stderrSink() : await fileSink(path)
+  const { path, append, level, secrets } = options
+  const sink = path === undefined ? stderrSink() : await fileSink(path, append)
   return { level, entry: openLog({ service: 'stack', level, secrets, write: sink.write }), ...sink }
 }
 
@@ -29,8 +31,9 @@ function stderrSink() {
   return { write: (text: string) => void process.stderr.write(text), close: async () => {} }
 }
 
-async function fileSink(path: string) {
-  const file = createWriteStream(path)
+async function fileSink(path: string, append: boolean) {
+  if (!append) await rename(path, `${path}.1`).catch(() => undefined)
+  const file = createWriteStream(path, { flags: 'a' })
   await once(file, 'open').catch((error: unknown) => {
     throw dataNotWritable(path, error)
   })

@@ -70,7 +70,12 @@ type Releaser = ReturnType<typeof openReleaser>
 async function startParts(options: StackOptions, lock: StackLock, releaser: Releaser): Promise<Stack> {
   const token = options.token ?? randomBytes(24).toString('base64url')
   const secrets = [token, options.model.apiKey].filter((secret) => secret !== undefined)
-  const log = await openStackLog({ path: options.logPath, level: options.logLevel, secrets })
+  const log = await openStackLog({
+    path: options.logPath,
+    append: options.workers === 0,
+    level: options.logLevel,
+    secrets,
+  })
   releaser.add('log', log.close)
   const { redis, s3 } = await startStores(options, lock, releaser)
   options.signal.throwIfAborted()

@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,6 +12,7 @@ import { z } from 'zod'
 import { boundPort, closeServer } from '#platform/http-health.ts'
 import { until } from '#testing/until.ts'
 
+const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe']
 const remora = fileURLToPath(new URL('../remora.mjs', import.meta.url))
 const Ready = z.strictObject({
   url: z.url(),
@@ -28,10 +30,17 @@ afterEach(async () => {
 })
 
 function startUp(args: readonly string[] = []) {
-  const child = spawn(process.execPath, [remora, 'up', '--port', '0', '--json', ...args], {
-    cwd: dir,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  return watchUp(spawn(process.execPath, [remora, 'up', '--port', '0', '--json', ...args], { cwd: dir, stdio }))
+}
+
+/** As npx starts it: behind a shell, and with npm's word for it. */
+function startUpByNpx() {
+  const env = { ...process.env, npm_command: 'exec' }
+  const args = ['-c', '"$0" "$@"; true', process.execPath, remora, 'up', '--port', '0', '--json']
+  return watchUp(spawn('sh', args, { cwd: dir, stdio, env }))
+}
+
+function watchUp(child: ChildProcessByStdio<null, Readable, Readable>) {
   let errors = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
   const exited = once(child, 'close').then(([code]: unknown[]) => code)
@@ -118,6 +127,15 @@ describe('remora up', () => {
     await until(() => started.every((pid) => !isAlive(pid)))
     second.child.kill('SIGINT')
     expect(await second.exited).toBe(0)
+  })
+
+  it('ends when npx, which hands on no signal of its own, is ended', async () => {
+    const up = startUpByNpx()
+    await up.ready
+    const started = await descendants(up.child.pid ?? 0)
+    expect(started.length).toBeGreaterThan(3)
+    up.child.kill('SIGKILL')
+    await until(() => started.every((pid) => !isAlive(pid)))
   })
 
   it('refuses a second stack in the same folder, and says who has it', async () => {

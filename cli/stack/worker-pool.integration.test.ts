@@ -10,7 +10,7 @@ let dir = ''
 let log: StackLog
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'remora-pool-'))
-  log = await openStackLog({ path: join(dir, 'stack.log'), level: 'info', secrets: [] })
+  log = await openStackLog({ append: false, path: join(dir, 'stack.log'), level: 'info', secrets: [] })
 })
 afterEach(async () => {
   await log.close()

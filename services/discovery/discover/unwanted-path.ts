@@ -1,5 +1,8 @@
 import { isVendoredName, vendoredFolder } from '#domain/vendored-path.ts'
 
+/** Said of names with a leading dot: nobody expects to find them worked on. */
+export const hiddenReason = 'hidden'
+
 export type UnwantedPath = { path: string; reason: string }
 
 /**
@@ -30,5 +33,5 @@ export function unwantedFolder(name: string, marked: boolean): string | undefine
 }
 
 function unwantedFile(name: string): string | undefined {
-  return name.startsWith('.') ? 'hidden' : undefined
+  return name.startsWith('.') ? hiddenReason : undefined
 }

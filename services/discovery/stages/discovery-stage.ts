@@ -11,6 +11,7 @@ import type { BlobStore } from '#objects/blob-store.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import type { SnapshotView } from '#objects/snapshot-view.ts'
 import { discoverNodes, type Discovery, type DiscoveryDeps } from '../discover/discover-nodes.ts'
+import { hiddenReason } from '../discover/unwanted-path.ts'
 import { nodeIndexCache } from './node-index-cache.ts'
 import { planOperations } from '../plan/plan-operations.ts'
 import type { PinnedBundle } from '../plan/plan-operations.ts'
@@ -24,6 +25,7 @@ export type DiscoveryStageDeps = DiscoveryDeps & {
   pinBundles(projectId: string, names: readonly string[]): Promise<PinnedBundle[]>
 }
 
+const skippedTold = 20
 const origin = { kind: 'discovery', id: 'discovery' } as const
 
 /** Steps 3 and 4 of a run: nodes, bundles, plan. Each move is named, so a repeated job goes on where the last one was. */
@@ -68,7 +70,7 @@ async function announce(
     kinds,
     parsed,
     skipped: skipped.length,
-    skipped_files: skipped.slice(0, 20),
+    skipped_files: skipped.filter(({ reason }) => reason !== hiddenReason).slice(0, skippedTold),
   }
   const checked = bundles.map(({ hash, bundle }) => ({ name: bundle.file.name, hash, tools: bundle.tools.length }))
   const events: NewEvent[] = [
