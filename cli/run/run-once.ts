@@ -3,6 +3,7 @@ import { rehearsalLabel } from '#domain/rehearsal-label.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { RunView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
+import { silentServers } from '../model-server.ts'
 import type { Packed } from '../pack-folder.ts'
 import { openPaint } from '../progress/paint.ts'
 import { renderReport, type ConflictLine, type PatchResult } from '../progress/result-report.ts'
@@ -67,8 +68,7 @@ type Running = { context: CliContext; packed: Packed; onLine: ((line: string) =>
 async function runOn({ client, stack, signal: ended }: Service, order: RunOrder, running: Running): Promise<void> {
   const { context, packed, onLine } = running
   const { io, config } = context
-  const rehearsed = stack !== undefined && (order.model ?? config.modelUrls ?? 'rehearsal') === 'rehearsal'
-  if (rehearsed) io.err(`model: ${rehearsalLabel}\n`)
+  if (stack !== undefined) io.err(await modelLine(order.model ?? config.modelUrls ?? 'rehearsal', ended))
   const earlier = stack === undefined ? [] : await unfinishedRuns(client)
   io.err(goingOnWith(earlier))
   const runId = await submitSource(client, order, packed)
@@ -84,6 +84,15 @@ async function runOn({ client, stack, signal: ended }: Service, order: RunOrder,
   const run = await client.getRun(runId)
   const patch = run.status === 'completed' ? await takePatch(client, run, order, context) : undefined
   await report({ client, order, context }, { progress, run, patch, earlier })
+}
+
+/** Said at the start, since each operation tries for its whole retry budget before it says the same. */
+async function modelLine(model: string, signal: AbortSignal): Promise<string> {
+  if (model === 'rehearsal') return `model: ${rehearsalLabel}\n`
+  const silent = await silentServers(model, signal)
+  return silent
+    .map((server) => `CONFIG_005 no model server answers at ${server}: operations wait for it, then fail\n`)
+    .join('')
 }
 
 /** What becomes of a run nobody waits for any more. */
