@@ -8,7 +8,9 @@ export type Failure = {
   document: { error: { error_code: string | null; message: string; phase?: string } }
 }
 
-/** What failed, told so that the operator can act on it. Anything but an AppError is a bug and shows where it happened. */
+/**
+ * What failed, told so that the operator can act on it. Anything but an AppError is a bug and shows where it happened.
+ */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof AppError) {
     const { code, message, phase } = error

@@ -33,7 +33,9 @@ async function main(args: readonly string[]): Promise<number> {
   return exitCode
 }
 
-/** A pipe takes 64 KiB at a time, and what it has not taken ends with the process. Resolves too when the reader is gone. */
+/**
+ * A pipe takes 64 KiB at a time, and what it has not taken ends with the process. Resolves too when the reader is gone.
+ */
 function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => void stream.write('', () => resolve()))
 }

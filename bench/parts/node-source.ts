@@ -1,4 +1,7 @@
-/** The function the agent works on, 27 lines; its number makes path, name and text its own, so that no cache has seen it. */
+/**
+ * The function the agent works on, 27 lines; its number makes path, name and text its own, so that no cache has seen
+ * it.
+ */
 const body = Array.from({ length: 24 }, (_, step) => `    value_${step} = transform(name, step=${step}, strict=True)`)
 
 export type NodeSource = {

@@ -14,7 +14,9 @@ export function peerArguments(): PeerArguments {
 export const PeerFigures = z.object({ cpuMs: z.number(), wallMs: z.number() })
 export type PeerFigures = z.infer<typeof PeerFigures>
 
-/** Runs the warm-up, then the agents, prints the figures and ends the process. `batch` runs the agents of these numbers. */
+/**
+ * Runs the warm-up, then the agents, prints the figures and ends the process. `batch` runs the agents of these numbers.
+ */
 export async function measurePeer(
   { agents, warmup }: PeerArguments,
   batch: (numbers: readonly number[]) => Promise<unknown>,

@@ -38,7 +38,9 @@ export type RunParts = {
 const pollMs = 10
 const limitMs = 120_000
 
-/** Plans a run of `count` operations on nodes of their own, measures it from its start to its last operation, proves it. */
+/**
+ * Plans a run of `count` operations on nodes of their own, measures it from its start to its last operation, proves it.
+ */
 export async function measureRun(parts: RunParts, first: number, count: number): Promise<RunFigures> {
   const { stack, model, workerPid } = parts
   const runId = await planRun(stack, first, count)

@@ -5,7 +5,10 @@ import { orInterrupted } from '../or-interrupted.ts'
 
 type CheckOptions = { strict?: true; format: 'text' | 'json'; json?: true }
 
-/** `remora check [PATH…]`: bundles and tool scripts against their rules. Exit code 1 on faults, with --strict on warnings too. */
+/**
+ * `remora check [PATH…]`: bundles and tool scripts against their rules. Exit code 1 on faults, with --strict on
+ * warnings too.
+ */
 export function addCheckCommand(program: Command, { io, signal }: Pick<CliContext, 'io' | 'signal'>): void {
   program
     .command('check')

@@ -6,7 +6,10 @@ import { endedOperations, failedOperations, runningOperations, type ProgressStat
 const everyMs = 2000
 const everyShare = 0.05
 
-/** Progress for a pipe: a line when the phase changes, for every 5 % of the operations, and every 2 s in which any ended. */
+/**
+ * Progress for a pipe: a line when the phase changes, for every 5 % of the operations, and every 2 s in which any
+ * ended.
+ */
 export function openPlainLines(): (state: ProgressState, nowMs: number) => string | undefined {
   let last = { phase: '', ended: 0, atMs: -Infinity }
   return (state, nowMs) => {

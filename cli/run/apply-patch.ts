@@ -26,7 +26,9 @@ export async function applyHint(folder: string, patch: string, from: string): Pr
   return ['git', ...(at === '' ? [] : ['-C', at]), ...short].map(quoted).join(' ')
 }
 
-/** CONFIG_003 unless a patch can be applied to `path`. Called before the work, so that `--apply` cannot come to nothing. */
+/**
+ * CONFIG_003 unless a patch can be applied to `path`. Called before the work, so that `--apply` cannot come to nothing.
+ */
 export async function requireFolder(path: string): Promise<void> {
   const stats = await stat(path).catch(() => undefined)
   if (stats?.isDirectory() !== true) throw new AppError('CONFIG_003', `--apply needs a folder, and ${path} is none`)

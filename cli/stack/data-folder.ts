@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 
 /**
- * Makes the data folder, and the folders above it that are missing; unless it holds other things than ours it hides itself
- * from git. CONFIG_003 when it cannot be made or written.
+ * Makes the data folder, and the folders above it that are missing; unless it holds other things than ours it hides
+ * itself from git. CONFIG_003 when it cannot be made or written.
  */
 export async function makeDataFolder(dataDir: string): Promise<void> {
   try {
@@ -35,7 +35,9 @@ async function isOurs(dataDir: string): Promise<boolean> {
   return (await readdir(dataDir)).every((name) => ownEntries.test(name))
 }
 
-/** Folder by folder: Node's own `recursive` tries for ever where the system says ENOENT of a new folder, as /proc does. */
+/**
+ * Folder by folder: Node's own `recursive` tries for ever where the system says ENOENT of a new folder, as /proc does.
+ */
 async function makeFolder(path: string): Promise<void> {
   const existing = await stat(path).catch(() => undefined)
   if (existing?.isDirectory() === true) return

@@ -14,7 +14,8 @@ export type StackLog = {
 
 /**
  * The log of an embedded stack and its children: the file at `path`, in a folder that is there, or stderr when there is
- * none. A file that is there is kept beside it as `.1`, or with `append` gone on with. CONFIG_003 when it cannot be written.
+ * none. A file that is there is kept beside it as `.1`, or with `append` gone on with. CONFIG_003 when it cannot be
+ * written.
  */
 export async function openStackLog(options: {
   path: string | undefined

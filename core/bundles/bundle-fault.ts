@@ -1,6 +1,9 @@
 import { AppError } from '#domain/error.ts'
 
-/** Something wrong with a bundle, where a person fixes it. Line and column are 1-based; `code` is a Grail rule or AGENT_001. */
+/**
+ * Something wrong with a bundle, where a person fixes it. Line and column are 1-based; `code` is a Grail rule or
+ * AGENT_001.
+ */
 export type BundleFault = { file: string; line: number; column: number; code: string; message: string }
 
 /** Something that works but should not stay. */

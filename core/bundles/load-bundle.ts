@@ -7,12 +7,18 @@ import { readBundle, type BundleDeps, type ReadBundle } from './read-bundle.ts'
 
 export type LoadedBundle = { bundle: AgentBundle; warnings: BundleWarning[] }
 
-/** The bundle of one folder, which has its name. AGENT_001 with file, line and message of every fault. `after` is not looked up. */
+/**
+ * The bundle of one folder, which has its name. AGENT_001 with file, line and message of every fault. `after` is not
+ * looked up.
+ */
 export async function loadBundle(dir: string, deps: BundleDeps = {}): Promise<LoadedBundle> {
   return loaded(await readBundle(dir, deps))
 }
 
-/** Every bundle under `dir`, by name, sorted by folder. AGENT_001 when one is invalid or waits for one that is not there. */
+/**
+ * Every bundle under `dir`, by name, sorted by folder. AGENT_001 when one is invalid or waits for one that is not
+ * there.
+ */
 export async function loadBundles(dir: string, deps: BundleDeps = {}): Promise<Map<string, LoadedBundle>> {
   const folders = await bundleFolders(dir)
   const read = await Promise.all(folders.map((folder) => readBundle(folder, deps)))

@@ -3,7 +3,9 @@ import { AppError } from '#domain/error.ts'
 
 export type SettingValue = string | number | boolean
 
-/** A bundle's settings with what the user set. CONFIG_004 for a setting it does not have, CONFIG_003 for a wrong value. */
+/**
+ * A bundle's settings with what the user set. CONFIG_004 for a setting it does not have, CONFIG_003 for a wrong value.
+ */
 export function resolveSettings(
   bundle: Pick<AgentBundle, 'file'>,
   given: Readonly<Record<string, unknown>>,

@@ -10,7 +10,10 @@ export type Template = {
 /** No loader, so no file is ever read; nothing is escaped, since prompts are no HTML. */
 const environment = new nunjucks.Environment([], { autoescape: false, throwOnUndefined: true })
 
-/** Builds a prompt template once, for any number of renderings. AGENT_001 when it does not parse or uses what no prompt may. */
+/**
+ * Builds a prompt template once, for any number of renderings. AGENT_001 when it does not parse or uses what no prompt
+ * may.
+ */
 export function compileTemplate(source: string): Template {
   const [fault] = findTemplateFaults(source)
   if (fault !== undefined) throw new AppError('AGENT_001', `template, line ${fault.line}: ${fault.message}`)

@@ -60,7 +60,9 @@ export const NewEvent = z.strictObject({
   durationMs: z.number().optional(),
   errorCode: z.string().optional(),
   causationSeq: z.int().optional(),
-  /** How long ago it happened, in ms, when the command is sent: events travel in batches, `ts` is Redis' time less this. */
+  /**
+   * How long ago it happened, in ms, when the command is sent: events travel in batches, `ts` is Redis' time less this.
+   */
   ageMs: z.number().min(0).optional(),
   /** Wire-shaped (snake_case) payload, at most 16 KiB. */
   data: z.record(z.string(), z.unknown()),

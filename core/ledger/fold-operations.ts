@@ -18,7 +18,9 @@ const EndedData = z.object({ status: z.enum(endedOperationStatuses) })
 const AttemptData = z.object({ attempt: z.int() })
 const CauseData = z.object({ cause: z.string() })
 
-/** Follows every operation through the run's events, taken in order, and notes what must not happen (invariants 3 to 5). */
+/**
+ * Follows every operation through the run's events, taken in order, and notes what must not happen (invariants 3 to 5).
+ */
 export function foldOperations(plan: {
   /** What each operation waits for; an operation that is not in it was never planned. */
   waitsFor: ReadonlyMap<string, readonly string[]>

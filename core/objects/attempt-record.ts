@@ -16,7 +16,10 @@ export const ToolRun = z.strictObject({
 })
 export type ToolRun = z.infer<typeof ToolRun>
 
-/** What an attempt looked at: blob hashes read, folders listed, paths found absent. A result may be reused while it holds. */
+/**
+ * What an attempt looked at: blob hashes read, folders listed, paths found absent. A result may be reused while it
+ * holds.
+ */
 export const ReadSet = z.strictObject({
   contents: z.record(z.string(), z.string()),
   listings: z.record(z.string(), z.string()),

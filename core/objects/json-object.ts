@@ -17,7 +17,10 @@ export async function putHashedJson(
   return hash
 }
 
-/** Reads and parses an object. STORE_003 when it is missing, off `schema`, or its bytes do not have the hash it is named by. */
+/**
+ * Reads and parses an object. STORE_003 when it is missing, off `schema`, or its bytes do not have the hash it is named
+ * by.
+ */
 export async function getHashedJson<Schema extends z.ZodType>(
   objects: ObjectStore,
   key: string,

@@ -20,8 +20,8 @@ const idleSteps = [
 ]
 
 /**
- * The AWS client without what costs CPU and gives us nothing: together a quarter to a third less per request. It is for one
- * bucket and one region: requests in flight share the context of their command, and all share one signer.
+ * The AWS client without what costs CPU and gives us nothing: together a quarter to a third less per request. It is for
+ * one bucket and one region: requests in flight share the context of their command, and all share one signer.
  */
 export function openS3Client({ endpoint, region, credentials, maxSockets = 64 }: S3ClientOptions): S3Client {
   const client = new S3Client({
@@ -43,7 +43,9 @@ export function openS3Client({ endpoint, region, credentials, maxSockets = 64 }:
   return client
 }
 
-/** The client makes a signer of its whole configuration for each request. One signer asks for the credentials each time. */
+/**
+ * The client makes a signer of its whole configuration for each request. One signer asks for the credentials each time.
+ */
 function shareSigner({ config }: S3Client): void {
   const make = config.signer
   let signer: ReturnType<typeof make> | undefined

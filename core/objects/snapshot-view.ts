@@ -14,7 +14,10 @@ const maxViews = 8
 export type SnapshotFile = { path: string; hash: string; size: number; executable: boolean }
 export type SnapshotLink = { path: string; target: string }
 
-/** All files of a snapshot at once, by path. `files` and `links` are sorted by path (UTF-16 units) and not to be changed. */
+/**
+ * All files of a snapshot at once, by path. `files` and `links` are sorted by path (UTF-16 units) and not to be
+ * changed.
+ */
 export type SnapshotView = {
   id: string
   bytes: number

@@ -19,7 +19,9 @@ export function after(ms: number, work: () => void): () => void {
   return () => clearTimeout(timer)
 }
 
-/** Runs `work` every `ms`, each time after the last has ended; its failures are dropped. The answer stops it and waits. */
+/**
+ * Runs `work` every `ms`, each time after the last has ended; its failures are dropped. The answer stops it and waits.
+ */
 export function repeatEvery(ms: number, work: () => Promise<unknown>): () => Promise<void> {
   const stop = new AbortController()
   const running = (async () => {

@@ -9,7 +9,10 @@ export type RedisPatience = {
 
 export type RedisConnection = {
   redis: Redis
-  /** From now on a server that is away is not waited for: what waits for it fails. A connection that works is left alone. */
+  /**
+   * From now on a server that is away is not waited for: what waits for it fails. A connection that works is left
+   * alone.
+   */
   stopWaiting(): void
 }
 

@@ -32,7 +32,9 @@ export async function layersAbove(root: string): Promise<IgnoreLayer[]> {
   return layers
 }
 
-/** Whether git would ignore an absolute path, none of whose folders is ignored: the innermost rule that speaks decides. */
+/**
+ * Whether git would ignore an absolute path, none of whose folders is ignored: the innermost rule that speaks decides.
+ */
 export function isIgnored(layers: readonly IgnoreLayer[], path: string, isFolder: boolean): boolean {
   for (const { folder, rules } of layers.toReversed()) {
     const { ignored, unignored } = rules.test(`${relative(folder, path)}${isFolder ? '/' : ''}`)

@@ -23,7 +23,9 @@ export type TestRedis = {
   close(): Promise<void>
 }
 
-/** A real Redis for one test file: the suite's shared one, or its own when the suite has not started one. Never flushed. */
+/**
+ * A real Redis for one test file: the suite's shared one, or its own when the suite has not started one. Never flushed.
+ */
 export async function testRedis(): Promise<TestRedis> {
   const namespace = `t${randomBytes(6).toString('hex')}`
   const shared = inject('redisUrl')

@@ -22,7 +22,10 @@ export type ParsedScript = {
   last: LastStatement
 }
 
-/** Reads a `.pym` script. Never throws on bad source: what is wrong is in `faults`. Only module-level declarations count. */
+/**
+ * Reads a `.pym` script. Never throws on bad source: what is wrong is in `faults`. Only module-level declarations
+ * count.
+ */
 export async function parseScript(text: string): Promise<ParsedScript> {
   const source = text.startsWith('\uFEFF') ? text.slice(1) : text
   const python = await loadLanguage('python')

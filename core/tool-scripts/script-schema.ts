@@ -8,7 +8,9 @@ export type ObjectSchema = {
   readonly additionalProperties: false
 }
 
-/** The schema of a script's inputs. The default of an optional input stands in its property, unless it is None: absent. */
+/**
+ * The schema of a script's inputs. The default of an optional input stands in its property, unless it is None: absent.
+ */
 export function inputSchema({ inputs }: Pick<ScriptDeclarations, 'inputs'>): ObjectSchema {
   const entries = inputs.map(
     (input) =>

@@ -38,7 +38,10 @@ export type TestApi = {
 type TestServer = { url: string; namespace: string; close(): Promise<void> }
 type TestStore = { objects: ObjectStore; project: string; close(): Promise<void> }
 
-/** The API over real Redis and S3, without a port. Only the queue is left out: its jobs are noted down. Closes what it is given. */
+/**
+ * The API over real Redis and S3, without a port. Only the queue is left out: its jobs are noted down. Closes what it
+ * is given.
+ */
 export async function openTestApi(
   server: TestServer,
   store: TestStore,

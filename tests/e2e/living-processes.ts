@@ -1,6 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 
-/** `startedAt` tells a process from a later one with the same id; `name` is that of its program, 15 characters at most. */
+/**
+ * `startedAt` tells a process from a later one with the same id; `name` is that of its program, 15 characters at most.
+ */
 export type LivingProcess = { pid: number; startedAt: string; name: string }
 
 type ProcessState = LivingProcess & { parent: number; state: string }

@@ -20,7 +20,10 @@ const coreFolders: Record<string, readonly string[]> = {
   testing: [...commonFolders, 'tool-scripts', 'bundles', 'queues', 'ledger', 'objects', 'models'],
 }
 
-/** The stages of the worker; each may import itself and the ranks below its own. Files at the worker's root compose them all. */
+/**
+ * The stages of the worker; each may import itself and the ranks below its own. Files at the worker's root compose them
+ * all.
+ */
 const workerRanks: Record<string, number> = {
   workspace: 0,
   evidence: 1,

@@ -10,7 +10,9 @@ export interface ImportEdge {
   line: number
 }
 
-/** Every import of a program: declarations, re-exports, `import()`, type imports, `import.meta.resolve`, threads by URL. */
+/**
+ * Every import of a program: declarations, re-exports, `import()`, type imports, `import.meta.resolve`, threads by URL.
+ */
 export function readImports(program: Program, lineOf: (offset: number) => number): ImportEdge[] {
   const found: ImportEdge[] = []
   const add = (kind: ImportEdge['kind'], specifier: string, start: number) =>

@@ -14,7 +14,10 @@ export const manifest = z
   .object({ scripts: z.record(z.string(), z.string()), imports: z.record(z.string(), z.string()) })
   .parse(JSON.parse(readRepositoryFile('package.json')))
 
-/** Resolves by the same rules as Node: `package.json` imports, relative paths, packages. Does not look whether it exists. */
+/**
+ * Resolves by the same rules as Node: `package.json` imports, relative paths, packages. Does not look whether it
+ * exists.
+ */
 export function resolveImport(from: string, specifier: string): ImportTarget {
   if (specifier.startsWith('.')) return { kind: 'file', path: posix.join(posix.dirname(from), specifier) }
   if (specifier.startsWith('#')) return { kind: 'file', path: mapped(specifier) }

@@ -16,7 +16,10 @@ function listSourceFiles(): string[] {
   return [...paths, 'vitest.config.ts'].toSorted()
 }
 
-/** The files below `folder` whose name passes, as paths from the root; `node_modules`, `raw` and `fixtures` are left out. */
+/**
+ * The files below `folder` whose name passes, as paths from the root; `node_modules`, `raw` and `fixtures` are left
+ * out.
+ */
 export function filesUnder(folder: string, wanted: (name: string) => boolean): string[] {
   const found: string[] = []
   for (const entry of readFolder(folder)) {

@@ -4,7 +4,10 @@ import { unifiedDiff, type FileVersions } from './unified-diff.ts'
 
 export type ChangeDetails = { versions: readonly FileVersions[]; conflicts: readonly Conflict[] }
 
-/** A change set for review. `diff` is text: bytes that are no UTF-8 show as U+FFFD here, and only in the patch as they are. */
+/**
+ * A change set for review. `diff` is text: bytes that are no UTF-8 show as U+FFFD here, and only in the patch as they
+ * are.
+ */
 export function changeView(changeSet: ChangeSet, { versions, conflicts }: ChangeDetails) {
   const conflict = conflicts.find((entry) => entry.changeSetId === changeSet.changeSetId)
   return {

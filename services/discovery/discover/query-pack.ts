@@ -19,7 +19,10 @@ export type QueryPack = {
   hash: string
 }
 
-/** Raised whenever the same bytes give other nodes or are passed over for another reason, so that old cache entries are not met again. */
+/**
+ * Raised whenever the same bytes give other nodes or are passed over for another reason, so that old cache entries are
+ * not met again.
+ */
 const indexVersion = 3
 
 /** The packs that come with Remora. */

@@ -5,7 +5,10 @@ export type SourceText = {
   byteOffsets(indices: readonly number[]): number[]
 }
 
-/** Decodes UTF-8 (`unwantedContent` lets nothing else through) with its byte order mark, so that every index has its byte. */
+/**
+ * Decodes UTF-8 (`unwantedContent` lets nothing else through) with its byte order mark, so that every index has its
+ * byte.
+ */
 export function readSourceText(bytes: Uint8Array): SourceText {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
   const oneByteEach = text.length === bytes.length

@@ -76,7 +76,10 @@ function keepOnly(active: readonly ActiveRun[], attention: DispatchDeps['attenti
   for (const runId of attention.keys()) if (!ids.has(runId)) attention.delete(runId)
 }
 
-/** A run that cannot be attended to (made by newer code, damaged) holds up no other; a store that is away ends the round. */
+/**
+ * A run that cannot be attended to (made by newer code, damaged) holds up no other; a store that is away ends the
+ * round.
+ */
 async function setAside(
   run: Pick<Run, 'runId' | 'projectId' | 'acceptedAt'>,
   error: unknown,

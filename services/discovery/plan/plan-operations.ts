@@ -8,8 +8,9 @@ import type { PlannedOperation } from '#domain/operation.ts'
 export type PinnedBundle = { hash: string; bundle: AgentBundle }
 
 /**
- * The operations of a run: every bundle on every node it takes, `limit` of them at most. They come node by node, a bundle after those it waits for on the same node, so that each waits only for earlier ones. Pure: the same
- * input gives the same plan. AGENT_001 when bundles wait for each other in a circle.
+ * The operations of a run: every bundle on every node it takes, `limit` of them at most. They come node by node, a
+ * bundle after those it waits for on the same node, so that each waits only for earlier ones. Pure: the same input
+ * gives the same plan. AGENT_001 when bundles wait for each other in a circle.
  */
 export function planOperations(
   nodes: readonly CodeNode[],

@@ -4,7 +4,10 @@ import { AppError } from '#domain/error.ts'
 import { parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
 import type { SnapshotLimits } from './snapshot-limits.ts'
 
-/** The entry's path in normal form; undefined for the root folder itself. INTAKE_002 unsafe, INTAKE_003 too long or deep. */
+/**
+ * The entry's path in normal form; undefined for the root folder itself. INTAKE_002 unsafe, INTAKE_003 too long or
+ * deep.
+ */
 export function entryPath(name: string, limits: SnapshotLimits): RepoPath | undefined {
   if (Buffer.byteLength(name) > limits.maxPathBytes) {
     throw new AppError('INTAKE_003', `path ${JSON.stringify(name.slice(0, 200))}… is over ${limits.maxPathBytes} bytes`)

@@ -29,7 +29,9 @@ export function isNounPhrase(words: readonly string[]): boolean {
   return nouns.has(last) || /.(tion|sion|ness|ity)$/.test(last) || (isPlural(last) && !finite.test(last))
 }
 
-/** Whether the words can at least be read as a thing's name: no link word, adverb or participle in the places of a noun. */
+/**
+ * Whether the words can at least be read as a thing's name: no link word, adverb or participle in the places of a noun.
+ */
 export function mayBeNounPhrase(words: readonly string[]): boolean {
   const last = words.at(-1) ?? ''
   return last.length > 1 && !words.some((word) => linkWords.has(word)) && !/^.{2,}(?:[^e]ed|ing|ly)$/.test(last)

@@ -1,12 +1,12 @@
 import type { TextEdit } from './text-edit.ts'
 
 /**
- * Rules whose fix Ruff marks safe every time. The wasm build does not say which fixes are safe, so the list is measured:
- * `ruff 0.17.3 check --isolated --target-version py310 --output-format json` over CPython 3.11's library gave 34,196
- * faults; these are the rules all of whose fixes had `applicability: safe` (F541: all but two, see below), and W292, the
- * newline at the end of a file. Left out on purpose: SIM117 and RET505 to RET508, which reshape whole blocks; UP030, which
- * made `"{0}{1:+}"` into `"{}{1:+}"`; and UP006, UP007, UP033, UP041 and UP045, whose fixes need a Python newer than 3.8:
- * which one a project runs on is not known.
+ * Rules whose fix Ruff marks safe every time. The wasm build does not say which fixes are safe, so the list is
+ * measured: `ruff 0.17.3 check --isolated --target-version py310 --output-format json` over CPython 3.11's library gave
+ * 34,196 faults; these are the rules all of whose fixes had `applicability: safe` (F541: all but two, see below), and
+ * W292, the newline at the end of a file. Left out on purpose: SIM117 and RET505 to RET508, which reshape whole blocks;
+ * UP030, which made `"{0}{1:+}"` into `"{}{1:+}"`; and UP006, UP007, UP033, UP041 and UP045, whose fixes need a Python
+ * newer than 3.8: which one a project runs on is not known.
  */
 const safeRules = new Set(
   (

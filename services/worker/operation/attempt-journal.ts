@@ -54,7 +54,10 @@ export function openAttemptJournal(attempt: Attempt, ledger: Pick<Ledger, 'appen
 
 type Beat = { soon(ms: number): void; stop(): Promise<void> }
 
-/** Calls `send` every `everyMs`, or sooner when asked; never twice at a time. A failed call is made again at the next beat. */
+/**
+ * Calls `send` every `everyMs`, or sooner when asked; never twice at a time. A failed call is made again at the next
+ * beat.
+ */
 function openBeat(send: () => Promise<void>, everyMs: number): Beat {
   let sending: Promise<void> | undefined
   let cancel: (() => void) | undefined

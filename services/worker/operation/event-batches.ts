@@ -3,7 +3,10 @@ import type { AgentEvent } from '../agent/journal.ts'
 
 export type EventBatch = { n: number; events: NewEvent[] }
 
-/** The events of one attempt on their way to the ledger, in numbered batches: a batch is sent again until it is known to be there. */
+/**
+ * The events of one attempt on their way to the ledger, in numbered batches: a batch is sent again until it is known to
+ * be there.
+ */
 export type EventBatches = {
   add(event: AgentEvent): void
   /** The batch under way, or a new one of what has been added since. */

@@ -7,8 +7,9 @@ import { isLockLost } from '#queues/consumer.ts'
 import type { AttemptJournal } from './attempt-journal.ts'
 
 /**
- * Objects or ledger out of reach are no agent's fault: an attempt up to this one is handed back, after a rest that doubles
- * with the attempts, in which the lease still runs. With the first rest of a second an outage of half a minute costs nothing.
+ * Objects or ledger out of reach are no agent's fault: an attempt up to this one is handed back, after a rest that
+ * doubles with the attempts, in which the lease still runs. With the first rest of a second an outage of half a minute
+ * costs nothing.
  */
 const lastRetriedAttempt = 5
 

@@ -39,7 +39,9 @@ afterAll(() => rm(dir, { recursive: true, force: true }))
 const workspace = (): Workspace =>
   openWorkspace(baseLayerOf(snapshot, { get: async () => Buffer.from(source) }, 'project'))
 
-/** What git says to a patch that creates this file; '' when it is there now. `--check` alone misses a file as a folder. */
+/**
+ * What git says to a patch that creates this file; '' when it is there now. `--check` alone misses a file as a folder.
+ */
 async function gitSays(path: string): Promise<string> {
   const patch = join(dir, '.git', 'new.patch')
   const [from, to] = [JSON.stringify(`a/${path}`), JSON.stringify(`b/${path}`)]

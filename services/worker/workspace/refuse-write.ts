@@ -7,9 +7,9 @@ import { WorkspaceFault } from './workspace-fault.ts'
 export type PathKind = 'file' | 'folder' | 'link' | 'skipped'
 
 /**
- * Throws when a patch with a file at `path` could not be applied to the repository; `kindAt` says what it has where, what
- * was written so far included. TOOL_007: git's own folder, and what a link leads to. WorkspaceFault: the place is taken by
- * something else.
+ * Throws when a patch with a file at `path` could not be applied to the repository; `kindAt` says what it has where,
+ * what was written so far included. TOOL_007: git's own folder, and what a link leads to. WorkspaceFault: the place is
+ * taken by something else.
  */
 export function refuseWrite(path: RepoPath, kindAt: (path: RepoPath) => PathKind | undefined): void {
   if (path.split('/').some(isGitFolder)) throw new AppError('TOOL_007', `${path} is inside git's own folder`)
