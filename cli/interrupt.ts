@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { after, repeatEvery } from '#platform/clock.ts'
+import { identify, isAlive } from './process-identity.ts'
 
 const echoMs = 500
 const interrupted = 130
@@ -39,17 +40,10 @@ export function onInterrupt({ limitMs = patienceMs, startedByNpx = false }: Inte
 }
 
 function whenGone(pid: number, then: () => void): void {
+  const parent = identify(pid)
   const stop = repeatEvery(lookMs, async () => {
-    if (isAlive(pid)) return
+    if (await isAlive(await parent)) return
     void stop()
     then()
   })
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }

@@ -1,5 +1,5 @@
-import { parseJson } from '#domain/json.ts'
 import { z } from 'zod'
+import { parseJson } from '#domain/json.ts'
 
 const ErrorEntry = z.object({
   level: z.literal('error'),

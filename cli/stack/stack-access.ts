@@ -3,7 +3,7 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
-import { identify, isAlive, ProcessIdentity } from './process-identity.ts'
+import { identify, isAlive, ProcessIdentity } from '../process-identity.ts'
 
 /** How another command on this machine reaches the stack that runs in a data folder. */
 const StackAccess = z.object({ url: z.string(), token: z.string(), redisUrl: z.string() })

@@ -6,7 +6,7 @@ import { AppError } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
 import { delay } from '#platform/clock.ts'
 import { makeDataFolder } from './data-folder.ts'
-import { identify, isAlive, ProcessIdentity } from './process-identity.ts'
+import { identify, isAlive, ProcessIdentity } from '../process-identity.ts'
 
 const LockFile = z.object({ owner: ProcessIdentity, children: z.array(ProcessIdentity) })
 type LockFile = z.infer<typeof LockFile>
