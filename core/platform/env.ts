@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
+import { RedisUrl } from './redis-url.ts'
 
 /** The environment as `process.env` gives it; read in `main.ts` files only. */
 export type Env = Readonly<Record<string, string | undefined>>
@@ -25,7 +26,7 @@ const GivenText = z
 
 /** What every service needs to reach Redis and the object store (contract.md §5). */
 export const storageEnv = {
-  REMORA_REDIS_URL: z.url({ protocol: /^rediss?$/ }).default('redis://127.0.0.1:6379'),
+  REMORA_REDIS_URL: RedisUrl.default('redis://127.0.0.1:6379'),
   REMORA_S3_ENDPOINT: z.union([z.literal(''), z.url()]).default(''),
   REMORA_S3_BUCKET: z.string().min(3).default('remora'),
   REMORA_S3_REGION: z.string().min(1).default('us-east-1'),

@@ -7,10 +7,12 @@ import type { Content, FilesystemStore } from '@20minutes/s3rver'
 /**
  * Mends two races of the embedded server's file store. It truncates an object's file in place, so that a reader, or a
  * crash, can meet half of it: here the file is written aside and renamed. And after a delete it removes empty folders
- * with whatever another request has just put there: here folders stay.
+ * with whatever another request has just put there: here folders stay. It also looks for two files with CORS and website
+ * rules for every request; nobody sets any here.
  */
 export function hardenS3rver(store: FilesystemStore): void {
   store.putContent = writeThenRename
+  store.getSubresource = async () => null
   store.deleteObject = async (bucket, key) => {
     const parts = ['object', 'object.md5', 'metadata.json'].map((part) => store.getResourcePath(bucket, key, part))
     await Promise.all(parts.map((part) => rm(part, { force: true })))

@@ -11,6 +11,11 @@ const stopMs = 5_000
 const portAttempts = 3
 
 export type LocalRedis = { url: string; pid: number; stop(): Promise<void> }
+/**
+ * `port`: that of an earlier start, whose clients wait there; a free one without it. `settings` as in redis.conf, over
+ * ours.
+ */
+type RedisPlace = { dir: string; port?: number; settings?: Readonly<Record<string, string>> }
 
 /**
  * Starts the system's Redis (or Valkey) on 127.0.0.1 at a free port, with its append-only file in `dir`, and resolves
@@ -18,9 +23,9 @@ export type LocalRedis = { url: string; pid: number; stop(): Promise<void> }
  * installed or it does not start; `signal` ends the wait and the program. `stop` may be called twice, and the program
  * is also ended when this process exits.
  */
-export async function startLocalRedis(options: { dir: string; signal?: AbortSignal }): Promise<LocalRedis> {
+export async function startLocalRedis(options: RedisPlace & { signal?: AbortSignal }): Promise<LocalRedis> {
   await mkdir(options.dir, { recursive: true })
-  const child = await spawnRedis(options.dir, portAttempts)
+  const child = await spawnRedis(options, portAttempts)
   const stop = stopper(child.process)
   try {
     await waitUntilReady(child, options.signal)
@@ -33,14 +38,14 @@ export async function startLocalRedis(options: { dir: string; signal?: AbortSign
 
 type Spawned = { process: ChildProcess; pid: number; port: number; lastLine(): string }
 
-async function spawnRedis(dir: string, attemptsLeft: number): Promise<Spawned> {
-  const port = await freePort()
+async function spawnRedis(place: RedisPlace, attemptsLeft: number): Promise<Spawned> {
+  const port = place.port ?? (await freePort())
   for (const program of programs) {
-    const child = await spawnProgram(program, dir, port)
+    const child = await spawnProgram(program, place, port)
     if (child === undefined) continue
     // Between finding the port and listening on it another program may have taken it.
     const lostPort = child.process.exitCode !== null && /in use/i.test(child.lastLine())
-    return lostPort && attemptsLeft > 1 ? spawnRedis(dir, attemptsLeft - 1) : child
+    return lostPort && attemptsLeft > 1 ? spawnRedis(place, attemptsLeft - 1) : child
   }
   throw new AppError(
     'CONFIG_006',
@@ -49,8 +54,8 @@ async function spawnRedis(dir: string, attemptsLeft: number): Promise<Spawned> {
 }
 
 /** Undefined: there is no such program on PATH. */
-async function spawnProgram(program: string, dir: string, port: number): Promise<Spawned | undefined> {
-  const child = spawn(program, settings(dir, port), { stdio: ['ignore', 'pipe', 'pipe'] })
+async function spawnProgram(program: string, place: RedisPlace, port: number): Promise<Spawned | undefined> {
+  const child = spawn(program, settings(place, port), { stdio: ['ignore', 'pipe', 'pipe'] })
   const lines = { out: '', err: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (lines.out = lastLineOf(lines.out + text)))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (lines.err = lastLineOf(lines.err + text)))
@@ -65,15 +70,16 @@ async function spawnProgram(program: string, dir: string, port: number): Promise
   return { process: child, pid: child.pid ?? 0, port, lastLine }
 }
 
-function settings(dir: string, port: number): string[] {
+function settings(place: RedisPlace, port: number): string[] {
   const values = {
     bind: '127.0.0.1',
     port: String(port),
-    dir,
+    dir: place.dir,
     appendonly: 'yes',
     appendfsync: 'everysec',
     save: '',
     'maxmemory-policy': 'noeviction',
+    ...place.settings,
   }
   return Object.entries(values).flatMap(([name, value]) => [`--${name}`, value])
 }

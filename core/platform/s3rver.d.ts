@@ -6,6 +6,8 @@ declare module '@20minutes/s3rver' {
     /** Answers the size in bytes and the MD5 in hex. */
     putContent(path: string, content: Content): Promise<[number, string]>
     deleteObject(bucket: string, key: string): Promise<void>
+    /** A bucket's or object's own CORS, website or tagging rules; null when it has none. */
+    getSubresource(bucket: string, key: string | undefined, kind: string): Promise<object | null>
   }
   export default class S3rver {
     constructor(options: {

@@ -1,8 +1,11 @@
 import { z } from 'zod'
 import { OperationId, RunId } from '#domain/ids.ts'
 
+/** Raised when an older consumer would misread a payload; it then leaves the job to a newer one. */
+const payloadVersion = 1
+
 /** What every job carries: which run, and the trace it belongs to. Jobs carry ids, never data. */
-const RunPayload = z.strictObject({ v: z.literal(1), run_id: RunId, traceparent: z.string().nullable() })
+const RunPayload = z.strictObject({ v: z.literal(payloadVersion), run_id: RunId, traceparent: z.string().nullable() })
 type RunPayload = z.infer<typeof RunPayload>
 
 const OperationPayload = RunPayload.extend({ operation_id: OperationId, dispatch: z.int().min(1) })
@@ -22,6 +25,13 @@ export const catalog: { readonly [Q in QueueName]: z.ZodType<Payloads[Q]> } = {
   discoveries: RunPayload,
   operations: OperationPayload,
   compositions: RunPayload,
+}
+
+const NewerPayload = z.looseObject({ v: z.int().min(payloadVersion + 1) })
+
+/** Whether a payload comes from a newer version of this code, whatever else it holds. */
+export function isNewerPayload(payload: unknown): boolean {
+  return NewerPayload.safeParse(payload).success
 }
 
 /** A dispatch's job id, never used again: the same dispatch added twice is one job. */

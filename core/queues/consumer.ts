@@ -3,7 +3,7 @@ import { AppError } from '#domain/error.ts'
 import { delay } from '#platform/clock.ts'
 import { connectRedis } from '#platform/connect-redis.ts'
 import type { Log } from '#platform/log.ts'
-import { catalog, type PayloadOf, type QueueName } from './catalog.ts'
+import { catalog, isNewerPayload, type PayloadOf, type QueueName } from './catalog.ts'
 
 const defaultLockMs = 30_000
 /** The ledger counts how often a worker was lost; the queue only has to deliver again each time. */
@@ -11,6 +11,8 @@ const maxStalledCount = 100
 /** How long handlers get to end after their signals are aborted. */
 const abortedMs = 5_000
 const putOffMs = 1_000
+/** BullMQ's own rest after a failed command, 15 s, is longer than a failover of Redis. */
+const runRetryMs = 1_000
 const lockLost = 'the queue has given the job to another worker'
 
 export type ConsumerOptions<Q extends QueueName> = {
@@ -37,13 +39,14 @@ export type Consumer = {
 
 /**
  * Works on the jobs of a queue, `concurrency` at a time. A payload that does not match the catalogue is logged and done
- * with. A handler that throws is logged; its job is gone, and what to do about it is the ledger's business. Only when it
- * throws because its signal was aborted, or an AppError that says to try again, is the job delivered again.
+ * with; one of a newer version is left to a newer consumer. A handler that throws is logged; its job is gone, and what
+ * to do about it is the ledger's business. Only when it throws because its signal was aborted, or an AppError that says
+ * to try again or that the run is a newer version's (RUN_005), is the job delivered again.
  */
 export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): Consumer {
   const { queue, log, lockMs = defaultLockMs } = options
   // Blocking commands wait through any outage of Redis instead of failing after some tries.
-  const { redis: connection, stopWaiting } = connectRedis(options.redisUrl, { retries: null }, log)
+  const { redis: connection, isConnected, stopWaiting } = connectRedis(options.redisUrl, { retries: null }, log)
   // BullMQ hands over an AbortSignal only to a function that declares three parameters.
   const process = async (job: Job, token: string | undefined, signal: AbortSignal | undefined) => {
     await work(options, job, { token, signal: signal ?? new AbortController().signal })
@@ -55,6 +58,7 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
     lockDuration: lockMs,
     stalledInterval: lockMs / 2,
     maxStalledCount,
+    runRetryDelay: runRetryMs,
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
   })
@@ -66,7 +70,7 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
     async close({ graceMs }) {
       // BullMQ would wait for a Redis that is away for ever; its jobs are delivered again when it is back.
       stopWaiting()
-      const isAway = connection.status !== 'ready'
+      const isAway = !isConnected()
       const closing = worker.close(isAway)
       try {
         if (!isAway && (await within(graceMs, closing))) return
@@ -89,6 +93,10 @@ async function work<Q extends QueueName>(
   const { queue, log } = options
   const payload = catalog[queue].safeParse(job.data)
   if (!payload.success) {
+    if (isNewerPayload(job.data)) {
+      log.warn('a job of a newer version waits for a worker that knows it', { queue, job: job.id })
+      throw await putOff(job, token)
+    }
     log.error('a job that does not match the catalogue', { queue, job: job.id, error: payload.error })
     return
   }
@@ -97,7 +105,7 @@ async function work<Q extends QueueName>(
   } catch (error) {
     if (signal.aborted) throw await putBack(job, token)
     log.error('a job failed', { queue, job: job.id, error })
-    if (error instanceof AppError && error.retry) throw await putOff(job, token)
+    if (error instanceof AppError && (error.retry || error.code === 'RUN_005')) throw await putOff(job, token)
   }
 }
 

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '#testing/until.ts'
 import { descendantsOf, stillRunning } from './living-processes.ts'
 import { openPrograms } from './program.ts'
-import { startServices, startStores, storeEnv, type Services, type Stores } from './services.ts'
+import { startServices, startStores, type Services, type Stores } from './services.ts'
 import { manyFunctions } from './small-source.ts'
 import { sourceFolder } from './source-folder.ts'
+import { storeEnv } from './store-env.ts'
 
 const ways = [
   { way: 'killed', signal: 'SIGKILL', exit: 'SIGKILL', reason: 'lost' },

@@ -5,9 +5,10 @@ import { openLedger } from '#ledger/ledger.ts'
 import { RunId } from '#domain/ids.ts'
 import { openPrograms } from './program.ts'
 import type { RunEvent } from './run-api.ts'
-import { startServices, startStores, storeEnv, type Services, type Stores } from './services.ts'
+import { startServices, startStores, type Services, type Stores } from './services.ts'
 import { smallSource } from './small-source.ts'
 import { sourceFolder, type SourceFolder } from './source-folder.ts'
+import { storeEnv } from './store-env.ts'
 
 const Result = z.looseObject({ operation_id: z.string(), status: z.string(), evidence: z.array(z.looseObject({})) })
 

@@ -1,11 +1,11 @@
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import type { TestS3 } from '#testing/s3.ts'
 import { startTestRedis } from '#testing/redis.ts'
 import { startTestS3 } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'
+import { freePorts } from '#testing/free-ports.ts'
 import type { Program, Programs } from './program.ts'
 import { openRunApi, type RunApi } from './run-api.ts'
+import { storeEnv } from './store-env.ts'
 
 export type Stores = { redisUrl: string; s3: TestS3; stop(): Promise<void> }
 
@@ -23,18 +23,6 @@ export async function startStores(): Promise<Stores> {
       await s3.stop()
       await redis.stop()
     },
-  }
-}
-
-/** What every service reads to reach its stores (contract.md §5). */
-export function storeEnv({ redisUrl, s3 }: Pick<Stores, 'redisUrl' | 's3'>): Record<string, string> {
-  return {
-    REMORA_REDIS_URL: redisUrl,
-    REMORA_S3_ENDPOINT: s3.endpoint,
-    REMORA_S3_BUCKET: s3.bucket,
-    REMORA_S3_REGION: s3.region,
-    AWS_ACCESS_KEY_ID: s3.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: s3.secretAccessKey,
   }
 }
 
@@ -85,17 +73,4 @@ async function isReady(service: Service): Promise<void> {
     },
     { withinMs: 60_000 },
   )
-}
-
-/** Ports nobody listens on, chosen together so that no two are the same. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
-  await Promise.all(servers.map((server) => once(server, 'listening')))
-  const ports = servers.map((server) => {
-    const address = server.address()
-    if (address === null || typeof address === 'string') throw new Error('a TCP server has a port')
-    return address.port
-  })
-  for (const server of servers) server.close()
-  return ports
 }

@@ -1,0 +1,101 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { startLocalRedis, type LocalRedis } from '#platform/local-redis.ts'
+import { startRedisCluster } from '#testing/redis-cluster.ts'
+import { until } from '#testing/until.ts'
+import { aJobId, openTestQueue, type TestQueue } from './test-queue.fixture.ts'
+
+/**
+ * Adds jobs before, between and after restarts, and sees that each is worked on. What Redis had not written when it was
+ * killed (it may put off writing while it waits for the disk) is lost: such a job comes again when its lock has run out.
+ */
+async function worksOver(queue: TestQueue, restart: () => Promise<void>): Promise<number[]> {
+  const seen = new Set<number>()
+  const gate = Promise.withResolvers<void>()
+  const handler = async ({ dispatch }: { dispatch: number }) => {
+    seen.add(dispatch)
+    if (dispatch === 1) await gate.promise
+  }
+  const consumer = queue.consume(handler, { lockMs: 1_000 })
+  await queue.add(1, 2)
+  await until(() => seen.size === 2)
+  await restart()
+  await queue.add(3)
+  await until(() => seen.has(3), { withinMs: 15_000 })
+  gate.resolve()
+  await restart()
+  await queue.add(4)
+  await until(() => seen.has(4), { withinMs: 15_000 })
+  const ids = [1, 2, 3, 4].map(aJobId)
+  await until(async () => (await queue.producer.missing('operations', ids)).length === 4, { withinMs: 15_000 })
+  await consumer.close({ graceMs: 5_000 })
+  return [...seen].toSorted((one, other) => one - other)
+}
+
+describe('a consumer', () => {
+  let dir = ''
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'remora-redis-restart-'))
+    return () => rm(dir, { recursive: true, force: true })
+  })
+
+  it('goes on when Redis is killed and comes back, with a job in hand or without', async () => {
+    let server: LocalRedis = await startLocalRedis({ dir })
+    const queue = await openTestQueue(server.url)
+    const port = Number(new URL(server.url).port)
+    try {
+      const seen = await worksOver(queue, async () => {
+        process.kill(server.pid, 'SIGKILL')
+        await server.stop()
+        server = await startLocalRedis({ dir, port })
+      })
+      expect(seen).toEqual([1, 2, 3, 4])
+    } finally {
+      await queue.close()
+      await server.stop()
+    }
+  })
+
+  it('goes on when the node of a cluster that has its queue is killed and comes back', async () => {
+    const cluster = await startRedisCluster()
+    const queue = await openTestQueue(cluster.url)
+    try {
+      const seen = await worksOver(queue, async () => {
+        for (const nodeUrl of cluster.nodeUrls) await cluster.restart([nodeUrl])
+      })
+      expect(seen).toEqual([1, 2, 3, 4])
+    } finally {
+      await queue.close()
+      await cluster.stop()
+    }
+  })
+
+  it('closes while a whole cluster is away, and leaves its job to the next one', async () => {
+    const cluster = await startRedisCluster()
+    const queue = await openTestQueue(cluster.url)
+    try {
+      const started = Promise.withResolvers<void>()
+      const consumer = queue.consume(
+        async (_job, signal) => {
+          started.resolve()
+          await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('cut off'))))
+        },
+        { lockMs: 1_000 },
+      )
+      await queue.add(1)
+      await started.promise
+      await cluster.restart(cluster.nodeUrls, async () => {
+        await consumer.close({ graceMs: 500 })
+      })
+      const seen: number[] = []
+      queue.consume(async ({ dispatch }) => void seen.push(dispatch), { lockMs: 1_000 })
+      await until(() => seen.length > 0, { withinMs: 20_000 })
+      expect(queue.logged).not.toContain('jobs did not end when aborted')
+    } finally {
+      await queue.close()
+      await cluster.stop()
+    }
+  })
+})
