@@ -21,7 +21,10 @@ export const BundleFile = z.strictObject({
   description: z.string().min(1),
   node_kinds: z.array(NodeKind).min(1),
   languages: z.array(z.string()).min(1),
+  /** Bundles whose operation on the same node must end well first; one that the run does not name is not waited for. */
   after: z.array(name).default([]),
+  /** What an operation waits for among its own bundle's: `inner_first` those inside its node, `outer_first` the one around. */
+  containment: z.enum(['none', 'inner_first', 'outer_first']).default('none'),
   priority: z.int().min(0).max(99).default(10),
   model: z.strictObject({ name: z.string().default('default'), adapter: z.string().default('') }).prefault({}),
   initial_context: z.strictObject({ system_prompt: z.string().min(1), node_context: z.string().min(1) }),
@@ -55,7 +58,8 @@ export type BundleFile = z.infer<typeof BundleFile>
  * `tools` are complete definitions; `scripts` maps a tool's name to its `.pym` source; `submit_result` has none.
  */
 export const AgentBundle = z.strictObject({
-  file: BundleFile,
+  /** What a newer version has added is dropped, so that a bundle it has pinned can be read while both run. */
+  file: z.object(BundleFile.shape),
   tools: z.array(
     z.custom<ToolDefinition>(
       (value) => z.object({ name: z.string(), parameters: z.object() }).safeParse(value).success,

@@ -57,6 +57,8 @@ export const errorPolicies = {
   RUN_004: once('unknown operation, node or change set of the run', 404),
   RUN_005: once('a run of a newer schema', 409),
   RUN_006: once('not ready yet', 409),
+  RUN_007: once('the run has ended', 409),
+  RUN_008: once('the plan changed while it was being made', 409),
   STORE_001: again('Redis unavailable', 503),
   STORE_002: again('object store unavailable', 503),
   STORE_003: once('object missing or hash mismatch', 500),
@@ -70,17 +72,20 @@ export function isErrorCode(value: unknown): value is ErrorCode {
 
 /**
  * The one error this system throws on purpose. `phase` says where it was raised and survives, with the code, to the
- * event, the operation and the API. A foreign error is wrapped where it is understood and kept as `cause`.
+ * event, the operation and the API. A foreign error is wrapped where it is understood and kept as `cause`. `detail` is
+ * what any caller of the API may read where `message` is for the log alone.
  */
 export class AppError extends Error {
   override readonly name = 'AppError'
   readonly code: ErrorCode
   readonly phase: string | undefined
+  readonly detail: string | undefined
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; phase?: string } = {}) {
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; phase?: string; detail?: string } = {}) {
     super(message, options.cause === undefined ? {} : { cause: options.cause })
     this.code = code
     this.phase = options.phase
+    this.detail = options.detail
   }
 
   get retry(): boolean {

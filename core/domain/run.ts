@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ProjectId, RunId } from '#domain/ids.ts'
+import { OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import { operationStatuses } from '#domain/operation.ts'
 
 const runStatuses = ['queued', 'running', 'waiting', 'completed', 'blocked', 'failed', 'cancelled'] as const
@@ -27,11 +27,25 @@ export const RunRequest = z.strictObject({
   limits: z.strictObject({ operations: z.int().min(1).optional() }).default({}),
   priority: z.int().min(0).max(9).default(5),
   labels: z.record(z.string().max(64), z.string().max(256)).default({}),
+  /** The ended run on whose upload this one tries again what did not go well there. */
+  retryOf: RunId.optional(),
+  /** Of a retry: only these; without, all that did not end well. */
+  operations: z.array(OperationId).max(1000).optional(),
 })
 export type RunRequest = z.infer<typeof RunRequest>
 
 /** The schema number written into every run; code that knows only older ones refuses the run (RUN_005). */
 export const runSchema = 1
+
+/**
+ * Asked for, by an origin's `kind/id`; or a stage could not go on; or an operation failed under the policy `stop_run`.
+ */
+export const RunStop = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('request'), reason: z.string(), by: z.string() }),
+  z.strictObject({ kind: z.literal('fault'), reason: z.string(), errorCode: z.string() }),
+  z.strictObject({ kind: z.literal('policy'), operationId: OperationId }),
+])
+export type RunStop = z.infer<typeof RunStop>
 
 /** The state of a run as the ledger keeps it. Times are milliseconds since the epoch, by Redis' clock. */
 export const Run = z.strictObject({
@@ -48,7 +62,8 @@ export const Run = z.strictObject({
   seq: z.int().min(0),
   nodes: z.int().min(0),
   files: z.int().min(0),
-  cancelRequested: z.boolean(),
+  /** Why nothing of the run starts any more; it ends when what is under way has. */
+  stop: RunStop.nullable(),
   traceparent: z.string().nullable(),
   acceptedAt: z.number(),
   endedAt: z.number().nullable(),

@@ -10,7 +10,7 @@ const script = runScript('append')
 const Reply = z.enum(['0', '1', 'lost'])
 
 /** `lost`: the attempt is no longer the operation's; nothing was written and it must stop. */
-export type AppendAnswer = { kind: 'ok'; cancelRequested: boolean } | { kind: 'lost' }
+export type AppendAnswer = { kind: 'ok'; stopRequested: boolean } | { kind: 'lost' }
 
 /**
  * Writes events of the running attempt and renews its lease; without events it is a heartbeat. `n` is the attempt's own
@@ -30,7 +30,7 @@ export async function append(
     [attempt.operationId, attempt.token, n, store.leaseMs, ...encodeEvents(ofAttempt(attempt, events))],
   )
   const reply = Reply.parse(answer)
-  return reply === 'lost' ? { kind: 'lost' } : { kind: 'ok', cancelRequested: reply === '1' }
+  return reply === 'lost' ? { kind: 'lost' } : { kind: 'ok', stopRequested: reply === '1' }
 }
 
 /** The same events, named as the attempt's own whatever their emitter said. */

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { ErrorCode } from '#domain/error.ts'
 import { CodeNode } from '#domain/code-node.ts'
 import type { OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import { runKeys } from './keys.ts'
@@ -8,10 +7,6 @@ import { runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
 
 const script = runScript('claim')
-/** An operation whose worker was lost this often fails: it may be what kills the workers. */
-const maxLost = 3
-const lostCode: ErrorCode = 'TOOL_004'
-const cancelledCode: ErrorCode = 'AGENT_010'
 
 /** One delivery's right to work on an operation, and all it needs to know. */
 export type Attempt = {
@@ -33,11 +28,8 @@ export type Attempt = {
   leaseMs: number
 }
 
-/** `gone`: ended, stale or cancelled, there is nothing to do. `later`: someone else's lease runs for `retryInMs` more. */
-export type ClaimAnswer =
-  | { kind: 'claimed'; attempt: Attempt }
-  | { kind: 'gone' }
-  | { kind: 'later'; retryInMs: number }
+/** `gone`: ended, stale, lost or stopped, there is nothing to do. `later`: someone else's lease on it is still running. */
+export type ClaimAnswer = { kind: 'claimed'; attempt: Attempt } | { kind: 'gone' } | { kind: 'later' }
 
 export type DispatchedOperation = { runId: RunId; operationId: OperationId; dispatch: number }
 
@@ -46,13 +38,12 @@ const Reply = z.union([
   z.tuple([z.literal('claimed'), z.int(), z.string(), z.string(), NodeText, z.string(), z.string(), z.string()]),
   z.tuple([z.literal('gone')]),
   z.tuple([z.literal('newer')]),
-  z.tuple([z.literal('later'), z.int()]),
+  z.tuple([z.literal('later')]),
 ])
 
 /**
- * Takes a dispatched operation, or one whose lease ran out (its old attempt is then reported as retried, or the
- * operation fails when that happened `maxLost` times). `token` is drawn per delivery; the same one again gives the same
- * answer. An operation of a cancelled run is ended here.
+ * Takes a dispatched operation. `token` is drawn per delivery; the same one again gives the same answer. One whose lease
+ * ran out is taken back, as `sweep` does, and comes with a later dispatch; one of a stopped run is ended.
  */
 export async function claim(store: LedgerStore, job: DispatchedOperation, token: string): Promise<ClaimAnswer> {
   const { runId, operationId, dispatch } = job
@@ -60,12 +51,12 @@ export async function claim(store: LedgerStore, job: DispatchedOperation, token:
   const answer = await script(
     store.redis,
     [...keys.scripted, keys.operation(operationId), keys.node(operationId)],
-    [operationId, dispatch, token, store.leaseMs, maxLost, lostCode, cancelledCode, store.origin.kind, store.origin.id],
+    [operationId, dispatch, token, store.leaseMs, store.origin.kind, store.origin.id],
   )
   const reply = Reply.parse(answer)
   if (reply[0] === 'newer') throw newerRun(runId)
   if (reply[0] === 'gone') return { kind: 'gone' }
-  if (reply[0] === 'later') return { kind: 'later', retryInMs: reply[1] }
+  if (reply[0] === 'later') return { kind: 'later' }
   const [, attempt, bundle, bundleHash, node, projectId, snapshotId, traceparent] = reply
   return {
     kind: 'claimed',

@@ -1,6 +1,6 @@
 import type { NewEvent } from '#domain/event.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
-import { runSchema, type RunRequest } from '#domain/run.ts'
+import { isEnded, RunStatus, runSchema, type RunRequest } from '#domain/run.ts'
 import { encodeEvents } from './event-codec.ts'
 import { indexKeys, runKeys } from './keys.ts'
 import { plainScript, runScript } from './script.ts'
@@ -28,7 +28,8 @@ export async function createRun(store: LedgerStore, run: NewRun): Promise<void> 
   const index = indexKeys(store.namespace)
   const { runId, projectId, request } = run
   await indexScript(store.redis, [index.active, index.runsOf(projectId)], [`${projectId}/${runId}`, runId])
-  await createScript(store.redis, runKeys(store.namespace, runId).scripted, [
+  const keys = runKeys(store.namespace, runId)
+  await createScript(store.redis, keys.scripted, [
     runSchema,
     projectId,
     request.errorPolicy,
@@ -37,4 +38,7 @@ export async function createRun(store: LedgerStore, run: NewRun): Promise<void> 
     run.traceparent ?? '',
     ...encodeEvents([run.acceptedEvent]),
   ])
+  // An acceptance that broke off and was taken up again later: the entry without a run was removed in between.
+  const status = RunStatus.parse(await store.redis.hget(keys.run, 'status'))
+  if (!isEnded(status)) await store.redis.zadd(index.active, 'NX', Date.now(), `${projectId}/${runId}`)
 }

@@ -7,7 +7,8 @@ import type { LedgerStore } from './store.ts'
 
 const script = runScript('dispatch')
 const count = z.int().min(0)
-const Taken = z.strictObject({ operationId: OperationId, dispatch: z.int().min(1) })
+export const Taken = z.strictObject({ operationId: OperationId, dispatch: z.int().min(1) })
+/** A job to enqueue. */
 export type Taken = z.infer<typeof Taken>
 
 const DispatchAnswer = z.object({
@@ -25,7 +26,7 @@ export type DispatchAnswer = z.infer<typeof DispatchAnswer>
 
 /**
  * Takes up to `max` ready operations, those that run first, and tells dependents that are still to be told. Takes none
- * unless the run is executing and not cancelled. The last `command` sent again gives the same answer and takes nothing
+ * unless the run is executing and not stopped, and one at a time of those whose next loss would be their last. The last `command` sent again gives the same answer and takes nothing
  * more. Counts are those after the step. RUN_001 for an unknown run.
  */
 export async function dispatch(
@@ -35,17 +36,21 @@ export async function dispatch(
   command: string = newToken(),
 ): Promise<DispatchAnswer> {
   const keys = runKeys(store.namespace, runId)
-  const candidates = max > 0 ? await store.redis.zrange(keys.ready, 0, String(max - 1)) : []
+  const candidates = max > 0 ? await candidatesOf(store, runId, max) : []
   const answer = await script(
     store.redis,
     [...keys.scripted, ...candidates.map(keys.operation)],
-    [command, store.origin.kind, store.origin.id, ...candidates],
+    [command, store.origin.kind, store.origin.id, max, ...candidates],
   )
   return DispatchAnswer.parse(JSON.parse(z.string().parse(expectKnownRun(runId, answer))))
 }
 
-/** What the last `dispatch` of the run took. Its jobs may never have been added, if the dispatcher ended in between. */
-export async function lastDispatched(store: LedgerStore, runId: RunId): Promise<Taken[]> {
-  const answer = await store.redis.hget(runKeys(store.namespace, runId).run, 'dispatch_answer')
-  return answer === null ? [] : DispatchAnswer.parse(JSON.parse(answer)).taken
+/** A suspect goes first: it waits for no more than the one before it. */
+async function candidatesOf({ redis, namespace }: LedgerStore, runId: RunId, max: number): Promise<OperationId[]> {
+  const { suspects, ready } = runKeys(namespace, runId)
+  const [suspect, first] = await Promise.all([
+    redis.zrange(suspects, '0', '0'),
+    redis.zrange(ready, '0', String(max - 1)),
+  ])
+  return [...suspect, ...first]
 }

@@ -14,6 +14,12 @@ export type RunKeys = {
   outbox: string
   cascade: string
   commands: string
+  /** Ready operations that rest until a time. */
+  delayed: string
+  /** Dispatched operations by the time of their dispatch. */
+  dispatched: string
+  /** Ready operations whose next loss would be their last. */
+  suspects: string
   scripted: readonly string[]
   operation(id: OperationId): string
   /** The operation's node, apart from it: Redis keeps a hash of short values in a third of the memory. */
@@ -34,6 +40,9 @@ export function runKeys(namespace: string, runId: RunId): RunKeys {
     outbox: `${prefix}outbox`,
     cascade: `${prefix}cascade`,
     commands: `${prefix}commands`,
+    delayed: `${prefix}delayed`,
+    dispatched: `${prefix}dispatched`,
+    suspects: `${prefix}suspects`,
   }
   return {
     ...named,
@@ -44,9 +53,45 @@ export function runKeys(namespace: string, runId: RunId): RunKeys {
   }
 }
 
-/** The run index, in one slot of its own: members of `active` are `<project>/<run>`, scores the time of acceptance. */
-export function indexKeys(namespace: string): { active: string; runsOf(project: string): string } {
-  return { active: `${namespace}:{all}:active`, runsOf: (project) => `${namespace}:{all}:runs:${project}` }
+/**
+ * The run index, in one slot of its own: members of `active` and `ended` are `<project>/<run>`, scores the time of
+ * acceptance and the time it left the active ones. `projects`: those that ever had a run that ended here.
+ */
+export function indexKeys(namespace: string): {
+  active: string
+  ended: string
+  projects: string
+  runsOf(project: string): string
+} {
+  const prefix = `${namespace}:{all}:`
+  return {
+    active: `${prefix}active`,
+    ended: `${prefix}ended`,
+    projects: `${prefix}projects`,
+    runsOf: (project) => `${prefix}runs:${project}`,
+  }
+}
+
+/**
+ * What the collection of unreferenced objects works with: who collects, when it was last done, which ledger this is, and
+ * the two sides that keep puts and deletes apart (collection-window.ts).
+ */
+export function collectionKeys(
+  namespace: string,
+): Record<'lease' | 'rest' | 'ledgerId' | 'window' | 'permits', string> {
+  const prefix = `${namespace}:{all}:collection:`
+  return {
+    lease: `${prefix}lease`,
+    rest: `${prefix}rest`,
+    ledgerId: `${prefix}ledger`,
+    window: `${prefix}window`,
+    permits: `${prefix}permits`,
+  }
+}
+
+/** The channel on which the ids of stopped runs are published (prelude.lua). */
+export function stopsChannel(namespace: string): string {
+  return `${namespace}:stops`
 }
 
 /** The results stream and, in the same slot, the last seq published of each run. */

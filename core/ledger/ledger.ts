@@ -1,13 +1,18 @@
-import type { Redis } from 'ioredis'
+import type { RedisClient } from '#platform/connect-redis.ts'
 import type { Event, EventOrigin, NewEvent } from '#domain/event.ts'
 import type { OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import type { Operation, OperationStatus } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
+import { archiveEvents } from './archive-events.ts'
 import { append, type AppendAnswer } from './append.ts'
+import { cancel, type CancelAnswer, type CancelRequest } from './cancel.ts'
 import { claim, type Attempt, type ClaimAnswer, type DispatchedOperation } from './claim.ts'
 import { createRun, type NewRun } from './create-run.ts'
 import { deactivate } from './deactivate.ts'
-import { dispatch, lastDispatched, type DispatchAnswer, type Taken } from './dispatch.ts'
+import { dispatch, type DispatchAnswer, type Taken } from './dispatch.ts'
+import type { EventArchive } from './event-archive.ts'
+import { endSlice, type EndSliceAnswer } from './end-slice.ts'
+import { leftovers } from './leftovers.ts'
 import { activeRuns, listRuns, type ActiveRun, type RunPage } from './list-runs.ts'
 import { move, type MoveAnswer, type RunMove } from './move.ts'
 import { plan, type PlanAnswer, type PlanSlice } from './plan.ts'
@@ -15,10 +20,12 @@ import { readEvents } from './read-events.ts'
 import { getOperation, listOperations, type OperationPage } from './read-operations.ts'
 import { getRun } from './read-run.ts'
 import { relayResults } from './relay-results.ts'
+import { dispatchedLongAgo, requeue } from './requeue.ts'
 import { release, type Release, type ReleaseAnswer } from './release.ts'
 import { settle, type SettleAnswer, type Settlement } from './settle.ts'
 import { orStoreError } from './store-error.ts'
 import type { LedgerStore } from './store.ts'
+import { sweep, type SweepReason } from './sweep.ts'
 import { verifyRun, type Verification } from './verify.ts'
 
 /**
@@ -30,7 +37,11 @@ export type Ledger = {
   move(runId: RunId, change: RunMove): Promise<MoveAnswer>
   plan(runId: RunId, slice: PlanSlice): Promise<PlanAnswer>
   dispatch(runId: RunId, max: number, command?: string): Promise<DispatchAnswer>
-  lastDispatched(runId: RunId): Promise<Taken[]>
+  dispatchedLongAgo(runId: RunId, page: { agedMs: number; limit: number }): Promise<Taken[]>
+  requeue(runId: RunId, lost: readonly Taken[], command?: string): Promise<Taken[]>
+  sweep(runId: RunId, reason?: SweepReason): Promise<number>
+  cancel(runId: RunId, request: CancelRequest): Promise<CancelAnswer>
+  endSlice(runId: RunId, first: number): Promise<EndSliceAnswer | undefined>
   claim(job: DispatchedOperation, token: string): Promise<ClaimAnswer>
   append(attempt: Attempt, n: number, events: readonly NewEvent[]): Promise<AppendAnswer>
   settle(attempt: Attempt, n: number, settlement: Settlement): Promise<SettleAnswer>
@@ -46,6 +57,9 @@ export type Ledger = {
     page: { status?: OperationStatus; cursor?: string; limit: number },
   ): Promise<OperationPage>
   readEvents(runId: RunId, page: { after: number; limit: number }): Promise<Event[]>
+  /** Answers how many segments it moved; 0 without an archive. */
+  archiveEvents(runId: RunId, options?: { keep?: number }): Promise<number>
+  leftovers(run: { projectId: ProjectId; runId: RunId }): Promise<string[]>
   verify(runId: RunId): Promise<Verification>
 }
 
@@ -55,20 +69,27 @@ export type LedgerOptions = {
   leaseMs?: number
   /** Who this process is in the events the ledger itself reports. */
   origin?: EventOrigin
+  /** Where trimmed events are; without it events are read from the streams alone, and stay there. */
+  archive?: EventArchive
 }
 
 const defaultLeaseMs = 30_000
 
 /** The ledger over a connection that stays the caller's to close. */
-export function openLedger(redis: Redis, options: LedgerOptions = {}): Ledger {
+export function openLedger(redis: RedisClient, options: LedgerOptions = {}): Ledger {
   const { namespace = 'remora', leaseMs = defaultLeaseMs, origin = { kind: 'worker', id: 'ledger' } } = options
-  const store: LedgerStore = { redis, namespace, leaseMs, origin }
+  const { archive } = options
+  const store: LedgerStore = { redis, namespace, leaseMs, origin, archive }
   return {
     createRun: (run) => orStoreError(createRun(store, run)),
     move: (runId, change) => orStoreError(move(store, runId, change)),
     plan: (runId, slice) => orStoreError(plan(store, runId, slice)),
     dispatch: (runId, max, command) => orStoreError(dispatch(store, runId, max, command)),
-    lastDispatched: (runId) => orStoreError(lastDispatched(store, runId)),
+    dispatchedLongAgo: (runId, page) => orStoreError(dispatchedLongAgo(store, runId, page)),
+    requeue: (runId, lost, command) => orStoreError(requeue(store, runId, lost, command)),
+    sweep: (runId, reason) => orStoreError(sweep(store, runId, reason)),
+    cancel: (runId, request) => orStoreError(cancel(store, runId, request)),
+    endSlice: (runId, first) => orStoreError(endSlice(store, runId, first)),
     claim: (job, token) => orStoreError(claim(store, job, token)),
     append: (attempt, n, events) => orStoreError(append(store, attempt, n, events)),
     settle: (attempt, n, settlement) => orStoreError(settle(store, attempt, n, settlement)),
@@ -81,6 +102,9 @@ export function openLedger(redis: Redis, options: LedgerOptions = {}): Ledger {
     getOperation: (runId, operationId) => orStoreError(getOperation(store, runId, operationId)),
     listOperations: (runId, page) => orStoreError(listOperations(store, runId, page)),
     readEvents: (runId, page) => orStoreError(readEvents(store, runId, page)),
+    archiveEvents: async (runId, limits) =>
+      archive === undefined ? 0 : orStoreError(archiveEvents(store, archive, runId, limits)),
+    leftovers: (run) => orStoreError(leftovers(store, run)),
     verify: (runId) => orStoreError(verifyRun(store, runId)),
   }
 }

@@ -23,7 +23,6 @@ export type RunMove = {
   set?: {
     snapshotId?: string
     compositionKey?: string
-    planHash?: string
     nodes?: number
     files?: number
     errorCode?: ErrorCode
@@ -35,7 +34,6 @@ export type RunMove = {
 const fieldNames = {
   snapshotId: 'snapshot',
   compositionKey: 'composition',
-  planHash: 'plan_hash',
   nodes: 'nodes',
   files: 'files',
   errorCode: 'error',

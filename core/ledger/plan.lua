@@ -1,17 +1,19 @@
 -- Further KEYS: op:<O> of each operation of the slice, node:<O> of each, then after:<D> of each distinct operation they wait for.
--- ARGV: slice number, '1' when it is the last, number of operations, number of distinct dependencies, those dependencies,
--- then per operation: id, bundle, bundle hash, node id, node, priority, number of dependencies, their indices in the list.
+-- ARGV: slice number, '1' when it is the last, the plan's hash or '', number of operations, number of distinct
+-- dependencies, those dependencies, then per operation: id, bundle, bundle hash, node id, node, priority, number of
+-- dependencies, their indices in the list.
 local refused = refusal()
 if refused then return refused end
-local run = redis.call('HMGET', keys.run, 'status', 'planned', 'slices', 'operations')
+local run = redis.call('HMGET', keys.run, 'status', 'planned', 'slices', 'operations', 'cancel', 'plan_hash', 'phase')
 local slice = tonumber(ARGV[1])
 local slices = tonumber(run[3] or '0')
+if slices > 0 and (run[6] or '') ~= ARGV[3] then return 'another_plan' end
 if slice < slices then return 'already' end
-if run_has_ended[run[1]] then return 'refused' end
-if slice > slices or run[2] == '1' then return 'out_of_order' end
+if run_has_ended[run[1]] or run[5] == '1' then return 'refused' end
+if slice > slices or run[2] == '1' or run[7] == 'execution' then return 'out_of_order' end
 
-local operations, dependencies = tonumber(ARGV[3]), tonumber(ARGV[4])
-local first_arg = 5 + dependencies
+local operations, dependencies = tonumber(ARGV[4]), tonumber(ARGV[5])
+local first_arg = 6 + dependencies
 local planned_here = {}
 local arg = first_arg
 for _ = 1, operations do
@@ -19,35 +21,48 @@ for _ = 1, operations do
   arg = arg + 7 + tonumber(ARGV[arg + 6])
 end
 for i = 1, dependencies do
-  local dependency = ARGV[4 + i]
+  local dependency = ARGV[5 + i]
   if not planned_here[dependency] and not redis.call('ZSCORE', keys.operations, dependency) then
     return { 'unknown_dependency', dependency }
   end
 end
 
+-- Sets and lists are written once, not per operation: a call from a script costs more than what most of them do. A slice
+-- is small enough for `unpack`.
 local index = tonumber(run[4] or '0')
-local pending, ready = 0, 0
+local pending = 0
+local listed, ranked, nodes, waiting = {}, {}, {}, {}
 arg = first_arg
 for i = 1, operations do
   local id, left = ARGV[arg], tonumber(ARGV[arg + 6])
   local rank = text(tonumber(ARGV[arg + 5]) * 1e9 + index)
-  local op = KEYS[9 + i]
+  local op = KEYS[own_keys + i]
   if left == 0 then
     redis.call('HSET', op, 'status', 'ready', 'bundle', ARGV[arg + 1], 'hash', ARGV[arg + 2], 'nid', ARGV[arg + 3], 'rank', rank)
-    redis.call('ZADD', keys.ready, rank, id)
-    ready = ready + 1
+    ranked[#ranked + 1] = rank
+    ranked[#ranked + 1] = id
   else
     redis.call('HSET', op, 'status', 'pending', 'bundle', ARGV[arg + 1], 'hash', ARGV[arg + 2], 'nid', ARGV[arg + 3], 'rank', rank, 'left', left)
-    for d = 1, left do redis.call('RPUSH', KEYS[9 + 2 * operations + tonumber(ARGV[arg + 6 + d])], id) end
+    for d = 1, left do
+      local dependency = tonumber(ARGV[arg + 6 + d])
+      waiting[dependency] = waiting[dependency] or {}
+      table.insert(waiting[dependency], id)
+    end
     pending = pending + 1
   end
-  redis.call('SET', KEYS[9 + operations + i], ARGV[arg + 4])
-  redis.call('ZADD', keys.operations, index, id)
+  nodes[2 * i - 1], nodes[2 * i] = KEYS[own_keys + operations + i], ARGV[arg + 4]
+  listed[2 * i - 1], listed[2 * i] = index, id
   index = index + 1
   arg = arg + 7 + left
 end
+if operations > 0 then
+  redis.call('MSET', unpack(nodes))
+  redis.call('ZADD', keys.operations, unpack(listed))
+end
+if #ranked > 0 then redis.call('ZADD', keys.ready, unpack(ranked)) end
+for i = 1, dependencies do redis.call('RPUSH', KEYS[own_keys + 2 * operations + i], unpack(waiting[i])) end
 redis.call('HINCRBY', keys.run, 'n:pending', pending)
-redis.call('HINCRBY', keys.run, 'n:ready', ready)
-redis.call('HSET', keys.run, 'slices', slice + 1, 'operations', index)
+redis.call('HINCRBY', keys.run, 'n:ready', #ranked / 2)
+redis.call('HSET', keys.run, 'slices', slice + 1, 'operations', index, 'plan_hash', ARGV[3])
 if ARGV[2] == '1' then redis.call('HSET', keys.run, 'planned', '1') end
 return 'planned'

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { AppError } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import { runKeys } from './keys.ts'
@@ -19,12 +20,16 @@ export type PlanSlice = {
   /** Each only waits for operations of this slice or an earlier one. */
   operations: readonly PlannedOperation[]
   last: boolean
+  /** Of the whole plan: all slices of a run are of one plan. */
+  planHash?: string
 }
 
 /**
  * Adds a slice of operations: pending, or ready when they wait for nothing. A slice that was added before changes
- * nothing (`already`); an ended run is `refused`. A slice out of turn, or one that names an operation not yet planned,
- * is a fault of the planner and throws. After the last one the run can be seen to be done.
+ * nothing (`already`); an ended or stopped run is `refused`. A slice out of turn, one of a run that executes already (what
+ * it waits for may have ended), or one that names an operation not yet planned,
+ * is a fault of the planner and throws; RUN_008 for a slice of another plan than the first one's, as a new version of
+ * bundles or planner makes it. After the last one the run can be seen to be done.
  */
 export async function plan(store: LedgerStore, runId: RunId, slice: PlanSlice): Promise<PlanAnswer> {
   if (slice.operations.length > maxSliceOperations) throw new RangeError(`more than ${maxSliceOperations} in one slice`)
@@ -38,6 +43,7 @@ export async function plan(store: LedgerStore, runId: RunId, slice: PlanSlice): 
     [
       slice.slice,
       slice.last ? '1' : '0',
+      slice.planHash ?? '',
       slice.operations.length,
       dependencies.length,
       ...dependencies,
@@ -45,6 +51,7 @@ export async function plan(store: LedgerStore, runId: RunId, slice: PlanSlice): 
     ],
   )
   const known = expectKnownRun(runId, answer)
+  if (known === 'another_plan') throw new AppError('RUN_008', `Run "${runId}" was planned otherwise before.`)
   const plain = PlanAnswer.safeParse(known)
   if (!plain.success) throw new RangeError(`slice ${slice.slice} of run ${runId} cannot be planned: ${String(known)}`)
   return plain.data

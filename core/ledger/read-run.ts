@@ -20,6 +20,10 @@ const fields = [
   'nodes',
   'files',
   'cancel',
+  'cancel_reason',
+  'cancel_by',
+  'cancel_code',
+  'stopped_by',
   'traceparent',
   'accepted',
   'ended',
@@ -51,7 +55,7 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     seq: count.parse(stored('seq')),
     nodes: count.parse(stored('nodes')),
     files: count.parse(stored('files')),
-    cancelRequested: stored('cancel') === '1',
+    stop: stopOf(stored),
     traceparent: stored('traceparent') || null,
     acceptedAt: count.parse(stored('accepted')),
     endedAt: endedAt === undefined ? null : Number(endedAt),
@@ -59,4 +63,14 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     reason: stored('reason') ?? null,
     counts: Object.fromEntries(operationStatuses.map((status) => [status, count.parse(stored(`n:${status}`))])),
   })
+}
+
+function stopOf(stored: (name: string) => string | undefined): Run['stop'] {
+  if (stored('cancel') !== '1') return null
+  const operationId = stored('stopped_by')
+  if (operationId !== undefined) return { kind: 'policy', operationId }
+  const [reason, errorCode] = [stored('cancel_reason') ?? '', stored('cancel_code') ?? '']
+  return errorCode === ''
+    ? { kind: 'request', reason, by: stored('cancel_by') ?? '' }
+    : { kind: 'fault', reason, errorCode }
 }

@@ -40,6 +40,14 @@ describe('runs', () => {
     expect((await ledger.listRuns('listing', { limit: 10 })).runs).toHaveLength(3)
   })
 
+  it('are active again when their acceptance is taken up after it had been given up', async () => {
+    const run = aNewRun({ projectId: 'resumed' })
+    await ledger.createRun(run)
+    await ledger.deactivate(run)
+    await ledger.createRun(run)
+    expect((await ledger.activeRuns()).map(({ runId }) => runId)).toContain(run.runId)
+  })
+
   it('are listed past those of a newer schema, which fill a page of their own', async () => {
     const runs = [aNewRun(), aNewRun(), aNewRun()].map((run) => ({ ...run, projectId: 'mixed' }))
     for (const run of runs) await ledger.createRun(run)

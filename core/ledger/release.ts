@@ -16,26 +16,28 @@ export type ReleaseAnswer = { kind: z.infer<typeof Reply> }
 export type Release = {
   /** `drain`: the worker is stopping. `store`: objects or ledger were out of reach. */
   reason: 'drain' | 'store'
+  /** How long it rests before it is dispatched again; not at all without. */
+  delayMs?: number
   /** What is still to be told; `operation.retried` is added after them. */
   events: readonly NewEvent[]
 }
 
 /**
  * Hands a running operation back, to be dispatched again from the start: `operation.retried`, ready, no lease. Jobs of
- * the old dispatch find it gone. `n` is the attempt's counter as in `append`.
+ * the old dispatch find it gone. One of a stopped run ends. `n` is the attempt's counter as in `append`.
  */
 export async function release(
   store: LedgerStore,
   attempt: Attempt,
   n: number,
-  { reason, events }: Release,
+  { reason, delayMs = 0, events }: Release,
 ): Promise<ReleaseAnswer> {
   const keys = runKeys(store.namespace, attempt.runId)
   const { kind, id } = store.origin
   const answer = await script(
     store.redis,
     [...keys.scripted, keys.operation(attempt.operationId)],
-    [attempt.operationId, attempt.token, n, reason, kind, id, ...encodeEvents(ofAttempt(attempt, events))],
+    [attempt.operationId, attempt.token, n, reason, delayMs, kind, id, ...encodeEvents(ofAttempt(attempt, events))],
   )
   return { kind: Reply.parse(answer) }
 }

@@ -1,117 +1,115 @@
+import { hash } from 'node:crypto'
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { AppError } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
-import { aNewRun, anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
+import { aPlannedOperation } from '#testing/factories.ts'
 import { testLedger, type TestLedger } from '#testing/ledger.ts'
-import type { Attempt } from './claim.ts'
+import { openResendProxy, type ResendProxy } from '#testing/resend-proxy.ts'
+import { openLedger } from './ledger.ts'
+import type { Client, PreparedCommand, ResendCase } from './resend-case.fixture.ts'
+import { operationCases } from './resend-operation-cases.fixture.ts'
+import { runCases } from './resend-run-cases.fixture.ts'
+import { runState, withoutTimes } from './run-state.fixture.ts'
+import { scriptSources } from './script-sources.fixture.ts'
+
+const resendCases: readonly ResendCase[] = [...runCases, ...operationCases]
 
 let test: TestLedger
+let proxy: ResendProxy
+let connection: Redis
+/** A client whose answers are lost on the way when the proxy is told to. */
+let cutOff: Client
 beforeAll(async () => {
   test = await testLedger()
+  proxy = await openResendProxy(test.redisUrl)
+  connection = new Redis(proxy.url, { retryStrategy: () => 1 })
+  const { namespace } = test
+  cutOff = { ledger: openLedger(connection, { namespace }), redis: connection, namespace }
 })
-afterAll(() => test.close())
+afterAll(async () => {
+  await connection.quit()
+  await proxy.close()
+  await test.close()
+})
 
-const root = aPlannedOperation('root')
-const child = aPlannedOperation('child', {}, [root])
+const sources = scriptSources()
 
-/** A command as a client sends it, with everything it needs already there. */
-type Command = { runId: RunId; send(): Promise<unknown>; again?: unknown }
-
-async function attemptOf(runId: RunId): Promise<Attempt> {
-  const [attempt] = await test.claimReady(runId)
-  if (attempt === undefined) throw new Error('nothing was ready')
-  return attempt
+function shasOf(script: string): string[] {
+  return (sources.get(script) ?? []).map((source) => hash('sha1', source, 'hex'))
 }
 
-const commands: Record<string, () => Promise<Command>> = {
-  async createRun() {
-    const run = aNewRun()
-    return { runId: run.runId, send: () => test.ledger.createRun(run) }
-  },
-  async move() {
-    const runId = await test.executing([root])
-    const events = [anEvent({ event: 'run.failed', phase: 'execution' })]
-    const change = { from: [{ status: 'running' }], to: { status: 'failed' }, command: 'end', events } as const
-    return { runId, send: () => test.ledger.move(runId, change), again: 'already' }
-  },
-  async plan() {
-    const { runId } = await created()
-    const slice = { slice: 0, operations: [root, child], last: true }
-    return { runId, send: () => test.ledger.plan(runId, slice), again: 'already' }
-  },
-  async dispatch() {
-    const runId = await test.executing([root, aPlannedOperation('other'), child])
-    return { runId, send: () => test.ledger.dispatch(runId, 1, 'command') }
-  },
-  async claim() {
-    const runId = await test.executing([root])
-    await test.ledger.dispatch(runId, 1)
-    const job = { runId, operationId: root.operationId, dispatch: 1 }
-    return { runId, send: () => test.ledger.claim(job, 'token') }
-  },
-  async append() {
-    const runId = await test.executing([root])
-    const attempt = await attemptOf(runId)
-    return { runId, send: () => test.ledger.append(attempt, 1, [anEvent(), anEvent()]) }
-  },
-  async settle() {
-    const runId = await test.executing([root, child])
-    const attempt = await attemptOf(runId)
-    const settlement = { outcome: anOutcome({ status: 'failed' }), events: [anEvent()] }
-    return { runId, send: () => test.ledger.settle(attempt, 1, settlement), again: { kind: 'already' } }
-  },
-  async release() {
-    const runId = await test.executing([root])
-    const attempt = await attemptOf(runId)
-    const handedBack = { reason: 'drain', events: [anEvent()] } as const
-    return { runId, send: () => test.ledger.release(attempt, 1, handedBack), again: { kind: 'already' } }
-  },
-  async relayResults() {
-    const runId = await test.executing([root, child])
-    await test.ledger.settle(await attemptOf(runId), 1, { outcome: anOutcome({ status: 'failed' }), events: [] })
-    return { runId, send: () => test.ledger.relayResults(runId), again: 0 }
-  },
-}
+const stateOf = (runId: RunId) => runState(test.redis, test.namespace, runId)
+const commonStateOf = async (runId: RunId) => withoutTimes(await stateOf(runId), runId)
 
-async function created() {
-  const run = aNewRun()
-  await test.ledger.createRun(run)
-  return run
-}
-
-/** Everything the run's keys hold, apart from the time a lease runs out. */
-async function stateOf(runId: RunId): Promise<unknown> {
-  const keys = (await test.redis.keys(`${test.namespace}:{${runId}}:*`)).toSorted()
-  const contents = await Promise.all(keys.map(async (key) => [key, await contentOf(key)]))
-  const results = await test.redis.xrange(`${test.namespace}:results`, '-', '+')
-  return { contents, results: results.filter(([, fields]) => fields.includes(runId)) }
-}
-
-async function contentOf(key: string): Promise<unknown> {
-  if (key.endsWith(':leases')) return test.redis.zrange(key, '0', '-1')
-  const type = await test.redis.type(key)
-  if (type === 'string') return test.redis.get(key)
-  if (type === 'hash') return test.redis.hgetall(key)
-  if (type === 'zset') return test.redis.zrange(key, '0', '-1', 'WITHSCORES')
-  if (type === 'list') return test.redis.lrange(key, 0, -1)
-  if (type === 'set') return (await test.redis.smembers(key)).toSorted()
-  return test.redis.xrange(key, '-', '+')
+function timesIn(commands: readonly string[][], command: readonly string[] = []): number {
+  return commands.filter((other) => other.join(' ') === command.join(' ')).length
 }
 
 describe('a command whose answer was lost and that is sent again', () => {
-  it.each(Object.keys(commands))('%s gives its answer again and changes nothing', async (name) => {
-    const command = await commands[name]?.()
-    if (command === undefined) throw new Error(name)
+  it.each(resendCases)('$script $what gives its answer again and changes nothing', async ({ prepare }) => {
+    const command = await prepare(test)
     const before = await stateOf(command.runId)
-    const answer = await command.send()
+    const answer = await command.send(test)
     const after = await stateOf(command.runId)
     expect(after).not.toEqual(before)
-    expect(await command.send()).toEqual('again' in command ? command.again : answer)
+    expect(await command.send(test)).toEqual('again' in command ? command.again : answer)
     expect(await stateOf(command.runId)).toEqual(after)
   })
 
   it('works on a server that has forgotten the scripts', async () => {
-    const runId = await test.executing([root])
+    const runId = await test.executing([aPlannedOperation('root')])
     await test.redis.script('FLUSH')
     expect((await test.ledger.dispatch(runId, 1)).taken).toHaveLength(1)
+  })
+})
+
+/** What the command is without a lost answer: what it sends, answers and leaves behind. */
+async function undisturbed({ prepare }: ResendCase) {
+  const twin = await prepare(test)
+  // First over the direct connection, so that Redis knows the scripts.
+  const answer = withoutTimes(await twin.send(test), twin.runId)
+  const watched = await prepare(test)
+  const { commands } = proxy.watch()
+  await watched.send(cutOff)
+  return { answer, state: await commonStateOf(twin.runId), commands: [...commands] }
+}
+
+/**
+ * The client itself sends again what had no answer, but not the rest of a transaction that was answered in part: that
+ * fails, and whoever wanted it does it once more.
+ */
+async function sendPatiently(command: PreparedCommand): Promise<{ answer: unknown; isRepeated: boolean }> {
+  try {
+    return { answer: await command.send(cutOff), isRepeated: false }
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'STORE_001')) throw error
+    return { answer: await command.send(cutOff), isRepeated: true }
+  }
+}
+
+describe('a client whose connection is cut after Redis has answered', () => {
+  it.each([...sources.keys()])('has a case here for the script %s', (script) => {
+    expect(resendCases.map((one) => one.script)).toContain(script)
+  })
+
+  it.each(resendCases)('$script $what is carried out once, whichever answer was lost', async (one) => {
+    const expected = await undisturbed(one)
+    const shas = shasOf(one.script)
+    const isScript = (command: readonly string[] = []) => shas.includes(command[1] ?? '')
+    expect(expected.commands.some(isScript)).toBe(true)
+    for (const [place, sent] of expected.commands.entries()) {
+      const command = await one.prepare(test)
+      const watch = proxy.watch({ cutAt: place })
+      const { answer, isRepeated } = await sendPatiently(command)
+      const known = 'again' in command && (isScript(sent) || isRepeated)
+      expect(withoutTimes(answer, command.runId)).toEqual(
+        known ? withoutTimes(command.again, command.runId) : expected.answer,
+      )
+      expect(watch.cuts).toBe(1)
+      const cameTwice = timesIn(watch.commands, watch.commands[place]) > timesIn(expected.commands, sent)
+      expect(cameTwice || isRepeated).toBe(true)
+      expect(await commonStateOf(command.runId)).toEqual(expected.state)
+    }
   })
 })

@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { Redis } from 'ioredis'
+import type { RedisClient } from '#platform/connect-redis.ts'
+import { isReply } from '#platform/redis-reply.ts'
 
 export type ScriptArg = string | number
 
 /** Runs one Lua script in Redis: one round trip, its source travels only when the server does not know it yet. */
-export type Script = (redis: Redis, keys: readonly string[], args: readonly ScriptArg[]) => Promise<unknown>
+export type Script = (redis: RedisClient, keys: readonly string[], args: readonly ScriptArg[]) => Promise<unknown>
 
 /** A script of a run: its keys start with `RunKeys.scripted`, and prelude.lua is put before it. */
 export function runScript(name: string): Script {
@@ -30,9 +31,4 @@ function scriptOf(source: string): Script {
       return redis.eval(source, keys.length, ...keys, ...args)
     }
   }
-}
-
-/** Redis' error replies name their kind in their first word; that word, not the sentence after it, is the interface. */
-export function isReply(error: unknown, kind: string): boolean {
-  return error instanceof Error && error.name === 'ReplyError' && error.message.startsWith(`${kind} `)
 }

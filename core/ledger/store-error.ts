@@ -1,6 +1,6 @@
 import { ZodError } from 'zod'
 import { AppError } from '#domain/error.ts'
-import { isReply } from './script.ts'
+import { isReply } from '#platform/redis-reply.ts'
 
 /** `work`, failing with STORE_001 where Redis cannot be reached or cannot do its work now; our own faults stay bare. */
 export async function orStoreError<T>(work: Promise<T>): Promise<T> {

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
 import { anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
+import { openEventSegments } from '#objects/event-segments.ts'
+import { objectKeys } from '#objects/object-keys.ts'
 import { testLedger, type TestLedger } from '#testing/ledger.ts'
+import { testObjects } from '#testing/s3.ts'
 import { encodeEvents } from './event-codec.ts'
 import { runKeys, type RunKeys } from './keys.ts'
+import { openLedger } from './ledger.ts'
 
 let test: TestLedger
 beforeAll(async () => {
@@ -65,8 +69,8 @@ const damages: [
     (keys) => test.redis.hset(keys.operation(root.operationId), 'status', 'failed'),
     /is failed, its events say succeeded/,
   ],
-  ['a set lacks a member', 2, (keys) => test.redis.zrem(keys.ended, root.operationId), /is not in the set ended/],
-  ['a lease is left', 2, (keys) => test.redis.zadd(keys.leases, 1, root.operationId), /is in the set leases/],
+  ['a set lacks a member', 2, (keys) => test.redis.zrem(keys.ended, root.operationId), /and not in the set ended/],
+  ['a set has a stranger', 2, (keys) => test.redis.zadd(keys.ended, 1, 'o0'), /the set ended has o0, which was never/],
   [
     'an attempt ends twice',
     3,
@@ -136,6 +140,49 @@ describe('verify', () => {
     await damage(runKeys(test.namespace, runId), runId)
     const { violations } = await test.ledger.verify(runId)
     expect(violations).toContainEqual({ invariant, message: expect.stringMatching(says) })
+  })
+
+  it.each([
+    [
+      'is in no set of its status',
+      (keys: RunKeys) => test.redis.zrem(keys.ready, root.operationId),
+      /and not in the set/,
+    ],
+    [
+      'is in two sets of its status',
+      (keys: RunKeys) => test.redis.zadd(keys.suspects, 1, root.operationId),
+      /more than/,
+    ],
+    [
+      'is in the set of another',
+      (keys: RunKeys) => test.redis.zadd(keys.dispatched, 1, root.operationId),
+      /dispatched$/,
+    ],
+  ])('sees that a ready operation %s (invariant 2)', async (_name, damage, says) => {
+    const runId = await test.executing([root, failing])
+    expect((await test.ledger.verify(runId)).violations).toEqual([])
+    await damage(runKeys(test.namespace, runId))
+    const { violations } = await test.ledger.verify(runId)
+    expect(violations).toEqual([{ invariant: 2, message: expect.stringMatching(says) }])
+  })
+
+  it('tells of an archived segment that is gone (invariant 1), and reads on after it', async () => {
+    const store = await testObjects()
+    const { namespace, redis } = test
+    const ledger = openLedger(redis, { namespace, archive: openEventSegments(store.objects) })
+    const runId = await test.executing([root])
+    const [attempt] = await test.claimReady(runId)
+    if (attempt === undefined) throw new Error('nothing was ready')
+    await ledger.append(attempt, 1, Array(2_500).fill(anEvent()))
+    await ledger.archiveEvents(runId, { keep: 0 })
+    expect((await ledger.verify(runId)).violations).toEqual([])
+    const { projectId, seq } = await ledger.getRun(runId)
+    await store.objects.delete(objectKeys.eventSegment(projectId, runId, { first: 1_001, last: 2_000 }))
+    // What another reader keeps in memory proves nothing.
+    const proof = await openLedger(redis, { namespace, archive: openEventSegments(store.objects) }).verify(runId)
+    expect(proof.violations).toEqual([{ invariant: 1, message: expect.stringContaining('events 1001 to 2000 are') }])
+    expect(proof.events).toBe(seq - 1_000)
+    await store.close()
   })
 
   it('does not take results for lost that the stream has trimmed', async () => {

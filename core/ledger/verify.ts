@@ -1,14 +1,19 @@
+import { AppError } from '#domain/error.ts'
+import type { Event } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
 import { isEndedOperation, operationStatuses, type OperationStatus } from '#domain/operation.ts'
 import { isEnded, type Run } from '#domain/run.ts'
+import { compareSets } from './compare-sets.ts'
+import { segmentOf } from './event-archive.ts'
+import { foldModelCalls } from './fold-model-calls.ts'
 import { foldOperations, type OperationsFold } from './fold-operations.ts'
-import { readAccounts, readResults, readSets, type OperationAccount } from './read-accounts.ts'
+import { foldRun } from './fold-run.ts'
+import { readAccounts, readSets, type OperationAccount } from './read-accounts.ts'
 import { readEvents } from './read-events.ts'
+import { readResults, type ResultTimes } from './read-results.ts'
 import { getRun } from './read-run.ts'
 import type { LedgerStore } from './store.ts'
 import type { Violation } from './violation.ts'
-
-const eventsPerPage = 1_000
 
 export type Verification = { violations: Violation[]; events: number; operations: number }
 
@@ -20,41 +25,57 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   const run = await getRun(store, runId)
   const accounts = await readAccounts(store, runId)
   const waitsFor = new Map([...accounts].map(([id, account]) => [id, account.waitsFor]))
-  const fold = foldOperations({ waitsFor, policy: run.request.errorPolicy })
-  const { events, violations } = await foldEvents(store, run, fold)
-  violations.push(...fold.violations)
-  violations.push(...compareStatuses(accounts, fold), ...compareCounters(run, accounts))
-  violations.push(...compareSets(accounts, await readSets(store, runId)))
-  violations.push(...missingOutcomes(run, accounts))
-  violations.push(...compareResults(accounts, await readResults(store, runId)))
+  const operations = foldOperations({ waitsFor, policy: run.request.errorPolicy })
+  const [lifecycle, modelCalls] = [foldRun(), foldModelCalls()]
+  const { events, violations } = await readAll(store, run, [operations.take, lifecycle.take, modelCalls.take])
+  violations.push(...operations.violations, ...modelCalls.violations, ...lifecycle.violations(run))
+  violations.push(...compareStatuses(accounts, operations), ...compareCounters(run, accounts))
+  violations.push(...compareSets(run, accounts, await readSets(store, runId)))
+  violations.push(...withoutEnd(run, accounts, operations))
+  violations.push(...compareResults(accounts, await readResults(store, run)))
   return { violations, events, operations: accounts.size }
 }
 
-/** Invariant 1 on the way. */
-async function foldEvents(
+/** Hands every event to each of `folds`; invariant 1 on the way. Pages are segments: a lost one is told and passed over. */
+async function readAll(
   store: LedgerStore,
   run: Run,
-  fold: OperationsFold,
+  folds: readonly ((event: Event) => void)[],
 ): Promise<{ events: number; violations: Violation[] }> {
-  const violations: Violation[] = []
-  let events = 0
-  let last = 0
+  const faults: string[] = []
+  let [events, last] = [0, 0]
   for (;;) {
-    const page = await readEvents(store, run.runId, { after: last, limit: eventsPerPage })
+    const end = segmentOf(run, last + 1).last
+    const page = await readPage(store, run, { after: last, limit: end - last })
+    if (typeof page === 'string') {
+      faults.push(page)
+      last = end
+      continue
+    }
     for (const event of page) {
-      if (event.seq !== last + 1) {
-        violations.push({ invariant: 1, message: `events ${last + 1} to ${event.seq - 1} are missing` })
-      }
+      if (event.seq !== last + 1) faults.push(`events ${last + 1} to ${event.seq - 1} are missing`)
       last = event.seq
-      fold.take(event)
+      for (const take of folds) take(event)
     }
     events += page.length
-    if (page.length < eventsPerPage) break
+    if (page.length === 0 || last < end) break
   }
-  if (last !== run.seq) {
-    violations.push({ invariant: 1, message: `the last event is ${last}, the run has counted ${run.seq}` })
+  if (last !== run.seq) faults.push(`the last event is ${last}, the run has counted ${run.seq}`)
+  return { events, violations: faults.map((message) => ({ invariant: 1, message })) }
+}
+
+/** The events, or why there are none: their archive is missing or damaged. */
+async function readPage(
+  store: LedgerStore,
+  { runId }: Run,
+  page: { after: number; limit: number },
+): Promise<Event[] | string> {
+  try {
+    return await readEvents(store, runId, page)
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'STORE_003') return error.message
+    throw error
   }
-  return { events, violations }
 }
 
 type Accounts = ReadonlyMap<string, OperationAccount>
@@ -78,37 +99,18 @@ function compareCounters(run: Run, accounts: Accounts): Violation[] {
   })
 }
 
-function compareSets(accounts: Accounts, sets: Record<'ready' | 'leases' | 'ended', readonly string[]>): Violation[] {
-  const mirrored = {
-    ready: (status: OperationStatus) => status === 'ready',
-    leases: (status: OperationStatus) => status === 'running',
-    ended: isEndedOperation,
-  }
-  return (['ready', 'leases', 'ended'] as const).flatMap((name) => {
-    const members = new Set(sets[name])
-    const expected = new Set([...accounts].filter(([, { status }]) => mirrored[name](status)).map(([id]) => id))
-    const missing = [...expected].filter((id) => !members.has(id))
-    const foreign = [...members].filter((id) => !expected.has(id))
-    return [
-      ...missing.map((id) => ({ invariant: 2, message: `operation ${id} is not in the set ${name}` }) as const),
-      ...foreign.map((id) => ({ invariant: 2, message: `operation ${id} is in the set ${name}` }) as const),
-    ]
-  })
-}
-
 /** Invariant 3, of an ended run. */
-function missingOutcomes(run: Run, accounts: Accounts): Violation[] {
+function withoutEnd(run: Run, accounts: Accounts, fold: OperationsFold): Violation[] {
   if (!isEnded(run.status)) return []
-  return [...accounts].flatMap(([id, { status, hasOutcome }]) => {
-    if (isEndedOperation(status) && hasOutcome) return []
-    return [{ invariant: 3, message: `the run has ended, operation ${id} is ${status} without an outcome` } as const]
-  })
+  const faults = fold.running().map((id) => `the run has ended, the last attempt of operation ${id} has not`)
+  for (const [id, { status, hasOutcome }] of accounts) {
+    if (isEndedOperation(status) && hasOutcome) continue
+    faults.push(`the run has ended, operation ${id} is ${status} ${hasOutcome ? 'with' : 'without'} an outcome`)
+  }
+  return faults.map((message) => ({ invariant: 3, message }))
 }
 
-function compareResults(
-  accounts: Accounts,
-  results: { times: ReadonlyMap<string, number>; complete: boolean },
-): Violation[] {
+function compareResults(accounts: Accounts, results: ResultTimes): Violation[] {
   return [...accounts].flatMap(([id, { status }]) => {
     const times = results.times.get(id) ?? 0
     const expected = isEndedOperation(status) ? 1 : 0

@@ -1,5 +1,5 @@
-import { z } from 'zod'
-import type { Redis } from 'ioredis'
+import type { RedisClient } from '#platform/connect-redis.ts'
+import { redisNowMs } from './redis-time.ts'
 
 /** A worker that has not said so for this long counts as gone. */
 const slotLifeMs = 15_000
@@ -12,23 +12,18 @@ const slotsKey = (namespace: string) => `${namespace}:{all}:slots`
 const memberOf = (worker: WorkerSlots) => `${worker.id}/${worker.slots}`
 
 /** Says that `worker` can run `slots` operations at once, for the next 15 seconds. */
-export async function announceSlots(redis: Redis, worker: WorkerSlots, namespace = 'remora'): Promise<void> {
+export async function announceSlots(redis: RedisClient, worker: WorkerSlots, namespace = 'remora'): Promise<void> {
   await redis.zadd(slotsKey(namespace), (await redisNowMs(redis)) + slotLifeMs, memberOf(worker))
 }
 
 /** A worker that drains takes no more work. */
-export async function withdrawSlots(redis: Redis, worker: WorkerSlots, namespace = 'remora'): Promise<void> {
+export async function withdrawSlots(redis: RedisClient, worker: WorkerSlots, namespace = 'remora'): Promise<void> {
   await redis.zrem(slotsKey(namespace), memberOf(worker))
 }
 
 /** Slots of all workers that announced themselves lately, together. */
-export async function liveSlots(redis: Redis, namespace = 'remora'): Promise<number> {
+export async function liveSlots(redis: RedisClient, namespace = 'remora'): Promise<number> {
   await redis.zremrangebyscore(slotsKey(namespace), 0, await redisNowMs(redis))
   const members = await redis.zrange(slotsKey(namespace), '0', '-1')
   return members.reduce((sum, member) => sum + Number(member.slice(member.lastIndexOf('/') + 1)), 0)
-}
-
-async function redisNowMs(redis: Redis): Promise<number> {
-  const [seconds, microseconds] = z.tuple([z.coerce.number(), z.coerce.number()]).parse(await redis.time())
-  return Math.floor(seconds * 1000 + microseconds / 1000)
 }

@@ -10,6 +10,7 @@ import { testRedis } from './redis.ts'
 export type TestLedger = {
   ledger: Ledger
   redis: Redis
+  redisUrl: string
   namespace: string
   /** The same ledger with leases of another length. */
   withLease(leaseMs: number): Ledger
@@ -29,9 +30,10 @@ export async function testLedger(): Promise<TestLedger> {
   return {
     ledger,
     redis,
+    redisUrl: server.url,
     namespace,
     withLease: (leaseMs) => openLedger(redis, { namespace, leaseMs }),
-    executing: (operations, request = {}) => executing(ledger, operations, request),
+    executing: (operations, request) => executing(ledger, operations, request),
     claimReady: (runId) => claimReady(ledger, runId),
     async close() {
       await redis.quit()
@@ -40,10 +42,11 @@ export async function testLedger(): Promise<TestLedger> {
   }
 }
 
-async function executing(
+/** A running run of these operations, planned in one slice and executing. */
+export async function executing(
   ledger: Ledger,
   operations: readonly PlannedOperation[],
-  request: Partial<RunRequest>,
+  request: Partial<RunRequest> = {},
 ): Promise<RunId> {
   const run = aNewRun({ request: aRequest(request) })
   const { runId } = run

@@ -30,6 +30,7 @@ function dispatcher() {
           if (!known.includes(id)) given.set(payload.run_id, [...known, id])
         }
       },
+      missing: async (_queue, ids) => ids.filter((id) => ![...given.values()].flat().includes(id)),
     },
     stageJobs: { ensure: async () => {} },
     liveSlots: async () => 4,
@@ -68,12 +69,72 @@ describe('dispatchReady', () => {
     expect(count(runId)).toBe(8)
   })
 
-  it('adds the jobs that a dispatcher which died had not added', async () => {
+  it('dispatches again what a dispatcher which died had not added to the queue', async () => {
     const runId = await test.executing(operations)
-    await test.ledger.dispatch(runId, 8)
+    const { taken } = await test.ledger.dispatch(runId, 8)
     const { deps, count } = dispatcher()
     await dispatchReady(deps)
     expect(count(runId)).toBe(8)
+    const [first] = taken
+    if (first === undefined) throw new Error('nothing was dispatched')
+    expect(await test.ledger.claim({ runId, ...first }, 'stale')).toEqual({ kind: 'gone' })
+    expect(await test.ledger.claim({ runId, ...first, dispatch: 2 }, 'token')).toMatchObject({ kind: 'claimed' })
+  })
+
+  it('gives what a small run leaves of its share to the others, and a run that comes first the larger one', async () => {
+    const [small, large] = [await test.executing(operations.slice(0, 1)), await test.executing(operations)]
+    const { deps, count } = dispatcher()
+    await dispatchReady(deps)
+    expect([count(small), count(large)]).toEqual([1, 7])
+    await test.redis.del(indexKeys(test.namespace).active)
+    const first = await test.executing(operations, { priority: 0 })
+    const last = await test.executing(operations, { priority: 9 })
+    const other = dispatcher()
+    await dispatchReady(other.deps)
+    expect([other.count(first), other.count(last)]).toEqual([7, 1])
+  })
+
+  it('brings a cancelled run to its end, and then leaves it alone', async () => {
+    const runId = await test.executing(operations)
+    const { deps } = dispatcher()
+    await dispatchReady(deps)
+    await test.ledger.cancel(runId, { reason: 'not wanted', origin: { kind: 'human', id: 'me' } })
+    await dispatchReady(deps)
+    const run = await test.ledger.getRun(runId)
+    expect(run).toMatchObject({ status: 'cancelled', reason: 'not wanted', counts: { cancelled: 20 } })
+    expect(await dispatchReady(deps)).toBe(0)
+    const events = await test.ledger.readEvents(runId, { after: 0, limit: 100 })
+    expect(events.filter(({ event }) => event === 'run.cancelled')).toMatchObject([
+      { data: { reason: 'not wanted', requested_by: 'human/me' } },
+    ])
+    expect((await test.ledger.verify(runId)).violations).toEqual([])
+  })
+
+  it('cancels a run that has not come to its operations', async () => {
+    const run = aNewRun()
+    await test.ledger.createRun(run)
+    await test.ledger.cancel(run.runId, { reason: 'too late', origin: { kind: 'human', id: 'me' } })
+    const { deps } = dispatcher()
+    await dispatchReady(deps)
+    expect(await test.ledger.getRun(run.runId)).toMatchObject({ status: 'cancelled', phase: 'snapshot' })
+  })
+
+  it('fails a run that its policy stopped under the code of what failed', async () => {
+    const runId = await test.executing(operations, { errorPolicy: 'stop_run' })
+    const attempts = await test.claimReady(runId)
+    const [bad, ...others] = attempts
+    if (bad === undefined) throw new Error('nothing was ready')
+    const outcome = anOutcome({ status: 'failed', errorCode: 'AGENT_004', reason: 'too many turns' })
+    await test.ledger.settle(bad, 1, { outcome, events: [] })
+    const { deps } = dispatcher()
+    await dispatchReady(deps)
+    expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'running' })
+    for (const attempt of others) {
+      await test.ledger.settle(attempt, 1, { outcome: anOutcome({ status: 'cancelled' }), events: [] })
+    }
+    await dispatchReady(deps)
+    expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'failed', errorCode: 'AGENT_004' })
+    expect((await test.ledger.verify(runId)).violations).toEqual([])
   })
 
   it('takes an ended run, and an old entry without a run, off the active ones', async () => {

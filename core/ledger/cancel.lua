@@ -1,0 +1,8 @@
+-- ARGV: reason, error code or '', origin kind, origin id.
+local refused = refusal()
+if refused then return refused end
+local run = redis.call('HMGET', keys.run, 'status', 'cancel')
+if run_has_ended[run[1]] then return 'ended' end
+if run[2] == '1' then return 'stopping' end
+stop_run({ 'cancel_reason', ARGV[1], 'cancel_code', ARGV[2], 'cancel_by', ARGV[3] .. '/' .. ARGV[4] })
+return 'stopping'

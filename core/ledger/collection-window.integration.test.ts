@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testLedger, type TestLedger } from '#testing/ledger.ts'
+import { until } from '#testing/until.ts'
+import { collectionKeys } from './keys.ts'
+import { openPutPermit } from './put-permit.ts'
+import { openRetention, type Retention } from './retention.ts'
+
+let test: TestLedger
+let retention: Retention
+beforeAll(async () => {
+  test = await testLedger()
+  retention = openRetention(test.redis, test.namespace)
+})
+afterAll(() => test.close())
+
+const isPermitted = async () => (await test.redis.exists(collectionKeys(test.namespace).permits)) === 1
+const isWindowWanted = async () => (await test.redis.exists(collectionKeys(test.namespace).window)) === 1
+
+describe('puts and the windows of a collection', () => {
+  it('exclude each other: a window waits for the permits given, and new ones wait for its end', async () => {
+    const log: string[] = []
+    const permit = openPutPermit(test.redis, test.namespace, 1_000)
+    await permit(async () => void log.push('first put'))
+    const window = retention.inWindow(async () => {
+      expect(await isPermitted()).toBe(false)
+      log.push('window')
+      const late = openPutPermit(test.redis, test.namespace, 1_000)(async () => void log.push('late put'))
+      // The same process' own permit has run out too.
+      const own = permit(async () => void log.push('own put'))
+      return { late, own }
+    })
+    await until(isWindowWanted)
+    const { late, own } = (await window) ?? {}
+    await Promise.all([late, own])
+    expect(log.slice(0, 2)).toEqual(['first put', 'window'])
+    expect(log.slice(2).toSorted()).toEqual(['late put', 'own put'])
+  })
+
+  it('make a put again that outlasted its permit, since a window may have begun in it', async () => {
+    const permit = openPutPermit(test.redis, test.namespace, 500)
+    let times = 0
+    await permit(async () => {
+      times += 1
+      if (times === 1) await until(async () => !(await isPermitted()))
+    })
+    expect(times).toBe(2)
+  })
+
+  it('cost one question to Redis for many puts', async () => {
+    const permit = openPutPermit(test.redis, test.namespace, 60_000)
+    await permit(async () => {})
+    await test.redis.del(collectionKeys(test.namespace).permits)
+    for (let at = 0; at < 100; at++) await permit(async () => {})
+    expect(await isPermitted()).toBe(false)
+  })
+
+  it('let one collector in at a time', async () => {
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+    const first = retention.inWindow(async () => {
+      await ended
+      return 'first'
+    })
+    await until(isWindowWanted)
+    expect(await retention.inWindow(async () => 'second')).toBeUndefined()
+    end()
+    expect(await first).toBe('first')
+    expect(await retention.inWindow(async () => 'third')).toBe('third')
+  })
+})
+
+describe('inTurn', () => {
+  it('lets one process in at a time, and none again before the rest is over', async () => {
+    let end = (): void => {}
+    const first = retention.inTurn(0, () => new Promise<string>((resolve) => (end = () => resolve('first'))))
+    await until(async () => (await test.redis.exists(collectionKeys(test.namespace).lease)) === 1)
+    expect(await retention.inTurn(0, async () => 'second')).toBeUndefined()
+    end()
+    expect(await first).toBe('first')
+    expect(await retention.inTurn(60_000, async () => 'third')).toBe('third')
+    expect(await retention.inTurn(60_000, async () => 'fourth')).toBeUndefined()
+  })
+
+  it('frees the lease of work that failed, and leaves alone one that another took over', async () => {
+    const { lease, rest } = collectionKeys(test.namespace)
+    await test.redis.del(rest)
+    await expect(retention.inTurn(60_000, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
+    expect(await test.redis.exists(lease, rest)).toBe(0)
+    await retention.inTurn(0, async () => test.redis.set(lease, 'another'))
+    expect(await test.redis.get(lease)).toBe('another')
+    await test.redis.del(lease)
+  })
+})

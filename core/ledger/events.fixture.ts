@@ -1,0 +1,24 @@
+import type { Event, EventName } from '#domain/event.ts'
+import { eventCategories } from '#domain/event.ts'
+
+/** An event as it is read back; `operation` is its operation's id. */
+export type ToldEvent = [name: EventName, operation?: string, data?: Record<string, unknown>]
+
+/** The events of one run, numbered from 1. */
+export function eventsOf(told: readonly ToldEvent[]): Event[] {
+  return told.map(([event, operationId, data = {}], before) => ({
+    v: 1,
+    seq: before + 1,
+    ts: 0,
+    projectId: 'default',
+    runId: 'r00000000',
+    correlationId: 'r00000000',
+    event,
+    category: eventCategories[event],
+    phase: 'execution',
+    status: 'ok',
+    origin: { kind: 'worker', id: 'test' },
+    data,
+    ...(operationId === undefined ? {} : { operationId }),
+  }))
+}

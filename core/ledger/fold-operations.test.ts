@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest'
+import type { ErrorPolicyName } from '#domain/run.ts'
+import { eventsOf, type ToldEvent } from './events.fixture.ts'
+import { foldOperations } from './fold-operations.ts'
+
+const waitsFor = new Map([
+  ['a', []],
+  ['b', ['a']],
+  ['c', []],
+])
+
+/** What is wrong with these events, as `invariant: message`. */
+function faults(told: readonly ToldEvent[], policy: ErrorPolicyName = 'skip_downstream'): string[] {
+  const fold = foldOperations({ waitsFor, policy })
+  for (const event of eventsOf(told)) fold.take(event)
+  return fold.violations.map(({ invariant, message }) => `${invariant}: ${message.replace(/^event \d+ /, '')}`)
+}
+
+const queued = (id: string, dispatch = 1, reason?: string): ToldEvent => ['operation.queued', id, { dispatch, reason }]
+const started = (id: string, attempt = 1): ToldEvent => ['operation.started', id, { attempt }]
+const ended = (id: string, status: string): ToldEvent => ['operation.ended', id, { status }]
+const failed = (id: string): ToldEvent[] => [['operation.failed', id], ended(id, 'failed')]
+const skipped = (id: string, cause: string): ToldEvent => ['operation.skipped', id, { status: 'skipped', cause }]
+
+describe('the operations’ events', () => {
+  it.each<[string, ErrorPolicyName, ToldEvent[]]>([
+    [
+      'an operation and the one that waits for it',
+      'skip_downstream',
+      [queued('a'), started('a'), ended('a', 'unchanged'), queued('b'), started('b'), ended('b', 'succeeded')],
+    ],
+    [
+      'a failure that skips what waits for it',
+      'skip_downstream',
+      [queued('a'), started('a'), ...failed('a'), skipped('b', 'a')],
+    ],
+    [
+      'a failure after which the run goes on',
+      'continue',
+      [queued('a'), started('a'), ...failed('a'), queued('b'), started('b'), ended('b', 'succeeded')],
+    ],
+    [
+      'a dispatch again because the job was lost, and another attempt because the worker was',
+      'skip_downstream',
+      [
+        queued('a'),
+        queued('a', 2, 'job_lost'),
+        started('a'),
+        ['operation.retried', 'a', { attempt: 1 }],
+        queued('a', 3),
+        started('a', 2),
+        ended('a', 'succeeded'),
+      ],
+    ],
+    [
+      'a run that stops, with what was under way',
+      'stop_run',
+      [queued('a'), queued('c'), started('a'), started('c'), ...failed('a'), ended('c', 'cancelled')],
+    ],
+  ])('may tell of %s (%s)', (_what, policy, told) => {
+    expect(faults(told, policy)).toEqual([])
+  })
+
+  it.each<[string, ErrorPolicyName, ToldEvent[], string]>([
+    [
+      'a second dispatch of what is dispatched',
+      'continue',
+      [queued('a'), queued('a', 2)],
+      '3: operation.queued of operation a: it was dispatched',
+    ],
+    [
+      'a dispatch by the number of another',
+      'continue',
+      [queued('a', 2)],
+      '3: operation.queued of operation a: dispatch 2 after dispatch 0',
+    ],
+    [
+      'a failed end that was not announced',
+      'continue',
+      [queued('a'), started('a'), ended('a', 'failed')],
+      '3: operation.ended of operation a: it says failed, no operation.failed came before it',
+    ],
+    [
+      'a good end that was announced as blocked',
+      'continue',
+      [queued('a'), started('a'), ['operation.blocked', 'a'], ended('a', 'succeeded')],
+      '3: operation.ended of operation a: it says succeeded, operation.blocked came before it',
+    ],
+    [
+      'a start after a bad end of what it waits for',
+      'stop_run',
+      [queued('a'), started('a'), ended('a', 'cancelled'), queued('b'), started('b')],
+      '5: operation.started of operation b: started although a, which it waits for, is cancelled',
+    ],
+    [
+      'a start in a run that its policy has stopped',
+      'stop_run',
+      [queued('a'), queued('c'), started('a'), ...failed('a'), started('c')],
+      '5: operation.started of operation c: started although a had stopped the run',
+    ],
+    [
+      'a skip in a run that goes on',
+      'continue',
+      [queued('a'), started('a'), ...failed('a'), skipped('b', 'a')],
+      '5: operation.skipped of operation b: skipped in a run that continues after errors',
+    ],
+    [
+      'an operation nobody planned',
+      'continue',
+      [queued('x')],
+      '2: operation.queued of operation x: the operation was never planned',
+    ],
+  ])('must not tell of %s (%s)', (_what, policy, told, fault) => {
+    expect(faults(told, policy)).toEqual([fault])
+  })
+
+  it('say which attempts have not ended', () => {
+    const fold = foldOperations({ waitsFor, policy: 'continue' })
+    for (const event of eventsOf([queued('a'), started('a'), queued('c'), started('c'), ended('c', 'unchanged')])) {
+      fold.take(event)
+    }
+    expect(fold.running()).toEqual(['a'])
+  })
+})

@@ -1,0 +1,56 @@
+import type { Event } from '#domain/event.ts'
+import { endedRunStatuses, isEnded, type Run } from '#domain/run.ts'
+import type { Violation } from './violation.ts'
+
+export type RunFold = {
+  take(event: Event): void
+  /** What `run`, as the ledger keeps it, and the events do not agree on. */
+  violations(run: Pick<Run, 'status'>): Violation[]
+}
+
+const endings: ReadonlySet<string> = new Set(endedRunStatuses.map((status) => `run.${status}`))
+
+/**
+ * The events of the run itself, taken in order: accepted first and once, started once, and one end, which is the last
+ * event of all (invariant 3). A run that was cancelled before anything happened to it has not started.
+ */
+export function foldRun(): RunFold {
+  const seen: { name: string; seq: number }[] = []
+  let last: Event | undefined
+  let events = 0
+
+  function take(event: Event): void {
+    last = event
+    events += 1
+    const counts = event.event === 'run.accepted' || event.event === 'run.started' || endings.has(event.event)
+    if (counts) seen.push({ name: event.event, seq: event.seq })
+  }
+
+  function violations({ status }: Pick<Run, 'status'>): Violation[] {
+    const times = (name: string) => seen.filter((one) => one.name === name).length
+    const ends = seen.filter((one) => endings.has(one.name))
+    const end = isEnded(status) ? `run.${status}` : undefined
+    const faults: string[] = []
+    if (times('run.accepted') !== 1) faults.push(`the events have run.accepted ${times('run.accepted')} times`)
+    else if (seen[0]?.name !== 'run.accepted') faults.push('run.accepted is not the first event of the run')
+    if (times('run.started') > 1) faults.push(`the events have run.started ${times('run.started')} times`)
+    const neverBegan = status === 'cancelled' && events <= 2
+    if (end !== undefined && !neverBegan && times('run.started') === 0)
+      faults.push('the run has ended, its events have no run.started')
+    if (end === undefined && ends.length > 0) faults.push(`the run is ${status}, its events have ${namesOf(ends)}`)
+    if (end !== undefined && (ends.length !== 1 || ends[0]?.name !== end)) {
+      faults.push(`the run is ${status}, its events have ${namesOf(ends)} instead of ${end}`)
+    }
+    const lastEnd = ends.at(-1)
+    if (lastEnd !== undefined && last !== undefined && last.seq !== lastEnd.seq) {
+      faults.push(`event ${last.seq} ${last.event} comes after ${lastEnd.name}, the end of the run`)
+    }
+    return faults.map((message) => ({ invariant: 3, message }))
+  }
+
+  return { take, violations }
+}
+
+function namesOf(ends: readonly { name: string }[]): string {
+  return ends.length === 0 ? 'no end' : ends.map(({ name }) => name).join(' and ')
+}

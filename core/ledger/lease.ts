@@ -1,0 +1,45 @@
+import { AppError } from '#domain/error.ts'
+import { newToken } from '#domain/ids.ts'
+import { repeatEvery } from '#platform/clock.ts'
+import type { RedisClient } from '#platform/connect-redis.ts'
+import { plainScript } from './script.ts'
+import { orStoreError } from './store-error.ts'
+
+const script = plainScript('lease')
+
+/**
+ * Runs `work` while this process alone holds the lease `key`, renewed three times in `ms`. Undefined, without running
+ * it, when another holds it. A lease that could not be renewed aborts the signal (STORE_001): another may have it then.
+ * Ended only by whose token it is; a holder that dies keeps others out for `ms` at most.
+ */
+export async function withLease<T>(
+  redis: RedisClient,
+  lease: { key: string; ms: number },
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  const token = newToken()
+  if ((await orStoreError(redis.set(lease.key, token, 'PX', lease.ms, 'NX'))) === null) return undefined
+  const lost = new AbortController()
+  const stopRenewing = repeatEvery(lease.ms / 3, async () => {
+    const held = await holdLease(redis, { ...lease, token }).catch(() => false)
+    if (!held) lost.abort(new AppError('STORE_001', `the lease ${lease.key} could not be renewed`))
+  })
+  try {
+    return await work(lost.signal)
+  } finally {
+    await stopRenewing()
+    await endLease(redis, { ...lease, token })
+  }
+}
+
+/** Renews a lease; false when it is not `token`'s any more. */
+export async function holdLease(
+  redis: RedisClient,
+  lease: { key: string; ms: number; token: string },
+): Promise<boolean> {
+  return (await orStoreError(script(redis, [lease.key], [lease.token, lease.ms]))) === 1
+}
+
+export async function endLease(redis: RedisClient, lease: { key: string; token: string }): Promise<void> {
+  await orStoreError(script(redis, [lease.key], [lease.token, 0]))
+}

@@ -1,0 +1,164 @@
+import type { OperationId } from '#domain/ids.ts'
+import type { EndedOperationStatus, OperationStatus, PlannedOperation } from '#domain/operation.ts'
+import type { ErrorPolicyName } from '#domain/run.ts'
+import { operationTransitions, type Transition, type TransitionCause } from './operation-transitions.fixture.ts'
+
+export type ModelOperation = {
+  id: OperationId
+  status: OperationStatus
+  /** Ready ones are dispatched in this order. */
+  rank: number
+  dispatch: number
+  attempt: number
+  lost: number
+  left: number
+  dependents: OperationId[]
+  /** Of the last attempt, unless its worker was lost. */
+  token?: string
+  /** The attempt's counter as the ledger knows it. */
+  n: number
+  leaseIsOver: boolean
+  /** Of a ready operation that was handed back with a delay. */
+  rest: 'none' | 'resting' | 'over'
+  /** The last command that dispatched it again. */
+  requeue?: string
+}
+
+export type ModelEvent = { event: string; operationId?: OperationId; attempt?: number; dispatch?: number }
+
+/** What the ledger knows of one run, without Redis, slices of work, or time other than leases and rests that are over. */
+export type LedgerModel = {
+  policy: ErrorPolicyName
+  phase: 'planning' | 'execution' | 'review'
+  slices: number
+  isPlanned: boolean
+  /** Of the first slice. */
+  planHash?: string
+  stop: { kind: 'request' } | { kind: 'policy'; operationId: OperationId } | null
+  operations: Map<OperationId, ModelOperation>
+  events: ModelEvent[]
+  /** In the order of their ends. */
+  ended: { operationId: OperationId; status: OperationStatus }[]
+  published: number
+  /** Ended operations whose dependents are still to be told; empty between commands. */
+  untold: OperationId[]
+  lastDispatch?: { command: string; answer: unknown }
+  lastSuspect?: OperationId
+  taken: Set<string>
+}
+
+const maxLost = 3
+
+export function newLedgerModel(policy: ErrorPolicyName): LedgerModel {
+  return {
+    policy,
+    phase: 'planning',
+    slices: 0,
+    isPlanned: false,
+    stop: null,
+    operations: new Map(),
+    events: [],
+    ended: [],
+    published: 0,
+    untold: [],
+    taken: new Set(),
+  }
+}
+
+export function operationOf(model: LedgerModel, id: OperationId): ModelOperation {
+  const operation = model.operations.get(id)
+  if (operation === undefined) throw new Error(`${id} was never planned`)
+  return operation
+}
+
+export function withStatus(model: LedgerModel, ...statuses: OperationStatus[]): ModelOperation[] {
+  return [...model.operations.values()].filter(({ status }) => statuses.includes(status))
+}
+
+/** The name of a transition for `LedgerModel.taken`. */
+export function nameOf({ from, to }: Pick<Transition, 'from' | 'to'>, by: TransitionCause): string {
+  return `${from} → ${to} by ${by}`
+}
+
+const allowed = new Set(operationTransitions.flatMap((one) => one.by.map((by) => nameOf(one, by))))
+
+export function change(model: LedgerModel, one: ModelOperation, to: OperationStatus, by: TransitionCause): void {
+  const name = nameOf({ from: one.status, to }, by)
+  if (!allowed.has(name)) throw new Error(`the state diagram does not have: ${name}`)
+  model.taken.add(name)
+  one.status = to
+}
+
+export function addOperation(model: LedgerModel, planned: PlannedOperation): void {
+  const { operationId: id, after } = planned
+  const status = after.length === 0 ? 'ready' : 'pending'
+  const rank = planned.priority * 1e9 + model.operations.size
+  const fresh = { dispatch: 0, attempt: 0, lost: 0, n: 0, leaseIsOver: false, rest: 'none' } as const
+  model.operations.set(id, { id, status, rank, left: after.length, dependents: [], ...fresh })
+  model.taken.add(nameOf({ from: 'new', to: status }, 'plan'))
+}
+
+/** Which of the sets of what waits to be dispatched a ready operation is in. */
+export function placeOf(one: ModelOperation): 'ready' | 'delayed' | 'suspects' {
+  if (one.rest !== 'none') return 'delayed'
+  return one.lost >= maxLost - 1 ? 'suspects' : 'ready'
+}
+
+export function makeReady(model: LedgerModel, one: ModelOperation, by: TransitionCause, rests = false): void {
+  change(model, one, 'ready', by)
+  one.rest = rests ? 'resting' : 'none'
+}
+
+export type Ending = { status: EndedOperationStatus; by: TransitionCause; events: readonly string[] }
+
+export function endOperation(model: LedgerModel, one: ModelOperation, { status, by, events }: Ending): void {
+  const attempt = one.status === 'running' ? { attempt: one.attempt } : {}
+  change(model, one, status, by)
+  for (const event of events) model.events.push({ event, operationId: one.id, ...attempt })
+  model.ended.push({ operationId: one.id, status })
+  model.untold.push(one.id)
+  const isBad = status === 'failed' || status === 'blocked'
+  if (isBad && model.policy === 'stop_run') model.stop ??= { kind: 'policy', operationId: one.id }
+}
+
+export function cancelOperation(model: LedgerModel, one: ModelOperation, by: TransitionCause): void {
+  const isRunning = one.status === 'running'
+  // An attempt that handed it back did not end it.
+  if (!isRunning) delete one.token
+  const events = [isRunning ? 'operation.ended' : 'operation.skipped']
+  endOperation(model, one, { status: 'cancelled', by, events })
+}
+
+/** A worker was silent for too long, or is known to be gone, which is no loss: its operation is taken from it. */
+export function loseWorker(model: LedgerModel, one: ModelOperation, by: TransitionCause, isLoss = true): void {
+  delete one.token
+  if (model.stop !== null) return cancelOperation(model, one, by)
+  if (isLoss) one.lost += 1
+  if (isLoss && one.lost >= maxLost) {
+    return endOperation(model, one, { status: 'failed', by, events: ['operation.failed', 'operation.ended'] })
+  }
+  makeReady(model, one, by)
+  model.events.push({ event: 'operation.retried', operationId: one.id, attempt: one.attempt })
+}
+
+/** Tells dependents of what has ended, first come first told; then a planned run with nothing open is done. */
+export function goOn(model: LedgerModel): void {
+  for (let cause = model.untold.shift(); cause !== undefined; cause = model.untold.shift()) {
+    const { status, dependents } = operationOf(model, cause)
+    const isWell = status === 'succeeded' || status === 'unchanged'
+    for (const id of dependents) tell(model, operationOf(model, id), isWell || model.policy === 'continue')
+  }
+  if (model.stop !== null || !model.isPlanned || model.phase !== 'execution') return
+  if (openCount(model) === 0) model.phase = 'review'
+}
+
+function tell(model: LedgerModel, one: ModelOperation, mayStart: boolean): void {
+  if (mayStart) one.left -= 1
+  if (one.status !== 'pending') return
+  if (!mayStart) endOperation(model, one, { status: 'skipped', by: 'told', events: ['operation.skipped'] })
+  else if (one.left === 0) makeReady(model, one, 'told')
+}
+
+export function openCount(model: LedgerModel): number {
+  return withStatus(model, 'pending', 'ready', 'dispatched', 'running', 'waiting').length
+}

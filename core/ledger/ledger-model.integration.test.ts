@@ -1,0 +1,131 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { PlannedOperation } from '#domain/operation.ts'
+import { aPlannedOperation } from '#testing/factories.ts'
+import { nameOf } from './ledger-model.fixture.ts'
+import { Act, type World } from './model-steps.fixture.ts'
+import { compare, finish, openWorlds, planAll, take, type Step, type Worlds } from './model-world.fixture.ts'
+import { operationTransitions } from './operation-transitions.fixture.ts'
+import type { PlanSlice } from './plan.ts'
+
+let worlds: Worlds
+beforeAll(async () => {
+  worlds = await openWorlds()
+})
+afterAll(() => worlds.close())
+
+/** Operations in the order of the plan: which of those before each it waits for, and whether a slice begins with it. */
+const plans = fc.array(
+  fc.record({
+    befores: fc.array(fc.nat({ max: 6 }), { maxLength: 3 }),
+    priority: fc.nat({ max: 2 }),
+    begins: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 7 },
+)
+
+function slicesOf(drawn: readonly { befores: number[]; priority: number; begins: boolean }[]): PlanSlice[] {
+  const planned: PlannedOperation[] = []
+  const slices: PlannedOperation[][] = [[]]
+  for (const [index, { befores, priority, begins }] of drawn.entries()) {
+    const after = [...new Set(befores)].flatMap((before) => planned[before] ?? [])
+    const operation = aPlannedOperation(`f${index}`, { priority }, after)
+    planned.push(operation)
+    if (begins && index > 0) slices.push([operation])
+    else slices.at(-1)?.push(operation)
+  }
+  return slices.map((operations, slice) => ({ slice, operations, last: slice === slices.length - 1 }))
+}
+
+const sent: fc.Arbitrary<Step['sent']> = fc.oneof(
+  { weight: 6, arbitrary: fc.constant('once' as const) },
+  { weight: 2, arbitrary: fc.constant('twice' as const) },
+  { weight: 2, arbitrary: fc.record({ lost: fc.nat({ max: 2 }) }) },
+)
+
+const frequent: readonly Act[] = ['dispatch', 'dispatch', 'claim', 'claim', 'claim', 'settle', 'leaseEnds', 'leaseEnds']
+const rarer: readonly Act[] = ['plan', 'move', 'append', 'release', 'sweep', 'sweep', 'requeue', 'relay', 'restEnds']
+const anAct: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 70, arbitrary: fc.constantFrom(...frequent) },
+  { weight: 30, arbitrary: fc.constantFrom(...rarer) },
+  { weight: 3, arbitrary: fc.constantFrom<Act[]>('endSlice', 'cancel', 'abandon') },
+)
+
+type Command = fc.AsyncCommand<World, World>
+const commands = fc.record({ act: anAct, pick: fc.nat({ max: 1_000 }), sent }).map((step): Command => ({
+  check: () => true,
+  run: (world) => take(world, step),
+  toString: () => `${step.act}(${step.pick}, ${JSON.stringify(step.sent)})`,
+}))
+
+const policies = fc.constantFrom('skip_downstream', 'continue', 'stop_run')
+
+/** Most examples start where operations can be dispatched. */
+const begun = fc.nat({ max: 9 }).map((drawn) => drawn < 8)
+
+/**
+ * Plays examples again: `fc.assert(property, { seed, path })` with what a failure printed, and `replayPath` of the same
+ * print as an option of `fc.commands`.
+ */
+const sequences = fc.commands([commands], { maxCommands: 120, size: 'max' })
+
+/**
+ * Of a run with an operation and another that waits for it: commands and, behind the colon, what they pick (0 if not
+ * given). `dispatch:3` and `dispatch:7` take all there is, under different names.
+ */
+const scenarios = [
+  'dispatch:3 claim settle:0 dispatch:7 claim:1 settle:1',
+  'dispatch:3 claim settle:2',
+  'dispatch:3 claim settle:3',
+  'dispatch:3 claim settle:4',
+  'cancel endSlice',
+  'dispatch:3 cancel endSlice',
+  'dispatch:3 requeue cancel claim:1',
+  'dispatch:3 claim cancel release:1',
+  'dispatch:3 claim cancel leaseEnds claim:1',
+  'dispatch:3 claim cancel leaseEnds sweep',
+  'dispatch:3 claim leaseEnds claim:1 dispatch:7 claim:1 leaseEnds sweep dispatch:3 claim:2 release:5 dispatch:7',
+  'dispatch:3 requeue claim:1 leaseEnds sweep dispatch:7 claim:2 leaseEnds sweep dispatch:3 claim:3 leaseEnds sweep',
+  'dispatch:3 requeue claim:1 leaseEnds sweep dispatch:7 claim:2 leaseEnds sweep dispatch:3 claim:3 leaseEnds claim:7',
+]
+
+async function play(scenario: string): Promise<World> {
+  const root = aPlannedOperation('root')
+  const operations = [root, aPlannedOperation('child', {}, [root])]
+  const world = await worlds.begin('skip_downstream', [{ slice: 0, operations, last: true }])
+  await planAll(world)
+  for (const word of scenario.split(' ')) {
+    const [name = '', pick = '0'] = word.split(':')
+    await take(world, { act: Act.parse(name), pick: Number(pick), sent: 'once' })
+  }
+  await compare(world)
+  return world
+}
+
+/** Enough for all examples; a failure that takes longer to make smaller is reported as it is by then. */
+const timeLimitMs = 50_000
+
+describe('the ledger beside its model', () => {
+  it('answers and keeps the same in every order of commands, repeats, lost answers and lost workers', async () => {
+    const property = fc.asyncProperty(policies, plans, begun, sequences, async (policy, drawn, isBegun, sequence) => {
+      const world = await worlds.begin(policy, slicesOf(drawn))
+      if (isBegun) await planAll(world)
+      await fc.asyncModelRun(() => ({ model: world, real: world }), sequence)
+      await compare(world)
+      await finish(world)
+      await compare(world)
+      expect(world.model.stop !== null || world.model.phase === 'review').toBe(true)
+    })
+    await fc.assert(property, { numRuns: 60, interruptAfterTimeLimit: timeLimitMs })
+  }, 90_000)
+
+  it('takes every way the state diagram draws', async () => {
+    const taken = new Set<string>()
+    for (const scenario of scenarios) {
+      const { model } = await play(scenario)
+      for (const name of model.taken) taken.add(name)
+    }
+    const drawn = operationTransitions.flatMap((one) => one.by.map((by) => nameOf(one, by)))
+    expect([...taken].toSorted()).toEqual(drawn.toSorted())
+  })
+})

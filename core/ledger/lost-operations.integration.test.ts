@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newToken, type RunId } from '#domain/ids.ts'
+import { anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
+import { testLedger, type TestLedger } from '#testing/ledger.ts'
+import { until } from '#testing/until.ts'
+import type { Attempt } from './claim.ts'
+import { runKeys } from './keys.ts'
+import type { Ledger } from './ledger.ts'
+
+let test: TestLedger
+let ledger: Ledger
+beforeAll(async () => {
+  test = await testLedger()
+  ledger = test.ledger
+})
+afterAll(() => test.close())
+
+const root = aPlannedOperation('root')
+const child = aPlannedOperation('child', {}, [root])
+
+async function eventNames(runId: RunId): Promise<string[]> {
+  return (await ledger.readEvents(runId, { after: 0, limit: 1_000 })).map(({ event }) => event)
+}
+
+/** Their workers fall silent: the leases of all that run out. */
+async function loseAll(runId: RunId): Promise<void> {
+  const { leases } = runKeys(test.namespace, runId)
+  for (const id of await test.redis.zrange(leases, '0', '-1')) await test.redis.zadd(leases, 1, id)
+}
+
+async function onlyAttempt(runId: RunId): Promise<Attempt> {
+  const [attempt, ...more] = await test.claimReady(runId)
+  if (attempt === undefined || more.length > 0) throw new Error(`${more.length} attempts more than one`)
+  return attempt
+}
+
+describe('an operation whose worker falls silent', () => {
+  it('is taken back by the sweep, and nothing its late worker sends counts', async () => {
+    const runId = await test.executing([root])
+    const late = await onlyAttempt(runId)
+    expect(await ledger.sweep(runId)).toBe(0)
+    expect(await ledger.getOperation(runId, root.operationId)).toMatchObject({ status: 'running' })
+    await loseAll(runId)
+    await ledger.sweep(runId)
+    expect(await ledger.append(late, 1, [anEvent()])).toEqual({ kind: 'lost' })
+    expect(await ledger.settle(late, 2, { outcome: anOutcome(), events: [] })).toEqual({ kind: 'lost' })
+    expect(await ledger.claim({ runId, operationId: root.operationId, dispatch: 1 }, 'stale')).toEqual({ kind: 'gone' })
+    expect(await onlyAttempt(runId)).toMatchObject({ attempt: 2, dispatch: 2 })
+    const [retried] = (await ledger.readEvents(runId, { after: 0, limit: 100 })).filter(
+      ({ event }) => event === 'operation.retried',
+    )
+    const { path, qualifiedName } = root.node
+    expect(retried?.data).toEqual({ attempt: 1, reason: 'lost', path, qualified_name: qualifiedName })
+    expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+
+  it('is taken back by a claim of its old job as well', async () => {
+    const runId = await test.executing([root])
+    await onlyAttempt(runId)
+    await loseAll(runId)
+    const job = { runId, operationId: root.operationId, dispatch: 1 }
+    expect(await ledger.claim(job, newToken())).toEqual({ kind: 'gone' })
+    expect(await onlyAttempt(runId)).toMatchObject({ attempt: 2 })
+    expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+
+  it('fails when that happened three times, and what waits for it is skipped', async () => {
+    const runId = await test.executing([root, child])
+    for (let times = 0; times < 3; times++) {
+      await onlyAttempt(runId)
+      await loseAll(runId)
+      await ledger.sweep(runId)
+    }
+    const operation = await ledger.getOperation(runId, root.operationId)
+    expect(operation).toMatchObject({ status: 'failed', attempt: 3, lost: 3, outcome: { errorCode: 'TOOL_004' } })
+    expect((await eventNames(runId)).slice(-3)).toEqual(['operation.failed', 'operation.ended', 'operation.skipped'])
+    expect((await ledger.getRun(runId)).phase).toBe('review')
+    expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+
+  it('fails alone: those that were lost beside it get their last try one at a time', async () => {
+    const bystanders = Array.from({ length: 6 }, (_, at) => aPlannedOperation(`by${at}`))
+    const runId = await test.executing([root, ...bystanders])
+    let rounds = 0
+    for (; (await ledger.getRun(runId)).phase === 'execution'; rounds++) {
+      const attempts = await test.claimReady(runId)
+      expect(attempts.length).toBeGreaterThan(0)
+      const isKilled = attempts.some(({ operationId }) => operationId === root.operationId)
+      if (isKilled) await loseAll(runId)
+      else for (const attempt of attempts) await ledger.settle(attempt, 1, { outcome: anOutcome(), events: [] })
+      await ledger.sweep(runId)
+    }
+    expect((await ledger.getRun(runId)).counts).toMatchObject({ failed: 1, succeeded: 6 })
+    expect(await ledger.getOperation(runId, root.operationId)).toMatchObject({ status: 'failed' })
+    expect(rounds).toBeLessThanOrEqual(9)
+    expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+})
+
+describe('a dispatched operation whose job is gone', () => {
+  const job = { operationId: root.operationId, dispatch: 1 }
+
+  it('is dispatched again under a new number, once however often the command is sent', async () => {
+    const runId = await test.executing([root])
+    await ledger.dispatch(runId, 1)
+    expect(await ledger.dispatchedLongAgo(runId, { agedMs: 60_000, limit: 10 })).toEqual([])
+    const old = await ledger.dispatchedLongAgo(runId, { agedMs: 0, limit: 10 })
+    expect(old).toEqual([job])
+    const again = await ledger.requeue(runId, old, 'command')
+    expect(again).toEqual([{ ...job, dispatch: 2 }])
+    expect(await ledger.requeue(runId, old, 'command')).toEqual(again)
+    expect(await ledger.requeue(runId, old, 'another')).toEqual([])
+    expect(await ledger.claim({ runId, ...job }, newToken())).toEqual({ kind: 'gone' })
+    expect(await ledger.claim({ runId, ...job, dispatch: 2 }, newToken())).toMatchObject({ kind: 'claimed' })
+    expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+
+  it('is left alone when a worker has claimed it by then', async () => {
+    const runId = await test.executing([root])
+    await onlyAttempt(runId)
+    expect(await ledger.requeue(runId, [job])).toEqual([])
+    expect(await ledger.dispatchedLongAgo(runId, { agedMs: 0, limit: 10 })).toEqual([])
+  })
+})
+
+describe('an operation handed back with a rest', () => {
+  it('is ready at once, and dispatched when the rest is over', async () => {
+    const runId = await test.executing([root])
+    await ledger.release(await onlyAttempt(runId), 1, { reason: 'store', delayMs: 300, events: [] })
+    expect(await ledger.dispatch(runId, 5)).toMatchObject({ taken: [], ready: 1 })
+    expect((await ledger.verify(runId)).violations).toEqual([])
+    const { taken } = await until(async () => {
+      const answer = await ledger.dispatch(runId, 5)
+      return answer.taken.length > 0 ? answer : undefined
+    })
+    expect(taken).toEqual([{ operationId: root.operationId, dispatch: 2 }])
+    expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+})

@@ -1,0 +1,51 @@
+import { Cluster } from 'ioredis'
+import { z } from 'zod'
+import { AppError } from '#domain/error.ts'
+import type { RedisClient } from '#platform/connect-redis.ts'
+import { orStoreError } from './store-error.ts'
+
+/** Throws STORE_001 while Redis is too full for another run. */
+export type MemoryGate = () => Promise<void>
+
+/**
+ * Above `share` (0 to 1) of Redis' memory no new run is accepted. Redis runs with `noeviction`: once it is full it
+ * refuses every write, also those of the runs under way. What is left above the share is for them.
+ */
+export function openMemoryGate(redis: RedisClient, share: number): MemoryGate {
+  return async () => {
+    const used = await orStoreError(usedShare(redis))
+    if (used <= share) return
+    const detail = `Redis uses ${percent(used)} % of its memory; no new run is accepted above ${percent(share)} %.`
+    throw new AppError('STORE_001', detail, { detail })
+  }
+}
+
+/** Of the fullest server: a run's keys lie on one, and nobody knows beforehand on which. */
+async function usedShare(redis: RedisClient): Promise<number> {
+  const servers = redis instanceof Cluster ? redis.nodes('master') : [redis]
+  const shares = await Promise.all(servers.map(async (server) => shareOf(await server.info('memory'))))
+  return Math.max(...shares)
+}
+
+const Figures = z.object({
+  used_memory: z.coerce.number(),
+  maxmemory: z.coerce.number(),
+  total_system_memory: z.coerce.number().default(0),
+})
+
+/**
+ * Without `maxmemory`, against the memory of the machine. In a container that is the host's, not the container's limit:
+ * there the gate would close after the kernel has ended Redis, so set `maxmemory` below the container's limit.
+ */
+function shareOf(report: string): number {
+  const fields = report.split('\r\n').map((line) => line.split(':'))
+  const figures = Figures.parse(
+    Object.fromEntries(fields.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))),
+  )
+  const limit = figures.maxmemory > 0 ? figures.maxmemory : figures.total_system_memory
+  return limit > 0 ? figures.used_memory / limit : 0
+}
+
+function percent(share: number): number {
+  return Math.round(share * 100)
+}

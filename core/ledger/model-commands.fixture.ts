@@ -1,0 +1,201 @@
+import type { OperationId } from '#domain/ids.ts'
+import type { EndedOperationStatus } from '#domain/operation.ts'
+import type { Taken } from './dispatch.ts'
+import {
+  addOperation,
+  cancelOperation,
+  change,
+  endOperation,
+  goOn,
+  loseWorker,
+  makeReady,
+  openCount,
+  operationOf,
+  placeOf,
+  withStatus,
+  type LedgerModel,
+  type ModelOperation,
+} from './ledger-model.fixture.ts'
+import type { PlanSlice } from './plan.ts'
+import type { SweepReason } from './sweep.ts'
+
+/** Each changes the model as the ledger's command of that name does, and answers what the ledger answers. */
+
+export function planModel(model: LedgerModel, { slice, operations, last, planHash }: PlanSlice): string {
+  if (model.slices > 0 && planHash !== model.planHash) return 'RUN_008'
+  if (slice < model.slices) return 'already'
+  if (model.stop !== null) return 'refused'
+  if (slice > model.slices || model.isPlanned) return 'RangeError'
+  if (planHash !== undefined) model.planHash = planHash
+  for (const planned of operations) addOperation(model, planned)
+  for (const { operationId, after } of operations) {
+    for (const id of after) operationOf(model, id).dependents.push(operationId)
+  }
+  model.slices += 1
+  model.isPlanned = last
+  return 'planned'
+}
+
+export function moveModel(model: LedgerModel): string {
+  if (model.phase !== 'planning') return 'already'
+  model.phase = 'execution'
+  model.events.push({ event: 'run.planned' })
+  return 'moved'
+}
+
+function inOrder(model: LedgerModel, place: ReturnType<typeof placeOf>): ModelOperation[] {
+  const there = withStatus(model, 'ready').filter((one) => placeOf(one) === place)
+  return there.toSorted((one, other) => one.rank - other.rank)
+}
+
+export function dispatchModel(model: LedgerModel, max: number, command: string): unknown {
+  if (model.lastDispatch?.command === command) return model.lastDispatch.answer
+  const candidates =
+    max > 0 ? [...inOrder(model, 'suspects').slice(0, 1), ...inOrder(model, 'ready').slice(0, max)] : []
+  goOn(model)
+  for (const one of withStatus(model, 'ready')) if (one.rest === 'over') one.rest = 'none'
+  const taken: Taken[] = []
+  for (const one of candidates) {
+    if (model.phase !== 'execution' || model.stop !== null || taken.length >= max || !mayTake(model, one)) continue
+    one.dispatch += 1
+    change(model, one, 'dispatched', 'dispatch')
+    taken.push({ operationId: one.id, dispatch: one.dispatch })
+    model.events.push({ event: 'operation.queued', operationId: one.id, dispatch: one.dispatch })
+  }
+  const [ready, dispatched, running] = (['ready', 'dispatched', 'running'] as const).map((status) => {
+    return withStatus(model, status).length
+  })
+  const answer = { taken, ready, dispatched, running, open: openCount(model) }
+  model.lastDispatch = { command, answer }
+  return answer
+}
+
+/** One suspect at a time. */
+function mayTake(model: LedgerModel, one: ModelOperation): boolean {
+  if (placeOf(one) !== 'suspects') return true
+  const last = model.lastSuspect === undefined ? undefined : operationOf(model, model.lastSuspect).status
+  if (last === 'dispatched' || last === 'running') return false
+  model.lastSuspect = one.id
+  return true
+}
+
+export function claimModel(model: LedgerModel, job: Taken, token: string): unknown {
+  const one = operationOf(model, job.operationId)
+  if (one.dispatch !== job.dispatch || (one.status !== 'dispatched' && one.status !== 'running')) return 'gone'
+  if (one.status === 'running' && one.token !== token) {
+    if (!one.leaseIsOver) return 'later'
+    loseWorker(model, one, 'claim')
+    goOn(model)
+    return 'gone'
+  }
+  if (one.status === 'dispatched') {
+    if (model.stop !== null) {
+      cancelOperation(model, one, 'claim')
+      goOn(model)
+      return 'gone'
+    }
+    change(model, one, 'running', 'claim')
+    one.token = token
+    one.attempt += 1
+    one.n = 0
+    model.events.push({ event: 'operation.started', operationId: one.id, attempt: one.attempt })
+  }
+  one.leaseIsOver = false
+  return `attempt ${one.attempt}`
+}
+
+/** A write of an attempt, with one event of its own. */
+export type Write = { operationId: OperationId; token: string; n: number }
+
+const told = (operationId: OperationId) => ({ event: 'turn.finished', operationId })
+
+export function appendModel(model: LedgerModel, { operationId, token, n }: Write): unknown {
+  const one = operationOf(model, operationId)
+  if (one.status !== 'running' || one.token !== token) return { kind: 'lost' }
+  if (n > one.n) {
+    one.n = n
+    one.leaseIsOver = false
+    model.events.push(told(operationId))
+  }
+  return { kind: 'ok', stopRequested: model.stop !== null }
+}
+
+export function settleModel(model: LedgerModel, write: Write, status: EndedOperationStatus): unknown {
+  const one = operationOf(model, write.operationId)
+  if (one.token !== write.token || isWaitingAgain(one)) return { kind: 'lost' }
+  if (one.status !== 'running') return { kind: 'already' }
+  const bad = status === 'failed' || status === 'blocked' ? [`operation.${status}`] : []
+  model.events.push(told(one.id))
+  endOperation(model, one, { status, by: 'settle', events: [...bad, 'operation.ended'] })
+  goOn(model)
+  return { kind: 'settled' }
+}
+
+/** Handed back, and not claimed since. */
+function isWaitingAgain({ status }: ModelOperation): boolean {
+  return status === 'ready' || status === 'dispatched'
+}
+
+export function releaseModel(model: LedgerModel, write: Write, rests: boolean): unknown {
+  const one = operationOf(model, write.operationId)
+  if (one.token !== write.token) return { kind: 'lost' }
+  if (one.status !== 'running') return { kind: 'already' }
+  one.n = write.n
+  model.events.push(told(one.id))
+  if (model.stop === null) {
+    makeReady(model, one, 'release', rests)
+    model.events.push({ event: 'operation.retried', operationId: one.id, attempt: one.attempt })
+  } else {
+    cancelOperation(model, one, 'release')
+    goOn(model)
+  }
+  return { kind: 'released' }
+}
+
+export function cancelModel(model: LedgerModel): unknown {
+  model.stop ??= { kind: 'request' }
+  return 'stopping'
+}
+
+export function endSliceModel(model: LedgerModel, first: number): unknown {
+  if (model.stop === null) return undefined
+  for (const one of [...model.operations.values()].slice(first)) {
+    if (['pending', 'ready', 'dispatched'].includes(one.status)) cancelOperation(model, one, 'end slice')
+  }
+  goOn(model)
+  return { next: undefined, open: openCount(model) }
+}
+
+export function sweepModel(model: LedgerModel, reason: SweepReason): unknown {
+  const running = withStatus(model, 'running')
+  const takenBack = running.filter((one) => one.leaseIsOver || reason === 'abandoned')
+  // Leases that end at one time end in the order of the ids.
+  for (const one of takenBack.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
+    loseWorker(model, one, 'sweep', reason === 'lost')
+  }
+  goOn(model)
+  return 0
+}
+
+export function requeueModel(model: LedgerModel, lost: readonly Taken[], command: string): Taken[] {
+  if (model.stop !== null) return []
+  return lost.flatMap(({ operationId, dispatch }) => {
+    const one = operationOf(model, operationId)
+    if (one.status !== 'dispatched') return []
+    const again = { operationId, dispatch: dispatch + 1 }
+    if (one.dispatch === dispatch) {
+      change(model, one, 'dispatched', 'requeue')
+      one.dispatch += 1
+      one.requeue = command
+      model.events.push({ event: 'operation.queued', ...again })
+      return [again]
+    }
+    return one.dispatch === dispatch + 1 && one.requeue === command ? [again] : []
+  })
+}
+
+export function relayModel(model: LedgerModel): number {
+  const fresh = model.ended.length - model.published
+  model.published = model.ended.length
+  return fresh
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { OperationResult } from './result.ts'
+import { openCount, placeOf, withStatus } from './ledger-model.fixture.ts'
+import type { World } from './model-steps.fixture.ts'
+
+/** Everything the model says of the run; `ledgerSnapshot` says the same of the ledger. */
+export function modelSnapshot({ model }: World): unknown {
+  const idsOf = (...found: { id: string }[]) => found.map(({ id }) => id).toSorted()
+  const ready = withStatus(model, 'ready')
+  return {
+    phase: model.phase,
+    stop: model.stop,
+    open: openCount(model),
+    operations: [...model.operations.values()].map(({ id, status, attempt, dispatch, lost, left }) => {
+      return { id, status, attempt, dispatch, lost, left }
+    }),
+    sets: {
+      ready: idsOf(...ready.filter((one) => placeOf(one) === 'ready')),
+      delayed: idsOf(...ready.filter((one) => placeOf(one) === 'delayed')),
+      suspects: idsOf(...ready.filter((one) => placeOf(one) === 'suspects')),
+      dispatched: idsOf(...withStatus(model, 'dispatched')),
+      leases: idsOf(...withStatus(model, 'running')),
+      ended: model.ended.map(({ operationId }) => operationId).toSorted(),
+    },
+    events: model.events.map(({ event, operationId = '', attempt = '', dispatch = '' }) => {
+      return [event, operationId, attempt, dispatch].join(' ')
+    }),
+    results: model.ended.slice(0, model.published).map(({ operationId, status }) => `${operationId} ${status}`),
+  }
+}
+
+export async function ledgerSnapshot({ test, runId }: World): Promise<unknown> {
+  const { ledger } = test
+  const run = await ledger.getRun(runId)
+  const { operations } = await ledger.listOperations(runId, { limit: 1_000 })
+  const sets = ['ready', 'delayed', 'suspects', 'dispatched', 'leases', 'ended']
+  const members = await Promise.all(sets.map(async (set) => [set, await membersOf(test, runId, set)]))
+  const { pending, ready, dispatched, running, waiting } = run.counts
+  return {
+    phase: run.phase,
+    stop: run.stop?.kind === 'request' ? { kind: 'request' } : run.stop,
+    open: pending + ready + dispatched + running + waiting,
+    operations: operations.map(({ operationId: id, status, attempt, dispatch, lost, dependenciesLeft: left }) => {
+      return { id, status, attempt, dispatch, lost, left }
+    }),
+    sets: Object.fromEntries(members),
+    events: await eventsOf({ test, runId }),
+    results: await resultsOf({ test, runId }),
+  }
+}
+
+type OfRun = Pick<World, 'test' | 'runId'>
+
+async function membersOf({ redis, namespace }: World['test'], runId: string, set: string): Promise<string[]> {
+  return (await redis.zrange(`${namespace}:{${runId}}:${set}`, '0', '-1')).toSorted()
+}
+
+const AttemptData = z.object({ attempt: z.int().optional() })
+const QueuedData = z.object({ dispatch: z.int() })
+
+/** From the end of the planning on; the two before are of the run's making. */
+async function eventsOf({ test, runId }: OfRun): Promise<string[]> {
+  const events = await test.ledger.readEvents(runId, { after: 2, limit: 10_000 })
+  return events.map(({ event, operationId = '', data }) => {
+    const { attempt = '' } = AttemptData.parse(data)
+    const dispatch = event === 'operation.queued' ? QueuedData.parse(data).dispatch : ''
+    return [event, operationId, attempt, dispatch].join(' ')
+  })
+}
+
+async function resultsOf({ test, runId }: OfRun): Promise<string[]> {
+  const entries = await test.redis.xrange(`${test.namespace}:results`, '-', '+')
+  return entries.flatMap(([, [, run, , , , result = '']]) => {
+    if (run !== runId) return []
+    const { operation_id: id, status } = OperationResult.parse(JSON.parse(result))
+    return [`${id} ${status}`]
+  })
+}

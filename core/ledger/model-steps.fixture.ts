@@ -1,0 +1,243 @@
+import { z } from 'zod'
+import { AppError } from '#domain/error.ts'
+import type { OperationId, RunId } from '#domain/ids.ts'
+import type { EndedOperationStatus } from '#domain/operation.ts'
+import { anEvent, anOutcome } from '#testing/factories.ts'
+import type { TestLedger } from '#testing/ledger.ts'
+import type { ResendProxy } from '#testing/resend-proxy.ts'
+import type { Attempt } from './claim.ts'
+import type { Taken } from './dispatch.ts'
+import { withStatus, type LedgerModel } from './ledger-model.fixture.ts'
+import type { Ledger } from './ledger.ts'
+import {
+  appendModel,
+  cancelModel,
+  claimModel,
+  dispatchModel,
+  endSliceModel,
+  moveModel,
+  planModel,
+  relayModel,
+  releaseModel,
+  requeueModel,
+  settleModel,
+  sweepModel,
+  type Write,
+} from './model-commands.fixture.ts'
+import type { PlanSlice } from './plan.ts'
+
+/** One run, twice: as the model has it and as the ledger has it, and what its dispatchers and workers remember. */
+export type World = {
+  test: TestLedger
+  runId: RunId
+  slices: readonly PlanSlice[]
+  model: LedgerModel
+  /** Every job that was ever to be enqueued. */
+  jobs: Taken[]
+  /** Every attempt that was ever made. */
+  writers: Write[]
+  attempts: Map<string, Attempt>
+  /** The same ledger for a client whose answers get lost. */
+  cutOff: Ledger
+  proxy: ResendProxy
+}
+
+/** A command, to the model and to the ledger. Both may be done again: then it is a command that was sent again. */
+export type Prepared = { expect(): unknown; send(ledger: Ledger): Promise<unknown> }
+
+export const Act = z.enum([
+  'plan',
+  'move',
+  'dispatch',
+  'claim',
+  'append',
+  'settle',
+  'release',
+  'cancel',
+  'endSlice',
+  'sweep',
+  'abandon',
+  'requeue',
+  'relay',
+  'leaseEnds',
+  'restEnds',
+])
+export type Act = z.infer<typeof Act>
+
+/** A time in ms. */
+const farAway = 9_000_000_000_000
+const origin = { kind: 'discovery', id: 'test' } as const
+const statuses: readonly EndedOperationStatus[] = ['succeeded', 'unchanged', 'failed', 'blocked', 'cancelled']
+
+function pickFrom<T>(list: readonly T[], pick: number): T | undefined {
+  return list[pick % Math.max(1, list.length)]
+}
+
+function learnJobs(world: World, jobs: readonly Taken[]): void {
+  const known = new Set(world.jobs.map((job) => `${job.operationId} ${job.dispatch}`))
+  world.jobs.push(...jobs.filter((job) => !known.has(`${job.operationId} ${job.dispatch}`)))
+}
+
+/** The next write of some attempt, or its last one over again. */
+function nextWrite(world: World, pick: number): { write: Write; attempt: Attempt } | undefined {
+  const writer = pickFrom(world.writers, pick)
+  const attempt = world.attempts.get(writer?.token ?? '')
+  if (writer === undefined || attempt === undefined) return undefined
+  if (pick % 5 > 0) writer.n += 1
+  return { write: { ...writer }, attempt }
+}
+
+/** What some process does next. `pick` chooses among what it could be about, late and stale things included. */
+export const acts: Record<Act, (world: World, pick: number) => Prepared | undefined> = {
+  plan({ model, slices, runId }: World, pick: number): Prepared {
+    const place = pick % (slices.length + 1)
+    const planned = slices[place] ?? { slice: place, operations: [], last: true }
+    const isOfAnother = model.slices > 0 && pick % 10 === 9
+    const slice = { ...planned, planHash: isOfAnother ? 'another' : 'the-plan' }
+    return { expect: () => planModel(model, slice), send: (ledger) => orFault(ledger.plan(runId, slice)) }
+  },
+  /** The planner does this when it has planned all. */
+  move({ model, runId }: World): Prepared | undefined {
+    if (!model.isPlanned) return undefined
+    const events = [anEvent({ event: 'run.planned', phase: 'planning' })]
+    const from = [{ status: 'running', phase: 'planning' }] as const
+    const change = { from, to: { phase: 'execution' }, command: 'planned', events } as const
+    return { expect: () => moveModel(model), send: (ledger) => ledger.move(runId, change) }
+  },
+  dispatch(world: World, pick: number): Prepared {
+    const { model, runId } = world
+    const [max, command] = [pick % 4, `dispatch ${pick % 7}`]
+    return {
+      expect: () => dispatchModel(model, max, command),
+      async send(ledger) {
+        const { traceparent: _, ...answer } = await ledger.dispatch(runId, max, command)
+        learnJobs(world, answer.taken)
+        const { taken, ready, dispatched, running, open } = answer
+        return { taken, ready, dispatched, running, open }
+      },
+    }
+  },
+  claim(world: World, pick: number): Prepared | undefined {
+    const { model, runId, writers, attempts } = world
+    const job = pickFrom(world.jobs, pick)
+    if (job === undefined) return undefined
+    const token = `${job.operationId} ${job.dispatch} ${pick % 3}`
+    return {
+      expect: () => claimModel(model, job, token),
+      async send(ledger) {
+        const answer = await ledger.claim({ runId, ...job }, token)
+        if (answer.kind !== 'claimed') return answer.kind
+        if (!attempts.has(token)) writers.push({ operationId: job.operationId, token, n: 0 })
+        attempts.set(token, answer.attempt)
+        return `attempt ${answer.attempt.attempt}`
+      },
+    }
+  },
+  append(world: World, pick: number): Prepared | undefined {
+    const next = nextWrite(world, pick)
+    if (next === undefined) return undefined
+    const { write, attempt } = next
+    return {
+      expect: () => appendModel(world.model, write),
+      send: (ledger) => ledger.append(attempt, write.n, [anEvent()]),
+    }
+  },
+  settle(world: World, pick: number): Prepared | undefined {
+    const next = nextWrite(world, pick)
+    if (next === undefined) return undefined
+    const { write, attempt } = next
+    const status = pickFrom(statuses, pick) ?? 'failed'
+    const settlement = { outcome: anOutcome({ status }), events: [anEvent()] }
+    return {
+      expect: () => settleModel(world.model, write, status),
+      send: (ledger) => ledger.settle(attempt, write.n, settlement),
+    }
+  },
+  release(world: World, pick: number): Prepared | undefined {
+    const next = nextWrite(world, pick)
+    if (next === undefined) return undefined
+    const { write, attempt } = next
+    const rests = pick % 2 === 0
+    const handedBack = { reason: 'drain', events: [anEvent()], ...(rests ? { delayMs: 3_600_000 } : {}) } as const
+    return {
+      expect: () => releaseModel(world.model, write, rests),
+      send: (ledger) => ledger.release(attempt, write.n, handedBack),
+    }
+  },
+  cancel({ model, runId }: World): Prepared {
+    return { expect: () => cancelModel(model), send: (ledger) => ledger.cancel(runId, { reason: 'enough', origin }) }
+  },
+  endSlice({ model, runId }: World, pick: number): Prepared {
+    const first = pick % (model.operations.size + 2)
+    return { expect: () => endSliceModel(model, first), send: (ledger) => ledger.endSlice(runId, first) }
+  },
+  sweep({ model, runId }: World): Prepared {
+    return { expect: () => sweepModel(model, 'lost'), send: (ledger) => ledger.sweep(runId) }
+  },
+  /** All workers were stopped at once. Their leases, still running, end at one time, so that their order is known. */
+  abandon({ model, runId, test }: World): Prepared {
+    const leases = withStatus(model, 'running').map(({ id }) => [farAway, id] as const)
+    return {
+      expect: () => sweepModel(model, 'abandoned'),
+      async send(ledger) {
+        const set = `${test.namespace}:{${runId}}:leases`
+        if (leases.length > 0) await test.redis.zadd(set, 'XX', ...leases.flat())
+        return ledger.sweep(runId, 'abandoned')
+      },
+    }
+  },
+  requeue(world: World, pick: number): Prepared {
+    const { model, runId, jobs } = world
+    const first = pick % Math.max(1, jobs.length)
+    const lost = jobs.slice(first, first + 1 + (pick % 3))
+    const command = `requeue ${pick % 5}`
+    return {
+      expect: () => requeueModel(model, lost, command),
+      async send(ledger) {
+        const answer = await ledger.requeue(runId, lost, command)
+        learnJobs(world, answer)
+        return answer
+      },
+    }
+  },
+  relay({ model, runId }: World): Prepared {
+    return { expect: () => relayModel(model), send: (ledger) => ledger.relayResults(runId) }
+  },
+  /** Time passes: a worker has been silent for as long as its lease. */
+  leaseEnds(world: World, pick: number): Prepared | undefined {
+    const one = pickFrom(withStatus(world.model, 'running'), pick)
+    if (one === undefined) return undefined
+    return timePasses(world, 'leases', one.id, () => (one.leaseIsOver = true))
+  },
+  /** Time passes: what was handed back with a delay has rested. */
+  restEnds(world: World, pick: number): Prepared | undefined {
+    const one = pickFrom(
+      withStatus(world.model, 'ready').filter(({ rest }) => rest === 'resting'),
+      pick,
+    )
+    if (one === undefined) return undefined
+    return timePasses(world, 'delayed', one.id, () => (one.rest = 'over'))
+  },
+}
+
+function timePasses({ test, runId }: World, set: string, id: OperationId, note: () => void): Prepared {
+  const { redis, namespace } = test
+  return {
+    expect() {
+      note()
+      return 0
+    },
+    send: () => redis.zadd(`${namespace}:{${runId}}:${set}`, 'XX', 1, id),
+  }
+}
+
+/** The answer, or what names the fault. */
+async function orFault(work: Promise<unknown>): Promise<unknown> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof AppError) return error.code
+    if (error instanceof RangeError) return 'RangeError'
+    throw error
+  }
+}

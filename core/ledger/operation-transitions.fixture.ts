@@ -1,0 +1,38 @@
+import type { OperationStatus } from '#domain/operation.ts'
+
+/** What changes an operation's state: a command of the ledger. `told` is any that ends what the operation waits for. */
+export type TransitionCause =
+  | 'plan'
+  | 'told'
+  | 'dispatch'
+  | 'requeue'
+  | 'claim'
+  | 'settle'
+  | 'release'
+  | 'sweep'
+  | 'end slice'
+
+export type Transition = { from: OperationStatus | 'new'; to: OperationStatus; by: readonly TransitionCause[] }
+
+/**
+ * Every way of an operation from state to state, as the state diagram of ARCHITECTURE.md draws it. The model of the
+ * ledger takes no other, and the ledger takes each. Nothing leads to `waiting` yet.
+ */
+export const operationTransitions: readonly Transition[] = [
+  { from: 'new', to: 'pending', by: ['plan'] },
+  { from: 'new', to: 'ready', by: ['plan'] },
+  { from: 'pending', to: 'ready', by: ['told'] },
+  { from: 'pending', to: 'skipped', by: ['told'] },
+  { from: 'pending', to: 'cancelled', by: ['end slice'] },
+  { from: 'ready', to: 'dispatched', by: ['dispatch'] },
+  { from: 'ready', to: 'cancelled', by: ['end slice'] },
+  { from: 'dispatched', to: 'dispatched', by: ['requeue'] },
+  { from: 'dispatched', to: 'running', by: ['claim'] },
+  { from: 'dispatched', to: 'cancelled', by: ['claim', 'end slice'] },
+  { from: 'running', to: 'ready', by: ['release', 'claim', 'sweep'] },
+  { from: 'running', to: 'succeeded', by: ['settle'] },
+  { from: 'running', to: 'unchanged', by: ['settle'] },
+  { from: 'running', to: 'failed', by: ['settle', 'claim', 'sweep'] },
+  { from: 'running', to: 'blocked', by: ['settle'] },
+  { from: 'running', to: 'cancelled', by: ['settle', 'release', 'claim', 'sweep'] },
+]

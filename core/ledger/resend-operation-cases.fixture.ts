@@ -1,0 +1,144 @@
+import { anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
+import {
+  child,
+  loseWorker,
+  root,
+  startedAttempt,
+  stopRun,
+  type Client,
+  type ResendCase,
+} from './resend-case.fixture.ts'
+
+const ofOperations: readonly ResendCase[] = [
+  {
+    script: 'dispatch',
+    what: 'of one of two',
+    async prepare(test) {
+      const runId = await test.executing([root, aPlannedOperation('other'), child])
+      return { runId, send: ({ ledger }) => ledger.dispatch(runId, 1, 'command') }
+    },
+  },
+  {
+    script: 'claim',
+    what: 'of a dispatched operation',
+    async prepare(test) {
+      const runId = await test.executing([root])
+      await test.ledger.dispatch(runId, 1, 'first')
+      const job = { runId, operationId: root.operationId, dispatch: 1 }
+      return { runId, send: ({ ledger }) => ledger.claim(job, 'token') }
+    },
+  },
+  {
+    script: 'append',
+    what: 'of two events',
+    async prepare(test) {
+      const attempt = await startedAttempt(test, [root])
+      return { runId: attempt.runId, send: ({ ledger }) => ledger.append(attempt, 1, [anEvent(), anEvent()]) }
+    },
+  },
+  {
+    script: 'settle',
+    what: 'that skips a dependent',
+    async prepare(test) {
+      const attempt = await startedAttempt(test, [root, child])
+      const settlement = { outcome: anOutcome({ status: 'failed' }), events: [anEvent()] }
+      const send = ({ ledger }: Client) => ledger.settle(attempt, 1, settlement)
+      return { runId: attempt.runId, send, again: { kind: 'already' } }
+    },
+  },
+  {
+    script: 'release',
+    what: 'of a running operation',
+    async prepare(test) {
+      const attempt = await startedAttempt(test, [root])
+      const handedBack = { reason: 'drain', events: [anEvent()] } as const
+      const send = ({ ledger }: Client) => ledger.release(attempt, 1, handedBack)
+      return { runId: attempt.runId, send, again: { kind: 'already' } }
+    },
+  },
+  {
+    script: 'release',
+    what: 'for a while',
+    async prepare(test) {
+      const attempt = await startedAttempt(test, [root])
+      const handedBack = { reason: 'store', delayMs: 60_000, events: [] } as const
+      const send = ({ ledger }: Client) => ledger.release(attempt, 1, handedBack)
+      return { runId: attempt.runId, send, again: { kind: 'already' } }
+    },
+  },
+]
+
+/** What takes back an operation whose worker is silent. */
+const ofLostWorkers: readonly ResendCase[] = [
+  {
+    script: 'claim',
+    what: 'of an operation whose worker was lost',
+    async prepare(test) {
+      const { runId, operationId } = await startedAttempt(test, [root])
+      await loseWorker(test, runId)
+      return { runId, send: ({ ledger }) => ledger.claim({ runId, operationId, dispatch: 1 }, 'another token') }
+    },
+  },
+  {
+    script: 'claim',
+    what: 'of an operation whose worker was lost too often',
+    async prepare(test) {
+      const { runId, operationId } = await startedAttempt(test, [root, child])
+      await loseWorker(test, runId, 2)
+      return { runId, send: ({ ledger }) => ledger.claim({ runId, operationId, dispatch: 1 }, 'another token') }
+    },
+  },
+  {
+    script: 'sweep',
+    what: 'of a lost operation',
+    async prepare(test) {
+      const { runId } = await startedAttempt(test, [root])
+      await loseWorker(test, runId, 1)
+      return { runId, send: ({ ledger }) => ledger.sweep(runId) }
+    },
+  },
+  {
+    script: 'sweep',
+    what: 'of an abandoned operation',
+    async prepare(test) {
+      const { runId } = await startedAttempt(test, [root])
+      return { runId, send: ({ ledger }) => ledger.sweep(runId, 'abandoned') }
+    },
+  },
+  {
+    script: 'requeue',
+    what: 'of a lost job',
+    async prepare(test) {
+      const runId = await test.executing([root, aPlannedOperation('other')])
+      const { taken } = await test.ledger.dispatch(runId, 2, 'first')
+      return { runId, send: ({ ledger }) => ledger.requeue(runId, taken, 'again') }
+    },
+  },
+]
+
+const ofStoppedRuns: readonly ResendCase[] = [
+  {
+    script: 'claim',
+    what: 'of an operation of a stopped run',
+    async prepare(test) {
+      const runId = await test.executing([root, child])
+      await test.ledger.dispatch(runId, 1, 'first')
+      await stopRun(test, runId)
+      const job = { runId, operationId: root.operationId, dispatch: 1 }
+      return { runId, send: ({ ledger }) => ledger.claim(job, 'token') }
+    },
+  },
+  {
+    script: 'release',
+    what: 'in a stopped run',
+    async prepare(test) {
+      const attempt = await startedAttempt(test, [root, child])
+      await stopRun(test, attempt.runId)
+      const handedBack = { reason: 'drain', events: [anEvent()] } as const
+      const send = ({ ledger }: Client) => ledger.release(attempt, 1, handedBack)
+      return { runId: attempt.runId, send, again: { kind: 'already' } }
+    },
+  },
+]
+
+export const operationCases: readonly ResendCase[] = [...ofOperations, ...ofLostWorkers, ...ofStoppedRuns]

@@ -1,0 +1,115 @@
+import { newRunId, type RunId } from '#domain/ids.ts'
+import { aNewRun, anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
+import type { TestLedger } from '#testing/ledger.ts'
+import { forgetRun } from './forget-run.ts'
+import { endLease } from './lease.ts'
+import { openPutPermit } from './put-permit.ts'
+import { child, origin, root, startedAttempt, stopRun, type Client, type ResendCase } from './resend-case.fixture.ts'
+
+async function created(test: TestLedger): Promise<RunId> {
+  const run = aNewRun()
+  await test.ledger.createRun(run)
+  return run.runId
+}
+
+const createRun: ResendCase['prepare'] = async () => {
+  const run = aNewRun()
+  return { runId: run.runId, send: ({ ledger }) => ledger.createRun(run) }
+}
+
+const relay: ResendCase['prepare'] = async (test) => {
+  const attempt = await startedAttempt(test, [root, child])
+  await test.ledger.settle(attempt, 1, { outcome: anOutcome({ status: 'failed' }), events: [] })
+  return { runId: attempt.runId, send: ({ ledger }) => ledger.relayResults(attempt.runId), again: 0 }
+}
+
+const ofRuns: readonly ResendCase[] = [
+  { script: 'index-run', what: 'at the creation of a run', prepare: createRun },
+  { script: 'create-run', what: 'at the creation of a run', prepare: createRun },
+  { script: 'publish-results', what: 'for two results', prepare: relay },
+  {
+    script: 'move',
+    what: 'to another phase',
+    async prepare(test) {
+      const runId = await created(test)
+      const events = [anEvent({ event: 'run.started', phase: 'planning' })]
+      const to = { status: 'running', phase: 'planning' } as const
+      const change = { from: [{ status: 'queued' }], to, command: 'start', events } as const
+      return { runId, send: ({ ledger }) => ledger.move(runId, change), again: 'already' }
+    },
+  },
+  {
+    script: 'move',
+    what: 'to the end of the run',
+    async prepare(test) {
+      const runId = await test.executing([root])
+      const events = [anEvent({ event: 'run.failed', phase: 'execution' })]
+      const change = { from: [{ status: 'running' }], to: { status: 'failed' }, command: 'end', events } as const
+      return { runId, send: ({ ledger }) => ledger.move(runId, change), again: 'already' }
+    },
+  },
+  {
+    script: 'plan',
+    what: 'of the only slice',
+    async prepare(test) {
+      const runId = await created(test)
+      const slice = { slice: 0, operations: [root, child], last: true }
+      return { runId, send: ({ ledger }) => ledger.plan(runId, slice), again: 'already' }
+    },
+  },
+  {
+    script: 'cancel',
+    what: 'of a run',
+    async prepare(test) {
+      const runId = await test.executing([root])
+      return { runId, send: ({ ledger }) => ledger.cancel(runId, { reason: 'enough', origin }) }
+    },
+  },
+  {
+    script: 'end-slice',
+    what: 'of all that has not started',
+    async prepare(test) {
+      const { runId } = await startedAttempt(test, [root, aPlannedOperation('other'), child])
+      await stopRun(test, runId)
+      return { runId, send: ({ ledger }) => ledger.endSlice(runId, 0) }
+    },
+  },
+]
+
+/** What is kept beside the runs; its keys get a run's name here, so that the state can be told apart. */
+const besideRuns: readonly ResendCase[] = [
+  {
+    script: 'forget-run',
+    what: 'of an ended run',
+    async prepare(test) {
+      const run = aNewRun()
+      const { runId } = run
+      await test.ledger.createRun(run)
+      await test.ledger.plan(runId, { slice: 0, operations: [root, child], last: true })
+      const change = { from: [{ status: 'queued' }], to: { status: 'failed' }, command: 'end', events: [] } as const
+      await test.ledger.move(runId, change)
+      return { runId, send: (client) => forgetRun(client, run) }
+    },
+  },
+  {
+    script: 'lease',
+    what: 'that ends',
+    async prepare({ redis, namespace }) {
+      const runId = newRunId(Date.now())
+      const lease = { key: `${namespace}:{${runId}}:lease`, token: 'the-token' }
+      await redis.set(lease.key, lease.token)
+      return { runId, send: (client) => endLease(client.redis, lease) }
+    },
+  },
+  {
+    script: 'put-permit',
+    what: 'of a process',
+    async prepare({ namespace }) {
+      const runId = newRunId(Date.now())
+      const send = ({ redis }: Client) => openPutPermit(redis, `${namespace}:{${runId}}:own`)(async () => {})
+      return { runId, send }
+    },
+  },
+]
+
+export const runCases: readonly ResendCase[] = [...ofRuns, ...besideRuns]

@@ -1,0 +1,65 @@
+import type { ProjectId, RunId } from '#domain/ids.ts'
+
+export type Demand = {
+  runId: RunId
+  projectId: ProjectId
+  /** 0 runs first … 9. */
+  priority: number
+  /** Operations that are ready, enqueued or running. */
+  demand: number
+}
+
+type Claim = { id: string; weight: number; least: number; most: number }
+
+/**
+ * How many operations of each run may be enqueued or running at once. Projects share the window equally, and the runs
+ * of a project share its part by the weight `10 − priority`: priority 0 gets ten times what priority 9 gets. What one
+ * cannot use goes to the others by the same rule (max-min). A run with demand gets at least 1, even where the window is
+ * smaller than the number of runs, and never more than its demand; a run without demand is left out of the answer. Whole
+ * numbers; the order of `demands` does not matter, ties go to the lower id, which is the older run.
+ */
+export function shareWindow(demands: readonly Demand[], window: number): Map<RunId, number> {
+  const byProject = Map.groupBy(
+    demands.filter(({ demand }) => demand > 0),
+    ({ projectId }) => projectId,
+  )
+  const projects = [...byProject].map(([id, runs]) => {
+    return { id, weight: 1, least: runs.length, most: runs.reduce((sum, { demand }) => sum + demand, 0) }
+  })
+  const parts = shareOut(projects, window)
+  return new Map([...byProject].flatMap(([id, runs]) => [...shareOut(runs.map(claimOf), parts.get(id) ?? 0)]))
+}
+
+function claimOf({ runId, priority, demand }: Demand): Claim {
+  return { id: runId, weight: 10 - priority, least: 1, most: demand }
+}
+
+const halvings = 60
+
+/**
+ * Raises one level for all claims: at a level each has `weight × level`, within its bounds. Of the units that only some
+ * can have, the one whose level is lowest comes first (D'Hondt).
+ */
+function shareOut(claims: readonly Claim[], total: number): Map<string, number> {
+  let [low, high] = [0, 1 + Math.max(0, ...claims.map(({ most }) => most))]
+  for (let step = 0; step < halvings; step++) {
+    const level = (low + high) / 2
+    if (sumAt(level, claims) > total) high = level
+    else low = level
+  }
+  const next = claims.filter((claim) => shareAt(high, claim) > shareAt(low, claim)).toSorted(byId)
+  const first = new Set(next.slice(0, Math.max(0, Math.floor(total) - sumAt(low, claims))))
+  return new Map(claims.map((claim) => [claim.id, shareAt(low, claim) + (first.has(claim) ? 1 : 0)]))
+}
+
+function shareAt(level: number, { weight, least, most }: Claim): number {
+  return Math.min(most, Math.max(least, Math.floor(weight * level)))
+}
+
+function sumAt(level: number, claims: readonly Claim[]): number {
+  return claims.reduce((sum, claim) => sum + shareAt(level, claim), 0)
+}
+
+function byId(one: Claim, other: Claim): number {
+  return one.id < other.id ? -1 : 1
+}

@@ -1,0 +1,38 @@
+import type { Run } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { operationJobId } from '#queues/catalog.ts'
+import type { Producer } from '#queues/producer.ts'
+import type { Attention } from './attention.ts'
+import { enqueue } from './enqueue-ready.ts'
+
+export type SweepDeps = {
+  ledger: Pick<Ledger, 'dispatchedLongAgo' | 'requeue' | 'sweep'>
+  producer: Pick<Producer, 'addMany' | 'missing'>
+}
+
+const everyMs = 1_000
+/** A dispatch is older than this before its job is looked for: another dispatcher may be about to add it. */
+const jobDueMs = 5_000
+const slicePerSweep = 500
+
+/**
+ * Brings back what got lost of a run, once a second: operations whose worker fell silent, and dispatched ones that the
+ * queue has no job for. On the first look every dispatched operation counts, since a dispatcher that died had not added
+ * its last jobs.
+ */
+export async function sweepRun(run: Run, attention: Attention, { ledger, producer }: SweepDeps): Promise<void> {
+  const { sweepAt } = attention
+  if (sweepAt !== undefined && performance.now() < sweepAt) return
+  const { runId, counts } = run
+  if (counts.running + counts.pending > 0) while ((await ledger.sweep(runId)) > 0);
+  if (counts.dispatched > 0 && run.stop === null) {
+    const agedMs = sweepAt === undefined ? 0 : jobDueMs
+    const old = await ledger.dispatchedLongAgo(runId, { agedMs, limit: slicePerSweep })
+    const byJob = new Map(old.map((one) => [operationJobId({ runId, ...one }), one]))
+    const missing = new Set(await producer.missing('operations', [...byJob.keys()]))
+    const lost = [...byJob].flatMap(([job, one]) => (missing.has(job) ? [one] : []))
+    if (lost.length > 0) attention.unsent = [...attention.unsent, ...(await ledger.requeue(runId, lost))]
+    await enqueue(run, attention, { producer })
+  }
+  attention.sweepAt = performance.now() + everyMs
+}
