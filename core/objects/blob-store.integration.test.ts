@@ -33,15 +33,28 @@ describe('the blob store', () => {
     expect(back.map((bytes) => Buffer.from(bytes).toString())).toEqual(contents.map(String).toReversed())
   })
 
-  it('sends no second request for what it has stored or read', async () => {
+  it('sends no second request for what it has read, nor for what it has just stored', async () => {
     const { objects, puts, gets } = counted(test.objects)
     const hash = await openBlobStore(test.objects, { maxCacheBytes: 1000 }).put(test.project, Buffer.from('once'))
     const blobs = openBlobStore(objects, { maxCacheBytes: 1000 })
     const read = await Promise.all(Array.from({ length: 20 }, () => blobs.get(test.project, hash)))
     expect(new Set(read.map((bytes) => Buffer.from(bytes).toString()))).toEqual(new Set(['once']))
     await blobs.get(test.project, hash)
-    await blobs.put(test.project, Buffer.from('once'))
     expect({ puts: puts.length, gets: gets.length }).toEqual({ puts: 0, gets: 1 })
+    await blobs.put(test.project, Buffer.from('twice'))
+    await blobs.put(test.project, Buffer.from('twice'))
+    expect(puts).toHaveLength(1)
+  })
+
+  it('stores again what it has only read, or stored too long ago to count on', async () => {
+    const hash = await openBlobStore(test.objects, { maxCacheBytes: 1000 }).put(test.project, Buffer.from('old'))
+    const blobs = openBlobStore(test.objects, { maxCacheBytes: 1000, trustedMs: 0 })
+    await blobs.get(test.project, hash)
+    for (let round = 0; round < 2; round++) {
+      await test.objects.delete(objectKeys.blob(test.project, hash))
+      await blobs.put(test.project, Buffer.from('old'))
+      expect(await test.objects.exists(objectKeys.blob(test.project, hash))).toBe(true)
+    }
   })
 
   it('keeps projects apart', async () => {

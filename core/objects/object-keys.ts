@@ -12,4 +12,8 @@ export const objectKeys = {
   nodeIndex: (project: ProjectId, name: string) => `projects/${project}/node-index/${name}`,
   composition: (project: ProjectId, run: RunId, hash: string) =>
     `projects/${project}/runs/${run}/compositions/${hash}.json`,
+  eventSegment: (project: ProjectId, run: RunId, { first, last }: { first: number; last: number }) =>
+    `projects/${project}/runs/${run}/events/${first}-${last}.jsonl`,
+  /** Which ledger's runs refer to the project's objects. */
+  ledgerMark: (project: ProjectId) => `projects/${project}/ledger.json`,
 } as const

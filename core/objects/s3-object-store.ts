@@ -6,16 +6,20 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3'
-import type { ObjectStore } from '#objects/object-store.ts'
+import { AppError } from '#domain/error.ts'
+import type { ListedObject, ObjectStore } from '#objects/object-store.ts'
+import { openDirectRequests } from './direct-requests.ts'
 import { openS3Client, type S3ClientOptions } from './s3-client.ts'
 import { isMissing, s3Error } from './s3-error.ts'
+import { deleteObjects, listObjects } from './s3-many.ts'
 import { uploadStream } from './s3-upload.ts'
 
 export type S3Options = S3ClientOptions & { bucket: string }
 
-/** Opens a store over one bucket. Connects on first use; requests are tried at most four times. */
+/** Opens a store over one bucket. Connects on first use; requests are tried three times, those of whole objects once more. */
 export function openS3ObjectStore(options: S3Options): ObjectStore {
-  const client = openS3Client(options)
+  const client = openS3Client({ ...options, maxAttempts: 3 })
+  const direct = openDirectRequests(options, client.config.sha256)
   const Bucket = options.bucket
   const at = (Key: string) => ({ Bucket, Key })
   const understood = <T>(key: string, request: Promise<T>): Promise<T> =>
@@ -25,37 +29,36 @@ export function openS3ObjectStore(options: S3Options): ObjectStore {
   return {
     async put(key, body, { contentType: ContentType = 'application/octet-stream' } = {}) {
       const Body = typeof body === 'string' ? Buffer.from(body) : body
+      if (await direct?.put(key, Body, ContentType)) return
       await understood(key, client.send(new PutObjectCommand({ ...at(key), Body, ContentType })))
     },
     async putStream(key, source, { maxBytes, contentType: ContentType }) {
       return { bytes: await understood(key, uploadStream(client, { ...at(key), ContentType }, source, maxBytes)) }
     },
     async get(key) {
-      return understood(key, getBytes(client, at(key)))
+      return (await direct?.get(key)) ?? understood(key, getBytes(client, at(key)))
     },
     getStream: (key, signal) => streamObject(client, at(key), signal),
-    async exists(key) {
-      try {
-        await client.send(new HeadObjectCommand(at(key)))
-        return true
-      } catch (error) {
-        if (isMissing(error)) return false
-        throw s3Error(error, key)
-      }
-    },
+    exists: async (key) => (await statObject(client, at(key))) !== undefined,
+    stat: (key) => statObject(client, at(key)),
     async delete(key) {
       await understood(key, client.send(new DeleteObjectCommand(at(key))))
     },
+    list: (prefix, signal) => listObjects(client, { Bucket, Prefix: prefix }, signal),
+    deleteMany: (keys, signal) => deleteObjects(client, Bucket, keys, signal),
     async ping() {
-      // Asks for an object: the embedded server refuses every signature of a bucket's own address. A missing bucket is
-      // told apart from a missing object only by the body of a GET.
+      // Asks for an object, for which the least rights do. A missing bucket is told apart from a missing object only by
+      // the body of a GET.
       try {
         await getBytes(client, at('ping'))
       } catch (error) {
         if (!isMissing(error)) throw s3Error(error, `bucket ${Bucket}`)
       }
     },
-    close: () => client.destroy(),
+    close: () => {
+      direct?.close()
+      client.destroy()
+    },
   }
 }
 
@@ -64,6 +67,17 @@ type Place = { Bucket: string; Key: string }
 async function getBytes(client: S3Client, place: Place): Promise<Uint8Array> {
   const { Body } = await client.send(new GetObjectCommand(place))
   return Body === undefined ? new Uint8Array() : Body.transformToByteArray()
+}
+
+async function statObject(client: S3Client, place: Place): Promise<ListedObject | undefined> {
+  try {
+    const { LastModified, ContentLength = 0 } = await client.send(new HeadObjectCommand(place))
+    if (LastModified === undefined) throw new AppError('STORE_002', `object store: ${place.Key} has no time`)
+    return { key: place.Key, lastModified: LastModified.getTime(), bytes: ContentLength }
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw s3Error(error, place.Key)
+  }
 }
 
 async function* streamObject(client: S3Client, place: Place, signal?: AbortSignal): AsyncGenerator<Uint8Array> {

@@ -39,6 +39,7 @@ function configWith(dir: string): ApiConfig {
     port: 0,
     tokens: [accessToken(token)],
     agentsDir: dir,
+    redisMemoryShare: 0.8,
     maxUploadBytes: 1_000_000,
     storage: { redisUrl: redis.url, s3: { ...place, credentials: { accessKeyId, secretAccessKey } } },
     namespace: redis.namespace,

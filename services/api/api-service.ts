@@ -1,6 +1,8 @@
 import { bundleNames } from '#bundles/bundle-names.ts'
 import { openLedger } from '#ledger/ledger.ts'
+import { openMemoryGate } from '#ledger/memory-gate.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
+import { openEventSegments } from '#objects/event-segments.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { connectRedis } from '#platform/connect-redis.ts'
 import type { Log } from '#platform/log.ts'
@@ -30,24 +32,26 @@ export async function startApi(config: ApiConfig, deps: { log: Log }): Promise<A
   const releaser = openReleaser()
   try {
     const agents = await bundleNames(config.agentsDir)
-    const { redis } = connectRedis(config.storage.redisUrl, impatient, log)
+    const { redis, isConnected } = connectRedis(config.storage.redisUrl, impatient, log)
     releaser.add('redis', async () => redis.disconnect())
     const objects = openS3ObjectStore(config.storage.s3)
     releaser.add('objects', async () => objects.close())
     const producer = openProducer({ redisUrl: config.storage.redisUrl, prefix: `{${namespace}}`, log })
     releaser.add('producer', () => producer.close())
 
-    const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' } })
+    const archive = openEventSegments(objects)
+    const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' }, archive })
     const records = openChangeRecords(objects, openBlobStore(objects, { maxCacheBytes: blobCacheBytes }))
     const idempotency = openIdempotencyStore(redis, namespace)
+    const memoryGate = openMemoryGate(redis, config.redisMemoryShare)
     const closing = new AbortController()
     const app = createApp({
       tokens: config.tokens,
       log,
-      isRedisReady: () => redis.status === 'ready',
+      isRedisReady: isConnected,
       readyChecks: { redis: () => redis.ping(), objects: () => objects.ping() },
-      intake: { agents, maxUploadBytes: config.maxUploadBytes, objects, ledger, producer, idempotency },
-      runs: { ledger, records, closing: closing.signal },
+      intake: { agents, maxUploadBytes: config.maxUploadBytes, objects, ledger, producer, idempotency, memoryGate },
+      runs: { ledger, records, log, closing: closing.signal },
       changes: { ledger, records },
     })
     const served = await serveApp(app, { host: config.host, port: config.port, graceMs })

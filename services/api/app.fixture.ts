@@ -2,13 +2,13 @@ import { Redis } from 'ioredis'
 import type { Hono } from 'hono'
 import { packTar } from 'modern-tar'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
+import { openMemoryGate } from '#ledger/memory-gate.ts'
 import { openBlobStore, type BlobStore } from '#objects/blob-store.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { openLog } from '#platform/log.ts'
-import { createApp } from './app.ts'
+import { createApp, type AppDeps } from './app.ts'
 import type { ApiEnv } from './http/api-env.ts'
 import { accessToken } from './config.ts'
-import type { AcceptDeps } from './intake/accept-run.ts'
 import { openIdempotencyStore } from './intake/idempotency.ts'
 import { openChangeRecords } from './review/open-change-records.ts'
 
@@ -21,7 +21,7 @@ export type TestApi = {
   token: string
   project: string
   /** What intake works with, for tests that break one part of it. */
-  intake: AcceptDeps
+  intake: AppDeps['intake']
   ledger: Ledger
   objects: ObjectStore
   blobs: BlobStore
@@ -54,21 +54,23 @@ export async function openTestApi(
   const records = openChangeRecords(objects, blobs)
   const closing = new AbortController()
   const jobs: string[] = []
-  const intake: AcceptDeps = {
+  const intake: TestApi['intake'] = {
     agents: ['docstring', 'lint'],
     maxUploadBytes: options.maxUploadBytes ?? 5_000_000,
     objects,
     ledger,
     producer: { add: async (_queue, id) => void jobs.push(id) },
     idempotency: openIdempotencyStore(redis, server.namespace),
+    memoryGate: openMemoryGate(redis, 0.8),
   }
+  const log = openLog({ service: 'api', level: 'silent' })
   const app = createApp({
     tokens: [accessToken(ownToken, project), accessToken(otherToken, `${project}x`)],
-    log: openLog({ service: 'api', level: 'silent' }),
+    log,
     isRedisReady: () => redis.status === 'ready',
     readyChecks: { redis: () => redis.ping(), objects: () => objects.ping() },
     intake,
-    runs: { ledger, records, closing: closing.signal },
+    runs: { ledger, records, log, closing: closing.signal },
     changes: { ledger, records },
   })
   const close = async () => {

@@ -6,8 +6,8 @@ import type { Log } from '#platform/log.ts'
 import type { ApiEnv } from './http/api-env.ts'
 import { bearerAuth, type AccessToken } from './http/auth.ts'
 import { problemHandler, unknownRoute } from './http/problem.ts'
-import type { AcceptDeps } from './intake/accept-run.ts'
-import { intakeRoutes } from './intake/intake-routes.ts'
+import { intakeRoutes, type IntakeDeps } from './intake/intake-routes.ts'
+import { steerRoutes, type SteerDeps } from './intake/steer-routes.ts'
 import { changeRoutes, type ChangeRouteDeps } from './review/change-routes.ts'
 import { runRoutes, type RunRouteDeps } from './runs/run-routes.ts'
 
@@ -17,7 +17,7 @@ export type AppDeps = {
   isRedisReady(): boolean
   /** The stores the service cannot do without, by the name `/readyz` reports. */
   readyChecks: Readonly<Record<string, ReadyCheck>>
-  intake: AcceptDeps
+  intake: IntakeDeps & SteerDeps
   runs: RunRouteDeps
   changes: ChangeRouteDeps
 }
@@ -35,6 +35,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   })
   app.use('/v1/*', bearerAuth(deps.tokens))
   app.route('/v1/runs', intakeRoutes(deps.intake))
+  app.route('/v1/runs', steerRoutes(deps.intake))
   app.route('/v1/runs', runRoutes(deps.runs))
   app.route('/v1/runs', changeRoutes(deps.changes))
   return app

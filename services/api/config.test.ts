@@ -7,14 +7,14 @@ describe('parseConfig', () => {
   it('keeps the token only as a hash', () => {
     const { api } = parseConfig({ REMORA_TOKEN: 'a-token-of-some-length' })
     expect(api.tokens).toEqual([{ hash: sha256('a-token-of-some-length'), projectId: 'default' }])
-    expect(api).toMatchObject({ host: '127.0.0.1', port: 8420, agentsDir: 'agents' })
+    expect(api).toMatchObject({ host: '127.0.0.1', port: 8420, agentsDir: 'agents', redisMemoryShare: 0.8 })
   })
 
   it('names every bad variable in one error', () => {
-    const fault = faultOf(() => parseConfig({ REMORA_API_PORT: '99999', REMORA_MAX_UPLOAD_BYTES: 'big' }))
+    const env = { REMORA_API_PORT: '99999', REMORA_MAX_UPLOAD_BYTES: 'big', REMORA_REDIS_MEMORY_SHARE: '80' }
+    const fault = faultOf(() => parseConfig(env))
     expect(fault.code).toBe('CONFIG_003')
-    for (const name of ['REMORA_TOKEN', 'REMORA_API_PORT', 'REMORA_MAX_UPLOAD_BYTES'])
-      expect(fault.message).toContain(name)
+    for (const name of ['REMORA_TOKEN', ...Object.keys(env)]) expect(fault.message).toContain(name)
   })
 })
 

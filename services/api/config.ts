@@ -20,6 +20,8 @@ export type ApiConfig = {
   /** The folder whose bundles a request may name. */
   agentsDir: string
   maxUploadBytes: number
+  /** Above this share of Redis' memory no new run is accepted. */
+  redisMemoryShare: number
   storage: StorageConfig
   /** Prefix of the ledger's keys and of the queues. */
   namespace?: string
@@ -36,6 +38,7 @@ const apiEnv = {
     .int()
     .min(1)
     .default(1024 * 1024 * 1024),
+  REMORA_REDIS_MEMORY_SHARE: z.coerce.number().gt(0).max(1).default(0.8),
 }
 
 /** The service's part of the environment. CONFIG_003 names every variable that is missing or wrong. */
@@ -48,6 +51,7 @@ export function parseConfig(env: Env): { api: ApiConfig; logLevel: LogLevel; sec
       tokens: [accessToken(read.REMORA_TOKEN)],
       agentsDir: read.REMORA_AGENTS_DIR,
       maxUploadBytes: read.REMORA_MAX_UPLOAD_BYTES,
+      redisMemoryShare: read.REMORA_REDIS_MEMORY_SHARE,
       storage: storageConfig(read),
     },
     logLevel: read.REMORA_LOG_LEVEL,

@@ -1,7 +1,11 @@
 import { loadBundles } from '#bundles/load-bundle.ts'
 import { openLedger } from '#ledger/ledger.ts'
+import { openPutPermit } from '#ledger/put-permit.ts'
+import { openRetention } from '#ledger/retention.ts'
 import { liveSlots } from '#ledger/worker-slots.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
+import { openEventSegments } from '#objects/event-segments.ts'
+import { permittedPuts } from '#objects/permitted-puts.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot-view.ts'
 import { connectRedis } from '#platform/connect-redis.ts'
@@ -10,15 +14,18 @@ import type { Log } from '#platform/log.ts'
 import { openReleaser } from '#platform/shutdown.ts'
 import { openConsumer } from '#queues/consumer.ts'
 import { openProducer } from '#queues/producer.ts'
+import { runArchiver } from './archiving/run-archiver.ts'
 import { bundlePinner } from './pin-bundles.ts'
 import type { DiscoveryConfig } from './config.ts'
 import { openParsePool } from './discover/parse-pool.ts'
 import { loadQueryPacks } from './discover/query-pack.ts'
 import { runDispatcher } from './dispatch/run-dispatcher.ts'
 import { openStageJobs } from './dispatch/stage-jobs.ts'
+import { runHousekeeping } from './housekeeping/run-housekeeping.ts'
 import { defaultSnapshotLimits } from './snapshot/snapshot-limits.ts'
 import { runDiscoveryStage, type DiscoveryStageDeps } from './stages/discovery-stage.ts'
 import { runSnapshotStage, type SnapshotStageDeps } from './stages/snapshot-stage.ts'
+import { takeOver } from './take-over.ts'
 
 export type DiscoveryService = { healthPort: number; close(): Promise<void> }
 
@@ -33,13 +40,14 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     ])
     const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20 }, log)
     releaser.add('redis', async () => redis.disconnect())
-    const objects = openS3ObjectStore(s3)
+    const objects = permittedPuts(openS3ObjectStore(s3), openPutPermit(redis))
     releaser.add('objects', async () => objects.close())
     const producer = openProducer({ redisUrl, log })
     releaser.add('producer', () => producer.close())
     const pool = openParsePool({ threads: config.threads })
     releaser.add('parse threads', () => pool.close())
-    const ledger = openLedger(redis, { origin: { kind: 'discovery', id: 'discovery' } })
+    const archive = openEventSegments(objects)
+    const ledger = openLedger(redis, { origin: { kind: 'discovery', id: 'discovery' }, archive })
     const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
     const shared = { ledger, objects, blobs, producer, packs, pool, limits: defaultSnapshotLimits }
     const stages = {
@@ -47,11 +55,16 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
       readSnapshot: openSnapshotReader(objects),
       pinBundles: bundlePinner(bundles, objects),
     }
+    if (config.isAlone) await takeOver(redis, ledger)
     const health = await openHealth(config.healthPort, { redis: () => redis.ping(), objects: () => objects.ping() })
     releaser.add('health', health.close)
-    releaser.add('consumers', startConsumers(redisUrl, stages, log))
+    releaser.add('consumers', startConsumers(config, stages, log))
     const stageJobs = openStageJobs(producer)
     releaser.add('dispatcher', runDispatcher({ ledger, producer, stageJobs, liveSlots: () => liveSlots(redis), log }))
+    releaser.add('archiver', runArchiver({ ledger, log }))
+    const { everyMs, ...limits } = config.housekeeping
+    const housekeeping = { ledger, objects, retention: openRetention(redis), ...limits, log }
+    if (everyMs > 0) releaser.add('housekeeping', runHousekeeping(housekeeping, everyMs))
     releaser.add('commands that wait for Redis', async () => stopWaiting())
     return { healthPort: health.port, close: releaser.release }
   } catch (error) {
@@ -63,11 +76,16 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
 /** A stage that is cut off is safe to run again: what is left of the grace goes to the one under way. */
 const graceMs = 10_000
 
-function startConsumers(redisUrl: string, deps: SnapshotStageDeps & DiscoveryStageDeps, log: Log): () => Promise<void> {
+function startConsumers(
+  { storage: { redisUrl }, lockMs }: DiscoveryConfig,
+  deps: SnapshotStageDeps & DiscoveryStageDeps,
+  log: Log,
+): () => Promise<void> {
   const snapshots = openConsumer({
     redisUrl,
     queue: 'snapshots',
     concurrency: 2,
+    lockMs,
     log,
     handler: ({ run_id: runId }, signal) => runSnapshotStage(runId, deps, signal),
   })
@@ -75,6 +93,7 @@ function startConsumers(redisUrl: string, deps: SnapshotStageDeps & DiscoverySta
     redisUrl,
     queue: 'discoveries',
     concurrency: 1,
+    lockMs,
     log,
     handler: ({ run_id: runId }, signal) => runDiscoveryStage(runId, deps, signal),
   })

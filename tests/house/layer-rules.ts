@@ -17,6 +17,7 @@ const coreFolders: Record<string, readonly string[]> = {
   ledger: commonFolders,
   objects: commonFolders,
   models: commonFolders,
+  proof: [...commonFolders, 'ledger', 'objects', 'queues'],
   testing: [...commonFolders, 'tool-scripts', 'bundles', 'queues', 'ledger', 'objects', 'models'],
 }
 
@@ -38,6 +39,7 @@ const packageHomes: Record<string, string> = {
   bullmq: 'core/queues/',
   openai: 'core/models/',
   '@aws-sdk/client-s3': 'core/objects/',
+  '@smithy/signature-v4': 'core/objects/',
   '@pydantic/monty': 'core/tool-scripts/',
 }
 
@@ -66,7 +68,11 @@ const cliExceptions: readonly { from: RegExp; to: RegExp; why: string }[] = [
     to: /^core\/bundles\/bundle-names\.ts$/,
     why: 'unknown agents are refused early',
   },
-  { from: /^cli\/commands\/verify\.ts$/, to: /^core\/ledger\//, why: 'the proof reads the ledger itself, not a view' },
+  {
+    from: /^cli\/commands\/verify\.ts$/,
+    to: /^core\/(?:ledger|objects|proof|queues)\//,
+    why: 'the proof reads the stores themselves, not a view',
+  },
 ]
 
 const environmentReaders = [

@@ -59,7 +59,7 @@ function appProblem(error: AppError, context: Context<ApiEnv>): Problem {
     title: meaning,
     status: error.status,
     // What the system says of its own faults may name hosts and files: that is for the log.
-    detail: error.status >= 500 ? `${meaning}; request ${context.get('requestId')}` : error.message,
+    detail: error.detail ?? (error.status >= 500 ? `${meaning}; request ${context.get('requestId')}` : error.message),
     error_code: error.code,
     ...(runId === undefined ? {} : { run_id: runId }),
   }

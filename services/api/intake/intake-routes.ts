@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { AppError } from '#domain/error.ts'
+import type { MemoryGate } from '#ledger/memory-gate.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { runLinks } from '../runs/run-view.ts'
 import { acceptRun, type AcceptDeps } from './accept-run.ts'
@@ -10,11 +11,14 @@ import { withRunForm } from './run-form.ts'
 const framingBytes = 1024 * 1024
 const traceparentForm = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
+export type IntakeDeps = AcceptDeps & { memoryGate: MemoryGate }
+
 /** Taking runs in. */
-export function intakeRoutes(deps: AcceptDeps): Hono<ApiEnv> {
+export function intakeRoutes(deps: IntakeDeps): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>()
   routes.post('/', async (c) => {
     refuseDeclaredSize(c.req.header('content-length'), deps.maxUploadBytes)
+    await deps.memoryGate()
     const idempotencyKey = parseIdempotencyKey(c.req.header('idempotency-key'))
     const correlation = { requestId: c.get('requestId'), traceparent: traceparentOf(c.req.header('traceparent')) }
     const projectId = c.get('projectId')

@@ -56,18 +56,13 @@ describe('parseRunRequest', () => {
   it.for([
     [{ objective: 'tidy up' }, 'objective: not served yet: name agents instead'],
     [{ accept: 'auto' }, 'accept: "auto" is not served yet: changes are only proposed'],
-    [
-      { error_policy: 'stop_run' },
-      'error_policy: "stop_run" is not served yet: choose "continue" or "skip_downstream"',
-    ],
-    [{ priority: 0 }, 'priority: not served yet: leave it out'],
   ] as const)('refuses %j instead of ignoring it', ([field, fault]) => {
     expect(faultOf({ agents: ['lint'], ...field })).toBe(`INTAKE_008 request.${fault}`)
   })
 
-  it('takes what is not served yet at its default', () => {
-    const body = { agents: ['lint'], accept: 'none', error_policy: 'skip_downstream', priority: 5 }
-    expect(parseRunRequest(body, known)).toMatchObject({ accept: 'none', priority: 5 })
+  it('takes every policy and priority, and what is not served yet at its default', () => {
+    const body = { agents: ['lint'], accept: 'none', error_policy: 'stop_run', priority: 0 }
+    expect(parseRunRequest(body, known)).toMatchObject({ accept: 'none', errorPolicy: 'stop_run', priority: 0 })
   })
 
   it.for([

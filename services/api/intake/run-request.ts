@@ -4,7 +4,6 @@ import { faultOfGlobs } from '#domain/path-globs.ts'
 import { RunRequest } from '#domain/run.ts'
 
 const fields = RunRequest.shape
-const usualPriority = 5
 
 /** `request` as it comes in (contract.md §2). What is not served yet is refused, since ignoring it would mislead. */
 const RequestBody = z.strictObject({
@@ -17,12 +16,9 @@ const RequestBody = z.strictObject({
   languages: fields.languages,
   node_kinds: fields.nodeKinds,
   accept: fields.accept.refine((accept) => accept === 'none', '"auto" is not served yet: changes are only proposed'),
-  error_policy: fields.errorPolicy.refine(
-    (policy) => policy !== 'stop_run',
-    '"stop_run" is not served yet: choose "continue" or "skip_downstream"',
-  ),
+  error_policy: fields.errorPolicy,
   limits: fields.limits,
-  priority: fields.priority.refine((priority) => priority === usualPriority, 'not served yet: leave it out'),
+  priority: fields.priority,
   labels: fields.labels,
 })
 

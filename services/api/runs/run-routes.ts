@@ -1,6 +1,4 @@
 import { Hono } from 'hono'
-import { z } from 'zod'
-import { eventCategories, type EventCategory } from '#domain/event.ts'
 import { AppError } from '#domain/error.ts'
 import { OperationId, RunId } from '#domain/ids.ts'
 import { OperationStatus, type Operation } from '#domain/operation.ts'
@@ -9,29 +7,19 @@ import type { Ledger } from '#ledger/ledger.ts'
 import type { Composition } from '#objects/composition.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { Cursor, pageLimit, readQuery } from '../http/query.ts'
-import { eventView } from './event-view.ts'
+import { eventRoutes, type EventRouteDeps } from './event-routes.ts'
 import { findRun } from './find-run.ts'
 import { operationView } from './operation-view.ts'
 import { runSummaryView, runView } from './run-view.ts'
-import { readEventPage } from './wait-for-events.ts'
 
-export type RunRouteDeps = {
+export type RunRouteDeps = EventRouteDeps & {
   ledger: Pick<Ledger, 'getRun' | 'listRuns' | 'getOperation' | 'listOperations' | 'readEvents'>
   records: { readComposition(run: Run): Promise<Composition | null> }
-  /** Aborted when the service stops: requests that wait answer with what they have. */
-  closing: AbortSignal
 }
 
 const maxFailures = 100
-const categories = [...new Set<EventCategory>(Object.values(eventCategories))]
 const listQuery = { before: RunId.optional(), limit: pageLimit(100, 20) }
 const operationsQuery = { status: OperationStatus.optional(), cursor: Cursor, limit: pageLimit(500, 100) }
-const eventsQuery = {
-  after: z.coerce.number().int().min(0).default(0),
-  category: z.enum(categories).optional(),
-  limit: pageLimit(1000, 200),
-  wait_ms: z.coerce.number().int().min(0).max(10_000).default(0),
-}
 
 /** Reading a run: its state, its operations and its events. */
 export function runRoutes(deps: RunRouteDeps): Hono<ApiEnv> {
@@ -61,13 +49,7 @@ export function runRoutes(deps: RunRouteDeps): Hono<ApiEnv> {
     if (!operationId.success) throw new AppError('RUN_004', 'There is no such operation.')
     return c.json(operationView(await ledger.getOperation(run.runId, operationId.data)))
   })
-  routes.get('/:run_id/events', async (c) => {
-    const { after, category, limit, wait_ms: waitMs } = readQuery(eventsQuery, c)
-    const run = await findRun(c.req.param('run_id'), c.get('projectId'), ledger)
-    const signal = AbortSignal.any([c.req.raw.signal, deps.closing])
-    const page = await readEventPage(run.runId, { after, category, limit, waitMs }, ledger, signal)
-    return c.json({ events: page.events.map(eventView), next_after: page.nextAfter, run_status: page.runStatus })
-  })
+  routes.route('/', eventRoutes(deps))
   return routes
 }
 

@@ -17,7 +17,7 @@ const run: Run = {
   seq: 12,
   nodes: 3,
   files: 2,
-  cancelRequested: false,
+  stop: null,
   traceparent: null,
   acceptedAt: Date.UTC(2026, 0, 1),
   endedAt: Date.UTC(2026, 0, 1) + 1500,

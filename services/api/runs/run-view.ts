@@ -16,7 +16,7 @@ export function runSummaryView(run: Run) {
     nodes: run.nodes,
     files: run.files,
     seq: run.seq,
-    cancel_requested: run.cancelRequested,
+    cancel_requested: run.stop !== null,
     accepted_at: isoTime(run.acceptedAt),
     ended_at: isoTime(run.endedAt),
     duration_ms: run.endedAt === null ? null : run.endedAt - run.acceptedAt,
@@ -95,5 +95,7 @@ function requestView({ request }: Run) {
     limits: request.limits,
     priority: request.priority,
     labels: request.labels,
+    retry_of: request.retryOf,
+    operations: request.operations,
   }
 }

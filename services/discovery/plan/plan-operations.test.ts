@@ -1,38 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { AgentBundle, BundleFile } from '#domain/agent-bundle.ts'
-import type { CodeNode } from '#domain/code-node.ts'
-import { nodeId } from '#domain/ids.ts'
-import { planOperations, type PinnedBundle } from './plan-operations.ts'
-
-function node(path: string, kind: string, name: string, language = 'python'): CodeNode {
-  const id = nodeId({ path, kind, qualifiedName: name, ordinal: 0 })
-  const place = { startLine: 1, endLine: 1, startByte: 0, endByte: 1, parentId: null, hash: '' }
-  return { nodeId: id, kind, name, qualifiedName: name, path, language, ...place }
-}
-
-function bundle(name: string, kinds: string[], after: string[] = []): PinnedBundle {
-  const file = BundleFile.parse({
-    name,
-    description: 'd',
-    node_kinds: kinds,
-    languages: ['python'],
-    after,
-    initial_context: { system_prompt: 's', node_context: 'n' },
-    tools: [{ builtin: 'submit_result' }],
-  })
-  return { hash: `hash of ${name}`, bundle: AgentBundle.parse({ file, tools: [], scripts: {}, hostInputs: {} }) }
-}
+import { planOperations } from './plan-operations.ts'
+import { aBundle, nodesOf } from './planning.fixture.ts'
 
 const nodes = [
-  node('a.py', 'file', 'a.py'),
-  node('a.py', 'function', 'f'),
-  node('b/c.py', 'function', 'g'),
-  node('x.go', 'function', 'h', 'go'),
+  ...nodesOf('a.py', ['file', 'a.py', ['function', 'f']]),
+  ...nodesOf('b/c.py', ['function', 'g']),
+  ...nodesOf('x.go', ['function', 'h'], 'go'),
 ]
 
 describe('planning operations', () => {
   it('takes every bundle on every node of its kinds and languages', () => {
-    const plan = planOperations(nodes, [bundle('lint', ['file', 'function']), bundle('docstring', ['function'])])
+    const plan = planOperations(nodes, [aBundle('lint', ['file', 'function']), aBundle('docstring', ['function'])])
     expect(plan.map((one) => `${one.bundle} ${one.node.name}`)).toEqual([
       'lint a.py',
       'lint f',
@@ -44,22 +22,43 @@ describe('planning operations', () => {
   })
 
   it('puts a bundle after those it waits for on the same node, whatever order they are named in', () => {
-    const plan = planOperations(nodes, [bundle('test', ['function'], ['docstring']), bundle('docstring', ['function'])])
+    const waiting = aBundle('test', ['function'], { after: ['docstring'] })
+    const plan = planOperations(nodes, [waiting, aBundle('docstring', ['function'])])
     expect(plan.map((one) => one.bundle)).toEqual(['docstring', 'test', 'docstring', 'test'])
     expect(plan[1]?.after).toEqual([plan[0]?.operationId])
   })
 
-  it('does not wait for a bundle that does not take the node', () => {
-    const plan = planOperations(nodes, [bundle('lint', ['file'], ['docstring']), bundle('docstring', ['function'])])
+  it('does not wait for a bundle that does not take the node, or is not part of the run', () => {
+    const lint = aBundle('lint', ['file'], { after: ['docstring', 'elsewhere'] })
+    const plan = planOperations(nodes, [lint, aBundle('docstring', ['function'])])
     expect(plan[0]).toMatchObject({ bundle: 'lint', after: [] })
   })
 
-  it('refuses bundles that wait for each other', () => {
-    const circle = [bundle('a', ['file'], ['b']), bundle('b', ['file'], ['a'])]
-    expect(() => planOperations(nodes, circle)).toThrow(expect.objectContaining({ code: 'AGENT_001' }))
+  it('refuses bundles that wait for each other, and names the circle', () => {
+    const circle = [
+      aBundle('first', ['file'], { after: ['a'] }),
+      aBundle('a', ['file'], { after: ['b'] }),
+      aBundle('b', ['file'], { after: ['c'] }),
+      aBundle('c', ['file'], { after: ['a'] }),
+    ]
+    expect(() => planOperations(nodes, circle)).toThrow(
+      expect.objectContaining({ code: 'AGENT_001', message: expect.stringContaining('a after b after c after a') }),
+    )
   })
 
-  it('keeps to the number asked for', () => {
-    expect(planOperations(nodes, [bundle('lint', ['file', 'function'])], 2)).toHaveLength(2)
+  it('keeps to the number asked for, without waiting for what was cut off', () => {
+    const bundles = [aBundle('lint', ['file', 'function'], { containment: 'inner_first' })]
+    const plan = planOperations(nodes, bundles, { limit: 2 })
+    expect(plan.map(({ node, after }) => `${node.name} ${after.length}`)).toEqual(['f 0', 'a.py 1'])
+    expect(planOperations(nodes, bundles, { limit: 1 })).toEqual(plan.slice(0, 1))
+  })
+
+  it('plans only what it is asked for, without waiting for what is left out', () => {
+    const bundles = [aBundle('lint', ['file', 'function'], { containment: 'inner_first' })]
+    const whole = planOperations(nodes, bundles)
+    const [, second] = whole
+    if (second === undefined) throw new Error('there is no second operation')
+    expect(second.after).toHaveLength(1)
+    expect(planOperations(nodes, bundles, { only: new Set([second.operationId]) })).toEqual([{ ...second, after: [] }])
   })
 })

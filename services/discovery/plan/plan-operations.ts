@@ -1,62 +1,35 @@
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
-import { AppError } from '#domain/error.ts'
 import { operationId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
-
-/** A bundle of the run and the hash it is pinned by. */
-export type PinnedBundle = { hash: string; bundle: AgentBundle }
+import type { PinnedBundle } from './pinned-bundle.ts'
+import { planDependencies } from './plan-dependencies.ts'
+import { refuseCircles } from './refuse-circles.ts'
 
 /**
- * The operations of a run: every bundle on every node it takes, `limit` of them at most. They come node by node, a
- * bundle after those it waits for on the same node, so that each waits only for earlier ones. Pure: the same input
- * gives the same plan. AGENT_001 when bundles wait for each other in a circle.
+ * The operations of a run: every bundle on every node it takes, or those of `only`; the first `limit` of them. They come
+ * node by node, but each after those it waits for, so that what the limit cuts off is waited for by nothing that stays.
+ * `nodes` come in source order, an enclosing one before what it encloses. Pure: the same input gives the same plan.
+ * AGENT_001 when bundles wait for each other in a circle.
  */
 export function planOperations(
   nodes: readonly CodeNode[],
   bundles: readonly PinnedBundle[],
-  limit = Infinity,
+  { limit, only }: { limit?: number | undefined; only?: ReadonlySet<string> | undefined } = {},
 ): PlannedOperation[] {
-  const ordered = inOrderOfDependency(bundles)
-  const operations: PlannedOperation[] = []
-  for (const node of nodes) {
-    const onNode = ordered.filter(({ bundle }) => takes(bundle, node))
-    for (const pinned of onNode) {
-      if (operations.length >= limit) return operations
-      operations.push(operationOf(node, pinned, onNode))
-    }
-  }
-  return operations
-}
-
-function operationOf(node: CodeNode, pinned: PinnedBundle, onNode: readonly PinnedBundle[]): PlannedOperation {
-  const { file } = pinned.bundle
-  const here = new Set(onNode.map(({ bundle }) => bundle.file.name))
-  return {
-    operationId: operationId(node.nodeId, file.name),
-    bundle: file.name,
-    bundleHash: pinned.hash,
-    node,
-    priority: file.priority,
-    after: file.after.filter((name) => here.has(name)).map((name) => operationId(node.nodeId, name)),
-  }
+  refuseCircles(bundles.map(({ bundle }) => bundle))
+  const operations = nodes.flatMap((node) =>
+    bundles.filter(({ bundle }) => takes(bundle, node)).map((pinned) => operationOf(node, pinned)),
+  )
+  const wanted = operations.filter((operation) => only?.has(operation.operationId) ?? true)
+  return planDependencies(wanted, bundles).slice(0, limit)
 }
 
 function takes(bundle: AgentBundle, node: CodeNode): boolean {
   return bundle.file.node_kinds.includes(node.kind) && bundle.file.languages.includes(node.language)
 }
 
-function inOrderOfDependency(bundles: readonly PinnedBundle[]): PinnedBundle[] {
-  const left = new Map(bundles.map((pinned) => [pinned.bundle.file.name, pinned]))
-  const ordered: PinnedBundle[] = []
-  while (left.size > 0) {
-    const free = [...left.values()].filter(({ bundle }) => !bundle.file.after.some((name) => left.has(name)))
-    if (free.length === 0)
-      throw new AppError('AGENT_001', `bundles wait for each other: ${[...left.keys()].join(', ')}`)
-    for (const pinned of free) {
-      ordered.push(pinned)
-      left.delete(pinned.bundle.file.name)
-    }
-  }
-  return ordered
+function operationOf(node: CodeNode, { hash, bundle }: PinnedBundle): PlannedOperation {
+  const { name, priority } = bundle.file
+  return { operationId: operationId(node.nodeId, name), bundle: name, bundleHash: hash, node, priority, after: [] }
 }

@@ -14,10 +14,11 @@ import { discoverNodes, type Discovery, type DiscoveryDeps } from '../discover/d
 import { hiddenReason } from '../discover/unwanted-path.ts'
 import { nodeIndexCache } from './node-index-cache.ts'
 import { planOperations } from '../plan/plan-operations.ts'
-import type { PinnedBundle } from '../plan/plan-operations.ts'
+import { operationsToRetry } from '../plan/operations-to-retry.ts'
+import type { PinnedBundle } from '../plan/pinned-bundle.ts'
 
 export type DiscoveryStageDeps = DiscoveryDeps & {
-  ledger: Pick<Ledger, 'getRun' | 'move' | 'plan'>
+  ledger: Pick<Ledger, 'cancel' | 'getRun' | 'listOperations' | 'move' | 'plan'>
   objects: ObjectStore
   blobs: BlobStore
   readSnapshot(projectId: string, snapshotId: string): Promise<SnapshotView>
@@ -36,7 +37,9 @@ export async function runDiscoveryStage(runId: RunId, deps: DiscoveryStageDeps, 
     const bundles = await deps.pinBundles(run.projectId, run.request.agents)
     const discovery = await discoverRun(run, deps, signal)
     await announce(run, discovery, bundles, deps)
-    await plan(run, planOperations(discovery.nodes, bundles, run.request.limits.operations), deps)
+    const only = await operationsToRetry(run.request, deps.ledger)
+    const limits = { limit: run.request.limits.operations, only }
+    await plan(run, planOperations(discovery.nodes, bundles, limits), deps)
   } catch (error) {
     await failRun(runId, error, { phase: 'discovery', origin, signal }, deps.ledger)
   }
@@ -90,17 +93,16 @@ async function plan(run: Run, operations: readonly PlannedOperation[], { ledger 
   if (operations.length === 0) {
     throw new AppError('INTAKE_007', `no code node that ${run.request.agents.join(' or ')} takes was found`)
   }
+  const planHash = sha256(operations.map((one) => `${one.operationId} ${one.bundleHash}`).join('\n'))
   const slices = Math.ceil(operations.length / maxSliceOperations)
   for (let slice = 0; slice < slices; slice++) {
     const part = operations.slice(slice * maxSliceOperations, (slice + 1) * maxSliceOperations)
-    await ledger.plan(run.runId, { slice, operations: part, last: slice === slices - 1 })
+    await ledger.plan(run.runId, { slice, operations: part, last: slice === slices - 1, planHash })
   }
-  const planHash = sha256(operations.map((one) => `${one.operationId} ${one.bundleHash}`).join('\n'))
   await ledger.move(run.runId, {
     from: [{ status: 'running', phase: 'planning' }],
     to: { phase: 'execution' },
     command: 'plan',
-    set: { planHash },
     events: [{ event: 'run.planned', phase: 'planning', origin, data: { operations: operations.length } }],
   })
 }

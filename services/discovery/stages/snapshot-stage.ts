@@ -7,7 +7,7 @@ import type { Producer } from '#queues/producer.ts'
 import { takeSnapshot, type SnapshotDeps } from '../snapshot/take-snapshot.ts'
 
 export type SnapshotStageDeps = SnapshotDeps & {
-  ledger: Pick<Ledger, 'getRun' | 'move'>
+  ledger: Pick<Ledger, 'cancel' | 'getRun' | 'move'>
   producer: Pick<Producer, 'add'>
 }
 

@@ -1,0 +1,82 @@
+import { AppError } from '#domain/error.ts'
+import type { Event } from '#domain/event.ts'
+import { parseJson } from '#domain/json.ts'
+import { eventOfWire, WireEvent, wireEvent } from '#domain/wire-event.ts'
+import { openByteCache } from './byte-cache.ts'
+import { objectKeys } from './object-keys.ts'
+import type { ObjectStore } from './object-store.ts'
+
+type Segment = { projectId: string; runId: string; first: number; last: number }
+type Page = { after: number; limit: number }
+
+/** Archived events: per segment one object of JSON Lines, an event in each, by number. */
+export type EventSegments = {
+  put(segment: Segment, events: readonly Event[]): Promise<void>
+  /** Undefined when there is no such object; STORE_003 when it does not hold what its name says. */
+  get(segment: Segment, page: Page): Promise<Event[] | undefined>
+}
+
+const contentType = 'application/x-ndjson'
+const defaultCacheBytes = 16 * 1024 * 1024
+
+/** Keeps up to `maxCacheBytes` of what it has read, so that a segment that is paged through is fetched once. */
+export function openEventSegments(
+  objects: Pick<ObjectStore, 'get' | 'put'>,
+  { maxCacheBytes = defaultCacheBytes }: { maxCacheBytes?: number } = {},
+): EventSegments {
+  const cache = openByteCache(maxCacheBytes)
+  const underway = new Map<string, Promise<Uint8Array | undefined>>()
+  const fetch = async (key: string): Promise<Uint8Array | undefined> => {
+    const bytes = await getIfThere(objects, key)
+    if (bytes !== undefined) cache.set(key, bytes)
+    return bytes
+  }
+  const read = (key: string): Promise<Uint8Array | undefined> => {
+    const running = underway.get(key)
+    if (running !== undefined) return running
+    const request = fetch(key).finally(() => underway.delete(key))
+    underway.set(key, request)
+    return request
+  }
+  return {
+    async put(segment, events) {
+      const lines = events.map((event) => `${JSON.stringify(wireEvent(event))}\n`)
+      await objects.put(keyOf(segment), lines.join(''), { contentType })
+    },
+    async get(segment, page) {
+      const key = keyOf(segment)
+      const bytes = cache.get(key) ?? (await read(key))
+      return bytes === undefined ? undefined : eventsOf(bytes, segment, page)
+    },
+  }
+}
+
+function keyOf({ projectId, runId, first, last }: Segment): string {
+  return objectKeys.eventSegment(projectId, runId, { first, last })
+}
+
+async function getIfThere(objects: Pick<ObjectStore, 'get'>, key: string): Promise<Uint8Array | undefined> {
+  try {
+    return await objects.get(key)
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'STORE_003') return undefined
+    throw error
+  }
+}
+
+/** Only the lines that are asked for are parsed: event `first` is line 0. */
+function eventsOf(bytes: Uint8Array, segment: Segment, { after, limit }: Page): Event[] {
+  const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString().split('\n')
+  if (lines.length - 1 !== segment.last - segment.first + 1) throw damaged(segment)
+  const from = Math.max(after + 1, segment.first)
+  const wanted = lines.slice(from - segment.first, Math.min(from - segment.first + limit, lines.length - 1))
+  return wanted.map((line, at) => {
+    const wire = WireEvent.safeParse(parseJson(line))
+    if (!wire.success || wire.data.seq !== from + at) throw damaged(segment, wire.error)
+    return eventOfWire(wire.data)
+  })
+}
+
+function damaged(segment: Segment, cause?: unknown): AppError {
+  return new AppError('STORE_003', `object ${keyOf(segment)} does not hold what its name says`, { cause })
+}

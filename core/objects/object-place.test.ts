@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { objectKeys } from './object-keys.ts'
+import { objectPlace } from './object-place.ts'
+
+const hash = 'a0'.repeat(32)
+const runId = 'r00abcdefgh'
+
+describe('objectPlace', () => {
+  it.for([
+    [objectKeys.upload('default', runId), { kind: 'upload', key: objectKeys.upload('default', runId) }],
+    [objectKeys.blob('default', hash), { kind: 'blob', hash }],
+    [objectKeys.tree('default', hash), { kind: 'tree', hash }],
+    [objectKeys.snapshot('default', hash), { kind: 'snapshot', hash }],
+    [objectKeys.attempt('default', hash), { kind: 'attempt', hash }],
+    [objectKeys.bundle('default', hash), { kind: 'bundle', hash }],
+    [objectKeys.nodeIndex('default', `${hash}.python.${hash}.json`), { kind: 'node_index', blobHash: hash }],
+    [objectKeys.composition('default', runId, hash), { kind: 'run_object', runId }],
+    [objectKeys.eventSegment('default', runId, { first: 1, last: 9 }), { kind: 'run_object', runId }],
+    [objectKeys.ledgerMark('default'), { kind: 'ledger_mark' }],
+  ] as const)('reads what object-keys.ts made: %s', ([key, place]) => {
+    expect(objectPlace('default', key)).toEqual(place)
+  })
+
+  it.for([
+    `projects/other/blobs/${hash}`,
+    `projects/default/blobs/${hash}.bak`,
+    `projects/default/blobs/${hash.slice(1)}`,
+    `projects/default/runs/${runId}/notes.txt`,
+    'projects/default/backup.tar',
+  ])('does not know %s', (key) => {
+    expect(objectPlace('default', key)).toBeUndefined()
+  })
+
+  it('knows every kind of key there is', () => {
+    expect(Object.keys(objectKeys)).toHaveLength(10)
+  })
+})

@@ -1,0 +1,67 @@
+import { AppError } from '#domain/error.ts'
+import { sha256 } from '#domain/hash.ts'
+import { newRunId, type OperationId, type RunId } from '#domain/ids.ts'
+import { isEnded, type Run, type RunRequest } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import type { AcceptDeps } from './accept-run.ts'
+
+export type Retry = {
+  /** The run to try again. */
+  run: Run
+  /** Only these of its operations; undefined: all that did not end well. */
+  operations: readonly OperationId[] | undefined
+  idempotencyKey: string | undefined
+  correlation: { requestId: string; traceparent: string | null }
+}
+
+export type RetryDeps = Pick<AcceptDeps, 'producer' | 'idempotency'> & {
+  ledger: Pick<Ledger, 'createRun' | 'getOperation'>
+}
+
+const notWell = ['failed', 'blocked', 'skipped', 'cancelled'] as const
+
+/**
+ * Starts a run over the same upload that does again what did not end well in one that has ended, since a run ends once.
+ * Its patch is put together with what went well before. RUN_006 while the run goes on, INTAKE_007 when there is nothing
+ * to do again, RUN_004 for an operation the run does not have.
+ */
+export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: RunId; status: 'queued' }> {
+  const { run, operations, correlation } = retry
+  if (!isEnded(run.status))
+    throw new AppError('RUN_006', `Run "${run.runId}" has not ended: there is nothing to retry.`)
+  for (const id of operations ?? []) await deps.ledger.getOperation(run.runId, id)
+  if (operations === undefined && !hasUnfinished(run)) {
+    throw new AppError('INTAKE_007', `Every operation of run "${run.runId}" ended well: there is nothing to retry.`)
+  }
+  const { operations: _former, ...former } = run.request
+  const request: RunRequest = {
+    ...former,
+    retryOf: run.runId,
+    ...(operations === undefined ? {} : { operations: [...operations] }),
+  }
+  const runId = await idOf(retry, request, deps)
+  const { projectId, uploadKey } = run
+  const { requestId, traceparent } = correlation
+  const data = { agents: request.agents, retry_of: run.runId }
+  const origin = { kind: 'api', id: requestId } as const
+  const acceptedEvent = { event: 'run.accepted', phase: 'snapshot', origin, data } as const
+  await deps.ledger.createRun({ runId, projectId, request, uploadKey, traceparent, acceptedEvent })
+  await deps.producer.add('snapshots', runId, { v: 1, run_id: runId, traceparent })
+  return { runId, status: 'queued' }
+}
+
+/** A run that ended before it was planned has all its work still to do. */
+function hasUnfinished({ counts }: Run): boolean {
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  return total === 0 || notWell.some((status) => (counts[status] ?? 0) > 0)
+}
+
+/** The new run's id, or the one its idempotency key already stands for. */
+async function idOf({ run, idempotencyKey: key }: Retry, request: RunRequest, deps: RetryDeps): Promise<RunId> {
+  const runId = newRunId(Date.now())
+  if (key === undefined) return runId
+  const bodyHash = sha256(`retry\0${JSON.stringify(request)}`)
+  const holder = await deps.idempotency.claim(run.projectId, key, { runId, bodyHash })
+  if (holder.bodyHash === bodyHash) return holder.runId
+  throw new AppError('INTAKE_005', 'This Idempotency-Key came before with another request.')
+}

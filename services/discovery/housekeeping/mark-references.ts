@@ -1,0 +1,111 @@
+import { AppError } from '#domain/error.ts'
+import type { ProjectId, RunId } from '#domain/ids.ts'
+import type { Run } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import type { Retention } from '#ledger/retention.ts'
+import { objectKeys } from '#objects/object-keys.ts'
+import type { ObjectPlace } from '#objects/object-place.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
+import { getComposition } from '#objects/stored-records.ts'
+import { walkSnapshot } from '#objects/walk-snapshot.ts'
+import { unreachable } from '#domain/unreachable.ts'
+import { openHashSet, type HashSet } from './hash-set.ts'
+
+export type MarkDeps = {
+  ledger: Pick<Ledger, 'getRun'>
+  retention: Pick<Retention, 'retainedRuns' | 'readReferences'>
+  objects: ObjectStore
+}
+
+/**
+ * What the retained runs of a project refer to. Trees are apart from blobs: a repository may hold a file with the very
+ * bytes of a tree object, and that file's hash must not pass for a folder that was looked into.
+ */
+export type Marks = { runs: Set<RunId>; uploads: Set<string> } & Record<
+  'snapshot' | 'tree' | 'blob' | 'bundle' | 'attempt',
+  HashSet
+>
+
+const pageOperations = 1_000
+
+/**
+ * Marks all that the project's runs refer to, ended or not, also those that are just being accepted. Throws what any
+ * read fails with: a reference that could not be followed may not count as none.
+ */
+export async function markReferences(projectId: ProjectId, deps: MarkDeps, signal: AbortSignal): Promise<Marks> {
+  const marks: Marks = {
+    runs: new Set(),
+    uploads: new Set(),
+    snapshot: openHashSet(),
+    tree: openHashSet(),
+    blob: openHashSet(),
+    bundle: openHashSet(),
+    attempt: openHashSet(),
+  }
+  for (const runId of await deps.retention.retainedRuns(projectId)) {
+    signal.throwIfAborted()
+    marks.runs.add(runId)
+    marks.uploads.add(objectKeys.upload(projectId, runId))
+    const run = await knownRun(runId, deps)
+    if (run === undefined) continue
+    marks.uploads.add(run.uploadKey) // a retry has that of the run before it
+    await markSnapshot(run, marks, deps)
+    await markComposition(run, marks, deps)
+    await markOperations(run, marks, deps)
+  }
+  return marks
+}
+
+export function isMarked(place: ObjectPlace, marks: Marks): boolean {
+  switch (place.kind) {
+    case 'blob':
+    case 'tree':
+    case 'snapshot':
+    case 'attempt':
+    case 'bundle':
+      return marks[place.kind].has(place.hash)
+    case 'node_index':
+      return marks.blob.has(place.blobHash)
+    case 'upload':
+      return marks.uploads.has(place.key)
+    case 'run_object':
+      return marks.runs.has(place.runId)
+    case 'ledger_mark':
+      return true
+    default:
+      return unreachable(place)
+  }
+}
+
+/** Undefined for an entry of the index whose run is not there yet, or is being forgotten. */
+async function knownRun(runId: RunId, { ledger }: MarkDeps): Promise<Run | undefined> {
+  try {
+    return await ledger.getRun(runId)
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'RUN_001') return undefined
+    throw error
+  }
+}
+
+async function markSnapshot({ projectId, snapshotId }: Run, marks: Marks, { objects }: MarkDeps): Promise<void> {
+  if (snapshotId === null || !marks.snapshot.add(snapshotId)) return
+  const { tree, blob } = marks
+  await walkSnapshot(objects, { projectId, snapshotId }, { tree: tree.add, blob: (hash) => void blob.add(hash) })
+}
+
+async function markComposition({ runId, projectId, compositionKey }: Run, marks: Marks, deps: MarkDeps): Promise<void> {
+  if (compositionKey === null) return
+  const { files } = await getComposition(deps.objects, projectId, { runId, hash: compositionKey })
+  for (const { baseHash, resultHash } of files) {
+    for (const hash of [baseHash, resultHash]) if (hash !== null) marks.blob.add(hash)
+  }
+}
+
+async function markOperations({ runId }: Run, marks: Marks, { retention }: MarkDeps): Promise<void> {
+  for (let first: number | null = 0; first !== null;) {
+    const page = await retention.readReferences(runId, { first, limit: pageOperations })
+    for (const hash of page.bundleHashes) marks.bundle.add(hash)
+    for (const hash of page.recordHashes) marks.attempt.add(hash)
+    first = page.next
+  }
+}

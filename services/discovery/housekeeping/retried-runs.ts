@@ -1,0 +1,28 @@
+import { AppError } from '#domain/error.ts'
+import type { RunId } from '#domain/ids.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+
+export type RetriedDeps = { ledger: Pick<Ledger, 'activeRuns' | 'getRun'> }
+
+/** The runs that active ones build on: a retry reads what the run before it did until its own end. */
+export async function retriedRuns({ ledger }: RetriedDeps): Promise<ReadonlySet<RunId>> {
+  const retried = new Set<RunId>()
+  for (const active of await ledger.activeRuns()) {
+    let former = await formerOf(active.runId, ledger)
+    while (former !== undefined && !retried.has(former)) {
+      retried.add(former)
+      former = await formerOf(former, ledger)
+    }
+  }
+  return retried
+}
+
+/** A run that is just being accepted, or that a newer version made, names none that this version could know. */
+async function formerOf(runId: RunId, ledger: RetriedDeps['ledger']): Promise<RunId | undefined> {
+  try {
+    return (await ledger.getRun(runId)).request.retryOf
+  } catch (error) {
+    if (error instanceof AppError && (error.code === 'RUN_001' || error.code === 'RUN_005')) return undefined
+    throw error
+  }
+}

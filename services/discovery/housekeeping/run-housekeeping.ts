@@ -1,0 +1,47 @@
+import type { Retention } from '#ledger/retention.ts'
+import { repeatEvery } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
+import { collectObjects, type CollectDeps } from './collect-objects.ts'
+import { forgetEndedRuns, type ForgetDeps } from './forget-ended-runs.ts'
+
+export type HousekeepingDeps = ForgetDeps &
+  CollectDeps & {
+    retention: Pick<Retention, 'inTurn'>
+    log: Pick<Log, 'info' | 'warn'>
+  }
+
+/** A collection reads every folder that a retained run refers to and lists the whole bucket: once an hour will do. */
+const collectRestMs = 3_600_000
+
+/** Looks after what is old, every `everyMs`. The answer stops it, also in the middle of a collection. */
+export function runHousekeeping(deps: HousekeepingDeps, everyMs: number): () => Promise<void> {
+  const stop = new AbortController()
+  const stopRounds = repeatEvery(everyMs, () => keepHouse(deps, stop.signal))
+  return async () => {
+    stop.abort()
+    await stopRounds()
+  }
+}
+
+/**
+ * One round: forgets the runs whose time is over, then, unless another process is at it or did it within the last hour,
+ * collects the objects nobody refers to. Forgetting takes no lease: two at once are harmless, and it is what makes room
+ * in a Redis that is too full for one. Never throws; what it did, or what it failed with, is one line of the log.
+ */
+export async function keepHouse(deps: HousekeepingDeps, signal: AbortSignal): Promise<void> {
+  try {
+    const forgotten = await forgetEndedRuns(deps, signal)
+    const collected = await deps.retention.inTurn(collectRestMs, (lost) =>
+      collectObjects(deps, AbortSignal.any([signal, lost])),
+    )
+    if (collected !== undefined) {
+      const { deleted, deletedBytes, kept, young, unknown } = collected
+      const objects = { deleted, deleted_bytes: deletedBytes, kept, young, unknown }
+      deps.log.info('housekeeping', { runs_forgotten: forgotten, objects })
+    } else if (forgotten > 0) {
+      deps.log.info('housekeeping', { runs_forgotten: forgotten })
+    }
+  } catch (error) {
+    if (!signal.aborted) deps.log.warn('housekeeping was cut short', { error })
+  }
+}

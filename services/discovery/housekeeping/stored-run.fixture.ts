@@ -1,0 +1,184 @@
+import { randomBytes } from 'node:crypto'
+import { packTar } from 'modern-tar'
+import { changeSetId, type ChangeSet } from '#domain/change-set.ts'
+import { newToken, type ProjectId, type RunId } from '#domain/ids.ts'
+import type { PlannedOperation } from '#domain/operation.ts'
+import type { RunRequest } from '#domain/run.ts'
+import { openLedger, type Ledger } from '#ledger/ledger.ts'
+import { openPutPermit } from '#ledger/put-permit.ts'
+import { openRetention, type Retention } from '#ledger/retention.ts'
+import { openBlobStore } from '#objects/blob-store.ts'
+import type { Composition } from '#objects/composition.ts'
+import { putHashedJson } from '#objects/json-object.ts'
+import { objectKeys } from '#objects/object-keys.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
+import { permittedPuts } from '#objects/permitted-puts.ts'
+import { putAttemptRecord, putComposition } from '#objects/stored-records.ts'
+import { aNewRun, anEvent, anOutcome, aPlannedOperation, aRequest } from '#testing/factories.ts'
+import { testLedger } from '#testing/ledger.ts'
+import { testObjects } from '#testing/s3.ts'
+import { nodeIndexCache } from '../stages/node-index-cache.ts'
+import { defaultSnapshotLimits } from '../snapshot/snapshot-limits.ts'
+import { takeSnapshot } from '../snapshot/take-snapshot.ts'
+
+export type TestStores = {
+  ledger: Ledger
+  retention: Retention
+  objects: ObjectStore
+  /** As another process of the services sees them: its puts keep out of the collection's windows. */
+  otherProcess(): ObjectStore
+  project: ProjectId
+  /** Every object there is now counts as put two days ago, until it is put again. */
+  age(): Promise<void>
+  /** Keys of the project's objects, without `projects/<project>/`. */
+  keys(): Promise<string[]>
+  close(): Promise<void>
+}
+
+const twoDaysMs = 2 * 86_400_000
+
+/** Real stores with one thing played: the time of the last put. */
+export async function openTestStores(): Promise<TestStores> {
+  const redis = await testLedger()
+  const s3 = await testObjects()
+  const { project } = s3
+  const aged = new Set<string>()
+  const shown = <T extends { key: string; lastModified: number }>(object: T): T => ({
+    ...object,
+    lastModified: object.lastModified - (aged.has(object.key) ? twoDaysMs : 0),
+  })
+  const objects: ObjectStore = {
+    ...s3.objects,
+    async put(key, body, options) {
+      await s3.objects.put(key, body, options)
+      aged.delete(key)
+    },
+    async *list(prefix, signal) {
+      for await (const object of s3.objects.list(prefix, signal)) yield shown(object)
+    },
+    async stat(key) {
+      const object = await s3.objects.stat(key)
+      return object && shown(object)
+    },
+  }
+  const all = async () => Array.fromAsync(s3.objects.list(`projects/${project}/`))
+  return {
+    ledger: openLedger(redis.redis, { namespace: redis.namespace }),
+    retention: openRetention(redis.redis, redis.namespace),
+    objects,
+    otherProcess: () => permittedPuts(objects, openPutPermit(redis.redis, redis.namespace, 300)),
+    project,
+    age: async () => (await all()).forEach(({ key }) => aged.add(key)),
+    keys: async () => (await all()).map(({ key }) => key.slice(`projects/${project}/`.length)),
+    async close() {
+      await s3.close()
+      await redis.close()
+    },
+  }
+}
+
+export type StoredRun = { runId: RunId; projectId: ProjectId; uploadKey: string; snapshotId: string }
+
+/** A run that was taken in: an upload and a run in the ledger. */
+export async function acceptRun(
+  { ledger, objects, project }: TestStores,
+  files: Readonly<Record<string, string>>,
+  request: Partial<RunRequest> = {},
+): Promise<Omit<StoredRun, 'snapshotId'>> {
+  const runId = aNewRun().runId
+  const uploadKey = objectKeys.upload(project, runId)
+  await objects.put(uploadKey, await tarOf(files))
+  await ledger.createRun(aNewRun({ runId, projectId: project, uploadKey, request: aRequest(request) }))
+  return { runId, projectId: project, uploadKey }
+}
+
+/** Takes the snapshot of an accepted run with the real stage's parts, and refers to it. */
+export async function snapshotRun(
+  run: Omit<StoredRun, 'snapshotId'>,
+  ledger: Ledger,
+  objects: ObjectStore,
+): Promise<StoredRun> {
+  const deps = { objects, blobs: openBlobStore(objects, { maxCacheBytes: 0 }), limits: defaultSnapshotLimits }
+  const { snapshotId } = await takeSnapshot(run, deps, AbortSignal.timeout(30_000))
+  await ledger.move(run.runId, {
+    from: [{ status: 'queued' }],
+    to: { status: 'running', phase: 'planning' },
+    command: 'snapshot',
+    set: { snapshotId },
+    events: [anEvent({ event: 'run.started', phase: 'snapshot' })],
+  })
+  return { ...run, snapshotId }
+}
+
+/** A whole run over `files`, with an object of every kind, stored by the services' own functions. */
+export async function storeRun(stores: TestStores, files: Readonly<Record<string, string>>): Promise<StoredRun> {
+  const { ledger, objects, project } = stores
+  const run = await snapshotRun(await acceptRun(stores, files), ledger, objects)
+  const { runId } = run
+  const own = randomBytes(8).toString('hex')
+  const blob = await openBlobStore(objects, { maxCacheBytes: 0 }).put(project, Buffer.from(`composed ${own}`))
+  await nodeIndexCache(objects, project).put(`${blob}.python.none.json`, { skipped: own })
+  const bundleHash = await putHashedJson(objects, (hash) => objectKeys.bundle(project, hash), { own })
+  const operation = aPlannedOperation('greet', { bundleHash })
+  await ledger.plan(runId, { slice: 0, operations: [operation], last: true })
+  await ledger.move(runId, {
+    from: [{ status: 'running' }],
+    to: { phase: 'execution' },
+    command: 'planned',
+    events: [anEvent({ event: 'run.planned', phase: 'planning' })],
+  })
+  await settle(runId, operation, stores)
+  await objects.put(objectKeys.eventSegment(project, runId, { first: 1, last: 2 }), '{}\n')
+  const composed = { path: 'a.py', baseHash: null, resultHash: blob, changeSetIds: [], evidence: [] }
+  const composition: Composition = { v: 1, runId, of: 'proposed', files: [composed], conflicts: [] }
+  const compositionKey = await putComposition(objects, project, composition)
+  await ledger.move(runId, {
+    from: [{ status: 'running' }],
+    to: { status: 'completed' },
+    command: 'complete',
+    set: { compositionKey },
+    events: [anEvent({ event: 'run.completed', phase: 'review' })],
+  })
+  return run
+}
+
+async function settle(runId: RunId, operation: PlannedOperation, { ledger, objects, project }: TestStores) {
+  const { operationId, bundle, bundleHash, node } = operation
+  const { taken } = await ledger.dispatch(runId, 1)
+  const answer = await ledger.claim({ runId, operationId, dispatch: taken[0]?.dispatch ?? 0 }, newToken())
+  if (answer.kind !== 'claimed') throw new Error(`the operation is ${answer.kind}`)
+  const files: ChangeSet['files'] = [{ kind: 'create', path: 'new.py', content: 'x = 1\n' }]
+  const setId = changeSetId(operationId, files)
+  const changeSet: ChangeSet = { changeSetId: setId, operationId, bundle, nodeId: node.nodeId, files, evidence: [] }
+  const outcome = anOutcome({ changeSetId: setId, changedFiles: ['new.py'] })
+  const recordHash = await putAttemptRecord(objects, project, {
+    ...emptyRecord,
+    runId,
+    operationId,
+    bundle,
+    bundleHash,
+    changeSet,
+    outcome,
+  })
+  await ledger.settle(answer.attempt, 1, { outcome: { ...outcome, recordHash }, events: [] })
+}
+
+const emptyRecord = {
+  v: 1 as const,
+  attempt: 1,
+  model: 'none',
+  versions: {},
+  startedAt: 0,
+  messages: [],
+  replies: [],
+  tools: [],
+  reads: { contents: {}, listings: {}, absences: [] },
+}
+
+async function tarOf(files: Readonly<Record<string, string>>): Promise<Uint8Array> {
+  const entries = Object.entries(files).map(([name, body]) => ({
+    header: { name, size: Buffer.byteLength(body) },
+    body,
+  }))
+  return packTar(entries)
+}
