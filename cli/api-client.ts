@@ -13,11 +13,17 @@ export type WireRequest = {
   paths?: readonly string[]
   accept: 'none' | 'auto'
   limits?: { operations: number }
+  error_policy?: string
+  priority?: number
 }
 
 export type ApiClient = {
   /** Sends the archive as it is read. Safe to call once; not repeated by itself. */
   submit(submission: { request: WireRequest; archive: AsyncIterable<Uint8Array> }): Promise<RunAccepted>
+  /** Asks that the run stop; it ends a moment later. RUN_007 when it has ended otherwise. */
+  cancel(runId: string, reason?: string): Promise<RunAccepted>
+  /** Starts a run that does again what did not end well, or the named operations. Safe to call once. */
+  retry(runId: string, operations: readonly string[]): Promise<RunAccepted>
   getRun(runId: string): Promise<RunView>
   listRuns(page: { before?: string; limit: number }): Promise<RunPage>
   /** Waits on the server up to `waitMs` (at most 10,000) for the first event after `after`. */
@@ -49,6 +55,9 @@ export function openApiClient(options: { url: string; token: string | undefined;
       })
       return RunAccepted.parse(await answer.body.json())
     },
+    cancel: (runId, reason) => postJson(connection, `${runPath(runId)}/cancel`, reason === undefined ? {} : { reason }),
+    retry: (runId, operations) =>
+      postJson(connection, `${runPath(runId)}/retry`, operations.length === 0 ? {} : { operations }),
     getRun: (runId) => get(runPath(runId), RunView),
     listRuns: (page) => get('/v1/runs', RunPage, page),
     readEvents: (runId, { after, limit, waitMs }) =>
@@ -76,7 +85,14 @@ async function getJson<T>(
   return schema.parse(await answer.body.json())
 }
 
-type Outgoing = { method: 'GET' | 'POST'; headers?: Record<string, string>; body?: Readable }
+async function postJson(connection: Connection, path: string, document: object): Promise<RunAccepted> {
+  const headers = { 'content-type': 'application/json', 'idempotency-key': randomUUID() }
+  const body = JSON.stringify(document)
+  const answer = await send(connection, path, { method: 'POST', headers, body })
+  return RunAccepted.parse(await answer.body.json())
+}
+
+type Outgoing = { method: 'GET' | 'POST'; headers?: Record<string, string>; body?: Readable | string }
 
 async function send(connection: Connection, path: string, outgoing: Outgoing): Promise<Dispatcher.ResponseData> {
   const { url, token, agent, signal } = connection

@@ -2,16 +2,19 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { z } from 'zod'
 import type { CliContext } from './cli-context.ts'
+import { addCancelCommand } from './commands/cancel.ts'
 import { addCheckCommand } from './commands/check.ts'
 import { addDiffCommand } from './commands/diff.ts'
 import { addDiscoverCommand } from './commands/discover.ts'
 import { addQueriesCommand } from './commands/queries.ts'
+import { addRetryCommand } from './commands/retry.ts'
 import { addRunCommand } from './commands/run.ts'
 import { addRunsCommand } from './commands/runs.ts'
 import { addShowCommand } from './commands/show.ts'
 import { addSubmitCommand } from './commands/submit.ts'
 import { addUpCommand } from './commands/up.ts'
 import { addVerifyCommand } from './commands/verify.ts'
+import { addWatchCommand } from './commands/watch.ts'
 
 const Package = z.object({ version: z.string() })
 
@@ -32,9 +35,12 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addRunCommand(program, context)
   addUpCommand(program, context)
   addSubmitCommand(program, context)
+  addWatchCommand(program, context)
   addRunsCommand(program, context)
   addShowCommand(program, context)
   addDiffCommand(program, context)
+  addCancelCommand(program, context)
+  addRetryCommand(program, context)
   addVerifyCommand(program, context)
   addDiscoverCommand(program, context)
   addCheckCommand(program, context)

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { isModelServer } from '../model-server.ts'
 
 /** `a,b` as a list without empty entries; given twice, both count. */
@@ -21,6 +21,17 @@ export function positiveUpTo(most: number): (text: string) => number {
     if (value > most) throw new InvalidArgumentError(`It must be at most ${most}.`)
     return value
   }
+}
+
+export function priorityNumber(text: string): number {
+  if (!/^\d$/.test(text)) throw new InvalidArgumentError('It must be a whole number, 0 to 9.')
+  return Number(text)
+}
+
+/** What becomes of the others when an operation does not end well. */
+export function errorPolicyOption(): Option {
+  const meaning = 'when an operation fails: go on, skip what waits for it (the default), or stop the run'
+  return new Option('--error-policy <policy>', meaning).choices(['continue', 'skip_downstream', 'stop_run'])
 }
 
 export function portNumber(text: string): number {

@@ -3,12 +3,22 @@ import type { CliContext } from '../cli-context.ts'
 import { runOnce } from '../run/run-once.ts'
 import { defaultWorkers } from '../stack/default-workers.ts'
 import { namedAgents } from './named-agents.ts'
-import { commaList, modelChoice, positiveInteger, positiveUpTo } from './option-parsers.ts'
+import {
+  commaList,
+  errorPolicyOption,
+  modelChoice,
+  positiveInteger,
+  positiveUpTo,
+  priorityNumber,
+} from './option-parsers.ts'
 
 type RunOptions = {
   agents?: string[]
   paths?: string[]
   limit?: number
+  errorPolicy?: string
+  priority?: number
+  resume?: string
   accept: 'none'
   out?: string
   apply?: true
@@ -30,6 +40,9 @@ export function addRunCommand(program: Command, context: CliContext): void {
     .addOption(
       new Option('--accept <what>', 'which changes are accepted by themselves').choices(['none']).default('none'),
     )
+    .addOption(errorPolicyOption())
+    .option('--priority <number>', 'of this run among others, 0 (first) to 9', priorityNumber)
+    .option('--resume <run>', 'follow a run that is there, instead of submitting the folder, to its patch')
     .option('-o, --out <file>', 'where the patch goes (default: remora-<run id>.patch)')
     .option('--apply', 'apply the patch to the folder')
     .option('--events <file>', 'write every event to a file, one JSON line each')
@@ -37,8 +50,23 @@ export function addRunCommand(program: Command, context: CliContext): void {
     .option('--model <url>', 'model server, or "rehearsal" (default: REMORA_MODEL_URLS, else rehearsal)', modelChoice)
     .option('--json', 'print events as JSON Lines, and the result as the last line')
     .action(async (path: string, options: RunOptions, command: Command) => {
-      const { json = false, apply = false, ...others } = options
-      const named = await namedAgents(options.agents, command)
-      await runOnce({ path, json, apply, ...others, ...named }, context)
+      const { json = false, apply = false, out, events, workers, model, resume, ...submission } = options
+      const files = { ...(out === undefined ? {} : { out }), ...(events === undefined ? {} : { events }) }
+      const order = { path, json, apply, workers, model, ...files }
+      if (resume !== undefined) {
+        refuseWithResume(submission, command)
+        return runOnce({ ...order, source: { kind: 'resume', runId: resume }, known: [] }, context)
+      }
+      const { agents, known } = await namedAgents(options.agents, command)
+      await runOnce({ ...order, source: { kind: 'folder', submission: { ...submission, agents } }, known }, context)
     })
+}
+
+/** What a run does was decided when it was submitted. */
+function refuseWithResume(given: Partial<RunOptions>, command: Command): void {
+  const { accept: _always, ...chosen } = given
+  const [name] = Object.keys(chosen)
+  if (name === undefined) return
+  const option = command.options.find((one) => one.attributeName() === name)
+  command.error(`error: ${option?.long ?? name} cannot be used with --resume: the run was submitted with its own`)
 }

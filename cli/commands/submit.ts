@@ -3,9 +3,16 @@ import type { CliContext } from '../cli-context.ts'
 import { runningService } from '../run/reach-service.ts'
 import { packSource, submitSource } from '../run/submit-source.ts'
 import { namedAgents } from './named-agents.ts'
-import { commaList, positiveInteger } from './option-parsers.ts'
+import { commaList, errorPolicyOption, positiveInteger, priorityNumber } from './option-parsers.ts'
 
-type SubmitOptions = { agents?: string[]; paths?: string[]; limit?: number; json?: true }
+type SubmitOptions = {
+  agents?: string[]
+  paths?: string[]
+  limit?: number
+  errorPolicy?: string
+  priority?: number
+  json?: true
+}
 
 /** `remora submit`: hands a folder to a running service and returns at once. */
 export function addSubmitCommand(program: Command, context: CliContext): void {
@@ -16,6 +23,8 @@ export function addSubmitCommand(program: Command, context: CliContext): void {
     .option('-a, --agents <names>', 'agents to run, separated by commas', commaList)
     .option('--paths <globs...>', 'only files that match one of these')
     .option('--limit <count>', 'at most so many operations', positiveInteger)
+    .addOption(errorPolicyOption())
+    .option('--priority <number>', 'of this run among others, 0 (first) to 9', priorityNumber)
     .option('--json', 'print one JSON document')
     .action(async (path: string, { json, ...options }: SubmitOptions, command: Command) => {
       const { agents } = await namedAgents(options.agents, command)

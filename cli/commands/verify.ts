@@ -1,29 +1,34 @@
 import type { Command } from 'commander'
-import type { Redis } from 'ioredis'
 import { AppError } from '#domain/error.ts'
 import { connectRedis } from '#platform/connect-redis.ts'
+import type { StorageConfig } from '#platform/env.ts'
 import { RunId } from '#domain/ids.ts'
-import { openLedger, type Ledger } from '#ledger/ledger.ts'
+import { openLedger } from '#ledger/ledger.ts'
+import type { Verification } from '#ledger/verify.ts'
+import type { ProofDeps } from '#proof/verify-run.ts'
 import type { CliContext } from '../cli-context.ts'
 import { orInterrupted } from '../or-interrupted.ts'
 import { startEmbedded } from '../run/reach-service.ts'
-import { findRunningStack } from '../stack/stack-access.ts'
+import { findRunningStack, type StackAccess } from '../stack/stack-access.ts'
+import type { Stack } from '../stack/start-stack.ts'
 
 type VerifyOptions = { json?: true }
-type Verification = Awaited<ReturnType<Ledger['verify']>>
 
-/** `remora verify RUN`: derives the run's state from its events again and prints every difference. Exit code 1 on any. */
+/**
+ * `remora verify RUN`: derives the run's state again from its events and stored objects, looks for what it has left, and
+ * prints every violation. Exit code 1 on any.
+ */
 export function addVerifyCommand(program: Command, context: CliContext): void {
   program
     .command('verify')
-    .description("check a run's state against its events; exit code 1 on any violation")
+    .description("check a run's state against its events and objects; exit code 1 on any violation")
     .argument('<run>', 'run id')
     .option('--json', 'print one JSON document')
     .action(async (runId: string, options: VerifyOptions) => {
       const parsed = RunId.safeParse(runId)
       if (!parsed.success) throw new AppError('RUN_001', `There is no run "${runId}".`)
-      const verification = await withRedis(context, (redis) =>
-        orInterrupted(openLedger(redis).verify(parsed.data), context.signal),
+      const verification = await withStores(context, (stores) =>
+        withProof(stores, (verifyRun) => orInterrupted(verifyRun(parsed.data), context.signal)),
       )
       const document = { run_id: runId, ok: verification.violations.length === 0, ...verification }
       context.io.out(options.json ? `${JSON.stringify(document)}\n` : describe(runId, verification))
@@ -31,36 +36,55 @@ export function addVerifyCommand(program: Command, context: CliContext): void {
     })
 }
 
-/** REMORA_REDIS_URL, else that of the stack that runs in the data folder, else the embedded data. */
-async function withRedis<T>(context: CliContext, use: (redis: Redis) => Promise<T>): Promise<T> {
+/** Those of REMORA_REDIS_URL and its kin, else of the stack that runs in the data folder, else the embedded data. */
+async function withStores<T>(context: CliContext, use: (stores: StorageConfig) => Promise<T>): Promise<T> {
   const { storage, dataDir, apiUrl } = context.config
-  if (storage !== undefined) return withConnection(storage.redisUrl, use)
+  if (storage !== undefined) return use(storage)
   const running = await findRunningStack(dataDir)
-  if (running !== undefined && (apiUrl ?? running.url) === running.url) return withConnection(running.redisUrl, use)
+  if (running !== undefined && (apiUrl ?? running.url) === running.url) return use(storesOf(running))
   if (apiUrl !== undefined) {
-    const advice = 'call it in the folder of the stack, or set REMORA_REDIS_URL to that of the service'
-    throw new AppError('CONFIG_001', `verify reads Redis itself, which ${apiUrl} does not tell: ${advice}`)
+    const advice = 'call it in the folder of the stack, or set REMORA_REDIS_URL and REMORA_S3_… to those of the service'
+    throw new AppError('CONFIG_001', `verify reads Redis and S3 themselves, which ${apiUrl} does not tell: ${advice}`)
   }
   const stack = await startEmbedded({ workers: 0 }, context)
   try {
-    return await withConnection(stack.redisUrl, use)
+    return await use(storesOf(stack))
   } finally {
     await stack.stop()
   }
 }
 
-async function withConnection<T>(url: string, use: (redis: Redis) => Promise<T>): Promise<T> {
-  // The command that fails says what is wrong with the connection.
-  const { redis } = connectRedis(url, { retries: 1, connectTimeoutMs: 2_000 }, { warn: () => {} })
+function storesOf({ redisUrl, s3 }: StackAccess | Stack): StorageConfig {
+  const { endpoint, bucket, region, accessKeyId, secretAccessKey } = s3
+  return { redisUrl, s3: { endpoint, bucket, region, credentials: { accessKeyId, secretAccessKey } } }
+}
+
+type Verify = (runId: RunId) => Promise<Verification>
+
+/** The S3 client and BullMQ are loaded only when they are needed: they are most of what there is to load. */
+async function withProof<T>({ redisUrl, s3 }: StorageConfig, use: (verify: Verify) => Promise<T>): Promise<T> {
+  const { openEventSegments } = await import('#objects/event-segments.ts')
+  const { openS3ObjectStore } = await import('#objects/s3-object-store.ts')
+  const { openProducer } = await import('#queues/producer.ts')
+  const { verifyRun } = await import('#proof/verify-run.ts')
+  // The command that fails says what is wrong with a connection.
+  const log = { warn: () => {} }
+  const { redis } = connectRedis(redisUrl, { retries: 1, connectTimeoutMs: 2_000 }, log)
+  const objects = openS3ObjectStore(s3)
+  const queues = openProducer({ redisUrl, log })
+  const ledger = openLedger(redis, { archive: openEventSegments(objects) })
+  const deps: ProofDeps = { ledger, objects, queues }
   try {
-    return await use(redis)
+    return await use((runId) => verifyRun(runId, deps))
   } finally {
+    await queues.close()
     redis.disconnect()
+    objects.close()
   }
 }
 
 function describe(runId: string, { violations, events, operations }: Verification): string {
   const head = `${runId}: ${events} events, ${operations} operations, `
-  if (violations.length === 0) return `${head}no violation of invariants 1 to 6\n`
+  if (violations.length === 0) return `${head}no violation of invariants 1 to 8\n`
   return `${[`${head}${violations.length} violations`, ...violations.map((v) => `  ${v.invariant}: ${v.message}`)].join('\n')}\n`
 }

@@ -8,7 +8,15 @@ import { failedOperations, type AgentProgress, type ProgressState } from './prog
 /** What became of the patch. */
 export type PatchResult = { path: string; applied: boolean; hint: string } | undefined
 
-export type ReportParts = { state: ProgressState; run: RunView; patch: PatchResult; conflicts: readonly ConflictLine[] }
+/** A patch that was not fetched, and the command that prints it. */
+export type UnfetchedPatch = { printedBy: string }
+
+export type ReportParts = {
+  state: ProgressState
+  run: RunView
+  patch: PatchResult | UnfetchedPatch
+  conflicts: readonly ConflictLine[]
+}
 export type ConflictLine = { changeSetId: string; code: string; reason: string }
 
 const shownFailures = 5
@@ -102,9 +110,10 @@ function conflictLines(run: RunView, conflicts: readonly ConflictLine[], paint: 
   return [paint('yellow', `${plural(run.conflicts, 'change set')} left out of the patch:`), ...lines, ...rest]
 }
 
-function patchLines(run: RunView, patch: PatchResult, paint: Paint): string[] {
+function patchLines(run: RunView, patch: ReportParts['patch'], paint: Paint): string[] {
   if (run.status !== 'completed') return []
   if (patch === undefined) return ['Nothing to change: no patch was written.']
+  if ('printedBy' in patch) return [`Its patch: ${patch.printedBy}`]
   if (patch.applied) return [`Proposed patch: ${patch.path}`, paint('green', 'Applied.')]
   return [`Proposed patch: ${patch.path}`, `Apply it:       ${patch.hint}`]
 }

@@ -17,7 +17,8 @@ const firstPauseMs = 200
 
 /**
  * Tells `follower` every event of the run, in order, each once, from the first one to the run's end; resolves to the
- * status it ended with. A service that does not answer is asked again for about 12 s.
+ * status it ended with. A service that does not answer is asked again for about 12 s. It asks for pages instead of the
+ * live stream: they come a thousand events at a time, through any proxy, and each tells how the run stands.
  */
 export async function followRun(
   runId: string,

@@ -18,6 +18,8 @@ export type Service = {
 export type StackChoice = {
   /** Worker processes; 0 is enough to look at former runs. */
   workers: number
+  /** Also without workers: enough to end a run. */
+  discovery?: boolean
   /** As `--model` says it: a URL, `rehearsal`, or undefined for what the environment says. */
   model?: string | undefined
 }
@@ -44,9 +46,9 @@ export async function reachService(choice: StackChoice, context: CliContext): Pr
 }
 
 /** The runs there are: those of a running service (see `findService`), else those kept in the data folder. */
-export async function reachRuns(context: CliContext): Promise<Service> {
+export async function reachRuns(context: CliContext, choice: StackChoice = { workers: 0 }): Promise<Service> {
   const client = await findService(context)
-  if (client === undefined) return reachService({ workers: 0 }, context)
+  if (client === undefined) return reachService(choice, context)
   return { client, signal: context.signal, stack: undefined, close: client.close }
 }
 
@@ -77,6 +79,7 @@ export async function startEmbedded(
   return startStack({
     dataDir: config.dataDir,
     workers: choice.workers,
+    ...(choice.discovery === undefined ? {} : { discovery: choice.discovery }),
     port: choice.port ?? 0,
     model: { urls: modelOf(choice.model ?? config.modelUrls), name: config.modelName, apiKey: config.modelApiKey },
     token: config.token,

@@ -3,7 +3,7 @@ import type { AgentProgress } from '../progress/progress-state.ts'
 import type { ReportParts } from '../progress/result-report.ts'
 
 /**
- * The last line of `remora run --json`. `patch` is null when the run proposes no change or did not complete;
+ * The last line of `remora run --json`. `patch` is null when the run proposes no change, did not complete, or is watched;
  * `earlierRuns` are those the stack went on with beside this one.
  */
 export function resultView({ state, run, patch, conflicts }: ReportParts, earlierRuns: readonly string[] = []) {
@@ -26,9 +26,14 @@ export function resultView({ state, run, patch, conflicts }: ReportParts, earlie
       })),
       conflict_count: run.conflicts,
       earlier_runs: earlierRuns,
-      patch: patch === undefined ? null : { path: patch.path, applied: patch.applied, apply_with: patch.hint },
+      patch: patchView(patch),
     },
   }
+}
+
+function patchView(patch: ReportParts['patch']) {
+  if (patch === undefined || 'printedBy' in patch) return null
+  return { path: patch.path, applied: patch.applied, apply_with: patch.hint }
 }
 
 function agentView({ succeeded, unchanged, skipped, failed, tokens, workMs }: AgentProgress) {

@@ -4,48 +4,56 @@ import type { ApiClient } from '../api-client.ts'
 import type { RunView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { silentServers } from '../model-server.ts'
-import type { Packed } from '../pack-folder.ts'
 import { openPaint } from '../progress/paint.ts'
-import { renderReport, type ConflictLine, type PatchResult } from '../progress/result-report.ts'
+import { renderReport, type PatchResult } from '../progress/result-report.ts'
 import { applyHint, applyPatch, requireFolder } from './apply-patch.ts'
 import { exitCodeOf } from './exit-code.ts'
+import { firstConflicts } from './first-conflicts.ts'
 import { followRun } from './follow-run.ts'
 import { requireKnown } from './known-agents.ts'
 import { openLineFile, requireWritable, writeWhole } from './output-file.ts'
-import { reachService, type Service } from './reach-service.ts'
+import { reachRuns, reachService, type Service } from './reach-service.ts'
 import { resultView } from './result-view.ts'
 import { shownPath } from './shown-path.ts'
 import { showProgress, type ShownProgress } from './show-progress.ts'
 import { packSource, submitSource, type Submission } from './submit-source.ts'
 import { goingOnWith, unfinishedRuns, whatBecameOf } from './unfinished-runs.ts'
 
-export type RunOrder = Submission & {
+/** What is followed: a folder's new run, a run that is there, or one that tries another again. */
+export type RunSource =
+  | { kind: 'folder'; submission: Submission }
+  | { kind: 'resume'; runId: string }
+  | { kind: 'retry'; runId: string; operations: readonly string[] }
+
+export type RunOrder = {
+  source: RunSource
+  /** What is worked on, and where the patch is applied. */
   path: string
   /** Undefined: `remora-<run id>.patch` in the current folder. */
   out?: string
   apply: boolean
   events?: string
   workers: number
-  model?: string
+  model?: string | undefined
   json: boolean
   /** Agents of this installation; a running service may have others. */
   known: readonly string[]
 }
 
-const conflictsShown = 5
-const conflictPages = 20
-
 /**
- * The whole way from a folder to a patch: checks that can fail cheaply, service, submission, progress, patch, report.
+ * The whole way from a folder, or a run there is, to a patch: checks that can fail cheaply, service, submission,
+ * progress, patch, report.
  * Stops what it started, also when it throws.
  */
 export async function runOnce(order: RunOrder, context: CliContext): Promise<void> {
-  const packed = await checkFirst(order, context)
+  const start = await checkFirst(order, context)
   const events = order.events === undefined ? undefined : await openLineFile(resolve(context.cwd, order.events))
   try {
-    const service = await reachService({ workers: order.workers, model: order.model }, context)
+    const choice = { workers: order.workers, model: order.model }
+    const isNew = order.source.kind === 'folder'
+    const service = isNew ? await reachService(choice, context) : await reachRuns(context, choice)
     try {
-      await runOn(service, order, { context, packed, onLine: events?.add })
+      await runOn(service, order, { context, start, onLine: events?.add })
     } finally {
       await service.close()
     }
@@ -55,23 +63,35 @@ export async function runOnce(order: RunOrder, context: CliContext): Promise<voi
 }
 
 /** Everything that can be wrong with the call is said before anything is started or made. */
-async function checkFirst(order: RunOrder, context: CliContext): Promise<Packed> {
+async function checkFirst(order: RunOrder, context: CliContext): Promise<StartRun> {
   const { config, cwd } = context
-  if (config.apiUrl === undefined) requireKnown(order.agents, order.known)
+  const { source } = order
+  if (source.kind === 'folder' && config.apiUrl === undefined) requireKnown(source.submission.agents, order.known)
   if (order.apply) await requireFolder(resolve(cwd, order.path))
   await requireWritable(resolve(cwd, order.out ?? 'remora.patch'))
-  return packSource(order.path, context)
+  if (source.kind !== 'folder') return (client) => startAgain(client, source)
+  const packed = await packSource(order.path, context)
+  return (client) => submitSource(client, source.submission, packed)
 }
 
-type Running = { context: CliContext; packed: Packed; onLine: ((line: string) => void) | undefined }
+/** Answers the id of the run to follow. */
+type StartRun = (client: ApiClient) => Promise<string>
+
+async function startAgain(client: ApiClient, source: Exclude<RunSource, { kind: 'folder' }>): Promise<string> {
+  if (source.kind === 'resume') return (await client.getRun(source.runId)).run_id
+  return (await client.retry(source.runId, source.operations)).run_id
+}
+
+type Running = { context: CliContext; start: StartRun; onLine: ((line: string) => void) | undefined }
 
 async function runOn({ client, stack, signal: ended }: Service, order: RunOrder, running: Running): Promise<void> {
-  const { context, packed, onLine } = running
+  const { context, start, onLine } = running
   const { io, config } = context
   if (stack !== undefined) io.err(await modelLine(order.model ?? config.modelUrls ?? 'rehearsal', ended))
-  const earlier = stack === undefined ? [] : await unfinishedRuns(client)
+  const unfinished = stack === undefined ? [] : await unfinishedRuns(client)
+  const earlier = unfinished.filter((id) => order.source.kind !== 'resume' || id !== order.source.runId)
   io.err(goingOnWith(earlier))
-  const runId = await submitSource(client, order, packed)
+  const runId = await start(client)
   const progress = showProgress(runId, { json: order.json, onLine }, context)
   try {
     await followRun(runId, progress, { client, signal: ended })
@@ -130,18 +150,4 @@ async function report(
   else context.io.out(`\n${renderReport({ state, run, patch, conflicts }, openPaint(context.colored))}`)
   if (!order.json) context.io.out(await whatBecameOf(earlier, client))
   context.io.exit(exitCodeOf(run.status, state))
-}
-
-async function firstConflicts(client: ApiClient, run: RunView): Promise<ConflictLine[]> {
-  const found: ConflictLine[] = []
-  let cursor: string | undefined
-  for (let pages = 0; found.length < Math.min(run.conflicts, conflictsShown) && pages < conflictPages; pages++) {
-    const page = await client.listChanges(run.run_id, { ...(cursor === undefined ? {} : { cursor }), limit: 100 })
-    for (const { change_set_id: changeSetId, conflict } of page.changes) {
-      if (conflict !== undefined) found.push({ changeSetId, code: conflict.error_code, reason: conflict.reason })
-    }
-    if (page.next === null) break
-    cursor = page.next
-  }
-  return found.slice(0, conflictsShown)
 }

@@ -10,6 +10,8 @@ export type Submission = {
   agents: readonly string[]
   paths?: readonly string[]
   limit?: number
+  errorPolicy?: string
+  priority?: number
   accept: 'none'
 }
 
@@ -32,12 +34,14 @@ export async function packSource(path: string, { cwd, io, signal }: CliContext):
 
 /** Sends what was packed; answers the run's id. */
 export async function submitSource(client: ApiClient, submission: Submission, packed: Packed): Promise<string> {
-  const { agents, accept, paths, limit } = submission
+  const { agents, accept, paths, limit, errorPolicy, priority } = submission
   const request = {
     agents,
     accept,
     ...(paths === undefined ? {} : { paths }),
     ...(limit === undefined ? {} : { limits: { operations: limit } }),
+    ...(errorPolicy === undefined ? {} : { error_policy: errorPolicy }),
+    ...(priority === undefined ? {} : { priority }),
   }
   const accepted = await client.submit({ request, archive: packed.stream })
   return accepted.run_id

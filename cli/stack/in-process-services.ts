@@ -20,7 +20,7 @@ export async function startInProcess(options: {
   if (options.discovery) {
     const { startDiscovery } = await import('../../services/discovery/discovery-service.ts')
     const { parseConfig } = await import('../../services/discovery/config.ts')
-    const discovery = await startDiscovery(parseConfig(env).discovery, { log })
+    const discovery = await startDiscovery({ ...parseConfig(env).discovery, isAlone: true }, { log })
     releaser.add('discovery', discovery.close)
   }
   return { url: api.url }

@@ -8,6 +8,13 @@ const access = {
   url: 'http://127.0.0.1:8420',
   token: 'not for others',
   redisUrl: 'redis://127.0.0.1:6379',
+  s3: {
+    endpoint: 'http://127.0.0.1:4568',
+    bucket: 'remora',
+    region: 'us-east-1',
+    accessKeyId: 'someone',
+    secretAccessKey: 'not for others either',
+  },
 }
 
 let dir = ''

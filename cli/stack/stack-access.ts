@@ -5,8 +5,16 @@ import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
 import { identify, isAlive, ProcessIdentity } from '../process-identity.ts'
 
+const S3Access = z.object({
+  endpoint: z.string(),
+  bucket: z.string(),
+  region: z.string(),
+  accessKeyId: z.string(),
+  secretAccessKey: z.string(),
+})
+
 /** How another command on this machine reaches the stack that runs in a data folder. */
-const StackAccess = z.object({ url: z.string(), token: z.string(), redisUrl: z.string() })
+const StackAccess = z.object({ url: z.string(), token: z.string(), redisUrl: z.string(), s3: S3Access })
 export type StackAccess = z.infer<typeof StackAccess>
 
 const AccessFile = StackAccess.extend({ owner: ProcessIdentity })

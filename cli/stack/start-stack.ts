@@ -16,8 +16,10 @@ import { startWorkerPool, type WorkerPool } from './worker-pool.ts'
 export type StackOptions = {
   /** Everything lives here and stays: Redis' append-only file, objects, the log. */
   dataDir: string
-  /** Worker processes; 0 starts neither workers nor discovery nor a model, enough to read former runs. */
+  /** Worker processes; 0 starts neither workers nor a model, enough to read former runs. */
   workers: number
+  /** Without it nothing moves runs on; where there are workers there is discovery. */
+  discovery?: boolean
   /** Of the API; 0 takes a free one. */
   port: number
   model: ModelAccess
@@ -82,9 +84,12 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   const stores = storeEnv({ redisUrl: redis.url, s3, logLevel: options.logLevel })
   const workers = options.workers === 0 ? undefined : await startWorkers(options, stores, { log, releaser })
   const env = servicesEnv(stores, { token, port: options.port })
-  const { url } = await startInProcess({ env, discovery: workers !== undefined, log: log.entry, releaser })
+  const discovery = workers !== undefined || options.discovery === true
+  const { url } = await startInProcess({ env, discovery, log: log.entry, releaser })
   options.signal.throwIfAborted()
-  const access = { url, token, redisUrl: redis.url }
+  const { endpoint, bucket, region, accessKeyId, secretAccessKey } = s3
+  const s3Access = { endpoint, bucket, region, accessKeyId, secretAccessKey }
+  const access = { url, token, redisUrl: redis.url, s3: s3Access }
   if (workers !== undefined) releaser.add('access', await publishAccess(options.dataDir, access))
   return assemble({ url, token, releaser }, { redis, s3, workers, failure: watchParts({ redis, s3, workers }) })
 }

@@ -156,6 +156,8 @@ describe('remora up', () => {
     const submitted = await inFolder('submit', '.', '--agents', 'lint')
     expect(submitted).toMatchObject({ code: 0, err: expect.not.stringContaining('remora:') })
     const runId = submitted.out.trim()
+    const watched = await inFolder('watch', runId)
+    expect(watched).toMatchObject({ code: 0, out: expect.stringContaining(`Its patch: remora diff ${runId}`) })
     await until(async () => (await inFolder('show', runId)).out.includes('completed'))
     expect((await inFolder('show', runId)).out).toMatch(
       /\nstatus +completed\n[^]*\n\S+ {2}succeeded +lint {2}a\.py price/,

@@ -208,6 +208,13 @@ describe('loadBundles', () => {
     expect(message).toContain('second/bundle.yaml:2:1 second waits for itself')
   })
 
+  it('refuses a bundle that names itself in after, loaded alone or with others, and says so once', async () => {
+    await write({ 'first/bundle.yaml': named('first', 'first'), 'first/tools/probe.pym': script })
+    const fault = 'first/bundle.yaml:2:9 first waits for itself'
+    expect(await faultOf(loadBundle(join(dir, 'first')))).toBe(fault)
+    expect(await faultOf(loadBundles(dir))).toBe(fault)
+  })
+
   it('refuses a bundle whose folder has another name: the folder is what requests name', async () => {
     await write({ 'probe/bundle.yaml': named('other', ''), 'probe/tools/probe.pym': script })
     const fault = 'probe/bundle.yaml:1:1 the name other differs from that of its folder, probe'

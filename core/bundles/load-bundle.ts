@@ -56,7 +56,8 @@ export function findFolderFaults(bundles: readonly ReadBundle[]): BundleFault[] 
     const unknown = (bundle.file?.after ?? []).flatMap((other, index) =>
       afterOf.has(other) ? [] : [fault(['after', index], `after names ${other}, which is no bundle of this folder`)],
     )
-    const circle = waitsFor(name, name, afterOf) ? [fault(['after'], `${name} waits for itself`)] : []
+    const namesItself = afterOf.get(name)?.includes(name) === true // told with the bundle's own faults
+    const circle = !namesItself && waitsFor(name, name, afterOf) ? [fault(['after'], `${name} waits for itself`)] : []
     return [...unknown, ...circle]
   })
 }

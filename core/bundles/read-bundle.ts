@@ -118,6 +118,9 @@ function checkNames(reading: Reading): void {
   if (!file.tools.some((tool) => 'builtin' in tool)) {
     report(reading, ['tools'], `no submit tool; add - { builtin: ${submitToolName} }`)
   }
+  for (const [index, other] of file.after.entries()) {
+    if (other === file.name) report(reading, ['after', index], `${other} waits for itself`)
+  }
   for (const [index, kind] of file.node_kinds.entries()) {
     if (reading.deps.nodeKinds?.has(kind) === false)
       report(reading, ['node_kinds', index], `no query pack finds nodes of kind ${kind}`)

@@ -1,13 +1,15 @@
-import type { Redis } from 'ioredis'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
+import { openPutPermit } from '#ledger/put-permit.ts'
+import { openStopSignals, type StopSignals } from '#ledger/stop-signals.ts'
 import { announceEveryMs, announceSlots, withdrawSlots } from '#ledger/worker-slots.ts'
 import { openModelPool, type ModelPool } from '#models/model-pool.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
+import { permittedPuts } from '#objects/permitted-puts.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot-view.ts'
 import { getBundle } from '#objects/stored-records.ts'
-import { connectRedis } from '#platform/connect-redis.ts'
+import { connectRedis, type RedisClient } from '#platform/connect-redis.ts'
 import { openHealth } from '#platform/http-health.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
@@ -37,7 +39,8 @@ export async function startWorker(config: WorkerConfig, deps: { log: Log }): Pro
   try {
     const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20 }, log)
     releaser.add('redis', async () => redis.disconnect())
-    const objects = openS3ObjectStore({ ...s3, maxSockets: Math.min(config.slots, 64) })
+    const store = openS3ObjectStore({ ...s3, maxSockets: Math.min(config.slots, 64) })
+    const objects = permittedPuts(store, openPutPermit(redis))
     releaser.add('objects', async () => objects.close())
     const model = openPool(config, log)
     releaser.add('model pool', () => model.close())
@@ -49,7 +52,9 @@ export async function startWorker(config: WorkerConfig, deps: { log: Log }): Pro
       leaseMs: config.leaseMs,
       origin: { kind: 'worker', id: config.workerId },
     })
-    const operation = await operationDeps(config, { log, ledger, objects, model, scripts, linter })
+    const stops = openStopSignals({ redisUrl, log })
+    releaser.add('stop signals', async () => stops.close())
+    const operation = await operationDeps(config, { log, ledger, stops, objects, model, scripts, linter })
     const health = await openHealth(config.healthPort, { redis: () => redis.ping(), objects: () => objects.ping() })
     releaser.add('health', health.close)
     const closeConsumers = startConsumers(config, operation, log)
@@ -72,6 +77,7 @@ function openPool(config: WorkerConfig, log: Log): ModelPool {
 type Opened = {
   log: Log
   ledger: Ledger
+  stops: StopSignals
   objects: ObjectStore
   model: ModelPool
   scripts: ScriptPool
@@ -104,6 +110,9 @@ async function warnWithoutModel({ model, log }: Opened): Promise<void> {
   await model.describe().catch((error: unknown) => log.warn('no model server answers yet', { error }))
 }
 
+/** Composing computes for longer between two looks at its lock than an operation does. */
+const leastCompositionLockMs = 10_000
+
 function startConsumers(config: WorkerConfig, deps: OperationDeps & CompositionDeps, log: Log): () => Promise<void> {
   const { redisUrl } = config.storage
   const operations = openConsumer({
@@ -119,6 +128,7 @@ function startConsumers(config: WorkerConfig, deps: OperationDeps & CompositionD
     redisUrl,
     queue: 'compositions',
     concurrency: 1,
+    lockMs: Math.max(leastCompositionLockMs, config.leaseMs),
     log,
     handler: ({ run_id: runId }, signal) => composeRun(runId, deps, signal),
   })
@@ -126,7 +136,7 @@ function startConsumers(config: WorkerConfig, deps: OperationDeps & CompositionD
   return async () => void (await Promise.all([operations.close({ graceMs }), compositions.close({ graceMs })]))
 }
 
-async function keepAnnounced(redis: Redis, config: WorkerConfig): Promise<() => Promise<void>> {
+async function keepAnnounced(redis: RedisClient, config: WorkerConfig): Promise<() => Promise<void>> {
   const worker = { id: config.workerId, slots: config.slots }
   await announceSlots(redis, worker)
   const stop = repeatEvery(announceEveryMs, () => announceSlots(redis, worker))

@@ -13,7 +13,7 @@ import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
 import { proveComposition, type Proven } from './prove-composition.ts'
 
 export type CompositionDeps = {
-  ledger: Pick<Ledger, 'getRun' | 'listOperations' | 'move'>
+  ledger: Pick<Ledger, 'cancel' | 'getRun' | 'listOperations' | 'move'>
   objects: ObjectStore
   blobs: Pick<BlobStore, 'get' | 'put'>
   evidence: EvidenceChecker
@@ -32,17 +32,20 @@ export async function composeRun(runId: RunId, deps: CompositionDeps, signal: Ab
   const run = await deps.ledger.getRun(runId)
   if (run.status !== 'running' || run.phase !== 'review') return
   try {
-    await complete(run, deps)
+    await complete(run, deps, signal)
   } catch (error) {
     await failRun(runId, error, { phase: 'review', origin: { kind: 'worker', id: deps.workerId }, signal }, deps.ledger)
   }
 }
 
-async function complete(run: Run, deps: CompositionDeps): Promise<void> {
+async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): Promise<void> {
   const { sets, totals } = await collect(run, deps)
   const proven = await proveComposition(sets, {
     evidence: deps.evidence,
-    readBlob: (hash) => deps.blobs.get(run.projectId, hash),
+    async readBlob(hash) {
+      signal.throwIfAborted() // another worker may have the job by now
+      return deps.blobs.get(run.projectId, hash)
+    },
     storeBlob: (bytes) => deps.blobs.put(run.projectId, bytes),
   })
   const composition = { v: 1 as const, runId: run.runId, of: 'proposed' as const, ...proven }
@@ -59,23 +62,46 @@ async function complete(run: Run, deps: CompositionDeps): Promise<void> {
 type Totals = { turns: number; promptTokens: number; completionTokens: number }
 
 async function collect(run: Run, deps: CompositionDeps): Promise<{ sets: ChangeSet[]; totals: Totals }> {
-  const sets: ChangeSet[] = []
   const totals: Totals = { turns: 0, promptTokens: 0, completionTokens: 0 }
-  let cursor: string | null | undefined
-  while (cursor !== null) {
-    const page = await deps.ledger.listOperations(run.runId, {
-      limit: pageSize,
-      ...(cursor === undefined ? {} : { cursor }),
-    })
-    for (const { outcome } of page.operations) {
+  const own = new Set<string>()
+  const sets: ChangeSet[] = []
+  for await (const operations of operationPages(run.runId, deps.ledger)) {
+    for (const { operationId, outcome } of operations) {
+      own.add(operationId)
       totals.turns += outcome?.turns ?? 0
       totals.promptTokens += outcome?.promptTokens ?? 0
       totals.completionTokens += outcome?.completionTokens ?? 0
     }
-    sets.push(...(await changeSetsOf(page.operations, run.projectId, deps.objects)))
+    sets.push(...(await changeSetsOf(operations, run.projectId, deps.objects)))
+  }
+  return { sets: [...(await earlierSets(run, own, deps)), ...sets], totals }
+}
+
+/** Of the runs this one tries again, over the same snapshot: what went well there and was not done again. */
+async function earlierSets(run: Run, redone: ReadonlySet<string>, deps: CompositionDeps): Promise<ChangeSet[]> {
+  const { retryOf } = run.request
+  if (retryOf === undefined) return []
+  const earlier = await deps.ledger.getRun(retryOf)
+  if (earlier.snapshotId !== run.snapshotId) return []
+  const sets: ChangeSet[] = []
+  const done = new Set(redone)
+  for await (const operations of operationPages(retryOf, deps.ledger)) {
+    const others = operations.filter(({ operationId }) => !redone.has(operationId))
+    for (const { operationId } of others) done.add(operationId)
+    sets.push(...(await changeSetsOf(others, run.projectId, deps.objects)))
+  }
+  return [...(await earlierSets(earlier, done, deps)), ...sets]
+}
+
+async function* operationPages(
+  runId: RunId,
+  ledger: Pick<CompositionDeps['ledger'], 'listOperations'>,
+): AsyncGenerator<Operation[]> {
+  for (let cursor: string | null = '0'; cursor !== null;) {
+    const page = await ledger.listOperations(runId, { cursor, limit: pageSize })
+    yield page.operations
     cursor = page.next
   }
-  return { sets, totals }
 }
 
 async function changeSetsOf(

@@ -12,35 +12,19 @@ export type PythonLinter = {
   close(): Promise<void>
 }
 
+type KnownAnswer = Exclude<RuffAnswer, { kind: 'unread' }>
+
 /** Answers kept: every operation on a file starts from the same text. Sizes in about one character. */
 const kept = { max: 500, maxSize: 20_000_000, sizeCalculation: sizeOf }
 
-/**
- * Ruff in a thread of its own, which a text may destroy: then another is started, and the text is not tried again while
- * it is remembered. One linter serves the whole process; texts are linted in the order they come.
- */
+/** One linter serves the whole process; texts are linted in the order they come. */
 export async function openPythonLinter(options: { limitMs?: number } = {}): Promise<PythonLinter> {
-  const { limitMs = 10_000 } = options
-  let link: RuffLink | undefined = await openRuffLink(limitMs)
-  const version = `ruff ${link.version}`
-  let closed = false
-  let turn: Promise<unknown> = Promise.resolve()
-  const answers = new LRUCache<string, RuffAnswer>(kept)
-  const underWay = new Map<string, Promise<RuffAnswer>>()
+  const { version, ask, close } = await openLastingRuff(options.limitMs ?? 10_000)
+  const answers = new LRUCache<string, KnownAnswer>(kept)
+  const underWay = new Map<string, Promise<KnownAnswer>>()
 
-  async function askRuff(text: string): Promise<RuffAnswer> {
-    if (closed) throw closedError()
-    link ??= await openRuffLink(limitMs)
-    if (closed) throw closedError()
-    const answer = await link.lint(text)
-    if (answer.kind === 'lost') link = undefined
-    if (closed) throw closedError()
-    return answer
-  }
-
-  async function askOnce(key: string, text: string): Promise<RuffAnswer> {
-    const asked = turn.then(() => askRuff(text))
-    turn = asked.catch(() => undefined)
+  async function askOnce(key: string, text: string): Promise<KnownAnswer> {
+    const asked = ask(text)
     underWay.set(key, asked)
     try {
       const answer = await asked
@@ -52,7 +36,7 @@ export async function openPythonLinter(options: { limitMs?: number } = {}): Prom
   }
 
   return {
-    version,
+    version: `ruff ${version}`,
     async lint(text) {
       const key = sha256(text)
       const answer = answers.get(key) ?? (await (underWay.get(key) ?? askOnce(key, text)))
@@ -60,10 +44,46 @@ export async function openPythonLinter(options: { limitMs?: number } = {}): Prom
       throw new AppError('TOOL_006', `the file cannot be linted: ${answer.why}`, { phase: 'execution' })
     },
     async close() {
+      await close()
+      await Promise.allSettled(underWay.values())
+    },
+  }
+}
+
+/**
+ * Ruff in a thread of its own, which a text may destroy: then another is started for those that waited behind it, and
+ * the text is not tried again while it is remembered.
+ */
+async function openLastingRuff(limitMs: number) {
+  let link: Promise<RuffLink> | undefined = openRuffLink(limitMs)
+  const { version } = await link
+  let closed = false
+
+  /** A thread that did not start, or has ended, is not kept. */
+  const drop = (asked: Promise<RuffLink>) => {
+    if (link === asked) link = undefined
+  }
+  return {
+    version,
+    async ask(text: string): Promise<KnownAnswer> {
+      for (;;) {
+        if (closed) throw closedError()
+        const asked = (link ??= openRuffLink(limitMs))
+        const answer = await asked
+          .then((thread) => thread.lint(text))
+          .catch((error: unknown) => {
+            drop(asked)
+            throw error
+          })
+        if (closed) throw closedError()
+        if (answer.kind !== 'report') drop(asked)
+        if (answer.kind !== 'unread') return answer
+      }
+    },
+    async close(): Promise<void> {
       closed = true
-      await link?.close()
-      await turn
-      await link?.close()
+      const thread = await link?.catch(() => undefined)
+      await thread?.close()
     },
   }
 }
@@ -72,7 +92,7 @@ function closedError(): AppError {
   return new AppError('AGENT_010', 'the linter was closed')
 }
 
-function sizeOf(answer: RuffAnswer): number {
+function sizeOf(answer: KnownAnswer): number {
   if (answer.kind === 'lost') return 1
   const fixes = answer.report.diagnostics.flatMap((one) => one.fix ?? [])
   return 1 + 200 * answer.report.diagnostics.length + fixes.reduce((sum, edit) => sum + edit.text.length, 0)

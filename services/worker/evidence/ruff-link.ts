@@ -3,13 +3,16 @@ import { AppError } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
 import type { LintReport } from './lint-report.ts'
 
-/** What the thread says: its version once, then one report for each text. */
+/** What the thread says: its version once, then one report for each text, in the order of the texts. */
 export type RuffReply = { version: string } | { report: LintReport }
 
-/** What became of a text: its report, or it cost the thread its life. */
-export type RuffAnswer = { kind: 'report'; report: LintReport } | { kind: 'lost'; why: string }
+/** What became of a text: its report, or it cost the thread its life, or another text did before this one's turn. */
+export type RuffAnswer = { kind: 'report'; report: LintReport } | { kind: 'lost'; why: string } | { kind: 'unread' }
 
-/** One thread with Ruff in it, for one text at a time. After `lost` it is of no more use. */
+/**
+ * One thread with Ruff in it. Texts wait in the thread itself, so that a busy event loop here does not keep it idle
+ * between two of them. After `lost` or `unread` it is of no more use.
+ */
 export type RuffLink = {
   version: string
   lint(text: string): Promise<RuffAnswer>
@@ -22,42 +25,67 @@ const startLimitMs = 30_000
 /** Ruff's reports are JavaScript objects: a text with so many faults that they need more is one it cannot lint. */
 const resourceLimits = { maxOldGenerationSizeMb: 256 }
 
+type Thread = {
+  worker: Worker
+  isGone: boolean
+  /** Why it ends, for whoever it was busy with. */
+  fault: string
+  /** What it was asked and has not answered, the one it works on first; the very first asks for the version. */
+  line: { tell(reply: RuffReply | undefined, isBlamed: boolean): void; limitMs: number }[]
+  stopWatch: (() => void) | undefined
+}
+
 /** Starts a thread; a text that takes longer than `limitMs` ends it. TOOL_004 when Ruff does not start. */
 export async function openRuffLink(limitMs: number): Promise<RuffLink> {
   const worker = new Worker(new URL('./ruff-thread.ts', import.meta.url), { resourceLimits })
-  let isGone = false
-  let fault = 'Ruff stopped'
-  worker.on('error', (error) => (fault = `Ruff crashed on it: ${error.message}`))
-  worker.on('exit', () => (isGone = true))
-
-  /** The thread's next message; undefined when it ends instead. */
-  async function nextReply(withinMs: number): Promise<RuffReply | undefined> {
-    if (isGone) return undefined
-    const { promise, resolve } = Promise.withResolvers<RuffReply | undefined>()
-    const onReply = (reply: RuffReply) => resolve(reply)
-    const onExit = () => resolve(undefined)
-    worker.once('message', onReply).once('exit', onExit)
-    const stopWatch = after(withinMs, () => {
-      fault = `it took longer than ${withinMs} ms`
-      void worker.terminate()
-    })
-    return promise.finally(() => {
-      stopWatch()
-      worker.off('message', onReply).off('exit', onExit)
-    })
+  const thread: Thread = { worker, isGone: false, fault: 'Ruff stopped', line: [], stopWatch: undefined }
+  worker.on('message', (reply: RuffReply) => {
+    thread.line.shift()?.tell(reply, false)
+    watchFirst(thread)
+  })
+  worker.on('error', (error) => (thread.fault = `Ruff crashed on it: ${error.message}`))
+  worker.on('exit', () => {
+    thread.isGone = true
+    thread.stopWatch?.()
+    for (const [place, asked] of thread.line.splice(0).entries()) asked.tell(undefined, place === 0)
+  })
+  const started = await new Promise<RuffReply | undefined>((tell) => stand(thread, { tell, limitMs: startLimitMs }))
+  if (started === undefined || !('version' in started)) {
+    throw new AppError('TOOL_004', `Ruff does not start: ${thread.fault}`)
   }
-
-  const started = await nextReply(startLimitMs)
-  if (started === undefined || !('version' in started)) throw new AppError('TOOL_004', `Ruff does not start: ${fault}`)
   return {
     version: started.version,
-    async lint(text) {
-      worker.postMessage(text)
-      const reply = await nextReply(limitMs)
-      return reply !== undefined && 'report' in reply
-        ? { kind: 'report', report: reply.report }
-        : { kind: 'lost', why: fault }
-    },
+    lint: (text) => ask(thread, text, limitMs),
     close: async () => void (await worker.terminate()),
   }
+}
+
+function ask(thread: Thread, text: string, limitMs: number): Promise<RuffAnswer> {
+  if (thread.isGone) return Promise.resolve({ kind: 'unread' })
+  return new Promise((resolve) => {
+    const tell = (reply: RuffReply | undefined, isBlamed: boolean) => {
+      if (reply !== undefined && 'report' in reply) resolve({ kind: 'report', report: reply.report })
+      else resolve(isBlamed ? { kind: 'lost', why: thread.fault } : { kind: 'unread' })
+    }
+    stand(thread, { tell, limitMs })
+    thread.worker.postMessage(text)
+  })
+}
+
+function stand(thread: Thread, asked: Thread['line'][number]): void {
+  thread.line.push(asked)
+  if (thread.line.length === 1) watchFirst(thread)
+}
+
+/** Ends the thread when it works too long on the first of the line. */
+function watchFirst(thread: Thread): void {
+  thread.stopWatch?.()
+  const [first] = thread.line
+  if (first === undefined) return
+  thread.stopWatch = after(first.limitMs, () => {
+    thread.fault = `it took longer than ${first.limitMs} ms`
+    thread.isGone = true
+    for (const asked of thread.line.splice(1)) asked.tell(undefined, false)
+    void thread.worker.terminate()
+  })
 }

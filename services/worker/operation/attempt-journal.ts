@@ -13,6 +13,8 @@ export type AttemptJournal = Journal & {
   readonly signal: AbortSignal
   /** `cancelled`: the run was. `lost`: the operation is another worker's, and nothing of this attempt counts. */
   readonly stopped: 'cancelled' | 'lost' | undefined
+  /** Asks the ledger at once, instead of at the next heartbeat, whether to stop. */
+  askNow(): void
   /** Ends the heartbeats. What has not been sent goes with the command that settles the attempt. */
   close(): Promise<EventBatch>
 }
@@ -31,7 +33,7 @@ export function openAttemptJournal(attempt: Attempt, ledger: Pick<Ledger, 'appen
     const answer = await ledger.append(attempt, n, events)
     batches.arrived()
     if (answer.kind === 'lost') stop('lost', 'the operation was given to another worker')
-    else if (answer.cancelRequested) stop('cancelled', 'the run was cancelled')
+    else if (answer.stopRequested) stop('cancelled', 'the run was stopped')
   }
   const beat = openBeat(send, Math.max(50, Math.floor(attempt.leaseMs / 3)))
   const journal = journalOver((event) => {
@@ -40,6 +42,7 @@ export function openAttemptJournal(attempt: Attempt, ledger: Pick<Ledger, 'appen
   })
   return {
     ...journal,
+    askNow: () => beat.soon(0),
     signal: abort.signal,
     get stopped() {
       return stopped
@@ -63,6 +66,7 @@ function openBeat(send: () => Promise<void>, everyMs: number): Beat {
   let cancel: (() => void) | undefined
   let dueAt = Infinity
   let stopped = false
+  let askedAgain = false
 
   const soon = (ms: number) => {
     const at = performance.now() + ms
@@ -73,12 +77,13 @@ function openBeat(send: () => Promise<void>, everyMs: number): Beat {
   }
   const fire = () => {
     dueAt = Infinity
-    if (sending !== undefined) return
+    askedAgain = sending !== undefined
+    if (askedAgain) return
     sending = send()
       .catch(() => undefined)
       .finally(() => {
         sending = undefined
-        soon(everyMs)
+        soon(askedAgain ? 0 : everyMs)
       })
   }
   soon(everyMs)

@@ -1,15 +1,13 @@
 import { asAppError, type AppError } from '#domain/error.ts'
 import type { Attempt } from '#ledger/claim.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import { delay } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import { isLockLost } from '#queues/consumer.ts'
 import type { AttemptJournal } from './attempt-journal.ts'
 
 /**
- * Objects or ledger out of reach are no agent's fault: an attempt up to this one is handed back, after a rest that
- * doubles with the attempts, in which the lease still runs. With the first rest of a second an outage of half a minute
- * costs nothing.
+ * Objects or ledger out of reach are no agent's fault: an attempt up to this one is handed back, to rest for a time that
+ * doubles with the attempts. With the first rest of a second an outage of half a minute costs nothing.
  */
 const lastRetriedAttempt = 5
 
@@ -23,7 +21,7 @@ export type GivenUp = {
 export type GiveUpDeps = {
   ledger: Pick<Ledger, 'release' | 'settle'>
   log: Pick<Log, 'warn'>
-  /** The rest before a first attempt is handed back for a store that is away, in ms. */
+  /** How long an operation rests after its first attempt was handed back for a store that is away, in ms. */
   storeRestMs: number
 }
 
@@ -38,9 +36,9 @@ export async function giveUp({ attempt, journal, signal }: GivenUp, error: unkno
   const ids = { run_id: attempt.runId, operation_id: attempt.operationId }
   deps.log.warn('attempt given up', { ...ids, attempt: attempt.attempt, error })
   const storeIsAway = isStoreFault(fault) && attempt.attempt <= lastRetriedAttempt
-  if (storeIsAway) await delay(deps.storeRestMs * 2 ** (attempt.attempt - 1), signal).catch(() => undefined)
   if (signal.aborted || storeIsAway) {
-    await deps.ledger.release(attempt, n, { reason: signal.aborted ? 'drain' : 'store', events })
+    const delayMs = signal.aborted ? 0 : deps.storeRestMs * 2 ** (attempt.attempt - 1)
+    await deps.ledger.release(attempt, n, { reason: signal.aborted ? 'drain' : 'store', delayMs, events })
     return
   }
   const cost = { turns: 0, promptTokens: 0, completionTokens: 0, durationMs: 0, changedFiles: [] }

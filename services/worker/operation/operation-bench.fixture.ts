@@ -69,6 +69,7 @@ export async function openOperationBench(): Promise<OperationBench> {
     linter,
     scripts,
     model,
+    stops: { on: () => () => {} },
     workerId: 'w1',
     storeRestMs: 1,
     evidence: openEvidenceChecker({ linter, python }),

@@ -202,7 +202,12 @@ describe('runOperation', () => {
     for (let tries = 1; tries <= 6; tries++) {
       await runOperation(job, deps, never)
       reasons.push((await eventsOf(planned)).at(-1)?.data['reason'])
-      const [taken] = (await bench.ledger.dispatch(planned.runId, 1)).taken
+      const { ready } = await bench.ledger.dispatch(planned.runId, 0)
+      if (ready === 0) break
+      const [taken] = await until(async () => {
+        const answer = await bench.ledger.dispatch(planned.runId, 1)
+        return answer.taken.length > 0 ? answer.taken : undefined
+      })
       if (taken !== undefined) job = { runId: planned.runId, ...taken }
     }
     expect(reasons).toEqual([...Array.from({ length: 5 }, () => 'store'), 'the object store is away'])

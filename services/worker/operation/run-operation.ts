@@ -2,7 +2,7 @@ import { AppError, asAppError } from '#domain/error.ts'
 import { newToken, type ProjectId } from '#domain/ids.ts'
 import type { Attempt } from '#ledger/claim.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import { delay } from '#platform/clock.ts'
+import type { StopSignals } from '#ledger/stop-signals.ts'
 import type { Log } from '#platform/log.ts'
 import { runAgent, type AgentRun, type Ending } from '../agent/run-agent.ts'
 import type { PreparedBundle } from '../agent/prepared-bundle.ts'
@@ -11,6 +11,7 @@ import type { BaseLayer } from '../workspace/open-workspace.ts'
 import { openWorkspace } from '../workspace/open-workspace.ts'
 import { openTargetNode } from '../tools/target-node.ts'
 import { openAttemptJournal } from './attempt-journal.ts'
+import { openAttemptStop } from './attempt-stop.ts'
 import { giveUp, isStoreFault } from './give-up.ts'
 import { promptsFor, type Prompts } from './prompts.ts'
 import type { RunningAttempt } from './running-attempt.ts'
@@ -23,6 +24,7 @@ export type OperationJob = { runId: string; operationId: string; dispatch: numbe
 export type OperationDeps = SettleDeps &
   AttemptToolDeps & {
     ledger: Pick<Ledger, 'claim' | 'append' | 'settle' | 'release'>
+    stops: Pick<StopSignals, 'on'>
     bundles(project: ProjectId, hash: string): Promise<PreparedBundle>
     baseLayer(project: ProjectId, snapshotId: string): Promise<BaseLayer>
     model: AgentRun['model']
@@ -39,30 +41,19 @@ export type OperationDeps = SettleDeps &
  * own end, or that of its hold on the job: what is under way then is handed back, or left to who has the job.
  */
 export async function runOperation(job: OperationJob, deps: OperationDeps, signal: AbortSignal): Promise<void> {
-  const attempt = await claimWhenFree(job, deps, signal)
-  if (attempt === undefined) return
+  const answer = await deps.ledger.claim(job, newToken())
+  if (answer.kind !== 'claimed') return // done with, or another worker's: should that one be lost, the sweeper finds out
+  const { attempt } = answer
   const journal = openAttemptJournal(attempt, deps.ledger, deps.workerId)
+  const unhear = deps.stops.on(attempt.runId, journal.askNow)
   const startedAt = Date.now()
   try {
     const running = { attempt, startedAt, journal, ...(await prepare(attempt, deps)) }
     await settleOperation(running, await endingOf(running, deps, signal), deps)
   } catch (error) {
     await giveUp({ attempt, journal, signal }, error, deps)
-  }
-}
-
-/** A live lease of another worker is waited out once: after it the attempt is ours, or the operation has ended. */
-async function claimWhenFree(
-  job: OperationJob,
-  deps: OperationDeps,
-  signal: AbortSignal,
-): Promise<Attempt | undefined> {
-  const token = newToken()
-  for (;;) {
-    const answer = await deps.ledger.claim(job, token)
-    if (answer.kind === 'claimed') return answer.attempt
-    if (answer.kind === 'gone') return undefined
-    await delay(answer.retryInMs, signal)
+  } finally {
+    unhear()
   }
 }
 
@@ -80,18 +71,19 @@ async function prepare(attempt: Attempt, deps: OperationDeps): Promise<Prepared>
 async function endingOf(running: RunningAttempt, deps: OperationDeps, signal: AbortSignal): Promise<Ending> {
   const { journal, transcript, bundle } = running
   const { max_tokens: maxTokens, max_turns: maxTurns, timeout_s: timeoutS } = bundle.bundle.file.limits
-  const timeUp = AbortSignal.timeout(timeoutS * 1000)
   const tools = attemptTools(running, deps)
-  const stop = AbortSignal.any([signal, journal.signal, timeUp])
+  const stop = openAttemptStop([signal, journal.signal], timeoutS * 1000)
   try {
-    const settings = { ...(await deps.modelSettings(stop)), maxTokens, maxTurns }
-    return await runAgent({ transcript, tools, model: deps.model, settings, journal }, stop)
+    const settings = { ...(await deps.modelSettings(stop.signal)), maxTokens, maxTurns }
+    return await runAgent({ transcript, tools, model: deps.model, settings, journal }, stop.signal)
   } catch (error) {
     const fault = asAppError(error, 'TOOL_004', 'execution')
     if (signal.aborted || journal.stopped === 'lost' || isStoreFault(fault)) throw fault
     if (journal.stopped === 'cancelled') return stoppedBy(asAppError(journal.signal.reason, 'AGENT_010'), 'execution')
-    if (timeUp.aborted) return stoppedBy(new AppError('AGENT_006', `no submission within ${timeoutS} s`), 'model')
+    if (stop.isTimeUp) return stoppedBy(new AppError('AGENT_006', `no submission within ${timeoutS} s`), 'model')
     return stoppedBy(fault, fault.code.startsWith('AGENT_') ? 'model' : 'execution')
+  } finally {
+    stop.release()
   }
 }
 

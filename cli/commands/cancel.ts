@@ -1,0 +1,42 @@
+import type { Command } from 'commander'
+import type { ApiClient } from '../api-client.ts'
+import type { RunView } from '../api-views.ts'
+import type { CliContext } from '../cli-context.ts'
+import { hasEnded } from '../has-ended.ts'
+import { followRun } from '../run/follow-run.ts'
+import { reachRuns } from '../run/reach-service.ts'
+
+type CancelOptions = { reason?: string; json?: true }
+
+/** `remora cancel RUN`: stops a run and waits until it has ended. */
+export function addCancelCommand(program: Command, context: CliContext): void {
+  program
+    .command('cancel')
+    .description('stop a run: nothing of it starts any more, what is under way is aborted')
+    .argument('<run>', 'run id')
+    .option('--reason <text>', 'why, for those who look at the run later')
+    .option('--json', 'print one JSON document')
+    .action(async (runId: string, { reason, json }: CancelOptions) => {
+      const service = await reachRuns(context, { workers: 0, discovery: true })
+      try {
+        await service.client.cancel(runId, reason)
+        const run = await ended(runId, service.client, service.signal)
+        context.io.out(json ? `${JSON.stringify(run)}\n` : `${runId}: ${run.status}, ${countsOf(run)}\n`)
+        if (run.status !== 'cancelled') context.io.exit(1)
+      } finally {
+        await service.close()
+      }
+    })
+}
+
+async function ended(runId: string, client: ApiClient, signal: AbortSignal): Promise<RunView> {
+  const run = await client.getRun(runId)
+  if (hasEnded(run.status)) return run
+  await followRun(runId, { onEvent: () => {} }, { client, signal })
+  return client.getRun(runId)
+}
+
+function countsOf({ counts }: RunView): string {
+  const parts = Object.entries(counts).flatMap(([status, count]) => (count > 0 ? [`${count} ${status}`] : []))
+  return parts.length === 0 ? 'no operation was planned' : parts.join(', ')
+}

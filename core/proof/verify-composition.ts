@@ -1,0 +1,109 @@
+import { applyEdits } from '#domain/apply-edits.ts'
+import type { FileChange } from '#domain/change-set.ts'
+import { composeEdits } from '#domain/compose-edits.ts'
+import { sha256 } from '#domain/hash.ts'
+import type { Run } from '#domain/run.ts'
+import type { BlobStore } from '#objects/blob-store.ts'
+import { getComposition } from '#objects/stored-records.ts'
+import type { ComposedFile, Composition } from '#objects/composition.ts'
+import { mapBounded } from '#objects/map-bounded.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
+import type { Findings } from './findings.ts'
+import type { NamedChangeSets } from './verify-records.ts'
+
+const reads = 16
+
+export type CompositionProofDeps = {
+  objects: ObjectStore
+  blobs: Pick<BlobStore, 'get'>
+  sets: NamedChangeSets
+  findings: Findings
+}
+
+/**
+ * Holds the run's stored composition against its change sets: each is in it whole or left out with a reason, and each
+ * composed file is made again from its base. Evidence is not checked again, and neither is WORK_004, the reason that
+ * follows from it. What was accepted and published does not exist yet.
+ */
+export async function verifyComposition(run: Run, deps: CompositionProofDeps): Promise<void> {
+  const { runId, projectId, compositionKey: hash } = run
+  const { blame } = deps.findings
+  if (hash === null) {
+    if (run.status === 'completed') blame('the run is completed and names no composition')
+    return
+  }
+  const composition = await deps.findings.read('composition', getComposition(deps.objects, projectId, { runId, hash }))
+  if (composition === undefined) return
+  if (composition.runId !== runId) blame(`composition: it is of run ${composition.runId}`)
+  for (const fault of membershipFaults(composition, deps.sets)) blame(`composition: ${fault}`)
+  await mapBounded(composition.files, reads, (file) => verifyFile(run, file, deps))
+}
+
+/** Every change set is in the composition with all its files, or left out of it as a conflict. */
+function membershipFaults({ files, conflicts }: Composition, sets: NamedChangeSets): string[] {
+  const faults: string[] = []
+  const leftOut = new Set(conflicts.map((conflict) => conflict.changeSetId))
+  const within = new Map(files.map((file) => [file.path, new Set(file.changeSetIds)]))
+  const named = new Set([...leftOut, ...files.flatMap((file) => file.changeSetIds)])
+  for (const id of named) if (!sets.has(id)) faults.push(`it names ${id}, which no operation of the run made`)
+  for (const [id, set] of sets) {
+    if (set === null) continue
+    const paths = set.files.map((file) => file.path)
+    const present = [...within].filter(([, ids]) => ids.has(id)).map(([path]) => path)
+    const foreign = present.filter((path) => !paths.includes(path))
+    if (foreign.length > 0) faults.push(`it takes ${foreign.join(', ')} from ${id}, which does not change it`)
+    if (leftOut.has(id) && present.length > 0)
+      faults.push(`${id} is left out as a conflict and in ${present.join(', ')}`)
+    const absent = paths.filter((path) => !present.includes(path))
+    if (!leftOut.has(id) && absent.length > 0)
+      faults.push(`${id} is not in ${absent.join(', ')}, and no conflict says why`)
+  }
+  return faults
+}
+
+async function verifyFile(run: Run, file: ComposedFile, deps: CompositionProofDeps): Promise<void> {
+  const { findings, sets } = deps
+  const what = `composed file ${file.path}`
+  const changes = file.changeSetIds.flatMap((id) => sets.get(id)?.files.filter(({ path }) => path === file.path) ?? [])
+  if (changes.length !== file.changeSetIds.length) return // which sets are missing is told already
+  const change = together(changes)
+  if (change === undefined) return findings.blame(`${what}: its change sets do not compose`)
+  const baseHash = change.kind === 'create' ? null : change.baseHash
+  if (file.baseHash !== baseHash) return findings.blame(`${what}: its base is not that of its change sets`)
+  const readBlob = (hash: string) => findings.read(what, deps.blobs.get(run.projectId, hash))
+  const base = baseHash === null ? new Uint8Array() : await readBlob(baseHash)
+  if (base === undefined) return
+  const result = resultOf(change, base)
+  const resultHash = result === null ? null : sha256(result)
+  if (resultHash !== file.resultHash) {
+    return findings.blame(`${what}: its change sets come to ${resultHash}, the composition says ${file.resultHash}`)
+  }
+  if (file.resultHash !== null) await readBlob(file.resultHash)
+}
+
+/** Changes of one file as one; undefined when they do not go together. */
+function together([first, ...rest]: readonly FileChange[]): FileChange | undefined {
+  let whole = first
+  for (const change of rest) {
+    if (whole === undefined) return undefined
+    whole = joined(whole, change)
+  }
+  return whole
+}
+
+function joined(held: FileChange, added: FileChange): FileChange | undefined {
+  if (held.kind === 'edit' && added.kind === 'edit') {
+    if (held.baseHash !== added.baseHash) return undefined
+    const answer = composeEdits(held.edits, added.edits)
+    return answer.kind === 'composed' ? { ...held, edits: answer.edits } : undefined
+  }
+  const isSame =
+    (held.kind === 'create' && added.kind === 'create' && held.content === added.content) ||
+    (held.kind === 'delete' && added.kind === 'delete' && held.baseHash === added.baseHash)
+  return isSame ? held : undefined
+}
+
+function resultOf(change: FileChange, base: Uint8Array): Uint8Array | string | null {
+  if (change.kind === 'delete') return null
+  return change.kind === 'create' ? change.content : applyEdits(base, change.edits)
+}

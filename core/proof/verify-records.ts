@@ -1,0 +1,94 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ChangeSet } from '#domain/change-set.ts'
+import type { Operation, Outcome } from '#domain/operation.ts'
+import type { Run } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import type { AttemptRecord } from '#objects/attempt-record.ts'
+import type { BlobStore } from '#objects/blob-store.ts'
+import { mapBounded } from '#objects/map-bounded.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
+import type { SnapshotView } from '#objects/snapshot-view.ts'
+import { getAttemptRecord, getBundle } from '#objects/stored-records.ts'
+import { changeSetFaults } from './change-set-faults.ts'
+import type { Findings } from './findings.ts'
+import { operationPages } from './operation-pages.ts'
+
+const reads = 16
+
+export type RecordDeps = {
+  ledger: Pick<Ledger, 'listOperations'>
+  objects: ObjectStore
+  blobs: Pick<BlobStore, 'get'>
+  /** Undefined when it cannot be read: then the bases of change sets are not looked at. */
+  snapshot: SnapshotView | undefined
+  findings: Findings
+}
+
+/** The change sets the run's outcomes name, by id; null for one whose record cannot be read, which is told. */
+export type NamedChangeSets = ReadonlyMap<string, ChangeSet | null>
+
+/**
+ * Reads the bundles the plan pinned and the record of every settled attempt, and holds each record against the operation
+ * that refers to it.
+ */
+export async function verifyRecords(run: Run, deps: RecordDeps): Promise<NamedChangeSets> {
+  const sets = new Map<string, ChangeSet | null>()
+  const bundles = new Map<string, string>()
+  for await (const operations of operationPages(deps.ledger, run.runId)) {
+    for (const { bundle, bundleHash } of operations) bundles.set(bundleHash, bundle)
+    await mapBounded(operations, reads, async (operation) => {
+      const set = await changeSetOf(run, operation, deps)
+      const id = set?.changeSetId ?? operation.outcome?.changeSetId
+      if (id !== undefined) sets.set(id, set ?? null)
+    })
+  }
+  await mapBounded([...bundles], reads, ([hash, name]) =>
+    deps.findings.read(`bundle ${name}`, getBundle(deps.objects, run.projectId, hash)),
+  )
+  return sets
+}
+
+async function changeSetOf(run: Run, operation: Operation, deps: RecordDeps): Promise<ChangeSet | undefined> {
+  const { operationId, outcome } = operation
+  const blame = (fault: string) => deps.findings.blame(`operation ${operationId}: ${fault}`)
+  if (outcome === null) return undefined
+  if (outcome.recordHash === undefined) {
+    const needsRecord = outcome.status === 'succeeded' || outcome.status === 'unchanged'
+    if (needsRecord) blame(`it is ${outcome.status} and names no attempt record`)
+    return undefined
+  }
+  const reading = getAttemptRecord(deps.objects, run.projectId, outcome.recordHash)
+  const record = await deps.findings.read(`operation ${operationId}, its attempt record`, reading)
+  if (record === undefined) return undefined
+  for (const fault of recordFaults(record, operation, outcome)) blame(fault)
+  const { changeSet } = record
+  if (changeSet === null) return undefined
+  const { snapshot } = deps
+  const blobLength = async (hash: string) => {
+    const what = `operation ${operationId}, the base of its change set`
+    return (await deps.findings.read(what, deps.blobs.get(run.projectId, hash)))?.length
+  }
+  const faults = snapshot === undefined ? [] : await changeSetFaults(changeSet, { snapshot, blobLength })
+  for (const fault of faults) blame(`change set ${changeSet.changeSetId}: ${fault}`)
+  return changeSet
+}
+
+function recordFaults(record: AttemptRecord, operation: Operation, outcome: Outcome): string[] {
+  const { recordHash: _, ...settled } = outcome
+  const { changeSet } = record
+  const faults: string[] = []
+  const compare = (what: string, recorded: unknown, kept: unknown) => {
+    if (!isDeepStrictEqual(recorded, kept)) faults.push(`its attempt record has another ${what} than the ledger`)
+  }
+  compare('run', record.runId, operation.runId)
+  compare('operation', record.operationId, operation.operationId)
+  compare('attempt', record.attempt, operation.attempt)
+  compare('bundle', record.bundleHash, operation.bundleHash)
+  compare('outcome', record.outcome, settled)
+  compare('change set', changeSet?.changeSetId, outcome.changeSetId)
+  if (changeSet === null) return faults
+  compare('maker of its change set', changeSet.operationId, operation.operationId)
+  const paths = changeSet.files.map((file) => file.path)
+  compare('list of changed files', paths.toSorted(), outcome.changedFiles.toSorted())
+  return faults
+}

@@ -1,0 +1,34 @@
+import { getEventListeners } from 'node:events'
+import { expect, test } from 'vitest'
+import { until } from '#testing/until.ts'
+import { openAttemptStop } from './attempt-stop.ts'
+
+test('the first source that is aborted gives the reason, also when it was so before', () => {
+  const [one, another] = [new AbortController(), new AbortController()]
+  const stop = openAttemptStop([one.signal, another.signal], 60_000)
+  another.abort('cancelled')
+  one.abort('drained')
+  expect(stop).toMatchObject({ isTimeUp: false, signal: { aborted: true, reason: 'cancelled' } })
+  expect(openAttemptStop([one.signal], 60_000).signal.reason).toBe('drained')
+  stop.release()
+})
+
+test('time that is up is told apart from a stop', async () => {
+  const stop = openAttemptStop([new AbortController().signal], 5)
+  await until(() => stop.signal.aborted)
+  expect(stop.isTimeUp).toBe(true)
+  const stopped = new AbortController()
+  stopped.abort('drained')
+  const before = openAttemptStop([stopped.signal], 5)
+  await until(() => before.signal.aborted)
+  expect(before).toMatchObject({ isTimeUp: false, signal: { reason: 'drained' } })
+  before.release()
+})
+
+test('an attempt that has ended leaves nothing at its sources', () => {
+  const source = new AbortController().signal
+  const stop = openAttemptStop([source], 60_000)
+  expect(getEventListeners(source, 'abort')).toHaveLength(1)
+  stop.release()
+  expect(getEventListeners(source, 'abort')).toHaveLength(0)
+})

@@ -1,0 +1,39 @@
+import { after } from '#platform/clock.ts'
+
+export type AttemptStop = {
+  /** Aborted with the reason of the first source that is, or when time is up. */
+  readonly signal: AbortSignal
+  readonly isTimeUp: boolean
+  /** To be called when the attempt has ended: lets go of timer and sources. */
+  release(): void
+}
+
+/**
+ * One signal for all that can stop an attempt. By hand, because `AbortSignal.any` over `AbortSignal.timeout` keeps 2.5 kB
+ * of every attempt until its time would be up, minutes after it has ended.
+ */
+export function openAttemptStop(sources: readonly AbortSignal[], limitMs: number): AttemptStop {
+  const stop = new AbortController()
+  let isTimeUp = false
+  const stopTimer = after(limitMs, () => {
+    isTimeUp = !stop.signal.aborted
+    stop.abort()
+  })
+  const follow = (source: AbortSignal) => {
+    const abort = () => stop.abort(source.reason)
+    if (source.aborted) abort()
+    source.addEventListener('abort', abort)
+    return () => source.removeEventListener('abort', abort)
+  }
+  const leave = sources.map(follow)
+  return {
+    signal: stop.signal,
+    get isTimeUp() {
+      return isTimeUp
+    },
+    release() {
+      stopTimer()
+      for (const unfollow of leave) unfollow()
+    },
+  }
+}

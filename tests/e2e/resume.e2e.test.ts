@@ -1,0 +1,69 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { until } from '#testing/until.ts'
+import { openPrograms, type Program } from './program.ts'
+import { lastDocument, remora } from './remora.ts'
+import { manyFunctions } from './small-source.ts'
+import { sourceFolder, type SourceFolder } from './source-folder.ts'
+
+const programs = openPrograms()
+afterEach(() => programs.end())
+
+const Line = z.looseObject({ event: z.string(), operation_id: z.string().optional(), run_id: z.string() })
+type Line = z.infer<typeof Line>
+
+/** The events among what `--json` has printed so far; the last line may be half there, or be the result. */
+function eventsOf(program: Program): Line[] {
+  return program
+    .out()
+    .split('\n')
+    .slice(0, -1)
+    .flatMap((line) => Line.safeParse(JSON.parse(line)).data ?? [])
+}
+
+const named = (events: readonly Line[], name: string) =>
+  events.flatMap(({ event, operation_id: id }) => (event === name && id !== undefined ? [id] : []))
+
+describe('a run whose whole stack is gone from one moment to the next', () => {
+  let folder: SourceFolder
+  beforeEach(async () => {
+    folder = await sourceFolder({ 'prices.py': manyFunctions(120) })
+  })
+  afterEach(() => folder.remove())
+
+  it('goes on in the next stack to its patch, and what had ended is not done again', async () => {
+    const quick = { REMORA_LEASE_MS: '3000' }
+    const first = remora(programs, folder, ['run', '.', '--agents', 'lint', '--json'], quick)
+    await until(() => named(eventsOf(first), 'operation.ended').length >= 20, { withinMs: 60_000 })
+    first.kill('SIGKILL')
+    await first.exited
+    const before = eventsOf(first)
+    const runId = before[0]?.run_id ?? ''
+    const endedBefore = new Set(named(before, 'operation.ended'))
+    expect(endedBefore.size).toBeLessThan(121)
+
+    const args = ['run', '--resume', runId, '--json', '--out', 'whole.patch']
+    const second = remora(programs, folder, args, quick)
+    expect(await second.exited, second.err()).toBe(0)
+    expect(lastDocument(second)).toMatchObject({ result: { run_id: runId, status: 'completed' } })
+    const all = eventsOf(second)
+    expect(all.slice(0, before.length)).toEqual(before)
+    const startedLater = named(all.slice(before.length), 'operation.started')
+    expect(startedLater.filter((id) => endedBefore.has(id))).toEqual([])
+    expect(new Set(named(all, 'operation.ended')).size).toBe(121)
+
+    await folder.apply(await folder.read('whole.patch'))
+    expect(await folder.read('prices.py')).not.toContain('f"')
+    const verify = remora(programs, folder, ['verify', runId])
+    expect(await verify.exited, verify.out()).toBe(0)
+  })
+
+  it('is named when it is not there, and takes no option that was decided when it was submitted', async () => {
+    const unknown = remora(programs, folder, ['run', '--resume', 'r00000000'])
+    expect(await unknown.exited).toBe(1)
+    expect(unknown.err()).toContain('RUN_001')
+    const mixed = remora(programs, folder, ['run', '--resume', 'r00000000', '--limit', '3'])
+    expect(await mixed.exited).toBe(2)
+    expect(mixed.err()).toContain('--limit')
+  })
+})

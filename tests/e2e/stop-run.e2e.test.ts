@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { until } from '#testing/until.ts'
+import { openPrograms } from './program.ts'
+import { startServices, startStores, type Services, type Stores } from './services.ts'
+import { manyFunctions } from './small-source.ts'
+import { sourceFolder } from './source-folder.ts'
+import { storeEnv } from './store-env.ts'
+
+const Retried = z.object({ run_id: z.string(), retry_of: z.string() })
+
+describe('a run that is cancelled while a model is asked', () => {
+  const programs = openPrograms()
+  const open: { stores?: Stores } = {}
+  let services: Services
+  let stores: Stores
+
+  beforeAll(async () => {
+    stores = open.stores = await startStores()
+    // A heartbeat comes after a third of the lease: what ends the attempts below is the signal, not a heartbeat.
+    const workerEnv = { REMORA_LEASE_MS: '3600000', REMORA_WORKER_SLOTS: '4' }
+    services = await startServices(programs, stores, { workers: ['worker-1', 'worker-2'], workerEnv })
+  })
+  afterAll(async () => {
+    await programs.end()
+    await open.stores?.stop()
+  })
+
+  const answerAfter = async (ms: number) => {
+    const { origin } = services.named('rehearsal')
+    await fetch(`${origin}/latency`, { method: 'POST', body: JSON.stringify({ ms }) })
+  }
+  const post = async (path: string): Promise<unknown> => {
+    const answer = await services.api.ask(`/v1/runs/${path}`, { method: 'POST' })
+    expect(answer.status).toBe(202)
+    return answer.json()
+  }
+
+  it('aborts the requests on every worker, ends, and can be tried again to the whole patch', async () => {
+    const folder = await sourceFolder({ 'prices.py': manyFunctions(20) })
+    const runId = await services.api.submit(await folder.pack(), { agents: ['lint'] })
+    await until(async () => (await services.api.operations(runId)).some(({ status }) => status === 'succeeded'))
+    await answerAfter(600_000)
+    const asking = async () => {
+      const { events } = await services.api.events(runId, 0, 1000)
+      const asked = events.filter(({ event }) => event === 'model.requested')
+      const answered = events.filter(({ event }) => event === 'model.responded')
+      return asked.length - answered.length
+    }
+    await until(async () => (await asking()) === 8, { withinMs: 30_000 })
+
+    await post(`${runId}/cancel`)
+    const { events, status } = await services.api.follow(runId)
+    expect(status).toBe('cancelled')
+    expect(events.at(-1)).toMatchObject({ event: 'run.cancelled' })
+    const operations = await services.api.operations(runId)
+    const statuses = new Set(operations.map((one) => one.status))
+    expect([...statuses].toSorted()).toEqual(expect.arrayContaining(['cancelled', 'succeeded']))
+    const cancelled = operations.filter((one) => one.status === 'cancelled')
+    expect(new Set(cancelled.map(({ outcome }) => outcome?.error_code))).toEqual(new Set(['AGENT_010']))
+
+    await answerAfter(0)
+    const { run_id: again, retry_of: retryOf } = Retried.parse(await post(`${runId}/retry`))
+    expect(retryOf).toBe(runId)
+    expect((await services.api.follow(again)).status).toBe('completed')
+    const redone = await services.api.operations(again)
+    expect(redone.map((one) => one.operation_id).toSorted()).toEqual(
+      operations
+        .filter((one) => !['succeeded', 'unchanged'].includes(one.status))
+        .map((one) => one.operation_id)
+        .toSorted(),
+    )
+    const patch = await services.api.ask(`/v1/runs/${again}/patch`)
+    await folder.apply(await patch.text())
+    expect(await folder.read('prices.py')).not.toContain('f"') // what went well before the cancel is in it, too
+    await folder.remove()
+    for (const id of [runId, again]) {
+      const verify = programs.start(['cli/remora.mjs', 'verify', id], { env: storeEnv(stores) })
+      expect(await verify.exited, verify.out()).toBe(0)
+    }
+  })
+})

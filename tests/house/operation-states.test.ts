@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import { endedOperationStatuses, operationStatuses } from '#domain/operation.ts'
+import { operationTransitions } from '#ledger/operation-transitions.fixture.ts'
+import { readPage } from './read-markdown.ts'
+
+/** `[*]` is where a state diagram begins and ends. */
+type Edge = { from: string; to: string; by: string[] }
+
+const edgeLine = /^(\[\*\]|\w+) --> (\[\*\]|\w+)(?:: (.+))?$/
+
+/** The edges of the page's state diagrams, and the lines that are none. */
+function readStateDiagrams(text: string): { edges: Edge[]; rest: string[] } {
+  const blocks = [...text.matchAll(/^```mermaid\nstateDiagram-v2\n(.*?)^```/gms)]
+  const lines = blocks.flatMap(([, body = '']) => body.split('\n').map((line) => line.trim()))
+  const edges: Edge[] = []
+  const rest: string[] = []
+  for (const line of lines.filter((one) => one !== '')) {
+    const [, from, to, label = ''] = edgeLine.exec(line) ?? []
+    if (from === undefined || to === undefined) rest.push(line)
+    else edges.push({ from, to, by: label === '' ? [] : label.split(', ') })
+  }
+  return { edges, rest }
+}
+
+const sentence = ({ from, to, by }: Edge) => `${from} --> ${to}: ${by.toSorted().join(', ')}`
+
+describe('the reading of state diagrams', () => {
+  it('finds edges with what takes them, and what it does not understand', () => {
+    const page =
+      'x\n```mermaid\nstateDiagram-v2\n  [*] --> a: go\n  a --> b: one, other\n  b --> [*]\n  a -> c\n```\ny --> z\n'
+    expect(readStateDiagrams(page)).toEqual({
+      edges: [
+        { from: '[*]', to: 'a', by: ['go'] },
+        { from: 'a', to: 'b', by: ['one', 'other'] },
+        { from: 'b', to: '[*]', by: [] },
+      ],
+      rest: ['a -> c'],
+    })
+  })
+})
+
+describe('the state diagram of an operation in ARCHITECTURE.md', () => {
+  const { edges, rest } = readStateDiagrams(readPage('ARCHITECTURE.md'))
+
+  it('holds nothing but edges', () => {
+    expect(edges.length).toBeGreaterThan(0)
+    expect(rest).toEqual([])
+  })
+
+  it("draws every way the ledger's commands can take, and no other", () => {
+    // That the ledger takes each of these and no other is what its model proves (ledger-model.integration.test.ts).
+    const taken = operationTransitions.map(({ from, to, by }) => ({
+      from: from === 'new' ? '[*]' : from,
+      to,
+      by: [...by],
+    }))
+    const drawn = edges.filter(({ to }) => to !== '[*]')
+    expect(drawn.map(sentence).toSorted()).toEqual(taken.map(sentence).toSorted())
+  })
+
+  it('ends where an operation ends', () => {
+    const last = edges.filter(({ to }) => to === '[*]').map(({ from }) => from)
+    expect(last.toSorted()).toEqual(endedOperationStatuses.toSorted())
+  })
+
+  it('has every state but the one that is planned', () => {
+    const states = new Set(edges.flatMap(({ from, to }) => [from, to]))
+    expect(operationStatuses.filter((status) => !states.has(status))).toEqual(['waiting'])
+  })
+})
