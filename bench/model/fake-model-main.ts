@@ -1,13 +1,19 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
+import { z } from 'zod'
+import { after } from '#platform/clock.ts'
+import { openLoadMeter } from './load-meter.ts'
 import { answerTo } from './play-agent.ts'
 import type { ModelCounts } from './start-fake-model.ts'
 
-// Child process of start-fake-model.ts: a chat completions server that answers at once, counts, and tells its counts
-// when it is asked over IPC. It is meant to cost as little as node:http allows.
+// Child process of start-fake-model.ts: a chat completions server that answers after a set time, counts, and tells its
+// counts when it is asked over IPC. It is meant to cost as little as node:http allows.
+const count = z.coerce.number().int().min(0)
+const [leastMs, mostMs, slots] = z.tuple([count, count, count]).parse(process.argv.slice(2))
+const meter = openLoadMeter(slots)
 let counts = noCounts()
 
-function noCounts(): ModelCounts {
+function noCounts(): Omit<ModelCounts, 'load'> {
   return { byTurn: [0, 0, 0, 0], readResults: 0, writeResults: 0, otherRequests: 0, bodyBytes: 0 }
 }
 
@@ -18,7 +24,13 @@ function chat(body: Buffer, response: ServerResponse): void {
   counts.bodyBytes += body.length
   if (turn === 1 && text.includes('READ-RESULT-MARK')) counts.readResults++
   if (turn === 2 && text.includes('WRITE-RESULT-MARK')) counts.writeResults++
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': reply.length }).end(reply)
+  meter.enter(turn === 0)
+  const send = () => {
+    meter.leave()
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': reply.length }).end(reply)
+  }
+  if (mostMs === 0) send()
+  else after(leastMs + Math.floor(Math.random() * (mostMs - leastMs + 1)), send)
 }
 
 const server = createServer({ keepAliveTimeout: 60_000, noDelay: true }, (request, response) => {
@@ -37,7 +49,7 @@ server.listen(0, '127.0.0.1', 4096)
 await once(server, 'listening')
 process.on('disconnect', () => process.exit(0))
 process.on('message', (question) => {
-  process.send?.(counts)
+  process.send?.({ ...counts, load: meter.take() })
   if (question === 'take') counts = noCounts()
 })
 process.send?.(server.address())

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
+import { ModelLoad } from './load-meter.ts'
 
 const ModelCounts = z.object({
   /** Requests that held no, one, two, and three or more tool results. */
@@ -11,6 +12,7 @@ const ModelCounts = z.object({
   writeResults: z.int(),
   otherRequests: z.int(),
   bodyBytes: z.int(),
+  load: ModelLoad,
 })
 export type ModelCounts = z.infer<typeof ModelCounts>
 
@@ -22,11 +24,20 @@ export type FakeModel = {
   stop(): Promise<void>
 }
 
+export type FakeModelOptions = {
+  /** Every answer takes a time between these two, by chance; at once when left out. */
+  latencyMs?: { least: number; most: number }
+  /** Requests at once that count as full load. */
+  slots?: number
+}
+
 const entry = fileURLToPath(new URL('./fake-model-main.ts', import.meta.url))
 
 /** Starts the fake model server as a process of its own on a free port of 127.0.0.1; it ends with this one. */
-export async function startFakeModel(): Promise<FakeModel> {
-  const child = fork(entry, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+export async function startFakeModel(options: FakeModelOptions = {}): Promise<FakeModel> {
+  const { latencyMs = { least: 0, most: 0 }, slots = 1 } = options
+  const given = [latencyMs.least, latencyMs.most, slots].map(String)
+  const child = fork(entry, given, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   const answer = async () => (await once(child, 'message'))[0]
   const { port } = z.object({ port: z.int() }).parse(await answer())
   return {

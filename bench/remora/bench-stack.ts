@@ -16,7 +16,7 @@ import { openProducer } from '#queues/producer.ts'
 import { runDispatcher } from '../../services/discovery/dispatch/run-dispatcher.ts'
 import { openStageJobs } from '../../services/discovery/dispatch/stage-jobs.ts'
 import { bundlePinner } from '../../services/discovery/pin-bundles.ts'
-import type { PinnedBundle } from '../../services/discovery/plan/plan-operations.ts'
+import type { PinnedBundle } from '../../services/discovery/plan/pinned-bundle.ts'
 
 /** Redis, the object store and the dispatcher: everything but the worker, with this process in discovery's place. */
 export type BenchStack = {

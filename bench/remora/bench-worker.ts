@@ -17,6 +17,8 @@ export type WorkerOptions = {
   /** The object store's address, where it is not the stack's own. */
   s3Endpoint?: string
   nodeOptions?: readonly string[]
+  /** Settings beside these. */
+  env?: Readonly<Record<string, string>>
 }
 
 const entry = fileURLToPath(new URL('../../services/worker/main.ts', import.meta.url))
@@ -40,6 +42,7 @@ export async function startBenchWorker(stack: BenchStack, options: WorkerOptions
       REMORA_MODEL: 'fake',
       REMORA_MODEL_URLS: options.modelUrl,
       REMORA_LOG_LEVEL: 'warn',
+      ...options.env,
     },
   })
   const kill = () => void child.kill('SIGKILL')

@@ -2,6 +2,7 @@ import type { RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import { delay } from '#platform/clock.ts'
 import { cpuBetween, processCpu } from '../parts/process-cpu.ts'
+import type { ModelLoad } from '../model/load-meter.ts'
 import type { FakeModel } from '../model/start-fake-model.ts'
 import { countFaults } from '../model/start-fake-model.ts'
 import type { BenchStack } from './bench-stack.ts'
@@ -22,6 +23,8 @@ export type RunFigures = {
   /** The worker's CPU for putting the change sets together, which is after the operations and not in `workerCpu`. */
   compositionCpu: number
   bodyBytes: number
+  /** How many requests the model held over time. */
+  load: ModelLoad
   between: { fromUs: number; toUs: number }
   /** What is wrong with the round; empty when it is proved. */
   faults: string[]
@@ -68,6 +71,7 @@ export async function measureRun(parts: RunParts, first: number, count: number):
     dispatcherCpu: cpuBetween(before.bench, after.bench).own,
     compositionCpu: cpuBetween(after.worker, composed).own,
     bodyBytes: counts.bodyBytes,
+    load: counts.load,
     between: { fromUs: before.atUs, toUs: after.atUs },
     faults: [...countFaults(counts, count), ...(await runFaults(stack, runId, count))],
   }

@@ -12,11 +12,12 @@ const origin = { kind: 'discovery', id: 'bench' } as const
 
 /**
  * A planned run of one operation for each of `count` nodes, numbered from `first`: its snapshot is stored, its operations
- * wait in the ledger. Nothing runs before `startRun`.
+ * wait in the ledger. Nothing runs before `startRun`. Every node has a file of its own, unless there are fewer `files`:
+ * then nodes share them, which makes large runs cheap to plan, and impossible to compose.
  */
-export async function planRun(stack: BenchStack, first: number, count: number): Promise<RunId> {
+export async function planRun(stack: BenchStack, first: number, count: number, files = count): Promise<RunId> {
   const { ledger } = stack
-  const sources = Array.from({ length: count }, (_, index) => nodeSource(first + index))
+  const sources = Array.from({ length: files }, (_, index) => nodeSource(first + index))
   const snapshotId = await storeSnapshot(stack, sources)
   const request = RunRequest.parse({ agents: ['loop'] })
   const runId = newRunId(Date.now())
@@ -32,10 +33,13 @@ export async function planRun(stack: BenchStack, first: number, count: number): 
     from: [{ status: 'queued' }],
     to: { status: 'running', phase: 'planning' },
     command: 'start',
-    set: { snapshotId, nodes: count, files: count },
+    set: { snapshotId, nodes: count, files },
     events: [{ event: 'run.started', phase: 'planning', origin, data: {} }],
   })
-  const operations = planOperations(sources.map(nodeOf), [stack.bundle])
+  const nodes = Array.from({ length: Math.ceil(count / files) }, (_, ordinal) =>
+    sources.map((source) => nodeOf(source, ordinal)),
+  )
+  const operations = planOperations(nodes.flat().slice(0, count), [stack.bundle])
   const slices = Math.ceil(operations.length / maxSliceOperations)
   for (let slice = 0; slice < slices; slice++) {
     const part = operations.slice(slice * maxSliceOperations, (slice + 1) * maxSliceOperations)
@@ -65,9 +69,9 @@ async function storeSnapshot({ blobs, objects }: BenchStack, sources: readonly N
   return snapshotId
 }
 
-function nodeOf({ path, name, startByte, text }: NodeSource): CodeNode {
+function nodeOf({ path, name, startByte, text }: NodeSource, ordinal: number): CodeNode {
   return {
-    nodeId: nodeId({ path, kind: 'function', qualifiedName: name, ordinal: 0 }),
+    nodeId: nodeId({ path, kind: 'function', qualifiedName: name, ordinal }),
     kind: 'function',
     name,
     qualifiedName: name,

@@ -1,0 +1,61 @@
+import { z } from 'zod'
+
+/** A moment of the load: when it was, and the request-milliseconds that had been in flight until then. */
+const Mark = z.object({ atMs: z.number(), busyMs: z.number() })
+type Mark = z.infer<typeof Mark>
+
+/** What a server saw of its clients' concurrency since it was last asked. Times are its own `performance.now()`. */
+export const ModelLoad = z.object({
+  requests: z.int(),
+  mostInFlight: z.int(),
+  /** The first request; undefined when there was none. */
+  first: Mark.optional(),
+  /** The first request that found all slots but itself taken. */
+  full: Mark.optional(),
+  /** The last request of an agent's first turn: after it, slots run empty. */
+  lastStart: Mark.optional(),
+  /** The last answer. */
+  last: Mark.optional(),
+})
+export type ModelLoad = z.infer<typeof ModelLoad>
+
+export type LoadMeter = {
+  /** `isFirstTurn`: the request begins an agent's work. */
+  enter(isFirstTurn: boolean): void
+  leave(): void
+  take(): ModelLoad
+}
+
+/** Measures how many requests a server holds over time; `slots` are full load. */
+export function openLoadMeter(slots: number, now: () => number = () => performance.now()): LoadMeter {
+  let load: ModelLoad = { requests: 0, mostInFlight: 0 }
+  let inFlight = 0
+  let mark: Mark = { atMs: now(), busyMs: 0 }
+
+  /** The integral of the requests in flight up to now. */
+  const advance = (): Mark => {
+    const atMs = now()
+    mark = { atMs, busyMs: mark.busyMs + inFlight * (atMs - mark.atMs) }
+    return mark
+  }
+  return {
+    enter(isFirstTurn) {
+      const at = advance()
+      inFlight += 1
+      load.requests += 1
+      load.mostInFlight = Math.max(load.mostInFlight, inFlight)
+      load.first ??= at
+      if (inFlight >= slots) load.full ??= at
+      if (isFirstTurn) load.lastStart = at
+    },
+    leave() {
+      load.last = advance()
+      inFlight -= 1
+    },
+    take() {
+      const taken = load
+      load = { requests: 0, mostInFlight: 0 }
+      return taken
+    },
+  }
+}

@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs'
+import { cpus, totalmem } from 'node:os'
+import { z } from 'zod'
+
+const packages = ['undici', 'openai', 'bullmq', 'ioredis', '@aws-sdk/client-s3', '@pydantic/monty', 'zod']
+
+/** Where and with what a result was measured: one sentence of Markdown. */
+export function machineText(command: string, { redisVersion }: { redisVersion: string }): string {
+  const [cpu] = cpus()
+  const machine = `${cpus().length} × ${cpu?.model.trim() ?? 'unknown CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB`
+  const versions = packages.map((name) => `${name} ${versionOf(name)}`).join(', ')
+  const today = new Date().toISOString().slice(0, 10)
+  return `Written by \`${command}\` on ${today}: ${machine}, Node ${process.version}, Redis ${redisVersion}, ${versions}.`
+}
+
+function versionOf(name: string): string {
+  const manifest = new URL(`../../node_modules/${name}/package.json`, import.meta.url)
+  return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(manifest, 'utf8'))).version
+}
