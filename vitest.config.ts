@@ -4,7 +4,7 @@ const setupFiles = ['tests/house/refuse-open-handles.ts']
 const elsewhere = [...configDefaults.exclude, 'examples/**', 'bench/raw/**']
 const integration = '**/*.integration.test.ts'
 const house = 'tests/house/**/*.test.ts'
-const endToEnd = 'tests/e2e/**/*.e2e.test.ts'
+const endToEnd = 'tests/{e2e,chaos}/**/*.e2e.test.ts'
 
 /**
  * Four projects. `unit` needs nothing; `house` reads our own source; `integration` runs against a real Redis and S3
@@ -20,7 +20,7 @@ export default defineConfig({
           name: 'unit',
           setupFiles,
           include: ['**/*.test.ts'],
-          exclude: [...elsewhere, integration, house, 'tests/e2e/**'],
+          exclude: [...elsewhere, integration, house, endToEnd],
           testTimeout: 10_000,
           sequence: { groupOrder: 0 },
         },
@@ -39,7 +39,7 @@ export default defineConfig({
           name: 'integration',
           setupFiles,
           include: [integration],
-          exclude: [...elsewhere, 'tests/e2e/**'],
+          exclude: [...elsewhere, endToEnd],
           globalSetup: 'core/testing/global-setup.ts',
           testTimeout: 30_000,
           hookTimeout: 30_000,

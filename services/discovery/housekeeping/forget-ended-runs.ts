@@ -3,7 +3,7 @@ import type { Retention } from '#ledger/retention.ts'
 import { retriedRuns, type RetriedDeps } from './retried-runs.ts'
 
 export type ForgetDeps = RetriedDeps & {
-  retention: Pick<Retention, 'endedRuns' | 'forgetRun'>
+  retention: RetriedDeps['retention'] & Pick<Retention, 'endedRuns' | 'forgetRun'>
   /** For how long an ended run is kept. */
   retentionMs: number
 }
@@ -11,8 +11,8 @@ export type ForgetDeps = RetriedDeps & {
 const pageLength = 100
 
 /**
- * Forgets every run that ended longer ago than it is kept, and answers how many. One that a retry under way builds on
- * stays for now, and so does one of a newer version.
+ * Forgets every run that ended longer ago than it is kept, and answers how many. One that a retry builds on stays as long
+ * as that one, and one of a newer version stays for now.
  */
 export async function forgetEndedRuns(deps: ForgetDeps, signal: AbortSignal): Promise<number> {
   const { retention, retentionMs } = deps

@@ -1,14 +1,23 @@
 import { AppError } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Ledger } from '#ledger/ledger.ts'
+import type { Retention } from '#ledger/retention.ts'
 
-export type RetriedDeps = { ledger: Pick<Ledger, 'activeRuns' | 'getRun'> }
+export type RetriedDeps = {
+  ledger: Pick<Ledger, 'activeRuns' | 'getRun'>
+  retention: Pick<Retention, 'knownProjects' | 'retainedRuns'>
+}
 
-/** The runs that active ones build on: a retry reads what the run before it did until its own end. */
-export async function retriedRuns({ ledger }: RetriedDeps): Promise<ReadonlySet<RunId>> {
+/**
+ * The runs that others build on: a retry reads what the run before it did until its own end, and one that has ended may
+ * be tried again.
+ */
+export async function retriedRuns({ ledger, retention }: RetriedDeps): Promise<ReadonlySet<RunId>> {
   const retried = new Set<RunId>()
-  for (const active of await ledger.activeRuns()) {
-    let former = await formerOf(active.runId, ledger)
+  const known = (await ledger.activeRuns()).map(({ runId }) => runId)
+  for (const projectId of await retention.knownProjects()) known.push(...(await retention.retainedRuns(projectId)))
+  for (const runId of known) {
+    let former = await formerOf(runId, ledger)
     while (former !== undefined && !retried.has(former)) {
       retried.add(former)
       former = await formerOf(former, ledger)

@@ -60,7 +60,7 @@ describe('the housekeeping', () => {
     expect(await stores.keys()).toEqual(['ledger.json'])
   })
 
-  it('keeps a run as long as a retry under way builds on it, and the one that builds on', async () => {
+  it('keeps a run as long as the retry that builds on it, under way or ended', async () => {
     const former = await storeRun(stores, files)
     const retry = await acceptRun(stores, files, aRequest({ retryOf: former.runId }))
     await keepHouse(deps(), never)
@@ -72,6 +72,9 @@ describe('the housekeeping', () => {
       command: 'x',
       events: [],
     })
+    await keepHouse(deps(), never)
+    await expect(stores.ledger.getRun(runId)).rejects.toMatchObject({ code: 'RUN_001' })
+    expect((await stores.ledger.getRun(former.runId)).status).toBe('completed')
     await keepHouse(deps(), never)
     await expect(stores.ledger.getRun(former.runId)).rejects.toMatchObject({ code: 'RUN_001' })
   })

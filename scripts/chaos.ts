@@ -1,0 +1,38 @@
+import { parseArgs } from 'node:util'
+import { totalsLine } from '../tests/chaos/history-report.ts'
+import { recordChaos } from '../tests/chaos/record-chaos.ts'
+import { runChaos } from '../tests/chaos/run-chaos.ts'
+
+/**
+ * `npm run chaos -- --seed N --runs K [--record]`: plays K histories of random faults against real processes; exit code
+ * 1 when any broke a promise. Without a seed one is drawn and printed. `--record` writes the totals to
+ * bench/results/chaos.md.
+ */
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    runs: { type: 'string', default: '10' },
+    record: { type: 'boolean', default: false },
+  },
+})
+const seed = wholeNumber('seed', values.seed ?? String(Date.now() % 1_000_000))
+const runs = wholeNumber('runs', values.runs)
+const print = (line: string) => void process.stdout.write(`${line}\n`)
+const stop = new AbortController()
+process.once('SIGINT', () => stop.abort())
+process.once('SIGTERM', () => stop.abort())
+
+print(`chaos: seeds ${seed} to ${seed + runs - 1}, rehearsal model (no LLM)`)
+const startedAt = performance.now()
+const outcomes = await runChaos({ seed, runs, print, signal: stop.signal })
+print(totalsLine(outcomes))
+if (values.record) print(`written: ${await recordChaos(outcomes, { seed, tookMs: performance.now() - startedAt })}`)
+// A history that was cut off would go on by itself.
+process.exit(outcomes.some(({ violations }) => violations.length > 0) || outcomes.length < runs ? 1 : 0)
+
+function wholeNumber(name: string, text: string): number {
+  const number = Number(text)
+  if (/^\d+$/.test(text) && Number.isSafeInteger(number)) return number
+  process.stderr.write(`--${name} wants a whole number, not "${text}"\n`)
+  process.exit(2)
+}

@@ -1,0 +1,144 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { startLocalRedis, type LocalRedis } from '#platform/local-redis.ts'
+import { startLocalS3 } from '#platform/local-s3.ts'
+import { openReleaser } from '#platform/shutdown.ts'
+import { openLedger, type Ledger } from '#ledger/ledger.ts'
+import { openEventSegments } from '#objects/event-segments.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
+import { openS3ObjectStore } from '#objects/s3-object-store.ts'
+import { openProducer, type Producer } from '#queues/producer.ts'
+import { freePorts } from '#testing/free-ports.ts'
+import { openRunApi, type RunApi } from '../e2e/run-api.ts'
+import { leaseMs, workerCount } from './draw-fault.ts'
+import { openServiceProcess, type ServiceProcess } from './service-process.ts'
+import { openServiceSettings } from './service-settings.ts'
+import { openStoreProxy, type StoreProxy } from './store-proxy.ts'
+
+/** Stores and services as processes of their own, each of which can be hurt and healed apart. */
+export type ChaosStack = {
+  /** Redis' append-only file, the objects, a log per process. */
+  dir: string
+  /** Where the services put temporary files. */
+  tempDir: string
+  redis: Redis
+  ledger: Ledger
+  queues: Producer
+  /** Straight to the server, past the proxy. */
+  objects: ObjectStore
+  store: StoreProxy
+  api: RunApi
+  workers: readonly ServiceProcess[]
+  discovery: ServiceProcess
+  /** Not started with the others. */
+  secondDiscovery: ServiceProcess
+  apiProcess: ServiceProcess
+  rehearsal: ServiceProcess
+  killRedis(): Promise<boolean>
+  /** Does nothing while it runs. */
+  startRedis(): Promise<void>
+  close(): Promise<void>
+}
+
+const token = 'a-token-only-for-the-chaos'
+
+/** Starts everything with its data under `dir`, and resolves when all of it is ready. */
+export async function startChaosStack(dir: string): Promise<ChaosStack> {
+  const releaser = openReleaser()
+  try {
+    const [logDir, tempDir] = [join(dir, 'logs'), join(dir, 'tmp')]
+    await Promise.all([logDir, tempDir].map((folder) => mkdir(folder, { recursive: true })))
+    const server = await openRedisServer(join(dir, 'redis'))
+    releaser.add('Redis', server.stop)
+    const s3 = await startLocalS3({ dir: join(dir, 's3') })
+    releaser.add('S3', s3.stop)
+    const store = await openStoreProxy(s3.endpoint)
+    releaser.add('proxy', store.close)
+    const ports = await freePorts(4 + workerCount)
+    const address = { redisUrl: server.url, s3: { ...s3, endpoint: store.endpoint } }
+    const settings = openServiceSettings({ address, ports, logDir, tempDir, token })
+    const open = (name: string) => openServiceProcess(settings(name))
+    const services = {
+      rehearsal: open('rehearsal'),
+      apiProcess: open('api'),
+      discovery: open('discovery'),
+      secondDiscovery: open('discovery-2'),
+      workers: Array.from({ length: workerCount }, (_none, at) => open(`worker-${at}`)),
+    }
+    const all = [services.rehearsal, services.apiProcess, services.discovery, ...services.workers]
+    releaser.add('services', () => endAll([...all, services.secondDiscovery]))
+    for (const service of all) service.start()
+    await Promise.all(all.map((service) => service.ready()))
+    const clients = openClients(server.url, openS3ObjectStore({ ...s3, credentials: s3 }))
+    releaser.add('clients', clients.close)
+    const api = openRunApi({ url: services.apiProcess.origin, token })
+    const redisServer = { killRedis: server.kill, startRedis: server.start }
+    return { dir, tempDir, store, api, ...services, ...clients, ...redisServer, close: releaser.release }
+  } catch (error) {
+    await releaser.release()
+    throw error
+  }
+}
+
+type RedisServer = {
+  url: string
+  kill(): Promise<boolean>
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** A Redis that comes back on the same port with the same data. */
+async function openRedisServer(dir: string): Promise<RedisServer> {
+  const first = await startLocalRedis({ dir })
+  const port = Number(new URL(first.url).port)
+  let running: LocalRedis | undefined = first
+  let starting: Promise<void> | undefined
+  const startAgain = async () => {
+    running = await startLocalRedis({ dir, port })
+  }
+  return {
+    url: first.url,
+    async kill() {
+      const killed = running
+      if (killed === undefined) return false
+      running = undefined
+      process.kill(killed.pid, 'SIGKILL')
+      await killed.stop()
+      return true
+    },
+    async start() {
+      if (running !== undefined) return
+      starting ??= startAgain().finally(() => (starting = undefined))
+      await starting
+    },
+    async stop() {
+      await starting?.catch(() => {})
+      await running?.stop()
+    },
+  }
+}
+
+function openClients(redisUrl: string, objects: ObjectStore) {
+  const silent = { warn: () => {} }
+  // Waits through every outage, since an answer that is missing proves nothing.
+  const redis = new Redis(redisUrl, { maxRetriesPerRequest: null, retryStrategy: () => 100 })
+  redis.on('error', () => {}) // it is killed on purpose
+  const queues = openProducer({ redisUrl, log: silent })
+  const archive = openEventSegments(objects)
+  return {
+    redis,
+    queues,
+    objects,
+    ledger: openLedger(redis, { leaseMs, origin: { kind: 'worker', id: 'chaos' }, archive }),
+    async close() {
+      await queues.close()
+      objects.close()
+      redis.disconnect()
+    },
+  }
+}
+
+async function endAll(services: readonly ServiceProcess[]): Promise<void> {
+  await Promise.all(services.map((service) => service.kill('SIGKILL')))
+}

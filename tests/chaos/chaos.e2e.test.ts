@@ -1,0 +1,70 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { resultKeys, runKeys } from '#ledger/keys.ts'
+import { startChaosStack, type ChaosStack } from './chaos-stack.ts'
+import { checkRun, type HistoryRun } from './check-run.ts'
+import { drawHistory } from './draw-history.ts'
+import { runChaos } from './run-chaos.ts'
+import { runHistory } from './run-history.ts'
+
+const seed = 4_000
+const print = (line: string) => void process.stdout.write(`${line}\n`)
+
+describe('ten histories of random faults', () => {
+  it('lose no operation, do none twice, and leave nothing behind', { timeout: 600_000 }, async () => {
+    const outcomes = await runChaos({ seed, runs: 10, print })
+    expect(outcomes.flatMap(({ violations }) => violations)).toEqual([])
+    expect(outcomes).toHaveLength(10)
+  })
+})
+
+describe('the check of a history', () => {
+  const open: { stack?: ChaosStack; dir?: string } = {}
+  let stack: ChaosStack
+  let run: HistoryRun
+
+  beforeAll(async () => {
+    open.dir = await mkdtemp(join(tmpdir(), 'remora-chaos-'))
+    stack = open.stack = await startChaosStack(open.dir)
+    const { submissions, ...history } = drawHistory(seed)
+    const quiet = { ...history, submissions: submissions.slice(0, 1), latencyMs: 0, faults: [] }
+    const { runs } = await runHistory(quiet, stack)
+    const [first] = runs
+    if (first === undefined) throw new Error('the history had no run')
+    run = first
+  }, 300_000)
+  afterAll(async () => {
+    await open.stack?.close()
+    if (open.dir !== undefined) await rm(open.dir, { recursive: true, force: true, maxRetries: 5 })
+  })
+
+  const violations = async () => (await checkRun(run, stack)).violations.join('\n')
+
+  it('finds nothing in a history without faults', async () => {
+    expect(await violations()).toBe('')
+  })
+
+  it('finds a counter that was changed', async () => {
+    const { run: key } = runKeys('remora', run.runId)
+    await stack.redis.hincrby(key, 'n:unchanged', 1)
+    expect(await violations()).toContain(`run ${run.runId}: verify 2:`)
+    await stack.redis.hincrby(key, 'n:unchanged', -1)
+    expect(await violations()).toBe('')
+  })
+
+  it('finds a result that was published twice', async () => {
+    const { operations } = runKeys('remora', run.runId)
+    const [operation = ''] = await stack.redis.zrange(operations, '0', '0')
+    const { results } = resultKeys('remora')
+    await stack.redis.xadd(results, '*', 'run_id', run.runId, 'operation_id', operation, 'result', '{}')
+    expect(await violations()).toContain(`verify 6: operation ${operation}`)
+  })
+
+  it('finds a lease that was left behind', async () => {
+    const { leases } = runKeys('remora', run.runId)
+    await stack.redis.zadd(leases, 1, 'o1')
+    expect(await violations()).toContain('verify 8:')
+  })
+})

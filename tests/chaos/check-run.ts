@@ -1,0 +1,81 @@
+import type { Event } from '#domain/event.ts'
+import type { RunId } from '#domain/ids.ts'
+import { isEnded, type Run } from '#domain/run.ts'
+import { verifyRun, type ProofDeps } from '#proof/verify-run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { foldEndings, type Endings } from './fold-endings.ts'
+import type { Submission } from './draw-history.ts'
+import type { FaultName } from './fault.ts'
+
+/** A run of a history, and what was asked of it. */
+export type HistoryRun = {
+  runId: RunId
+  request: Submission['request']
+  /** A cancel of it was answered with success. */
+  cancelled: boolean
+  /** The kinds of the history's faults, each as often as it happened. */
+  faults: readonly FaultName[]
+}
+
+export type RunCheck = { status: Run['status']; operations: number; retried: number; violations: string[] }
+
+export type CheckDeps = ProofDeps & { ledger: Ledger }
+
+/** A Redis that is away lets leases run out, too. */
+const losesWorkers = new Set<FaultName>(['kill_worker', 'freeze_worker', 'kill_redis'])
+/** What no operation of these histories may end with, by the codes' beginnings. */
+const never = ['STORE', 'TOOL', 'CONFIG', 'DISC', 'INTAKE', 'no ']
+/** What only a model that fails may bring: out of reach, a stream that broke. */
+const ofTheModel = ['AGENT_002', 'AGENT_008']
+const eventsPerPage = 1_000
+const maxLost = 3
+const lostTooOften = /worker was lost \d+ times/
+
+/** What is wrong with the account of a run that should have ended. */
+export async function checkRun(run: HistoryRun, proof: CheckDeps): Promise<RunCheck> {
+  const { runId } = run
+  const { ledger } = proof
+  const { violations, operations } = await verifyRun(runId, proof)
+  const state = await ledger.getRun(runId)
+  const endings = foldEndings(await allEvents(runId, ledger))
+  const found = [
+    ...violations.map(({ invariant, message }) => `verify ${invariant}: ${message}`),
+    ...endings.violations,
+    ...unexpectedStatus(run, state, endings),
+    ...unexpectedFailures(run, endings),
+    ...(isEnded(state.status) && endings.runEndings.length === 0 ? ['the run has ended without an event'] : []),
+  ]
+  const told = found.map((violation) => `run ${runId}: ${violation}`)
+  return { status: state.status, operations, retried: endings.retried, violations: told }
+}
+
+/** A run whose cancel was accepted is cancelled, another completes; with `stop_run` it may fail as an operation did. */
+function unexpectedStatus({ request, cancelled }: HistoryRun, run: Run, { failures }: Endings): string[] {
+  const stopped = run.status === 'failed' && failures.some(({ errorCode }) => errorCode === run.errorCode)
+  if (run.status === (cancelled ? 'cancelled' : 'completed')) return []
+  if (stopped && request.error_policy === 'stop_run') return []
+  return [`${run.status} (${run.errorCode ?? 'no code'}: ${run.reason ?? 'no reason'})`]
+}
+
+/**
+ * Faults of stores and processes are waited out or tried again: no operation fails for them, but one whose worker was
+ * lost as often as the ledger allows. A model that does not fail is no reason either.
+ */
+function unexpectedFailures({ faults }: HistoryRun, { failures }: Endings): string[] {
+  const workerLosses = faults.filter((name) => losesWorkers.has(name)).length
+  const codes = faults.includes('failing_model') ? never : [...never, ...ofTheModel]
+  const ours = failures.filter(({ errorCode, reason }) => {
+    if (lostTooOften.test(reason)) return workerLosses < maxLost
+    return codes.some((code) => errorCode.startsWith(code))
+  })
+  return ours.map(({ operationId, errorCode, reason }) => `operation ${operationId} failed: ${errorCode} ${reason}`)
+}
+
+async function allEvents(runId: RunId, ledger: Pick<Ledger, 'readEvents'>): Promise<Event[]> {
+  const all: Event[] = []
+  for (;;) {
+    const page = await ledger.readEvents(runId, { after: all.at(-1)?.seq ?? 0, limit: eventsPerPage })
+    all.push(...page)
+    if (page.length < eventsPerPage) return all
+  }
+}

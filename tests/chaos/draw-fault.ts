@@ -1,0 +1,59 @@
+import type { FaultKind, FaultName } from './fault.ts'
+import type { Random } from './random.ts'
+
+/** How long a worker may be silent, in ms: short, so that what a lost one held is soon taken back. */
+export const leaseMs = 3_000
+export const workerCount = 3
+
+/** How often each kind is drawn, against the others. */
+const weights: readonly (readonly [FaultName, number])[] = [
+  ['kill_worker', 5],
+  ['drain_worker', 2],
+  ['freeze_worker', 2],
+  ['kill_discovery', 3],
+  ['second_discovery', 1],
+  ['kill_api', 1],
+  ['kill_redis', 2],
+  ['break_store', 3],
+  ['duplicate_jobs', 2],
+  ['delete_jobs', 2],
+  ['wipe_queues', 1],
+  ['slow_model', 1],
+  ['failing_model', 1],
+  ['cancel_run', 1],
+]
+const names = weights.flatMap(([name, weight]) => Array.from({ length: weight }, () => name))
+
+/** The next thing to go wrong in a history of so many runs. */
+export function drawFault(random: Random, runs: number): FaultKind {
+  const kind = names[random.int(0, names.length - 1)] ?? 'kill_worker'
+  const backAfterMs = random.int(0, 1_200)
+  const worker = random.int(0, workerCount - 1)
+  const share = random.int(2, 10) / 10
+  switch (kind) {
+    case 'kill_worker':
+    case 'drain_worker':
+      return { kind, worker, backAfterMs }
+    case 'freeze_worker':
+      return { kind, worker, forMs: leaseMs + random.int(200, 1_200) }
+    case 'kill_discovery':
+    case 'kill_api':
+    case 'kill_redis':
+      return { kind, backAfterMs }
+    case 'second_discovery':
+      return { kind, forMs: random.int(500, 2_500) }
+    case 'break_store':
+      return { kind, how: random.pick(['503', 'slow', 'reset']), forMs: random.int(1_000, 4_000) }
+    case 'duplicate_jobs':
+    case 'delete_jobs':
+      return { kind, share }
+    case 'wipe_queues':
+      return { kind }
+    case 'slow_model':
+      return { kind, latencyMs: random.int(500, 3_000), forMs: random.int(500, 2_000) }
+    case 'failing_model':
+      return { kind, answers: random.pick(['429', '503', 'reset', 'truncated']), times: random.int(1, 6) }
+    case 'cancel_run':
+      return { kind, run: random.int(0, runs - 1) }
+  }
+}

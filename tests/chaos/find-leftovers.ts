@@ -1,0 +1,41 @@
+import { readdir } from 'node:fs/promises'
+import type { RunId } from '#domain/ids.ts'
+import { until } from '#testing/until.ts'
+import { stillRunning } from '../e2e/living-processes.ts'
+import type { ChaosStack } from './chaos-stack.ts'
+import { jobsOfRun } from './queue-faults.ts'
+
+const withinMs = 10_000
+
+/**
+ * What ended runs and killed processes have left: keys of the ledger, jobs (the duplicates among them), children,
+ * temporary files. What is still on its way out gets some seconds to go.
+ */
+export async function findLeftovers(runs: readonly { runId: RunId }[], stack: ChaosStack): Promise<string[]> {
+  let left: string[] = []
+  const isClean = async () => (left = await leftNow(runs, stack)).length === 0
+  await until(isClean, { withinMs }).catch(() => {})
+  return left.map((what) => `left behind: ${what}`)
+}
+
+async function leftNow(runs: readonly { runId: RunId }[], stack: ChaosStack): Promise<string[]> {
+  const ofRuns = await Promise.all(runs.map(({ runId }) => leftOfRun(runId, stack)))
+  const files = (await readdir(stack.tempDir)).map((name) => `temporary file ${name}`)
+  return [...ofRuns.flat(), ...(await orphansOf(stack)), ...files]
+}
+
+async function leftOfRun(runId: RunId, { redis, ledger }: Pick<ChaosStack, 'redis' | 'ledger'>): Promise<string[]> {
+  const inLedger = await ledger.leftovers(await ledger.getRun(runId))
+  const jobs = (await jobsOfRun(redis, runId)).map((key) => `job ${key}`)
+  return [...inLedger, ...jobs].map((what) => `run ${runId}: ${what}`)
+}
+
+async function orphansOf({ workers, discovery, secondDiscovery, apiProcess }: ChaosStack): Promise<string[]> {
+  const services = [...workers, discovery, secondDiscovery, apiProcess]
+  const alive = await Promise.all(
+    services.map(async (service) => ({ service, pids: await stillRunning(service.orphans()) })),
+  )
+  return alive.flatMap(({ service, pids }) =>
+    pids.map((pid) => `process ${pid}, a child of a ${service.name} that ended`),
+  )
+}

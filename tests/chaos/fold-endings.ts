@@ -1,0 +1,67 @@
+import type { Event } from '#domain/event.ts'
+
+/** What the events of a run say of its operations, told apart from the ledger's own fold on purpose. */
+export type Endings = {
+  violations: string[]
+  retried: number
+  failures: { operationId: string; errorCode: string; reason: string }[]
+  runEndings: string[]
+}
+
+type Seen = { open: boolean; ended: boolean; attempt: number }
+
+const runEndings = new Set<string>(['run.completed', 'run.failed', 'run.cancelled'])
+
+/** Every attempt has one end, every operation ends once, and nothing comes after an end. */
+export function foldEndings(events: readonly Event[]): Endings {
+  const operations = new Map<string, Seen>()
+  const endings: Endings = { violations: [], retried: 0, failures: [], runEndings: [] }
+  for (const [at, event] of events.entries()) {
+    if (event.seq !== at + 1) endings.violations.push(`event ${event.seq} stands at place ${at + 1}`)
+    if (runEndings.has(event.event)) endings.runEndings.push(event.event)
+    const id = event.operationId
+    if (id === undefined) continue
+    const seen = operations.get(id) ?? { open: false, ended: false, attempt: 0 }
+    operations.set(id, seen)
+    const fault = take(event, seen)
+    if (fault !== undefined) endings.violations.push(`event ${event.seq} ${event.event} of ${id}: ${fault}`)
+    if (event.event === 'operation.retried') endings.retried += 1
+    if (event.event === 'operation.failed') endings.failures.push({ operationId: id, ...failureOf(event) })
+  }
+  for (const [id, { open }] of operations) if (open) endings.violations.push(`an attempt of ${id} has no end`)
+  if (endings.runEndings.length > 1) endings.violations.push(`the run ended as ${endings.runEndings.join(' and ')}`)
+  return endings
+}
+
+/** Takes the event into `seen`; answers what is wrong with it. */
+function take({ event }: Event, seen: Seen): string | undefined {
+  if (seen.ended) return 'the operation had ended'
+  switch (event) {
+    case 'operation.started': {
+      const wasOpen = seen.open
+      seen.open = true
+      seen.attempt += 1
+      return wasOpen ? 'the attempt before it has no end' : undefined
+    }
+    case 'operation.retried': {
+      const wasOpen = seen.open
+      seen.open = false
+      return wasOpen ? undefined : 'no attempt was under way'
+    }
+    case 'operation.ended':
+    case 'operation.skipped': {
+      const wasOpen = seen.open
+      seen.open = false
+      seen.ended = true
+      if (event === 'operation.ended') return wasOpen ? undefined : 'no attempt was under way'
+      return wasOpen ? 'an attempt was under way' : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+function failureOf({ errorCode, data }: Event): { errorCode: string; reason: string } {
+  const told = (name: string) => (typeof data[name] === 'string' ? data[name] : `no ${name}`)
+  return { errorCode: errorCode ?? told('error_code'), reason: told('reason') }
+}

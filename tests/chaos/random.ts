@@ -1,0 +1,27 @@
+/** Everything a history leaves to chance comes from one of these, so that its seed brings it back. */
+export type Random = {
+  /** In [0, 1). */
+  fraction(): number
+  /** Whole numbers from `least` to `most`, both included. */
+  int(least: number, most: number): number
+  chance(share: number): boolean
+  pick<T>(choices: readonly [T, ...T[]]): T
+}
+
+/** mulberry32: good enough to spread faults, and the same on every machine. */
+export function openRandom(seed: number): Random {
+  let state = seed >>> 0
+  const fraction = () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+  const int = (least: number, most: number) => least + Math.floor(fraction() * (most - least + 1))
+  return {
+    fraction,
+    int,
+    chance: (share) => fraction() < share,
+    pick: (choices) => choices[int(0, choices.length - 1)] ?? choices[0],
+  }
+}

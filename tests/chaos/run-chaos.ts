@@ -1,0 +1,83 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startChaosStack, type ChaosStack } from './chaos-stack.ts'
+import { drawHistory } from './draw-history.ts'
+import { failureText, historyLine } from './history-report.ts'
+import { runHistory, type HistoryOutcome } from './run-history.ts'
+
+export type ChaosOptions = {
+  /** Of the first history; the next has the next number. */
+  seed: number
+  runs: number
+  print(line: string): void
+  signal?: AbortSignal
+}
+
+/** One stack serves so many histories; then a fresh one, so that data of the last do not slow down the checks. */
+const historiesPerStack = 25
+
+/**
+ * Plays `runs` histories one after another, a line each. Processes are kept from one to the next; after one with
+ * violations the stack is ended, its folder is kept, and the next history gets a fresh one. Ends early when `signal` is
+ * aborted, without the history under way.
+ */
+export async function runChaos({ seed, runs, print, signal }: ChaosOptions): Promise<HistoryOutcome[]> {
+  const outcomes: HistoryOutcome[] = []
+  let open: OpenStack | undefined
+  try {
+    for (let at = 0; at < runs; at += 1) {
+      open ??= await openStack()
+      // What stops this process may have stopped its stores, too: the history under way may never come to its end.
+      const outcome = await Promise.race([play(seed + at, open.stack), whenAborted(signal)])
+      if (outcome === undefined) break
+      outcomes.push(outcome)
+      print(historyLine(outcome))
+      const failed = outcome.violations.length > 0
+      if (failed) print(failureText(outcome, open.dir))
+      if (!failed && (at + 1) % historiesPerStack !== 0) continue
+      await open.close({ keepFolder: failed })
+      open = undefined
+    }
+    return outcomes
+  } finally {
+    await open?.close({ keepFolder: false })
+  }
+}
+
+function whenAborted(signal: AbortSignal | undefined): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) resolve(undefined)
+    signal?.addEventListener('abort', () => resolve(undefined), { once: true })
+  })
+}
+
+type OpenStack = { stack: ChaosStack; dir: string; close(options: { keepFolder: boolean }): Promise<void> }
+
+async function openStack(): Promise<OpenStack> {
+  const dir = await mkdtemp(join(tmpdir(), 'remora-chaos-'))
+  const stack = await startChaosStack(dir).catch((cause: unknown) => {
+    throw new Error(`the stack did not start; its logs are in ${dir}`, { cause })
+  })
+  return {
+    stack,
+    dir,
+    async close({ keepFolder }) {
+      await stack.close()
+      if (!keepFolder) await rm(dir, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+/** A history that cannot be played to its end is a violation, too. */
+async function play(seed: number, stack: ChaosStack): Promise<HistoryOutcome> {
+  const history = drawHistory(seed)
+  const startedAt = performance.now()
+  try {
+    return await runHistory(history, stack)
+  } catch (error) {
+    const violations = [`the history broke off: ${error instanceof Error ? error.stack : String(error)}`]
+    const durationMs = Math.round(performance.now() - startedAt)
+    return { history, met: [], runs: [], operations: 0, retried: 0, durationMs, violations }
+  }
+}

@@ -1,0 +1,94 @@
+import { isEnded } from '#domain/run.ts'
+import { until } from '#testing/until.ts'
+import type { ChaosStack } from './chaos-stack.ts'
+import { checkPatches } from './check-patches.ts'
+import { checkRun, type HistoryRun, type RunCheck } from './check-run.ts'
+import type { History } from './draw-history.ts'
+import { findLeftovers } from './find-leftovers.ts'
+import { setModel } from './inflict.ts'
+import { patchOf } from './patient-calls.ts'
+import type { ServiceProcess } from './service-process.ts'
+import { underFire } from './under-fire.ts'
+
+export type HistoryOutcome = {
+  history: History
+  /** A line per fault: what it was, and what it met. */
+  met: readonly string[]
+  runs: readonly HistoryRun[]
+  operations: number
+  retried: number
+  durationMs: number
+  violations: readonly string[]
+}
+
+/** How long runs may go on once everything is healed. */
+const endMs = 60_000
+
+/** Submits the history's runs, lets its faults happen, heals everything, and says what is wrong with what came of it. */
+export async function runHistory(history: History, stack: ChaosStack): Promise<HistoryOutcome> {
+  const startedAt = performance.now()
+  await setModel(stack, 'latency', { ms: history.latencyMs })
+  const { runs, met, violations } = await underFire(history, stack)
+  await heal(stack)
+  violations.push(...(await unfinished(runs, stack)))
+  const leftovers = violations.length === 0 ? await findLeftovers(runs, stack) : []
+  const checks = await Promise.all(runs.map((run) => checkRun(run, stack)))
+  violations.push(...leftovers, ...checks.flatMap((check) => check.violations))
+  violations.push(...(await badPatches(history, { runs, checks }, stack)))
+  violations.push(...badEndings(history, stack))
+  return {
+    history,
+    met,
+    runs,
+    operations: sum(checks.map((check) => check.operations)),
+    retried: sum(checks.map((check) => check.retried)),
+    durationMs: Math.round(performance.now() - startedAt),
+    violations,
+  }
+}
+
+/** Starts what is down and takes all trouble away; a frozen process or a drain has come to its end by itself. */
+async function heal(stack: ChaosStack): Promise<void> {
+  stack.store.trouble(undefined)
+  await stack.startRedis()
+  await setModel(stack, 'faults', { shares: {} })
+  await setModel(stack, 'latency', { ms: 0 })
+  const services = servicesOf(stack).filter((service) => service !== stack.secondDiscovery)
+  for (const service of services) service.start()
+  await Promise.all(services.map((service) => service.ready()))
+}
+
+async function unfinished(runs: readonly HistoryRun[], { ledger }: ChaosStack): Promise<string[]> {
+  const states = async () => Promise.all(runs.map(({ runId }) => ledger.getRun(runId)))
+  const allEnded = async () => (await states()).every(({ status }) => isEnded(status))
+  await until(allEnded, { withinMs: endMs }).catch(() => {})
+  const open = (await states()).filter(({ status }) => !isEnded(status))
+  return open.map((run) => `run ${run.runId} did not end: ${JSON.stringify(run)}`)
+}
+
+async function badPatches(
+  history: History,
+  { runs, checks }: { runs: readonly HistoryRun[]; checks: readonly RunCheck[] },
+  { api }: ChaosStack,
+): Promise<string[]> {
+  const completed = runs.filter((_run, at) => checks[at]?.status === 'completed')
+  const patches = await Promise.all(completed.map(async ({ runId }) => ({ runId, patch: await patchOf(api, runId) })))
+  return checkPatches(history.source, patches)
+}
+
+/** A drain hands its work back, which it cannot while Redis is away: then it may say that it failed. */
+function badEndings({ faults }: History, stack: ChaosStack): string[] {
+  const redisWasAway = faults.some(({ kind }) => kind === 'kill_redis')
+  const surprises = servicesOf(stack).flatMap((service) => service.takeSurprises())
+  return surprises.filter(({ onDrain }) => !(onDrain && redisWasAway)).map(({ what }) => what)
+}
+
+function servicesOf(stack: ChaosStack): ServiceProcess[] {
+  return [stack.rehearsal, stack.apiProcess, stack.discovery, stack.secondDiscovery, ...stack.workers]
+}
+
+function sum(numbers: readonly number[]): number {
+  let total = 0
+  for (const number of numbers) total += number
+  return total
+}

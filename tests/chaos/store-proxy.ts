@@ -1,0 +1,54 @@
+import { once } from 'node:events'
+import { createServer, request as sendRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import { after } from '#platform/clock.ts'
+import { boundPort } from '#platform/http-health.ts'
+import type { StoreTrouble } from './fault.ts'
+
+export type StoreProxy = {
+  endpoint: string
+  /** From now on every request meets this; undefined: none does. */
+  trouble(how: StoreTrouble | undefined): void
+  close(): Promise<void>
+}
+
+const slowMs = 700
+
+/** Stands before the object store. Headers pass unchanged, so signatures hold. */
+export async function openStoreProxy(store: string): Promise<StoreProxy> {
+  let trouble: StoreTrouble | undefined
+  const server = createServer((incoming, outgoing) => {
+    if (trouble === 'reset') incoming.socket.resetAndDestroy()
+    else if (trouble === '503') refuse(incoming, outgoing)
+    else if (trouble === 'slow') after(slowMs, () => forward(store, incoming, outgoing))
+    else forward(store, incoming, outgoing)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    endpoint: `http://127.0.0.1:${boundPort(server)}`,
+    trouble: (how) => void (trouble = how),
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+function refuse(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  incoming.resume()
+  outgoing.writeHead(503, { 'content-type': 'application/xml' })
+  outgoing.end('<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>')
+}
+
+function forward(store: string, incoming: IncomingMessage, outgoing: ServerResponse): void {
+  const { method = 'GET', url = '/', headers } = incoming
+  const forwarded = sendRequest(new URL(url, store), { method, headers }, (answer) => {
+    outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
+    answer.pipe(outgoing)
+  })
+  forwarded.on('error', () => outgoing.destroy())
+  incoming.on('error', () => forwarded.destroy())
+  incoming.pipe(forwarded)
+}
