@@ -4,7 +4,16 @@ import { Agent, request, type Dispatcher } from 'undici'
 import type { z } from 'zod'
 import { AppError, isErrorCode } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
-import { ChangePage, EventPage, OperationPage, Problem, RunAccepted, RunPage, RunView } from './api-views.ts'
+import {
+  ChangePage,
+  EventPage,
+  OperationPage,
+  OperationView,
+  Problem,
+  RunAccepted,
+  RunPage,
+  RunView,
+} from './api-views.ts'
 import { multipartForm } from './multipart-form.ts'
 
 /** The `request` field of `POST /v1/runs`, as it goes over the wire. */
@@ -22,15 +31,17 @@ export type ApiClient = {
   submit(submission: { request: WireRequest; archive: AsyncIterable<Uint8Array> }): Promise<RunAccepted>
   /** Asks that the run stop; it ends a moment later. RUN_007 when it has ended otherwise. */
   cancel(runId: string, reason?: string): Promise<RunAccepted>
-  /** Starts a run that does again what did not end well, or the named operations. Safe to call once. */
-  retry(runId: string, operations: readonly string[]): Promise<RunAccepted>
+  /** Starts a run that does again what did not end well, or the named operations if there are any. Safe to call once. */
+  retry(runId: string, again: { operations: readonly string[]; errorPolicy?: string }): Promise<RunAccepted>
   getRun(runId: string): Promise<RunView>
   listRuns(page: { before?: string; limit: number }): Promise<RunPage>
   /** Waits on the server up to `waitMs` (at most 10,000) for the first event after `after`. */
   readEvents(runId: string, page: { after: number; limit: number; waitMs: number }): Promise<EventPage>
   listOperations(runId: string, page: { status?: string; cursor?: string; limit: number }): Promise<OperationPage>
+  /** RUN_004 when the run has no such operation. */
+  getOperation(runId: string, operationId: string): Promise<OperationView>
   listChanges(runId: string, page: { cursor?: string; limit: number }): Promise<ChangePage>
-  /** The proposed patch while it arrives, or undefined when the run changes nothing. RUN_006 before it is composed. */
+  /** The proposed patch while it arrives, or undefined when the run changes nothing. RUN_006 before it is composed, RUN_007 when it ended without one. */
   readPatch(runId: string): Promise<AsyncIterable<Uint8Array> | undefined>
   close(): Promise<void>
 }
@@ -56,13 +67,18 @@ export function openApiClient(options: { url: string; token: string | undefined;
       return RunAccepted.parse(await answer.body.json())
     },
     cancel: (runId, reason) => postJson(connection, `${runPath(runId)}/cancel`, reason === undefined ? {} : { reason }),
-    retry: (runId, operations) =>
-      postJson(connection, `${runPath(runId)}/retry`, operations.length === 0 ? {} : { operations }),
+    retry: (runId, { operations, errorPolicy }) =>
+      postJson(connection, `${runPath(runId)}/retry`, {
+        ...(operations.length === 0 ? {} : { operations }),
+        ...(errorPolicy === undefined ? {} : { error_policy: errorPolicy }),
+      }),
     getRun: (runId) => get(runPath(runId), RunView),
     listRuns: (page) => get('/v1/runs', RunPage, page),
     readEvents: (runId, { after, limit, waitMs }) =>
       get(`${runPath(runId)}/events`, EventPage, { after, limit, wait_ms: waitMs }),
     listOperations: (runId, page) => get(`${runPath(runId)}/operations`, OperationPage, page),
+    getOperation: (runId, operationId) =>
+      get(`${runPath(runId)}/operations/${encodeURIComponent(operationId)}`, OperationView),
     listChanges: (runId, page) => get(`${runPath(runId)}/changes`, ChangePage, page),
     async readPatch(runId) {
       const answer = await send(connection, `${runPath(runId)}/patch?of=proposed`, { method: 'GET' })

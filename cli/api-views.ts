@@ -10,7 +10,14 @@ export const RunView = z.looseObject({
   run_id: z.string(),
   status: z.string(),
   phase: z.string(),
-  request: z.looseObject({ agents: z.array(z.string()) }),
+  /** Of its last event. */
+  seq: z.int(),
+  request: z.looseObject({
+    agents: z.array(z.string()),
+    error_policy: z.string().optional(),
+    priority: z.number().optional(),
+    retry_of: z.string().optional(),
+  }),
   counts: z.record(z.string(), z.number()),
   accepted_at: Time,
   ended_at: Time,

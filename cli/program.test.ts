@@ -37,7 +37,14 @@ describe('the command line', () => {
     expect((await remora('run', '--agents', 'lint,nope')).code).toBe('INTAKE_006')
   })
 
+  it('refuses to retry what is no operation id before anything is started, and says where the ids are', async () => {
+    const { code, message } = await remora('retry', 'r1', 'oxxx')
+    expect(code).toBe('RUN_004')
+    expect(message).toBe('"oxxx" is no operation id; remora show r1 --operations lists them')
+  })
+
   it.each([
+    ['retry', 'r1', '--error-policy', 'never'],
     ['run', '--agents', 'lint', '--workers', '0'],
     ['run', '--agents', 'lint', '--workers', '65'],
     ['run', '--agents', 'lint', '--limit', 'many'],

@@ -32,7 +32,7 @@ export function addCancelCommand(program: Command, context: CliContext): void {
 async function ended(runId: string, client: ApiClient, signal: AbortSignal): Promise<RunView> {
   const run = await client.getRun(runId)
   if (hasEnded(run.status)) return run
-  await followRun(runId, { onEvent: () => {} }, { client, signal })
+  await followRun(runId, { onEvent: () => {} }, { client, signal, after: run.seq })
   return client.getRun(runId)
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { AppError } from '#domain/error.ts'
 import type { ApiClient } from '../api-client.ts'
-import type { ChangeView } from '../api-views.ts'
+import type { ChangeView, OperationView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { reachRuns } from '../run/reach-service.ts'
 
@@ -42,7 +42,15 @@ async function changeOf(client: ApiClient, runId: string, operationId: string): 
     const page = await client.listChanges(runId, { ...(cursor === undefined ? {} : { cursor }), limit: pageSize })
     const change = page.changes.find((candidate) => candidate.operation_id === operationId)
     if (change !== undefined) return change
-    if (page.next === null) throw new AppError('RUN_004', `operation ${operationId} of run ${runId} changed nothing`)
+    if (page.next === null) throw withoutChange(runId, await client.getOperation(runId, operationId))
     cursor = page.next
   }
+}
+
+function withoutChange(runId: string, { operation_id: id, status, outcome }: OperationView): AppError {
+  const operation = `operation ${id} of run ${runId}`
+  if (outcome === null) return new AppError('RUN_006', `${operation} has not ended: it is ${status}`)
+  const { error_code: code, reason, summary } = outcome
+  if (code === undefined) return new AppError('RUN_004', `${operation} changed nothing`)
+  return new AppError('RUN_004', `${operation} is ${status}: ${code} ${reason ?? summary}`)
 }

@@ -3,6 +3,7 @@ import type { CodeNode } from '#domain/code-node.ts'
 import type { Discovery } from '../../services/discovery/discover/discover-nodes.ts'
 import { discoverFolder } from '../../services/discovery/discover/discover-folder.ts'
 import type { CliContext } from '../cli-context.ts'
+import { plural } from '../plural.ts'
 
 type DiscoverOptions = { languages?: string[]; kinds?: string[]; workers: number; json?: true }
 
@@ -58,7 +59,10 @@ function describeDiscovery({ nodes, files, skipped, durationMs }: Discovery): st
   const kinds = Array.from(counts, ([kind, ofKind]) => `${ofKind.length} ${kind}`).toSorted()
   if (nodes.length > 0) lines.push('')
   if (skipped.length > 0) lines.push('Skipped:', ...skipped.map(({ path, reason }) => `  ${path}  ${reason}`), '')
-  const summary = [`${nodes.length} nodes in ${files} files`, ...(kinds.length > 0 ? [kinds.join(', ')] : [])]
+  const summary = [
+    `${plural(nodes.length, 'node')} in ${plural(files, 'file')}`,
+    ...(kinds.length > 0 ? [kinds.join(', ')] : []),
+  ]
   lines.push(`${summary.join(': ')} (${skipped.length} skipped, ${(durationMs / 1000).toFixed(1)} s)`)
   return `${lines.join('\n')}\n`
 }

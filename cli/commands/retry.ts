@@ -2,9 +2,16 @@ import type { Command } from 'commander'
 import type { CliContext } from '../cli-context.ts'
 import { runOnce } from '../run/run-once.ts'
 import { defaultWorkers } from '../stack/default-workers.ts'
-import { modelChoice, positiveUpTo } from './option-parsers.ts'
+import { errorPolicyOption, modelChoice, positiveUpTo } from './option-parsers.ts'
 
-type RetryOptions = { out?: string; events?: string; workers: number; model?: string; json?: true }
+type RetryOptions = {
+  errorPolicy?: string
+  out?: string
+  events?: string
+  workers: number
+  model?: string
+  json?: true
+}
 
 /** `remora retry RUN [OPERATION…]`: a new run of what did not end well, followed to the whole patch. */
 export function addRetryCommand(program: Command, context: CliContext): void {
@@ -13,13 +20,15 @@ export function addRetryCommand(program: Command, context: CliContext): void {
     .description('do again what did not end well in a run that has ended, or the named operations, in a run of its own')
     .argument('<run>', 'run id')
     .argument('[operations...]', 'operation ids')
+    .addOption(errorPolicyOption())
     .option('-o, --out <file>', 'where the patch goes (default: remora-<run id>.patch)')
     .option('--events <file>', 'write every event to a file, one JSON line each')
     .option('--workers <count>', 'worker processes of the embedded stack', positiveUpTo(64), defaultWorkers())
     .option('--model <url>', 'model server, or "rehearsal" (default: REMORA_MODEL_URLS, else rehearsal)', modelChoice)
     .option('--json', 'print events as JSON Lines, and the result as the last line')
-    .action(async (runId: string, operations: string[], { json, model, ...options }: RetryOptions) => {
+    .action(async (runId: string, operations: string[], { json, model, errorPolicy, ...options }: RetryOptions) => {
       const order = { path: '.', apply: false, known: [], json: json === true, model, ...options }
-      await runOnce({ ...order, source: { kind: 'retry', runId, operations } }, context)
+      const again = { operations, ...(errorPolicy === undefined ? {} : { errorPolicy }) }
+      await runOnce({ ...order, source: { kind: 'retry', runId, ...again } }, context)
     })
 }

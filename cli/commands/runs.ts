@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { RunView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { formatSeconds } from '../format-seconds.ts'
+import { plural } from '../plural.ts'
 import { reachRuns } from '../run/reach-service.ts'
 import { positiveUpTo } from './option-parsers.ts'
 
@@ -37,6 +38,6 @@ function runLine(run: RunView): string {
   const took = typeof run.duration_ms === 'number' ? formatSeconds(run.duration_ms) : '-'
   const when = (run.accepted_at ?? '').slice(0, 19).replace('T', ' ')
   const failed = (run.counts['failed'] ?? 0) + (run.counts['blocked'] ?? 0)
-  const figures = `${operations} operations, ${failed} failed`
+  const figures = `${plural(operations, 'operation')}, ${failed} failed`
   return `${run.run_id}  ${when}  ${run.status.padEnd(9)}  ${took.padStart(9)}  ${run.request.agents.join(',')}  ${figures}`
 }

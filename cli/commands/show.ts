@@ -1,10 +1,7 @@
 import type { Command } from 'commander'
-import type { OperationView, RunView } from '../api-views.ts'
+import type { OperationView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
-import { hasEnded } from '../has-ended.ts'
-import { clip } from '../progress/paint.ts'
-import { formatSeconds } from '../format-seconds.ts'
-import { nodePlace } from '../node-place.ts'
+import { describeRun } from '../run/describe-run.ts'
 import { reachRuns } from '../run/reach-service.ts'
 import type { ApiClient } from '../api-client.ts'
 
@@ -14,7 +11,6 @@ const pageSize = 500
 /** Of the operations, unless all are asked for: what went wrong first, then what there is a diff of. */
 const shown = 20
 const shownFirst = ['failed', 'blocked', 'succeeded'] as const
-const lineWidth = 160
 
 /** `remora show RUN`: how a run stands or ended. */
 export function addShowCommand(program: Command, context: CliContext): void {
@@ -30,7 +26,7 @@ export function addShowCommand(program: Command, context: CliContext): void {
         const run = await service.client.getRun(runId)
         const all = options.operations === true ? await allOperations(service.client, runId) : undefined
         if (options.json) context.io.out(`${JSON.stringify(all === undefined ? run : { ...run, operations: all })}\n`)
-        else context.io.out(describe(run, all ?? (await firstOperations(service.client, runId))))
+        else context.io.out(describeRun(run, all ?? (await firstOperations(service.client, runId))))
       } finally {
         await service.close()
       }
@@ -56,43 +52,4 @@ async function firstOperations(client: ApiClient, runId: string): Promise<Operat
     if (found.size >= shown) break
   }
   return [...found.values()].slice(0, shown)
-}
-
-function describe(run: RunView, operations: readonly OperationView[]): string {
-  const counts = Object.entries(run.counts).filter(([, count]) => count > 0)
-  const checks = Object.entries(run.checks).map(([check, { ok, total, with_errors: errors }]) =>
-    errors === undefined ? `${check} ${ok}/${total}` : `${check} ${ok}/${total} (${errors} with errors as before)`,
-  )
-  const rows: [string, string][] = [
-    ['run', run.run_id],
-    ['status', statusOf(run)],
-    ['agents', run.request.agents.join(', ')],
-    ['accepted', run.accepted_at ?? ''],
-    ['took', typeof run.duration_ms === 'number' ? formatSeconds(run.duration_ms) : 'not ended'],
-    ['operations', counts.map(([status, count]) => `${count} ${status}`).join(', ')],
-    ['checks', checks.join(', ')],
-    ['conflicts', String(run.conflicts)],
-  ]
-  const lines = rows.map(([name, value]) => `${name.padEnd(11)} ${value}`)
-  return `${[...lines, ...operationLines(run, operations)].join('\n')}\n`
-}
-
-function statusOf({ status, phase, error_code: code, reason }: RunView): string {
-  return `${status}${hasEnded(status) ? '' : ` (${phase})`}${code ? `: ${code} ${reason ?? ''}` : ''}`
-}
-
-function operationLines(run: RunView, operations: readonly OperationView[]): string[] {
-  if (operations.length === 0) return []
-  const total = Object.values(run.counts).reduce((sum, count) => sum + count, 0)
-  const more = total > operations.length ? [`… and ${total - operations.length} more: --operations lists all`] : []
-  const agentWidth = Math.max(...operations.map(({ agent }) => agent.length))
-  return ['', ...operations.map((operation) => operationLine(operation, agentWidth)), ...more]
-}
-
-function operationLine({ operation_id: id, status, agent, node, outcome }: OperationView, agentWidth: number): string {
-  const why = outcome?.error_code === undefined ? outcome?.summary : `${outcome.error_code} ${outcome.reason ?? ''}`
-  return clip(
-    `${id}  ${status.padEnd(10)}  ${agent.padEnd(agentWidth)}  ${nodePlace(node.path, node.qualified_name)}  ${why ?? ''}`,
-    lineWidth,
-  )
 }

@@ -4,10 +4,10 @@ import { connectRedis } from '#platform/connect-redis.ts'
 import type { StorageConfig } from '#platform/env.ts'
 import { RunId } from '#domain/ids.ts'
 import { openLedger } from '#ledger/ledger.ts'
-import type { Verification } from '#ledger/verify.ts'
-import type { ProofDeps } from '#proof/verify-run.ts'
+import type { ProofDeps, RunVerification } from '#proof/verify-run.ts'
 import type { CliContext } from '../cli-context.ts'
 import { orInterrupted } from '../or-interrupted.ts'
+import { describeVerification, judgeVerification } from '../run/judge-verification.ts'
 import { startEmbedded } from '../run/reach-service.ts'
 import { findRunningStack, type StackAccess } from '../stack/stack-access.ts'
 import type { Stack } from '../stack/start-stack.ts'
@@ -16,7 +16,7 @@ type VerifyOptions = { json?: true }
 
 /**
  * `remora verify RUN`: derives the run's state again from its events and stored objects, looks for what it has left, and
- * prints every violation. Exit code 1 on any.
+ * prints every violation (of a run that is under way see `judgeVerification`). Exit code 1 on any.
  */
 export function addVerifyCommand(program: Command, context: CliContext): void {
   program
@@ -27,11 +27,12 @@ export function addVerifyCommand(program: Command, context: CliContext): void {
     .action(async (runId: string, options: VerifyOptions) => {
       const parsed = RunId.safeParse(runId)
       if (!parsed.success) throw new AppError('RUN_001', `There is no run "${runId}".`)
-      const verification = await withStores(context, (stores) =>
+      const found = await withStores(context, (stores) =>
         withProof(stores, (verifyRun) => orInterrupted(verifyRun(parsed.data), context.signal)),
       )
+      const verification = judgeVerification(found)
       const document = { run_id: runId, ok: verification.violations.length === 0, ...verification }
-      context.io.out(options.json ? `${JSON.stringify(document)}\n` : describe(runId, verification))
+      context.io.out(options.json ? `${JSON.stringify(document)}\n` : describeVerification(runId, verification))
       if (!document.ok) context.io.exit(1)
     })
 }
@@ -59,7 +60,7 @@ function storesOf({ redisUrl, s3 }: StackAccess | Stack): StorageConfig {
   return { redisUrl, s3: { endpoint, bucket, region, credentials: { accessKeyId, secretAccessKey } } }
 }
 
-type Verify = (runId: RunId) => Promise<Verification>
+type Verify = (runId: RunId) => Promise<RunVerification>
 
 /** The S3 client and BullMQ are loaded only when they are needed: they are most of what there is to load. */
 async function withProof<T>({ redisUrl, s3 }: StorageConfig, use: (verify: Verify) => Promise<T>): Promise<T> {
@@ -81,10 +82,4 @@ async function withProof<T>({ redisUrl, s3 }: StorageConfig, use: (verify: Verif
     redis.disconnect()
     objects.close()
   }
-}
-
-function describe(runId: string, { violations, events, operations }: Verification): string {
-  const head = `${runId}: ${events} events, ${operations} operations, `
-  if (violations.length === 0) return `${head}no violation of invariants 1 to 8\n`
-  return `${[`${head}${violations.length} violations`, ...violations.map((v) => `  ${v.invariant}: ${v.message}`)].join('\n')}\n`
 }

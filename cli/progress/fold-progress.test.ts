@@ -22,6 +22,7 @@ describe('the progress of a run', () => {
       succeeded: 1,
       unchanged: 0,
       skipped: 0,
+      cancelled: 0,
       failed: 0,
       tokens: 1200,
       workMs: 1500,
@@ -35,9 +36,14 @@ describe('the progress of a run', () => {
     ])
   })
 
-  it('counts an operation that was cancelled as failed: its work was not done', () => {
-    const cancelled = { event: 'operation.ended', operation_id: 'o9', agent: 'lint', data: { status: 'cancelled' } }
-    expect(failedOperations(fold([...plannedRun, cancelled]))).toBe(1)
+  it('counts what was cancelled for itself, at work or not yet started: it is no failure, and nothing was skipped', () => {
+    const atWork = { event: 'operation.ended', operation_id: 'o8', agent: 'lint', error_code: 'AGENT_010' }
+    const waiting = { event: 'operation.skipped', operation_id: 'o9', agent: 'lint', error_code: 'AGENT_010' }
+    const cancelled = [atWork, waiting].map((event) => ({ ...event, data: { status: 'cancelled' } }))
+    const state = fold([...plannedRun, ...cancelled])
+    expect(state.agents['lint']).toMatchObject({ cancelled: 2, failed: 0, skipped: 0 })
+    expect(state.failures).toEqual([])
+    expect(endedOperations(state)).toBe(2)
   })
 
   it('names each model that answered once', () => {

@@ -41,7 +41,12 @@ function foldRun(state: ProgressState, event: WireEvent): ProgressState {
     case 'run.planned':
       return { ...state, phase: later(state.phase, 'execution'), total: Count.parse(data['operations']) }
     case 'run.composed':
-      return { ...state, phase: 'review' }
+      return {
+        ...state,
+        phase: 'review',
+        earlierChangeSets: Count.parse(data['earlier_change_sets']),
+        patchFiles: Count.parse(data['files']),
+      }
     case 'run.completed':
       return { ...state, phase: 'review', status: 'completed' }
     case 'run.failed':
@@ -63,7 +68,9 @@ function foldOperation(state: ProgressState, event: WireEvent): ProgressState {
     case 'operation.retried':
       return withAgent(state, event, stopped)
     case 'operation.skipped':
-      return withAgent(state, event, (agent) => ({ ...agent, skipped: agent.skipped + 1 }))
+      return withAgent(state, event, (agent) =>
+        counted(agent, event.data['status'] === 'cancelled' ? 'cancelled' : 'skipped'),
+      )
     case 'operation.ended':
       return noteFailure(
         withAgent(state, event, (agent) => ended(stopped(agent), event)),
@@ -84,18 +91,22 @@ function stopped(agent: AgentProgress): AgentProgress {
 
 function ended(agent: AgentProgress, event: WireEvent): AgentProgress {
   const { data } = event
-  const outcome = endedAs(data['status'])
   return {
-    ...agent,
-    [outcome]: agent[outcome] + 1,
+    ...counted(agent, endedAs(data['status'])),
     tokens: agent.tokens + Count.parse(data['tokens']),
     workMs: agent.workMs + (event.duration_ms ?? 0),
   }
 }
 
-/** The table's column: what was blocked or cancelled did not do its work either. */
-function endedAs(status: unknown): 'succeeded' | 'unchanged' | 'skipped' | 'failed' {
-  if (status === 'succeeded' || status === 'unchanged' || status === 'skipped') return status
+type EndColumn = 'succeeded' | 'unchanged' | 'skipped' | 'cancelled' | 'failed'
+
+function counted(agent: AgentProgress, column: EndColumn): AgentProgress {
+  return { ...agent, [column]: agent[column] + 1 }
+}
+
+/** The table's column: what was blocked did not do its work either. */
+function endedAs(status: unknown): EndColumn {
+  if (status === 'succeeded' || status === 'unchanged' || status === 'skipped' || status === 'cancelled') return status
   return 'failed'
 }
 

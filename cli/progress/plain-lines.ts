@@ -1,7 +1,13 @@
 import { unreachable } from '#domain/unreachable.ts'
 import { formatSeconds } from '../format-seconds.ts'
 import { plural } from '../plural.ts'
-import { endedOperations, failedOperations, runningOperations, type ProgressState } from './progress-state.ts'
+import {
+  cancelledOperations,
+  endedOperations,
+  failedOperations,
+  runningOperations,
+  type ProgressState,
+} from './progress-state.ts'
 
 const everyMs = 2000
 const everyShare = 0.05
@@ -39,8 +45,10 @@ function figures(state: ProgressState): string {
     case 'execution':
     case 'review': {
       const running = runningOperations(state)
-      const counts = `${endedOperations(state)}/${state.total ?? '?'} operations done`
-      return `${counts}, ${running} running, ${failedOperations(state)} failed`
+      const counts = `${endedOperations(state)}/${state.total ?? '?'} ${state.total === 1 ? 'operation' : 'operations'} done`
+      const cancelled = cancelledOperations(state)
+      const stopped = cancelled > 0 ? `, ${cancelled} cancelled` : ''
+      return `${counts}, ${running} running, ${failedOperations(state)} failed${stopped}`
     }
     default:
       return unreachable(state.phase)

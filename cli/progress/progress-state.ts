@@ -10,6 +10,8 @@ export type AgentProgress = {
   succeeded: number
   unchanged: number
   skipped: number
+  /** Ended with the run, before their work was done. */
+  cancelled: number
   failed: number
   tokens: number
   /** Model and tool time of the ended operations together; more than wall time, since they run side by side. */
@@ -36,6 +38,10 @@ export type ProgressState = {
   /** Names of the models that answered, in their servers' words. */
   models: readonly string[]
   changeSets: number
+  /** In the patch, from the runs this one tries again; 0 until it is composed. */
+  earlierChangeSets: number
+  /** The patch changes; 0 until it is composed. */
+  patchFiles: number
   errorCode: string | undefined
   reason: string | undefined
   startedAtMs: number | undefined
@@ -56,6 +62,8 @@ export function emptyProgress(runId: string): ProgressState {
     failures: [],
     models: [],
     changeSets: 0,
+    earlierChangeSets: 0,
+    patchFiles: 0,
     errorCode: undefined,
     reason: undefined,
     startedAtMs: undefined,
@@ -64,12 +72,21 @@ export function emptyProgress(runId: string): ProgressState {
 }
 
 export function emptyAgent(): AgentProgress {
-  return { running: 0, succeeded: 0, unchanged: 0, skipped: 0, failed: 0, tokens: 0, workMs: 0 }
+  return { running: 0, succeeded: 0, unchanged: 0, skipped: 0, cancelled: 0, failed: 0, tokens: 0, workMs: 0 }
 }
 
 /** Operations that have an end, over all agents. */
 export function endedOperations(state: ProgressState): number {
-  return sum(state, (agent) => agent.succeeded + agent.unchanged + agent.skipped + agent.failed)
+  return sum(state, operationsOf)
+}
+
+/** Those of one agent that have an end. */
+export function operationsOf({ succeeded, unchanged, skipped, cancelled, failed }: AgentProgress): number {
+  return succeeded + unchanged + skipped + cancelled + failed
+}
+
+export function cancelledOperations(state: ProgressState): number {
+  return sum(state, (agent) => agent.cancelled)
 }
 
 export function failedOperations(state: ProgressState): number {

@@ -26,6 +26,13 @@ operations  3 done · 1 running · 1 failed
 `)
   })
 
+  it('counts cancelled operations when there are any', () => {
+    const waiting = { event: 'operation.skipped', operation_id: 'o5', agent: 'lint', data: { status: 'cancelled' } }
+    const stopped = eventsOf([waiting]).reduce(foldProgress, state)
+    const lines = renderScreen(stopped, { width: 80, elapsedMs: 0, paint: openPaint(false) })
+    expect(lines).toContain('operations  4 done · 1 running · 1 failed · 1 cancelled')
+  })
+
   it('fits the terminal, however narrow it is and whatever the names are', () => {
     const said = { event: 'operation.ended', operation_id: 'o7', agent: 'lint' }
     const long = { ...said, data: { status: 'failed', reason: `${'x'.repeat(300)}\u001B[2J\nnext` } }

@@ -3,6 +3,7 @@ import { formatSeconds } from '../format-seconds.ts'
 import { plural } from '../plural.ts'
 import { clip, type Paint } from './paint.ts'
 import {
+  cancelledOperations,
   endedOperations,
   failedOperations,
   runningOperations,
@@ -20,10 +21,12 @@ const countWidth = 14
 export function renderScreen(state: ProgressState, view: ScreenView): string[] {
   const width = Math.max(30, view.width)
   const head = clip(`run ${state.runId}  ${state.status}  ${formatSeconds(view.elapsedMs)}`, width)
+  const cancelled = cancelledOperations(state)
   const counts = [
     `${endedOperations(state)} done`,
     `${runningOperations(state)} running`,
     `${failedOperations(state)} failed`,
+    ...(cancelled > 0 ? [`${cancelled} cancelled`] : []),
   ].join(' · ')
   return [
     view.paint('bold', head),

@@ -11,6 +11,7 @@ const state = eventsOf(workedRun).reduce(foldProgress, emptyProgress('r1'))
 const run = RunView.parse({
   run_id: 'r1',
   status: 'completed',
+  seq: 40,
   phase: 'review',
   request: { agents: ['lint'] },
   counts: {},
@@ -49,6 +50,18 @@ rehearsal model (no LLM): its texts are made by rules, for show.
 `)
   })
 
+  it('has a column for cancelled operations only when there are any', () => {
+    const waiting = { event: 'operation.skipped', operation_id: 'o5', agent: 'lint', data: { status: 'cancelled' } }
+    const stopped = eventsOf([...workedRun, waiting]).reduce(foldProgress, emptyProgress('r1'))
+    const report = renderReport({ state: stopped, run, patch: undefined, conflicts: [] }, plain)
+    expect(report).toContain(`
+agent      operations  succeeded  unchanged  skipped  failed  cancelled  tokens   work
+docstring           2          0          0        1       1          0       0  20 ms
+lint                2          1          0        0       0          1   1,200  1.5 s
+`)
+    expect(report).toContain('1 operation failed:')
+  })
+
   it('says that nothing is to be changed when there is no patch', () => {
     const quiet = {
       state: emptyProgress('r1'),
@@ -63,6 +76,30 @@ rehearsal model (no LLM): its texts are made by rules, for show.
     const failed = { ...run, status: 'failed', error_code: 'INTAKE_007', reason: 'no nodes', checks: {}, conflicts: 0 }
     const parts = { state: emptyProgress('r1'), run: failed, patch: undefined, conflicts: [] }
     expect(renderReport(parts, plain)).toBe('run r1 failed in 3.2 s: INTAKE_007 no nodes\n')
+  })
+
+  it('says what the patch of a retry holds of the run before', () => {
+    const composed = { event: 'run.composed', data: { change_sets: 3, earlier_change_sets: 3, files: 2 } }
+    const idle = eventsOf([composed]).reduce(foldProgress, emptyProgress('r1'))
+    const retry = { ...run, request: { ...run.request, retry_of: 'r0' }, checks: {}, conflicts: 0 }
+    expect(renderReport({ state: idle, run: retry, patch, conflicts: [] }, plain)).toBe(`run r1 completed in 3.2 s
+
+Proposed patch: out.patch
+  with 3 change sets of the run before (retry of r0)
+Apply it:       git apply out.patch
+`)
+    expect(resultView({ state: idle, run: retry, patch, conflicts: [] }).result).toMatchObject({
+      retry_of: 'r0',
+      earlier_change_sets: 3,
+    })
+  })
+
+  it('names the way on from a run that stopped at its first failure', () => {
+    const stopped = { ...run, status: 'failed', request: { agents: ['lint'], error_policy: 'stop_run' } }
+    const wayOn = 'remora retry r1 --error-policy skip_downstream'
+    const reportOf = (of: typeof state) => renderReport({ state: of, run: stopped, patch: undefined, conflicts }, plain)
+    expect(reportOf(state)).toContain(wayOn)
+    expect(reportOf(emptyProgress('r1'))).not.toContain(wayOn)
   })
 
   it('says the same as one JSON document', () => {

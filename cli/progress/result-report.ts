@@ -3,7 +3,13 @@ import type { RunView } from '../api-views.ts'
 import { formatSeconds } from '../format-seconds.ts'
 import { plural } from '../plural.ts'
 import { clip, widthOf, type Paint } from './paint.ts'
-import { failedOperations, type AgentProgress, type ProgressState } from './progress-state.ts'
+import {
+  cancelledOperations,
+  failedOperations,
+  operationsOf,
+  type AgentProgress,
+  type ProgressState,
+} from './progress-state.ts'
 
 /** What became of the patch. */
 export type PatchResult = { path: string; applied: boolean; hint: string } | undefined
@@ -21,7 +27,7 @@ export type ConflictLine = { changeSetId: string; code: string; reason: string }
 
 const shownFailures = 5
 const lineWidth = 160
-const columns = ['agent', 'operations', 'succeeded', 'unchanged', 'skipped', 'failed', 'tokens', 'work'] as const
+const ends = ['succeeded', 'unchanged', 'skipped', 'failed'] as const
 
 /** The end of `remora run` for a person: a row per agent, what was proved, what went wrong, where the patch is. */
 export function renderReport({ state, run, patch, conflicts }: ReportParts, paint: Paint): string {
@@ -32,7 +38,8 @@ export function renderReport({ state, run, patch, conflicts }: ReportParts, pain
     passedOverLines(state),
     failureLines(state, paint),
     conflictLines(run, conflicts, paint),
-    patchLines(run, patch, paint),
+    patchLines({ state, run, patch }, paint),
+    stopLines(state, run),
     modelLines(state),
   ]
   return `${blocks
@@ -53,25 +60,27 @@ function toneOf(state: ProgressState, run: RunView): 'red' | 'yellow' | 'green' 
   if (run.status !== 'completed') return 'red'
   const failed = failedOperations(state)
   const agents = Object.values(state.agents)
-  if (failed > 0 && agents.every(({ succeeded, unchanged }) => succeeded + unchanged === 0)) return 'red'
+  const isIdle = agents.every(({ succeeded, unchanged }) => succeeded + unchanged === 0)
+  if (failed > 0 && isIdle && state.patchFiles === 0) return 'red'
   return failed > 0 ? 'yellow' : 'green'
 }
 
 function table(state: ProgressState, paint: Paint): string[] {
+  const shownEnds = cancelledOperations(state) > 0 ? [...ends, 'cancelled' as const] : ends
   const rows = Object.entries(state.agents)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, agent]) => [name, ...figures(agent)])
+    .map(([name, agent]) => [name, ...figures(agent, shownEnds)])
   if (rows.length === 0) return []
+  const columns = ['agent', 'operations', ...shownEnds, 'tokens', 'work']
   const widths = columns.map((title, at) => Math.max(title.length, ...rows.map((row) => widthOf(row[at] ?? ''))))
   const line = (cells: readonly string[]) =>
     cells.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join('  ')
   return [paint('dim', line(columns)), ...rows.map(line)]
 }
 
-function figures(agent: AgentProgress): string[] {
-  const { succeeded, unchanged, skipped, failed, tokens, workMs } = agent
-  const counts = [succeeded + unchanged + skipped + failed, succeeded, unchanged, skipped, failed, tokens]
-  return [...counts.map((count) => count.toLocaleString('en-US')), formatSeconds(workMs)]
+function figures(agent: AgentProgress, shownEnds: readonly ('cancelled' | (typeof ends)[number])[]): string[] {
+  const counts = [operationsOf(agent), ...shownEnds.map((end) => agent[end]), agent.tokens]
+  return [...counts.map((count) => count.toLocaleString('en-US')), formatSeconds(agent.workMs)]
 }
 
 function evidenceLines(run: RunView, paint: Paint): string[] {
@@ -110,12 +119,23 @@ function conflictLines(run: RunView, conflicts: readonly ConflictLine[], paint: 
   return [paint('yellow', `${plural(run.conflicts, 'change set')} left out of the patch:`), ...lines, ...rest]
 }
 
-function patchLines(run: RunView, patch: ReportParts['patch'], paint: Paint): string[] {
+function patchLines({ state, run, patch }: Omit<ReportParts, 'conflicts'>, paint: Paint): string[] {
   if (run.status !== 'completed') return []
   if (patch === undefined) return ['Nothing to change: no patch was written.']
-  if ('printedBy' in patch) return [`Its patch: ${patch.printedBy}`]
-  if (patch.applied) return [`Proposed patch: ${patch.path}`, paint('green', 'Applied.')]
-  return [`Proposed patch: ${patch.path}`, `Apply it:       ${patch.hint}`]
+  const earlier = earlierLines(state, run)
+  if ('printedBy' in patch) return [`Its patch: ${patch.printedBy}`, ...earlier]
+  if (patch.applied) return [`Proposed patch: ${patch.path}`, ...earlier, paint('green', 'Applied.')]
+  return [`Proposed patch: ${patch.path}`, ...earlier, `Apply it:       ${patch.hint}`]
+}
+
+function earlierLines({ earlierChangeSets: count }: ProgressState, { request }: RunView): string[] {
+  if (count === 0 || request.retry_of === undefined) return []
+  return [`  with ${plural(count, 'change set')} of the run before (retry of ${request.retry_of})`]
+}
+
+function stopLines(state: ProgressState, { run_id: runId, status, request }: RunView): string[] {
+  if (status !== 'failed' || request.error_policy !== 'stop_run' || failedOperations(state) === 0) return []
+  return [`The first failure stopped the run. Do the rest: remora retry ${runId} --error-policy skip_downstream`]
 }
 
 function modelLines(state: ProgressState): string[] {

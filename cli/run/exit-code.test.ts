@@ -20,4 +20,8 @@ describe('the exit code of a run', () => {
   ] as const)('of status %s with %j is %i', (status, agents, code) => {
     expect(exitCodeOf(status, ended(...agents))).toBe(code)
   })
+
+  it('is 3 when a retry failed and its patch holds what went well before', () => {
+    expect(exitCodeOf('completed', { ...ended({ failed: 2 }), patchFiles: 1 })).toBe(3)
+  })
 })

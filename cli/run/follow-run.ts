@@ -10,35 +10,34 @@ export type Follower = {
   onPage?(): void
 }
 
+export type FollowDeps = {
+  client: Pick<ApiClient, 'readEvents'>
+  signal: AbortSignal
+  /** The number of the last event that is not wanted; without it, all are. */
+  after?: number
+}
+
 const pageSize = 1000
 const waitMs = 500
 const failuresInRow = 6
 const firstPauseMs = 200
 
 /**
- * Tells `follower` every event of the run, in order, each once, from the first one to the run's end; resolves to the
- * status it ended with. A service that does not answer is asked again for about 12 s. It asks for pages instead of the
+ * Tells `follower` every event of the run, in order, each once, from the one after `after` to the run's end;
+ * resolves to the status it ended with. A service that does not answer is asked again for about 12 s. It asks for pages instead of the
  * live stream: they come a thousand events at a time, through any proxy, and each tells how the run stands.
  */
-export async function followRun(
-  runId: string,
-  follower: Follower,
-  deps: { client: Pick<ApiClient, 'readEvents'>; signal: AbortSignal },
-): Promise<string> {
-  for (let after = 0; ;) {
-    const page = await readPage(runId, after, deps)
+export async function followRun(runId: string, follower: Follower, deps: FollowDeps): Promise<string> {
+  for (let last = deps.after ?? 0; ;) {
+    const page = await readPage(runId, last, deps)
     for (const event of page.events) follower.onEvent(event)
     follower.onPage?.()
-    after = page.next_after
+    last = page.next_after
     if (page.events.length === 0 && hasEnded(page.run_status)) return page.run_status
   }
 }
 
-async function readPage(
-  runId: string,
-  after: number,
-  { client, signal }: { client: Pick<ApiClient, 'readEvents'>; signal: AbortSignal },
-): Promise<EventPage> {
+async function readPage(runId: string, after: number, { client, signal }: FollowDeps): Promise<EventPage> {
   for (let failures = 0; ; failures++) {
     try {
       return await client.readEvents(runId, { after, limit: pageSize, waitMs })

@@ -1,5 +1,5 @@
 import { rehearsalLabel } from '#domain/rehearsal-label.ts'
-import type { AgentProgress } from '../progress/progress-state.ts'
+import { operationsOf, type AgentProgress } from '../progress/progress-state.ts'
 import type { ReportParts } from '../progress/result-report.ts'
 
 /**
@@ -14,6 +14,8 @@ export function resultView({ state, run, patch, conflicts }: ReportParts, earlie
       error_code: run.error_code ?? null,
       reason: run.reason ?? null,
       duration_ms: run.duration_ms ?? null,
+      retry_of: run.request.retry_of ?? null,
+      earlier_change_sets: state.earlierChangeSets,
       models: state.models,
       rehearsal: state.models.includes(rehearsalLabel),
       agents: Object.fromEntries(Object.entries(state.agents).map(([name, agent]) => [name, agentView(agent)])),
@@ -36,7 +38,7 @@ function patchView(patch: ReportParts['patch']) {
   return { path: patch.path, applied: patch.applied, apply_with: patch.hint }
 }
 
-function agentView({ succeeded, unchanged, skipped, failed, tokens, workMs }: AgentProgress) {
-  const operations = succeeded + unchanged + skipped + failed
-  return { operations, succeeded, unchanged, skipped, failed, tokens, work_ms: workMs }
+function agentView(agent: AgentProgress) {
+  const { succeeded, unchanged, skipped, cancelled, failed, tokens, workMs } = agent
+  return { operations: operationsOf(agent), succeeded, unchanged, skipped, cancelled, failed, tokens, work_ms: workMs }
 }

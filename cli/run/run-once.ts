@@ -1,52 +1,25 @@
 import { resolve } from 'node:path'
+import { AppError } from '#domain/error.ts'
 import { rehearsalLabel } from '#domain/rehearsal-label.ts'
-import type { ApiClient } from '../api-client.ts'
-import type { RunView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { silentServers } from '../model-server.ts'
-import { openPaint } from '../progress/paint.ts'
-import { renderReport, type PatchResult } from '../progress/result-report.ts'
-import { applyHint, applyPatch, requireFolder } from './apply-patch.ts'
-import { exitCodeOf } from './exit-code.ts'
-import { firstConflicts } from './first-conflicts.ts'
 import { followRun } from './follow-run.ts'
-import { requireKnown } from './known-agents.ts'
-import { openLineFile, requireWritable, writeWhole } from './output-file.ts'
+import { openLineFile } from './output-file.ts'
+import { prepareStart, type StartRun } from './prepare-start.ts'
 import { reachRuns, reachService, type Service } from './reach-service.ts'
-import { resultView } from './result-view.ts'
+import { reportRun } from './report-run.ts'
+import type { RunOrder } from './run-order.ts'
 import { shownPath } from './shown-path.ts'
-import { showProgress, type ShownProgress } from './show-progress.ts'
-import { packSource, submitSource, type Submission } from './submit-source.ts'
-import { goingOnWith, unfinishedRuns, whatBecameOf } from './unfinished-runs.ts'
-
-/** What is followed: a folder's new run, a run that is there, or one that tries another again. */
-export type RunSource =
-  | { kind: 'folder'; submission: Submission }
-  | { kind: 'resume'; runId: string }
-  | { kind: 'retry'; runId: string; operations: readonly string[] }
-
-export type RunOrder = {
-  source: RunSource
-  /** What is worked on, and where the patch is applied. */
-  path: string
-  /** Undefined: `remora-<run id>.patch` in the current folder. */
-  out?: string
-  apply: boolean
-  events?: string
-  workers: number
-  model?: string | undefined
-  json: boolean
-  /** Agents of this installation; a running service may have others. */
-  known: readonly string[]
-}
+import { showProgress } from './show-progress.ts'
+import { takePatch } from './take-patch.ts'
+import { goingOnWith, unfinishedRuns } from './unfinished-runs.ts'
 
 /**
  * The whole way from a folder, or a run there is, to a patch: checks that can fail cheaply, service, submission,
- * progress, patch, report.
- * Stops what it started, also when it throws.
+ * progress, patch, report. Stops what it started, also when it throws.
  */
 export async function runOnce(order: RunOrder, context: CliContext): Promise<void> {
-  const start = await checkFirst(order, context)
+  const start = await prepareStart(order, context)
   const events = order.events === undefined ? undefined : await openLineFile(resolve(context.cwd, order.events))
   try {
     const choice = { workers: order.workers, model: order.model }
@@ -60,26 +33,6 @@ export async function runOnce(order: RunOrder, context: CliContext): Promise<voi
   } finally {
     await events?.close()
   }
-}
-
-/** Everything that can be wrong with the call is said before anything is started or made. */
-async function checkFirst(order: RunOrder, context: CliContext): Promise<StartRun> {
-  const { config, cwd } = context
-  const { source } = order
-  if (source.kind === 'folder' && config.apiUrl === undefined) requireKnown(source.submission.agents, order.known)
-  if (order.apply) await requireFolder(resolve(cwd, order.path))
-  await requireWritable(resolve(cwd, order.out ?? 'remora.patch'))
-  if (source.kind !== 'folder') return (client) => startAgain(client, source)
-  const packed = await packSource(order.path, context)
-  return (client) => submitSource(client, source.submission, packed)
-}
-
-/** Answers the id of the run to follow. */
-type StartRun = (client: ApiClient) => Promise<string>
-
-async function startAgain(client: ApiClient, source: Exclude<RunSource, { kind: 'folder' }>): Promise<string> {
-  if (source.kind === 'resume') return (await client.getRun(source.runId)).run_id
-  return (await client.retry(source.runId, source.operations)).run_id
 }
 
 type Running = { context: CliContext; start: StartRun; onLine: ((line: string) => void) | undefined }
@@ -97,13 +50,14 @@ async function runOn({ client, stack, signal: ended }: Service, order: RunOrder,
     await followRun(runId, progress, { client, signal: ended })
   } catch (error) {
     progress.close()
-    if (ended.aborted) io.err(`\n${whatStays(runId, stack !== undefined, context)}\n`)
+    const isOver = ended.aborted || (error instanceof AppError && error.code === 'STORE_001')
+    if (isOver) io.err(`\n${whatStays(runId, stack !== undefined, context)}\n`)
     throw error
   }
   progress.close()
   const run = await client.getRun(runId)
   const patch = run.status === 'completed' ? await takePatch(client, run, order, context) : undefined
-  await report({ client, order, context }, { progress, run, patch, earlier })
+  await reportRun({ progress, run, patch, earlier }, { client, json: order.json, context })
 }
 
 /** Said at the start, since each operation tries for its whole retry budget before it says the same. */
@@ -117,37 +71,12 @@ async function modelLine(model: string, signal: AbortSignal): Promise<string> {
 
 /** What becomes of a run nobody waits for any more. */
 function whatStays(runId: string, isOurs: boolean, { cwd, config, signal }: CliContext): string {
-  if (!isOurs) return `Run ${runId} goes on in the service at ${config.apiUrl}.`
-  const folder = shownPath(config.dataDir, cwd)
-  const forget = `remove ${folder} to forget it`
-  const kept = `Run ${runId} is kept in ${folder} and goes on when a stack is started here again; ${forget}.`
-  return signal.aborted ? kept : `${kept} What the services did last is in ${folder}/stack.log.`
-}
-
-async function takePatch(client: ApiClient, run: RunView, order: RunOrder, { cwd }: CliContext): Promise<PatchResult> {
-  const content = await client.readPatch(run.run_id)
-  if (content === undefined) return undefined
-  const target = resolve(cwd, order.out ?? `remora-${run.run_id}.patch`)
-  await writeWhole(target, content)
-  const folder = resolve(cwd, order.path)
-  if (order.apply) await applyPatch(folder, target)
-  return {
-    path: shownPath(target, cwd),
-    applied: order.apply,
-    hint: await applyHint(folder, target, cwd),
+  const stop = `Stop it for good: remora cancel ${runId}`
+  if (!isOurs) {
+    const place = config.apiUrl === undefined ? 'the stack that runs here' : `the service at ${config.apiUrl}`
+    return `Run ${runId} goes on in ${place}. ${stop}`
   }
-}
-
-type Ended = { progress: ShownProgress; run: RunView; patch: PatchResult; earlier: readonly string[] }
-
-async function report(
-  { client, order, context }: { client: ApiClient; order: RunOrder; context: CliContext },
-  { progress, run, patch, earlier }: Ended,
-): Promise<void> {
-  const state = progress.state()
-  const conflicts = await firstConflicts(client, run)
-  if (order.json) context.io.out(`${JSON.stringify(resultView({ state, run, patch, conflicts }, earlier))}\n`)
-  else context.io.out(`\n${renderReport({ state, run, patch, conflicts }, openPaint(context.colored))}`)
-  if (!order.json) context.io.out(await whatBecameOf(earlier, client))
-  context.io.exit(exitCodeOf(run.status, state))
+  const folder = shownPath(config.dataDir, cwd)
+  const kept = `Run ${runId} is kept in ${folder}. Go on: remora run --resume ${runId}   ${stop}`
+  return signal.aborted ? kept : `${kept}\nWhat the services did last is in ${folder}/stack.log.`
 }

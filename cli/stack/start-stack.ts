@@ -82,11 +82,12 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   const { redis, s3 } = await startStores(options, lock, releaser)
   options.signal.throwIfAborted()
   const stores = storeEnv({ redisUrl: redis.url, s3, logLevel: options.logLevel })
-  const workers = options.workers === 0 ? undefined : await startWorkers(options, stores, { log, releaser })
   const env = servicesEnv(stores, { token, port: options.port })
-  const discovery = workers !== undefined || options.discovery === true
+  const discovery = options.workers > 0 || options.discovery === true
   const { url } = await startInProcess({ env, discovery, log: log.entry, releaser })
   options.signal.throwIfAborted()
+  // After discovery, which takes away what workers of an earlier stack had; they end first, while it still hears them.
+  const workers = options.workers === 0 ? undefined : await startWorkers(options, stores, { log, releaser })
   const { endpoint, bucket, region, accessKeyId, secretAccessKey } = s3
   const s3Access = { endpoint, bucket, region, accessKeyId, secretAccessKey }
   const access = { url, token, redisUrl: redis.url, s3: s3Access }

@@ -214,6 +214,7 @@ describe('remora up', () => {
     process.kill(processes.find(({ service }) => service === name)?.pid ?? 0, 'SIGKILL')
     expect(await up.exited).toBe(1)
     expect(up.errors()).toContain(`${code} the embedded`)
+    expect(up.errors()).toContain('nothing is lost: remora up goes on\n')
     expect(started.filter(isAlive)).toEqual([])
   })
 })

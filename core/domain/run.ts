@@ -59,6 +59,10 @@ export const Run = z.strictObject({
   snapshotId: z.string().nullable(),
   compositionKey: z.string().nullable(),
   planHash: z.string().nullable(),
+  /** All its operations are known. */
+  isPlanned: z.boolean(),
+  /** The bundles it is planned with, once that is decided. */
+  bundleHashes: z.array(z.string()).nullable(),
   seq: z.int().min(0),
   nodes: z.int().min(0),
   files: z.int().min(0),

@@ -196,6 +196,20 @@ describe('a segment', () => {
     expect(events).toBe(2_200)
   })
 
+  it('that the archive answers nothing from is lost, also behind events it has', async () => {
+    const { runId } = await runOf(2_100)
+    await ledgerOver().archiveEvents(runId, { keep: 100 })
+    const archive = openEventSegments(store.objects)
+    const forgetful = ledgerOver({
+      ...archive,
+      get: async (segment, page) => (segment.first > 1_000 ? [] : archive.get(segment, page)),
+    })
+    const told = { code: 'STORE_003', message: 'events 1001 to 2000 are neither in the stream nor in the archive' }
+    for (const after of [0, 1_500]) {
+      await expect(forgetful.readEvents(runId, { after, limit: 2_000 })).rejects.toMatchObject(told)
+    }
+  })
+
   it('that is damaged is no answer', async () => {
     const { runId } = await runOf(1_100)
     await ledgerOver().archiveEvents(runId, { keep: 0 })

@@ -4,18 +4,12 @@ if refused == 'unknown' then return { 'gone' } end
 if refused then return { refused } end
 local id, token, origin = ARGV[1], ARGV[3], { ARGV[5], ARGV[6] }
 local op_key = KEYS[own_keys + 1]
-local fields = redis.call('HMGET', op_key, 'status', 'dispatch', 'token', 'attempt', 'bundle', 'hash', 'nid')
+local fields = redis.call('HMGET', op_key, 'status', 'dispatch', 'token', 'attempt', 'bundle', 'hash', 'nid', 'store_faults')
 local status, attempt = fields[1], tonumber(fields[4] or '0')
 if not status or fields[2] ~= ARGV[2] or (status ~= 'dispatched' and status ~= 'running') then return { 'gone' } end
 
 local at = now()
-if status == 'running' and fields[3] ~= token then
-  local expires = tonumber(redis.call('ZSCORE', keys.leases, id) or '0')
-  if expires > at then return { 'later' } end
-  lose(id, at, origin, 'lost')
-  go_on(at)
-  return { 'gone' }
-end
+if status == 'running' and fields[3] ~= token then return { 'busy' } end
 if status == 'dispatched' then
   if is_stopped() then
     cancel_operation(id, 'dispatched', at, origin)
@@ -31,4 +25,7 @@ if status == 'dispatched' then
 end
 redis.call('ZADD', keys.leases, text(at + tonumber(ARGV[4])), id)
 local run = redis.call('HMGET', keys.run, 'project', 'snapshot', 'traceparent')
-return { 'claimed', attempt, fields[5], fields[6], redis.call('GET', KEYS[own_keys + 2]), run[1], run[2] or '', run[3] or '' }
+return {
+  'claimed', attempt, fields[5], fields[6], redis.call('GET', KEYS[own_keys + 2]), run[1], run[2] or '', run[3] or '',
+  tonumber(fields[8] or '0'),
+}

@@ -24,26 +24,39 @@ export type Attempt = {
   snapshotId: string
   traceparent: string | null
   correlationId: string
+  /** How often it was handed back because a store was away. */
+  storeFaults: number
   /** Without an append within this time the operation counts as lost. */
   leaseMs: number
 }
 
-/** `gone`: ended, stale, lost or stopped, there is nothing to do. `later`: someone else's lease on it is still running. */
-export type ClaimAnswer = { kind: 'claimed'; attempt: Attempt } | { kind: 'gone' } | { kind: 'later' }
+/** `gone`: ended, stale or stopped, there is nothing to do. `busy`: another delivery works on it, or did and is lost. */
+export type ClaimAnswer = { kind: 'claimed'; attempt: Attempt } | { kind: 'gone' } | { kind: 'busy' }
 
 export type DispatchedOperation = { runId: RunId; operationId: OperationId; dispatch: number }
 
 const NodeText = z.string().transform((text) => CodeNode.parse(JSON.parse(text)))
 const Reply = z.union([
-  z.tuple([z.literal('claimed'), z.int(), z.string(), z.string(), NodeText, z.string(), z.string(), z.string()]),
+  z.tuple([
+    z.literal('claimed'),
+    z.int(),
+    z.string(),
+    z.string(),
+    NodeText,
+    z.string(),
+    z.string(),
+    z.string(),
+    z.int(),
+  ]),
   z.tuple([z.literal('gone')]),
   z.tuple([z.literal('newer')]),
-  z.tuple([z.literal('later')]),
+  z.tuple([z.literal('busy')]),
 ])
 
 /**
- * Takes a dispatched operation. `token` is drawn per delivery; the same one again gives the same answer. One whose lease
- * ran out is taken back, as `sweep` does, and comes with a later dispatch; one of a stopped run is ended.
+ * Takes a dispatched operation. `token` is drawn per delivery; the same one again gives the same answer. One that runs is
+ * left alone, also when its lease has run out: taking it back is `sweep`'s business, and it then comes with a later
+ * dispatch. One of a stopped run is ended.
  */
 export async function claim(store: LedgerStore, job: DispatchedOperation, token: string): Promise<ClaimAnswer> {
   const { runId, operationId, dispatch } = job
@@ -56,8 +69,8 @@ export async function claim(store: LedgerStore, job: DispatchedOperation, token:
   const reply = Reply.parse(answer)
   if (reply[0] === 'newer') throw newerRun(runId)
   if (reply[0] === 'gone') return { kind: 'gone' }
-  if (reply[0] === 'later') return { kind: 'later' }
-  const [, attempt, bundle, bundleHash, node, projectId, snapshotId, traceparent] = reply
+  if (reply[0] === 'busy') return { kind: 'busy' }
+  const [, attempt, bundle, bundleHash, node, projectId, snapshotId, traceparent, storeFaults] = reply
   return {
     kind: 'claimed',
     attempt: {
@@ -74,6 +87,7 @@ export async function claim(store: LedgerStore, job: DispatchedOperation, token:
       traceparent: traceparent === '' ? null : traceparent,
       correlationId: runId,
       leaseMs: store.leaseMs,
+      storeFaults,
     },
   }
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testLedger, type TestLedger } from '#testing/ledger.ts'
 import { until } from '#testing/until.ts'
 import { collectionKeys } from './keys.ts'
+import { withCollectionWindow } from './collection-window.ts'
 import { openPutPermit } from './put-permit.ts'
 import { openRetention, type Retention } from './retention.ts'
 
@@ -67,6 +68,49 @@ describe('puts and the windows of a collection', () => {
     expect(await retention.inWindow(async () => 'third')).toBe('third')
   })
 })
+
+describe('a window', () => {
+  const times = { windowMs: 10_000, workMs: 5_000 }
+  const within = <T>(work: Parameters<typeof withCollectionWindow<T>>[2], over = {}) =>
+    withCollectionWindow(test.redis, test.namespace, work, { ...times, ...over })
+
+  it('is given up while a slow put has a long permit, and keeps nobody out', async () => {
+    await openPutPermit(test.redis, test.namespace, 60_000)(async () => {})
+    await expect(within(async () => 'worked')).rejects.toMatchObject({ code: 'STORE_002' })
+    expect(await isWindowWanted()).toBe(false)
+    await test.redis.del(collectionKeys(test.namespace).permits)
+    expect(await within(async () => 'worked')).toBe('worked')
+  })
+
+  it('is over by the clock when its process was stopped, though no timer has gone off yet', async () => {
+    const seen = await within(
+      async ({ timeUp, isOpen }) => {
+        const before = await isOpen()
+        stopThisThread(550)
+        return { before, timeUp: timeUp.aborted, after: await isOpen() }
+      },
+      { workMs: 500 },
+    )
+    expect(seen).toEqual({ before: true, timeUp: false, after: false })
+  })
+
+  it('is over when Redis lost it or gave it to another', async () => {
+    const { window } = collectionKeys(test.namespace)
+    for (const another of [undefined, 'another']) {
+      const seen = await within(async ({ isOpen }) => {
+        await (another === undefined ? test.redis.del(window) : test.redis.set(window, another))
+        return isOpen()
+      })
+      expect(seen).toBe(false)
+    }
+    expect(await test.redis.getdel(window)).toBe('another')
+  })
+})
+
+/** As SIGSTOP does: no callback and no timer runs. */
+function stopThisThread(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
 
 describe('inTurn', () => {
   it('lets one process in at a time, and none again before the rest is over', async () => {

@@ -14,6 +14,7 @@ export type EventArchive = {
 /** A segment's length. Never to be changed: the number of an event alone says in which segment it is. */
 export const segmentLength = 1_000
 
+/** The segment that event number `seq` of the run lies in. */
 export function segmentOf(run: { projectId: string; runId: string }, seq: number): EventSegment {
   const first = seq - ((seq - 1) % segmentLength)
   return { projectId: run.projectId, runId: run.runId, first, last: first + segmentLength - 1 }

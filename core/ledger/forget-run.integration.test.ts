@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
-import { aNewRun, anOutcome, aPlannedOperation } from '#testing/factories.ts'
+import { aNewRun, aPlannedOperation } from '#testing/factories.ts'
 import { testLedger, type TestLedger } from '#testing/ledger.ts'
 import type { RedisClient } from '#platform/connect-redis.ts'
 import { forgetRun } from './forget-run.ts'
@@ -21,9 +21,7 @@ async function anEndedRun(count = 600): Promise<{ projectId: string; runId: RunI
   const operations = Array.from({ length: count }, (_, at) => aPlannedOperation(`f${at}`))
   const waiting = operations.slice(0, 1)
   const runId = await test.executing([...operations, aPlannedOperation('last', {}, waiting)])
-  const [attempt] = await test.claimReady(runId)
-  if (attempt === undefined) throw new Error('nothing was ready')
-  await test.ledger.settle(attempt, 1, { outcome: anOutcome(), events: [] })
+  await test.settleAll(runId)
   await test.ledger.relayResults(runId)
   await test.ledger.move(runId, { from: [{ status: 'running' }], to: { status: 'failed' }, command: 'end', events: [] })
   return { projectId: (await test.ledger.getRun(runId)).projectId, runId }

@@ -40,6 +40,7 @@ export async function holdLease(
   return (await orStoreError(script(redis, [lease.key], [lease.token, lease.ms]))) === 1
 }
 
+/** Lets another have the lease at once; does nothing when it is not `token`'s any more. */
 export async function endLease(redis: RedisClient, lease: { key: string; token: string }): Promise<void> {
   await orStoreError(script(redis, [lease.key], [lease.token, 0]))
 }

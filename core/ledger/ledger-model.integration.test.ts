@@ -82,11 +82,9 @@ const scenarios = [
   'dispatch:3 cancel endSlice',
   'dispatch:3 requeue cancel claim:1',
   'dispatch:3 claim cancel release:1',
-  'dispatch:3 claim cancel leaseEnds claim:1',
   'dispatch:3 claim cancel leaseEnds sweep',
-  'dispatch:3 claim leaseEnds claim:1 dispatch:7 claim:1 leaseEnds sweep dispatch:3 claim:2 release:5 dispatch:7',
+  'dispatch:3 claim leaseEnds claim:1 sweep dispatch:7 claim:1 leaseEnds sweep dispatch:3 claim:2 release:5 dispatch:7',
   'dispatch:3 requeue claim:1 leaseEnds sweep dispatch:7 claim:2 leaseEnds sweep dispatch:3 claim:3 leaseEnds sweep',
-  'dispatch:3 requeue claim:1 leaseEnds sweep dispatch:7 claim:2 leaseEnds sweep dispatch:3 claim:3 leaseEnds claim:7',
 ]
 
 async function play(scenario: string): Promise<World> {

@@ -134,12 +134,12 @@ describe('claim', () => {
     expect(await ledger.claim({ ...job, runId: 'r00000000' }, newToken())).toEqual({ kind: 'gone' })
   })
 
-  it('sends a second worker away while the lease runs', async () => {
+  it('sends a second worker away while another runs the operation', async () => {
     const runId = await test.executing([root])
     await ledger.dispatch(runId, 1)
     const job = { runId, operationId: root.operationId, dispatch: 1 }
     await ledger.claim(job, 'first')
-    expect(await ledger.claim(job, 'second')).toEqual({ kind: 'later' })
+    expect(await ledger.claim(job, 'second')).toEqual({ kind: 'busy' })
   })
 })
 

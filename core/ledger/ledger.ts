@@ -36,7 +36,7 @@ export type Ledger = {
   createRun(run: NewRun): Promise<void>
   move(runId: RunId, change: RunMove): Promise<MoveAnswer>
   plan(runId: RunId, slice: PlanSlice): Promise<PlanAnswer>
-  dispatch(runId: RunId, max: number, command?: string): Promise<DispatchAnswer>
+  dispatch(runId: RunId, max: number, options?: { command?: string; window?: number }): Promise<DispatchAnswer>
   dispatchedLongAgo(runId: RunId, page: { agedMs: number; limit: number }): Promise<Taken[]>
   requeue(runId: RunId, lost: readonly Taken[], command?: string): Promise<Taken[]>
   sweep(runId: RunId, reason?: SweepReason): Promise<number>
@@ -84,7 +84,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}): Led
     createRun: (run) => orStoreError(createRun(store, run)),
     move: (runId, change) => orStoreError(move(store, runId, change)),
     plan: (runId, slice) => orStoreError(plan(store, runId, slice)),
-    dispatch: (runId, max, command) => orStoreError(dispatch(store, runId, max, command)),
+    dispatch: (runId, max, limits) => orStoreError(dispatch(store, runId, max, limits)),
     dispatchedLongAgo: (runId, page) => orStoreError(dispatchedLongAgo(store, runId, page)),
     requeue: (runId, lost, command) => orStoreError(requeue(store, runId, lost, command)),
     sweep: (runId, reason) => orStoreError(sweep(store, runId, reason)),

@@ -4,6 +4,7 @@ import { anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
 import { testLedger, type TestLedger } from '#testing/ledger.ts'
 import { until } from '#testing/until.ts'
 import type { Attempt } from './claim.ts'
+import type { Taken } from './dispatch.ts'
 import { runKeys } from './keys.ts'
 import type { Ledger } from './ledger.ts'
 
@@ -26,6 +27,11 @@ async function eventNames(runId: RunId): Promise<string[]> {
 async function loseAll(runId: RunId): Promise<void> {
   const { leases } = runKeys(test.namespace, runId)
   for (const id of await test.redis.zrange(leases, '0', '-1')) await test.redis.zadd(leases, 1, id)
+}
+
+async function claimAll(runId: RunId, taken: readonly Taken[]): Promise<Attempt[]> {
+  const answers = await Promise.all(taken.map((job) => ledger.claim({ runId, ...job }, newToken())))
+  return answers.flatMap((answer) => (answer.kind === 'claimed' ? [answer.attempt] : []))
 }
 
 async function onlyAttempt(runId: RunId): Promise<Attempt> {
@@ -54,13 +60,15 @@ describe('an operation whose worker falls silent', () => {
     expect((await ledger.verify(runId)).violations).toEqual([])
   })
 
-  it('is taken back by a claim of its old job as well', async () => {
+  it('keeps the operation when it is heard again before anybody looked, also from a delivery of the same job', async () => {
     const runId = await test.executing([root])
-    await onlyAttempt(runId)
+    const attempt = await onlyAttempt(runId)
     await loseAll(runId)
     const job = { runId, operationId: root.operationId, dispatch: 1 }
-    expect(await ledger.claim(job, newToken())).toEqual({ kind: 'gone' })
-    expect(await onlyAttempt(runId)).toMatchObject({ attempt: 2 })
+    expect(await ledger.claim(job, newToken())).toEqual({ kind: 'busy' })
+    expect(await ledger.append(attempt, 1, [])).toEqual({ kind: 'ok', stopRequested: false })
+    await ledger.sweep(runId)
+    expect(await ledger.settle(attempt, 2, { outcome: anOutcome(), events: [] })).toEqual({ kind: 'settled' })
     expect((await ledger.verify(runId)).violations).toEqual([])
   })
 
@@ -78,21 +86,22 @@ describe('an operation whose worker falls silent', () => {
     expect((await ledger.verify(runId)).violations).toEqual([])
   })
 
-  it('fails alone: those that were lost beside it get their last try one at a time', async () => {
-    const bystanders = Array.from({ length: 6 }, (_, at) => aPlannedOperation(`by${at}`))
-    const runId = await test.executing([root, ...bystanders])
-    let rounds = 0
-    for (; (await ledger.getRun(runId)).phase === 'execution'; rounds++) {
-      const attempts = await test.claimReady(runId)
+  it('fails alone: no operation fails for what ran beside it, however many kill their worker', async () => {
+    const killers = [root, aPlannedOperation('late', { priority: 20 }), aPlannedOperation('last', { priority: 30 })]
+    const bystanders = Array.from({ length: 9 }, (_, at) => aPlannedOperation(`by${at}`, { priority: 10 + 3 * at }))
+    const runId = await test.executing([...killers, ...bystanders])
+    const killing = new Set(killers.map(({ operationId }) => operationId))
+    for (let rounds = 0; (await ledger.getRun(runId)).phase === 'execution'; rounds++) {
+      expect(rounds).toBeLessThan(60)
+      const { taken } = await ledger.dispatch(runId, 3, { window: 3 })
+      const attempts = await claimAll(runId, taken)
       expect(attempts.length).toBeGreaterThan(0)
-      const isKilled = attempts.some(({ operationId }) => operationId === root.operationId)
-      if (isKilled) await loseAll(runId)
+      if (attempts.some(({ operationId }) => killing.has(operationId))) await loseAll(runId)
       else for (const attempt of attempts) await ledger.settle(attempt, 1, { outcome: anOutcome(), events: [] })
       await ledger.sweep(runId)
     }
-    expect((await ledger.getRun(runId)).counts).toMatchObject({ failed: 1, succeeded: 6 })
-    expect(await ledger.getOperation(runId, root.operationId)).toMatchObject({ status: 'failed' })
-    expect(rounds).toBeLessThanOrEqual(9)
+    expect((await ledger.getRun(runId)).counts).toMatchObject({ failed: 3, succeeded: 9 })
+    for (const id of killing) expect(await ledger.getOperation(runId, id)).toMatchObject({ status: 'failed' })
     expect((await ledger.verify(runId)).violations).toEqual([])
   })
 })

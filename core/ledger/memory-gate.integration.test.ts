@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { newToken, type RunId } from '#domain/ids.ts'
 import { aNewRun, anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
-import { executing } from '#testing/ledger.ts'
+import { executing, settleAll } from '#testing/ledger.ts'
 import type { Attempt } from './claim.ts'
 import { openSmallRedis, type SmallRedis } from '#testing/small-redis.ts'
 import { openLedger, type Ledger } from './ledger.ts'
@@ -106,6 +106,7 @@ describe('a Redis that is full', () => {
   it('lets old runs be forgotten, which makes room', async () => {
     const runId = await executing(ledger, [aPlannedOperation('one')])
     const { projectId } = await ledger.getRun(runId)
+    await settleAll(ledger, runId)
     await ledger.move(runId, { from: [{ status: 'running' }], to: { status: 'failed' }, command: 'end', events: [] })
     await small.fill()
     expect(await openRetention(small.redis).forgetRun({ projectId, runId })).toBe('forgotten')

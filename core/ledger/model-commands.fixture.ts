@@ -51,7 +51,7 @@ function inOrder(model: LedgerModel, place: ReturnType<typeof placeOf>): ModelOp
 export function dispatchModel(model: LedgerModel, max: number, command: string): unknown {
   if (model.lastDispatch?.command === command) return model.lastDispatch.answer
   const candidates =
-    max > 0 ? [...inOrder(model, 'suspects').slice(0, 1), ...inOrder(model, 'ready').slice(0, max)] : []
+    max > 0 ? [...inOrder(model, 'ready').slice(0, max), ...inOrder(model, 'suspects').slice(0, 1)] : []
   goOn(model)
   for (const one of withStatus(model, 'ready')) if (one.rest === 'over') one.rest = 'none'
   const taken: Taken[] = []
@@ -70,11 +70,12 @@ export function dispatchModel(model: LedgerModel, max: number, command: string):
   return answer
 }
 
-/** One suspect at a time. */
+/** A suspect is alone. */
 function mayTake(model: LedgerModel, one: ModelOperation): boolean {
-  if (placeOf(one) !== 'suspects') return true
   const last = model.lastSuspect === undefined ? undefined : operationOf(model, model.lastSuspect).status
   if (last === 'dispatched' || last === 'running') return false
+  if (placeOf(one) !== 'suspects') return true
+  if (withStatus(model, 'dispatched').length + withStatus(model, 'running').length > 0) return false
   model.lastSuspect = one.id
   return true
 }
@@ -82,12 +83,7 @@ function mayTake(model: LedgerModel, one: ModelOperation): boolean {
 export function claimModel(model: LedgerModel, job: Taken, token: string): unknown {
   const one = operationOf(model, job.operationId)
   if (one.dispatch !== job.dispatch || (one.status !== 'dispatched' && one.status !== 'running')) return 'gone'
-  if (one.status === 'running' && one.token !== token) {
-    if (!one.leaseIsOver) return 'later'
-    loseWorker(model, one, 'claim')
-    goOn(model)
-    return 'gone'
-  }
+  if (one.status === 'running' && one.token !== token) return 'busy'
   if (one.status === 'dispatched') {
     if (model.stop !== null) {
       cancelOperation(model, one, 'claim')

@@ -110,7 +110,7 @@ export const acts: Record<Act, (world: World, pick: number) => Prepared | undefi
     return {
       expect: () => dispatchModel(model, max, command),
       async send(ledger) {
-        const { traceparent: _, ...answer } = await ledger.dispatch(runId, max, command)
+        const { traceparent: _, ...answer } = await ledger.dispatch(runId, max, { command })
         learnJobs(world, answer.taken)
         const { taken, ready, dispatched, running, open } = answer
         return { taken, ready, dispatched, running, open }

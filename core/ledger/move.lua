@@ -15,6 +15,12 @@ for _ = 1, tonumber(ARGV[4]) do
 end
 if not matches then return 'refused' end
 
+-- Nothing ends beside a stop that was asked for, and nothing with operations that are still open.
+if run_has_ended[ARGV[2]] then
+  if ARGV[1] ~= 'stop' and redis.call('HGET', keys.run, 'cancel') == '1' then return 'refused' end
+  if counts().open > 0 then return 'open' end
+end
+
 local at = now()
 redis.call('SADD', keys.commands, ARGV[1])
 if ARGV[2] ~= '' then redis.call('HSET', keys.run, 'status', ARGV[2]) end

@@ -11,7 +11,7 @@ import { runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
 
 const script = runScript('move')
-const MoveAnswer = z.enum(['moved', 'already', 'refused'])
+const MoveAnswer = z.enum(['moved', 'already', 'refused', 'open'])
 export type MoveAnswer = z.infer<typeof MoveAnswer>
 
 export type RunMove = {
@@ -23,6 +23,8 @@ export type RunMove = {
   set?: {
     snapshotId?: string
     compositionKey?: string
+    /** Hashes of the bundles it is planned with, as JSON. */
+    bundles?: string
     nodes?: number
     files?: number
     errorCode?: ErrorCode
@@ -34,6 +36,7 @@ export type RunMove = {
 const fieldNames = {
   snapshotId: 'snapshot',
   compositionKey: 'composition',
+  bundles: 'bundles',
   nodes: 'nodes',
   files: 'files',
   errorCode: 'error',
@@ -42,8 +45,9 @@ const fieldNames = {
 
 /**
  * Changes a run's status or phase by compare-and-set, with its events, in one step. `refused` when it is in none of the
- * states of `from`, which an ended run never is. Ending it also takes it off the active runs, and does so again when an
- * earlier try did not get that far. RUN_001 for an unknown run.
+ * states of `from`, which an ended run never is, and for the end of a run that was told to stop, unless `command` is
+ * `stop`. `open`: it cannot end, some of its operations have not. Ending it also takes it off the active runs, and does
+ * so again when an earlier try did not get that far. RUN_001 for an unknown run.
  */
 export async function move(store: LedgerStore, runId: RunId, change: RunMove): Promise<MoveAnswer> {
   const fields = Object.entries(fieldNames).flatMap(([name, stored]) => {
@@ -62,7 +66,7 @@ export async function move(store: LedgerStore, runId: RunId, change: RunMove): P
   ])
   const result = MoveAnswer.parse(expectKnownRun(runId, answer))
   const { status } = change.to
-  if (result !== 'refused' && status !== undefined && isEnded(status)) {
+  if ((result === 'moved' || result === 'already') && status !== undefined && isEnded(status)) {
     const projectId = ProjectId.parse(await store.redis.hget(runKeys(store.namespace, runId).run, 'project'))
     await deactivate(store, { projectId, runId })
   }

@@ -29,10 +29,10 @@ export const operationTransitions: readonly Transition[] = [
   { from: 'dispatched', to: 'dispatched', by: ['requeue'] },
   { from: 'dispatched', to: 'running', by: ['claim'] },
   { from: 'dispatched', to: 'cancelled', by: ['claim', 'end slice'] },
-  { from: 'running', to: 'ready', by: ['release', 'claim', 'sweep'] },
+  { from: 'running', to: 'ready', by: ['release', 'sweep'] },
   { from: 'running', to: 'succeeded', by: ['settle'] },
   { from: 'running', to: 'unchanged', by: ['settle'] },
-  { from: 'running', to: 'failed', by: ['settle', 'claim', 'sweep'] },
+  { from: 'running', to: 'failed', by: ['settle', 'sweep'] },
   { from: 'running', to: 'blocked', by: ['settle'] },
-  { from: 'running', to: 'cancelled', by: ['settle', 'release', 'claim', 'sweep'] },
+  { from: 'running', to: 'cancelled', by: ['settle', 'release', 'sweep'] },
 ]

@@ -55,9 +55,12 @@ async function readArchived(
   for (let next = after + 1; next < before && events.length < limit;) {
     const segment = segmentOf(run, next)
     const found = await archive?.get(segment, { after: next - 1, limit: limit - events.length })
-    if (found !== undefined) events.push(...found)
+    const last = found?.at(-1)?.seq
+    // Without this an archive that answers with nothing further would be asked for the same for ever.
+    const goesOn = last !== undefined && last >= next
+    if (goesOn) events.push(...(found ?? []))
     else if (segment.last < before) throw missingSegment(segment)
-    next = found === undefined ? before : (events.at(-1)?.seq ?? segment.last) + 1
+    next = goesOn ? last + 1 : before
   }
   return events
 }

@@ -17,6 +17,7 @@ if is_stopped() then
   go_on(at)
   return 'released'
 end
+if ARGV[4] == 'store' then redis.call('HINCRBY', op_key, 'store_faults', 1) end
 local data = placed(id, { attempt = tonumber(op[3]), reason = ARGV[4] })
 events[#events + 1] = 0
 events[#events + 1] = body_of('operation.retried', origin, described(id), data)

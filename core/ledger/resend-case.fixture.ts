@@ -31,7 +31,7 @@ export const child = aPlannedOperation('child', {}, [root])
 /** The first attempt of `root`. */
 export async function startedAttempt(test: TestLedger, operations: readonly PlannedOperation[]): Promise<Attempt> {
   const runId = await test.executing(operations)
-  await test.ledger.dispatch(runId, 1, 'first')
+  await test.ledger.dispatch(runId, 1, { command: 'first' })
   const answer = await test.ledger.claim({ runId, operationId: root.operationId, dispatch: 1 }, 'the-token')
   if (answer.kind !== 'claimed') throw new Error('nothing was ready')
   return answer.attempt

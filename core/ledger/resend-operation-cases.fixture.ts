@@ -15,7 +15,7 @@ const ofOperations: readonly ResendCase[] = [
     what: 'of one of two',
     async prepare(test) {
       const runId = await test.executing([root, aPlannedOperation('other'), child])
-      return { runId, send: ({ ledger }) => ledger.dispatch(runId, 1, 'command') }
+      return { runId, send: ({ ledger }) => ledger.dispatch(runId, 1, { command: 'command' }) }
     },
   },
   {
@@ -23,7 +23,7 @@ const ofOperations: readonly ResendCase[] = [
     what: 'of a dispatched operation',
     async prepare(test) {
       const runId = await test.executing([root])
-      await test.ledger.dispatch(runId, 1, 'first')
+      await test.ledger.dispatch(runId, 1, { command: 'first' })
       const job = { runId, operationId: root.operationId, dispatch: 1 }
       return { runId, send: ({ ledger }) => ledger.claim(job, 'token') }
     },
@@ -71,21 +71,12 @@ const ofOperations: readonly ResendCase[] = [
 /** What takes back an operation whose worker is silent. */
 const ofLostWorkers: readonly ResendCase[] = [
   {
-    script: 'claim',
-    what: 'of an operation whose worker was lost',
-    async prepare(test) {
-      const { runId, operationId } = await startedAttempt(test, [root])
-      await loseWorker(test, runId)
-      return { runId, send: ({ ledger }) => ledger.claim({ runId, operationId, dispatch: 1 }, 'another token') }
-    },
-  },
-  {
-    script: 'claim',
+    script: 'sweep',
     what: 'of an operation whose worker was lost too often',
     async prepare(test) {
-      const { runId, operationId } = await startedAttempt(test, [root, child])
+      const { runId } = await startedAttempt(test, [root, child])
       await loseWorker(test, runId, 2)
-      return { runId, send: ({ ledger }) => ledger.claim({ runId, operationId, dispatch: 1 }, 'another token') }
+      return { runId, send: ({ ledger }) => ledger.sweep(runId) }
     },
   },
   {
@@ -110,7 +101,7 @@ const ofLostWorkers: readonly ResendCase[] = [
     what: 'of a lost job',
     async prepare(test) {
       const runId = await test.executing([root, aPlannedOperation('other')])
-      const { taken } = await test.ledger.dispatch(runId, 2, 'first')
+      const { taken } = await test.ledger.dispatch(runId, 2, { command: 'first' })
       return { runId, send: ({ ledger }) => ledger.requeue(runId, taken, 'again') }
     },
   },
@@ -122,7 +113,7 @@ const ofStoppedRuns: readonly ResendCase[] = [
     what: 'of an operation of a stopped run',
     async prepare(test) {
       const runId = await test.executing([root, child])
-      await test.ledger.dispatch(runId, 1, 'first')
+      await test.ledger.dispatch(runId, 1, { command: 'first' })
       await stopRun(test, runId)
       const job = { runId, operationId: root.operationId, dispatch: 1 }
       return { runId, send: ({ ledger }) => ledger.claim(job, 'token') }

@@ -42,7 +42,7 @@ const ofRuns: readonly ResendCase[] = [
     script: 'move',
     what: 'to the end of the run',
     async prepare(test) {
-      const runId = await test.executing([root])
+      const runId = await test.executing([])
       const events = [anEvent({ event: 'run.failed', phase: 'execution' })]
       const change = { from: [{ status: 'running' }], to: { status: 'failed' }, command: 'end', events } as const
       return { runId, send: ({ ledger }) => ledger.move(runId, change), again: 'already' }
@@ -82,11 +82,10 @@ const besideRuns: readonly ResendCase[] = [
     script: 'forget-run',
     what: 'of an ended run',
     async prepare(test) {
-      const run = aNewRun()
-      const { runId } = run
-      await test.ledger.createRun(run)
-      await test.ledger.plan(runId, { slice: 0, operations: [root, child], last: true })
-      const change = { from: [{ status: 'queued' }], to: { status: 'failed' }, command: 'end', events: [] } as const
+      const runId = await test.executing([root, child])
+      await test.settleAll(runId)
+      const run = await test.ledger.getRun(runId)
+      const change = { from: [{ status: 'running' }], to: { status: 'failed' }, command: 'end', events: [] } as const
       await test.ledger.move(runId, change)
       return { runId, send: (client) => forgetRun(client, run) }
     },

@@ -1,6 +1,6 @@
 import type { ProjectId, RunId } from '#domain/ids.ts'
 import type { RedisClient } from '#platform/connect-redis.ts'
-import { withCollectionWindow } from './collection-window.ts'
+import { withCollectionWindow, type CollectionWindow } from './collection-window.ts'
 import { forgetRun, type ForgetAnswer } from './forget-run.ts'
 import { collectionKeys } from './keys.ts'
 import { withLease } from './lease.ts'
@@ -24,7 +24,7 @@ export type Retention = {
   ledgerId(): Promise<string>
   readReferences(runId: RunId, page: { first: number; limit: number }): Promise<ReferencePage>
   /** As `withCollectionWindow`: while `work` runs, nothing that runs share is put. */
-  inWindow<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined>
+  inWindow<T>(work: (window: CollectionWindow) => Promise<T>): Promise<T | undefined>
   /**
    * Runs `work` unless another process is at it, or it ended well less than `restMs` ago. The signal ends it when the
    * lease is lost.

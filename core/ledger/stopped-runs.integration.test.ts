@@ -112,7 +112,10 @@ describe('a cancelled run', () => {
     const runId = await test.executing([root])
     expect(await ledger.endSlice(runId, 0)).toBeUndefined()
     const events = [anEvent({ event: 'run.failed', phase: 'execution' })]
-    await ledger.move(runId, { from: [{ status: 'running' }], to: { status: 'failed' }, command: 'x', events })
+    const end = { from: [{ status: 'running' }], to: { status: 'failed' }, command: 'x', events } as const
+    expect(await ledger.move(runId, end)).toBe('open')
+    await test.settleAll(runId)
+    expect(await ledger.move(runId, end)).toBe('moved')
     expect(await ledger.cancel(runId, request)).toBe('ended')
     await expect(ledger.cancel('r00000000', request)).rejects.toMatchObject({ code: 'RUN_001' })
   })

@@ -17,16 +17,22 @@ export type SnapshotContents = {
 
 /**
  * Stores the folders over blobs that are stored already, then the snapshot that names them, and answers its id. Paths
- * are in normal form, and no file's path is another's folder. Doing it twice is harmless.
+ * are in normal form, and no file's path is another's folder. Doing it twice is harmless. Aborted, it stores no more
+ * folders, and no snapshot.
  */
 export async function writeSnapshot(
   objects: ObjectStore,
   project: ProjectId,
   contents: SnapshotContents,
+  signal?: AbortSignal,
 ): Promise<{ snapshotId: string; bytes: number }> {
   const trees = new Map<string, string>()
   const root = hashFolder(foldersOf(contents), trees)
-  await mapBounded([...trees], treeWrites, ([hash, json]) => putJsonText(objects, objectKeys.tree(project, hash), json))
+  await mapBounded([...trees], treeWrites, async ([hash, json]) => {
+    signal?.throwIfAborted()
+    await putJsonText(objects, objectKeys.tree(project, hash), json)
+  })
+  signal?.throwIfAborted()
   const bytes = contents.files.reduce((sum, file) => sum + file.size, 0)
   const skipped = contents.skipped.map(({ path, reason }) => ({ path, reason })).toSorted(byKey(({ path }) => path))
   const snapshot: Snapshot = { v: 1, root, files: contents.files.length, bytes, skipped }

@@ -12,6 +12,7 @@ export type Findings = {
   read<T>(what: string, reading: Promise<T>): Promise<T | undefined>
 }
 
+/** Findings with nothing found yet. */
 export function openFindings(): Findings {
   const violations: Violation[] = []
   const told = new Set<string>()

@@ -67,7 +67,15 @@ async function faults(changed: Partial<Composition> = {}): Promise<string[]> {
 
 function endedRun(over: { runId: string; compositionKey: string | null }): Run {
   const counts = Object.fromEntries(operationStatuses.map((status) => [status, 0]))
-  const nothing = { planHash: null, stop: null, traceparent: null, errorCode: null, reason: null }
+  const nothing = {
+    planHash: null,
+    isPlanned: true,
+    bundleHashes: null,
+    stop: null,
+    traceparent: null,
+    errorCode: null,
+    reason: null,
+  }
   const figures = { schema: 1, seq: 1, nodes: 1, files: 1, acceptedAt: 1, endedAt: 2, counts }
   const state = { projectId: store.project, status: 'completed', phase: 'review', request: aRequest() }
   return Run.parse({ ...nothing, ...figures, ...state, uploadKey: 'u', snapshotId: 's', ...over })

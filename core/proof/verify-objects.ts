@@ -1,3 +1,4 @@
+import type { ChangeSet } from '#domain/change-set.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Violation } from '#ledger/violation.ts'
@@ -8,7 +9,7 @@ import { verifyComposition } from './verify-composition.ts'
 import { verifyRecords } from './verify-records.ts'
 import { verifySnapshot } from './verify-snapshot.ts'
 
-export type ObjectProofDeps = { ledger: Pick<Ledger, 'listOperations'>; objects: ObjectStore }
+export type ObjectProofDeps = { ledger: Pick<Ledger, 'getRun' | 'listOperations'>; objects: ObjectStore }
 
 /** Base blobs are read once for each change set that is made on them; most runs touch few files often. */
 const maxCacheBytes = 32 * 1024 * 1024
@@ -22,7 +23,19 @@ export async function verifyObjects(run: Run, { ledger, objects }: ObjectProofDe
   const { projectId, snapshotId } = run
   const blobs = openBlobStore(objects, { maxCacheBytes })
   const snapshot = snapshotId === null ? undefined : await verifySnapshot({ projectId, snapshotId }, objects, findings)
-  const sets = await verifyRecords(run, { ledger, objects, blobs, snapshot, findings })
+  const deps = { ledger, objects, blobs, snapshot, findings }
+  const sets = new Map<string, ChangeSet | null>()
+  const done = new Set<string>()
+  for (let one: Run | undefined = run; one !== undefined; one = await formerOf(one, ledger)) {
+    for (const [id, set] of await verifyRecords(one, deps, done)) sets.set(id, set)
+  }
   await verifyComposition(run, { objects, blobs, sets, findings })
   return findings.violations
+}
+
+/** The run whose change sets this one's composition holds as well, but for what was done again since. */
+async function formerOf({ request, snapshotId }: Run, ledger: Pick<Ledger, 'getRun'>): Promise<Run | undefined> {
+  if (request.retryOf === undefined) return undefined
+  const former = await ledger.getRun(request.retryOf)
+  return former.snapshotId === snapshotId ? former : undefined
 }

@@ -29,12 +29,14 @@ export type NamedChangeSets = ReadonlyMap<string, ChangeSet | null>
 
 /**
  * Reads the bundles the plan pinned and the record of every settled attempt, and holds each record against the operation
- * that refers to it.
+ * that refers to it. Operations of `done` are left out; the others are added to it.
  */
-export async function verifyRecords(run: Run, deps: RecordDeps): Promise<NamedChangeSets> {
+export async function verifyRecords(run: Run, deps: RecordDeps, done: Set<string>): Promise<NamedChangeSets> {
   const sets = new Map<string, ChangeSet | null>()
   const bundles = new Map<string, string>()
-  for await (const operations of operationPages(deps.ledger, run.runId)) {
+  for await (const page of operationPages(deps.ledger, run.runId)) {
+    const operations = page.filter(({ operationId }) => !done.has(operationId))
+    for (const { operationId } of operations) done.add(operationId)
     for (const { bundle, bundleHash } of operations) bundles.set(bundleHash, bundle)
     await mapBounded(operations, reads, async (operation) => {
       const set = await changeSetOf(run, operation, deps)

@@ -5,6 +5,9 @@ import type { Verification } from '#ledger/verify.ts'
 import { verifyObjects, type ObjectProofDeps } from './verify-objects.ts'
 import { whatIsLeft, type LeftDeps } from './what-is-left.ts'
 
+/** `ended`: whether the run had, before anything was looked at. */
+export type RunVerification = Verification & { ended: boolean }
+
 export type ProofDeps = ObjectProofDeps & LeftDeps & { ledger: Pick<Ledger, 'getRun' | 'verify'> }
 
 /**
@@ -12,10 +15,11 @@ export type ProofDeps = ObjectProofDeps & LeftDeps & { ledger: Pick<Ledger, 'get
  * what is left of it (8). Changes nothing. A run that is being worked on may show differences that are none. RUN_001 when
  * there is no such run, STORE_001 and STORE_002 when a store is away.
  */
-export async function verifyRun(runId: RunId, deps: ProofDeps): Promise<Verification> {
+export async function verifyRun(runId: RunId, deps: ProofDeps): Promise<RunVerification> {
   const run = await deps.ledger.getRun(runId)
   const { violations, ...counted } = await deps.ledger.verify(runId)
   const objects = await verifyObjects(run, deps)
-  const left = isEnded(run.status) ? await whatIsLeft(run, deps) : []
-  return { violations: [...violations, ...objects, ...left], ...counted }
+  const ended = isEnded(run.status)
+  const left = ended ? await whatIsLeft(run, deps) : []
+  return { ended, violations: [...violations, ...objects, ...left], ...counted }
 }

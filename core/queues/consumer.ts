@@ -22,14 +22,17 @@ export type ConsumerOptions<Q extends QueueName> = {
   concurrency: number
   /** The queue gives a job to another worker when this one has been silent for so long. */
   lockMs?: number
+  /**
+   * What becomes of a handler whose job the queue gives to another worker, or has lost: aborted, which is the default, or
+   * left to go on, because its work is fenced by the ledger and the other delivery finds it under way.
+   */
+  lostLock?: 'abort' | 'go_on'
   log: Pick<Log, 'warn' | 'error'>
-  /** Called with a checked payload. Aborted when the consumer closes or the job is no longer ours. */
-  handler: (payload: PayloadOf<Q>, signal: AbortSignal) => Promise<void>
-}
-
-/** Whether a handler's signal was aborted because its job is another worker's by now, and not because this one closes. */
-export function isLockLost(signal: AbortSignal): boolean {
-  return signal.aborted && signal.reason === lockLost
+  /**
+   * Called with a checked payload. Aborted when the consumer closes, or as `lostLock` says. `stalls`: how often a worker
+   * that had the job fell silent.
+   */
+  handler: (payload: PayloadOf<Q>, signal: AbortSignal, stalls: number) => Promise<void>
 }
 
 export type Consumer = {
@@ -64,6 +67,7 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
   })
   worker.on('error', (error) => log.warn('worker of a queue', { queue, error }))
   worker.on('lockRenewalFailed', (jobs) => {
+    if (options.lostLock === 'go_on') return
     for (const job of jobs) worker.cancelJob(job, lockLost)
   })
   return {
@@ -101,7 +105,7 @@ async function work<Q extends QueueName>(
     return
   }
   try {
-    await options.handler(payload.data, signal)
+    await options.handler(payload.data, signal, job.stalledCounter)
   } catch (error) {
     if (signal.aborted) throw await putBack(job, token)
     log.error('a job failed', { queue, job: job.id, error })

@@ -54,5 +54,7 @@ describe('the jobs a queue is asked for', () => {
     expect(await missing(1, 2)).toEqual([aJobId(1)])
     await queue.redis.del(queue.key('wait'))
     expect(await missing(1, 2)).toEqual([aJobId(1), aJobId(2)])
+    await queue.producer.discard('operations', [aJobId(1), aJobId(2)])
+    expect(await queue.redis.exists(queue.key(aJobId(1)), queue.key(aJobId(2)))).toBe(0)
   })
 })

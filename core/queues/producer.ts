@@ -23,6 +23,8 @@ export type Producer = {
    * since jobs go on being added and worked on.
    */
   missing(queue: QueueName, ids: readonly string[]): Promise<string[]>
+  /** Drops what is left of jobs that are missing: a queue that was deleted in part may have kept their data. */
+  discard(queue: QueueName, ids: readonly string[]): Promise<void>
   close(): Promise<void>
 }
 
@@ -62,6 +64,11 @@ export function openProducer(options: { redisUrl: string; prefix?: string; log: 
     addMany,
     missing: (name, ids) =>
       orStoreError(missingJobs(connection, queueOf(name).toKey, ids), 'The queue cannot be asked for its jobs.'),
+    async discard(name, ids) {
+      const { toKey } = queueOf(name)
+      const left = Promise.all(ids.map((id) => connection.unlink(toKey(id))))
+      await orStoreError(left, 'What is left of lost jobs cannot be removed.')
+    },
     async close() {
       stopWaiting()
       await Promise.all([...queues.values()].map((queue) => queue.close()))

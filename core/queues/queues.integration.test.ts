@@ -159,13 +159,15 @@ describe('a queue', () => {
     expect(deliveries).toBe(2)
   })
 
-  it('aborts a job whose lock is lost, and delivers it again', async () => {
+  it('aborts a job whose lock is lost, and delivers it again, saying so', async () => {
     const started = Promise.withResolvers<void>()
     let deliveries = 0
     let aborted = false
+    const stalled: number[] = []
     await producer.add('operations', jobId(1), payload(1))
     const consumer = consume(
-      async (_, signal) => {
+      async (_, signal, stalls) => {
+        stalled.push(stalls)
         deliveries += 1
         if (deliveries > 1) return
         started.resolve()
@@ -178,6 +180,7 @@ describe('a queue', () => {
     await redis.del(`${prefix}:operations:${jobId(1)}:lock`)
     await until(() => deliveries === 2 && aborted)
     await consumer.close({ graceMs: 1_000 })
+    expect(stalled).toEqual([0, 1])
     expect(await jobKeys()).toEqual([])
   })
 })

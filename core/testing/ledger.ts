@@ -4,7 +4,7 @@ import type { PlannedOperation } from '#domain/operation.ts'
 import type { RunRequest } from '#domain/run.ts'
 import type { Attempt } from '#ledger/claim.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
-import { aNewRun, aRequest } from './factories.ts'
+import { anOutcome, aNewRun, aRequest } from './factories.ts'
 import { testRedis } from './redis.ts'
 
 export type TestLedger = {
@@ -16,6 +16,8 @@ export type TestLedger = {
   withLease(leaseMs: number): Ledger
   /** A running run of these operations, planned in one slice and executing. */
   executing(operations: readonly PlannedOperation[], request?: Partial<RunRequest>): Promise<RunId>
+  /** Ends every operation of the run well, as a run must have them to end itself. */
+  settleAll(runId: RunId): Promise<void>
   /** Dispatches everything that is ready and claims it. */
   claimReady(runId: RunId): Promise<Attempt[]>
   close(): Promise<void>
@@ -35,6 +37,7 @@ export async function testLedger(): Promise<TestLedger> {
     withLease: (leaseMs) => openLedger(redis, { namespace, leaseMs }),
     executing: (operations, request) => executing(ledger, operations, request),
     claimReady: (runId) => claimReady(ledger, runId),
+    settleAll: (runId) => settleAll(ledger, runId),
     async close() {
       await redis.quit()
       await server.close()
@@ -72,4 +75,13 @@ async function claimReady(ledger: Ledger, runId: RunId): Promise<Attempt[]> {
   const { taken } = await ledger.dispatch(runId, 1_000)
   const answers = await Promise.all(taken.map((job) => ledger.claim({ runId, ...job }, newToken())))
   return answers.flatMap((answer) => (answer.kind === 'claimed' ? [answer.attempt] : []))
+}
+
+/** Ends every operation of the run well; none of them may be under way. */
+export async function settleAll(ledger: Ledger, runId: RunId): Promise<void> {
+  for (;;) {
+    const attempts = await claimReady(ledger, runId)
+    if (attempts.length === 0) return
+    for (const attempt of attempts) await ledger.settle(attempt, 1, { outcome: anOutcome(), events: [] })
+  }
 }

@@ -1,7 +1,10 @@
 import { loadBundles } from '#bundles/load-bundle.ts'
+import { unlessDeadly } from '#ledger/unless-deadly.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/put-permit.ts'
 import { openRetention } from '#ledger/retention.ts'
+import { openStopSignals } from '#ledger/stop-signals.ts'
+import { untilStopped, type UntilStoppedDeps } from '#ledger/until-stopped.ts'
 import { liveSlots } from '#ledger/worker-slots.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
@@ -15,7 +18,7 @@ import { openReleaser } from '#platform/shutdown.ts'
 import { openConsumer } from '#queues/consumer.ts'
 import { openProducer } from '#queues/producer.ts'
 import { runArchiver } from './archiving/run-archiver.ts'
-import { bundlePinner } from './pin-bundles.ts'
+import { bundlePinner, pinnedBundleReader } from './pin-bundles.ts'
 import type { DiscoveryConfig } from './config.ts'
 import { openParsePool } from './discover/parse-pool.ts'
 import { loadQueryPacks } from './discover/query-pack.ts'
@@ -48,12 +51,15 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     releaser.add('parse threads', () => pool.close())
     const archive = openEventSegments(objects)
     const ledger = openLedger(redis, { origin: { kind: 'discovery', id: 'discovery' }, archive })
+    const stops = openStopSignals({ redisUrl, log })
+    releaser.add('stop signals', async () => stops.close())
     const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
-    const shared = { ledger, objects, blobs, producer, packs, pool, limits: defaultSnapshotLimits }
+    const shared = { ledger, stops, objects, blobs, producer, packs, pool, limits: defaultSnapshotLimits }
     const stages = {
       ...shared,
       readSnapshot: openSnapshotReader(objects),
       pinBundles: bundlePinner(bundles, objects),
+      readBundles: pinnedBundleReader(objects),
     }
     if (config.isAlone) await takeOver(redis, ledger)
     const health = await openHealth(config.healthPort, { redis: () => redis.ping(), objects: () => objects.ping() })
@@ -75,10 +81,11 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
 
 /** A stage that is cut off is safe to run again: what is left of the grace goes to the one under way. */
 const graceMs = 10_000
+const origin = { kind: 'discovery', id: 'discovery' } as const
 
 function startConsumers(
   { storage: { redisUrl }, lockMs }: DiscoveryConfig,
-  deps: SnapshotStageDeps & DiscoveryStageDeps,
+  deps: SnapshotStageDeps & DiscoveryStageDeps & UntilStoppedDeps,
   log: Log,
 ): () => Promise<void> {
   const snapshots = openConsumer({
@@ -87,7 +94,10 @@ function startConsumers(
     concurrency: 2,
     lockMs,
     log,
-    handler: ({ run_id: runId }, signal) => runSnapshotStage(runId, deps, signal),
+    handler: ({ run_id: runId }, signal, stalls) =>
+      unlessDeadly(runId, { phases: ['snapshot'], origin, signal, stalls }, deps.ledger, () =>
+        untilStopped(runId, (own) => runSnapshotStage(runId, deps, own), deps, signal),
+      ),
   })
   const discoveries = openConsumer({
     redisUrl,
@@ -95,7 +105,10 @@ function startConsumers(
     concurrency: 1,
     lockMs,
     log,
-    handler: ({ run_id: runId }, signal) => runDiscoveryStage(runId, deps, signal),
+    handler: ({ run_id: runId }, signal, stalls) =>
+      unlessDeadly(runId, { phases: ['discovery', 'planning'], origin, signal, stalls }, deps.ledger, () =>
+        untilStopped(runId, (own) => runDiscoveryStage(runId, deps, own), deps, signal),
+      ),
   })
   return async () => void (await Promise.all([snapshots.close({ graceMs }), discoveries.close({ graceMs })]))
 }

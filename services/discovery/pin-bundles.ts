@@ -2,7 +2,7 @@ import { AppError } from '#domain/error.ts'
 import type { ProjectId } from '#domain/ids.ts'
 import type { LoadedBundle } from '#bundles/load-bundle.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
-import { putBundle } from '#objects/stored-records.ts'
+import { getBundle, putBundle } from '#objects/stored-records.ts'
 import type { PinnedBundle } from './plan/pinned-bundle.ts'
 
 /** Stores the named bundles and answers them with the hashes a plan pins. INTAKE_006 for a name that is not there. */
@@ -18,4 +18,10 @@ export function bundlePinner(loaded: ReadonlyMap<string, LoadedBundle>, objects:
     }
     return pinned
   }
+}
+
+/** The bundles a run was pinned to before, whatever this process has been given. */
+export function pinnedBundleReader(objects: ObjectStore) {
+  return (projectId: ProjectId, hashes: readonly string[]): Promise<PinnedBundle[]> =>
+    Promise.all(hashes.map(async (hash) => ({ hash, bundle: await getBundle(objects, projectId, hash) })))
 }

@@ -8,7 +8,7 @@ import type { LogLevel } from '#platform/log.ts'
 export type WorkerConfig = {
   /** Unlike every other worker's: the slots of the fleet are counted by it. */
   workerId: string
-  /** Operations that run at once. */
+  /** Requests to each model server at once. */
   slots: number
   /** Child processes that run tool scripts. */
   scriptProcesses: number

@@ -22,7 +22,7 @@ describe('remora verify', () => {
   it('finds nothing wrong with a run that the worker worked on', async () => {
     const statuses = ['succeeded', 'failed', 'succeeded', 'skipped', 'succeeded']
     expect(ended.operations.map(({ outcome }) => outcome?.status)).toEqual(statuses)
-    expect(await verify()).toEqual({ violations: [], events: ended.run.seq, operations: 5 })
+    expect(await verify()).toEqual({ ended: true, violations: [], events: ended.run.seq, operations: 5 })
   })
 
   it.each(runDamages)('says that $what (invariant $invariant), and nothing else', async ({ damage, ...due }) => {

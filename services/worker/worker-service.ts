@@ -1,6 +1,8 @@
+import { unlessDeadly } from '#ledger/unless-deadly.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/put-permit.ts'
 import { openStopSignals, type StopSignals } from '#ledger/stop-signals.ts'
+import { untilStopped } from '#ledger/until-stopped.ts'
 import { announceEveryMs, announceSlots, withdrawSlots } from '#ledger/worker-slots.ts'
 import { openModelPool, type ModelPool } from '#models/model-pool.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
@@ -37,7 +39,8 @@ export async function startWorker(config: WorkerConfig, deps: { log: Log }): Pro
   const { redisUrl, s3 } = config.storage
   const releaser = openReleaser()
   try {
-    const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20 }, log)
+    // Attempts sit out any outage of Redis: what they have to say waits, and the ledger knows whether it still counts.
+    const { redis, stopWaiting } = connectRedis(redisUrl, { retries: null }, log)
     releaser.add('redis', async () => redis.disconnect())
     const store = openS3ObjectStore({ ...s3, maxSockets: Math.min(config.slots, 64) })
     const objects = permittedPuts(store, openPutPermit(redis))
@@ -110,16 +113,24 @@ async function warnWithoutModel({ model, log }: Opened): Promise<void> {
   await model.describe().catch((error: unknown) => log.warn('no model server answers yet', { error }))
 }
 
+/**
+ * Operations open at once for each request to the model: while some are set up or proved, others keep the model busy. With
+ * one, it was busy 0.78 of what a bare loop has it; with two, 0.97 (bench/utilisation-bench.ts, 256 slots).
+ */
+const operationsPerSlot = 2
+
 /** Composing computes for longer between two looks at its lock than an operation does. */
 const leastCompositionLockMs = 10_000
 
 function startConsumers(config: WorkerConfig, deps: OperationDeps & CompositionDeps, log: Log): () => Promise<void> {
   const { redisUrl } = config.storage
+  const origin = { kind: 'worker', id: config.workerId } as const
   const operations = openConsumer({
     redisUrl,
     queue: 'operations',
-    concurrency: config.slots,
+    concurrency: config.slots * operationsPerSlot,
     lockMs: config.leaseMs,
+    lostLock: 'go_on',
     log,
     handler: ({ run_id: runId, operation_id: operationId, dispatch }, signal) =>
       runOperation({ runId, operationId, dispatch }, deps, signal),
@@ -130,14 +141,17 @@ function startConsumers(config: WorkerConfig, deps: OperationDeps & CompositionD
     concurrency: 1,
     lockMs: Math.max(leastCompositionLockMs, config.leaseMs),
     log,
-    handler: ({ run_id: runId }, signal) => composeRun(runId, deps, signal),
+    handler: ({ run_id: runId }, signal, stalls) =>
+      unlessDeadly(runId, { phases: ['review'], origin, signal, stalls }, deps.ledger, () =>
+        untilStopped(runId, (own) => composeRun(runId, deps, own), deps, signal),
+      ),
   })
   const graceMs = config.drainMs
   return async () => void (await Promise.all([operations.close({ graceMs }), compositions.close({ graceMs })]))
 }
 
 async function keepAnnounced(redis: RedisClient, config: WorkerConfig): Promise<() => Promise<void>> {
-  const worker = { id: config.workerId, slots: config.slots }
+  const worker = { id: config.workerId, slots: config.slots * operationsPerSlot }
   await announceSlots(redis, worker)
   const stop = repeatEvery(announceEveryMs, () => announceSlots(redis, worker))
   return async () => {

@@ -31,7 +31,7 @@ export function chaosSection(
   const counts = faultNames.map((name) => `| ${name} | ${faults.filter(({ kind }) => kind === name).length} |`)
   const failing = outcomes.filter(({ violations }) => violations.length > 0).map(({ history }) => history.seed)
   const total = (of: (outcome: HistoryOutcome) => number) => outcomes.map(of).reduce((sum, one) => sum + one, 0)
-  return `## Chaos: random faults against real processes
+  return `# Chaos: random faults against real processes
 
 **${totalsLine(outcomes)}.** ${total(({ runs }) => runs.length)} runs, ${total(({ operations }) => operations)} operations, ${total(({ retried }) => retried)} attempts taken back and tried again.
 ${failing.length === 0 ? 'No seed failed.' : `Failing seeds: ${failing.join(', ')}.`}

@@ -62,20 +62,16 @@ export function openServiceProcess(settings: ServiceSettings): ServiceProcess {
     const running = child
     if (running?.pid === undefined) return false
     if (signal === 'SIGSTOP' || signal === 'SIGCONT') return running.kill(signal)
+    // Before it is ready nothing handles the signal, and there is nothing to drain.
+    const drains = signal === 'SIGTERM' && (await answersReady(origin))
     orphans.push(...(await descendantsOf(running.pid)))
     const gone = once(running, 'exit')
-    told = signal
+    if (told !== 'SIGKILL') told = drains ? 'SIGTERM' : 'SIGKILL'
     running.kill(signal)
     if (child === running) await gone
     return true
   }
-  const ready = async () => {
-    const startedOrEnded = () => child === undefined || answersReady(origin)
-    await until(startedOrEnded, { withinMs: readyMs }).catch((cause: unknown) => {
-      throw new Error(`${name} is not ready`, { cause })
-    })
-    if (child === undefined) throw new Error(`${name} does not run; ${surprises.map(({ what }) => what).join('; ')}`)
-  }
+  const ready = () => untilReady({ name, origin, isRunning: () => child !== undefined, surprises })
   return {
     name,
     origin,
@@ -86,6 +82,16 @@ export function openServiceProcess(settings: ServiceSettings): ServiceProcess {
     takeSurprises: () => surprises.splice(0),
     orphans: () => orphans,
   }
+}
+
+type Starting = { name: string; origin: string; isRunning(): boolean; surprises: readonly Surprise[] }
+
+async function untilReady({ name, origin, isRunning, surprises }: Starting): Promise<void> {
+  const startedOrEnded = async () => !isRunning() || answersReady(origin)
+  await until(startedOrEnded, { withinMs: readyMs }).catch((cause: unknown) => {
+    throw new Error(`${name} is not ready`, { cause })
+  })
+  if (!isRunning()) throw new Error(`${name} does not run; ${surprises.map(({ what }) => what).join('; ')}`)
 }
 
 /** With a channel to this process, so that it ends when this one does. */

@@ -95,6 +95,8 @@ describe('remora run that is stopped on the way', () => {
   })
   afterEach(() => folder.remove())
 
+  const wayOn = (runId: string) => `Go on: remora run --resume ${runId}   Stop it for good: remora cancel ${runId}\n`
+
   async function inMidRun() {
     const run = remora(programs, folder, ['run', '.', '--agents', 'lint', '--out', 'half.patch', '--json'])
     const started = await atWork(run)
@@ -111,7 +113,8 @@ describe('remora run that is stopped on the way', () => {
     expect(await written(folder)).toEqual([])
     expect(existsSync(join(folder.path, '.remora', 'stack.lock'))).toBe(false)
 
-    const [, runId = ''] = /Run (\S+) is kept in \.remora and goes on .* again; remove \.remora/.exec(run.err()) ?? []
+    const [, runId = ''] = /Run (\S+) is kept in \.remora\. Go on: /.exec(run.err()) ?? []
+    expect(run.err()).toContain(wayOn(runId))
     const next = remora(programs, folder, ['run', '.', '--agents', 'lint', '--limit', '1', '--json'])
     expect(await next.exited, next.err()).toBe(0)
     expect(next.err()).toContain(`also going on with 1 earlier run: ${runId}\n`)
@@ -125,6 +128,8 @@ describe('remora run that is stopped on the way', () => {
     if (redis !== undefined) process.kill(redis.pid, 'SIGKILL')
     expect(await run.exited).toBe(1)
     expect(lastDocument(run)).toMatchObject({ error: { error_code: 'STORE_001' } })
+    const [, runId = ''] = /Run (\S+) is kept in/.exec(run.err()) ?? []
+    expect(run.err()).toContain(wayOn(runId))
     expect(await stillRunning(started)).toEqual([])
     expect(await written(folder)).toEqual([])
   })

@@ -47,7 +47,7 @@ describe('a run that is cancelled while a model is asked', () => {
       const answered = events.filter(({ event }) => event === 'model.responded')
       return asked.length - answered.length
     }
-    await until(async () => (await asking()) === 8, { withinMs: 30_000 })
+    await until(async () => (await asking()) >= 8, { withinMs: 30_000 })
 
     await post(`${runId}/cancel`)
     const { events, status } = await services.api.follow(runId)
@@ -62,7 +62,11 @@ describe('a run that is cancelled while a model is asked', () => {
     await answerAfter(0)
     const { run_id: again, retry_of: retryOf } = Retried.parse(await post(`${runId}/retry`))
     expect(retryOf).toBe(runId)
-    expect((await services.api.follow(again)).status).toBe('completed')
+    const retried = await services.api.follow(again)
+    expect(retried.status).toBe('completed')
+    const composed = retried.events.find(({ event }) => event === 'run.composed')
+    const succeeded = operations.filter((one) => one.status === 'succeeded')
+    expect(composed?.data).toMatchObject({ earlier_change_sets: succeeded.length })
     const redone = await services.api.operations(again)
     expect(redone.map((one) => one.operation_id).toSorted()).toEqual(
       operations

@@ -1,7 +1,8 @@
 import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/hash.ts'
+import type { EventOrigin } from '#domain/event.ts'
 import { newRunId, type OperationId, type RunId } from '#domain/ids.ts'
-import { isEnded, type Run, type RunRequest } from '#domain/run.ts'
+import { isEnded, type ErrorPolicyName, type Run, type RunRequest } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { AcceptDeps } from './accept-run.ts'
 
@@ -10,12 +11,14 @@ export type Retry = {
   run: Run
   /** Only these of its operations; undefined: all that did not end well. */
   operations: readonly OperationId[] | undefined
+  /** Instead of the former request's. */
+  errorPolicy?: ErrorPolicyName | undefined
   idempotencyKey: string | undefined
   correlation: { requestId: string; traceparent: string | null }
 }
 
 export type RetryDeps = Pick<AcceptDeps, 'producer' | 'idempotency'> & {
-  ledger: Pick<Ledger, 'createRun' | 'getOperation'>
+  ledger: Pick<Ledger, 'cancel' | 'createRun' | 'getOperation' | 'getRun'>
 }
 
 const notWell = ['failed', 'blocked', 'skipped', 'cancelled'] as const
@@ -23,10 +26,10 @@ const notWell = ['failed', 'blocked', 'skipped', 'cancelled'] as const
 /**
  * Starts a run over the same upload that does again what did not end well in one that has ended, since a run ends once.
  * Its patch is put together with what went well before. RUN_006 while the run goes on, INTAKE_007 when there is nothing
- * to do again, RUN_004 for an operation the run does not have.
+ * to do again, RUN_004 for an operation the run does not have, RUN_001 when the run is forgotten in that very moment.
  */
 export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: RunId; status: 'queued' }> {
-  const { run, operations, correlation } = retry
+  const { run, operations, errorPolicy, correlation } = retry
   if (!isEnded(run.status))
     throw new AppError('RUN_006', `Run "${run.runId}" has not ended: there is nothing to retry.`)
   for (const id of operations ?? []) await deps.ledger.getOperation(run.runId, id)
@@ -37,6 +40,7 @@ export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: 
   const request: RunRequest = {
     ...former,
     retryOf: run.runId,
+    ...(errorPolicy === undefined ? {} : { errorPolicy }),
     ...(operations === undefined ? {} : { operations: [...operations] }),
   }
   const runId = await idOf(retry, request, deps)
@@ -46,14 +50,30 @@ export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: 
   const origin = { kind: 'api', id: requestId } as const
   const acceptedEvent = { event: 'run.accepted', phase: 'snapshot', origin, data } as const
   await deps.ledger.createRun({ runId, projectId, request, uploadKey, traceparent, acceptedEvent })
+  await expectStillThere(run.runId, { runId, origin }, deps.ledger)
   await deps.producer.add('snapshots', runId, { v: 1, run_id: runId, traceparent })
   return { runId, status: 'queued' }
 }
 
-/** A run that ended before it was planned has all its work still to do. */
-function hasUnfinished({ counts }: Run): boolean {
-  const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
-  return total === 0 || notWell.some((status) => (counts[status] ?? 0) > 0)
+/** What a forgotten run did is lost to its retry, which ends at once. From its creation on, housekeeping sees the retry. */
+async function expectStillThere(
+  former: RunId,
+  retry: { runId: RunId; origin: EventOrigin },
+  ledger: RetryDeps['ledger'],
+): Promise<void> {
+  try {
+    await ledger.getRun(former)
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'RUN_001')) throw error
+    const { runId, origin } = retry
+    await ledger.cancel(runId, { reason: error.message, errorCode: error.code, origin })
+    throw error
+  }
+}
+
+/** A run that ended before it was planned to the end has work that nothing tells of. */
+function hasUnfinished({ isPlanned, counts }: Run): boolean {
+  return !isPlanned || notWell.some((status) => (counts[status] ?? 0) > 0)
 }
 
 /** The new run's id, or the one its idempotency key already stands for. */

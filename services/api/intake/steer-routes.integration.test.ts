@@ -76,6 +76,8 @@ describe('POST /v1/runs/{run_id}/cancel', () => {
     expect(await codeOf(post(`${runId}/cancel`, { reason: 7 }))).toEqual([422, 'INTAKE_008'])
     expect(await codeOf(post(`${runId}/cancel`, 'not json'))).toEqual([422, 'INTAKE_008'])
     expect(await codeOf(post(`${runId}/cancel`, { reason: 'x'.repeat(100_000) }))).toEqual([413, 'INTAKE_003'])
+    const unread = await (await post(`${runId}/cancel`, '{"reason"')).json()
+    expect(unread).toMatchObject({ detail: 'The body is not JSON.' })
     const other = api.askAs('other', `/v1/runs/${runId}/cancel`, { method: 'POST' })
     expect(await codeOf(other)).toEqual([404, 'RUN_001'])
     expect(await api.ledger.getRun(runId)).toMatchObject({ stop: null })
@@ -101,6 +103,18 @@ describe('POST /v1/runs/{run_id}/retry', () => {
     expect(await (await ask([good.operationId])).json()).toMatchObject({ run_id: first.run_id })
     expect(await (await ask([bad.operationId])).json()).toMatchObject({ error_code: 'INTAKE_005' })
     expect(await api.ledger.getRun(first.run_id ?? '')).toMatchObject({ request: { operations: [good.operationId] } })
+  })
+
+  it('follows another error policy than the former run when one is named', async () => {
+    const runId = await endedRun('failed')
+    const policyOf = async (body?: object) => {
+      const { run_id: again = '' } = Answer.parse(await (await post(`${runId}/retry`, body)).json())
+      return (await api.ledger.getRun(again)).request.errorPolicy
+    }
+    expect(await policyOf()).toBe((await api.ledger.getRun(runId)).request.errorPolicy)
+    expect(await policyOf({ error_policy: 'continue' })).toBe('continue')
+    const unknown = await (await post(`${runId}/retry`, { error_policy: 'never' })).json()
+    expect(unknown).toMatchObject({ status: 422, error_code: 'INTAKE_008' })
   })
 
   it('refuses a run that goes on, one with nothing to do again, and an operation it does not have', async () => {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { OperationId } from '#domain/ids.ts'
 import { parseJson } from '#domain/json.ts'
+import { ErrorPolicyName } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { MemoryGate } from '#ledger/memory-gate.ts'
 import type { ApiEnv } from '../http/api-env.ts'
@@ -18,7 +19,10 @@ export type SteerDeps = RetryDeps & {
 
 const maxBodyBytes = 64 * 1024
 const CancelBody = z.strictObject({ reason: z.string().min(1).max(500).default('cancelled by its user') })
-const RetryBody = z.strictObject({ operations: z.array(OperationId).min(1).max(1000).optional() })
+const RetryBody = z.strictObject({
+  operations: z.array(OperationId).min(1).max(1000).optional(),
+  error_policy: ErrorPolicyName.optional(),
+})
 
 /** What is asked of a run that is there: to stop, or to try again. */
 export function steerRoutes(deps: SteerDeps): Hono<ApiEnv> {
@@ -34,12 +38,12 @@ export function steerRoutes(deps: SteerDeps): Hono<ApiEnv> {
     return c.json({ run_id: run.runId, status, cancel_requested: true, links: runLinks(run.runId) }, 202)
   })
   routes.post('/:run_id/retry', async (c) => {
-    const { operations } = await readBody(c.req.raw, RetryBody)
+    const { operations, error_policy: errorPolicy } = await readBody(c.req.raw, RetryBody)
     await deps.memoryGate()
     const idempotencyKey = parseIdempotencyKey(c.req.header('idempotency-key'))
     const run = await findRun(c.req.param('run_id'), c.get('projectId'), deps.ledger)
     const correlation = { requestId: c.get('requestId'), traceparent: null }
-    const { runId, status } = await retryRun({ run, operations, idempotencyKey, correlation }, deps)
+    const { runId, status } = await retryRun({ run, operations, errorPolicy, idempotencyKey, correlation }, deps)
     return c.json({ run_id: runId, status, retry_of: run.runId, links: runLinks(runId) }, 202)
   })
   return routes
@@ -55,7 +59,9 @@ async function readBody<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
     parts.push(part)
   }
   const text = Buffer.concat(parts).toString()
-  const parsed = schema.safeParse(text.trim() === '' ? {} : parseJson(text))
+  const document = text.trim() === '' ? {} : parseJson(text)
+  if (document === undefined) throw new AppError('INTAKE_008', 'The body is not JSON.')
+  const parsed = schema.safeParse(document)
   if (parsed.success) return parsed.data
   const faults = parsed.error.issues.map((issue) => `${['body', ...issue.path].join('.')}: ${issue.message}`)
   throw new AppError('INTAKE_008', faults.join('; '))

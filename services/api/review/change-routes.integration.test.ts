@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { anEvent } from '#testing/factories.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
@@ -102,6 +103,18 @@ describe('GET /v1/runs/{run_id}/patch', () => {
     const answer = await api.ask(`/v1/runs/${await playRun(api, endings())}/patch`)
     expect(answer.status).toBe(409)
     expect(await answer.json()).toMatchObject({ error_code: 'RUN_006' })
+  })
+
+  it('is not awaited of a run that ended without one', async () => {
+    const runId = await playRun(api, endings())
+    const events = [anEvent({ event: 'run.cancelled', phase: 'execution' })]
+    const to = { status: 'cancelled' } as const
+    await api.ledger.move(runId, { from: [{ status: 'running' }], to, command: 'stop', events })
+    expect(await (await api.ask(`/v1/runs/${runId}/patch`)).json()).toMatchObject({
+      status: 409,
+      error_code: 'RUN_007',
+      detail: `Run ${runId} was cancelled: it has no patch; remora retry ${runId} makes the rest and one patch.`,
+    })
   })
 
   it('is no content when nothing changed', async () => {

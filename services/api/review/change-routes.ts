@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
+import { isEnded, type Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { Cursor, pageLimit, readQuery } from '../http/query.ts'
@@ -28,8 +29,7 @@ export function changeRoutes(deps: ChangeRouteDeps): Hono<ApiEnv> {
     readQuery(patchQuery, c)
     const run = await findRun(c.req.param('run_id'), c.get('projectId'), deps.ledger)
     const composition = await deps.records.readComposition(run)
-    if (composition === null)
-      throw new AppError('RUN_006', `The patch of run ${run.runId} is not composed: ${run.status}.`)
+    if (composition === null) throw withoutPatch(run)
     const parts = proposedPatch(composition, (hash) => deps.records.readBlob(run.projectId, hash))
     const first = await parts.next() // a missing blob of the first file is still a proper answer
     if (first.done === true) return c.body(null, 204)
@@ -39,6 +39,13 @@ export function changeRoutes(deps: ChangeRouteDeps): Hono<ApiEnv> {
     })
   })
   return routes
+}
+
+function withoutPatch({ runId, status }: Run): AppError {
+  if (!isEnded(status)) return new AppError('RUN_006', `The patch of run ${runId} is still to come: it is ${status}.`)
+  const end = status === 'cancelled' ? 'was cancelled' : status === 'failed' ? 'failed' : `is ${status}`
+  const wayOn = `remora retry ${runId} makes the rest and one patch.`
+  return new AppError('RUN_007', `Run ${runId} ${end}: it has no patch; ${wayOn}`)
 }
 
 function streamOf(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): ReadableStream {

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { AppError } from '#domain/error.ts'
+import { anOutcome } from '#testing/factories.ts'
 import type { NewEvent } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
@@ -108,6 +109,7 @@ export async function runningRun({ ledger, executing, claimReady }: RunningLedge
       await ledger.append(attempt, (n += 1), events)
     },
     async end() {
+      await ledger.settle(attempt, (n += 1), { outcome: anOutcome(), events: [] })
       const origin = { kind: 'discovery', id: 'test' } as const
       await ledger.move(runId, {
         from: [{ status: 'running' }],

@@ -57,6 +57,7 @@ describe('GET /v1/runs/{run_id}/events as a stream', () => {
       expect(await frames.next()).toMatchObject({ value: { data: { data } } })
     }
     await run.end()
+    expect(await frames.next()).toMatchObject({ value: { data: { event: 'operation.ended' } } })
     expect(await frames.next()).toMatchObject({ value: { data: { event: 'run.completed' } } })
     expect(await frames.next()).toMatchObject({ value: { event: 'end' } })
     expect((await frames.next()).done).toBe(true)
@@ -167,7 +168,7 @@ describe('a reader of a stream', () => {
     let body = ''
     for await (const chunk of answer) body += String(chunk)
     const ids = [...body.matchAll(/^id: (\d+)\ndata: \{"v"/gm)].map(([, id]) => Number(id))
-    expect(ids).toEqual(numbers(before + count + 1))
+    expect(ids).toEqual(numbers(before + count + 2))
     expect(server.source.events - read).toBeGreaterThan(0)
     await reading
   })

@@ -18,6 +18,8 @@ const run: Run = {
   nodes: 3,
   files: 2,
   stop: null,
+  isPlanned: true,
+  bundleHashes: null,
   traceparent: null,
   acceptedAt: Date.UTC(2026, 0, 1),
   endedAt: Date.UTC(2026, 0, 1) + 1500,

@@ -18,6 +18,7 @@ export type Attention = {
 
 export type Attentions = Map<RunId, Attention>
 
+/** What is kept in mind of the run, begun with the first question about it: the same object each time. */
 export function attentionTo(runId: RunId, attentions: Attentions): Attention {
   const known = attentions.get(runId)
   if (known !== undefined) return known

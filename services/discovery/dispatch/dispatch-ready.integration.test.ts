@@ -30,6 +30,7 @@ function dispatcher() {
           if (!known.includes(id)) given.set(payload.run_id, [...known, id])
         }
       },
+      discard: async () => {},
       missing: async (_queue, ids) => ids.filter((id) => ![...given.values()].flat().includes(id)),
     },
     stageJobs: { ensure: async () => {} },
@@ -56,6 +57,13 @@ describe('dispatchReady', () => {
     // A window of twice four slots, split between two runs.
     expect([count(first), count(second)]).toEqual([4, 4])
     expect(warnings).toEqual([broken])
+  })
+
+  it('keeps the window however many dispatchers there are', async () => {
+    const runId = await test.executing(operations)
+    const several = Array.from({ length: 3 }, () => dispatcher())
+    await Promise.all(several.map(({ deps }) => dispatchReady(deps)))
+    expect((await test.ledger.getRun(runId)).counts.dispatched).toBe(8)
   })
 
   it('loses no job when the queue is away between dispatch and adding', async () => {
@@ -142,6 +150,7 @@ describe('dispatchReady', () => {
     const { active } = indexKeys(test.namespace)
     const events = [anEvent({ event: 'run.failed', phase: 'execution' })]
     const [entry = ''] = await test.redis.zrange(active, '0', '-1')
+    await test.settleAll(ended)
     await test.ledger.move(ended, { from: [{ status: 'running' }], to: { status: 'failed' }, command: 'x', events })
     await test.redis.zadd(active, 1, entry, 2, 'local/r00000000', Date.now(), 'local/r00000001')
     const { deps } = dispatcher()

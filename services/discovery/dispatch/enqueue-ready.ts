@@ -20,7 +20,9 @@ export async function enqueueReady(run: Run, share: number, attention: Attention
   const isDue = underWay === 0 || (underWay < share && waiting > 0)
   if (attention.command === undefined && !isDue) return
   attention.command ??= newToken()
-  const { taken } = await deps.ledger.dispatch(runId, Math.max(0, share - underWay), attention.command)
+  const { command } = attention
+  // The window is looked at again in the step: another dispatcher may have filled it since.
+  const { taken } = await deps.ledger.dispatch(runId, Math.max(0, share - underWay), { command, window: share })
   attention.command = undefined
   attention.unsent = taken
   await enqueue(run, attention, deps)

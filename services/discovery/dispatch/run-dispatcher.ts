@@ -5,6 +5,8 @@ import { dispatchReady, type DispatchDeps } from './dispatch-ready.ts'
 const busyMs = 25
 const idleMs = 150
 const afterFailureMs = 1000
+/** After the store was away: time for the workers to say that they are still there, before anything counts as lost. */
+const hearAgainMs = 10_000
 
 /** Runs the dispatcher's rounds until the answer is called. A round that fails is logged and tried again. */
 export function runDispatcher(deps: Omit<DispatchDeps, 'attention'>): () => Promise<void> {
@@ -18,6 +20,7 @@ export function runDispatcher(deps: Omit<DispatchDeps, 'attention'>): () => Prom
         await rest(active > 0 ? busyMs : idleMs)
       } catch (error) {
         deps.log.warn('dispatcher round failed', { error })
+        for (const one of attention.values()) one.sweepAt = performance.now() + hearAgainMs
         await rest(afterFailureMs)
       }
     }

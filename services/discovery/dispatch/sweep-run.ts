@@ -7,7 +7,7 @@ import { enqueue } from './enqueue-ready.ts'
 
 export type SweepDeps = {
   ledger: Pick<Ledger, 'dispatchedLongAgo' | 'requeue' | 'sweep'>
-  producer: Pick<Producer, 'addMany' | 'missing'>
+  producer: Pick<Producer, 'addMany' | 'discard' | 'missing'>
 }
 
 const everyMs = 1_000
@@ -31,7 +31,10 @@ export async function sweepRun(run: Run, attention: Attention, { ledger, produce
     const byJob = new Map(old.map((one) => [operationJobId({ runId, ...one }), one]))
     const missing = new Set(await producer.missing('operations', [...byJob.keys()]))
     const lost = [...byJob].flatMap(([job, one]) => (missing.has(job) ? [one] : []))
-    if (lost.length > 0) attention.unsent = [...attention.unsent, ...(await ledger.requeue(runId, lost))]
+    if (lost.length > 0) {
+      attention.unsent = [...attention.unsent, ...(await ledger.requeue(runId, lost))]
+      await producer.discard('operations', [...missing])
+    }
     await enqueue(run, attention, { producer })
   }
   attention.sweepAt = performance.now() + everyMs

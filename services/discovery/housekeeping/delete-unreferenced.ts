@@ -1,4 +1,5 @@
 import { AppError } from '#domain/error.ts'
+import type { CollectionWindow } from '#ledger/collection-window.ts'
 import type { Retention } from '#ledger/retention.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
@@ -25,7 +26,7 @@ export async function deleteUnreferenced(
 ): Promise<{ count: number; bytes: number }> {
   const gone = { count: 0, bytes: 0 }
   let next = 0
-  const deleteSlices = async (timeUp: AbortSignal): Promise<true> => {
+  const deleteSlices = async ({ timeUp, isOpen }: CollectionWindow): Promise<true> => {
     const stop = AbortSignal.any([signal, timeUp])
     while (next < candidates.length && !stop.aborted) {
       const slice = candidates.slice(next, next + sliceLength)
@@ -36,7 +37,8 @@ export async function deleteUnreferenced(
       const old = looked.flatMap(({ candidate, found }) =>
         found !== undefined && found.lastModified < candidate.lastPutBefore ? [found] : [],
       )
-      if (stop.aborted) break
+      // Also when this process was stopped for longer than the window: no timer has said so yet.
+      if (stop.aborted || !(await isOpen())) break
       await objects.deleteMany(
         old.map(({ key }) => key),
         stop,
@@ -49,8 +51,11 @@ export async function deleteUnreferenced(
   }
   while (next < candidates.length) {
     signal.throwIfAborted()
+    const before = next
     const worked = await retention.inWindow(deleteSlices)
     if (worked === undefined) throw new AppError('STORE_001', 'another collector is at work, or took the window over')
+    if (next === before && !signal.aborted)
+      throw new AppError('STORE_002', 'nothing could be deleted before the window was over')
     if (next < candidates.length) await delay(restMs, signal)
   }
   return gone

@@ -12,7 +12,7 @@ const pageLength = 100
 
 /**
  * Forgets every run that ended longer ago than it is kept, and answers how many. One that a retry builds on stays as long
- * as that one, and one of a newer version stays for now.
+ * as that one, also when it was accepted just before, and one of a newer version stays for now.
  */
 export async function forgetEndedRuns(deps: ForgetDeps, signal: AbortSignal): Promise<number> {
   const { retention, retentionMs } = deps
@@ -24,7 +24,7 @@ export async function forgetEndedRuns(deps: ForgetDeps, signal: AbortSignal): Pr
     const needed = await retriedRuns(deps)
     for (const run of runs) {
       signal.throwIfAborted()
-      const answer = needed.has(run.runId) ? 'stays' : await retention.forgetRun(run).catch(newerStays)
+      const answer = (await needed.includes(run.runId)) ? 'stays' : await retention.forgetRun(run).catch(newerStays)
       if (answer === 'stays') left += 1
       else if (answer === 'forgotten') forgotten += 1
     }

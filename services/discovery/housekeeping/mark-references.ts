@@ -56,6 +56,7 @@ export async function markReferences(projectId: ProjectId, deps: MarkDeps, signa
   return marks
 }
 
+/** Whether the object may be needed: by a run that is kept, or, as a mark of the ledger, whatever runs there are. */
 export function isMarked(place: ObjectPlace, marks: Marks): boolean {
   switch (place.kind) {
     case 'blob':

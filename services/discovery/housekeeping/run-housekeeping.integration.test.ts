@@ -46,9 +46,22 @@ describe('the housekeeping', () => {
     await storeRun(stores, files)
     await keepHouse(deps(), never)
     expect(lines).toEqual([
-      ['housekeeping', { runs_forgotten: 1, objects }],
-      ['housekeeping', { runs_forgotten: 1 }],
+      ['housekeeping', { runs_forgotten: 1, segments_archived: 0, objects }],
+      ['housekeeping', { runs_forgotten: 1, segments_archived: 0 }],
     ])
+  })
+
+  it('archives the events of an ended run that it keeps', async () => {
+    const run = await storeRun(stores, files)
+    const asked: unknown[] = []
+    const archiveEvents = async (runId: string, options?: { keep?: number }) => {
+      asked.push({ runId, ...options })
+      return asked.length < 3 ? 1 : 0
+    }
+    const ledger = { ...stores.ledger, archiveEvents }
+    await keepHouse(deps({ ledger, retentionMs: 3_600_000, followedMs: 0 }), never)
+    expect(asked).toEqual(Array.from({ length: 3 }, () => ({ runId: run.runId, keep: 0 })))
+    expect(lines).toMatchObject([['housekeeping', { runs_forgotten: 0, segments_archived: 2 }]])
   })
 
   it('is done by one process at a time, the forgetting by all', async () => {
@@ -77,6 +90,24 @@ describe('the housekeeping', () => {
     expect((await stores.ledger.getRun(former.runId)).status).toBe('completed')
     await keepHouse(deps(), never)
     await expect(stores.ledger.getRun(former.runId)).rejects.toMatchObject({ code: 'RUN_001' })
+  })
+
+  it('keeps a run of which a retry is accepted while others are forgotten', async () => {
+    const runs = [await storeRun(stores, files), await storeRun(stores, files)]
+    let retried: string | undefined
+    const retention = {
+      ...stores.retention,
+      forgetRun: async (run: { projectId: string; runId: string }) => {
+        if (retried === undefined) {
+          retried = runs.find(({ runId }) => runId !== run.runId)?.runId ?? ''
+          await acceptRun(stores, files, aRequest({ retryOf: retried }))
+        }
+        return stores.retention.forgetRun(run)
+      },
+    }
+    await keepHouse(deps({ retention }), never)
+    expect((await stores.ledger.getRun(retried ?? '')).status).toBe('completed')
+    expect(lines[0]).toMatchObject(['housekeeping', { runs_forgotten: 1 }])
   })
 
   it('goes on with the next run when one is of a newer version', async () => {

@@ -1,10 +1,12 @@
 import type { Retention } from '#ledger/retention.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
+import { archiveEndedEvents, type ArchiveEndedDeps } from './archive-ended-events.ts'
 import { collectObjects, type CollectDeps } from './collect-objects.ts'
 import { forgetEndedRuns, type ForgetDeps } from './forget-ended-runs.ts'
 
 export type HousekeepingDeps = ForgetDeps &
+  ArchiveEndedDeps &
   CollectDeps & {
     retention: Pick<Retention, 'inTurn'>
     log: Pick<Log, 'info' | 'warn'>
@@ -24,22 +26,24 @@ export function runHousekeeping(deps: HousekeepingDeps, everyMs: number): () => 
 }
 
 /**
- * One round: forgets the runs whose time is over, then, unless another process is at it or did it within the last hour,
- * collects the objects nobody refers to. Forgetting takes no lease: two at once are harmless, and it is what makes room
- * in a Redis that is too full for one. Never throws; what it did, or what it failed with, is one line of the log.
+ * One round: forgets the runs whose time is over, archives the events of the other ended ones, then, unless another
+ * process is at it or did it within the last hour, collects the objects nobody refers to. Forgetting and archiving take
+ * no lease: two at once are harmless, and they are what makes room in a Redis that is too full for one. Never throws; what it did, or what it failed with, is one line of the log.
  */
 export async function keepHouse(deps: HousekeepingDeps, signal: AbortSignal): Promise<void> {
   try {
     const forgotten = await forgetEndedRuns(deps, signal)
+    const archived = await archiveEndedEvents(deps, signal)
+    const counts = { runs_forgotten: forgotten, segments_archived: archived }
     const collected = await deps.retention.inTurn(collectRestMs, (lost) =>
       collectObjects(deps, AbortSignal.any([signal, lost])),
     )
     if (collected !== undefined) {
       const { deleted, deletedBytes, kept, young, unknown } = collected
       const objects = { deleted, deleted_bytes: deletedBytes, kept, young, unknown }
-      deps.log.info('housekeeping', { runs_forgotten: forgotten, objects })
-    } else if (forgotten > 0) {
-      deps.log.info('housekeeping', { runs_forgotten: forgotten })
+      deps.log.info('housekeeping', { ...counts, objects })
+    } else if (forgotten > 0 || archived > 0) {
+      deps.log.info('housekeeping', counts)
     }
   } catch (error) {
     if (!signal.aborted) deps.log.warn('housekeeping was cut short', { error })

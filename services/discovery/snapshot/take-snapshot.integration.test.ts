@@ -131,6 +131,22 @@ describe('taking a snapshot', () => {
     await expect(take(systemTar('.'), stopping, abort.signal)).rejects.toThrow('shutting down')
   })
 
+  it('stores no snapshot when it is aborted while its folders are stored', async () => {
+    const abort = new AbortController()
+    const puts: string[] = []
+    const stopping: ObjectStore = {
+      ...test.objects,
+      put: async (key, body, options) => {
+        puts.push(key)
+        if (key.includes('/trees/')) abort.abort(new Error('not wanted'))
+        await test.objects.put(key, body, options)
+      },
+    }
+    await expect(take(systemTar('.'), stopping, abort.signal)).rejects.toThrow('not wanted')
+    expect(puts.filter((key) => key.includes('/trees/'))).toHaveLength(1)
+    expect(puts.filter((key) => key.includes('/snapshots/'))).toEqual([])
+  })
+
   it('fails with the store’s error when a blob cannot be stored, and stores no snapshot', async () => {
     const puts: string[] = []
     const failing: ObjectStore = {

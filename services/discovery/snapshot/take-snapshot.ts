@@ -24,11 +24,8 @@ export async function takeSnapshot(job: SnapshotJob, deps: SnapshotDeps, signal:
   const contents = await storeFiles(job, deps, signal)
   const files = filesOf(contents)
   const skipped = skippedOf(contents)
-  const { snapshotId, bytes } = await writeSnapshot(deps.objects, job.projectId, {
-    files,
-    links: contents.links,
-    skipped,
-  })
+  const kept = { files, links: contents.links, skipped }
+  const { snapshotId, bytes } = await writeSnapshot(deps.objects, job.projectId, kept, signal)
   return { snapshotId, files: files.length, bytes, skipped }
 }
 

@@ -24,6 +24,8 @@ export type DiscoveryStageDeps = DiscoveryDeps & {
   readSnapshot(projectId: string, snapshotId: string): Promise<SnapshotView>
   /** The named bundles, stored and pinned. AGENT_001 for one that is broken, INTAKE_006 for one that is not there. */
   pinBundles(projectId: string, names: readonly string[]): Promise<PinnedBundle[]>
+  /** Bundles that were pinned before. STORE_003 for one that is not there. */
+  readBundles(projectId: string, hashes: readonly string[]): Promise<PinnedBundle[]>
 }
 
 const skippedTold = 20
@@ -34,15 +36,20 @@ export async function runDiscoveryStage(runId: RunId, deps: DiscoveryStageDeps, 
   const run = await deps.ledger.getRun(runId)
   if (run.status !== 'running' || !['discovery', 'planning'].includes(run.phase)) return
   try {
-    const bundles = await deps.pinBundles(run.projectId, run.request.agents)
+    const bundles = await bundlesOf(run, deps)
     const discovery = await discoverRun(run, deps, signal)
     await announce(run, discovery, bundles, deps)
     const only = await operationsToRetry(run.request, deps.ledger)
     const limits = { limit: run.request.limits.operations, only }
     await plan(run, planOperations(discovery.nodes, bundles, limits), deps)
   } catch (error) {
-    await failRun(runId, error, { phase: 'discovery', origin, signal }, deps.ledger)
+    await failRun(runId, error, { phases: ['discovery', 'planning'], origin, signal }, deps.ledger)
   }
+}
+
+/** Those the first delivery pinned, also when this process has newer ones. */
+async function bundlesOf({ projectId, bundleHashes, request }: Run, deps: DiscoveryStageDeps): Promise<PinnedBundle[]> {
+  return bundleHashes === null ? deps.pinBundles(projectId, request.agents) : deps.readBundles(projectId, bundleHashes)
 }
 
 async function discoverRun(run: Run, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<Discovery> {
@@ -84,7 +91,7 @@ async function announce(
     from: [{ status: 'running', phase: 'discovery' }],
     to: { phase: 'planning' },
     command: 'discovery',
-    set: { nodes: nodes.length, files },
+    set: { nodes: nodes.length, files, bundles: JSON.stringify(bundles.map(({ hash }) => hash)) },
     events,
   })
 }
@@ -93,11 +100,12 @@ async function plan(run: Run, operations: readonly PlannedOperation[], { ledger 
   if (operations.length === 0) {
     throw new AppError('INTAKE_007', `no code node that ${run.request.agents.join(' or ')} takes was found`)
   }
-  const planHash = sha256(operations.map((one) => `${one.operationId} ${one.bundleHash}`).join('\n'))
+  const planHash = sha256(operations.map(planLine).join('\n'))
   const slices = Math.ceil(operations.length / maxSliceOperations)
   for (let slice = 0; slice < slices; slice++) {
     const part = operations.slice(slice * maxSliceOperations, (slice + 1) * maxSliceOperations)
-    await ledger.plan(run.runId, { slice, operations: part, last: slice === slices - 1, planHash })
+    const answer = await ledger.plan(run.runId, { slice, operations: part, last: slice === slices - 1, planHash })
+    if (answer === 'refused') return // it was stopped, or has ended
   }
   await ledger.move(run.runId, {
     from: [{ status: 'running', phase: 'planning' }],
@@ -105,4 +113,8 @@ async function plan(run: Run, operations: readonly PlannedOperation[], { ledger 
     command: 'plan',
     events: [{ event: 'run.planned', phase: 'planning', origin, data: { operations: operations.length } }],
   })
+}
+
+function planLine({ operationId, bundleHash, priority, after }: PlannedOperation): string {
+  return [operationId, bundleHash, priority, ...after].join(' ')
 }

@@ -35,7 +35,7 @@ export async function runSnapshotStage(runId: RunId, deps: SnapshotStageDeps, si
       events: [{ event: 'snapshot.stored', phase: 'snapshot', origin, data: stored }],
     })
   } catch (error) {
-    return failRun(runId, error, { phase: 'snapshot', origin, signal }, deps.ledger)
+    return failRun(runId, error, { phases: ['snapshot'], origin, signal }, deps.ledger)
   }
   await deps.producer.add('discoveries', runId, { v: 1, run_id: runId, traceparent: run.traceparent })
 }

@@ -62,4 +62,15 @@ describe('composeRun', () => {
     await expect(composeRun(runId, deps, AbortSignal.abort())).rejects.toThrow(/./)
     expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'running', phase: 'review' })
   })
+
+  it('reads nothing more once it is stopped', async () => {
+    const runId = await executed({ changeSetId: 'a'.repeat(12), recordHash: 'b'.repeat(64) })
+    const stop = new AbortController()
+    const listOperations: typeof test.ledger.listOperations = (...asked) => {
+      stop.abort(new Error('the run is stopped'))
+      return test.ledger.listOperations(...asked)
+    }
+    const stopping = composeRun(runId, { ...deps, ledger: { ...test.ledger, listOperations } }, stop.signal)
+    await expect(stopping).rejects.toThrow('the run is stopped')
+  })
 })

@@ -34,19 +34,27 @@ export async function composeRun(runId: RunId, deps: CompositionDeps, signal: Ab
   try {
     await complete(run, deps, signal)
   } catch (error) {
-    await failRun(runId, error, { phase: 'review', origin: { kind: 'worker', id: deps.workerId }, signal }, deps.ledger)
+    await failRun(
+      runId,
+      error,
+      { phases: ['review'], origin: { kind: 'worker', id: deps.workerId }, signal },
+      deps.ledger,
+    )
   }
 }
 
 async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): Promise<void> {
-  const { sets, totals } = await collect(run, deps)
+  const { sets, earlier, totals } = await collect(run, deps, signal)
   const proven = await proveComposition(sets, {
     evidence: deps.evidence,
     async readBlob(hash) {
-      signal.throwIfAborted() // another worker may have the job by now
+      signal.throwIfAborted() // another worker may have the job by now, or the run be stopped
       return deps.blobs.get(run.projectId, hash)
     },
-    storeBlob: (bytes) => deps.blobs.put(run.projectId, bytes),
+    async storeBlob(bytes) {
+      signal.throwIfAborted()
+      return deps.blobs.put(run.projectId, bytes)
+    },
   })
   const composition = { v: 1 as const, runId: run.runId, of: 'proposed' as const, ...proven }
   const compositionKey = await putComposition(deps.objects, run.projectId, composition)
@@ -55,17 +63,24 @@ async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): P
     to: { status: 'completed' },
     command: 'complete',
     set: { compositionKey },
-    events: closingEvents(run, sets, proven, totals, deps.workerId),
+    events: closingEvents(run, { sets, earlier, totals }, proven, deps.workerId),
   })
 }
 
 type Totals = { turns: number; promptTokens: number; completionTokens: number }
 
-async function collect(run: Run, deps: CompositionDeps): Promise<{ sets: ChangeSet[]; totals: Totals }> {
+type Collected = {
+  sets: ChangeSet[]
+  /** How many of the sets were made by the runs this one tries again. */
+  earlier: number
+  totals: Totals
+}
+
+async function collect(run: Run, deps: CompositionDeps, signal: AbortSignal): Promise<Collected> {
   const totals: Totals = { turns: 0, promptTokens: 0, completionTokens: 0 }
   const own = new Set<string>()
   const sets: ChangeSet[] = []
-  for await (const operations of operationPages(run.runId, deps.ledger)) {
+  for await (const operations of operationPages(run.runId, deps.ledger, signal)) {
     for (const { operationId, outcome } of operations) {
       own.add(operationId)
       totals.turns += outcome?.turns ?? 0
@@ -74,31 +89,39 @@ async function collect(run: Run, deps: CompositionDeps): Promise<{ sets: ChangeS
     }
     sets.push(...(await changeSetsOf(operations, run.projectId, deps.objects)))
   }
-  return { sets: [...(await earlierSets(run, own, deps)), ...sets], totals }
+  const earlier = await earlierSets(run, own, deps, signal)
+  return { sets: [...earlier, ...sets], earlier: earlier.length, totals }
 }
 
 /** Of the runs this one tries again, over the same snapshot: what went well there and was not done again. */
-async function earlierSets(run: Run, redone: ReadonlySet<string>, deps: CompositionDeps): Promise<ChangeSet[]> {
+async function earlierSets(
+  run: Run,
+  redone: ReadonlySet<string>,
+  deps: CompositionDeps,
+  signal: AbortSignal,
+): Promise<ChangeSet[]> {
   const { retryOf } = run.request
   if (retryOf === undefined) return []
   const earlier = await deps.ledger.getRun(retryOf)
   if (earlier.snapshotId !== run.snapshotId) return []
   const sets: ChangeSet[] = []
   const done = new Set(redone)
-  for await (const operations of operationPages(retryOf, deps.ledger)) {
+  for await (const operations of operationPages(retryOf, deps.ledger, signal)) {
     const others = operations.filter(({ operationId }) => !redone.has(operationId))
     for (const { operationId } of others) done.add(operationId)
     sets.push(...(await changeSetsOf(others, run.projectId, deps.objects)))
   }
-  return [...(await earlierSets(earlier, done, deps)), ...sets]
+  return [...(await earlierSets(earlier, done, deps, signal)), ...sets]
 }
 
 async function* operationPages(
   runId: RunId,
   ledger: Pick<CompositionDeps['ledger'], 'listOperations'>,
+  signal: AbortSignal,
 ): AsyncGenerator<Operation[]> {
   for (let cursor: string | null = '0'; cursor !== null;) {
     const page = await ledger.listOperations(runId, { cursor, limit: pageSize })
+    signal.throwIfAborted()
     yield page.operations
     cursor = page.next
   }
@@ -116,16 +139,11 @@ async function changeSetsOf(
   return records.flatMap(({ changeSet }) => (changeSet === null ? [] : [changeSet]))
 }
 
-function closingEvents(
-  run: Run,
-  sets: readonly ChangeSet[],
-  proven: Proven,
-  totals: Totals,
-  workerId: string,
-): NewEvent[] {
+function closingEvents(run: Run, { sets, earlier, totals }: Collected, proven: Proven, workerId: string): NewEvent[] {
   const origin = { kind: 'worker', id: workerId } as const
   const composed = {
     change_sets: sets.length,
+    earlier_change_sets: earlier,
     files: proven.files.length,
     conflicts: proven.conflicts
       .map(({ changeSetId, path, errorCode }) => ({

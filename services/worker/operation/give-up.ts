@@ -2,19 +2,19 @@ import { asAppError, type AppError } from '#domain/error.ts'
 import type { Attempt } from '#ledger/claim.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Log } from '#platform/log.ts'
-import { isLockLost } from '#queues/consumer.ts'
 import type { AttemptJournal } from './attempt-journal.ts'
 
 /**
- * Objects or ledger out of reach are no agent's fault: an attempt up to this one is handed back, to rest for a time that
- * doubles with the attempts. With the first rest of a second an outage of half a minute costs nothing.
+ * Objects out of reach are no agent's fault: an operation is handed back so often, to rest each time for twice as long,
+ * up to a minute. With a first rest of a second an outage of seven minutes costs nothing.
  */
-const lastRetriedAttempt = 5
+const storeFaultsForgiven = 12
+const longestRestMs = 60_000
 
 export type GivenUp = {
   attempt: Attempt
   journal: AttemptJournal
-  /** Aborted when the worker stops or the job is no longer its own. */
+  /** Aborted when the worker stops. */
   signal: AbortSignal
 }
 
@@ -27,17 +27,17 @@ export type GiveUpDeps = {
 
 /**
  * Ends an attempt that came to no ending of its own: handed back when its worker stops or a store is away, dropped when
- * operation or job is another worker's by now (its lease then runs out), failed under the fault's own code else.
+ * the operation is another worker's by now, failed under the fault's own code else.
  */
 export async function giveUp({ attempt, journal, signal }: GivenUp, error: unknown, deps: GiveUpDeps): Promise<void> {
   const fault = asAppError(error, 'TOOL_004', 'execution')
   const { n, events } = await journal.close()
-  if (journal.stopped === 'lost' || isLockLost(signal)) return
+  if (journal.stopped === 'lost') return
   const ids = { run_id: attempt.runId, operation_id: attempt.operationId }
   deps.log.warn('attempt given up', { ...ids, attempt: attempt.attempt, error })
-  const storeIsAway = isStoreFault(fault) && attempt.attempt <= lastRetriedAttempt
+  const storeIsAway = isStoreFault(fault) && attempt.storeFaults < storeFaultsForgiven
   if (signal.aborted || storeIsAway) {
-    const delayMs = signal.aborted ? 0 : deps.storeRestMs * 2 ** (attempt.attempt - 1)
+    const delayMs = signal.aborted ? 0 : Math.min(longestRestMs, deps.storeRestMs * 2 ** attempt.storeFaults)
     await deps.ledger.release(attempt, n, { reason: signal.aborted ? 'drain' : 'store', delayMs, events })
     return
   }

@@ -199,7 +199,7 @@ describe('runOperation', () => {
     const deps = { ...bench.deps, objects: { ...bench.deps.objects, put: away } }
     let { job } = planned
     const reasons: unknown[] = []
-    for (let tries = 1; tries <= 6; tries++) {
+    for (let tries = 1; tries <= 13; tries++) {
       await runOperation(job, deps, never)
       reasons.push((await eventsOf(planned)).at(-1)?.data['reason'])
       const { ready } = await bench.ledger.dispatch(planned.runId, 0)
@@ -210,7 +210,7 @@ describe('runOperation', () => {
       })
       if (taken !== undefined) job = { runId: planned.runId, ...taken }
     }
-    expect(reasons).toEqual([...Array.from({ length: 5 }, () => 'store'), 'the object store is away'])
+    expect(reasons).toEqual([...Array.from({ length: 12 }, () => 'store'), 'the object store is away'])
     expect((await bench.operation(planned)).outcome).toMatchObject({ status: 'failed', errorCode: 'STORE_002' })
     expect((await bench.ledger.verify(planned.runId)).violations).toEqual([])
   })

@@ -38,7 +38,7 @@ export type OperationDeps = SettleDeps &
 /**
  * One delivery of one operation: claim it, run its agent in a fresh workspace, settle it. A delivery that is stale, or
  * somebody else's, does nothing. Running it twice settles it once: the ledger checks the token. `signal` is this worker's
- * own end, or that of its hold on the job: what is under way then is handed back, or left to who has the job.
+ * own end: what is under way then is handed back.
  */
 export async function runOperation(job: OperationJob, deps: OperationDeps, signal: AbortSignal): Promise<void> {
   const answer = await deps.ledger.claim(job, newToken())

@@ -1,0 +1,63 @@
+import type { OperationView, RunView } from '../api-views.ts'
+import { formatSeconds } from '../format-seconds.ts'
+import { hasEnded } from '../has-ended.ts'
+import { nodePlace } from '../node-place.ts'
+import { clip } from '../progress/paint.ts'
+
+const lineWidth = 160
+const usualPriority = 5
+const usualPolicy = 'skip_downstream'
+
+/** A run for a person: how it stands, what it was asked beside the usual, then a line for each of `operations`. */
+export function describeRun(run: RunView, operations: readonly OperationView[]): string {
+  const { request, error_code: code } = run
+  const counts = Object.entries(run.counts).filter(([, count]) => count > 0)
+  const rows: [string, string][] = [
+    ['run', run.run_id],
+    ['status', statusOf(run)],
+    ['reason', code ? '' : (run.reason ?? '')],
+    ['retry of', request.retry_of ?? ''],
+    ['agents', request.agents.join(', ')],
+    ['priority', (request.priority ?? usualPriority) === usualPriority ? '' : String(request.priority)],
+    ['policy', request.error_policy === usualPolicy ? '' : (request.error_policy ?? '')],
+    ['accepted', run.accepted_at ?? ''],
+    ['took', tookOf(run)],
+    ['operations', counts.map(([status, count]) => `${count} ${status}`).join(', ')],
+    ['checks', checksOf(run)],
+    ['conflicts', String(run.conflicts)],
+  ]
+  const lines = rows.flatMap(([name, value]) => (value === '' ? [] : [`${name.padEnd(11)} ${value}`]))
+  return `${[...lines, ...operationLines(run, operations)].join('\n')}\n`
+}
+
+function tookOf({ status, duration_ms: ms }: RunView): string {
+  if (!hasEnded(status)) return 'not ended'
+  return typeof ms === 'number' ? formatSeconds(ms) : ''
+}
+
+function checksOf({ checks }: RunView): string {
+  const figures = Object.entries(checks).map(([check, { ok, total, with_errors: errors }]) =>
+    errors === undefined ? `${check} ${ok}/${total}` : `${check} ${ok}/${total} (${errors} with errors as before)`,
+  )
+  return figures.join(', ')
+}
+
+function statusOf({ status, phase, error_code: code, reason }: RunView): string {
+  return `${status}${hasEnded(status) ? '' : ` (${phase})`}${code ? `: ${code} ${reason ?? ''}` : ''}`
+}
+
+function operationLines(run: RunView, operations: readonly OperationView[]): string[] {
+  if (operations.length === 0) return []
+  const total = Object.values(run.counts).reduce((sum, count) => sum + count, 0)
+  const more = total > operations.length ? [`… and ${total - operations.length} more: --operations lists all`] : []
+  const agentWidth = Math.max(...operations.map(({ agent }) => agent.length))
+  return ['', ...operations.map((operation) => operationLine(operation, agentWidth)), ...more]
+}
+
+function operationLine({ operation_id: id, status, agent, node, outcome }: OperationView, agentWidth: number): string {
+  const why = outcome?.error_code === undefined ? outcome?.summary : `${outcome.error_code} ${outcome.reason ?? ''}`
+  return clip(
+    `${id}  ${status.padEnd(10)}  ${agent.padEnd(agentWidth)}  ${nodePlace(node.path, node.qualified_name)}  ${why ?? ''}`,
+    lineWidth,
+  )
+}

@@ -1,0 +1,38 @@
+import { resolve } from 'node:path'
+import { AppError } from '#domain/error.ts'
+import { OperationId } from '#domain/ids.ts'
+import type { ApiClient } from '../api-client.ts'
+import type { CliContext } from '../cli-context.ts'
+import { requireFolder } from './apply-patch.ts'
+import { requireKnown } from './known-agents.ts'
+import { requireWritable } from './output-file.ts'
+import type { RunOrder, RunSource } from './run-order.ts'
+import { packSource, submitSource } from './submit-source.ts'
+
+/** Answers the id of the run to follow. */
+export type StartRun = (client: ApiClient) => Promise<string>
+
+/** Everything that can be wrong with the call is said here, before anything is started or made. */
+export async function prepareStart(order: RunOrder, context: CliContext): Promise<StartRun> {
+  const { config, cwd } = context
+  const { source } = order
+  if (source.kind === 'folder' && config.apiUrl === undefined) requireKnown(source.submission.agents, order.known)
+  if (source.kind === 'retry') requireOperationIds(source)
+  if (order.apply) await requireFolder(resolve(cwd, order.path))
+  await requireWritable(resolve(cwd, order.out ?? 'remora.patch'))
+  if (source.kind !== 'folder') return (client) => startAgain(client, source)
+  const packed = await packSource(order.path, context)
+  return (client) => submitSource(client, source.submission, packed)
+}
+
+function requireOperationIds({ runId, operations }: Extract<RunSource, { kind: 'retry' }>): void {
+  const wrong = operations.find((id) => !OperationId.safeParse(id).success)
+  if (wrong === undefined) return
+  const advice = `remora show ${runId} --operations lists them`
+  throw new AppError('RUN_004', `"${wrong}" is no operation id; ${advice}`)
+}
+
+async function startAgain(client: ApiClient, source: Exclude<RunSource, { kind: 'folder' }>): Promise<string> {
+  if (source.kind === 'resume') return (await client.getRun(source.runId)).run_id
+  return (await client.retry(source.runId, source)).run_id
+}

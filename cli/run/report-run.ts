@@ -1,0 +1,26 @@
+import type { ApiClient } from '../api-client.ts'
+import type { RunView } from '../api-views.ts'
+import type { CliContext } from '../cli-context.ts'
+import { openPaint } from '../progress/paint.ts'
+import { renderReport, type PatchResult } from '../progress/result-report.ts'
+import { exitCodeOf } from './exit-code.ts'
+import { firstConflicts } from './first-conflicts.ts'
+import { resultView } from './result-view.ts'
+import type { ShownProgress } from './show-progress.ts'
+import { whatBecameOf } from './unfinished-runs.ts'
+
+/** A run that was followed to its end; `earlier` are the runs the stack went on with beside it. */
+export type FollowedRun = { progress: ShownProgress; run: RunView; patch: PatchResult; earlier: readonly string[] }
+
+/** Says how the run went, as a person's report or as the result line, and sets the exit code. */
+export async function reportRun(
+  { progress, run, patch, earlier }: FollowedRun,
+  { client, json, context }: { client: ApiClient; json: boolean; context: CliContext },
+): Promise<void> {
+  const state = progress.state()
+  const conflicts = await firstConflicts(client, run)
+  if (json) context.io.out(`${JSON.stringify(resultView({ state, run, patch, conflicts }, earlier))}\n`)
+  else context.io.out(`\n${renderReport({ state, run, patch, conflicts }, openPaint(context.colored))}`)
+  if (!json) context.io.out(await whatBecameOf(earlier, client))
+  context.io.exit(exitCodeOf(run.status, state))
+}

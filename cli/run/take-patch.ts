@@ -1,0 +1,29 @@
+import { resolve } from 'node:path'
+import type { ApiClient } from '../api-client.ts'
+import type { RunView } from '../api-views.ts'
+import type { CliContext } from '../cli-context.ts'
+import type { PatchResult } from '../progress/result-report.ts'
+import { applyHint, applyPatch } from './apply-patch.ts'
+import { writeWhole } from './output-file.ts'
+import type { RunOrder } from './run-order.ts'
+import { shownPath } from './shown-path.ts'
+
+/** Writes the patch of a completed run and applies it if so ordered; undefined when the run proposes no change. */
+export async function takePatch(
+  client: ApiClient,
+  run: RunView,
+  order: Pick<RunOrder, 'path' | 'out' | 'apply'>,
+  { cwd }: CliContext,
+): Promise<PatchResult> {
+  const content = await client.readPatch(run.run_id)
+  if (content === undefined) return undefined
+  const target = resolve(cwd, order.out ?? `remora-${run.run_id}.patch`)
+  await writeWhole(target, content)
+  const folder = resolve(cwd, order.path)
+  if (order.apply) await applyPatch(folder, target)
+  return {
+    path: shownPath(target, cwd),
+    applied: order.apply,
+    hint: await applyHint(folder, target, cwd),
+  }
+}

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { AppError } from '#domain/error.ts'
+import { runKeys } from '#ledger/keys.ts'
+import { aPlannedOperation } from '#testing/factories.ts'
+import { testLedger, type TestLedger } from '#testing/ledger.ts'
+import { until } from '#testing/until.ts'
+import { runDispatcher } from './run-dispatcher.ts'
+
+let test: TestLedger
+beforeAll(async () => {
+  test = await testLedger()
+})
+afterAll(() => test.close())
+
+/** A dispatcher whose store is away for its first `failing` rounds; `rounds` counts those that got through. */
+function dispatcher(failing: number) {
+  const seen = { rounds: 0 }
+  let left = failing
+  const stop = runDispatcher({
+    ledger: test.ledger,
+    producer: { addMany: async () => {}, discard: async () => {}, missing: async () => [] },
+    stageJobs: { ensure: async () => {} },
+    async liveSlots() {
+      if (left-- > 0) throw new AppError('STORE_001', 'the store is away')
+      seen.rounds += 1
+      return 4
+    },
+    log: { warn: () => {} },
+  })
+  return { stop, seen }
+}
+
+it('takes a silent worker’s operation back, but not at once after the store was away', async () => {
+  const runId = await test.executing([aPlannedOperation('root')])
+  await test.claimReady(runId)
+  for (const id of await test.redis.zrange(runKeys(test.namespace, runId).leases, '0', '-1')) {
+    await test.redis.zadd(runKeys(test.namespace, runId).leases, 1, id)
+  }
+  const patient = dispatcher(1)
+  await until(() => patient.seen.rounds >= 20)
+  expect(await test.ledger.getRun(runId)).toMatchObject({ counts: { running: 1 } })
+  await patient.stop()
+  const other = dispatcher(0)
+  await until(async () => (await test.ledger.getOperation(runId, aPlannedOperation('root').operationId)).lost === 1)
+  await other.stop()
+})
