@@ -17,10 +17,10 @@ export type LedgerFigures = {
 const aims = { planMs: 3_000, bytes: 1_200, settleMs: 0.3 }
 const mebibyte = 2 ** 20
 
-/** The section of RESULTS.md about the ledger, in Markdown from the second level. */
+/** results/ledger.md. */
 export function renderLedger(figures: LedgerFigures): string {
   const { redisVersion } = figures
-  const heading = `## The ledger\n\n${machineText('node bench/ledger-bench.ts', { redisVersion })}\n`
+  const heading = `# The ledger\n\n${machineText('node bench/ledger-bench.ts', { redisVersion })}\n`
   return [heading, planSection(figures), commandSection(figures), memorySection(figures)].join('\n')
 }
 
@@ -38,7 +38,7 @@ function planSection({ plans, planned, rounds }: LedgerFigures): string {
     const ratios = ours.map((value, at) => value / (floor[at] ?? Number.NaN))
     return `| ${[name, spreadText(ours, digits), spreadText(floor, digits), `${spreadText(ratios, 2)}×`, aim].join(' | ')} |`
   }
-  return `### Planning ${count(planned)} operations
+  return `## Planning ${count(planned)} operations
 
 With ${count(planned)} dependencies, in slices of 1,000, on a Redis of its own on the same machine, append-only file on,
 ${rounds} rounds; median (min–max). The floor is one plain HSET an operation with the same bytes, in the same slices, one pipeline
@@ -60,7 +60,7 @@ function commandSection({ commands, settled, rounds }: LedgerFigures): string {
     const cpu = commands.map((one) => one[command].cpuMs)
     return `| ${[name, spreadText(times, 3), `${spreadText(ratios, 1)}×`, aim, spreadText(cpu, 3)].join(' | ')} |`
   }
-  return `### Redis' time per command
+  return `## Redis' time per command
 
 Of ${count(settled)} operations each, with 32 commands under way, by Redis' own count (\`INFO commandstats\`), which includes time
 in which the kernel ran something else, and as CPU of the whole server, append-only file and all; ${rounds} rounds, median (min–max). An
@@ -94,7 +94,7 @@ function memorySection({ memory, planned }: LedgerFigures): string {
     ]
     return `| ${cells.join(' | ')} |`
   })
-  return `### Redis' memory over a run of ${count(planned)} operations
+  return `## Redis' memory over a run of ${count(planned)} operations
 
 The run is played through the ledger without a worker: 18 events and three appends an operation, in the sizes of a real run of
 \`docstring\`; results are passed on and whole segments of events archived every 1,024 operations. The archive of the bench
@@ -105,7 +105,7 @@ own length).
 | --- | --- | --- | --- | --- | --- | --- |
 ${rows.join('\n')}
 
-![Redis' memory during and after the run](../docs/images/redis-memory.svg)
+![Redis' memory during and after the run](../../docs/images/redis-memory.svg)
 `
 }
 

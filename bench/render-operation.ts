@@ -18,8 +18,8 @@ export type Scale = {
   redisVersion: string
 }
 
-/** RESULTS.md: medians over the rounds, each ratio against the floor of its own round. */
-export function renderResults(scale: Scale, rounds: readonly Round[], profiled: ProfiledRun): string {
+/** results/operation.md: medians over the rounds, each ratio against the floor of its own round. */
+export function renderOperation(scale: Scale, rounds: readonly Round[], profiled: ProfiledRun): string {
   return [heading(scale), mainTable(scale, rounds), otherParts(rounds), profileTable(profiled), elsewhere].join('\n')
 }
 
@@ -29,7 +29,7 @@ function heading({ operations, warmup, rounds, concurrency, tookMs, redisVersion
   const versions = ['undici', 'openai', 'bullmq', 'ioredis', '@aws-sdk/client-s3', '@pydantic/monty', 'zod']
   return `# What one operation costs
 
-Written by \`npm run bench\` on ${new Date().toISOString().slice(0, 10)}, in ${Math.round(tookMs / 1000)} s: ${cpus().length} × ${cpu?.model.trim() ?? 'unknown CPU'}, ${memory} GiB, Node
+Written by \`node bench/operation-bench.ts\` on ${new Date().toISOString().slice(0, 10)}, in ${Math.round(tookMs / 1000)} s: ${cpus().length} × ${cpu?.model.trim() ?? 'unknown CPU'}, ${memory} GiB, Node
 ${process.version}, Redis ${redisVersion}, ${versions.map((name) => `${name} ${versionOf(name)}`).join(', ')}.
 
 An operation is an agent of three turns (\`read_file\`, \`write_file\`, \`submit_result\`) against a server that answers at
