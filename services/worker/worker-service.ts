@@ -115,9 +115,9 @@ async function warnWithoutModel({ model, log }: Opened): Promise<void> {
 
 /**
  * Operations open at once for each request to the model: while some are set up or proved, others keep the model busy. With
- * one, it was busy 0.78 of what a bare loop has it; with two, 0.97 (bench/utilisation-bench.ts, 256 slots).
+ * one, it was busy 0.78 of what a bare loop has it; with three, 0.92 (bench/utilisation-bench.ts, 256 slots).
  */
-const operationsPerSlot = 2
+const operationsPerSlot = 3
 
 /** Composing computes for longer between two looks at its lock than an operation does. */
 const leastCompositionLockMs = 10_000
