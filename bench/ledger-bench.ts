@@ -11,7 +11,7 @@ import { meetsAims, renderLedger, type LedgerFigures } from './ledger/render-led
 
 /**
  * `node bench/ledger-bench.ts`: what planning, the commands of an operation and a whole run cost Redis, in time and
- * memory, beside the least that would write the same bytes. Writes results/ledger.md and ledger.json beside this file and
+ * memory, beside the least that would write the same bytes. Writes results/ledger.md beside this file and
  * docs/images/redis-memory.svg; with `--quick`, a smoke test, it only prints.
  */
 const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values
@@ -79,7 +79,6 @@ if (!quick) {
   const [results, images] = [new URL('results/', import.meta.url), new URL('../docs/images/', import.meta.url)]
   await Promise.all([results, images].map((folder) => mkdir(folder, { recursive: true })))
   await writeFile(new URL('ledger.md', results), text)
-  await writeFile(new URL('ledger.json', results), `${JSON.stringify(figures)}\n`)
   const title = `Redis' memory over a run of ${scale.planned.toLocaleString('en')} operations`
   const curve = memoryCurve({ title, lines: figures.memory, operations: scale.planned })
   await writeFile(new URL('redis-memory.svg', images), curve)
