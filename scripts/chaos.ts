@@ -6,7 +6,7 @@ import { runChaos } from '../tests/chaos/run-chaos.ts'
 /**
  * `npm run chaos -- --seed N --runs K [--record]`: plays K histories of random faults against real processes; exit code
  * 1 when any broke a promise. Without a seed one is drawn and printed. `--record` writes the totals to
- * bench/results/chaos.md.
+ * bench/results/chaos-<first seed>.md.
  */
 const { values } = parseArgs({
   options: {

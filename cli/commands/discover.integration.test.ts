@@ -76,7 +76,7 @@ describe('remora discover', () => {
   it('prints a table a person can read, filtered by kind', async () => {
     await writeFile(join(top, 'a.py'), source)
     const { out } = await remora('discover', top, '--kinds', 'method,class', '--workers', '1')
-    expect(out).toMatch(/^a\.py\n +1-4 +class +A\n +2-4 +method +A\.m\n\n2 nodes in 1 files: 1 class, 1 method /)
+    expect(out).toMatch(/^a\.py\n +1-4 +class +A\n +2-4 +method +A\.m\n\n2 nodes in 1 file: 1 class, 1 method /)
   })
 
   it.each(['discover', 'queries'])('stops when it is interrupted: %s', async (command) => {

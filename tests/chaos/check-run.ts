@@ -6,6 +6,7 @@ import type { Ledger } from '#ledger/ledger.ts'
 import { foldEndings, type Endings } from './fold-endings.ts'
 import type { Submission } from './draw-history.ts'
 import type { FaultName } from './fault.ts'
+import { cleanWithinMs } from './find-leftovers.ts'
 
 /** A run of a history, and what was asked of it. */
 export type HistoryRun = {
@@ -35,7 +36,7 @@ const lostTooOften = /worker was lost \d+ times/
 export async function checkRun(run: HistoryRun, proof: CheckDeps): Promise<RunCheck> {
   const { runId } = run
   const { ledger } = proof
-  const { violations, operations } = await verifyRun(runId, proof)
+  const { violations, operations } = await verifyRun(runId, { ...proof, momentMs: cleanWithinMs })
   const state = await ledger.getRun(runId)
   const endings = foldEndings(await allEvents(runId, ledger))
   const found = [

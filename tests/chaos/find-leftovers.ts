@@ -5,7 +5,8 @@ import { stillRunning } from '../e2e/living-processes.ts'
 import type { ChaosStack } from './chaos-stack.ts'
 import { jobsOfRun } from './queue-faults.ts'
 
-const withinMs = 10_000
+/** A stage's job of a killed process is delivered again after its lock of 10 s and two looks for stalled jobs. */
+export const cleanWithinMs = 40_000
 
 /**
  * What ended runs and killed processes have left: keys of the ledger, jobs (the duplicates among them), children,
@@ -14,7 +15,7 @@ const withinMs = 10_000
 export async function findLeftovers(runs: readonly { runId: RunId }[], stack: ChaosStack): Promise<string[]> {
   let left: string[] = []
   const isClean = async () => (left = await leftNow(runs, stack)).length === 0
-  await until(isClean, { withinMs }).catch(() => {})
+  await until(isClean, { withinMs: cleanWithinMs }).catch(() => {})
   return left.map((what) => `left behind: ${what}`)
 }
 

@@ -12,14 +12,15 @@ const run = promisify(execFile)
 
 export type Recorded = { seed: number; tookMs: number }
 
-/** Writes the totals as a Markdown section to bench/results/chaos.md; answers that path. */
+/** Writes the totals as a Markdown section to bench/results/chaos-<first seed>.md; answers that path. */
 export async function recordChaos(outcomes: readonly HistoryOutcome[], recorded: Recorded): Promise<string> {
   const folder = join(repository, 'bench/results')
   await mkdir(folder, { recursive: true })
   const redis = await versionOf('redis-server', ['--version'], /v=(\S+)/)
   const place = { redis, commit: await versionOf('git', ['-C', repository, 'rev-parse', '--short', 'HEAD'], /(\w+)/) }
-  await writeFile(join(folder, 'chaos.md'), chaosSection(outcomes, { ...recorded, ...place, date: new Date() }))
-  return 'bench/results/chaos.md'
+  const path = `bench/results/chaos-${recorded.seed}.md`
+  await writeFile(join(repository, path), chaosSection(outcomes, { ...recorded, ...place, date: new Date() }))
+  return path
 }
 
 /** The section's text: totals, what they were measured on, and how often each fault happened. */

@@ -54,7 +54,8 @@ export function openServiceProcess(settings: ServiceSettings): ServiceProcess {
     started.once('exit', (code, signal) => {
       child = undefined
       const onDrain = told === 'SIGTERM'
-      if (told === 'SIGKILL' || (onDrain && code === 0)) return
+      // 130: told twice, which ends it at once.
+      if (told === 'SIGKILL' || (onDrain && (code === 0 || code === 130))) return
       surprises.push({ what: `${name} ended with ${code ?? signal} ${onDrain ? 'on SIGTERM' : 'by itself'}`, onDrain })
     })
   }

@@ -37,7 +37,7 @@ describe('a run that is cancelled while a model is asked', () => {
   }
 
   it('aborts the requests on every worker, ends, and can be tried again to the whole patch', async () => {
-    const folder = await sourceFolder({ 'prices.py': manyFunctions(20) })
+    const folder = await sourceFolder({ 'prices.py': manyFunctions(40) })
     const runId = await services.api.submit(await folder.pack(), { agents: ['lint'] })
     await until(async () => (await services.api.operations(runId)).some(({ status }) => status === 'succeeded'))
     await answerAfter(600_000)

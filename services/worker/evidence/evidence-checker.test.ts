@@ -63,7 +63,7 @@ describe('proof that only docstrings changed', () => {
       expect(await check('docstring_only', plain + rest, withFirst('"Doc."') + rest)).toMatchObject({ ok: true })
       expect(await check('docstring_only', plain + rest, `${plain}y${rest}`)).toMatchObject({ ok: false })
     }
-  })
+  }, 60_000)
 })
 
 describe('proof that a file parses', () => {
