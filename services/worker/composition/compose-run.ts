@@ -9,6 +9,7 @@ import type { BlobStore } from '#objects/blob-store.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { getAttemptRecord, putComposition } from '#objects/stored-records.ts'
+import { operationPages } from '#proof/operation-pages.ts'
 import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
 import { proveComposition, type Proven } from './prove-composition.ts'
 
@@ -20,7 +21,6 @@ export type CompositionDeps = {
   workerId: string
 }
 
-const pageSize = 500
 const recordReads = 16
 
 /**
@@ -80,7 +80,8 @@ async function collect(run: Run, deps: CompositionDeps, signal: AbortSignal): Pr
   const totals: Totals = { turns: 0, promptTokens: 0, completionTokens: 0 }
   const own = new Set<string>()
   const sets: ChangeSet[] = []
-  for await (const operations of operationPages(run.runId, deps.ledger, signal)) {
+  for await (const operations of operationPages(deps.ledger, run.runId)) {
+    signal.throwIfAborted()
     for (const { operationId, outcome } of operations) {
       own.add(operationId)
       totals.turns += outcome?.turns ?? 0
@@ -106,25 +107,13 @@ async function earlierSets(
   if (earlier.snapshotId !== run.snapshotId) return []
   const sets: ChangeSet[] = []
   const done = new Set(redone)
-  for await (const operations of operationPages(retryOf, deps.ledger, signal)) {
+  for await (const operations of operationPages(deps.ledger, retryOf)) {
+    signal.throwIfAborted()
     const others = operations.filter(({ operationId }) => !redone.has(operationId))
     for (const { operationId } of others) done.add(operationId)
     sets.push(...(await changeSetsOf(others, run.projectId, deps.objects)))
   }
   return [...(await earlierSets(earlier, done, deps, signal)), ...sets]
-}
-
-async function* operationPages(
-  runId: RunId,
-  ledger: Pick<CompositionDeps['ledger'], 'listOperations'>,
-  signal: AbortSignal,
-): AsyncGenerator<Operation[]> {
-  for (let cursor: string | null = '0'; cursor !== null;) {
-    const page = await ledger.listOperations(runId, { cursor, limit: pageSize })
-    signal.throwIfAborted()
-    yield page.operations
-    cursor = page.next
-  }
 }
 
 async function changeSetsOf(
