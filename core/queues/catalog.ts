@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { OperationId, RunId } from '#domain/ids.ts'
 
 /** Raised when an older consumer would misread a payload; it then leaves the job to a newer one. */
-const payloadVersion = 1
+export const payloadVersion = 1
 
 /** What every job carries: which run, and the trace it belongs to. Jobs carry ids, never data. */
 const RunPayload = z.strictObject({ v: z.literal(payloadVersion), run_id: RunId, traceparent: z.string().nullable() })
@@ -17,7 +17,8 @@ type Payloads = {
   compositions: RunPayload
 }
 export type QueueName = keyof Payloads
-export type PayloadOf<Q extends QueueName> = Payloads[Q]
+/** What producers give and handlers get; the version is added on the way. */
+export type PayloadOf<Q extends QueueName> = Omit<Payloads[Q], 'v'>
 
 /** Every queue and the payload of its jobs, as it goes over the wire. */
 export const catalog: { readonly [Q in QueueName]: z.ZodType<Payloads[Q]> } = {

@@ -48,7 +48,7 @@ async function enqueueReady(runId: RunId): Promise<string[]> {
   const { taken } = await ledger.dispatch(runId, 10)
   const jobs = taken.map(({ operationId, dispatch }) => ({
     id: operationJobId({ runId, operationId, dispatch }),
-    payload: { v: 1, run_id: runId, traceparent: null, operation_id: operationId, dispatch } as const,
+    payload: { run_id: runId, traceparent: null, operation_id: operationId, dispatch } as const,
   }))
   await producer.addMany('operations', jobs)
   return jobs.map(({ id }) => id)

@@ -3,7 +3,7 @@ import { AppError } from '#domain/error.ts'
 import { connectRedis } from '#platform/connect-redis.ts'
 import type { Log } from '#platform/log.ts'
 import { isReply } from '#platform/redis-reply.ts'
-import type { PayloadOf, QueueName } from './catalog.ts'
+import { payloadVersion, type PayloadOf, type QueueName } from './catalog.ts'
 import { missingJobs } from './missing-jobs.ts'
 
 /** BullMQ adds a bulk in one pipeline; larger ones would keep Redis from its other clients. */
@@ -54,7 +54,11 @@ export function openProducer(options: { redisUrl: string; prefix?: string; log: 
   async function addMany<Q extends QueueName>(name: Q, jobs: readonly JobToAdd<Q>[]): Promise<void> {
     for (let first = 0; first < jobs.length; first += bulkJobs) {
       const slice = jobs.slice(first, first + bulkJobs)
-      const bulk = slice.map((job) => ({ name, data: job.payload, opts: once(job.id) }))
+      const bulk = slice.map(({ id, payload }) => ({
+        name,
+        data: { ...payload, v: payloadVersion },
+        opts: once(id),
+      }))
       await orStoreError(addBulk(queueOf(name), bulk), 'The job cannot be added to its queue.')
     }
   }

@@ -38,7 +38,6 @@ beforeEach(() => {
 })
 
 const payload = (dispatch: number): OperationPayload => ({
-  v: 1,
   run_id: 'r00000000',
   traceparent: null,
   operation_id: aPlannedOperation('a').operationId,

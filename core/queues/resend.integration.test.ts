@@ -31,7 +31,7 @@ const { operationId } = aPlannedOperation('a')
 function jobsOf(runId: string): JobToAdd<'operations'>[] {
   return [1, 2, 3].map((dispatch) => ({
     id: operationJobId({ runId, operationId, dispatch }),
-    payload: { v: 1, run_id: runId, traceparent: null, operation_id: operationId, dispatch },
+    payload: { run_id: runId, traceparent: null, operation_id: operationId, dispatch },
   }))
 }
 

@@ -8,7 +8,7 @@ import { openProducer, type Producer } from './producer.ts'
 const { operationId } = aPlannedOperation('a')
 
 export function aPayload(dispatch: number): PayloadOf<'operations'> {
-  return { v: 1, run_id: 'r00000000', traceparent: null, operation_id: operationId, dispatch }
+  return { run_id: 'r00000000', traceparent: null, operation_id: operationId, dispatch }
 }
 
 export function aJobId(dispatch: number): string {

@@ -35,7 +35,6 @@ it('empties the queues, also of jobs a dead worker holds, and they take the same
   const operation = { runId: 'r00000000', operationId: 'o0123456789abcdef', dispatch: 1 }
   const id = operationJobId(operation)
   const payload = {
-    v: 1,
     run_id: operation.runId,
     operation_id: operation.operationId,
     dispatch: 1,

@@ -214,7 +214,7 @@ const leftBehind: RunDamage[] = [
     damage: (one) => {
       const { operationId, dispatch } = shelfLint(one)
       const { runId } = one.run
-      const payload = { v: 1, run_id: runId, operation_id: operationId, dispatch, traceparent: null } as const
+      const payload = { run_id: runId, operation_id: operationId, dispatch, traceparent: null } as const
       return one.queues.add('operations', operationJobId({ runId, operationId, dispatch }), payload)
     },
   },
@@ -222,8 +222,7 @@ const leftBehind: RunDamage[] = [
     what: 'the job of a stage is in its queue',
     invariant: 8,
     says: /left the job \S+ in the queue compositions/,
-    damage: ({ queues, run: { runId } }) =>
-      queues.add('compositions', runId, { v: 1, run_id: runId, traceparent: null }),
+    damage: ({ queues, run: { runId } }) => queues.add('compositions', runId, { run_id: runId, traceparent: null }),
   },
 ]
 

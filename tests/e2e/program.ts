@@ -20,7 +20,8 @@ export type Program = {
   interrupt(): void
 }
 
-export type ProgramOptions = { env: Readonly<Record<string, string>>; cwd?: string }
+/** `checkout` is the root of the code that runs, with a slash at its end; this repository when left out. */
+export type ProgramOptions = { env: Readonly<Record<string, string>>; cwd?: string; checkout?: string }
 
 export type Programs = {
   /** Starts one of the repository's files with nothing of this process's environment but the PATH. */
@@ -33,9 +34,9 @@ export type Programs = {
 export function openPrograms(): Programs {
   const running = new Set<ChildProcess>()
   return {
-    start([file = '', ...args], { env, cwd = repository }) {
+    start([file = '', ...args], { env, checkout = repository, cwd = checkout }) {
       const path = process.env['PATH'] ?? ''
-      const child = spawn(node, [`${repository}${file}`, ...args], {
+      const child = spawn(node, [`${checkout}${file}`, ...args], {
         env: { PATH: path, ...env },
         cwd,
         stdio: ['ignore', 'pipe', 'pipe'],

@@ -29,13 +29,19 @@ export async function startStores(): Promise<Stores> {
 export type Service = Program & { name: string; origin: string }
 export type Services = { all: readonly Service[]; named(name: string): Service; api: RunApi; token: string }
 
+export type ServicesOptions = {
+  workers?: string[]
+  workerEnv?: Record<string, string>
+  discoveryEnv?: Record<string, string>
+}
+
 const token = 'a-token-only-for-the-tests'
 
 /** Every service as a process of its own, configured by the environment alone, and ready. */
 export async function startServices(
   programs: Programs,
   stores: Stores,
-  { workers = ['worker-1'], workerEnv = {} }: { workers?: string[]; workerEnv?: Record<string, string> } = {},
+  { workers = ['worker-1'], workerEnv = {}, discoveryEnv = {} }: ServicesOptions = {},
 ): Promise<Services> {
   const [apiPort, discoveryPort, rehearsalPort, ...workerPorts] = await freePorts(3 + workers.length)
   const start = (name: string, folder: string, port: number | undefined, env: Record<string, string>): Service => ({
@@ -48,7 +54,11 @@ export async function startServices(
   const all = [
     start('rehearsal', 'rehearsal', rehearsalPort, { REMORA_REHEARSAL_PORT: String(rehearsalPort) }),
     start('api', 'api', apiPort, { ...store, REMORA_TOKEN: token, REMORA_API_PORT: String(apiPort) }),
-    start('discovery', 'discovery', discoveryPort, { ...store, REMORA_DISCOVERY_HEALTH_PORT: String(discoveryPort) }),
+    start('discovery', 'discovery', discoveryPort, {
+      ...store,
+      REMORA_DISCOVERY_HEALTH_PORT: String(discoveryPort),
+      ...discoveryEnv,
+    }),
     ...workers.map((name, at) => {
       const own = { REMORA_WORKER_ID: name, REMORA_WORKER_HEALTH_PORT: String(workerPorts[at]) }
       return start(name, 'worker', workerPorts[at], { ...store, ...own, REMORA_MODEL_URLS: modelUrl, ...workerEnv })
@@ -63,7 +73,8 @@ export async function startServices(
   return { all, named, token, api: openRunApi({ url: named('api').origin, token }) }
 }
 
-async function isReady(service: Service): Promise<void> {
+/** Until the service says that it is ready; throws what it said when it ended instead. */
+export async function isReady(service: Service): Promise<void> {
   await until(
     async () => {
       if (!service.running()) throw new Error(`${service.name} ended: ${service.err().slice(-2000)}`)

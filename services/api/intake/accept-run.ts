@@ -25,7 +25,7 @@ export type AcceptDeps = {
   objects: Pick<ObjectStore, 'putStream' | 'delete'>
   ledger: Pick<Ledger, 'createRun' | 'getRun'>
   producer: {
-    add(queue: 'snapshots', id: string, payload: { v: 1; run_id: RunId; traceparent: string | null }): Promise<unknown>
+    add(queue: 'snapshots', id: string, payload: { run_id: RunId; traceparent: string | null }): Promise<unknown>
   }
   idempotency: IdempotencyStore
 }
@@ -97,7 +97,7 @@ function describeRun(intake: Intake, request: RunRequest, { runId, archiveHash }
 
 async function enqueue(run: NewRun, deps: AcceptDeps): Promise<void> {
   const { runId, traceparent } = run
-  await deps.producer.add('snapshots', runId, { v: 1, run_id: runId, traceparent })
+  await deps.producer.add('snapshots', runId, { run_id: runId, traceparent })
 }
 
 async function findRun(runId: RunId, deps: AcceptDeps): Promise<Run | undefined> {

@@ -51,7 +51,7 @@ export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: 
   const acceptedEvent = { event: 'run.accepted', phase: 'snapshot', origin, data } as const
   await deps.ledger.createRun({ runId, projectId, request, uploadKey, traceparent, acceptedEvent })
   await expectStillThere(run.runId, { runId, origin }, deps.ledger)
-  await deps.producer.add('snapshots', runId, { v: 1, run_id: runId, traceparent })
+  await deps.producer.add('snapshots', runId, { run_id: runId, traceparent })
   return { runId, status: 'queued' }
 }
 

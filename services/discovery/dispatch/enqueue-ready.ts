@@ -37,7 +37,7 @@ export async function enqueue(
   if (attention.unsent.length === 0) return
   const jobs = attention.unsent.map(({ operationId, dispatch }) => ({
     id: operationJobId({ runId, operationId, dispatch }),
-    payload: { v: 1 as const, run_id: runId, operation_id: operationId, dispatch, traceparent },
+    payload: { run_id: runId, operation_id: operationId, dispatch, traceparent },
   }))
   await producer.addMany('operations', jobs)
   attention.unsent = []

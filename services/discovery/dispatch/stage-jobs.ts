@@ -20,7 +20,7 @@ export function openStageJobs(producer: Pick<Producer, 'add'>): StageJobs {
       if (queue === undefined || (last?.queue === queue && performance.now() - last.at < everyMs)) return
       if (lastAdded.size > maxRemembered) lastAdded.clear()
       lastAdded.set(run.runId, { queue, at: performance.now() })
-      await producer.add(queue, run.runId, { v: 1, run_id: run.runId, traceparent: run.traceparent })
+      await producer.add(queue, run.runId, { run_id: run.runId, traceparent: run.traceparent })
     },
   }
 }

@@ -37,5 +37,5 @@ export async function runSnapshotStage(runId: RunId, deps: SnapshotStageDeps, si
   } catch (error) {
     return failRun(runId, error, { phases: ['snapshot'], origin, signal }, deps.ledger)
   }
-  await deps.producer.add('discoveries', runId, { v: 1, run_id: runId, traceparent: run.traceparent })
+  await deps.producer.add('discoveries', runId, { run_id: runId, traceparent: run.traceparent })
 }

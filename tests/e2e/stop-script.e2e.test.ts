@@ -1,0 +1,69 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '#testing/until.ts'
+import { openPrograms, repository } from './program.ts'
+import type { RunEvent } from './run-api.ts'
+import { startServices, startStores, type Services, type Stores } from './services.ts'
+import { manyFunctions } from './small-source.ts'
+import { sourceFolder } from './source-folder.ts'
+import { storeEnv } from './store-env.ts'
+
+/** The shipped bundles, but the linter's script computes until its time limit. */
+async function spinningAgents(): Promise<string> {
+  const agents = await mkdtemp(join(tmpdir(), 'remora-agents-'))
+  await cp(join(repository, 'agents'), agents, { recursive: true })
+  const script = join(agents, 'lint/tools/run_linter.pym')
+  const text = await readFile(script, 'utf8')
+  await writeFile(script, text.replace('report = await', 'while True:\n    pass\nreport = await'))
+  return agents
+}
+
+describe('a run that is cancelled while tool scripts compute', () => {
+  const programs = openPrograms()
+  const open: { stores?: Stores; agents?: string } = {}
+  let services: Services
+  let stores: Stores
+
+  beforeAll(async () => {
+    stores = open.stores = await startStores()
+    const agents = (open.agents = await spinningAgents())
+    // A heartbeat comes after a third of the lease: what ends the scripts below is the signal, not a heartbeat.
+    const workerEnv = { REMORA_LEASE_MS: '3600000', REMORA_WORKER_SLOTS: '4', REMORA_WORKER_SCRIPT_PROCESSES: '1' }
+    const discoveryEnv = { REMORA_AGENTS_DIR: agents }
+    services = await startServices(programs, stores, { workers: ['worker-1', 'worker-2'], workerEnv, discoveryEnv })
+  })
+  afterAll(async () => {
+    await programs.end()
+    await open.stores?.stop()
+    if (open.agents !== undefined) await rm(open.agents, { recursive: true, force: true })
+  })
+
+  const callOf = ({ operation_id: id, data }: RunEvent) => `${id} ${String(data['call_id'])}`
+  const unanswered = (events: readonly RunEvent[]) => {
+    const answered = new Set(events.filter(({ event }) => event === 'tool.returned').map(callOf))
+    return events.filter((one) => one.event === 'tool.called' && !answered.has(callOf(one)))
+  }
+
+  it('ends them on every worker instead of waiting for their limits', async () => {
+    const folder = await sourceFolder({ 'prices.py': manyFunctions(40) })
+    const runId = await services.api.submit(await folder.pack(), { agents: ['lint'] })
+    await until(async () => {
+      const called = unanswered((await services.api.events(runId, 0, 1000)).events)
+      return new Set(called.map(({ origin }) => origin.id)).size === 2 ? called.length >= 8 : false
+    })
+    const answer = await services.api.ask(`/v1/runs/${runId}/cancel`, { method: 'POST' })
+    expect(answer.status).toBe(202)
+    const { events, status } = await services.api.follow(runId)
+    expect(status).toBe('cancelled')
+    // One script process runs one script at a time, for two seconds each: without the signal most would have answered.
+    const ended = unanswered(events)
+    expect(ended.length).toBeGreaterThanOrEqual(6)
+    const outcomes = new Map((await services.api.operations(runId)).map((one) => [one.operation_id, one.outcome]))
+    for (const { operation_id: id = '' } of ended) expect(outcomes.get(id)?.error_code).toBe('AGENT_010')
+    await folder.remove()
+    const verify = programs.start(['cli/remora.mjs', 'verify', runId], { env: storeEnv(stores) })
+    expect(await verify.exited, verify.out()).toBe(0)
+  })
+})
