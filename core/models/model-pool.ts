@@ -2,6 +2,7 @@ import { AppError } from '#domain/error.ts'
 import type { ModelReply, ModelRequest } from '#domain/turn.ts'
 import { delay, msSince } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
+import { openTurnstile, type Turnstile } from '#platform/turnstile.ts'
 import { chooseEndpoint } from './choose-endpoint.ts'
 import { openEndpoint, type Endpoint } from './endpoint.ts'
 import { fromOpenAi } from './from-openai.ts'
@@ -46,20 +47,23 @@ const backoffMs = { first: 200, most: 5000 }
 /** A model that babbles once may not the next time; one that does so three times will not stop. */
 const maxBrokenReplies = 3
 const describeLimitMs = 1000
+/** undici uses a socket again one turn of the event loop after its answer at the earliest; the next request has another. */
+const socketsPerRequest = 2
 
 export function openModelPool(options: ModelPoolOptions): ModelPool {
   if (options.endpoints.length === 0) throw new AppError('CONFIG_003', 'the model pool has no endpoint')
-  const transport = openUndiciFetch({ connections: options.maxInFlight, maxBytes: maxReplyBytes })
   const { requestTimeoutMs, maxInFlight } = options
+  const transport = openUndiciFetch({ connections: socketsPerRequest * maxInFlight, maxBytes: maxReplyBytes })
   const endpoints = options.endpoints.map((endpoint) =>
     openEndpoint({ ...endpoint, requestTimeoutMs, maxInFlight, fetch: transport.fetch }),
   )
+  const answers = openTurnstile()
   let turn = 0
   let closed = false
   return {
     complete: (request, signal) => {
       const choose = (avoid?: Endpoint) => chooseEndpoint(endpoints, turn++, avoid)
-      return completeWithin(request, signal, { ...options, choose, isClosed: () => closed })
+      return completeWithin(request, signal, { ...options, choose, answers, isClosed: () => closed })
     },
     describe: () => describeEndpoints(endpoints),
     firstModel: openFirstModel(endpoints, options),
@@ -72,6 +76,8 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
 
 type Routing = Pick<ModelPoolOptions, 'retryBudgetMs' | 'log'> & {
   choose(avoid?: Endpoint): Endpoint
+  /** Answers that came together are worked on one by one: what waited for their places is sent first. */
+  answers: Turnstile
   isClosed(): boolean
 }
 
@@ -83,7 +89,8 @@ async function completeWithin(request: ModelRequest, signal: AbortSignal, routin
   for (let tries = 1; ; tries++) {
     const leave = await endpoint.enter(signal)
     startedAt ??= performance.now()
-    const answer = await tryOnce(endpoint, body, request, signal).finally(leave)
+    const asked = endpoint.ask(body, signal).finally(leave)
+    const answer = await readReply(asked, request, routing.answers)
     if ('toolCalls' in answer) return answer
     signal.throwIfAborted()
     if (answer.error.code === 'AGENT_008') brokenReplies += 1
@@ -97,16 +104,17 @@ async function completeWithin(request: ModelRequest, signal: AbortSignal, routin
   }
 }
 
-async function tryOnce(
-  endpoint: Endpoint,
-  body: string,
+async function readReply(
+  asked: Promise<unknown>,
   request: ModelRequest,
-  signal: AbortSignal,
+  answers: Turnstile,
 ): Promise<ModelReply | TryFailure> {
   const start = performance.now()
   try {
-    const raw = await endpoint.ask(body, signal)
-    return fromOpenAi(raw, request, msSince(start))
+    const raw = await asked
+    const durationMs = msSince(start)
+    await answers.pass()
+    return fromOpenAi(raw, request, durationMs)
   } catch (error) {
     return toTryFailure(error)
   }

@@ -115,7 +115,7 @@ async function warnWithoutModel({ model, log }: Opened): Promise<void> {
 
 /**
  * Operations open at once for each request to the model: while some are set up or proved, others keep the model busy. With
- * one, it was busy 0.78 of what a bare loop has it; with three, 0.92 (bench/utilisation-bench.ts, 256 slots).
+ * one, it was busy 0.78 of what a bare loop has it; with three, 0.96 (bench/utilisation-bench.ts, 256 slots).
  */
 const operationsPerSlot = 3
 
