@@ -1,8 +1,12 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
-import { LogLevelName, readEnv, storageConfig, storageEnv, type Env, type StorageConfig } from '#platform/env.ts'
+import { ErrorPolicyName } from '#domain/run.ts'
+import { CommaList, LogLevelName, Port, readEnv, storageConfig, storageEnv } from '#platform/env.ts'
+import type { Env, StorageConfig } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
+import { settingVariables, type Settings } from '#settings/load-settings.ts'
 import { isModelServers } from './model-server.ts'
+import { builtinAgents } from './run/known-agents.ts'
 
 const text = z.string().optional()
 
@@ -13,7 +17,16 @@ const ModelServers = z
   })
   .optional()
 
+const count = z.coerce.number().int()
 const shape = {
+  REMORA_AGENTS_DIR: text,
+  REMORA_API_PORT: Port.default(8420),
+  REMORA_PATHS: CommaList.prefault(''),
+  REMORA_LANGUAGES: CommaList.prefault(''),
+  REMORA_ERROR_POLICY: ErrorPolicyName.optional(),
+  REMORA_DISCOVERY_EXCLUDE: CommaList.prefault(''),
+  REMORA_DISCOVERY_THREADS: count.min(0).max(256).default(0),
+  REMORA_MAX_FILE_BYTES: count.min(1).default(1_000_000),
   REMORA_API_URL: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
   REMORA_TOKEN: text,
   REMORA_DATA_DIR: z.string().min(1).default('.remora'),
@@ -39,12 +52,28 @@ export type CliConfig = {
   modelName: string | undefined
   modelApiKey: string | undefined
   color: 'never' | 'always' | 'terminal'
+  /** The folder of the bundles; absolute. */
+  agentsDir: string
+  /** Of `up`. */
+  apiPort: number
+  /** What a run is asked for that does not say otherwise. */
+  request: { paths?: string[]; languages?: string[]; errorPolicy?: ErrorPolicyName }
+  discovery: { exclude: string[]; maxFileBytes: number; threads: number }
+  /** What the services of an embedded stack are told besides where their stores and models are. */
+  forServices: Env
+  /** Where the settings come from; `own` is the process's environment, without the file. */
+  settings: Pick<Settings, 'path' | 'given'> & { own: Env }
   /** Redis and S3 of a running service, for `verify`; undefined unless REMORA_REDIS_URL is set. */
   storage: StorageConfig | undefined
 }
 
-/** The command line's slice of the environment. CONFIG_003 names every bad variable. */
-export function readCliConfig(env: Env): CliConfig {
+/**
+ * The command line's slice of the environment, in which the settings file is. CONFIG_003 names every bad variable.
+ */
+export function readCliConfig(
+  env: Env,
+  settings: CliConfig['settings'] = { path: undefined, given: [], own: env },
+): CliConfig {
   const values = readEnv(shape, env)
   const redisUrl = env['REMORA_REDIS_URL'] ?? ''
   return {
@@ -56,8 +85,39 @@ export function readCliConfig(env: Env): CliConfig {
     modelName: given(values.REMORA_MODEL),
     modelApiKey: given(values.REMORA_MODEL_API_KEY),
     color: colorOf(values),
+    agentsDir: resolve(given(values.REMORA_AGENTS_DIR) ?? builtinAgents),
+    apiPort: values.REMORA_API_PORT,
+    request: requestOf(values),
+    discovery: {
+      exclude: values.REMORA_DISCOVERY_EXCLUDE,
+      maxFileBytes: values.REMORA_MAX_FILE_BYTES,
+      threads: values.REMORA_DISCOVERY_THREADS,
+    },
+    forServices: serviceVariables(env),
+    settings,
     storage: redisUrl === '' ? undefined : storageConfig(readEnv(storageEnv, env)),
   }
+}
+
+function requestOf(values: {
+  REMORA_PATHS: string[]
+  REMORA_LANGUAGES: string[]
+  REMORA_ERROR_POLICY?: ErrorPolicyName | undefined
+}): CliConfig['request'] {
+  const { REMORA_PATHS: paths, REMORA_LANGUAGES: languages, REMORA_ERROR_POLICY: errorPolicy } = values
+  return {
+    ...(paths.length === 0 ? {} : { paths }),
+    ...(languages.length === 0 ? {} : { languages }),
+    ...(errorPolicy === undefined ? {} : { errorPolicy }),
+  }
+}
+
+/** The stack decides itself where these are. */
+const ofTheStack = /^REMORA_(?:REDIS_URL|S3_\w+|MODEL|MODEL_URLS|API_PORT)$/
+
+function serviceVariables(env: Env): Env {
+  const told = settingVariables().filter((name) => !ofTheStack.test(name) && given(env[name]) !== undefined)
+  return Object.fromEntries(told.map((name) => [name, env[name]]))
 }
 
 /** An empty variable counts as unset, as in most programs. */

@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander'
 import type { CommandIo } from './command-io.ts'
-import { readCliConfig } from './config.ts'
+import { loadSettings } from '#settings/load-settings.ts'
+import { readCliConfig, type CliConfig } from './config.ts'
 import { describeFailure } from './describe-failure.ts'
 import { onInterrupt } from './interrupt.ts'
 import { buildProgram } from './program.ts'
@@ -18,10 +19,15 @@ const io: CommandIo = {
 async function main(args: readonly string[]): Promise<number> {
   const signal = onInterrupt({ startedByNpx: process.env['npm_command'] === 'exec' })
   try {
-    const config = readCliConfig(process.env)
+    const { config, fault } = readSettings(args)
     const colored = config.color === 'always' || (config.color === 'terminal' && process.stdout.isTTY)
     const terminal = process.stderr.isTTY ? process.stderr : undefined
-    await buildProgram({ io, config, signal, terminal, colored, cwd: process.cwd() }).parseAsync(args, { from: 'user' })
+    const program = buildProgram({ io, config, signal, terminal, colored, cwd: process.cwd() })
+    // Help and the version are told also with settings that are wrong.
+    program.hook('preAction', () => {
+      if (fault !== undefined) throw fault
+    })
+    await program.parseAsync(args, { from: 'user' })
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
     if (signal.aborted) return interrupted
@@ -31,6 +37,27 @@ async function main(args: readonly string[]): Promise<number> {
     return 1
   }
   return exitCode
+}
+
+/** The settings that count; with `fault` when they are wrong, and none of them counts. */
+function readSettings(args: readonly string[]): { config: CliConfig; fault?: unknown } {
+  const named = fileOfConfigFlag(args)
+  const own = named === undefined ? process.env : { ...process.env, REMORA_CONFIG: named }
+  try {
+    const { env, path, given } = loadSettings(own, process.cwd())
+    return { config: readCliConfig(env, { path, given, own }) }
+  } catch (fault) {
+    return { config: readCliConfig({}), fault }
+  }
+}
+
+/** `--config FILE` decides what the other options are read with. */
+function fileOfConfigFlag(args: readonly string[]): string | undefined {
+  const end = args.indexOf('--')
+  const options = end < 0 ? args : args.slice(0, end)
+  const at = options.findLastIndex((arg) => arg === '--config' || arg.startsWith('--config='))
+  const flag = options[at]
+  return flag === '--config' ? options[at + 1] : flag?.slice('--config='.length)
 }
 
 /**

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { CliContext } from './cli-context.ts'
 import { addCancelCommand } from './commands/cancel.ts'
 import { addCheckCommand } from './commands/check.ts'
+import { addConfigCommand } from './commands/config.ts'
 import { addDiffCommand } from './commands/diff.ts'
 import { addDiscoverCommand } from './commands/discover.ts'
 import { addQueriesCommand } from './commands/queries.ts'
@@ -28,6 +29,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
     .description('Small tool-calling agents over a whole repository: one agent run per code node.')
     .version(packageVersion())
     .option('--verbose', 'print debug logs')
+    .option('--config <file>', 'settings (default: remora.yaml, from here upwards)')
     .exitOverride()
     .configureOutput({ writeOut: io.out, writeErr: io.err })
     .showHelpAfterError('Try --help.')
@@ -42,6 +44,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addCancelCommand(program, context)
   addRetryCommand(program, context)
   addVerifyCommand(program, context)
+  addConfigCommand(program, context)
   addDiscoverCommand(program, context)
   addCheckCommand(program, context)
   addQueriesCommand(program, context)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sha256 } from '#domain/hash.ts'
+import { readCliConfig } from '../config.ts'
 import { addDiscoverCommand } from './discover.ts'
 import { addQueriesCommand } from './queries.ts'
 
@@ -27,7 +28,7 @@ async function remoraUntil(signal: AbortSignal, ...args: string[]) {
     .exitOverride()
     .configureOutput({ writeErr: io.err })
     .configureHelp({ showGlobalOptions: true })
-  addDiscoverCommand(program, { io, signal })
+  addDiscoverCommand(program, { io, signal, config: readCliConfig({}) })
   addQueriesCommand(program, { io, signal })
   await program.parseAsync(['node', 'remora', ...args])
   return said

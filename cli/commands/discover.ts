@@ -8,17 +8,28 @@ import { plural } from '../plural.ts'
 type DiscoverOptions = { languages?: string[]; kinds?: string[]; workers: number; json?: true }
 
 /** `remora discover`: the code nodes of a folder, in process, without services. */
-export function addDiscoverCommand(program: Command, { io, signal }: Pick<CliContext, 'io' | 'signal'>): void {
+export function addDiscoverCommand(
+  program: Command,
+  { io, signal, config }: Pick<CliContext, 'io' | 'signal' | 'config'>,
+): void {
   program
     .command('discover')
     .description('find the code nodes of a folder, in process')
     .argument('[path]', 'folder to look through', '.')
     .option('--languages <names...>', 'only these languages')
     .option('--kinds <kinds...>', 'only nodes of these kinds')
-    .option('--workers <count>', 'parsing threads; 0 is one per core', wholeNumber, 0)
+    .option('--workers <count>', 'parsing threads; 0 is one per core', wholeNumber, config.discovery.threads)
     .option('--json', 'print one JSON document')
     .action(async (path: string, options: DiscoverOptions) => {
-      const filters = { languages: splitAtCommas(options.languages), nodeKinds: splitAtCommas(options.kinds) }
+      const { exclude, maxFileBytes } = config.discovery
+      const languages = options.languages ?? config.request.languages
+      const filters = {
+        paths: config.request.paths ?? [],
+        exclude,
+        maxFileBytes,
+        languages: splitAtCommas(languages),
+        nodeKinds: splitAtCommas(options.kinds),
+      }
       const found = await discoverFolder(path, { filters, threads: options.workers }, signal)
       io.out(options.json ? `${JSON.stringify(discoveryView(found))}\n` : describeDiscovery(found))
     })

@@ -57,8 +57,15 @@ export function addRunCommand(program: Command, context: CliContext): void {
         refuseWithResume(submission, command)
         return runOnce({ ...order, source: { kind: 'resume', runId: resume }, known: [] }, context)
       }
-      const { agents, known } = await namedAgents(options.agents, command)
-      await runOnce({ ...order, source: { kind: 'folder', submission: { ...submission, agents } }, known }, context)
+      const { agents, known } = await namedAgents(options.agents, context.config.agentsDir, command)
+      await runOnce(
+        {
+          ...order,
+          source: { kind: 'folder', submission: { ...context.config.request, ...submission, agents } },
+          known,
+        },
+        context,
+      )
     })
 }
 

@@ -27,11 +27,15 @@ export function addSubmitCommand(program: Command, context: CliContext): void {
     .option('--priority <number>', 'of this run among others, 0 (first) to 9', priorityNumber)
     .option('--json', 'print one JSON document')
     .action(async (path: string, { json, ...options }: SubmitOptions, command: Command) => {
-      const { agents } = await namedAgents(options.agents, command)
+      const { agents } = await namedAgents(options.agents, context.config.agentsDir, command)
       const client = await runningService(context)
       try {
         const packed = await packSource(path, context)
-        const runId = await submitSource(client, { accept: 'none', ...options, agents }, packed)
+        const runId = await submitSource(
+          client,
+          { ...context.config.request, accept: 'none', ...options, agents },
+          packed,
+        )
         context.io.out(json ? `${JSON.stringify({ run_id: runId, status: 'queued' })}\n` : `${runId}\n`)
       } finally {
         await client.close()

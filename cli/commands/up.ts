@@ -17,7 +17,7 @@ export function addUpCommand(program: Command, context: CliContext): void {
     .command('up')
     .description('run the whole service on this machine, in the foreground')
     .option('--workers <count>', 'worker processes', positiveUpTo(64), defaultWorkers())
-    .option('--port <port>', 'port of the API; 0 takes a free one', portNumber, 8420)
+    .option('--port <port>', 'port of the API; 0 takes a free one', portNumber, context.config.apiPort)
     .option('--model <url>', 'model server, or "rehearsal" (default: REMORA_MODEL_URLS, else rehearsal)', modelChoice)
     .option('--json', 'print one JSON line when ready')
     .action((options: UpOptions) => runStack(options, context))

@@ -4,6 +4,7 @@ import { openApiClient, type ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
 import { findRunningStack } from '../stack/stack-access.ts'
 import type { Stack } from '../stack/start-stack.ts'
+import { unservedSettings } from './unserved-settings.ts'
 import { shownPath } from './shown-path.ts'
 
 export type Service = {
@@ -73,8 +74,9 @@ async function findService({ config, signal }: CliContext): Promise<ApiClient | 
 /** Loaded only when it is needed: the services are most of what there is to load. */
 export async function startEmbedded(
   choice: StackChoice & { port?: number },
-  { config, signal, verbose }: CliContext,
+  { config, signal, verbose, io, cwd }: CliContext,
 ): Promise<Stack> {
+  for (const line of unservedSettings(config.settings, cwd)) io.err(`${line}\n`)
   const { startStack } = await import('../stack/start-stack.ts')
   return startStack({
     dataDir: config.dataDir,
@@ -82,6 +84,7 @@ export async function startEmbedded(
     ...(choice.discovery === undefined ? {} : { discovery: choice.discovery }),
     port: choice.port ?? 0,
     model: { urls: modelOf(choice.model ?? config.modelUrls), name: config.modelName, apiKey: config.modelApiKey },
+    settings: config.forServices,
     token: config.token,
     logLevel: verbose() ? 'debug' : config.logLevel,
     logPath: verbose() ? undefined : join(config.dataDir, 'stack.log'),

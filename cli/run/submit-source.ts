@@ -9,6 +9,7 @@ import { packPath, type Packed } from '../pack-folder.ts'
 export type Submission = {
   agents: readonly string[]
   paths?: readonly string[]
+  languages?: readonly string[]
   limit?: number
   errorPolicy?: string
   priority?: number
@@ -34,11 +35,12 @@ export async function packSource(path: string, { cwd, io, signal }: CliContext):
 
 /** Sends what was packed; answers the run's id. */
 export async function submitSource(client: ApiClient, submission: Submission, packed: Packed): Promise<string> {
-  const { agents, accept, paths, limit, errorPolicy, priority } = submission
+  const { agents, accept, paths, languages, limit, errorPolicy, priority } = submission
   const request = {
     agents,
     accept,
     ...(paths === undefined ? {} : { paths }),
+    ...(languages === undefined ? {} : { languages }),
     ...(limit === undefined ? {} : { limits: { operations: limit } }),
     ...(errorPolicy === undefined ? {} : { error_policy: errorPolicy }),
     ...(priority === undefined ? {} : { priority }),

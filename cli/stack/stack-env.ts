@@ -33,15 +33,15 @@ export function storeEnv({ redisUrl, s3, logLevel }: StackEnvOptions): Env {
   }
 }
 
+type WorkerEnvOptions = { modelUrls: string; model: ModelAccess; compileCache: string | undefined; settings: Env }
+
 /**
  * All a worker process is given: where its stores and its model are. Nothing of this process's own environment, and not
  * the API's token; the compile cache is a folder, and makes its start faster.
  */
-export function workerEnv(
-  stores: Env,
-  { modelUrls, model, compileCache }: { modelUrls: string; model: ModelAccess; compileCache: string | undefined },
-): Env {
+export function workerEnv(stores: Env, { modelUrls, model, compileCache, settings }: WorkerEnvOptions): Env {
   return {
+    ...settings,
     ...stores,
     REMORA_MODEL_URLS: modelUrls,
     REMORA_WORKER_HEALTH_PORT: '0',
@@ -53,12 +53,16 @@ export function workerEnv(
 }
 
 /** For the services inside this process. */
-export function servicesEnv(stores: Env, { token, port }: { token: string; port: number }): Env {
+export function servicesEnv(
+  stores: Env,
+  { token, port, settings }: { token: string; port: number; settings: Env },
+): Env {
   return {
+    REMORA_AGENTS_DIR: builtinAgents,
+    ...settings,
     ...stores,
     REMORA_TOKEN: token,
     REMORA_API_PORT: String(port),
-    REMORA_AGENTS_DIR: builtinAgents,
     REMORA_DISCOVERY_HEALTH_PORT: '0',
   }
 }

@@ -20,6 +20,8 @@ export type StackOptions = {
   workers: number
   /** Without it nothing moves runs on; where there are workers there is discovery. */
   discovery?: boolean
+  /** What the services are told besides where their stores and models are. */
+  settings?: Env
   /** Of the API; 0 takes a free one. */
   port: number
   model: ModelAccess
@@ -82,7 +84,7 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   const { redis, s3 } = await startStores(options, lock, releaser)
   options.signal.throwIfAborted()
   const stores = storeEnv({ redisUrl: redis.url, s3, logLevel: options.logLevel })
-  const env = servicesEnv(stores, { token, port: options.port })
+  const env = servicesEnv(stores, { token, port: options.port, settings: options.settings ?? {} })
   const discovery = options.workers > 0 || options.discovery === true
   const { url } = await startInProcess({ env, discovery, log: log.entry, releaser })
   options.signal.throwIfAborted()
@@ -116,7 +118,12 @@ async function startWorkers(
 ): Promise<WorkerPool> {
   const { model } = options
   const modelUrls = model.urls ?? (await startRehearsalModel(releaser))
-  const env = workerEnv(stores, { modelUrls, model, compileCache: getCompileCacheDir() })
+  const env = workerEnv(stores, {
+    modelUrls,
+    model,
+    compileCache: getCompileCacheDir(),
+    settings: options.settings ?? {},
+  })
   const workers = startWorkerPool({ count: options.workers, env, log })
   releaser.add('workers', workers.stop)
   return workers

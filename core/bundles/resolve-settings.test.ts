@@ -19,9 +19,13 @@ describe('resolveSettings', () => {
   })
 
   it.each([
-    [{ style: 'sphinx' }, 'CONFIG_003', 'probe.style must be one of ["google", "numpy"], got: "sphinx"'],
-    [{ depth: '2' }, 'CONFIG_003', 'probe.depth must be a number, got: "2"'],
-    [{ tone: 1 }, 'CONFIG_004', 'probe has no setting "tone"; known: style, depth'],
+    [
+      { style: 'sphinx' },
+      'CONFIG_003',
+      'agents.settings.probe.style must be one of ["google", "numpy"], got: "sphinx"',
+    ],
+    [{ depth: '2' }, 'CONFIG_003', 'agents.settings.probe.depth must be a number, got: "2"'],
+    [{ tone: 1 }, 'CONFIG_004', 'agents.settings.probe: no setting "tone"; known: style, depth'],
   ])('refuses %o', (given, code, message) => {
     expect(() => resolveSettings({ file }, given)).toThrow(expect.objectContaining({ code, message }))
   })

@@ -14,12 +14,12 @@ export function resolveSettings(
   const unknown = Object.keys(given).find((key) => !Object.hasOwn(settings, key))
   if (unknown !== undefined) {
     const known = Object.keys(settings).join(', ') || 'none'
-    throw new AppError('CONFIG_004', `${name} has no setting ${JSON.stringify(unknown)}; known: ${known}`)
+    throw new AppError('CONFIG_004', `agents.settings.${name}: no setting ${JSON.stringify(unknown)}; known: ${known}`)
   }
   return Object.fromEntries(
     Object.entries(settings).map(([key, setting]) => {
       const value = Object.hasOwn(given, key) ? given[key] : setting.default
-      return [key, checked(value, setting, `${name}.${key}`)]
+      return [key, checked(value, setting, `agents.settings.${name}.${key}`)]
     }),
   )
 }

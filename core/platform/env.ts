@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
+import { parseJson } from '#domain/json.ts'
 import { RedisUrl } from './redis-url.ts'
 
 /** The environment as `process.env` gives it; read in `main.ts` files only. */
@@ -17,6 +18,14 @@ export const CommaList = z.string().transform((text) =>
     .map((entry) => entry.trim())
     .filter((entry) => entry !== ''),
 )
+
+/** A variable that holds JSON. */
+export const JsonText = z.string().transform((text, context) => {
+  const value = parseJson(text)
+  if (value !== undefined) return value
+  context.addIssue('not JSON')
+  return z.NEVER
+})
 
 /** A variable that counts as not set when it is empty, as deployments pass on what they do not have. */
 const GivenText = z

@@ -1,6 +1,10 @@
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
+import { BundleMapping, BundleSettings, type BundleChoices } from '#bundles/adjust-bundles.ts'
+import { faultOfGlobs } from '#domain/path-globs.ts'
 import {
+  CommaList,
+  JsonText,
   Port,
   readEnv,
   storageConfig,
@@ -14,6 +18,9 @@ import type { LogLevel } from '#platform/log.ts'
 export type DiscoveryConfig = {
   /** The folder whose bundles runs may use. */
   agentsDir: string
+  bundles: BundleChoices
+  /** What no run is worked on in; `exclude` are globs or folders. */
+  leaveOut: { exclude: readonly string[]; maxFileBytes: number }
   /** A folder of query packs that go before the built-in ones. */
   queriesDir: string | undefined
   threads: number
@@ -35,6 +42,15 @@ const leastLockMs = 10_000
 const discoveryEnv = {
   ...storageEnv,
   REMORA_AGENTS_DIR: z.string().min(1).default('agents'),
+  REMORA_AGENTS_MAPPING: JsonText.pipe(BundleMapping).prefault('{}'),
+  REMORA_AGENTS_SETTINGS: JsonText.pipe(BundleSettings).prefault('{}'),
+  REMORA_MAX_TURNS: z.coerce.number().int().min(1).optional(),
+  REMORA_MAX_TIMEOUT_S: z.coerce.number().positive().optional(),
+  REMORA_DISCOVERY_EXCLUDE: CommaList.superRefine((globs, context) => {
+    const fault = faultOfGlobs(globs)
+    if (fault !== undefined) context.addIssue(fault)
+  }).prefault(''),
+  REMORA_MAX_FILE_BYTES: z.coerce.number().int().min(1).max(64_000_000).default(1_000_000),
   REMORA_QUERIES_DIR: z.string().optional(),
   /** 0: one per core. */
   REMORA_DISCOVERY_THREADS: z.coerce.number().int().min(0).max(256).default(0),
@@ -60,6 +76,13 @@ export function parseConfig(env: Env): { discovery: DiscoveryConfig; logLevel: L
   const read = readEnv(discoveryEnv, env)
   const discovery: DiscoveryConfig = {
     agentsDir: read.REMORA_AGENTS_DIR,
+    bundles: {
+      mapping: read.REMORA_AGENTS_MAPPING,
+      settings: read.REMORA_AGENTS_SETTINGS,
+      maxTurns: read.REMORA_MAX_TURNS,
+      maxTimeoutS: read.REMORA_MAX_TIMEOUT_S,
+    },
+    leaveOut: { exclude: read.REMORA_DISCOVERY_EXCLUDE, maxFileBytes: read.REMORA_MAX_FILE_BYTES },
     queriesDir: read.REMORA_QUERIES_DIR,
     threads: read.REMORA_DISCOVERY_THREADS === 0 ? availableParallelism() : read.REMORA_DISCOVERY_THREADS,
     healthPort: read.REMORA_DISCOVERY_HEALTH_PORT,

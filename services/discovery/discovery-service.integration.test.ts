@@ -37,6 +37,8 @@ it('leaves a large run that is cancelled in its discovery for the next one', asy
   const service = await startDiscovery(
     {
       agentsDir: fileURLToPath(new URL('../../agents', import.meta.url)),
+      bundles: { mapping: {}, settings: {}, maxTurns: undefined, maxTimeoutS: undefined },
+      leaveOut: { exclude: [], maxFileBytes: 1_000_000 },
       queriesDir: undefined,
       threads: 1,
       healthPort: 0,

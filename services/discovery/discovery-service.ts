@@ -1,3 +1,4 @@
+import { adjustBundles } from '#bundles/adjust-bundles.ts'
 import { loadBundles } from '#bundles/load-bundle.ts'
 import { unlessDeadly } from '#ledger/unless-deadly.ts'
 import { openLedger } from '#ledger/ledger.ts'
@@ -37,10 +38,11 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
   const { redisUrl, s3 } = config.storage
   const releaser = openReleaser()
   try {
-    const [bundles, packs] = await Promise.all([
+    const [loaded, packs] = await Promise.all([
       loadBundles(config.agentsDir),
       loadQueryPacks(config.queriesDir === undefined ? {} : { userDir: config.queriesDir }),
     ])
+    const bundles = adjustBundles(loaded, config.bundles)
     const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20 }, log)
     releaser.add('redis', async () => redis.disconnect())
     const objects = permittedPuts(openS3ObjectStore(s3), openPutPermit(redis))
@@ -54,7 +56,8 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
-    const shared = { ledger, stops, objects, blobs, producer, packs, pool, limits: defaultSnapshotLimits }
+    const { leaveOut } = config
+    const shared = { ledger, stops, objects, blobs, producer, packs, pool, leaveOut, limits: defaultSnapshotLimits }
     const stages = {
       ...shared,
       readSnapshot: openSnapshotReader(objects),

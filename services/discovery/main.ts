@@ -1,9 +1,10 @@
 import { openLog } from '#platform/log.ts'
+import { loadSettings } from '#settings/load-settings.ts'
 import { exitOnSignal, stopWithParent } from '#platform/shutdown.ts'
 import { parseConfig } from './config.ts'
 import { startDiscovery } from './discovery-service.ts'
 
-const { discovery, logLevel, secrets } = parseConfig(process.env)
+const { discovery, logLevel, secrets } = parseConfig(loadSettings(process.env, process.cwd()).env)
 const log = openLog({ service: 'discovery', level: logLevel, secrets })
 const service = await startDiscovery(discovery, { log })
 log.info('ready', { health_port: service.healthPort })

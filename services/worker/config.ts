@@ -31,6 +31,10 @@ export type WorkerConfig = {
 
 const count = z.coerce.number().int().min(1)
 
+const rehearsalModel = 'rehearsal'
+/** Where the rehearsal service listens unless it is told otherwise. */
+const rehearsalUrl = 'http://127.0.0.1:8421/v1'
+
 const workerEnv = {
   ...storageEnv,
   REMORA_WORKER_ID: z
@@ -41,7 +45,12 @@ const workerEnv = {
   REMORA_WORKER_SCRIPT_PROCESSES: count.max(64).default(2),
   REMORA_WORKER_HEALTH_PORT: Port.default(8423),
   REMORA_MODEL: z.string().min(1).optional(),
-  REMORA_MODEL_URLS: CommaList.pipe(z.array(z.url()).min(1)).prefault('http://127.0.0.1:8421/v1'),
+  REMORA_MODEL_URLS: z
+    .string()
+    .default(rehearsalModel)
+    .transform((text) => (text === rehearsalModel ? rehearsalUrl : text))
+    .pipe(CommaList)
+    .pipe(z.array(z.url()).min(1)),
   REMORA_MODEL_API_KEY: z.string().optional(),
   REMORA_MODEL_TEMPERATURE: z.coerce.number().min(0).max(2).default(0),
   REMORA_MODEL_RETRY_BUDGET_MS: count.default(20_000),

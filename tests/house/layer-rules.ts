@@ -13,6 +13,7 @@ const coreFolders: Record<string, readonly string[]> = {
   syntax: ['domain', 'platform'],
   'tool-scripts': commonFolders,
   bundles: [...commonFolders, 'tool-scripts'],
+  settings: commonFolders,
   queues: commonFolders,
   ledger: commonFolders,
   objects: commonFolders,
@@ -68,6 +69,7 @@ const cliExceptions: readonly { from: RegExp; to: RegExp; why: string }[] = [
     to: /^core\/bundles\/bundle-names\.ts$/,
     why: 'unknown agents are refused early',
   },
+  { from: /^cli\//, to: /^core\/settings\//, why: 'the settings file is read where the command runs' },
   {
     from: /^cli\/commands\/verify\.ts$/,
     to: /^core\/(?:ledger|objects|proof|queues)\//,

@@ -11,6 +11,7 @@ import type { BlobStore } from '#objects/blob-store.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import type { SnapshotView } from '#objects/snapshot-view.ts'
 import { discoverNodes, type Discovery, type DiscoveryDeps } from '../discover/discover-nodes.ts'
+import type { DiscoveryFilters } from '../discover/choose-files.ts'
 import { hiddenReason } from '../discover/unwanted-path.ts'
 import { nodeIndexCache } from './node-index-cache.ts'
 import { planOperations } from '../plan/plan-operations.ts'
@@ -18,6 +19,8 @@ import { operationsToRetry } from '../plan/operations-to-retry.ts'
 import type { PinnedBundle } from '../plan/pinned-bundle.ts'
 
 export type DiscoveryStageDeps = DiscoveryDeps & {
+  /** What no run is worked on in. */
+  leaveOut: Pick<DiscoveryFilters, 'exclude' | 'maxFileBytes'>
   ledger: Pick<Ledger, 'cancel' | 'getRun' | 'listOperations' | 'move' | 'plan'>
   objects: ObjectStore
   blobs: BlobStore
@@ -58,7 +61,7 @@ async function discoverRun(run: Run, deps: DiscoveryStageDeps, signal: AbortSign
   const { paths = [], languages = [], nodeKinds = [] } = run.request
   const input = {
     files: snapshot.files,
-    filters: { paths, languages, nodeKinds },
+    filters: { ...deps.leaveOut, paths, languages, nodeKinds },
     read: (hash: string) => deps.blobs.get(run.projectId, hash),
     cache: nodeIndexCache(deps.objects, run.projectId),
   }

@@ -1,0 +1,61 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { loadSettings } from '#settings/load-settings.ts'
+import { readCliConfig } from '../config.ts'
+import { buildProgram } from '../program.ts'
+
+let dir = ''
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'remora-config-'))
+})
+afterEach(() => rm(dir, { recursive: true }))
+
+async function config(args: readonly string[], own: Record<string, string> = {}) {
+  const said = { out: '', err: '', code: 0 }
+  const io = {
+    out: (text: string) => void (said.out += text),
+    err: (text: string) => void (said.err += text),
+    exit: (code: number) => void (said.code = code),
+  }
+  const { env, path, given } = loadSettings(own, dir)
+  const signal = new AbortController().signal
+  const context = { io, config: readCliConfig(env, { path, given, own }), signal, terminal: undefined, colored: false }
+  await buildProgram({ ...context, cwd: dir }).parseAsync(['config', ...args], { from: 'user' })
+  return said
+}
+
+describe('remora config', () => {
+  it('prints what counts as a settings file, each value with where it comes from', async () => {
+    await writeFile(join(dir, 'remora.yaml'), 'execution:\n  concurrency: 4\ndiscovery: { exclude: [vendor] }\n')
+    const { out, err } = await config([], { REMORA_S3_BUCKET: 'mine' })
+    expect(out).toMatch(/concurrency: 4 +# remora\.yaml:2/)
+    expect(out).toMatch(/bucket: mine +# REMORA_S3_BUCKET/)
+    expect(out).toMatch(/paths: \[\] +# default/)
+    expect(parse(out)).toMatchObject({
+      discovery: { exclude: ['vendor'] },
+      execution: { concurrency: 4 },
+      api: { port: 8420 },
+    })
+    expect(err).toBe('')
+  })
+
+  it('warns of what has no effect, of a variable nobody knows, and of a server that does not answer, and goes on', async () => {
+    await writeFile(join(dir, 'remora.yaml'), 'sandbox: { memory_mb: 100 }\n')
+    const own = { REMORA_MODEL_URL: 'x', REMORA_MODEL_URLS: 'http://me:secret@127.0.0.1:1/v1' }
+    const { out, code } = await config(['--json'], own)
+    expect(code).toBe(0)
+    expect(out).not.toContain('secret')
+    expect(JSON.parse(out)).toMatchObject({
+      file: 'remora.yaml',
+      model: { kind: 'servers' },
+      warnings: [
+        { code: 'CONFIG_005' },
+        { code: 'CONFIG_004', message: expect.stringContaining('did you mean REMORA_MODEL_URLS?') },
+        { code: 'CONFIG_004', message: expect.stringContaining('remora.yaml:1: sandbox.memory_mb') },
+      ],
+    })
+  })
+})

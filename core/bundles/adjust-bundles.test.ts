@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { BundleFile } from '#domain/agent-bundle.ts'
+import { adjustBundles, type BundleChoices } from './adjust-bundles.ts'
+
+const file = BundleFile.parse({
+  name: 'probe',
+  description: 'Probes.',
+  node_kinds: ['function'],
+  languages: ['python'],
+  initial_context: { system_prompt: 'a', node_context: 'b' },
+  settings: { style: { enum: ['google', 'numpy'], default: 'google' } },
+  tools: [{ builtin: 'submit_result' }],
+  limits: { max_turns: 12, timeout_s: 60 },
+})
+const loaded = new Map([['probe', { bundle: { file, tools: [], scripts: {}, hostInputs: {} }, warnings: [] }]])
+const none: BundleChoices = { mapping: {}, settings: {}, maxTurns: undefined, maxTimeoutS: undefined }
+const adjusted = (choices: Partial<BundleChoices>) =>
+  adjustBundles(loaded, { ...none, ...choices }).get('probe')?.bundle.file
+
+describe('adjustBundles', () => {
+  it('leaves bundles as they are when nothing was chosen', () => {
+    expect(adjustBundles(loaded, none)).toEqual(loaded)
+  })
+
+  it('gives a bundle its kinds, its priority, its settings and the lower of two limits', () => {
+    const choices = {
+      mapping: { probe: { node_kinds: ['class'], priority: 1 } },
+      settings: { probe: { style: 'numpy' } },
+    }
+    expect(adjusted({ ...choices, maxTurns: 3, maxTimeoutS: 90 })).toMatchObject({
+      node_kinds: ['class'],
+      priority: 1,
+      settings: { style: { default: 'numpy' } },
+      limits: { max_turns: 3, timeout_s: 60 },
+    })
+  })
+
+  it('refuses a bundle that is not there, and a value a setting does not take', () => {
+    const unknown = expect.objectContaining({ code: 'CONFIG_004', message: expect.stringContaining('linter') })
+    expect(() => adjusted({ mapping: { linter: { priority: 1 } } })).toThrow(unknown)
+    expect(() => adjusted({ settings: { probe: { style: 'own' } } })).toThrow(
+      expect.objectContaining({ code: 'CONFIG_003' }),
+    )
+  })
+})

@@ -1,0 +1,77 @@
+import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { effectiveSettings, loadSettings } from './load-settings.ts'
+
+let dir = ''
+let inside = ''
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'remora-settings-'))
+  inside = join(dir, 'a', 'b')
+  await mkdir(inside, { recursive: true })
+})
+afterEach(() => rm(dir, { recursive: true }))
+
+const write = async (text: string, name = 'remora.yaml') => {
+  await writeFile(join(dir, name), text)
+  return join(dir, name)
+}
+
+describe('settings', () => {
+  it('are found upwards, and become the variables the services read', async () => {
+    const path = await write(
+      'agents: { dir: my-agents }\nexecution: { concurrency: 4 }\nmodel: { pool: [{ url: "http://a/v1" }, { url: "http://b/v1" }] }\ndiscovery: { exclude: [vendor, "*.pb.py"] }\n',
+    )
+    const settings = loadSettings({ HOME: '/home/me' }, inside)
+    expect(settings.path).toBe(path)
+    expect(settings.env).toEqual({
+      HOME: '/home/me',
+      REMORA_AGENTS_DIR: join(dir, 'my-agents'),
+      REMORA_WORKER_SLOTS: '4',
+      REMORA_MODEL_URLS: 'http://a/v1,http://b/v1',
+      REMORA_DISCOVERY_EXCLUDE: 'vendor,*.pb.py',
+    })
+  })
+
+  it('give way to the environment, in which an empty variable is none', async () => {
+    await write('execution: { concurrency: 4, max_turns: 3 }\n')
+    const env = { REMORA_WORKER_SLOTS: '9', REMORA_MAX_TURNS: '' }
+    const settings = loadSettings(env, inside)
+    expect(settings.env).toEqual({ REMORA_WORKER_SLOTS: '9', REMORA_MAX_TURNS: '3' })
+    const sources = effectiveSettings(settings, env).map(({ setting, source, value }) => ({
+      key: setting.path.join('.'),
+      source,
+      value,
+    }))
+    expect(sources).toContainEqual({
+      key: 'execution.concurrency',
+      value: '9',
+      source: { kind: 'environment', variable: 'REMORA_WORKER_SLOTS' },
+    })
+    expect(sources).toContainEqual({ key: 'execution.max_turns', value: 3, source: { kind: 'file', line: 1 } })
+    expect(sources).toContainEqual({ key: 'api.port', value: 8420, source: { kind: 'default' } })
+  })
+
+  it('say that the rehearsal model plays, also beside servers', async () => {
+    await write('model: { pool: [{ url: "http://a/v1" }], default: rehearsal }\n')
+    expect(loadSettings({}, dir).env).toEqual({ REMORA_MODEL_URLS: 'rehearsal' })
+    await write('model: { pool: [{ url: "http://a/v1" }], default: gemma }\n')
+    expect(loadSettings({}, dir).env).toEqual({ REMORA_MODEL_URLS: 'http://a/v1', REMORA_MODEL: 'gemma' })
+  })
+
+  it('can be named, and are missed when they are not there', async () => {
+    const path = await write('api: { port: 1 }\n', 'other.yaml')
+    expect(loadSettings({ REMORA_CONFIG: '../../other.yaml' }, inside).path).toBe(path)
+    const missing = () => loadSettings({ REMORA_CONFIG: 'none.yaml' }, inside)
+    expect(missing).toThrow(expect.objectContaining({ code: 'CONFIG_001' }))
+  })
+
+  it.runIf(process.getuid?.() === 0)('of another user count only when they are named', async () => {
+    const path = await write('api: { port: 1 }\n')
+    await chown(path, 12_345, 12_345)
+    const reached = () => loadSettings({}, inside)
+    expect(reached).toThrow(expect.objectContaining({ code: 'CONFIG_003' }))
+    expect(loadSettings({ REMORA_CONFIG: path }, inside).env).toMatchObject({ REMORA_API_PORT: '1' })
+  })
+})

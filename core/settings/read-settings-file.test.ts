@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { readSettingsFile } from './read-settings-file.ts'
+
+const read = (source: string) =>
+  readSettingsFile('remora.yaml', source).map(({ setting, value, line }) => [setting.path.join('.'), value, line])
+
+describe('a settings file', () => {
+  it('gives what it sets, each with its line', () => {
+    const source = '# mine\nexecution:\n  concurrency: 4\n\nagents:\n  settings: { docstring: { style: google } }\n'
+    expect(read(source)).toEqual([
+      ['agents.settings', { docstring: { style: 'google' } }, 6],
+      ['execution.concurrency', 4, 3],
+    ])
+  })
+
+  it.each(['', '# nothing yet\n', 'discovery:\n  # paths: []\nmodel:\n'])('may be empty, or comments: %j', (source) => {
+    expect(read(source)).toEqual([])
+  })
+
+  it.each([
+    ['a: [1\nb: 2\n', 'CONFIG_002', /remora\.yaml:2:\d+: /],
+    ['- a\n', 'CONFIG_003', /remora\.yaml:1: the file: /],
+    ['execution:\n  concurrency: lots\n', 'CONFIG_003', /remora\.yaml:2: execution\.concurrency: .*number/],
+    ['execution: 5\n', 'CONFIG_003', /remora\.yaml:1: execution: /],
+    ['discovery:\n  exclude: ["a,b"]\n', 'CONFIG_003', /discovery\.exclude: .*comma/],
+    ['storage:\n  redis_url: redis://me:pw@host:1\n', 'CONFIG_003', /storage\.redis_url: .*environment/],
+    ['model:\n  pool: [{ url: "http://me:pw@host/v1" }]\n', 'CONFIG_003', /model\.pool\.0\.url: .*environment/],
+    ['execution:\n  concurency: 2\n', 'CONFIG_004', /remora\.yaml:2: .*did you mean concurrency\?/],
+    ['discvery: {}\n', 'CONFIG_004', /remora\.yaml:1: .*did you mean discovery\?/],
+    ['api:\n  colour: red\n', 'CONFIG_004', /api\.colour: known are host, port/],
+    ['agents:\n  mapping: { lint: { node_kind: [file] } }\n', 'CONFIG_004', /did you mean node_kinds\?/],
+    ['model:\n  pool: [{ uri: "http://host/v1" }]\n', 'CONFIG_003', /did you mean url\?/],
+  ])('is refused with its lines and what was meant: %j', (source, code, message) => {
+    expect(() => read(source)).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }))
+  })
+
+  it('is told all of its faults at once', () => {
+    const source = 'execution:\n  concurrency: 0\n  concurency: 2\napi: { port: 99999 }\n'
+    expect(() => read(source)).toThrow(/:2: .*:3: .*:4: |:4: .*:2: .*:3: |:2: .*:4: /)
+  })
+})

@@ -1,0 +1,207 @@
+import { isAbsolute, resolve } from 'node:path'
+import { z } from 'zod'
+import { NodeKind } from '#domain/code-node.ts'
+import { faultOfGlobs } from '#domain/path-globs.ts'
+import { ErrorPolicyName } from '#domain/run.ts'
+import { RedisUrl } from '#platform/redis-url.ts'
+import { setting } from './setting.ts'
+
+const name = z.string().min(1).max(256)
+const seconds = (least: number) => z.int().min(least)
+const section = <Shape extends z.ZodRawShape>(shape: Shape) => z.strictObject(shape).optional()
+
+/** Globs without a comma, which separates them in a variable. */
+const Globs = z.array(z.string().min(1).max(1024)).superRefine((globs, context) => {
+  const fault = faultOfGlobs(globs)
+  if (fault !== undefined) context.addIssue(fault)
+  if (globs.some((glob) => glob.includes(','))) context.addIssue('write a pattern with a comma as several patterns')
+})
+
+/** Secrets come from the environment alone. */
+const withoutSecret = (text: string) => !URL.canParse(text) || new URL(text).password === ''
+const secretFault = 'holds a password: secrets are set in the environment only'
+const ServerUrl = z.url({ protocol: /^https?$/ }).refine(withoutSecret, secretFault)
+
+const Scalar = z.union([z.string(), z.number(), z.boolean()])
+const Mapping = z.strictObject({
+  node_kinds: z.array(NodeKind).min(1).optional(),
+  priority: z.int().min(0).max(99).optional(),
+})
+const Server = z.strictObject({
+  url: ServerUrl,
+  models: z.array(name).optional(),
+  max_in_flight: z.int().min(1).optional(),
+})
+
+const discovery = section({
+  paths: setting(Globs, {
+    about: 'files a run works on, unless it names others; none: all',
+    fallback: [],
+    env: 'REMORA_PATHS',
+  }),
+  languages: setting(z.array(name), {
+    about: 'languages a run works on; none: all',
+    fallback: [],
+    env: 'REMORA_LANGUAGES',
+  }),
+  exclude: setting(Globs, {
+    about: 'files and folders that are never worked on',
+    fallback: [],
+    env: 'REMORA_DISCOVERY_EXCLUDE',
+  }),
+  max_file_bytes: setting(z.int().min(1).max(64_000_000), {
+    about: 'larger files are passed over',
+    fallback: 1_000_000,
+    env: 'REMORA_MAX_FILE_BYTES',
+  }),
+  workers: setting(z.int().min(0).max(256), {
+    about: 'parsing threads; 0: one per core',
+    fallback: 0,
+    env: 'REMORA_DISCOVERY_THREADS',
+  }),
+  query_pack: setting(z.literal('default'), {
+    about: 'the pack of each language',
+    fallback: 'default',
+    unserved: 'there is one pack for each language; REMORA_QUERIES_DIR puts your own before them',
+  }),
+})
+
+const agents = section({
+  dir: setting(name, {
+    about: 'the folder of the bundles, from the folder of this file',
+    fallback: null,
+    env: 'REMORA_AGENTS_DIR',
+    say: (value, dir) => (isAbsolute(value) ? value : resolve(dir, value)),
+  }),
+  mapping: setting(z.record(name, Mapping), {
+    about: 'what a bundle takes instead of what it says itself: `node_kinds`, `priority`',
+    fallback: {},
+    env: 'REMORA_AGENTS_MAPPING',
+  }),
+  settings: setting(z.record(name, z.record(name, Scalar)), {
+    about: "values for a bundle's own settings",
+    fallback: {},
+    env: 'REMORA_AGENTS_SETTINGS',
+  }),
+})
+
+const execution = section({
+  concurrency: setting(z.int().min(1).max(4096), {
+    about: 'requests to each model server at once, per worker',
+    fallback: 16,
+    env: 'REMORA_WORKER_SLOTS',
+  }),
+  error_policy: setting(ErrorPolicyName, {
+    about: 'of runs that name none: `continue`, `skip_downstream` or `stop_run`',
+    fallback: 'skip_downstream',
+    env: 'REMORA_ERROR_POLICY',
+  }),
+  timeout_s: setting(z.number().positive().max(86_400), {
+    about: "the most an attempt may take, whatever its bundle's limit",
+    fallback: null,
+    env: 'REMORA_MAX_TIMEOUT_S',
+  }),
+  max_turns: setting(z.int().min(1).max(200), {
+    about: "the most turns of an attempt, whatever its bundle's limit",
+    fallback: null,
+    env: 'REMORA_MAX_TURNS',
+  }),
+})
+
+const rehearsal = 'rehearsal'
+const later = 'comes with the model pool’s own settings'
+const model = section({
+  pool: setting(z.array(Server).min(1), {
+    about: 'model servers, each a `url` with its `/v1`',
+    fallback: null,
+    env: 'REMORA_MODEL_URLS',
+    say: (servers) => servers.map(({ url }) => url).join(','),
+    isSaidBy: (text) => text !== rehearsal,
+  }),
+  default: setting(name, {
+    about:
+      "`rehearsal`, or the model's name on the servers; none: the first they offer, without servers the rehearsal model",
+    fallback: null,
+    variables: ['REMORA_MODEL', 'REMORA_MODEL_URLS'],
+    toEnv: (value) => (value === rehearsal ? { REMORA_MODEL_URLS: value } : { REMORA_MODEL: value }),
+    isSaidBy: (text) => text === rehearsal || !text.includes('://'),
+  }),
+  request: section({
+    temperature: setting(z.number().min(0).max(2), {
+      about: 'of every request',
+      fallback: 0,
+      env: 'REMORA_MODEL_TEMPERATURE',
+    }),
+    max_tokens: setting(z.int().min(1), { about: 'of a reply', fallback: 512, unserved: 'each bundle says its own' }),
+    tool_choice: setting(z.enum(['required', 'auto']), {
+      about: 'of a request',
+      fallback: 'required',
+      unserved: later,
+    }),
+    tool_guide: setting(z.boolean(), { about: 'tools told in the prompt, too', fallback: false, unserved: later }),
+  }),
+  roles: setting(z.partialRecord(z.enum(['worker', 'conductor', 'watcher', 'terminal', 'researcher']), name), {
+    about: 'a model for each role',
+    fallback: {},
+    unserved: 'workers are the only role there is',
+  }),
+})
+
+const storage = section({
+  redis_url: setting(z.union([z.literal(''), RedisUrl]).refine(withoutSecret, secretFault), {
+    about: 'of the services; `remora up` and `run` bring their own',
+    fallback: '',
+    env: 'REMORA_REDIS_URL',
+  }),
+  s3: section({
+    endpoint: setting(z.union([z.literal(''), ServerUrl]), {
+      about: 'of the services; empty: AWS',
+      fallback: '',
+      env: 'REMORA_S3_ENDPOINT',
+    }),
+    bucket: setting(z.string().min(3), { about: 'it must exist', fallback: 'remora', env: 'REMORA_S3_BUCKET' }),
+    region: setting(name, { about: 'of the bucket', fallback: 'us-east-1', env: 'REMORA_S3_REGION' }),
+  }),
+})
+
+const day = 86_400
+const api = section({
+  host: setting(name, { about: 'where the API listens', fallback: '127.0.0.1', env: 'REMORA_API_HOST' }),
+  port: setting(z.int().min(0).max(65_535), { about: '0: any free one', fallback: 8420, env: 'REMORA_API_PORT' }),
+})
+
+/** `remora.yaml` as people write it (contract.md §5). Everything may be left out. */
+export const SettingsFile = z.strictObject({
+  discovery,
+  agents,
+  execution,
+  model,
+  storage,
+  api,
+  events: section({
+    retention_s: setting(seconds(60), {
+      about: 'an ended run is forgotten after so long',
+      fallback: 7 * day,
+      env: 'REMORA_RETENTION_S',
+    }),
+    max_inline_bytes: setting(seconds(1), { about: 'of an event', fallback: 16_384, unserved: 'events stay whole' }),
+  }),
+  workspaces: section({
+    retention_s: setting(seconds(7200), {
+      about: 'objects put within so long are never collected',
+      fallback: day,
+      env: 'REMORA_COLLECT_GRACE_S',
+    }),
+  }),
+  sandbox: section({
+    runtime: setting(name, { about: 'of programs', fallback: 'auto', unserved: 'no bundle runs programs yet' }),
+    network: setting(z.boolean(), { about: 'for programs', fallback: false, unserved: 'no bundle runs programs yet' }),
+    memory_mb: setting(seconds(1), { about: 'of programs', fallback: 512, unserved: 'no bundle runs programs yet' }),
+    timeout_s: setting(seconds(1), { about: 'of programs', fallback: 60, unserved: 'no bundle runs programs yet' }),
+  }),
+  llm_log: section({
+    enabled: setting(z.boolean(), { about: 'keep conversations', fallback: true, unserved: 'they are always kept' }),
+    include_full_prompts: setting(z.boolean(), { about: 'whole', fallback: true, unserved: 'they are always kept' }),
+  }),
+})
+export type SettingsFile = z.infer<typeof SettingsFile>
