@@ -18,25 +18,34 @@ const ModelServers = z
   .optional()
 
 const count = z.coerce.number().int()
-const shape = {
-  REMORA_AGENTS_DIR: text,
-  REMORA_API_PORT: Port.default(8420),
-  REMORA_PATHS: CommaList.prefault(''),
-  REMORA_LANGUAGES: CommaList.prefault(''),
-  REMORA_ERROR_POLICY: ErrorPolicyName.optional(),
-  REMORA_DISCOVERY_EXCLUDE: CommaList.prefault(''),
-  REMORA_DISCOVERY_THREADS: count.min(0).max(256).default(0),
-  REMORA_MAX_FILE_BYTES: count.min(1).default(1_000_000),
-  REMORA_API_URL: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
-  REMORA_TOKEN: text,
-  REMORA_DATA_DIR: z.string().min(1).default('.remora'),
-  REMORA_LOG_LEVEL: LogLevelName.default('info'),
-  REMORA_MODEL: text,
-  REMORA_MODEL_URLS: ModelServers,
-  REMORA_MODEL_API_KEY: text,
-  NO_COLOR: text,
-  FORCE_COLOR: text,
-  TERM: text,
+export const cliEnv = {
+  REMORA_AGENTS_DIR: text.describe('the folder of the bundles; without it those that come with Remora'),
+  REMORA_API_PORT: Port.default(8420).describe('of `remora up`'),
+  REMORA_PATHS: CommaList.prefault('').describe(
+    'globs or folders a run works on that names none itself, separated by commas',
+  ),
+  REMORA_LANGUAGES: CommaList.prefault('').describe('languages a run works on, separated by commas'),
+  REMORA_ERROR_POLICY: ErrorPolicyName.optional().describe('of runs that name none'),
+  REMORA_DISCOVERY_EXCLUDE: CommaList.prefault('').describe('as for discovery'),
+  REMORA_DISCOVERY_THREADS: count.min(0).max(256).default(0).describe('as for discovery'),
+  REMORA_MAX_FILE_BYTES: count.min(1).default(1_000_000).describe('as for discovery'),
+  REMORA_API_URL: z
+    .union([z.literal(''), z.url({ protocol: /^https?$/ })])
+    .default('')
+    .describe('use a running service instead of an embedded stack'),
+  REMORA_TOKEN: text.describe('secret: of that service, or for the stack that is started'),
+  REMORA_DATA_DIR: z
+    .string()
+    .min(1)
+    .default('.remora')
+    .describe("where the embedded stack keeps Redis' file, objects and its log; made if missing"),
+  REMORA_LOG_LEVEL: LogLevelName.default('info').describe("of the embedded stack's log"),
+  REMORA_MODEL: text.describe("the model's name, for the workers of the embedded stack"),
+  REMORA_MODEL_URLS: ModelServers.describe('as for the worker; without it the rehearsal model'),
+  REMORA_MODEL_API_KEY: text.describe('secret: for the workers of the embedded stack'),
+  NO_COLOR: text.describe('any value but an empty one: no colours; so does `TERM=dumb`'),
+  FORCE_COLOR: text.describe('any value but an empty one and `0`: colours in a pipe too; `NO_COLOR` wins'),
+  TERM: text.describe('`dumb`: no colours'),
 }
 
 export type CliConfig = {
@@ -74,7 +83,7 @@ export function readCliConfig(
   env: Env,
   settings: CliConfig['settings'] = { path: undefined, given: [], own: env },
 ): CliConfig {
-  const values = readEnv(shape, env)
+  const values = readEnv(cliEnv, env)
   const redisUrl = env['REMORA_REDIS_URL'] ?? ''
   return {
     apiUrl: given(values.REMORA_API_URL)?.replace(/\/+$/, ''),

@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander'
+import { asAppError, type AppError } from '#domain/error.ts'
 import type { CommandIo } from './command-io.ts'
 import { loadSettings } from '#settings/load-settings.ts'
 import { readCliConfig, type CliConfig } from './config.ts'
@@ -40,14 +41,14 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 /** The settings that count; with `fault` when they are wrong, and none of them counts. */
-function readSettings(args: readonly string[]): { config: CliConfig; fault?: unknown } {
+function readSettings(args: readonly string[]): { config: CliConfig; fault?: AppError } {
   const named = fileOfConfigFlag(args)
   const own = named === undefined ? process.env : { ...process.env, REMORA_CONFIG: named }
   try {
     const { env, path, given } = loadSettings(own, process.cwd())
     return { config: readCliConfig(env, { path, given, own }) }
-  } catch (fault) {
-    return { config: readCliConfig({}), fault }
+  } catch (error) {
+    return { config: readCliConfig({}), fault: asAppError(error, 'CONFIG_003') }
   }
 }
 

@@ -35,14 +35,23 @@ const GivenText = z
 
 /** What every service needs to reach Redis and the object store (contract.md §5). */
 export const storageEnv = {
-  REMORA_REDIS_URL: RedisUrl.default('redis://127.0.0.1:6379'),
-  REMORA_S3_ENDPOINT: z.union([z.literal(''), z.url()]).default(''),
-  REMORA_S3_BUCKET: z.string().min(3).default('remora'),
-  REMORA_S3_REGION: z.string().min(1).default('us-east-1'),
-  AWS_ACCESS_KEY_ID: GivenText,
-  AWS_SECRET_ACCESS_KEY: GivenText,
-  AWS_SESSION_TOKEN: GivenText,
-  REMORA_LOG_LEVEL: LogLevelName.default('info'),
+  REMORA_REDIS_URL: RedisUrl.default('redis://127.0.0.1:6379').describe(
+    'Redis ≥ 7 or Valkey, one server or a cluster; set `maxmemory`, `maxmemory-policy noeviction` and `appendonly yes`',
+  ),
+  REMORA_S3_ENDPOINT: z
+    .union([z.literal(''), z.url()])
+    .default('')
+    .describe('an S3-compatible server; empty: AWS'),
+  REMORA_S3_BUCKET: z.string().min(3).default('remora').describe('it must exist'),
+  REMORA_S3_REGION: z.string().min(1).default('us-east-1').describe('of the bucket'),
+  AWS_ACCESS_KEY_ID: GivenText.describe('of the object store; without keys they are found as the AWS SDK finds them'),
+  AWS_SECRET_ACCESS_KEY: GivenText.describe('secret'),
+  AWS_SESSION_TOKEN: GivenText.describe(
+    'secret; belongs to temporary keys, which are not renewed: for keys that change leave all three empty',
+  ),
+  REMORA_LOG_LEVEL: LogLevelName.default('info').describe(
+    '`debug`, `info`, `warn`, `error`, `silent`; JSON lines on stderr',
+  ),
 }
 
 export type StorageConfig = {

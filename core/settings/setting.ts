@@ -51,7 +51,7 @@ export function setting<S extends z.ZodType>(schema: S, given: MetaGiven<z.outpu
 
 function plainText(value: unknown): string {
   if (Array.isArray(value)) return value.join(',')
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 export type Setting = SettingMeta & { path: readonly string[] }

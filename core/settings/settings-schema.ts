@@ -112,7 +112,7 @@ const rehearsal = 'rehearsal'
 const later = 'comes with the model pool’s own settings'
 const model = section({
   pool: setting(z.array(Server).min(1), {
-    about: 'model servers, each a `url` with its `/v1`',
+    about: 'model servers, each a `url` with its `/v1` (`models` and `max_in_flight` of one have no effect yet)',
     fallback: null,
     env: 'REMORA_MODEL_URLS',
     say: (servers) => servers.map(({ url }) => url).join(','),

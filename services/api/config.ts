@@ -27,18 +27,29 @@ export type ApiConfig = {
   namespace?: string
 }
 
-const apiEnv = {
+export const apiEnv = {
   ...storageEnv,
-  REMORA_TOKEN: z.string().min(16, 'at least 16 characters'),
-  REMORA_API_HOST: z.string().min(1).default('127.0.0.1'),
-  REMORA_API_PORT: Port.default(8420),
-  REMORA_AGENTS_DIR: z.string().min(1).default('agents'),
+  REMORA_TOKEN: z
+    .string()
+    .min(16, 'at least 16 characters')
+    .describe('secret: the bearer token, at least 16 characters'),
+  REMORA_API_HOST: z.string().min(1).default('127.0.0.1').describe('where it listens'),
+  REMORA_API_PORT: Port.default(8420).describe('0 takes a free port'),
+  REMORA_AGENTS_DIR: z.string().min(1).default('agents').describe('the folder whose bundles a request may name'),
   REMORA_MAX_UPLOAD_BYTES: z.coerce
     .number()
     .int()
     .min(1)
-    .default(1024 * 1024 * 1024),
-  REMORA_REDIS_MEMORY_SHARE: z.coerce.number().gt(0).max(1).default(0.8),
+    .default(1024 * 1024 * 1024)
+    .describe('larger archives are refused (INTAKE_003)'),
+  REMORA_REDIS_MEMORY_SHARE: z.coerce
+    .number()
+    .gt(0)
+    .max(1)
+    .default(0.8)
+    .describe(
+      "above this share of Redis' memory (more than 0, at most 1) no run and no retry is accepted (503 STORE_001)",
+    ),
 }
 
 /** The service's part of the environment. CONFIG_003 names every variable that is missing or wrong. */

@@ -39,36 +39,88 @@ const daySeconds = 86_400
 /** A stage computes for longer between two looks at its lock than an operation does. */
 const leastLockMs = 10_000
 
-const discoveryEnv = {
+export const discoveryEnv = {
   ...storageEnv,
-  REMORA_AGENTS_DIR: z.string().min(1).default('agents'),
-  REMORA_AGENTS_MAPPING: JsonText.pipe(BundleMapping).prefault('{}'),
-  REMORA_AGENTS_SETTINGS: JsonText.pipe(BundleSettings).prefault('{}'),
-  REMORA_MAX_TURNS: z.coerce.number().int().min(1).optional(),
-  REMORA_MAX_TIMEOUT_S: z.coerce.number().positive().optional(),
+  REMORA_AGENTS_DIR: z
+    .string()
+    .min(1)
+    .default('agents')
+    .describe('bundles are loaded and checked at start (AGENT_001)'),
+  REMORA_AGENTS_MAPPING: JsonText.pipe(BundleMapping)
+    .prefault('{}')
+    .describe('JSON: per bundle `node_kinds` and `priority` instead of its own'),
+  REMORA_AGENTS_SETTINGS: JsonText.pipe(BundleSettings)
+    .prefault('{}')
+    .describe('JSON: per bundle values for its settings'),
+  REMORA_MAX_TURNS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .optional()
+    .describe("the most turns of an attempt, whatever its bundle's limit"),
+  REMORA_MAX_TIMEOUT_S: z.coerce
+    .number()
+    .positive()
+    .optional()
+    .describe("the most seconds of an attempt, whatever its bundle's limit"),
   REMORA_DISCOVERY_EXCLUDE: CommaList.superRefine((globs, context) => {
     const fault = faultOfGlobs(globs)
     if (fault !== undefined) context.addIssue(fault)
-  }).prefault(''),
-  REMORA_MAX_FILE_BYTES: z.coerce.number().int().min(1).max(64_000_000).default(1_000_000),
-  REMORA_QUERIES_DIR: z.string().optional(),
+  })
+    .prefault('')
+    .describe('globs or folders that are never worked on, separated by commas'),
+  REMORA_MAX_FILE_BYTES: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(64_000_000)
+    .default(1_000_000)
+    .describe('larger files are passed over'),
+  REMORA_QUERIES_DIR: z.string().optional().describe('query packs that go before the built-in ones, per language'),
   /** 0: one per core. */
-  REMORA_DISCOVERY_THREADS: z.coerce.number().int().min(0).max(256).default(0),
-  REMORA_DISCOVERY_HEALTH_PORT: Port.default(8422),
-  REMORA_LEASE_MS: z.coerce.number().int().min(1000).default(30_000),
+  REMORA_DISCOVERY_THREADS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(256)
+    .default(0)
+    .describe('parsing threads; 0: one per core'),
+  REMORA_DISCOVERY_HEALTH_PORT: Port.default(8422).describe('`/healthz`, `/readyz`'),
+  REMORA_LEASE_MS: z.coerce
+    .number()
+    .int()
+    .min(1000)
+    .default(30_000)
+    .describe(
+      'how long a process may be silent before its snapshot or discovery goes to another; at least 10 s here. The same on all workers and discoveries',
+    ),
   REMORA_BLOB_CACHE_BYTES: z.coerce
     .number()
     .int()
     .min(1)
-    .default(128 * 1024 * 1024),
+    .default(128 * 1024 * 1024)
+    .describe('contents kept in memory'),
   REMORA_RETENTION_S: z.coerce
     .number()
     .int()
     .min(60)
-    .default(7 * daySeconds),
-  REMORA_HOUSEKEEPING_S: z.coerce.number().int().min(0).default(600),
+    .default(7 * daySeconds)
+    .describe('an ended run is forgotten after so many seconds'),
+  REMORA_HOUSEKEEPING_S: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(600)
+    .describe(
+      'how often ended runs are looked for; 0: this process does not. Unreferenced objects are collected at most once an hour, by one process at a time',
+    ),
   /** At least twice the hour for which a process counts on a blob it has put (core/objects/blob-store.ts). */
-  REMORA_COLLECT_GRACE_S: z.coerce.number().int().min(7200).default(daySeconds),
+  REMORA_COLLECT_GRACE_S: z.coerce
+    .number()
+    .int()
+    .min(7200)
+    .default(daySeconds)
+    .describe('an object put within so many seconds is never collected; it must be longer than the longest run'),
 }
 
 /** The service's part of the environment. CONFIG_003 names every variable that is missing or wrong. */

@@ -9,17 +9,17 @@ const SharesText = z
   .transform((text) => Object.fromEntries(text.split(',').filter(Boolean).map(nameAndShare)))
   .pipe(FaultShares)
 
-const variables = {
-  REMORA_REHEARSAL_HOST: z.string().min(1).default('127.0.0.1'),
-  REMORA_REHEARSAL_PORT: Port.default(8421),
-  REMORA_REHEARSAL_LATENCY_MS: z.coerce.number().min(0).default(0),
-  REMORA_REHEARSAL_FAULTS: SharesText.default({}),
-  REMORA_REHEARSAL_SEED: z.coerce.number().int().min(0).default(1),
+export const rehearsalEnv = {
+  REMORA_REHEARSAL_HOST: z.string().min(1).default('127.0.0.1').describe('where it listens'),
+  REMORA_REHEARSAL_PORT: Port.default(8421).describe('0 takes a free port'),
+  REMORA_REHEARSAL_LATENCY_MS: z.coerce.number().min(0).default(0).describe('added to every reply'),
+  REMORA_REHEARSAL_FAULTS: SharesText.default({}).describe('shares of injected faults, `429:0.05,hang:0.01`'),
+  REMORA_REHEARSAL_SEED: z.coerce.number().int().min(0).default(1).describe('of the faults'),
 }
 
 /** CONFIG_003 names every bad variable in one error. */
 export function parseConfig(env: Env): Required<RehearsalOptions> {
-  const read = readEnv(variables, env)
+  const read = readEnv(rehearsalEnv, env)
   return {
     host: read.REMORA_REHEARSAL_HOST,
     port: read.REMORA_REHEARSAL_PORT,

@@ -35,28 +35,42 @@ const rehearsalModel = 'rehearsal'
 /** Where the rehearsal service listens unless it is told otherwise. */
 const rehearsalUrl = 'http://127.0.0.1:8421/v1'
 
-const workerEnv = {
+export const workerEnv = {
   ...storageEnv,
   REMORA_WORKER_ID: z
     .string()
     .regex(/^[\w.-]{1,64}$/)
-    .optional(),
-  REMORA_WORKER_SLOTS: count.max(4096).default(16),
-  REMORA_WORKER_SCRIPT_PROCESSES: count.max(64).default(2),
-  REMORA_WORKER_HEALTH_PORT: Port.default(8423),
-  REMORA_MODEL: z.string().min(1).optional(),
+    .optional()
+    .describe("its name in events and logs, unlike every other worker's; without one `worker-<host>-<pid>-<random>`"),
+  REMORA_WORKER_SLOTS: count
+    .max(4096)
+    .default(16)
+    .describe(
+      'requests to each model server at once; three times as many operations are open, so that a model is not idle while some are set up or proved',
+    ),
+  REMORA_WORKER_SCRIPT_PROCESSES: count.max(64).default(2).describe('sandbox processes for tool scripts'),
+  REMORA_WORKER_HEALTH_PORT: Port.default(8423).describe('`/healthz`, `/readyz`'),
+  REMORA_MODEL: z.string().min(1).optional().describe("the model's name; without one the first that is offered"),
   REMORA_MODEL_URLS: z
     .string()
     .default(rehearsalModel)
     .transform((text) => (text === rehearsalModel ? rehearsalUrl : text))
     .pipe(CommaList)
-    .pipe(z.array(z.url()).min(1)),
-  REMORA_MODEL_API_KEY: z.string().optional(),
-  REMORA_MODEL_TEMPERATURE: z.coerce.number().min(0).max(2).default(0),
-  REMORA_MODEL_RETRY_BUDGET_MS: count.default(20_000),
-  REMORA_BLOB_CACHE_BYTES: count.default(256 * 1024 * 1024),
-  REMORA_DRAIN_MS: count.default(20_000),
-  REMORA_LEASE_MS: count.min(1000).default(30_000),
+    .pipe(z.array(z.url()).min(1))
+    .describe('OpenAI-compatible servers, separated by commas; `rehearsal` is the rehearsal service on its usual port'),
+  REMORA_MODEL_API_KEY: z.string().optional().describe('secret'),
+  REMORA_MODEL_TEMPERATURE: z.coerce.number().min(0).max(2).default(0).describe('of every request'),
+  REMORA_MODEL_RETRY_BUDGET_MS: count.default(20_000).describe('how long a failing model request may be tried again'),
+  REMORA_BLOB_CACHE_BYTES: count.default(256 * 1024 * 1024).describe('contents kept in memory'),
+  REMORA_DRAIN_MS: count
+    .default(20_000)
+    .describe('how long operations may go on after SIGTERM; what is not done then is handed back'),
+  REMORA_LEASE_MS: count
+    .min(1000)
+    .default(30_000)
+    .describe(
+      'how long a worker may be silent before its operations go to another; the same on all workers and discoveries',
+    ),
 }
 
 /** The worker's part of the environment. CONFIG_003 names every variable that is missing or wrong. */

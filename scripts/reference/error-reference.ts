@@ -10,7 +10,7 @@ export function errorReference(): string {
     '',
     'Every error keeps its code and phase from where it is raised to the event, the operation, the API and the command',
     'line. A code never changes its meaning. *Passing* says whether the same work may succeed when it is tried again.',
-    'Made from `core/domain/error.ts` by `node scripts/write-error-reference.ts`.',
+    'Made from `core/domain/error.ts` by `node scripts/write-reference.ts`.',
     '',
     '| code | meaning | passing | HTTP status |',
     '| --- | --- | --- | --- |',

@@ -1,0 +1,8 @@
+import { configReference } from './config-reference.ts'
+import { errorReference } from './error-reference.ts'
+
+/** The pages of docs/reference, each made from the code. */
+export const references = {
+  config: configReference,
+  errors: errorReference,
+} as const

@@ -1,0 +1,33 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { openPrograms } from './program.ts'
+import { manyFunctions } from './small-source.ts'
+import { sourceFolder } from './source-folder.ts'
+
+const programs = openPrograms()
+afterAll(() => programs.end())
+
+describe('remora run in a folder with settings', () => {
+  it('works on what they leave in, with the bundles as they want them', async () => {
+    const settings = 'discovery: { exclude: [vendor] }\nagents: { mapping: { docstring: { node_kinds: [class] } } }\n'
+    const source = `${manyFunctions(2)}\n\nclass Shop:\n    open = True\n`
+    const folder = await sourceFolder({ 'remora.yaml': settings, 'shop.py': source, 'vendor/other.py': source })
+    const args = ['cli/remora.mjs', 'run', '--agents', 'docstring', '--out', 'docs.patch', '--json']
+    const run = programs.start(args, { env: {}, cwd: folder.path })
+    expect(await run.exited, run.err()).toBe(0)
+    const patch = await folder.read('docs.patch')
+    expect(patch.match(/^diff --git.*$/gm)).toEqual(['diff --git a/shop.py b/shop.py'])
+    expect(patch.match(/^\+.*"""/gm)).toHaveLength(1)
+    await folder.remove()
+  })
+
+  it('starts nothing when they are wrong, and says where', async () => {
+    const folder = await sourceFolder({ 'remora.yaml': 'execution: { concurency: 2 }\n', 'shop.py': manyFunctions(1) })
+    const run = programs.start(['cli/remora.mjs', 'run', '--agents', 'lint'], { env: {}, cwd: folder.path })
+    expect(await run.exited).toBe(1)
+    expect(run.err()).toMatch(/CONFIG_004 .*remora\.yaml:1: .*did you mean concurrency\?/)
+    await expect(folder.read('.remora/.gitignore')).rejects.toThrow()
+    const version = programs.start(['cli/remora.mjs', '--version'], { env: {}, cwd: folder.path })
+    expect(await version.exited).toBe(0)
+    await folder.remove()
+  })
+})
