@@ -43,6 +43,7 @@ export function workerEnv(stores: Env, { modelUrls, model, compileCache, setting
   return {
     ...settings,
     ...stores,
+    REMORA_CONFIG: 'none', // what its file says is among the settings
     REMORA_MODEL_URLS: modelUrls,
     REMORA_WORKER_HEALTH_PORT: '0',
     REMORA_DRAIN_MS: String(drainMs),

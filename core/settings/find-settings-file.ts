@@ -6,10 +6,11 @@ const fileName = 'remora.yaml'
 
 /**
  * The settings file: the named one (CONFIG_001 when it is not there), else the nearest `remora.yaml` from `cwd` upwards,
- * else undefined. One that another user put there decides where sources are sent: it counts only when it is named
+ * else undefined; named `none`, there is none. One that another user put there decides where sources are sent: it counts only when it is named
  * (CONFIG_003).
  */
 export function findSettingsFile(cwd: string, named: string | undefined): string | undefined {
+  if (named === 'none') return undefined
   if (named !== undefined && named !== '') return namedFile(resolve(cwd, named))
   for (let dir = resolve(cwd); ; dir = dirname(dir)) {
     const path = join(dir, fileName)

@@ -63,6 +63,7 @@ describe('settings', () => {
   it('can be named, and are missed when they are not there', async () => {
     const path = await write('api: { port: 1 }\n', 'other.yaml')
     expect(loadSettings({ REMORA_CONFIG: '../../other.yaml' }, inside).path).toBe(path)
+    expect(loadSettings({ REMORA_CONFIG: 'none' }, inside)).toMatchObject({ path: undefined, given: [] })
     const missing = () => loadSettings({ REMORA_CONFIG: 'none.yaml' }, inside)
     expect(missing).toThrow(expect.objectContaining({ code: 'CONFIG_001' }))
   })

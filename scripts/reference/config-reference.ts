@@ -14,7 +14,7 @@ export function configReference(): string {
     '# Configuration',
     '',
     'What counts, from the weakest to the strongest: a default, `remora.yaml`, the environment, a flag. The file is the',
-    'nearest `remora.yaml` from the working folder upwards, or the one that `--config` or `REMORA_CONFIG` names.',
+    'nearest `remora.yaml` from the working folder upwards, or the one that `--config` or `REMORA_CONFIG` names (`none`: no file).',
     '`remora config` prints what counts in a folder, each value with where it comes from. More on it, with examples:',
     '[the guide](../guide/configuration.md). Made from the code by `node scripts/write-reference.ts`.',
     '',

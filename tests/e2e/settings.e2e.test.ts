@@ -25,7 +25,7 @@ describe('remora run in a folder with settings', () => {
     const run = programs.start(['cli/remora.mjs', 'run', '--agents', 'lint'], { env: {}, cwd: folder.path })
     expect(await run.exited).toBe(1)
     expect(run.err()).toMatch(/CONFIG_004 .*remora\.yaml:1: .*did you mean concurrency\?/)
-    await expect(folder.read('.remora/.gitignore')).rejects.toThrow()
+    await expect(folder.read('.remora/.gitignore')).rejects.toThrow('ENOENT')
     const version = programs.start(['cli/remora.mjs', '--version'], { env: {}, cwd: folder.path })
     expect(await version.exited).toBe(0)
     await folder.remove()
