@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SkippedFile } from '#domain/code-node.ts'
 
 // What the API answers, as far as the command line uses it (contract.md §2, §3). Unknown keys are kept: `--json` passes
 // on whatever the service says.
@@ -29,6 +30,9 @@ export const RunView = z.looseObject({
     .record(z.string(), z.object({ ok: z.number(), total: z.number(), with_errors: z.number().optional() }))
     .default({}),
   conflicts: z.number().default(0),
+  /** Of its archive, with the first of it. */
+  skipped: z.number().default(0),
+  skipped_files: z.array(SkippedFile).default([]),
   failures: z
     .array(
       z.looseObject({

@@ -7,6 +7,7 @@ import { createTarPacker } from 'modern-tar'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError, asAppError } from '#domain/error.ts'
 import { sniffArchive, sniffBytes } from '#domain/archive-magic.ts'
+import { describeForeign } from '#domain/foreign-archive.ts'
 import { listFolder, type ListedFile } from './list-folder.ts'
 
 /** An archive to send. `files` is null for one that was packed by somebody else. To be read once, or not at all. */
@@ -15,7 +16,7 @@ export type Packed = { stream: AsyncIterable<Uint8Array>; files: number | null; 
 export type PackOptions = { signal: AbortSignal }
 
 /**
- * A folder is packed; a tar or gzipped tar goes as it is. INTAKE_001 when `path` is missing, unreadable or something
+ * A folder is packed; a tar, gzipped tar or zip goes as it is. INTAKE_001 when `path` is missing, unreadable or something
  * else; INTAKE_007 when the folder holds nothing to send.
  */
 export async function packPath(path: string, options: PackOptions): Promise<Packed> {
@@ -23,7 +24,7 @@ export async function packPath(path: string, options: PackOptions): Promise<Pack
     throw new AppError('INTAKE_001', `${path} cannot be read: ${messageOf(error)}`, { cause: error })
   })
   if (stats.isFile()) return passArchive(path, options)
-  if (!stats.isDirectory()) throw notAnArchive(path)
+  if (!stats.isDirectory()) throw new AppError('INTAKE_001', `${path} is neither a folder nor an archive`)
   const packed = await packFolder(path, options)
   if (packed.files === 0) throw new AppError('INTAKE_007', `${path} holds no file to send`)
   return packed
@@ -42,7 +43,8 @@ export async function packFolder(path: string, { signal }: PackOptions): Promise
 }
 
 async function passArchive(path: string, { signal }: PackOptions): Promise<Packed> {
-  if (sniffArchive(await readStart(path)) === undefined) throw notAnArchive(path)
+  const start = await readStart(path)
+  if (sniffArchive(start) === undefined) throw new AppError('INTAKE_001', `${path} ${describeForeign(start)}`)
   return { stream: createReadStreamLazily(path, signal), files: null, skipped: [] }
 }
 
@@ -112,10 +114,6 @@ async function readContent(root: string, path: string): Promise<Uint8Array> {
   } catch (error) {
     throw new AppError('INTAKE_001', `${path} changed while it was packed: ${messageOf(error)}`, { cause: error })
   }
-}
-
-function notAnArchive(path: string): AppError {
-  return new AppError('INTAKE_001', `${path} is neither a folder nor a tar or gzipped tar archive`)
 }
 
 function messageOf(error: unknown): string {

@@ -66,6 +66,14 @@ describe('the progress of a run', () => {
     expect(fold([...plannedRun, { event: 'run.completed' }]).status).toBe('completed')
   })
 
+  it('keeps what was passed over of the archive, then what of its files', () => {
+    const git = { path: '.git', reason: "Git's own data" }
+    const binary = { path: 'a.bin', reason: 'binary' }
+    const stored = { event: 'snapshot.stored', data: { files: 1, skipped: 1, skipped_files: [git] } }
+    const discovered = { event: 'nodes.discovered', data: { nodes: 1, skipped: 1, skipped_files: [binary] } }
+    expect(fold([stored, discovered]).passedOver).toEqual([git, binary])
+  })
+
   it('ignores events it does not know', () => {
     const before = fold(workedRun)
     const after = fold([...workedRun, { event: 'finding.reported', operation_id: 'o4', agent: 'lint' }])

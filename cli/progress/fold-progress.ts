@@ -30,13 +30,18 @@ function foldRun(state: ProgressState, event: WireEvent): ProgressState {
     case 'run.started':
       return { ...state, status: 'running' }
     case 'snapshot.stored':
-      return { ...state, phase: later(state.phase, 'discovery'), files: Count.parse(data['files']) }
+      return {
+        ...state,
+        phase: later(state.phase, 'discovery'),
+        files: Count.parse(data['files']),
+        passedOver: Skipped.parse(data['skipped_files']),
+      }
     case 'nodes.discovered':
       return {
         ...state,
         phase: later(state.phase, 'planning'),
         nodes: Count.parse(data['nodes']),
-        passedOver: Skipped.parse(data['skipped_files']),
+        passedOver: [...state.passedOver, ...Skipped.parse(data['skipped_files'])],
       }
     case 'run.planned':
       return { ...state, phase: later(state.phase, 'execution'), total: Count.parse(data['operations']) }

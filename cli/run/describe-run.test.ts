@@ -37,3 +37,9 @@ it('says the code of a failed run and its reason once', () => {
   expect(text).toContain('status      failed: INTAKE_007 no nodes\n')
   expect(text.split('no nodes')).toHaveLength(2)
 })
+
+it('says what of the archive was passed over, and why', () => {
+  const files = ['.git', 'a', 'b', 'c'].map((path) => ({ path, reason: 'said so' }))
+  const text = describeRun(RunView.parse({ ...running, request: usual, skipped: 4, skipped_files: files }), [])
+  expect(text).toContain('skipped     4: .git (said so), a (said so), b (said so) …\n')
+})

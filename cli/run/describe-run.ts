@@ -3,6 +3,7 @@ import { formatSeconds } from '../format-seconds.ts'
 import { hasEnded } from '../has-ended.ts'
 import { nodePlace } from '../node-place.ts'
 import { clip } from '../progress/paint.ts'
+import { describeSkipped } from './describe-skipped.ts'
 
 const lineWidth = 160
 const usualPriority = 5
@@ -22,6 +23,7 @@ export function describeRun(run: RunView, operations: readonly OperationView[]):
     ['policy', request.error_policy === usualPolicy ? '' : (request.error_policy ?? '')],
     ['accepted', run.accepted_at ?? ''],
     ['took', tookOf(run)],
+    ['skipped', run.skipped === 0 ? '' : clip(describeSkipped(run.skipped_files, run.skipped), lineWidth)],
     ['operations', counts.map(([status, count]) => `${count} ${status}`).join(', ')],
     ['checks', checksOf(run)],
     ['conflicts', String(run.conflicts)],

@@ -27,6 +27,7 @@ export function resultView({ state, run, patch, conflicts }: ReportParts, earlie
         reason,
       })),
       conflict_count: run.conflicts,
+      skipped_files: state.passedOver,
       earlier_runs: earlierRuns,
       patch: patchView(patch),
     },

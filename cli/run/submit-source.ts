@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
 import { packPath, type Packed } from '../pack-folder.ts'
+import { describeSkipped } from './describe-skipped.ts'
 
 export type Submission = {
   agents: readonly string[]
@@ -15,8 +15,6 @@ export type Submission = {
   priority?: number
   accept: 'none'
 }
-
-const skippedShown = 3
 
 /**
  * What there is to send of `path`: listed, not yet read, and what is left out told on stderr. INTAKE_001 when there is
@@ -29,7 +27,7 @@ export async function packSource(path: string, { cwd, io, signal }: CliContext):
     if (isMissing) throw new AppError('INTAKE_001', `there is no such file or folder: ${path}`, { cause: error })
   })
   const packed = await packPath(place, { signal })
-  if (packed.skipped.length > 0) io.err(`skipped ${packed.skipped.length}: ${firstSkipped(packed.skipped)}\n`)
+  if (packed.skipped.length > 0) io.err(`skipped ${describeSkipped(packed.skipped)}\n`)
   return packed
 }
 
@@ -47,9 +45,4 @@ export async function submitSource(client: ApiClient, submission: Submission, pa
   }
   const accepted = await client.submit({ request, archive: packed.stream })
   return accepted.run_id
-}
-
-function firstSkipped(skipped: readonly SkippedFile[]): string {
-  const first = skipped.slice(0, skippedShown).map(({ path, reason }) => `${path} (${reason})`)
-  return `${first.join(', ')}${skipped.length > skippedShown ? ' …' : ''}`
 }

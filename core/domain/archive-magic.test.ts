@@ -27,12 +27,17 @@ describe('sniffArchive', () => {
     expect(sniffArchive(Uint8Array.of(0x1f, 0x8b))).toBe('tar.gz')
   })
 
+  it('knows a zip by four bytes, an empty one, too', () => {
+    for (const start of ['PK\x03\x04', 'PK\x05\x06', 'PK\x06\x06']) expect(sniffArchive(Buffer.from(start))).toBe('zip')
+    expect(sniffArchive(Buffer.from('PK\x07\x08'))).toBeUndefined()
+    expect(sniffArchive(Buffer.from('PK'))).toBeUndefined()
+  })
+
   it('knows nothing else', async () => {
     const damaged = await oldTar()
     damaged[0] = 0x42
     expect(sniffArchive(damaged)).toBeUndefined()
     expect(sniffArchive(new Uint8Array())).toBeUndefined()
-    expect(sniffArchive(Buffer.from('PK\x03\x04'.padEnd(600, 'x')))).toBeUndefined()
     expect(sniffArchive(Buffer.from('#!/bin/sh\n'.repeat(100)))).toBeUndefined()
     expect(sniffArchive((await tar()).subarray(0, 300))).toBeUndefined()
   })

@@ -5,12 +5,13 @@ import type { S3ClientOptions } from './s3-client.ts'
 import { socketOptions } from './undici-handler.ts'
 
 /**
- * One unretried GET or PUT of a whole object, without the AWS client, which costs 0.6 ms of CPU more per request: what a
+ * One unretried GET or PUT of an object, whole or a range, without the AWS client, which costs 0.6 ms of CPU more per request: what a
  * worker does once or twice per operation. Undefined is for the client to do again: there was no answer, or one that says
  * to come back later. A refusal is thrown: STORE_003 for an object that is not there, STORE_002 else.
  */
 export type DirectRequests = {
-  get(key: string): Promise<Uint8Array | undefined>
+  /** `range` as the HTTP header has it. */
+  get(key: string, range?: string): Promise<Uint8Array | undefined>
   put(key: string, body: Uint8Array, contentType: string): Promise<true | undefined>
   close(): void
 }
@@ -39,8 +40,8 @@ export function openDirectRequests(
   }
 
   return {
-    async get(key) {
-      const answer = await send('GET', key, new Uint8Array(), {})
+    async get(key, range) {
+      const answer = await send('GET', key, new Uint8Array(), range === undefined ? {} : { range })
       return answer !== undefined && isDone(answer, key) ? answer.bytes : undefined
     },
     async put(key, body, contentType) {
@@ -53,7 +54,7 @@ export function openDirectRequests(
 
 /** Every 4xx but "slow down" and "took too long" is the server's last word. */
 function isDone({ status, bytes }: { status: number; bytes: Uint8Array }, key: string): boolean {
-  if (status === 200) return true
+  if (status === 200 || status === 206) return true
   if (status < 400 || status >= 500 || status === 408 || status === 429) return false
   const code = /<Code>(\w+)<\/Code>/.exec(Buffer.from(bytes).toString())?.[1]
   if (code === 'RequestTimeTooSkewed') return false // the client corrects its clock

@@ -1,6 +1,9 @@
 /** One entry of a listing. `lastModified` is milliseconds since the epoch by the store's clock: when it was last put. */
 export type ListedObject = { key: string; lastModified: number; bytes: number }
 
+/** `start` ≥ 0 and < `end`. */
+export type ByteRange = { start: number; end: number }
+
 /**
  * Objects by key in one bucket. Every failure is an AppError: STORE_002 when the store does not answer (after bounded
  * retries), STORE_003 when the object is not there. Content-addressed keys make every put repeatable.
@@ -17,6 +20,8 @@ export type ObjectStore = {
     options: { maxBytes: number; contentType: string },
   ): Promise<{ bytes: number }>
   get(key: string): Promise<Uint8Array>
+  /** Bytes `start` to `end` (exclusive), both inside the object. STORE_002 when the store answers any other number of bytes. */
+  getRange(key: string, range: ByteRange): Promise<Uint8Array>
   /** The object's bytes as they arrive; leaving the loop early, or aborting `signal`, ends the request. */
   getStream(key: string, signal?: AbortSignal): AsyncIterable<Uint8Array>
   exists(key: string): Promise<boolean>

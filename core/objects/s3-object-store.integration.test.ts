@@ -36,6 +36,19 @@ describe('the S3 object store', () => {
     await expect(collect(test.objects.getStream(key('none')))).rejects.toMatchObject({ code: 'STORE_003' })
   })
 
+  it('gives back a range of an object, and says so when there are fewer bytes', async () => {
+    await test.objects.put(
+      key('ranged'),
+      Uint8Array.from({ length: 1000 }, (_value, at) => at % 251),
+    )
+    expect([...(await test.objects.getRange(key('ranged'), { start: 998, end: 1000 }))]).toEqual([998 % 251, 999 % 251])
+    expect(await test.objects.getRange(key('ranged'), { start: 0, end: 1000 })).toHaveLength(1000)
+    const beyond = test.objects.getRange(key('ranged'), { start: 999, end: 1001 })
+    await expect(beyond).rejects.toMatchObject({ code: 'STORE_002' })
+    const missing = test.objects.getRange(key('none'), { start: 0, end: 1 })
+    await expect(missing).rejects.toMatchObject({ code: 'STORE_003' })
+  })
+
   it('knows what exists, and deletes twice without complaint', async () => {
     await test.objects.put(key('gone'), 'x')
     expect(await test.objects.exists(key('gone'))).toBe(true)

@@ -7,7 +7,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3'
 import { AppError } from '#domain/error.ts'
-import type { ListedObject, ObjectStore } from '#objects/object-store.ts'
+import type { ByteRange, ListedObject, ObjectStore } from '#objects/object-store.ts'
 import { openDirectRequests } from './direct-requests.ts'
 import { openS3Client, type S3ClientOptions } from './s3-client.ts'
 import { isMissing, s3Error } from './s3-error.ts'
@@ -38,6 +38,12 @@ export function openS3ObjectStore(options: S3Options): ObjectStore {
     async get(key) {
       return (await direct?.get(key)) ?? understood(key, getBytes(client, at(key)))
     },
+    async getRange(key, range) {
+      const Range = rangeHeader(range)
+      const bytes = (await direct?.get(key, Range)) ?? (await understood(key, getBytes(client, { ...at(key), Range })))
+      if (bytes.length === range.end - range.start) return bytes
+      throw new AppError('STORE_002', `object store: ${key}: ${bytes.length} bytes came for ${Range}`)
+    },
     getStream: (key, signal) => streamObject(client, at(key), signal),
     exists: async (key) => (await statObject(client, at(key))) !== undefined,
     stat: (key) => statObject(client, at(key)),
@@ -64,7 +70,12 @@ export function openS3ObjectStore(options: S3Options): ObjectStore {
 
 type Place = { Bucket: string; Key: string }
 
-async function getBytes(client: S3Client, place: Place): Promise<Uint8Array> {
+/** HTTP names the last byte, not the one after it. */
+function rangeHeader({ start, end }: ByteRange): string {
+  return `bytes=${start}-${end - 1}`
+}
+
+async function getBytes(client: S3Client, place: Place & { Range?: string }): Promise<Uint8Array> {
   const { Body } = await client.send(new GetObjectCommand(place))
   return Body === undefined ? new Uint8Array() : Body.transformToByteArray()
 }

@@ -5,6 +5,7 @@ import { Composition } from './composition.ts'
 import { getHashedJson, putHashedJson } from './json-object.ts'
 import { objectKeys } from './object-keys.ts'
 import type { ObjectStore } from './object-store.ts'
+import { Snapshot } from './snapshot.ts'
 
 /** Stores what an attempt did and answers the hash its outcome refers to. The same record has the same hash. */
 export function putAttemptRecord(objects: ObjectStore, project: ProjectId, record: AttemptRecord): Promise<string> {
@@ -27,6 +28,11 @@ export function getComposition(
   place: { runId: RunId; hash: string },
 ): Promise<Composition> {
   return getHashedJson(objects, objectKeys.composition(project, place.runId, place.hash), place.hash, Composition)
+}
+
+/** The snapshot's own object, without its folders. */
+export function getSnapshot(objects: ObjectStore, project: ProjectId, id: string): Promise<Snapshot> {
+  return getHashedJson(objects, objectKeys.snapshot(project, id), id, Snapshot)
 }
 
 /** Stores a bundle by value and answers the hash a plan pins. */

@@ -24,14 +24,25 @@ describe('sniffed', () => {
     },
   )
 
-  it.for([Buffer.from('PK\u0003\u0004 a zip'), Buffer.from('<html>'), Buffer.alloc(0)])(
-    'refuses what is no tar and stops reading: %j',
-    async (bytes) => {
-      const seen = { ended: false }
-      await expect(sniffed(inChunks(bytes, 4, seen))).rejects.toMatchObject({ code: 'INTAKE_001' })
-      expect(seen.ended).toBe(true)
-    },
-  )
+  it('takes a zip, also one that holds nothing', async () => {
+    for (const text of ['PK\x03\x04 and more', 'PK\x05\x06'.padEnd(22, '\0')]) {
+      const archive = await sniffed(inChunks(Buffer.from(text, 'latin1'), 3))
+      expect(Buffer.concat(await Array.fromAsync(archive.content)).toString('latin1')).toBe(text)
+    }
+  })
+
+  it.for([
+    [
+      Buffer.from('7z\xbc\xaf\x27\x1c', 'latin1'),
+      'The archive is a 7z archive: send a .tar, .tar.gz, .tgz or .zip instead.',
+    ],
+    [Buffer.from('<html>'), 'The archive is no archive that can be read: send a .tar, .tar.gz, .tgz or .zip instead.'],
+    [Buffer.alloc(0), 'The archive is no archive that can be read: send a .tar, .tar.gz, .tgz or .zip instead.'],
+  ] as const)('refuses what it cannot read, says what it is, and stops reading: %j', async ([bytes, message]) => {
+    const seen = { ended: false }
+    await expect(sniffed(inChunks(bytes, 4, seen))).rejects.toMatchObject({ code: 'INTAKE_001', message })
+    expect(seen.ended).toBe(true)
+  })
 })
 
 describe('drain', () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '#domain/error.ts'
 import { sniffArchive, sniffBytes } from '#domain/archive-magic.ts'
+import { describeForeign } from '#domain/foreign-archive.ts'
 
 /** The archive again, to be read once; `digest` is the hex SHA-256 of what was read, final when all was. */
 export type SniffedArchive = { content: AsyncIterable<Uint8Array>; digest(): string }
@@ -11,7 +12,7 @@ export async function sniffed(archive: AsyncIterable<Uint8Array>): Promise<Sniff
   const head = await readHead(chunks)
   if (sniffArchive(head) === undefined) {
     await chunks.return?.()
-    throw new AppError('INTAKE_001', 'The archive is neither a tar nor a gzipped tar (.tar, .tar.gz, .tgz).')
+    throw new AppError('INTAKE_001', `The archive ${describeForeign(head)}.`)
   }
   const hash = createHash('sha256')
   return { content: measured(head, chunks, (chunk) => hash.update(chunk)), digest: () => hash.copy().digest('hex') }

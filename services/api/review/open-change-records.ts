@@ -1,15 +1,19 @@
 import type { BlobStore } from '#objects/blob-store.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
-import { getAttemptRecord, getComposition } from '#objects/stored-records.ts'
+import { getAttemptRecord, getComposition, getSnapshot } from '#objects/stored-records.ts'
+import type { RunRecords } from '../runs/run-routes.ts'
 import type { ChangeRecords } from './list-changes.ts'
 
 /** What runs refer to, read from the object store. */
-export function openChangeRecords(objects: ObjectStore, blobs: BlobStore): ChangeRecords {
+export function openChangeRecords(objects: ObjectStore, blobs: BlobStore): ChangeRecords & RunRecords {
   return {
     readBlob: (projectId, hash) => blobs.get(projectId, hash),
     readAttempt: (projectId, recordHash) => getAttemptRecord(objects, projectId, recordHash),
     async readComposition({ projectId, runId, compositionKey: hash }) {
       return hash === null ? null : getComposition(objects, projectId, { runId, hash })
+    },
+    async readSkipped({ projectId, snapshotId }) {
+      return snapshotId === null ? [] : (await getSnapshot(objects, projectId, snapshotId)).skipped
     },
   }
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { writeSnapshot } from '#objects/snapshot-writer.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
@@ -205,5 +206,17 @@ describe('query parameters', () => {
   it('are refused on the list of runs', async () => {
     for (const query of ['limit=1000', 'before=yesterday'])
       expect((await api.ask(`/v1/runs?${query}`)).status).toBe(400)
+  })
+})
+
+describe('GET /v1/runs/{run_id} of an archive of which something was passed over', () => {
+  it('lists it with its reason', async () => {
+    const run = await submitRun(api)
+    const skipped = [{ path: '.git', reason: "Git's own data" }]
+    const contents = { files: [], links: [], skipped }
+    const { snapshotId } = await writeSnapshot(api.objects, api.project, contents)
+    const from = [{ status: 'queued' as const }]
+    await api.ledger.move(run, { from, to: { status: 'running' }, command: 'start', set: { snapshotId }, events: [] })
+    expect(await json(`/v1/runs/${run}`)).toMatchObject({ skipped: 1, skipped_files: skipped })
   })
 })

@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import { OperationId, RunId } from '#domain/ids.ts'
 import { OperationStatus, type Operation } from '#domain/operation.ts'
@@ -12,9 +13,15 @@ import { findRun } from './find-run.ts'
 import { operationView } from './operation-view.ts'
 import { runSummaryView, runView } from './run-view.ts'
 
+export type RunRecords = {
+  readComposition(run: Run): Promise<Composition | null>
+  /** What of its archive was passed over, sorted by path; none before there is a snapshot. */
+  readSkipped(run: Run): Promise<SkippedFile[]>
+}
+
 export type RunRouteDeps = EventRouteDeps & {
   ledger: Pick<Ledger, 'getRun' | 'listRuns' | 'getOperation' | 'listOperations' | 'readEvents'>
-  records: { readComposition(run: Run): Promise<Composition | null> }
+  records: RunRecords
 }
 
 const maxFailures = 100
@@ -33,8 +40,12 @@ export function runRoutes(deps: RunRouteDeps): Hono<ApiEnv> {
   })
   routes.get('/:run_id', async (c) => {
     const run = await findRun(c.req.param('run_id'), c.get('projectId'), ledger)
-    const [composition, failed] = await Promise.all([deps.records.readComposition(run), firstFailed(run, ledger)])
-    return c.json(runView(run, { composition, failed }))
+    const [composition, skipped, failed] = await Promise.all([
+      deps.records.readComposition(run),
+      deps.records.readSkipped(run),
+      firstFailed(run, ledger),
+    ])
+    return c.json(runView(run, { composition, skipped, failed }))
   })
   routes.get('/:run_id/operations', async (c) => {
     const { status, cursor, limit } = readQuery(operationsQuery, c)

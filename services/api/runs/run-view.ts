@@ -1,8 +1,11 @@
+import type { SkippedFile } from '#domain/code-node.ts'
 import { evidenceChecks } from '#domain/evidence.ts'
 import type { Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Composition } from '#objects/composition.ts'
 import { isoTime } from './iso-time.ts'
+
+const maxSkipped = 100
 
 /** A run as the list shows it. `duration_ms` is null until it has ended. */
 export function runSummaryView(run: Run) {
@@ -29,16 +32,20 @@ export function runSummaryView(run: Run) {
 export type RunDetails = {
   /** Null until the run's change sets are composed. */
   composition: Composition | null
+  /** All that was passed over of its archive. */
+  skipped: readonly SkippedFile[]
   /** The first failed and blocked operations. */
   failed: readonly Operation[]
 }
 
 /** A run with what was proved about its patch and what went wrong. */
-export function runView(run: Run, { composition, failed }: RunDetails) {
+export function runView(run: Run, { composition, skipped, failed }: RunDetails) {
   return {
     ...runSummaryView(run),
     checks: composition === null ? {} : checksView(composition),
     conflicts: composition?.conflicts.length ?? 0,
+    skipped: skipped.length,
+    skipped_files: skipped.slice(0, maxSkipped),
     failures: failed.map(failureView),
   }
 }

@@ -3,7 +3,7 @@ import { AppError } from '#domain/error.ts'
 import { parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
 import { unreachable } from '#domain/unreachable.ts'
 import type { SnapshotFile, SnapshotLink } from '#objects/snapshot-view.ts'
-import type { ArchiveEntry } from './archive-entries.ts'
+import type { ArchiveEntry } from './archive-entry.ts'
 import { entryPath, insideTarget, skipReason } from './entry-path.ts'
 import { openPathSet, type PathSet } from './path-set.ts'
 import type { SnapshotLimits } from './snapshot-limits.ts'
@@ -20,8 +20,8 @@ export type ArchiveContents = {
   skipped: Map<string, string>
 }
 
-export function emptyContents(): ArchiveContents {
-  return { entries: 0, paths: openPathSet(), files: new Map(), links: [], hardLinks: [], skipped: new Map() }
+export function emptyContents(limits: SnapshotLimits): ArchiveContents {
+  return { entries: 0, paths: openPathSet(limits), files: new Map(), links: [], hardLinks: [], skipped: new Map() }
 }
 
 /**

@@ -1,6 +1,10 @@
 /** What one uploaded archive may hold; anything over a limit is INTAKE_003. */
 export type SnapshotLimits = {
   maxEntries: number
+  /** Files, links and folders, also those that no entry names: a few files can lie below as many folders as one likes. */
+  maxPaths: number
+  /** Of all paths together, which stay in memory. */
+  maxNameBytes: number
   /** Of the unpacked archive, headers included. */
   maxBytes: number
   /** One file is held in memory at a time. */
@@ -14,6 +18,8 @@ export type SnapshotLimits = {
 
 export const defaultSnapshotLimits: SnapshotLimits = {
   maxEntries: 200_000,
+  maxPaths: 250_000,
+  maxNameBytes: 32 * 1024 ** 2,
   maxBytes: 2 * 1024 ** 3,
   maxFileBytes: 64 * 1024 ** 2,
   maxRatio: 200,

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chmod, link, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, cp, link, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -9,6 +9,7 @@ import { objectKeys } from '#objects/object-keys.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { readSnapshot } from '#objects/snapshot-view.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
+import { rawZip } from './raw-zip.fixture.ts'
 import { defaultSnapshotLimits } from './snapshot-limits.ts'
 import { takeSnapshot } from './take-snapshot.ts'
 
@@ -86,6 +87,24 @@ describe('a snapshot of an archive made by tar', () => {
     expect(ids[0]?.snapshotId).toBe(ids[1]?.snapshotId)
   })
 
+  it('has the same id for the same files, whether Git packed them as a tar or as a zip', async () => {
+    const checkout = join(root, 'checkout')
+    await cp(join(root, 'repo'), checkout, { recursive: true, verbatimSymlinks: true })
+    await rm(join(checkout, '.git'), { recursive: true })
+    const git = (...args: string[]) => execFileSync('git', ['-C', checkout, ...args], { maxBuffer: 1 << 28 })
+    git('init', '-q')
+    git('add', '.')
+    git('-c', 'user.name=x', '-c', 'user.email=x@example.org', '-c', 'core.autocrlf=false', 'commit', '-qm', 'x')
+    const formats = ['tar', 'tar.gz', 'zip']
+    const taken = await Promise.all(formats.map((format) => take(git('archive', `--format=${format}`, 'HEAD'))))
+    const [first] = taken
+    expect(taken).toEqual([first, first, first])
+    const view = await readSnapshot(test.objects, test.project, first?.snapshotId ?? '')
+    expect(view.files.map(({ path }) => path)).toEqual(Object.keys(contents).toSorted())
+    expect(view.files.filter(({ executable }) => executable).map(({ path }) => path)).toEqual(['src/a.py'])
+    expect(view.links).toEqual([{ path: 'current', target: 'src/a.py' }])
+  })
+
   it('keeps a hard link inside as a second file', async () => {
     const folder = join(root, 'linked')
     await mkdir(folder)
@@ -119,6 +138,25 @@ describe('a snapshot of an archive made by tar', () => {
 })
 
 describe('taking a snapshot', () => {
+  it('reads a zip in blocks, each once, and nothing of it as a whole', async () => {
+    const parts = Array.from({ length: 30 }, (_v, at) => ({ name: `f${at}`, content: randomBytes(200_000) }))
+    const archive = rawZip(parts.toReversed())
+    const ranges: number[] = []
+    const counting: ObjectStore = {
+      ...test.objects,
+      getRange: (key, range) => {
+        ranges.push(range.end - range.start)
+        return test.objects.getRange(key, range)
+      },
+      getStream: () => {
+        throw new Error('a zip is not read as a stream')
+      },
+    }
+    expect(await take(archive, counting)).toMatchObject({ files: 30, bytes: 6_000_000 })
+    expect(Math.max(...ranges)).toBe(1024 * 1024)
+    expect(ranges.length).toBeLessThanOrEqual(archive.length / 1024 ** 2 + 3)
+  })
+
   it('stops with the reason of the abort', async () => {
     const abort = new AbortController()
     const stopping: ObjectStore = {

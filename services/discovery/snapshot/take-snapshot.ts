@@ -5,6 +5,7 @@ import type { ObjectStore } from '#objects/object-store.ts'
 import { writeSnapshot } from '#objects/snapshot-writer.ts'
 import { admitEntry, emptyContents, filesOf, skippedOf, type ArchiveContents } from './archive-contents.ts'
 import { archiveEntries } from './archive-entries.ts'
+import { openSource } from './archive-source.ts'
 import type { SnapshotLimits } from './snapshot-limits.ts'
 import { openUploads } from './uploads.ts'
 
@@ -16,7 +17,7 @@ export type SnapshotDeps = { objects: ObjectStore; blobs: BlobStore; limits: Sna
 export type TakenSnapshot = { snapshotId: string; files: number; bytes: number; skipped: SkippedFile[] }
 
 /**
- * Turns an uploaded archive into blobs, folders and a snapshot while it streams in: nothing touches the disk, links are
+ * Turns an uploaded archive into blobs, folders and a snapshot while it is read: nothing touches the disk, links are
  * kept as text. INTAKE_001 unreadable, INTAKE_002 unsafe, INTAKE_003 over a limit; no snapshot is stored then, and what
  * blobs were stored are shared or collected later. Taking it again gives the same id.
  */
@@ -30,10 +31,10 @@ export async function takeSnapshot(job: SnapshotJob, deps: SnapshotDeps, signal:
 }
 
 async function storeFiles(job: SnapshotJob, deps: SnapshotDeps, signal: AbortSignal): Promise<ArchiveContents> {
-  const contents = emptyContents()
+  const contents = emptyContents(deps.limits)
   const uploads = openUploads(uploadLimits)
   try {
-    const archive = deps.objects.getStream(job.uploadKey, signal)
+    const archive = await openSource(deps.objects, job.uploadKey, signal)
     for await (const entry of archiveEntries(archive, deps.limits, signal)) {
       const path = admitEntry(entry, contents, deps.limits)
       if (path === undefined) continue

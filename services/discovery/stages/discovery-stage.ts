@@ -13,6 +13,7 @@ import type { SnapshotView } from '#objects/snapshot-view.ts'
 import { discoverNodes, type Discovery, type DiscoveryDeps } from '../discover/discover-nodes.ts'
 import type { DiscoveryFilters } from '../discover/choose-files.ts'
 import { hiddenReason } from '../discover/unwanted-path.ts'
+import { firstSkipped } from './first-skipped.ts'
 import { nodeIndexCache } from './node-index-cache.ts'
 import { planOperations } from '../plan/plan-operations.ts'
 import { operationsToRetry } from '../plan/operations-to-retry.ts'
@@ -31,7 +32,6 @@ export type DiscoveryStageDeps = DiscoveryDeps & {
   readBundles(projectId: string, hashes: readonly string[]): Promise<PinnedBundle[]>
 }
 
-const skippedTold = 20
 const origin = { kind: 'discovery', id: 'discovery' } as const
 
 /** Steps 3 and 4 of a run: nodes, bundles, plan. Each move is named, so a repeated job goes on where the last one was. */
@@ -83,7 +83,7 @@ async function announce(
     kinds,
     parsed,
     skipped: skipped.length,
-    skipped_files: skipped.filter(({ reason }) => reason !== hiddenReason).slice(0, skippedTold),
+    skipped_files: firstSkipped(skipped.filter(({ reason }) => reason !== hiddenReason)),
   }
   const checked = bundles.map(({ hash, bundle }) => ({ name: bundle.file.name, hash, tools: bundle.tools.length }))
   const events: NewEvent[] = [

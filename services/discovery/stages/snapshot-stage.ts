@@ -5,6 +5,7 @@ import { failRun } from '#ledger/fail-run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Producer } from '#queues/producer.ts'
 import { takeSnapshot, type SnapshotDeps } from '../snapshot/take-snapshot.ts'
+import { firstSkipped } from './first-skipped.ts'
 
 export type SnapshotStageDeps = SnapshotDeps & {
   ledger: Pick<Ledger, 'cancel' | 'getRun' | 'move'>
@@ -26,7 +27,8 @@ export async function runSnapshotStage(runId: RunId, deps: SnapshotStageDeps, si
   })
   try {
     const { snapshotId, files, bytes, skipped } = await takeSnapshot(run, deps, signal)
-    const stored = { snapshot_id: snapshotId, files, bytes, skipped: skipped.length }
+    const passedOver = { skipped: skipped.length, skipped_files: firstSkipped(skipped) }
+    const stored = { snapshot_id: snapshotId, files, bytes, ...passedOver }
     await deps.ledger.move(runId, {
       from: [{ status: 'running', phase: 'snapshot' }],
       to: { phase: 'discovery' },

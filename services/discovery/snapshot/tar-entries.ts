@@ -1,0 +1,58 @@
+import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
+import { AppError } from '#domain/error.ts'
+import { isExecutable, unreadable, type ArchiveEntry } from './archive-entry.ts'
+import type { SnapshotLimits } from './snapshot-limits.ts'
+import { unpackedBytes } from './unpacked-bytes.ts'
+
+/** The entries of a tar in its order, while it streams in. Leaving the loop ends the reading. */
+export async function* tarEntries(
+  archive: AsyncIterable<Uint8Array>,
+  { isGzipped }: { isGzipped: boolean },
+  limits: SnapshotLimits,
+  signal: AbortSignal,
+): AsyncGenerator<ArchiveEntry> {
+  const left = new AbortController()
+  const ended = AbortSignal.any([signal, left.signal])
+  try {
+    const bytes = ReadableStream.from(unpackedBytes(archive, { isGzipped }, limits))
+    for await (const entry of bytes.pipeThrough(createTarDecoder({ strict: true }), { signal: ended })) {
+      let taken = false
+      const read = () => {
+        taken = true
+        return readBody(entry)
+      }
+      yield { ...describe(entry), read }
+      if (!taken) await entry.body.cancel()
+    }
+  } finally {
+    left.abort()
+  }
+}
+
+function describe({ header }: ParsedTarEntry): Omit<ArchiveEntry, 'read'> {
+  if (Object.keys(header.pax ?? {}).some((key) => key.startsWith('GNU.sparse.'))) {
+    throw new AppError('INTAKE_001', `${header.name} is stored as a sparse file: pack it without --sparse`)
+  }
+  return {
+    type: header.type ?? 'file',
+    name: header.name,
+    size: header.size,
+    executable: isExecutable(header.mode ?? 0),
+    target: header.linkname ?? '',
+  }
+}
+
+async function readBody({ header, body }: ParsedTarEntry): Promise<Uint8Array> {
+  const content = new Uint8Array(header.size)
+  let at = 0
+  try {
+    for await (const chunk of body) {
+      content.set(chunk, at)
+      at += chunk.length
+    }
+  } catch (error) {
+    throw unreadable(error)
+  }
+  if (at !== header.size) throw new AppError('INTAKE_001', `the archive ends within ${header.name}`)
+  return content
+}
