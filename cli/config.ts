@@ -21,6 +21,8 @@ const shape = {
   REMORA_MODEL: text,
   REMORA_MODEL_URLS: ModelServers,
   REMORA_MODEL_API_KEY: text,
+  REMORA_REDIS_INSTALL: z.enum(['auto', 'never']).default('auto'),
+  PATH: z.string().default(''),
   NO_COLOR: text,
   FORCE_COLOR: text,
   TERM: text,
@@ -38,6 +40,10 @@ export type CliConfig = {
   /** The model's name on those servers. */
   modelName: string | undefined
   modelApiKey: string | undefined
+  /** Whether an embedded stack may get a Redis that is not there. */
+  mayInstallRedis: boolean
+  /** PATH. */
+  searchPath: string
   color: 'never' | 'always' | 'terminal'
   /** Redis and S3 of a running service, for `verify`; undefined unless REMORA_REDIS_URL is set. */
   storage: StorageConfig | undefined
@@ -55,6 +61,8 @@ export function readCliConfig(env: Env): CliConfig {
     modelUrls: given(values.REMORA_MODEL_URLS),
     modelName: given(values.REMORA_MODEL),
     modelApiKey: given(values.REMORA_MODEL_API_KEY),
+    mayInstallRedis: values.REMORA_REDIS_INSTALL === 'auto',
+    searchPath: values.PATH,
     color: colorOf(values),
     storage: redisUrl === '' ? undefined : storageConfig(readEnv(storageEnv, env)),
   }

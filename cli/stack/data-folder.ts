@@ -29,7 +29,7 @@ export function dataNotWritable(path: string, cause: unknown): AppError {
   )
 }
 
-const ownEntries = /^(?:redis|s3|\.gitignore|stack[.-].*)$/
+const ownEntries = /^(?:redis|redis-program|s3|\.gitignore|stack[.-].*)$/
 
 async function isOurs(dataDir: string): Promise<boolean> {
   return (await readdir(dataDir)).every((name) => ownEntries.test(name))
