@@ -24,13 +24,7 @@ export async function canBuild(searchPath: string): Promise<boolean> {
  * Downloads Redis' source and builds it in `dir` (made if missing), in a process of its own; minutes. Answers at once
  * what is there from an earlier call.
  */
-export async function buildRedis(options: {
-  dir: string
-  searchPath: string
-  signal: AbortSignal
-}): Promise<BuildResult> {
-  const { dir, searchPath, signal } = options
-  if (!(await canBuild(searchPath))) return { refusal: 'a build needs make and a C compiler' }
+export async function buildRedis(dir: string, signal: AbortSignal): Promise<BuildResult> {
   const child = spawn('/usr/bin/env', [strictly, process.execPath, entry, dir], {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     detached: true,

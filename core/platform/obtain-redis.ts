@@ -1,7 +1,7 @@
 import { mkdir, rm, symlink } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { AppError } from '#domain/error.ts'
-import { buildRedis } from './build-redis.ts'
+import { buildRedis, canBuild } from './build-redis.ts'
 import { findProgram } from './find-program.ts'
 import { findPackageManager, installPackage, type PackageManager } from './package-manager.ts'
 import { runProgram } from './run-program.ts'
@@ -36,7 +36,6 @@ export async function obtainRedis(wish: RedisWish): Promise<string> {
   const manager = await findPackageManager(wish)
   const refusals: string[] = []
   if (wish.mayInstall) {
-    await mkdir(wish.programDir, { recursive: true })
     for (const way of [() => install(wish, manager), () => build(wish)]) {
       const got = await way()
       if ('program' in got) return got.program
@@ -84,8 +83,9 @@ async function underItsName(wish: RedisWish, searchPath: string): Promise<string
 }
 
 async function build(wish: RedisWish): Promise<Got> {
+  if (!(await canBuild(wish.searchPath))) return { refusal: 'a build needs make and a C compiler' }
   wish.say('building Redis from its source; this takes some minutes, once')
-  const built = await buildRedis({ ...wish, dir: wish.programDir })
+  const built = await buildRedis(wish.programDir, wish.signal)
   if ('refusal' in built) return built
   const program = await linked(wish, built.program)
   return program === undefined ? { refusal: 'what was built is no Redis server' } : { program }
@@ -93,6 +93,7 @@ async function build(wish: RedisWish): Promise<Got> {
 
 async function linked({ programDir, signal }: RedisWish, target: string): Promise<string | undefined> {
   const own = join(programDir, 'redis-server')
+  await mkdir(programDir, { recursive: true })
   await rm(own, { force: true })
   await symlink(target, own)
   return (await redisVersion(own, signal)) === undefined ? undefined : own
@@ -109,6 +110,6 @@ export function redisChoices(manager: PackageManager | undefined): string {
   if (manager === undefined) {
     return `choose "apt-get install redis-server", "dnf install valkey" or "brew install redis", or ${service}`
   }
-  const { byHand, compilerByHand } = manager.kind
+  const { byHand, compilerByHand } = manager
   return `choose "${byHand}", "${compilerByHand}" (Remora then builds it), or ${service}`
 }

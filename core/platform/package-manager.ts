@@ -15,8 +15,9 @@ type ManagerKind = {
   environment: readonly string[]
   /** `refused`: the program does not work as root. */
   root: 'needed' | 'refused'
+  /** What a person types, as root where that is needed. */
   byHand: string
-  /** Gets what a build needs. */
+  /** The same for what a build needs. */
   compilerByHand: string
 }
 
@@ -33,8 +34,8 @@ const kinds: readonly ManagerKind[] = [
     refresh: [...aptSettings, 'update'],
     environment: ['DEBIAN_FRONTEND=noninteractive', 'NEEDRESTART_SUSPEND=1'],
     root: 'needed',
-    byHand: 'sudo apt-get install redis-server',
-    compilerByHand: 'sudo apt-get install make gcc libc6-dev',
+    byHand: 'apt-get install redis-server',
+    compilerByHand: 'apt-get install make gcc libc6-dev',
   },
   {
     program: 'dnf',
@@ -42,8 +43,8 @@ const kinds: readonly ManagerKind[] = [
     install: (name) => ['install', '-y', '--setopt=timeout=10', '--setopt=retries=1', name],
     environment: [],
     root: 'needed',
-    byHand: 'sudo dnf install valkey',
-    compilerByHand: 'sudo dnf install make gcc',
+    byHand: 'dnf install valkey',
+    compilerByHand: 'dnf install make gcc',
   },
   {
     program: 'apk',
@@ -67,6 +68,9 @@ const kinds: readonly ManagerKind[] = [
 
 export type PackageManager = {
   kind: ManagerKind
+  /** What this user would have to type: to get Redis, and to get what a build needs. */
+  byHand: string
+  compilerByHand: string
   /** Where its programs are: its own folder, which may not be on the PATH. */
   folder: string
   /** What goes before the program's name; undefined when it would ask for a password or refuses this user. */
@@ -83,7 +87,10 @@ const installMs = 300_000
 export async function findPackageManager(options: InstallOptions): Promise<PackageManager | undefined> {
   for (const kind of kinds) {
     const path = await findProgram(kind.program, options.searchPath)
-    if (path !== undefined) return { kind, path, folder: dirname(path), prefix: await prefixFor(kind, options) }
+    if (path === undefined) continue
+    const sudo = kind.root === 'needed' && !options.isRoot ? 'sudo ' : ''
+    const words = { byHand: `${sudo}${kind.byHand}`, compilerByHand: `${sudo}${kind.compilerByHand}` }
+    return { kind, ...words, path, folder: dirname(path), prefix: await prefixFor(kind, options) }
   }
   return undefined
 }
