@@ -43,6 +43,11 @@ export const cliEnv = {
   REMORA_MODEL: text.describe("the model's name, for the workers of the embedded stack"),
   REMORA_MODEL_URLS: ModelServers.describe('as for the worker; without it the rehearsal model'),
   REMORA_MODEL_API_KEY: text.describe('secret: for the workers of the embedded stack'),
+  REMORA_REDIS_INSTALL: z
+    .enum(['auto', 'never'])
+    .default('auto')
+    .describe('`never`: a Redis that is missing is not installed or built, only missed'),
+  PATH: z.string().default('').describe('where programs are looked for'),
   NO_COLOR: text.describe('any value but an empty one: no colours; so does `TERM=dumb`'),
   FORCE_COLOR: text.describe('any value but an empty one and `0`: colours in a pipe too; `NO_COLOR` wins'),
   TERM: text.describe('`dumb`: no colours'),
@@ -60,6 +65,10 @@ export type CliConfig = {
   /** The model's name on those servers. */
   modelName: string | undefined
   modelApiKey: string | undefined
+  /** Whether an embedded stack may get a Redis that is not there. */
+  mayInstallRedis: boolean
+  /** PATH. */
+  searchPath: string
   color: 'never' | 'always' | 'terminal'
   /** The folder of the bundles; absolute. */
   agentsDir: string
@@ -93,6 +102,8 @@ export function readCliConfig(
     modelUrls: given(values.REMORA_MODEL_URLS),
     modelName: given(values.REMORA_MODEL),
     modelApiKey: given(values.REMORA_MODEL_API_KEY),
+    mayInstallRedis: values.REMORA_REDIS_INSTALL === 'auto',
+    searchPath: values.PATH,
     color: colorOf(values),
     agentsDir: resolve(given(values.REMORA_AGENTS_DIR) ?? builtinAgents),
     apiPort: values.REMORA_API_PORT,

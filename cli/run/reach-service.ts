@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { AppError } from '#domain/error.ts'
+import { obtainRedis } from '#platform/obtain-redis.ts'
 import { openApiClient, type ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
 import { findRunningStack } from '../stack/stack-access.ts'
@@ -72,14 +73,13 @@ async function findService({ config, signal }: CliContext): Promise<ApiClient | 
 }
 
 /** Loaded only when it is needed: the services are most of what there is to load. */
-export async function startEmbedded(
-  choice: StackChoice & { port?: number },
-  { config, signal, verbose, io, cwd }: CliContext,
-): Promise<Stack> {
+export async function startEmbedded(choice: StackChoice & { port?: number }, context: CliContext): Promise<Stack> {
+  const { config, signal, verbose, io, cwd } = context
   for (const line of unservedSettings(config.settings, cwd)) io.err(`${line}\n`)
   const { startStack } = await import('../stack/start-stack.ts')
   return startStack({
     dataDir: config.dataDir,
+    redisProgram: (programDir) => redisProgram(programDir, choice, context),
     workers: choice.workers,
     ...(choice.discovery === undefined ? {} : { discovery: choice.discovery }),
     port: choice.port ?? 0,
@@ -88,6 +88,18 @@ export async function startEmbedded(
     token: config.token,
     logLevel: verbose() ? 'debug' : config.logLevel,
     logPath: verbose() ? undefined : join(config.dataDir, 'stack.log'),
+    signal,
+  })
+}
+
+/** A command that only looks at former runs installs nothing: where there are any, there was a Redis. */
+function redisProgram(programDir: string, { workers }: StackChoice, { config, signal, io }: CliContext) {
+  return obtainRedis({
+    programDir,
+    searchPath: config.searchPath,
+    mayInstall: config.mayInstallRedis && workers > 0,
+    isRoot: process.getuid?.() === 0,
+    say: (line) => io.err(`${line}\n`),
     signal,
   })
 }

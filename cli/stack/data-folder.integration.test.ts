@@ -1,8 +1,12 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { makeDataFolder } from './data-folder.ts'
+
+const run = promisify(execFile)
 
 let dir = ''
 beforeEach(async () => {
@@ -32,6 +36,21 @@ describe('the data folder', () => {
       const made = makeDataFolder(path)
       await expect(made).rejects.toMatchObject({ code: 'CONFIG_003' })
       await expect(made).rejects.toThrow(new RegExp(`${path} .*REMORA_DATA_DIR`))
+    }
+  })
+
+  it('is refused on a full disk, in words of a full disk', async (test) => {
+    const disk = join(dir, 'disk')
+    await mkdir(disk)
+    const mounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', disk]).catch((error: Error) => error)
+    if (mounted instanceof Error) return test.skip(`no small disk can be mounted here: ${mounted.message}`)
+    try {
+      const made = makeDataFolder(join(disk, '.remora'))
+      await expect(made).rejects.toMatchObject({ code: 'CONFIG_003' })
+      await expect(made).rejects.toThrow(/ENOSPC.*the disk is full, free some space, or .*REMORA_DATA_DIR/)
+      expect(await readdir(join(disk, '.remora'))).toEqual(['.gitignore'])
+    } finally {
+      await run('umount', [disk])
     }
   })
 })

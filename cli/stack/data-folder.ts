@@ -3,17 +3,20 @@ import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 
+/** More than a file system keeps beside its blocks: a full disk takes an empty file. */
+const probeBytes = 1024 ** 2
+const fullDisk = new Set(['ENOSPC', 'EDQUOT'])
+
 /**
  * Makes the data folder, and the folders above it that are missing; unless it holds other things than ours it hides
- * itself from git. CONFIG_003 when it cannot be made or written.
+ * itself from git. CONFIG_003 when it cannot be made or written, or its disk is full.
  */
 export async function makeDataFolder(dataDir: string): Promise<void> {
   try {
     await makeFolder(dataDir)
     if (await isOurs(dataDir)) await writeFile(join(dataDir, '.gitignore'), '*\n')
     const probe = join(dataDir, `.probe-${randomUUID()}`)
-    await writeFile(probe, '')
-    await rm(probe)
+    await writeFile(probe, Buffer.alloc(probeBytes)).finally(() => rm(probe, { force: true }))
   } catch (error) {
     throw dataNotWritable(dataDir, error)
   }
@@ -22,14 +25,15 @@ export async function makeDataFolder(dataDir: string): Promise<void> {
 /** CONFIG_003 for a folder or file among the data that cannot be made or written. */
 export function dataNotWritable(path: string, cause: unknown): AppError {
   const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
+  const remedy = fullDisk.has(reason) ? 'the disk is full, free some space' : 'make it writable'
   return new AppError(
     'CONFIG_003',
-    `the data cannot be kept in ${path} (${reason}): make it writable, or name another folder in REMORA_DATA_DIR`,
+    `the data cannot be kept in ${path} (${reason}): ${remedy}, or name another folder in REMORA_DATA_DIR`,
     { cause },
   )
 }
 
-const ownEntries = /^(?:redis|s3|\.gitignore|stack[.-].*)$/
+const ownEntries = /^(?:redis|redis-program|s3|\.gitignore|stack[.-].*)$/
 
 async function isOurs(dataDir: string): Promise<boolean> {
   return (await readdir(dataDir)).every((name) => ownEntries.test(name))

@@ -5,7 +5,7 @@ import { startLocalRedis } from '#platform/local-redis.ts'
 import { stopWithParent } from '#platform/shutdown.ts'
 
 // Child process of guarded-redis.ts: owns the Redis program, so that it ends even when the stack is killed outright.
-const dir = z.string().parse(process.argv[2])
+const [dir, program] = z.tuple([z.string(), z.string()]).parse(process.argv.slice(2))
 if (process.send === undefined) throw new Error('guarded-redis-main.ts is started by guarded-redis.ts')
 
 const lookMs = 500
@@ -15,7 +15,7 @@ stopWithParent(() => owned.stop())
 process.once('message', () => void owned.stop().then(() => process.exit(0)))
 
 try {
-  const redis = await startLocalRedis({ dir, signal: starting.signal })
+  const redis = await startLocalRedis({ dir, program, signal: starting.signal })
   owned.stop = redis.stop
   process.send({ url: redis.url, pid: redis.pid })
   await waitForEnd(redis.pid)

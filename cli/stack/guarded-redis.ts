@@ -26,8 +26,8 @@ const Report = z.union([
  * `startLocalRedis` in a small process of its own. Redis itself does not notice that its parent died: this process does,
  * and it is out of reach of the terminal's Ctrl-C, which would end Redis before those who still write to it.
  */
-export async function startGuardedRedis(options: { dir: string }): Promise<GuardedRedis> {
-  const child = fork(entry, [options.dir], {
+export async function startGuardedRedis(options: { dir: string; program: string }): Promise<GuardedRedis> {
+  const child = fork(entry, [options.dir, options.program], {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     detached: true,
     execArgv: [],

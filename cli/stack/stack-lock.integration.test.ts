@@ -36,7 +36,7 @@ describe('the lock of a data folder', () => {
     await expect(second).rejects.toMatchObject({ code: 'CONFIG_006' })
     await lock.release()
     await (await lockStack(dir)).release()
-    expect(await readdir(dir)).toEqual(['.gitignore'])
+    expect(await readdir(dir)).toEqual(['.gitignore', 'stack-version'])
   })
 
   it('is taken over from a process that is gone, or whose id another one has now', async () => {

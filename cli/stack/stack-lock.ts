@@ -6,6 +6,7 @@ import { AppError } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
 import { delay } from '#platform/clock.ts'
 import { makeDataFolder } from './data-folder.ts'
+import { claimDataVersion } from './data-version.ts'
 import { identify, isAlive, ProcessIdentity } from '../process-identity.ts'
 
 const LockFile = z.object({ owner: ProcessIdentity, children: z.array(ProcessIdentity) })
@@ -21,10 +22,11 @@ const orphanMs = 10_000
 
 /**
  * Takes the data folder (made if missing) for this process. CONFIG_003 when it cannot be made or written, CONFIG_006
- * when a living stack has it. The lock of a dead one is taken over, once the processes it had started are gone too.
+ * when a living stack has it or a newer Remora wrote it. The lock of a dead one is taken over, once the processes it had started are gone too.
  */
 export async function lockStack(dataDir: string): Promise<StackLock> {
   await makeDataFolder(dataDir)
+  await claimDataVersion(dataDir)
   const path = join(dataDir, 'stack.lock')
   const held: LockFile = { owner: await identify(process.pid), children: [] }
   await acquire(path, held, dataDir)

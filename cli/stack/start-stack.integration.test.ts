@@ -29,6 +29,7 @@ const startedWorkers = () => made.filter(({ spawnargs = [] }) => spawnargs.some(
 function options(workers: number): StackOptions {
   return {
     dataDir: dir,
+    redisProgram: async () => 'redis-server',
     workers,
     port: 0,
     model: { urls: undefined, name: undefined, apiKey: undefined },

@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { AppError } from '#domain/error.ts'
 import { after, delay } from '#platform/clock.ts'
+import { lastLineOf } from './run-program.ts'
 
 const programs = ['redis-server', 'valkey-server'] as const
 const startMs = 15_000
@@ -12,15 +13,15 @@ const portAttempts = 3
 
 export type LocalRedis = { url: string; pid: number; stop(): Promise<void> }
 /**
- * `port`: that of an earlier start, whose clients wait there; a free one without it. `settings` as in redis.conf, over
+ * `program`: see obtain-redis.ts; the first of the two on the PATH without it. `port`: that of an earlier start, whose clients wait there; a free one without it. `settings` as in redis.conf, over
  * ours.
  */
-type RedisPlace = { dir: string; port?: number; settings?: Readonly<Record<string, string>> }
+type RedisPlace = { dir: string; program?: string; port?: number; settings?: Readonly<Record<string, string>> }
 
 /**
  * Starts the system's Redis (or Valkey) on 127.0.0.1 at a free port, with its append-only file in `dir`, and resolves
- * when it answers PING. Data of an earlier start in the same folder is there again. CONFIG_006 when neither program is
- * installed or it does not start; `signal` ends the wait and the program. `stop` may be called twice, and the program
+ * when it answers PING. Data of an earlier start in the same folder is there again. CONFIG_006 when there is no such
+ * program or it does not start; `signal` ends the wait and the program. `stop` may be called twice, and the program
  * is also ended when this process exits.
  */
 export async function startLocalRedis(options: RedisPlace & { signal?: AbortSignal }): Promise<LocalRedis> {
@@ -40,17 +41,15 @@ type Spawned = { process: ChildProcess; pid: number; port: number; lastLine(): s
 
 async function spawnRedis(place: RedisPlace, attemptsLeft: number): Promise<Spawned> {
   const port = place.port ?? (await freePort())
-  for (const program of programs) {
+  for (const program of place.program === undefined ? programs : [place.program]) {
     const child = await spawnProgram(program, place, port)
     if (child === undefined) continue
     // Between finding the port and listening on it another program may have taken it.
     const lostPort = child.process.exitCode !== null && /in use/i.test(child.lastLine())
     return lostPort && attemptsLeft > 1 ? spawnRedis(place, attemptsLeft - 1) : child
   }
-  throw new AppError(
-    'CONFIG_006',
-    'Redis is not installed: get it with "apt-get install redis-server", "dnf install valkey" or "brew install redis".',
-  )
+  const names = place.program ?? programs.join(' or ')
+  throw new AppError('CONFIG_006', `there is no ${names}: "remora doctor" says how to get Redis on this system`)
 }
 
 /** Undefined: there is no such program on PATH. */
@@ -133,8 +132,4 @@ async function freePort(): Promise<number> {
   await once(server, 'close')
   if (address === null || typeof address === 'string') throw new Error('a TCP server has an address and a port')
   return address.port
-}
-
-function lastLineOf(text: string): string {
-  return text.trimEnd().split('\n').at(-1)?.slice(-500) ?? ''
 }
