@@ -49,4 +49,10 @@ describe('applying a patch to the folder it was made of', () => {
     await execute('sh', ['-c', await applyHint(join(dir, 'part one'), patch, dir)], { cwd: dir })
     expect(await content()).toBe('new\n')
   })
+
+  it('has a hint for an archive that works in the folder it is unpacked to', async () => {
+    await execute('tar', ['-cf', join(dir, 'it.tar'), '-C', join(dir, 'part one'), '.'])
+    await execute('sh', ['-c', await applyHint(join(dir, 'it.tar'), patch, dir)], { cwd: join(dir, 'part one') })
+    expect(await content()).toBe('new\n')
+  })
 })

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { realpath, stat } from 'node:fs/promises'
-import { relative, resolve } from 'node:path'
+import { basename, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { AppError } from '#domain/error.ts'
 
@@ -18,8 +18,14 @@ async function applyCommand(folder: string, patch: string): Promise<{ cwd: strin
   return { cwd: top, args: ['apply', `--directory=${prefix.replace(/\/$/, '')}`, resolve(patch)] }
 }
 
-/** The same as a line to paste into a shell whose folder is `from`. */
+/**
+ * The same as a line to paste into a shell whose folder is `from`; for an archive, one for the folder that it is unpacked
+ * to.
+ */
 export async function applyHint(folder: string, patch: string, from: string): Promise<string> {
+  if (!(await isFolder(folder))) {
+    return `git apply ${quoted(resolve(patch))}  # in the folder that ${basename(folder)} unpacks to`
+  }
   const { cwd, args } = await applyCommand(folder, patch)
   const at = relative(await realpath(from), cwd)
   const short = args.map((arg) => (arg === resolve(patch) && at === '' ? relative(from, arg) : arg))
@@ -30,8 +36,12 @@ export async function applyHint(folder: string, patch: string, from: string): Pr
  * CONFIG_003 unless a patch can be applied to `path`. Called before the work, so that `--apply` cannot come to nothing.
  */
 export async function requireFolder(path: string): Promise<void> {
+  if (!(await isFolder(path))) throw new AppError('CONFIG_003', `--apply needs a folder, and ${path} is none`)
+}
+
+async function isFolder(path: string): Promise<boolean> {
   const stats = await stat(path).catch(() => undefined)
-  if (stats?.isDirectory() !== true) throw new AppError('CONFIG_003', `--apply needs a folder, and ${path} is none`)
+  return stats?.isDirectory() === true
 }
 
 /** Applies all of `patch` to the files of `folder`, or nothing of it: WORK_002 with git's words when it does not fit. */

@@ -2,7 +2,7 @@ type Foreign = { name: string; start: string; advice?: string }
 
 const kinds = 'a .tar, .tar.gz, .tgz or .zip'
 const sendInstead = `send ${kinds} instead`
-const fromGit = '`git archive --format=tar.gz -o x.tar.gz HEAD` makes one to send'
+const sendFromGit = 'send what `git archive --format=tar.gz -o x.tar.gz HEAD` writes instead'
 
 /** Archives that we know but do not read, by their first bytes (one character each). */
 const foreign: readonly Foreign[] = [
@@ -15,8 +15,8 @@ const foreign: readonly Foreign[] = [
   { name: 'a 7z archive', start: '7z\xbc\xaf\x27\x1c' },
   { name: 'a RAR archive', start: 'Rar!\x1a\x07' },
   { name: 'part of a split zip', start: 'PK\x07\x08', advice: 'send one zip in one piece' },
-  { name: 'a git bundle', start: '# v2 git bundle\n', advice: `no archive of files: ${fromGit}` },
-  { name: 'a git bundle', start: '# v3 git bundle\n', advice: `no archive of files: ${fromGit}` },
+  { name: 'a git bundle', start: '# v2 git bundle\n', advice: sendFromGit },
+  { name: 'a git bundle', start: '# v3 git bundle\n', advice: sendFromGit },
 ]
 
 /**
