@@ -63,6 +63,7 @@ const cliExceptions: readonly { from: RegExp; to: RegExp; why: string }[] = [
     to: /^core\/(?:bundles|tool-scripts)\//,
     why: 'bundles and scripts in process',
   },
+  { from: /^cli\/commands\/agents\.ts$/, to: /^core\/bundles\/load-bundle\.ts$/, why: 'the bundles that are listed' },
   {
     from: /^cli\/commands\/named-agents\.ts$/,
     to: /^core\/bundles\/bundle-names\.ts$/,
