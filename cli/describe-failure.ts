@@ -1,11 +1,25 @@
 import { ZodError } from 'zod'
-import { AppError } from '#domain/error.ts'
+import { AppError, type ErrorCode } from '#domain/error.ts'
 
 export type Failure = {
   /** For a person, one line, or a stack trace for what is a bug. */
   text: string
   /** For a program, as `--json` prints it. */
-  document: { error: { error_code: string | null; message: string; phase?: string } }
+  document: { error: { error_code: string | null; message: string; phase?: string; advice?: string } }
+}
+
+/** What to do where the one who throws does not know that a command line called it. */
+const advices: Partial<Record<ErrorCode, string>> = {
+  RUN_001: '"remora runs" lists those there are',
+  RUN_004: '"remora show RUN --operations" lists those there are',
+  RUN_006: '"remora watch RUN" follows it to its end',
+  AUTH_001: 'set REMORA_TOKEN to a token of that service ("remora up" prints one)',
+}
+
+/** What the operator can do about `error` beside what its message says. */
+export function adviceOn({ code, message }: AppError): string | undefined {
+  const advice = advices[code]
+  return advice === undefined || message.includes('remora ') ? undefined : advice
 }
 
 /**
@@ -14,8 +28,11 @@ export type Failure = {
 export function describeFailure(error: unknown): Failure {
   if (error instanceof AppError) {
     const { code, message, phase } = error
-    const document = { error: { error_code: code, message, ...(phase === undefined ? {} : { phase }) } }
-    return { text: `remora: ${code} ${message}\n`, document }
+    const advice = adviceOn(error)
+    const more = { ...(phase === undefined ? {} : { phase }), ...(advice === undefined ? {} : { advice }) }
+    const document = { error: { error_code: code, message, ...more } }
+    const told = advice === undefined ? message : `${message.replace(/\.$/, '')}: ${advice}`
+    return { text: `remora: ${code} ${told}\n`, document }
   }
   const message = error instanceof Error ? error.message : String(error)
   const where = error instanceof ZodError ? 'the service answered in an unknown form' : 'unexpected error'

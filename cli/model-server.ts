@@ -10,19 +10,29 @@ export function isModelServers(text: string): boolean {
   return servers.length > 0 && servers.every(isModelServer)
 }
 
-function serversIn(text: string): string[] {
+/** The addresses in `text`; none for `rehearsal`. */
+export function serversIn(text: string): string[] {
   const named = text.split(',').map((entry) => entry.trim())
-  return named.filter((entry) => entry !== '')
+  return named.filter((entry) => entry !== '' && entry !== 'rehearsal')
 }
 
 const lookMs = 1_000
+
+/** What a model server answers to a look at its models within a second, body unread; undefined for nothing. */
+export async function askServer(
+  server: string,
+  { signal, apiKey }: { signal: AbortSignal; apiKey?: string | undefined },
+): Promise<Response | undefined> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)])
+  const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
+  return fetch(`${server.replace(/\/+$/, '')}/models`, { signal: limit, headers }).catch(() => undefined)
+}
 
 /** Those of the model servers in `text` that do not answer within a second. Any answer will do, a refusal too. */
 export async function silentServers(text: string, signal: AbortSignal): Promise<string[]> {
   const silent = await Promise.all(
     serversIn(text).map(async (server) => {
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)])
-      const answer = await fetch(`${server.replace(/\/+$/, '')}/models`, { signal: limit }).catch(() => undefined)
+      const answer = await askServer(server, { signal })
       await answer?.body?.cancel()
       return answer === undefined ? [server] : []
     }),

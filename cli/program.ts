@@ -2,10 +2,13 @@ import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { z } from 'zod'
 import type { CliContext } from './cli-context.ts'
+import { addAgentsCommand } from './commands/agents.ts'
 import { addCancelCommand } from './commands/cancel.ts'
 import { addCheckCommand } from './commands/check.ts'
 import { addConfigCommand } from './commands/config.ts'
 import { addDiffCommand } from './commands/diff.ts'
+import { addCompletionCommand } from './commands/completion.ts'
+import { addDoctorCommand } from './commands/doctor.ts'
 import { addDiscoverCommand } from './commands/discover.ts'
 import { addQueriesCommand } from './commands/queries.ts'
 import { addRetryCommand } from './commands/retry.ts'
@@ -46,8 +49,11 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addVerifyCommand(program, context)
   addConfigCommand(program, context)
   addDiscoverCommand(program, context)
+  addDoctorCommand(program, context)
+  addAgentsCommand(program, context)
   addCheckCommand(program, context)
   addQueriesCommand(program, context)
+  addCompletionCommand(program, context)
   return program
 }
 

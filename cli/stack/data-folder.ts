@@ -16,7 +16,11 @@ export async function makeDataFolder(dataDir: string): Promise<void> {
     await makeFolder(dataDir)
     if (await isOurs(dataDir)) await writeFile(join(dataDir, '.gitignore'), '*\n')
     const probe = join(dataDir, `.probe-${randomUUID()}`)
-    await writeFile(probe, Buffer.alloc(probeBytes)).finally(() => rm(probe, { force: true }))
+    try {
+      await writeFile(probe, Buffer.alloc(probeBytes))
+    } finally {
+      await rm(probe, { force: true })
+    }
   } catch (error) {
     throw dataNotWritable(dataDir, error)
   }

@@ -110,6 +110,5 @@ export function redisChoices(manager: PackageManager | undefined): string {
   if (manager === undefined) {
     return `choose "apt-get install redis-server", "dnf install valkey" or "brew install redis", or ${service}`
   }
-  const { byHand, compilerByHand } = manager
-  return `choose "${byHand}", "${compilerByHand}" (Remora then builds it), or ${service}`
+  return `choose "${manager.byHand('redis')}", "${manager.byHand('compiler')}" (Remora then builds it), or ${service}`
 }

@@ -4,6 +4,9 @@ import { lastLineOf, runProgram, type ProgramEnd } from './run-program.ts'
 
 type Command = readonly [string, ...string[]]
 
+/** What a user may be told to get. `compiler`: what a build of Redis needs. */
+export type Installable = 'redis' | 'compiler' | 'git' | 'bubblewrap' | 'docker'
+
 /** How a system's package manager gets Redis, unattended, and what a person would type. */
 type ManagerKind = {
   program: string
@@ -15,10 +18,9 @@ type ManagerKind = {
   environment: readonly string[]
   /** `refused`: the program does not work as root. */
   root: 'needed' | 'refused'
-  /** What a person types, as root where that is needed. */
-  byHand: string
-  /** The same for what a build needs. */
-  compilerByHand: string
+  /** What a person types before a name, as root where that is needed. */
+  verb: string
+  names: Record<Installable, string>
 }
 
 // A dead network must be noticed soon; so must another package manager that holds the lock.
@@ -34,8 +36,14 @@ const kinds: readonly ManagerKind[] = [
     refresh: [...aptSettings, 'update'],
     environment: ['DEBIAN_FRONTEND=noninteractive', 'NEEDRESTART_SUSPEND=1'],
     root: 'needed',
-    byHand: 'apt-get install redis-server',
-    compilerByHand: 'apt-get install make gcc libc6-dev',
+    verb: 'apt-get install',
+    names: {
+      redis: 'redis-server',
+      compiler: 'make gcc libc6-dev',
+      git: 'git',
+      bubblewrap: 'bubblewrap',
+      docker: 'docker.io',
+    },
   },
   {
     program: 'dnf',
@@ -43,8 +51,8 @@ const kinds: readonly ManagerKind[] = [
     install: (name) => ['install', '-y', '--setopt=timeout=10', '--setopt=retries=1', name],
     environment: [],
     root: 'needed',
-    byHand: 'dnf install valkey',
-    compilerByHand: 'dnf install make gcc',
+    verb: 'dnf install',
+    names: { redis: 'valkey', compiler: 'make gcc', git: 'git', bubblewrap: 'bubblewrap', docker: 'moby-engine' },
   },
   {
     program: 'apk',
@@ -52,8 +60,14 @@ const kinds: readonly ManagerKind[] = [
     install: (name) => ['add', '--no-cache', '--timeout', '10', name],
     environment: [],
     root: 'needed',
-    byHand: 'apk add redis',
-    compilerByHand: 'apk add build-base linux-headers',
+    verb: 'apk add',
+    names: {
+      redis: 'redis',
+      compiler: 'build-base linux-headers',
+      git: 'git',
+      bubblewrap: 'bubblewrap',
+      docker: 'docker',
+    },
   },
   {
     program: 'brew',
@@ -61,16 +75,15 @@ const kinds: readonly ManagerKind[] = [
     install: (name) => ['install', '--quiet', name],
     environment: ['HOMEBREW_NO_AUTO_UPDATE=1', 'NONINTERACTIVE=1'],
     root: 'refused',
-    byHand: 'brew install redis',
-    compilerByHand: 'xcode-select --install',
+    verb: 'brew install',
+    names: { redis: 'redis', compiler: 'make gcc', git: 'git', bubblewrap: 'docker', docker: 'docker' },
   },
 ]
 
 export type PackageManager = {
   kind: ManagerKind
-  /** What this user would have to type: to get Redis, and to get what a build needs. */
-  byHand: string
-  compilerByHand: string
+  /** What this user would have to type. */
+  byHand(wanted: Installable): string
   /** Where its programs are: its own folder, which may not be on the PATH. */
   folder: string
   /** What goes before the program's name; undefined when it would ask for a password or refuses this user. */
@@ -89,8 +102,8 @@ export async function findPackageManager(options: InstallOptions): Promise<Packa
     const path = await findProgram(kind.program, options.searchPath)
     if (path === undefined) continue
     const sudo = kind.root === 'needed' && !options.isRoot ? 'sudo ' : ''
-    const words = { byHand: `${sudo}${kind.byHand}`, compilerByHand: `${sudo}${kind.compilerByHand}` }
-    return { kind, ...words, path, folder: dirname(path), prefix: await prefixFor(kind, options) }
+    const byHand = (wanted: Installable) => `${sudo}${kind.verb} ${kind.names[wanted]}`
+    return { kind, byHand, path, folder: dirname(path), prefix: await prefixFor(kind, options) }
   }
   return undefined
 }
@@ -126,8 +139,9 @@ async function tryPackages(manager: PackageManager, prefix: readonly string[], s
 }
 
 function commandOf(manager: PackageManager, prefix: readonly string[], args: readonly string[]): Command {
-  const [first = '/usr/bin/env', ...rest] = [...prefix, '/usr/bin/env', ...manager.kind.environment, manager.path]
-  return [first, ...rest, ...args]
+  const command = [...manager.kind.environment, manager.path, ...args]
+  const [sudo, ...sudoArgs] = prefix
+  return sudo === undefined ? ['/usr/bin/env', ...command] : [sudo, ...sudoArgs, '/usr/bin/env', ...command]
 }
 
 function reasonOf(end: ProgramEnd): string {

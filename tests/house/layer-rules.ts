@@ -64,10 +64,11 @@ const cliExceptions: readonly { from: RegExp; to: RegExp; why: string }[] = [
     to: /^core\/(?:bundles|tool-scripts)\//,
     why: 'bundles and scripts in process',
   },
+  { from: /^cli\/commands\/agents\.ts$/, to: /^core\/bundles\/load-bundle\.ts$/, why: 'the bundles that are listed' },
   {
-    from: /^cli\/commands\/named-agents\.ts$/,
+    from: /^cli\/commands\/(?:completion|named-agents)\.ts$/,
     to: /^core\/bundles\/bundle-names\.ts$/,
-    why: 'unknown agents are refused early',
+    why: 'agents are completed, and unknown ones refused early',
   },
   { from: /^cli\//, to: /^core\/settings\//, why: 'the settings file is read where the command runs' },
   {

@@ -1,0 +1,82 @@
+import { readdir } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import tab from '@bomb.sh/tab/commander'
+import type { Command } from 'commander'
+import type { CliContext } from '../cli-context.ts'
+import { bundleNames } from '#bundles/bundle-names.ts'
+
+type Completion = ReturnType<typeof tab>
+type Words = (word: string) => Promise<string[]>
+
+const namesPath = /^<(?:file|folder)>$/
+
+/** The library's script for bash relies on the package bash-completion, which many systems lack. */
+const bashWithoutPackage = `if ! declare -F _get_comp_words_by_ref >/dev/null; then
+  _get_comp_words_by_ref() {
+    words=("\${COMP_WORDS[@]}")
+    cword=$COMP_CWORD
+    cur=\${COMP_WORDS[COMP_CWORD]}
+    prev=\${COMP_WORDS[COMP_CWORD - 1]}
+  }
+fi
+`
+
+/**
+ * `remora completion SHELL` prints a script for the shell, which asks the hidden `remora complete -- WORDS…` at every
+ * TAB. Added last: it completes the commands there are.
+ */
+export function addCompletionCommand(
+  program: Command,
+  { cwd, io, config }: Pick<CliContext, 'cwd' | 'io' | 'config'>,
+): void {
+  const completion = tab(program, { completionCommandName: 'completion' })
+  const added = program.commands.find((command) => command.name() === 'completion')
+  added?.description('print the script that completes commands, options, agents and paths in a shell')
+  added?.hook('preAction', (_, { args: [shell] }) => {
+    if (shell === 'bash') io.out(bashWithoutPackage)
+  })
+  const asked = program.commands.find((command) => command.name() === 'complete')
+  asked?.hook('preAction', async (_, { args }) => {
+    const word = args.at(-1) ?? ''
+    await offer(completion, program, { word, agents: namesIn(config.agentsDir), paths: pathsIn(cwd) })
+  })
+}
+
+type Offer = { word: string; agents: Words; paths: Words }
+
+/** The library completes what commander knows; agents and paths are what only we know. */
+async function offer(completion: Completion, program: Command, { word, agents, paths }: Offer): Promise<void> {
+  const [names, places] = await Promise.all([agents(word), paths(word)])
+  const offering = (words: readonly string[]) => (complete: (value: string, about: string) => void) =>
+    words.forEach((one) => complete(one, ''))
+  for (const command of program.commands) {
+    const known = completion.commands.get(command.name())
+    for (const option of command.options) {
+      const found = known?.options.get(option.long?.slice(2) ?? '')
+      if (found === undefined) continue
+      if (option.long === '--agents') found.handler = offering(names)
+      if (namesPath.test(option.flags.split(' ').at(-1) ?? '')) found.handler = offering(places)
+    }
+    const path = known?.arguments.get('path')
+    if (path !== undefined) path.handler = offering(places)
+  }
+}
+
+/** `lint,do` is completed to `lint,docstring`. */
+function namesIn(agentsDir: string): Words {
+  return async (word) => {
+    const before = word.slice(0, word.lastIndexOf(',') + 1)
+    const given = before.split(',')
+    const names = await bundleNames(agentsDir)
+    return names.filter((name) => !given.includes(name)).map((name) => `${before}${name}`)
+  }
+}
+
+function pathsIn(cwd: string): Words {
+  return async (word) => {
+    const folder = word.slice(0, word.lastIndexOf('/') + 1)
+    const entries = await readdir(resolve(cwd, folder), { withFileTypes: true }).catch(() => [])
+    const shown = entries.filter(({ name }) => !name.startsWith('.'))
+    return shown.map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`).toSorted()
+  }
+}

@@ -1,0 +1,97 @@
+import { join } from 'node:path'
+import { canBuild } from '#platform/build-redis.ts'
+import { findProgram } from '#platform/find-program.ts'
+import { findRedis, redisChoices, redisVersion } from '#platform/obtain-redis.ts'
+import type { Installable, PackageManager } from '#platform/package-manager.ts'
+import { lastLineOf, runProgram } from '#platform/run-program.ts'
+import type { CliConfig } from '../config.ts'
+import { fine, type Finding } from './finding.ts'
+
+export type ProgramSearch = {
+  config: CliConfig
+  manager: PackageManager | undefined
+  signal: AbortSignal
+}
+
+const lookMs = 3_000
+const leastRedis = 7
+
+/** The server of an embedded stack: found, or how it would be got. A service that runs elsewhere brings its own. */
+export async function examineRedis({ config, manager, signal }: ProgramSearch): Promise<Finding> {
+  const { searchPath, mayInstallRedis, apiUrl, dataDir } = config
+  const program = await findRedis({ searchPath, programDir: join(dataDir, 'redis-program'), signal })
+  const needed = apiUrl === undefined
+  if (program !== undefined) return judgeRedis(program, await redisVersion(program, signal), { manager, needed })
+  const wanted = { name: 'redis', needed, advice: redisChoices(manager) }
+  if (mayInstallRedis && manager?.prefix !== undefined) {
+    const found = `not installed: the first run gets ${manager.kind.packages.join(' or ')} with ${manager.kind.program}`
+    return { ...wanted, state: 'warning', found }
+  }
+  if (mayInstallRedis && (await canBuild(searchPath))) {
+    return { ...wanted, state: 'warning', found: 'not installed: the first run builds it, in some minutes' }
+  }
+  return { ...wanted, state: 'missing', found: 'not installed' }
+}
+
+type RedisNeed = { manager: PackageManager | undefined; needed: boolean }
+
+function judgeRedis(program: string, version: string | undefined, { manager, needed }: RedisNeed): Finding {
+  const found = `${version ?? 'an unknown version'} at ${program}`
+  if (version !== undefined && Number.parseInt(version, 10) >= leastRedis) return fine('redis', found)
+  const advice = `Redis 7 or Valkey is known to work: ${redisChoices(manager)}`
+  return { name: 'redis', state: 'warning', needed, found, advice }
+}
+
+/** Whether the machine can shut a program in, with what, and what would be used. */
+export async function examineSandbox(search: ProgramSearch): Promise<Finding[]> {
+  const [bubblewrap, docker] = await Promise.all([examineBubblewrap(search), examineDocker(search)])
+  const usable = [bubblewrap, docker].find(({ state }) => state === 'ok')
+  const scripts = 'tool scripts run in Monty, in child processes'
+  const sandbox: Finding =
+    usable === undefined
+      ? {
+          name: 'sandbox',
+          state: 'warning',
+          needed: false,
+          found: `${scripts}; nothing to shut other programs in`,
+          advice: bubblewrap.advice ?? 'install bubblewrap or Docker',
+        }
+      : fine('sandbox', `${scripts}; other programs would run in ${usable.name}`)
+  return [sandbox, bubblewrap, docker]
+}
+
+async function examineBubblewrap(search: ProgramSearch): Promise<Finding> {
+  const path = await findProgram('bwrap', search.config.searchPath)
+  if (path === undefined) return absent('bubblewrap', search)
+  const args = ['--ro-bind', '/', '/', '--unshare-all', '--die-with-parent', '/bin/sh', '-c', ':']
+  const tried = await runProgram([path, ...args], { limitMs: lookMs, signal: search.signal })
+  if (tried.kind === 'ended' && tried.code === 0) return fine('bubblewrap', `works, at ${path}`)
+  const words = tried.kind === 'absent' ? tried.reason : lastLineOf(tried.err) || 'no answer'
+  const advice = 'allow unprivileged user namespaces, or use Docker'
+  return { name: 'bubblewrap', state: 'warning', needed: false, found: `does not work here: ${words}`, advice }
+}
+
+async function examineDocker(search: ProgramSearch): Promise<Finding> {
+  const path = await findProgram('docker', search.config.searchPath)
+  if (path === undefined) return absent('docker', search)
+  const command = [path, 'version', '--format', '{{.Server.Version}}'] as const
+  const tried = await runProgram(command, { limitMs: lookMs, signal: search.signal })
+  if (tried.kind === 'ended' && tried.code === 0) return fine('docker', `${lastLineOf(tried.out)}, at ${path}`)
+  const words = tried.kind === 'absent' ? tried.reason : lastLineOf(tried.err) || 'no answer'
+  const advice = 'start its daemon, or ask for access to it'
+  return { name: 'docker', state: 'warning', needed: false, found: `its daemon does not answer: ${words}`, advice }
+}
+
+/** What `--apply` and the printed commands use. */
+export async function examineGit(search: ProgramSearch): Promise<Finding> {
+  const path = await findProgram('git', search.config.searchPath)
+  if (path === undefined) return absent('git', search)
+  const tried = await runProgram([path, '--version'], { limitMs: lookMs, signal: search.signal })
+  const version = tried.kind === 'ended' ? /\d[\d.]*/.exec(tried.out)?.[0] : undefined
+  return fine('git', `${version ?? 'an unknown version'} at ${path}`)
+}
+
+function absent(name: Installable, { manager }: ProgramSearch): Finding {
+  const advice = manager === undefined ? `install ${name}` : manager.byHand(name)
+  return { name, state: 'missing', needed: false, found: 'not on the PATH', advice }
+}

@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { AppError } from '#domain/error.ts'
+import { rehearsalLabel } from '#domain/rehearsal-label.ts'
+import { openApiClient } from '../api-client.ts'
+import type { CliConfig } from '../config.ts'
+import { adviceOn } from '../describe-failure.ts'
+import { askServer, serversIn } from '../model-server.ts'
+import { fine, type Finding } from './finding.ts'
+
+const lookMs = 1_000
+const Models = z.object({ data: z.array(z.object({ id: z.string() })) })
+
+/** The service that REMORA_API_URL names, and whether it knows the token; nothing to say without one. */
+export async function examineApi({ apiUrl, token }: CliConfig, signal: AbortSignal): Promise<Finding[]> {
+  if (apiUrl === undefined) return []
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)])
+  const client = openApiClient({ url: apiUrl, token, signal: limit })
+  try {
+    await client.listRuns({ limit: 1 })
+    return [fine('api', `${shownUrl(apiUrl)} answers, and knows the token`)]
+  } catch (error) {
+    signal.throwIfAborted()
+    const message = error instanceof AppError ? error.message : `${shownUrl(apiUrl)} does not answer within a second`
+    const advice = (error instanceof AppError && adviceOn(error)) || 'check REMORA_API_URL'
+    return [{ name: 'api', state: 'missing', needed: true, found: message, advice }]
+  } finally {
+    await client.close()
+  }
+}
+
+/** The object store: one of the environment, else the embedded one. */
+export async function examineS3({ storage }: CliConfig, signal: AbortSignal): Promise<Finding> {
+  if (storage === undefined) return fine('s3', 'embedded')
+  const { endpoint, region } = storage.s3
+  if (endpoint === undefined) return fine('s3', `AWS, ${region}`)
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)])
+  const answer = await fetch(endpoint, { method: 'HEAD', signal: limit }).catch(() => undefined)
+  if (answer !== undefined) return fine('s3', `${shownUrl(endpoint)} answers ${answer.status}`)
+  const found = `${shownUrl(endpoint)} does not answer within a second`
+  return { name: 's3', state: 'missing', needed: true, found, advice: 'start it, or check REMORA_S3_ENDPOINT' }
+}
+
+/** The model servers, asked at the same time, a second each at most. */
+export async function examineModels({ modelUrls, modelApiKey }: CliConfig, signal: AbortSignal): Promise<Finding[]> {
+  const servers = serversIn(modelUrls ?? '')
+  if (servers.length === 0) return [fine('model', `${rehearsalLabel}: set REMORA_MODEL_URLS, or use --model`)]
+  return Promise.all(
+    servers.map(async (server) => judgeModel(server, await askServer(server, { signal, apiKey: modelApiKey }))),
+  )
+}
+
+async function judgeModel(server: string, answer: Response | undefined): Promise<Finding> {
+  const warning = { name: 'model', state: 'warning', needed: false } as const
+  const at = shownUrl(server)
+  if (answer === undefined) {
+    return {
+      ...warning,
+      found: `CONFIG_005 ${at} does not answer within a second`,
+      advice: 'start it, or check the URL',
+    }
+  }
+  const models = Models.safeParse(await answer.json().catch(() => undefined)).data
+  if (models !== undefined) return fine('model', `${at} offers ${models.data.map(({ id }) => id).join(', ') || 'none'}`)
+  const advice = answer.status === 401 ? 'set REMORA_MODEL_API_KEY' : 'check the URL: it usually ends with /v1'
+  return { ...warning, found: `${at} answers ${answer.status}, and no list of models`, advice }
+}
+
+/** Without the user and password that an address may carry. */
+function shownUrl(address: string): string {
+  const url = new URL(address)
+  url.username = ''
+  url.password = ''
+  return url.href
+}
