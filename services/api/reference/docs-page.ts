@@ -1,0 +1,3 @@
+export function docsPage(_d: unknown) {
+  return { html: '', policy: "default-src 'none'" }
+}
