@@ -9,7 +9,7 @@ import { Problem } from './problem.ts'
 export type EndpointAccess = {
   /** What the token must be good for; null: no token is asked for. */
   scope: Scope | null
-  /** The codes that are this endpoint's own; those any of its kind may answer with are added. */
+  /** The codes that are this endpoint's own, `x-error-codes`; those any of its kind may answer with are added. */
   problems?: readonly ErrorCode[]
 }
 
@@ -18,26 +18,21 @@ const ofAll = ['HTTP_004', 'HTTP_005', 'HTTP_006', 'HTTP_007', 'HTTP_008', 'LIMI
 const withToken = ['AUTH_001', 'AUTH_002', 'RUN_002', 'STORE_001'] as const
 const withJson = ['HTTP_003', 'INTAKE_003', 'INTAKE_008'] as const
 
-/** Codes that say nothing about one endpoint in particular. */
-export const commonCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([...ofAll, ...withToken, ...withJson])
-
 /**
  * Declares a route: what it takes, what it answers and which problems, all of it in the OpenAPI document. What is
  * declared is what is done: the schemas parse, the scope is asked for, a query parameter nobody declared is refused, and
  * a JSON body is read up to its limit.
  */
-export function endpoint<P extends string, R extends Omit<RouteConfig, 'path'> & { path: P }>(
-  access: EndpointAccess,
-  route: R,
-) {
+export function endpoint<const R extends RouteConfig>(access: EndpointAccess, route: R) {
   const { scope, problems = [] } = access
   const takesJson = route.request?.body?.content['application/json'] !== undefined
   const codes = [...problems, ...ofAll, ...(scope === null ? [] : withToken), ...(takesJson ? withJson : [])]
   const middleware = [...(scope === null ? [] : [needScope(scope)]), ...(takesJson ? [jsonBody] : [])]
-  return createRoute<P, R>({
+  return createRoute<R['path'], R>({
     ...route,
     request: { query: z.strictObject({}), ...route.request },
     ...(middleware.length === 0 ? {} : { middleware }),
+    'x-error-codes': problems,
     security: scope === null ? [] : [{ bearer: [scope] }],
     responses: { ...route.responses, ...problemAnswers(codes) },
   })

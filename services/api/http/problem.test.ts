@@ -50,7 +50,8 @@ describe('problemHandler', () => {
       title: 'unexpected error',
       status: 500,
       detail: 'unexpected error; request q1',
-      error_code: 'HTTP_007', run_id: 'r1',
+      error_code: 'HTTP_007',
+      run_id: 'r1',
     })
     expect(lines.join('')).toContain('secret path')
     expect(lines.join('')).toContain('q1')

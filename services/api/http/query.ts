@@ -12,7 +12,7 @@ export function wholeNumber(least: number, most: number) {
 
 /** The `limit` of a page: 1 to `most`. */
 export function pageLimit(most: number, usual: number) {
-  return wholeNumber(1, most).default(usual).openapi({ description: 'how many at most' })
+  return wholeNumber(1, most).default(usual).openapi({ default: usual, description: 'how many at most' })
 }
 
 /** A page's position among the operations of a run, as the page before it gave it out. */

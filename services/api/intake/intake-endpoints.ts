@@ -20,7 +20,7 @@ curl -H "Authorization: Bearer $REMORA_TOKEN" \\
 [first](../guide/operations.md#priorities-and-the-window). Not served yet, and refused with INTAKE_008: \`objective\`,
 \`accept: "auto"\`.
 
-So many uploads are taken at once; others wait for up to 20 s, then they are LIMIT_002. While Redis is
+\`REMORA_MAX_UPLOADS\` are taken at once; others wait for up to 20 s, then they are LIMIT_002. While Redis is
 [too full for another run](../guide/operations.md#room-in-redis), the answer is STORE_001 with the figures in \`detail\`.`
 
 const retryProse = `

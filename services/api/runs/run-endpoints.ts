@@ -79,12 +79,14 @@ export const runEndpoints = {
     request: {
       params: RunParams,
       query: z.strictObject({
-        after: wholeNumber(0, 999_999_999_999).default(0).openapi({ description: 'number of the last event you have' }),
+        after: wholeNumber(0, 999_999_999_999)
+          .default(0)
+          .openapi({ default: 0, description: 'number of the last event you have' }),
         category: z.enum(categories).optional(),
         limit: pageLimit(1000, 200),
         wait_ms: wholeNumber(0, 10_000)
           .default(0)
-          .openapi({ description: 'how long to wait for the first event when there is none yet' }),
+          .openapi({ default: 0, description: 'how long to wait for the first event when there is none yet' }),
       }),
       headers: z.object({
         'last-event-id': z

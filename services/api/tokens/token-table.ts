@@ -20,8 +20,8 @@ const restMs = 250
  * one, at most four times a second. A flood of unknown tokens hence costs Redis no more than that.
  */
 export function openTokenTable(store: Pick<TokenStore, 'readAll'>): TokenTable {
-  let records: ReadonlyMap<string, TokenRecord> = new Map()
-  let readAt = -Infinity
+  /** `readAt`: when the reading began that `records` are from. */
+  const known = { records: new Map<string, TokenRecord>(), readAt: -Infinity }
   let begunAt = -Infinity
   let changedAt = -Infinity
   let reading: Promise<void> | undefined
@@ -29,22 +29,21 @@ export function openTokenTable(store: Pick<TokenStore, 'readAll'>): TokenTable {
     try {
       const restLeftMs = begunAt + restMs - performance.now()
       if (restLeftMs > 0) await delay(restLeftMs)
-      begunAt = performance.now()
-      const begun = begunAt
-      records = await store.readAll()
-      readAt = begun
+      const readAt = performance.now()
+      begunAt = readAt
+      Object.assign(known, { records: await store.readAll(), readAt })
     } finally {
       reading = undefined
     }
   }
   const readSince = async (since: number) => {
-    while (readAt < since) await (reading ??= read())
+    while (known.readAt < since) await (reading ??= read())
   }
   return {
     async find(hash) {
       const now = performance.now()
-      await readSince(records.has(hash) ? Math.max(changedAt, now - freshMs) : now)
-      return records.get(hash)
+      await readSince(known.records.has(hash) ? Math.max(changedAt, now - freshMs) : now)
+      return known.records.get(hash)
     },
     forget() {
       changedAt = performance.now()
