@@ -43,20 +43,29 @@ export function refuseBrokenRequests(server: Server, log: Pick<Log, 'info'>): Co
   })
   server.on('checkExpectation', (request, response) => {
     const error = new AppError('HTTP_008', 'Only "Expect: 100-continue" is understood.')
-    response.writeHead(417, { ...problemHeaders(417), connection: 'close' }).end(JSON.stringify(problemOf(error)))
+    answerProblem(response, error)
     after(lingerMs, () => request.socket.destroy())
   })
   return { refuse }
 }
 
-function rawAnswer(error: AppError): string {
+/** The last answer of a connection whose request no route will see. */
+export function answerProblem(response: ServerResponse, error: AppError): void {
   const body = JSON.stringify(problemOf(error))
-  const headers = {
-    ...problemHeaders(error.status),
+  response.writeHead(error.status, closingHeaders(error, body)).end(body)
+}
+
+function closingHeaders({ status }: AppError, body: string): Record<string, string> {
+  return {
+    ...problemHeaders(status),
     'content-length': String(Buffer.byteLength(body)),
     'x-content-type-options': 'nosniff',
     connection: 'close',
   }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+}
+
+function rawAnswer(error: AppError): string {
+  const body = JSON.stringify(problemOf(error))
+  const lines = Object.entries(closingHeaders(error, body)).map(([name, value]) => `${name}: ${value}\r\n`)
   return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}\r\n${lines.join('')}\r\n${body}`
 }

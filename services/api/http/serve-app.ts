@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import { getRequestListener } from '@hono/node-server'
+import { getRequestListener, RequestError } from '@hono/node-server'
 import type { Hono } from 'hono'
 import { AppError } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
 import { boundPort, closeServer } from '#platform/http-health.ts'
 import { openLog, type Log } from '#platform/log.ts'
 import type { ApiEnv } from './api-env.ts'
+import { problemHeaders, problemOf } from './problem.ts'
 import { refuseBrokenRequests } from './refuse-connection.ts'
 import { watchSlowBodies } from './slow-bodies.ts'
 
@@ -70,10 +71,11 @@ export async function serveApp(app: Hono<ApiEnv>, options: ServeOptions): Promis
 }
 
 function openServer(app: Hono<ApiEnv>, { maxConnections, headersMs, requestMs }: ServeLimits): Server {
-  const answer = getRequestListener(app.fetch)
+  const answer = getRequestListener(app.fetch, { errorHandler: brokenRequest })
   const checkMs = Math.max(100, Math.min(headersMs / 3, 5_000))
   const timeouts = { headersTimeout: headersMs, requestTimeout: requestMs, connectionsCheckingInterval: checkMs }
-  const server = createServer(timeouts, (request, response) => {
+  // A missing Host is answered below, with a problem.
+  const server = createServer({ ...timeouts, requireHostHeader: false }, (request, response) => {
     response.once('close', () => setImmediate(dropIdle))
     void answer(request, response)
   })
@@ -83,6 +85,13 @@ function openServer(app: Hono<ApiEnv>, { maxConnections, headersMs, requestMs }:
     if (!server.listening) server.closeIdleConnections()
   }
   return server
+}
+
+/** What is HTTP, and yet cannot be a request: a Host or an address that is none. */
+function brokenRequest(cause: unknown): Response {
+  const detail = 'The Host or the address of the request is not valid.'
+  const error = new AppError(cause instanceof RequestError ? 'HTTP_004' : 'HTTP_007', detail, { cause })
+  return new Response(JSON.stringify(problemOf(error)), { status: error.status, headers: problemHeaders(error.status) })
 }
 
 function notListening({ host, port }: { host: string; port: number }, cause: unknown): AppError {

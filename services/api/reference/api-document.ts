@@ -9,13 +9,16 @@ import { referenceEndpoints } from './reference-endpoints.ts'
 
 export type ApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>
 
-/** Every endpoint there is, in the order of the reference. A test compares them with the routes that are served. */
+/** In the order of the reference. */
 const groups: readonly { tag: string; endpoints: Readonly<Record<string, RouteConfig>> }[] = [
   { tag: 'Runs', endpoints: { ...intakeEndpoints, ...runEndpoints } },
   { tag: 'Changes', endpoints: changeEndpoints },
   { tag: 'Tokens', endpoints: tokenEndpoints },
   { tag: 'Service', endpoints: { ...probeEndpoints, ...referenceEndpoints } },
 ]
+
+/** Every endpoint there is; a test compares them with the routes that are served. */
+export const endpoints: readonly RouteConfig[] = groups.flatMap((group) => Object.values(group.endpoints))
 
 const intro = `
 JSON in and out, snake_case. Errors are \`application/problem+json\`: \`{type, title, status, detail, error_code, run_id?}\`
@@ -41,8 +44,8 @@ export function apiDocument(): ApiDocument {
   const registry = app.openAPIRegistry
   registry.register('RunRequest', RequestBody)
   registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
-  for (const { tag, endpoints } of groups) {
-    for (const [name, declared] of Object.entries(endpoints)) {
+  for (const { tag, endpoints: own } of groups) {
+    for (const [name, declared] of Object.entries(own)) {
       const { middleware: _middleware, hide: _hide, ...route } = declared
       registry.registerPath({ ...route, tags: [tag], operationId: operationIdOf(tag, name) })
     }
