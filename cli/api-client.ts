@@ -13,6 +13,8 @@ import {
   RunAccepted,
   RunPage,
   RunView,
+  TokenCreated,
+  TokenPage,
 } from './api-views.ts'
 import { multipartForm } from './multipart-form.ts'
 
@@ -43,6 +45,11 @@ export type ApiClient = {
   listChanges(runId: string, page: { cursor?: string; limit: number }): Promise<ChangePage>
   /** The proposed patch while it arrives, or undefined when the run changes nothing. RUN_006 before it is composed, RUN_007 when it ended without one. */
   readPatch(runId: string): Promise<AsyncIterable<Uint8Array> | undefined>
+  /** Makes a token of the caller's project; without `expiresInS` it stays. Safe to call once. */
+  createToken(token: { name?: string; scopes?: readonly string[]; expiresInS?: number }): Promise<TokenCreated>
+  listTokens(): Promise<TokenPage>
+  /** AUTH_003 when there is none. */
+  revokeToken(tokenId: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -66,12 +73,18 @@ export function openApiClient(options: { url: string; token: string | undefined;
       })
       return RunAccepted.parse(await answer.body.json())
     },
-    cancel: (runId, reason) => postJson(connection, `${runPath(runId)}/cancel`, reason === undefined ? {} : { reason }),
+    cancel: (runId, reason) =>
+      postJson(connection, `${runPath(runId)}/cancel`, reason === undefined ? {} : { reason }, RunAccepted),
     retry: (runId, { operations, errorPolicy }) =>
-      postJson(connection, `${runPath(runId)}/retry`, {
-        ...(operations.length === 0 ? {} : { operations }),
-        ...(errorPolicy === undefined ? {} : { error_policy: errorPolicy }),
-      }),
+      postJson(
+        connection,
+        `${runPath(runId)}/retry`,
+        {
+          ...(operations.length === 0 ? {} : { operations }),
+          ...(errorPolicy === undefined ? {} : { error_policy: errorPolicy }),
+        },
+        RunAccepted,
+      ),
     getRun: (runId) => get(runPath(runId), RunView),
     listRuns: (page) => get('/v1/runs', RunPage, page),
     readEvents: (runId, { after, limit, waitMs }) =>
@@ -85,6 +98,18 @@ export function openApiClient(options: { url: string; token: string | undefined;
       if (answer.statusCode !== 204) return answer.body
       await answer.body.dump()
       return undefined
+    },
+    createToken: ({ expiresInS, ...token }) =>
+      postJson(
+        connection,
+        '/v1/tokens',
+        { ...token, ...(expiresInS === undefined ? {} : { expires_in_s: expiresInS }) },
+        TokenCreated,
+      ),
+    listTokens: () => get('/v1/tokens', TokenPage),
+    async revokeToken(tokenId) {
+      const answer = await send(connection, `/v1/tokens/${encodeURIComponent(tokenId)}`, { method: 'DELETE' })
+      await answer.body.dump()
     },
     close: () => connection.agent.destroy(),
   }
@@ -101,14 +126,14 @@ async function getJson<T>(
   return schema.parse(await answer.body.json())
 }
 
-async function postJson(connection: Connection, path: string, document: object): Promise<RunAccepted> {
+async function postJson<T>(connection: Connection, path: string, document: object, schema: z.ZodType<T>): Promise<T> {
   const headers = { 'content-type': 'application/json', 'idempotency-key': randomUUID() }
   const body = JSON.stringify(document)
   const answer = await send(connection, path, { method: 'POST', headers, body })
-  return RunAccepted.parse(await answer.body.json())
+  return schema.parse(await answer.body.json())
 }
 
-type Outgoing = { method: 'GET' | 'POST'; headers?: Record<string, string>; body?: Readable | string }
+type Outgoing = { method: 'GET' | 'POST' | 'DELETE'; headers?: Record<string, string>; body?: Readable | string }
 
 async function send(connection: Connection, path: string, outgoing: Outgoing): Promise<Dispatcher.ResponseData> {
   const { url, token, agent, signal } = connection

@@ -101,6 +101,23 @@ export type ChangeView = z.infer<typeof ChangeView>
 export const ChangePage = z.object({ changes: z.array(ChangeView), next: z.string().nullable() })
 export type ChangePage = z.infer<typeof ChangePage>
 
+export const TokenView = z.looseObject({
+  token_id: z.string(),
+  name: z.string(),
+  scopes: z.array(z.string()),
+  expires_at: Time,
+  expired: z.boolean(),
+  last_used_at: Time,
+})
+export type TokenView = z.infer<typeof TokenView>
+
+export const TokenPage = z.object({ tokens: z.array(TokenView) })
+export type TokenPage = z.infer<typeof TokenPage>
+
+/** With the token's text, which is given out this once. */
+export const TokenCreated = TokenView.extend({ token: z.string() })
+export type TokenCreated = z.infer<typeof TokenCreated>
+
 /** An error answer (RFC 9457) with our code beside it. */
 export const Problem = z.looseObject({
   title: z.string().default('error'),

@@ -16,6 +16,7 @@ import { addRunCommand } from './commands/run.ts'
 import { addRunsCommand } from './commands/runs.ts'
 import { addShowCommand } from './commands/show.ts'
 import { addSubmitCommand } from './commands/submit.ts'
+import { addTokenCommand } from './commands/token.ts'
 import { addUpCommand } from './commands/up.ts'
 import { addVerifyCommand } from './commands/verify.ts'
 import { addWatchCommand } from './commands/watch.ts'
@@ -46,6 +47,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addDiffCommand(program, context)
   addCancelCommand(program, context)
   addRetryCommand(program, context)
+  addTokenCommand(program, context)
   addVerifyCommand(program, context)
   addConfigCommand(program, context)
   addDiscoverCommand(program, context)

@@ -1,6 +1,6 @@
 import { AppError } from '#domain/error.ts'
 import type { Candidate } from './choose-endpoint.ts'
-import { openInFlightGate } from './in-flight-gate.ts'
+import { openInFlightGate } from '#platform/in-flight-gate.ts'
 import { OpenAiClient } from './openai-client.ts'
 import type { UndiciFetch } from './undici-fetch.ts'
 

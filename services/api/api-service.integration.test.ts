@@ -41,6 +41,9 @@ function configWith(dir: string): ApiConfig {
     agentsDir: dir,
     redisMemoryShare: 0.8,
     maxUploadBytes: 1_000_000,
+    maxUploads: 8,
+    requestsPerSecond: 0,
+    maxConnections: 100,
     storage: { redisUrl: redis.url, s3: { ...place, credentials: { accessKeyId, secretAccessKey } } },
     namespace: redis.namespace,
   }

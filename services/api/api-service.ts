@@ -3,16 +3,22 @@ import { openLedger } from '#ledger/ledger.ts'
 import { openMemoryGate } from '#ledger/memory-gate.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
-import { connectRedis } from '#platform/connect-redis.ts'
+import { connectRedis, type RedisClient } from '#platform/connect-redis.ts'
 import type { Log } from '#platform/log.ts'
 import { openReleaser } from '#platform/shutdown.ts'
-import { openProducer } from '#queues/producer.ts'
+import { openProducer, type Producer } from '#queues/producer.ts'
 import { createApp } from './app.ts'
 import type { ApiConfig } from './config.ts'
+import { openRateLimit } from './http/rate-limit.ts'
 import { serveApp } from './http/serve-app.ts'
 import { openIdempotencyStore } from './intake/idempotency.ts'
+import { openUploadGate } from './intake/upload-gate.ts'
 import { openChangeRecords } from './review/open-change-records.ts'
+import { openStoredCallers } from './tokens/stored-callers.ts'
+import { openTokenStore } from './tokens/token-store.ts'
+import { openTokenTable } from './tokens/token-table.ts'
 
 export type ApiService = {
   url: string
@@ -23,6 +29,8 @@ export type ApiService = {
 const graceMs = 10_000
 /** Commands fail after one reconnect instead of waiting: a caller is told 503 at once and may come again. */
 const impatient = { retries: 1, connectTimeoutMs: 2_000 }
+/** Answers to unknown tokens of one address: 20 at once, then one a second. */
+const badTokens = { perSecond: 1, burst: 20 }
 const blobCacheBytes = 32 * 1024 * 1024
 
 /** Starts the API: opens its stores, then its port. Resolves when it listens; the stores may still be connecting. */
@@ -39,27 +47,58 @@ export async function startApi(config: ApiConfig, deps: { log: Log }): Promise<A
     const producer = openProducer({ redisUrl: config.storage.redisUrl, prefix: `{${namespace}}`, log })
     releaser.add('producer', () => producer.close())
 
-    const archive = openEventSegments(objects)
-    const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' }, archive })
-    const records = openChangeRecords(objects, openBlobStore(objects, { maxCacheBytes: blobCacheBytes }))
-    const idempotency = openIdempotencyStore(redis, namespace)
-    const memoryGate = openMemoryGate(redis, config.redisMemoryShare)
     const closing = new AbortController()
     const app = createApp({
-      tokens: config.tokens,
       log,
       isRedisReady: isConnected,
       readyChecks: { redis: () => redis.ping(), objects: () => objects.ping() },
-      intake: { agents, maxUploadBytes: config.maxUploadBytes, objects, ledger, producer, idempotency, memoryGate },
-      runs: { ledger, records, log, closing: closing.signal },
-      changes: { ledger, records },
+      ...appParts({ ...config, agents }, { redis, objects, producer, log, namespace, closing: closing.signal }),
     })
-    const served = await serveApp(app, { host: config.host, port: config.port, graceMs })
+    const { host, port, maxConnections } = config
+    const served = await serveApp(app, { host, port, graceMs, limits: { maxConnections }, log })
     releaser.add('http', served.close)
     releaser.add('waiting requests', async () => closing.abort())
     return { url: served.url, close: releaser.release }
   } catch (error) {
     await releaser.release()
     throw error
+  }
+}
+
+type Opened = {
+  redis: RedisClient
+  objects: ObjectStore
+  producer: Producer
+  log: Log
+  namespace: string
+  closing: AbortSignal
+}
+
+/** What the routes work with, over the stores that were opened. */
+function appParts(
+  config: ApiConfig & { agents: readonly string[] },
+  { redis, objects, producer, log, namespace, closing }: Opened,
+) {
+  const { agents, maxUploadBytes } = config
+  const archive = openEventSegments(objects)
+  const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' }, archive })
+  const records = openChangeRecords(objects, openBlobStore(objects, { maxCacheBytes: blobCacheBytes }))
+  const idempotency = openIdempotencyStore(redis, namespace)
+  const memoryGate = openMemoryGate(redis, config.redisMemoryShare)
+  const uploadGate = openUploadGate(config.maxUploads)
+  const store = openTokenStore(redis, namespace)
+  const table = openTokenTable(store)
+  const auth = {
+    tokens: config.tokens,
+    findStored: openStoredCallers({ table, store, log }),
+    perToken: openRateLimit({ perSecond: config.requestsPerSecond, burst: 5 * config.requestsPerSecond }),
+    perAddress: openRateLimit(badTokens),
+  }
+  return {
+    auth,
+    intake: { agents, maxUploadBytes, objects, ledger, producer, idempotency, memoryGate, uploadGate },
+    runs: { ledger, records, log, closing },
+    changes: { ledger, records },
+    tokens: { store, table, idempotency },
   }
 }

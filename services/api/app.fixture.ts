@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import type { Hono } from 'hono'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { packTar } from 'modern-tar'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import { openMemoryGate } from '#ledger/memory-gate.ts'
@@ -9,14 +9,19 @@ import { openLog } from '#platform/log.ts'
 import { createApp, type AppDeps } from './app.ts'
 import type { ApiEnv } from './http/api-env.ts'
 import { accessToken } from './config.ts'
+import { openRateLimit, type RateLimit } from './http/rate-limit.ts'
 import { openIdempotencyStore } from './intake/idempotency.ts'
+import { openUploadGate } from './intake/upload-gate.ts'
 import { openChangeRecords } from './review/open-change-records.ts'
+import { openStoredCallers } from './tokens/stored-callers.ts'
+import { openTokenStore, type TokenStore } from './tokens/token-store.ts'
+import { openTokenTable } from './tokens/token-table.ts'
 
 const ownToken = 'token-of-this-project'
 const otherToken = 'token-of-another-project'
 
 export type TestApi = {
-  app: Hono<ApiEnv>
+  app: OpenAPIHono<ApiEnv>
   /** This project's token, for a caller over a real port. */
   token: string
   project: string
@@ -25,6 +30,8 @@ export type TestApi = {
   ledger: Ledger
   objects: ObjectStore
   blobs: BlobStore
+  /** The tokens kept in Redis, and how often all of them were read. */
+  tokenStore: TokenStore & { reads: number }
   /** Ids of the jobs that were queued, in order. */
   jobs: string[]
   /** Asks with this project's token. */
@@ -36,6 +43,13 @@ export type TestApi = {
 }
 
 type TestServer = { url: string; namespace: string; close(): Promise<void> }
+/** Limits are off unless given; lines of the log are dropped unless asked for. */
+export type TestApiOptions = {
+  maxUploadBytes?: number
+  perToken?: RateLimit
+  perAddress?: RateLimit
+  writeLog?: (line: string) => void
+}
 type TestStore = { objects: ObjectStore; project: string; close(): Promise<void> }
 
 /**
@@ -45,7 +59,7 @@ type TestStore = { objects: ObjectStore; project: string; close(): Promise<void>
 export async function openTestApi(
   server: TestServer,
   store: TestStore,
-  options: { maxUploadBytes?: number } = {},
+  options: TestApiOptions = {},
 ): Promise<TestApi> {
   const redis = new Redis(server.url)
   const { objects, project } = store
@@ -62,24 +76,47 @@ export async function openTestApi(
     producer: { add: async (_queue, id) => void jobs.push(id) },
     idempotency: openIdempotencyStore(redis, server.namespace),
     memoryGate: openMemoryGate(redis, 0.8),
+    uploadGate: openUploadGate(8),
   }
-  const log = openLog({ service: 'api', level: 'silent' })
+  const { writeLog: write } = options
+  const log = openLog({ service: 'api', level: write === undefined ? 'silent' : 'debug', ...(write ? { write } : {}) })
+  const tokenStore = countedReads(openTokenStore(redis, server.namespace))
+  const table = openTokenTable(tokenStore)
+  const unlimited = openRateLimit({ perSecond: 0, burst: 1 })
   const app = createApp({
-    tokens: [accessToken(ownToken, project), accessToken(otherToken, `${project}x`)],
+    auth: {
+      tokens: [accessToken(ownToken, project), accessToken(otherToken, `${project}x`)],
+      findStored: openStoredCallers({ table, store: tokenStore, log }),
+      perToken: options.perToken ?? unlimited,
+      perAddress: options.perAddress ?? unlimited,
+    },
     log,
     isRedisReady: () => redis.status === 'ready',
     readyChecks: { redis: () => redis.ping(), objects: () => objects.ping() },
     intake,
     runs: { ledger, records, log, closing: closing.signal },
     changes: { ledger, records },
+    tokens: { store: tokenStore, table, idempotency: intake.idempotency },
   })
   const close = async () => {
     await redis.quit()
     await store.close()
     await server.close()
   }
-  const parts = { app, token: ownToken, project, intake, ledger, objects, blobs, jobs }
+  const parts = { app, token: ownToken, project, intake, ledger, objects, blobs, jobs, tokenStore }
   return { ...parts, ...askers(app), stopWaiting: () => closing.abort(), close }
+}
+
+function countedReads(store: TokenStore): TestApi['tokenStore'] {
+  const counted: TestApi['tokenStore'] = {
+    ...store,
+    reads: 0,
+    async readAll() {
+      counted.reads += 1
+      return store.readAll()
+    },
+  }
+  return counted
 }
 
 function askers(app: TestApi['app']): Pick<TestApi, 'ask' | 'askAs'> {

@@ -1,18 +1,24 @@
-import { Hono } from 'hono'
+import { OpenAPIHono } from '@hono/zod-openapi'
+import { methodNotAllowed } from 'hono/method-not-allowed'
 import { requestId } from 'hono/request-id'
-import { secureHeaders } from 'hono/secure-headers'
 import { failingChecks, type ReadyCheck } from '#platform/http-health.ts'
 import type { Log } from '#platform/log.ts'
+import { accessLog } from './http/access-log.ts'
 import type { ApiEnv } from './http/api-env.ts'
-import { bearerAuth, type AccessToken } from './http/auth.ts'
-import { problemHandler, unknownRoute } from './http/problem.ts'
+import { bearerAuth, type AuthDeps } from './http/auth.ts'
+import { methodNotAllowedProblem, problemHandler, unknownRoute } from './http/problem.ts'
+import { refuseInput } from './http/refuse-input.ts'
+import { noStore, securityHeaders } from './http/security-headers.ts'
 import { intakeRoutes, type IntakeDeps } from './intake/intake-routes.ts'
 import { steerRoutes, type SteerDeps } from './intake/steer-routes.ts'
+import { probeEndpoints } from './probe-endpoints.ts'
+import { referenceRoutes } from './reference/reference-routes.ts'
 import { changeRoutes, type ChangeRouteDeps } from './review/change-routes.ts'
 import { runRoutes, type RunRouteDeps } from './runs/run-routes.ts'
+import { tokenRoutes, type TokenRouteDeps } from './tokens/token-routes.ts'
 
 export type AppDeps = {
-  tokens: readonly AccessToken[]
+  auth: AuthDeps
   log: Log
   isRedisReady(): boolean
   /** The stores the service cannot do without, by the name `/readyz` reports. */
@@ -20,23 +26,28 @@ export type AppDeps = {
   intake: IntakeDeps & SteerDeps
   runs: RunRouteDeps
   changes: ChangeRouteDeps
+  tokens: TokenRouteDeps
 }
 
 /** The HTTP API of contract.md §2. Opens nothing: `app.request()` serves a test without a port. */
-export function createApp(deps: AppDeps): Hono<ApiEnv> {
-  const app = new Hono<ApiEnv>()
-  app.use(requestId({ limitLength: 64 }), secureHeaders())
+export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
+  const app = new OpenAPIHono<ApiEnv>({ defaultHook: refuseInput })
+  app.use(requestId({ limitLength: 64 }), accessLog(deps.log), securityHeaders())
   app.onError(problemHandler(deps))
   app.notFound(unknownRoute)
-  app.get('/healthz', (c) => c.json({ status: 'ok' }))
-  app.get('/readyz', async (c) => {
+  app.use('/v1/*', noStore(), bearerAuth(deps.auth))
+  app.use(methodNotAllowed({ app, onMethodNotAllowed: methodNotAllowedProblem }))
+  app.openapi(probeEndpoints.live, (c) => c.json({ status: 'ok' } as const, 200))
+  app.openapi(probeEndpoints.ready, async (c) => {
     const failing = await failingChecks(deps.readyChecks)
-    return failing.length === 0 ? c.json({ status: 'ready' }) : c.json({ status: 'not ready', failing }, 503)
+    if (failing.length === 0) return c.json({ status: 'ready' } as const, 200)
+    return c.json({ status: 'not ready', failing } as const, 503)
   })
-  app.use('/v1/*', bearerAuth(deps.tokens))
-  app.route('/v1/runs', intakeRoutes(deps.intake))
-  app.route('/v1/runs', steerRoutes(deps.intake))
-  app.route('/v1/runs', runRoutes(deps.runs))
-  app.route('/v1/runs', changeRoutes(deps.changes))
+  app.route('/', referenceRoutes())
+  app.route('/', intakeRoutes(deps.intake))
+  app.route('/', steerRoutes(deps.intake))
+  app.route('/', runRoutes(deps.runs))
+  app.route('/', changeRoutes(deps.changes))
+  app.route('/', tokenRoutes(deps.tokens))
   return app
 }

@@ -20,6 +20,11 @@ export type ApiConfig = {
   /** The folder whose bundles a request may name. */
   agentsDir: string
   maxUploadBytes: number
+  /** Archives taken in at once; each holds up to 24 MiB in memory. */
+  maxUploads: number
+  /** Of one token, lasting; five times as many at once. 0: no limit. */
+  requestsPerSecond: number
+  maxConnections: number
   /** Above this share of Redis' memory no new run is accepted. */
   redisMemoryShare: number
   storage: StorageConfig
@@ -42,6 +47,21 @@ export const apiEnv = {
     .min(1)
     .default(1024 * 1024 * 1024)
     .describe('larger archives are refused (INTAKE_003)'),
+  REMORA_MAX_UPLOADS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1000)
+    .default(8)
+    .describe('archives taken in at once; each holds up to 24 MiB in memory'),
+  REMORA_REQUESTS_PER_SECOND: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(100_000)
+    .default(100)
+    .describe('of one token, lasting; five times as many at once. 0: no limit'),
+  REMORA_MAX_CONNECTIONS: z.coerce.number().int().min(10).max(100_000).default(1000).describe('open at once'),
   REMORA_REDIS_MEMORY_SHARE: z.coerce
     .number()
     .gt(0)
@@ -62,6 +82,9 @@ export function parseConfig(env: Env): { api: ApiConfig; logLevel: LogLevel; sec
       tokens: [accessToken(read.REMORA_TOKEN)],
       agentsDir: read.REMORA_AGENTS_DIR,
       maxUploadBytes: read.REMORA_MAX_UPLOAD_BYTES,
+      maxUploads: read.REMORA_MAX_UPLOADS,
+      requestsPerSecond: read.REMORA_REQUESTS_PER_SECOND,
+      maxConnections: read.REMORA_MAX_CONNECTIONS,
       redisMemoryShare: read.REMORA_REDIS_MEMORY_SHARE,
       storage: storageConfig(read),
     },

@@ -1,2 +1,14 @@
-/** What the middlewares leave for the handlers: whose token it was, and the id that ties logs to an answer. */
-export type ApiEnv = { Variables: { projectId: string; requestId: string } }
+import type { HttpBindings } from '@hono/node-server'
+import type { Scope } from '#domain/scope.ts'
+
+/** Whose token a request came with. `tokenId` names the token in logs, never its text. */
+export type Caller = { readonly projectId: string; readonly scopes: readonly Scope[]; readonly tokenId: string }
+
+/**
+ * What the middlewares leave for the handlers, and the id that ties logs to an answer. The bindings are those of a real
+ * port; a test without one has none.
+ */
+export type ApiEnv = {
+  Bindings: Partial<HttpBindings>
+  Variables: { caller: Caller; requestId: string }
+}

@@ -1,32 +1,69 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/hash.ts'
-import type { ApiEnv } from './api-env.ts'
+import { allScopes } from '#domain/scope.ts'
+import type { ApiEnv, Caller } from './api-env.ts'
+import type { RateLimit } from './rate-limit.ts'
 
-/** A token the API accepts, kept as the hex SHA-256 of its text, and the project it opens. */
+/** A token of the environment, kept as the hex SHA-256 of its text, and the project it opens, for everything. */
 export type AccessToken = { readonly hash: string; readonly projectId: string }
 
-/** Lets a request with a known bearer token through, as its project; any other is AUTH_001. */
-export function bearerAuth(tokens: readonly AccessToken[]): MiddlewareHandler<ApiEnv> {
+export type AuthDeps = {
+  tokens: readonly AccessToken[]
+  /** The caller whose stored token has this hash. */
+  findStored(token: string, hash: string): Promise<Caller | undefined>
+  /** Requests by token. */
+  perToken: RateLimit
+  /** Unknown tokens by address. A known one is not held up by them, whatever address it comes from. */
+  perAddress: RateLimit
+}
+
+/**
+ * Lets a request with a known bearer token through, as its caller; any other is AUTH_001. LIMIT_001 for a token that is
+ * used more often than its limit, and for an address that sends unknown ones again and again.
+ */
+export function bearerAuth(deps: AuthDeps): MiddlewareHandler<ApiEnv> {
   return async (context, next) => {
-    const projectId = projectOf(context.req.header('authorization'), tokens)
-    if (projectId === undefined) {
-      throw new AppError('AUTH_001', 'Send a known token as "Authorization: Bearer <token>".')
+    const caller = await callerOf(context.req.header('authorization'), deps)
+    if (caller === undefined) {
+      if (deps.perAddress.take(addressOf(context))) {
+        throw new AppError('AUTH_001', 'Send a known token as "Authorization: Bearer <token>".')
+      }
+      throw new AppError('LIMIT_001', 'Too many requests without a known token from this address.')
     }
-    context.set('projectId', projectId)
+    context.set('caller', caller)
+    if (!deps.perToken.take(caller.tokenId)) {
+      throw new AppError('LIMIT_001', 'Too many requests with this token: slow down.')
+    }
     await next()
   }
 }
 
-/** Compares with every token in constant time, so that the time taken tells nothing about any of them. */
-function projectOf(header: string | undefined, tokens: readonly AccessToken[]): string | undefined {
-  const given = /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1]
+/** The token itself, as the header gives it. */
+export function bearerToken(header: string | undefined): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1]
+}
+
+async function callerOf(header: string | undefined, deps: AuthDeps): Promise<Caller | undefined> {
+  const given = bearerToken(header)
   if (given === undefined) return undefined
-  const hash = Buffer.from(sha256(given), 'hex')
-  let projectId: string | undefined
+  const hash = sha256(given)
+  return ofEnvironment(hash, deps.tokens) ?? deps.findStored(given, hash)
+}
+
+/** Compares with every token in constant time, so that the time taken tells nothing about any of them. */
+function ofEnvironment(hash: string, tokens: readonly AccessToken[]): Caller | undefined {
+  const bytes = Buffer.from(hash, 'hex')
+  let found: AccessToken | undefined
   for (const token of tokens) {
-    if (timingSafeEqual(hash, Buffer.from(token.hash, 'hex'))) projectId = token.projectId
+    if (timingSafeEqual(bytes, Buffer.from(token.hash, 'hex'))) found = token
   }
-  return projectId
+  return found === undefined
+    ? undefined
+    : { projectId: found.projectId, scopes: allScopes, tokenId: `environment/${found.projectId}` }
+}
+
+function addressOf(context: Context<ApiEnv>): string {
+  return context.env?.incoming?.socket.remoteAddress ?? 'unknown'
 }

@@ -46,10 +46,12 @@ describe('problemHandler', () => {
     const { status, body } = await request()
     expect(status).toBe(500)
     expect(body).toEqual({
-      type: 'about:blank',
-      title: 'internal error',
+      type: 'urn:remora:error:HTTP_007',
+      title: 'unexpected error',
       status: 500,
-      detail: 'Unexpected error; request q1.',
+      detail: 'unexpected error; request q1',
+      error_code: 'HTTP_007',
+      run_id: 'r1',
     })
     expect(lines.join('')).toContain('secret path')
     expect(lines.join('')).toContain('q1')

@@ -1,17 +1,22 @@
+import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import { AppError, asAppError, errorPolicies } from '#domain/error.ts'
+import { HTTPException } from 'hono/http-exception'
+import { AppError, asAppError, errorPolicies, isErrorCode, type ErrorCode } from '#domain/error.ts'
 import type { Log } from '#platform/log.ts'
 import type { ApiEnv } from './api-env.ts'
 
-/** RFC 9457, with our code beside it. `error_code` is missing only for what has no code: an unknown route, a bug. */
-export type Problem = {
-  type: string
-  title: string
-  status: number
-  detail: string
-  error_code?: string
-  run_id?: string
-}
+/** RFC 9457, with our code beside it. `run_id` is that of the address, if it has one. */
+export const Problem = z
+  .strictObject({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    error_code: z.custom<ErrorCode>(isErrorCode).openapi({ type: 'string', enum: Object.keys(errorPolicies) }),
+    run_id: z.string().optional(),
+  })
+  .openapi('Problem')
+export type Problem = z.infer<typeof Problem>
 
 const networkCodes = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH']
 
@@ -21,27 +26,57 @@ const networkCodes = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'E
  */
 export function problemHandler(deps: { log: Log; isRedisReady(): boolean }) {
   return (error: unknown, context: Context<ApiEnv>): Response => {
-    const known = knownError(error, deps.isRedisReady())
-    const problem = known === undefined ? bugProblem(context.get('requestId')) : appProblem(known, context)
-    if (problem.status >= 500) {
-      deps.log.error('request failed', {
-        requestId: context.get('requestId'),
-        method: context.req.method,
-        path: context.req.path,
-        error,
-      })
+    const known = knownError(error, deps.isRedisReady()) ?? new AppError('HTTP_007', 'Unexpected error.')
+    const problem = problemOf(known, { runId: context.req.param('run_id'), requestId: context.get('requestId') })
+    if (problem.status >= 500 && problem.error_code !== 'LIMIT_002') {
+      const { method, path } = context.req
+      deps.log.error('request failed', { requestId: context.get('requestId'), method, path, error })
     }
     return problemResponse(problem, context)
   }
 }
 
+/** The problem of `error`. What the system says of its own faults may name hosts and files: that is for the log. */
+export function problemOf(error: AppError, about: { runId?: string | undefined; requestId?: string } = {}): Problem {
+  const { meaning } = errorPolicies[error.code]
+  const { runId, requestId } = about
+  const hidden = requestId === undefined ? meaning : `${meaning}; request ${requestId}`
+  return {
+    type: `urn:remora:error:${error.code}`,
+    title: meaning,
+    status: error.status,
+    detail: error.detail ?? (error.status >= 500 ? hidden : error.message),
+    error_code: error.code,
+    ...(runId === undefined ? {} : { run_id: runId }),
+  }
+}
+
+/** The headers of a problem by its status, besides its type. */
+export function problemHeaders(status: number): Record<string, string> {
+  return {
+    'content-type': 'application/problem+json',
+    ...(status === 401 ? { 'www-authenticate': 'Bearer realm="remora"' } : {}),
+    ...(status === 429 ? { 'retry-after': '1' } : {}),
+    ...(status === 503 ? { 'retry-after': '5' } : {}),
+  }
+}
+
 export function unknownRoute(context: Context<ApiEnv>): Response {
-  const detail = `There is no ${context.req.method} ${context.req.path}.`
-  return problemResponse({ type: 'about:blank', title: 'not found', status: 404, detail }, context)
+  const detail = `There is no ${context.req.method} ${context.req.path.slice(0, 200)}.`
+  return problemResponse(problemOf(new AppError('HTTP_001', detail)), context)
+}
+
+/** The address is there, for `methods` only. */
+export function methodNotAllowedProblem(context: Context<ApiEnv>, methods: readonly string[]): Response {
+  const allow = methods.join(', ')
+  context.header('allow', allow)
+  return problemResponse(problemOf(new AppError('HTTP_002', `${context.req.method} is not one of ${allow}.`)), context)
 }
 
 function knownError(error: unknown, redisReady: boolean): AppError | undefined {
   if (error instanceof AppError) return error
+  if (error instanceof HTTPException && error.status === 400) return new AppError('INTAKE_008', 'The body is not JSON.')
+  if (error instanceof HTTPException && error.status === 415) return new AppError('HTTP_003', 'Send application/json.')
   return !redisReady || isRedisAway(error) ? asAppError(error, 'STORE_001') : undefined
 }
 
@@ -51,33 +86,8 @@ function isRedisAway(error: unknown): boolean {
   return 'code' in error && networkCodes.some((code) => code === error.code)
 }
 
-function appProblem(error: AppError, context: Context<ApiEnv>): Problem {
-  const { meaning } = errorPolicies[error.code]
-  const runId = context.req.param('run_id')
-  return {
-    type: `urn:remora:error:${error.code}`,
-    title: meaning,
-    status: error.status,
-    // What the system says of its own faults may name hosts and files: that is for the log.
-    detail: error.detail ?? (error.status >= 500 ? `${meaning}; request ${context.get('requestId')}` : error.message),
-    error_code: error.code,
-    ...(runId === undefined ? {} : { run_id: runId }),
-  }
-}
-
-function bugProblem(requestId: string): Problem {
-  return {
-    type: 'about:blank',
-    title: 'internal error',
-    status: 500,
-    detail: `Unexpected error; request ${requestId}.`,
-  }
-}
-
+/** Through the context, so that what the middlewares have set stays. */
 function problemResponse(problem: Problem, context: Context<ApiEnv>): Response {
-  const requestId = context.get('requestId') ?? ''
-  const headers = new Headers({ 'content-type': 'application/problem+json', 'x-request-id': requestId })
-  if (problem.status === 401) headers.set('www-authenticate', 'Bearer realm="remora"')
-  if (problem.status === 503) headers.set('retry-after', '5')
-  return new Response(JSON.stringify(problem), { status: problem.status, headers })
+  const { status } = problem
+  return context.newResponse(JSON.stringify(problem), new Response(null, { status, headers: problemHeaders(status) }))
 }

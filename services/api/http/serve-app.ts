@@ -1,11 +1,15 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import { getRequestListener } from '@hono/node-server'
+import { getRequestListener, RequestError } from '@hono/node-server'
 import type { Hono } from 'hono'
 import { AppError } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
 import { boundPort, closeServer } from '#platform/http-health.ts'
+import { openLog, type Log } from '#platform/log.ts'
 import type { ApiEnv } from './api-env.ts'
+import { problemHeaders, problemOf } from './problem.ts'
+import { refuseBrokenRequests } from './refuse-connection.ts'
+import { watchSlowBodies } from './slow-bodies.ts'
 
 export type ServedApp = {
   url: string
@@ -13,32 +17,81 @@ export type ServedApp = {
   close(): Promise<void>
 }
 
-/** An upload may take this long; Node's own limit of five minutes is too short for a large archive on a slow line. */
-const requestMs = 30 * 60 * 1000
+export type ServeLimits = {
+  /** Further connections are closed at once. */
+  maxConnections: number
+  /** From the connection to the end of the headers. */
+  headersMs: number
+  /** To the end of the body; Node's own limit of five minutes is too short for a large archive on a slow line. */
+  requestMs: number
+  /** A body must bring so many bytes in this time. */
+  bodyWindowMs: number
+  minBodyBytes: number
+}
+
+const usualLimits: ServeLimits = {
+  maxConnections: 1000,
+  headersMs: 15_000,
+  requestMs: 30 * 60 * 1000,
+  bodyWindowMs: 15_000,
+  minBodyBytes: 1024,
+}
+
+export type ServeOptions = {
+  host: string
+  port: number
+  graceMs: number
+  limits?: Partial<ServeLimits>
+  log?: Pick<Log, 'info'>
+}
 
 /** Serves `app` on a port (0: any free one). CONFIG_006 when the port is taken or may not be used. */
-export async function serveApp(
-  app: Hono<ApiEnv>,
-  options: { host: string; port: number; graceMs: number },
-): Promise<ServedApp> {
-  const { host, port, graceMs } = options
-  const answer = getRequestListener(app.fetch)
-  const server = createServer({ requestTimeout: requestMs }, (request, response) => {
-    response.once('close', () => setImmediate(dropIdle))
-    void answer(request, response)
-  })
-  // Once stopping, a connection kept alive by its client would hold the close for seconds after its last answer.
-  const dropIdle = () => {
-    if (!server.listening) server.closeIdleConnections()
-  }
+export async function serveApp(app: Hono<ApiEnv>, options: ServeOptions): Promise<ServedApp> {
+  const { host, port, graceMs, log = openLog({ service: 'api', level: 'silent' }) } = options
+  const limits = { ...usualLimits, ...options.limits }
+  const server = openServer(app, limits)
+  const { refuse } = refuseBrokenRequests(server, log)
+  const endWatch = watchSlowBodies(
+    server,
+    { windowMs: limits.bodyWindowMs, minBytes: limits.minBodyBytes },
+    ({ socket }) => refuse(socket, 'HTTP_006', 'The body came too slowly.'),
+  )
   server.listen(port, host)
-  await once(server, 'listening').catch((error: unknown) => {
+  await once(server, 'listening').catch(async (error: unknown) => {
+    await endWatch()
     throw notListening(options, error)
   })
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${boundPort(server)}`,
-    close: () => stop(server, graceMs),
+    close: async () => {
+      await stop(server, graceMs)
+      await endWatch()
+    },
   }
+}
+
+function openServer(app: Hono<ApiEnv>, { maxConnections, headersMs, requestMs }: ServeLimits): Server {
+  const answer = getRequestListener(app.fetch, { errorHandler: brokenRequest })
+  const checkMs = Math.max(100, Math.min(headersMs / 3, 5_000))
+  const timeouts = { headersTimeout: headersMs, requestTimeout: requestMs, connectionsCheckingInterval: checkMs }
+  // A missing Host is answered below, with a problem.
+  const server = createServer({ ...timeouts, requireHostHeader: false }, (request, response) => {
+    response.once('close', () => setImmediate(dropIdle))
+    void answer(request, response)
+  })
+  server.maxConnections = maxConnections
+  // Once stopping, a connection kept alive by its client would hold the close for seconds after its last answer.
+  const dropIdle = () => {
+    if (!server.listening) server.closeIdleConnections()
+  }
+  return server
+}
+
+/** What is HTTP, and yet cannot be a request: a Host or an address that is none. */
+function brokenRequest(cause: unknown): Response {
+  const detail = 'The Host or the address of the request is not valid.'
+  const error = new AppError(cause instanceof RequestError ? 'HTTP_004' : 'HTTP_007', detail, { cause })
+  return new Response(JSON.stringify(problemOf(error)), { status: error.status, headers: problemHeaders(error.status) })
 }
 
 function notListening({ host, port }: { host: string; port: number }, cause: unknown): AppError {

@@ -65,16 +65,16 @@ async function takeArchive(intake: Intake, proposal: Proposal, deps: AcceptDeps)
   const record = recordOf(proposal, archive.digest())
   if (key === undefined) return { runId: proposal.runId, archiveHash: archive.digest() }
   const holder = await deps.idempotency.claim(projectId, key, record)
-  if (holder.runId !== proposal.runId) await deps.objects.delete(upload)
+  if (!('runId' in holder) || holder.runId !== proposal.runId) await deps.objects.delete(upload)
   return sameBody(holder, record, archive.digest())
 }
 
-function recordOf(proposal: Proposal, archiveHash: string): IdempotencyRecord {
+function recordOf(proposal: Proposal, archiveHash: string) {
   return { runId: proposal.runId, bodyHash: sha256(`${JSON.stringify(proposal.request)}\0${archiveHash}`) }
 }
 
-function sameBody(holder: IdempotencyRecord, own: IdempotencyRecord, archiveHash: string): Taken {
-  if (holder.bodyHash === own.bodyHash) return { runId: holder.runId, archiveHash }
+function sameBody(holder: IdempotencyRecord, own: { bodyHash: string }, archiveHash: string): Taken {
+  if ('runId' in holder && holder.bodyHash === own.bodyHash) return { runId: holder.runId, archiveHash }
   throw new AppError('INTAKE_005', 'This Idempotency-Key came before with another request or archive.')
 }
 

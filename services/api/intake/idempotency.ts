@@ -1,10 +1,12 @@
-import { z } from 'zod'
-import { AppError } from '#domain/error.ts'
+import { z } from '@hono/zod-openapi'
 import { sha256 } from '#domain/hash.ts'
 import { RunId } from '#domain/ids.ts'
 
-/** What an `Idempotency-Key` stands for: which body came with it first, and the run that body became. */
-export const IdempotencyRecord = z.strictObject({ bodyHash: z.string(), runId: RunId })
+/** What an `Idempotency-Key` stands for: which body came with it first, and the run or the token that body became. */
+export const IdempotencyRecord = z.union([
+  z.strictObject({ bodyHash: z.string(), runId: RunId }),
+  z.strictObject({ bodyHash: z.string(), tokenSalt: z.string() }),
+])
 export type IdempotencyRecord = z.infer<typeof IdempotencyRecord>
 
 export type IdempotencyStore = {
@@ -36,11 +38,16 @@ export function openIdempotencyStore(redis: Strings, namespace = 'remora'): Idem
   }
 }
 
-/** The key as the header gave it: 1 to 255 visible characters, else INTAKE_008. */
-export function parseIdempotencyKey(header: string | undefined): string | undefined {
-  if (header === undefined || /^[\x21-\x7e]{1,255}$/.test(header)) return header
-  throw new AppError('INTAKE_008', 'Idempotency-Key: 1 to 255 visible ASCII characters')
-}
+/** The key of a POST that creates. */
+export const IdempotencyHeader = z.object({
+  'idempotency-key': z
+    .string()
+    .regex(/^[\x21-\x7e]{1,255}$/, '1 to 255 visible ASCII characters')
+    .optional()
+    .openapi({
+      description: 'the same key with the same body gives the same answer for 24 hours, with another body INTAKE_005',
+    }),
+})
 
 function parse(text: string | null): IdempotencyRecord | undefined {
   return text === null ? undefined : IdempotencyRecord.parse(JSON.parse(text))

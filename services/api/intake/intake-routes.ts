@@ -1,31 +1,37 @@
-import { Hono } from 'hono'
+import { OpenAPIHono } from '@hono/zod-openapi'
 import { AppError } from '#domain/error.ts'
 import type { MemoryGate } from '#ledger/memory-gate.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { runLinks } from '../runs/run-view.ts'
 import { acceptRun, type AcceptDeps } from './accept-run.ts'
-import { parseIdempotencyKey } from './idempotency.ts'
+import { intakeEndpoints } from './intake-endpoints.ts'
 import { withRunForm } from './run-form.ts'
+import type { UploadGate } from './upload-gate.ts'
 
 /** Room for the request field and the multipart framing beside the archive. */
 const framingBytes = 1024 * 1024
 const traceparentForm = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
-export type IntakeDeps = AcceptDeps & { memoryGate: MemoryGate }
+export type IntakeDeps = AcceptDeps & { memoryGate: MemoryGate; uploadGate: UploadGate }
 
 /** Taking runs in. */
-export function intakeRoutes(deps: IntakeDeps): Hono<ApiEnv> {
-  const routes = new Hono<ApiEnv>()
-  routes.post('/', async (c) => {
+export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
+  const routes = new OpenAPIHono<ApiEnv>()
+  routes.openapi(intakeEndpoints.submit, async (c) => {
     refuseDeclaredSize(c.req.header('content-length'), deps.maxUploadBytes)
     await deps.memoryGate()
-    const idempotencyKey = parseIdempotencyKey(c.req.header('idempotency-key'))
+    const idempotencyKey = c.req.valid('header')['idempotency-key']
     const correlation = { requestId: c.get('requestId'), traceparent: traceparentOf(c.req.header('traceparent')) }
-    const projectId = c.get('projectId')
-    const { runId, status } = await withRunForm(c.req.raw, (form) =>
-      acceptRun({ ...form, projectId, idempotencyKey, correlation }, deps),
-    )
-    return c.json({ run_id: runId, status, links: runLinks(runId) }, 202)
+    const { projectId } = c.get('caller')
+    const leave = await deps.uploadGate(c.req.raw.signal)
+    try {
+      const { runId, status } = await withRunForm(c.req.raw, (form) =>
+        acceptRun({ ...form, projectId, idempotencyKey, correlation }, deps),
+      )
+      return c.json({ run_id: runId, status, links: runLinks(runId) }, 202)
+    } finally {
+      leave()
+    }
   })
   return routes
 }

@@ -82,6 +82,6 @@ async function idOf({ run, idempotencyKey: key }: Retry, request: RunRequest, de
   if (key === undefined) return runId
   const bodyHash = sha256(`retry\0${JSON.stringify(request)}`)
   const holder = await deps.idempotency.claim(run.projectId, key, { runId, bodyHash })
-  if (holder.bodyHash === bodyHash) return holder.runId
+  if ('runId' in holder && holder.bodyHash === bodyHash) return holder.runId
   throw new AppError('INTAKE_005', 'This Idempotency-Key came before with another request.')
 }

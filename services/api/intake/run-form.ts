@@ -41,7 +41,7 @@ async function* readWhole(archive: AsyncIterable<Uint8Array>): AsyncIterable<Uin
 function openParser(contentType: string): BusboyInstance {
   if (!/^multipart\/form-data *;/i.test(contentType)) {
     throw new AppError(
-      'INTAKE_008',
+      'HTTP_003',
       'Send multipart/form-data with the fields "request" (JSON) and "archive", in that order.',
     )
   }

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { z } from '@hono/zod-openapi'
 import { AppError } from '#domain/error.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
 import { RunRequest } from '#domain/run.ts'
@@ -6,21 +6,27 @@ import { RunRequest } from '#domain/run.ts'
 const fields = RunRequest.shape
 
 /** `request` as it comes in (contract.md §2). What is not served yet is refused, since ignoring it would mislead. */
-const RequestBody = z.strictObject({
-  agents: z.array(z.string().min(1).max(64)).max(32).default([]),
-  objective: z.never({ error: 'not served yet: name agents instead' }).optional(),
-  paths: fields.paths.superRefine((paths, context) => {
-    const fault = paths === undefined ? undefined : faultOfGlobs(paths)
-    if (fault !== undefined) context.addIssue(fault)
-  }),
-  languages: fields.languages,
-  node_kinds: fields.nodeKinds,
-  accept: fields.accept.refine((accept) => accept === 'none', '"auto" is not served yet: changes are only proposed'),
-  error_policy: fields.errorPolicy,
-  limits: fields.limits,
-  priority: fields.priority,
-  labels: fields.labels,
-})
+export const RequestBody = z
+  .strictObject({
+    agents: z.array(z.string().min(1).max(64)).max(32).default([]),
+    objective: z
+      .string()
+      .optional()
+      .refine((objective) => objective === undefined, 'not served yet: name agents instead')
+      .openapi({ description: 'not served yet' }),
+    paths: fields.paths.superRefine((paths, context) => {
+      const fault = paths === undefined ? undefined : faultOfGlobs(paths)
+      if (fault !== undefined) context.addIssue(fault)
+    }),
+    languages: fields.languages,
+    node_kinds: fields.nodeKinds,
+    accept: fields.accept.refine((accept) => accept === 'none', '"auto" is not served yet: changes are only proposed'),
+    error_policy: fields.errorPolicy,
+    limits: fields.limits,
+    priority: fields.priority,
+    labels: fields.labels,
+  })
+  .openapi('RunRequest')
 
 /**
  * The request in our words. INTAKE_008 names every field at fault, INTAKE_007 when no agent is named, INTAKE_006 when

@@ -1,33 +1,26 @@
 import { Readable } from 'node:stream'
-import { Hono } from 'hono'
-import { z } from 'zod'
+import { OpenAPIHono } from '@hono/zod-openapi'
 import { AppError } from '#domain/error.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { ApiEnv } from '../http/api-env.ts'
-import { Cursor, pageLimit, readQuery } from '../http/query.ts'
 import { findRun } from '../runs/find-run.ts'
+import { changeEndpoints } from './change-endpoints.ts'
 import { listChanges, type ChangeDeps } from './list-changes.ts'
 import { proposedPatch } from './proposed-patch.ts'
 
 export type ChangeRouteDeps = ChangeDeps & { ledger: Pick<Ledger, 'getRun'> }
 
-const changesQuery = { cursor: Cursor, limit: pageLimit(100, 20) }
-const patchQuery = {
-  of: z.literal('proposed', { error: 'only "proposed": accepted patches come with reviews' }).default('proposed'),
-}
-
 /** What a run changed: its change sets, and their composed patch. */
-export function changeRoutes(deps: ChangeRouteDeps): Hono<ApiEnv> {
-  const routes = new Hono<ApiEnv>()
-  routes.get('/:run_id/changes', async (c) => {
-    const { cursor, limit } = readQuery(changesQuery, c)
-    const run = await findRun(c.req.param('run_id'), c.get('projectId'), deps.ledger)
-    return c.json(await listChanges(run, { cursor, limit }, deps))
+export function changeRoutes(deps: ChangeRouteDeps): OpenAPIHono<ApiEnv> {
+  const routes = new OpenAPIHono<ApiEnv>()
+  routes.openapi(changeEndpoints.list, async (c) => {
+    const { cursor, limit } = c.req.valid('query')
+    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
+    return c.json(await listChanges(run, { cursor, limit }, deps), 200)
   })
-  routes.get('/:run_id/patch', async (c) => {
-    readQuery(patchQuery, c)
-    const run = await findRun(c.req.param('run_id'), c.get('projectId'), deps.ledger)
+  routes.openapi(changeEndpoints.patch, async (c) => {
+    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
     const composition = await deps.records.readComposition(run)
     if (composition === null) throw withoutPatch(run)
     const parts = proposedPatch(composition, (hash) => deps.records.readBlob(run.projectId, hash))

@@ -1,14 +1,11 @@
 import type { ChangeSet } from '#domain/change-set.ts'
 import type { Conflict } from '#objects/composition.ts'
+import type { ChangeView } from './change-schema.ts'
 import { unifiedDiff, type FileVersions } from './unified-diff.ts'
 
 export type ChangeDetails = { versions: readonly FileVersions[]; conflicts: readonly Conflict[] }
 
-/**
- * A change set for review. `diff` is text: bytes that are no UTF-8 show as U+FFFD here, and only in the patch as they
- * are.
- */
-export function changeView(changeSet: ChangeSet, { versions, conflicts }: ChangeDetails) {
+export function changeView(changeSet: ChangeSet, { versions, conflicts }: ChangeDetails): ChangeView {
   const conflict = conflicts.find((entry) => entry.changeSetId === changeSet.changeSetId)
   return {
     change_set_id: changeSet.changeSetId,
@@ -18,8 +15,7 @@ export function changeView(changeSet: ChangeSet, { versions, conflicts }: Change
     files: changeSet.files.map(({ path, kind }) => ({ path, kind })),
     diff: Buffer.concat(versions.map(unifiedDiff)).toString(),
     evidence: changeSet.evidence,
-    verdict: 'pending' as const,
+    verdict: 'pending',
     conflict: conflict === undefined ? undefined : { error_code: conflict.errorCode, reason: conflict.reason },
   }
 }
-export type ChangeView = ReturnType<typeof changeView>

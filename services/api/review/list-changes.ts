@@ -4,7 +4,8 @@ import type { Ledger } from '#ledger/ledger.ts'
 import type { AttemptRecord } from '#objects/attempt-record.ts'
 import type { Composition } from '#objects/composition.ts'
 import { changedFiles } from './change-files.ts'
-import { changeView, type ChangeView } from './change-view.ts'
+import type { ChangeView } from './change-schema.ts'
+import { changeView } from './change-view.ts'
 
 /** What was stored about a run's changes. Everything a run refers to is there, or it is STORE_003. */
 export type ChangeRecords = {

@@ -1,17 +1,19 @@
-import { Hono } from 'hono'
+import { OpenAPIHono } from '@hono/zod-openapi'
 import { AppError } from '#domain/error.ts'
 import { anOutcome } from '#testing/factories.ts'
 import type { NewEvent } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
+import { allScopes } from '#domain/scope.ts'
 import type { Attempt } from '#ledger/claim.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { openLog } from '#platform/log.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { problemHandler } from '../http/problem.ts'
+import { refuseInput } from '../http/refuse-input.ts'
 import { serveApp } from '../http/serve-app.ts'
 import { plannedOperation } from '../played-run.fixture.ts'
-import { eventRoutes } from './event-routes.ts'
+import { addEventRoute } from './event-routes.ts'
 import type { EventSource } from './event-tailer.ts'
 
 /** What was asked of the ledger, and how to make it fail. */
@@ -66,14 +68,14 @@ export async function serveEvents(ledger: EventSource, options: { heartbeatMs?: 
   const log = openLog({ service: 'api', level: 'silent' })
   const closing = new AbortController()
   const source = countedSource(ledger)
-  const app = new Hono<ApiEnv>()
+  const app = new OpenAPIHono<ApiEnv>({ defaultHook: refuseInput })
   app.onError(problemHandler({ log, isRedisReady: () => true }))
   app.use(async (c, next) => {
-    c.set('projectId', 'default')
+    c.set('caller', { projectId: 'default', scopes: allScopes, tokenId: 'test' })
     c.set('requestId', 'q1')
     await next()
   })
-  app.route('/v1/runs', eventRoutes({ ledger: source, log, closing: closing.signal, ...options }))
+  addEventRoute(app, { ledger: source, log, closing: closing.signal, ...options })
   const served = await serveApp(app, { host: '127.0.0.1', port: 0, graceMs: 10_000 })
   const close = async () => {
     closing.abort()

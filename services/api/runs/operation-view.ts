@@ -1,8 +1,9 @@
 import type { CodeNode } from '#domain/code-node.ts'
 import type { Operation, Outcome } from '#domain/operation.ts'
 import { isoTime } from './iso-time.ts'
+import type { NodeView, OperationView, OutcomeView } from './operation-schema.ts'
 
-export function operationView(operation: Operation) {
+export function operationView(operation: Operation): OperationView {
   return {
     operation_id: operation.operationId,
     run_id: operation.runId,
@@ -20,7 +21,7 @@ export function operationView(operation: Operation) {
   }
 }
 
-function nodeView(node: CodeNode) {
+function nodeView(node: CodeNode): NodeView {
   return {
     node_id: node.nodeId,
     kind: node.kind,
@@ -37,7 +38,7 @@ function nodeView(node: CodeNode) {
   }
 }
 
-function outcomeView(outcome: Outcome) {
+function outcomeView(outcome: Outcome): OutcomeView {
   return {
     status: outcome.status,
     summary: outcome.summary,

@@ -1,16 +1,14 @@
-import { Hono } from 'hono'
+import { OpenAPIHono } from '@hono/zod-openapi'
 import type { SkippedFile } from '#domain/code-node.ts'
-import { AppError } from '#domain/error.ts'
-import { OperationId, RunId } from '#domain/ids.ts'
-import { OperationStatus, type Operation } from '#domain/operation.ts'
+import type { Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Composition } from '#objects/composition.ts'
 import type { ApiEnv } from '../http/api-env.ts'
-import { Cursor, pageLimit, readQuery } from '../http/query.ts'
-import { eventRoutes, type EventRouteDeps } from './event-routes.ts'
+import { addEventRoute, type EventRouteDeps } from './event-routes.ts'
 import { findRun } from './find-run.ts'
 import { operationView } from './operation-view.ts'
+import { runEndpoints } from './run-endpoints.ts'
 import { runSummaryView, runView } from './run-view.ts'
 
 export type RunRecords = {
@@ -25,42 +23,39 @@ export type RunRouteDeps = EventRouteDeps & {
 }
 
 const maxFailures = 100
-const listQuery = { before: RunId.optional(), limit: pageLimit(100, 20) }
-const operationsQuery = { status: OperationStatus.optional(), cursor: Cursor, limit: pageLimit(500, 100) }
 
 /** Reading a run: its state, its operations and its events. */
-export function runRoutes(deps: RunRouteDeps): Hono<ApiEnv> {
+export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   const { ledger } = deps
-  const routes = new Hono<ApiEnv>()
-  routes.get('/', async (c) => {
-    const { before, limit } = readQuery(listQuery, c)
+  const routes = new OpenAPIHono<ApiEnv>()
+  routes.openapi(runEndpoints.list, async (c) => {
+    const { before, limit } = c.req.valid('query')
     const page = { ...(before === undefined ? {} : { before }), limit }
-    const { runs, next } = await ledger.listRuns(c.get('projectId'), page)
-    return c.json({ runs: runs.map(runSummaryView), next })
+    const { runs, next } = await ledger.listRuns(c.get('caller').projectId, page)
+    return c.json({ runs: runs.map(runSummaryView), next }, 200)
   })
-  routes.get('/:run_id', async (c) => {
-    const run = await findRun(c.req.param('run_id'), c.get('projectId'), ledger)
+  routes.openapi(runEndpoints.get, async (c) => {
+    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
     const [composition, skipped, failed] = await Promise.all([
       deps.records.readComposition(run),
       deps.records.readSkipped(run),
       firstFailed(run, ledger),
     ])
-    return c.json(runView(run, { composition, skipped, failed }))
+    return c.json(runView(run, { composition, skipped, failed }), 200)
   })
-  routes.get('/:run_id/operations', async (c) => {
-    const { status, cursor, limit } = readQuery(operationsQuery, c)
-    const run = await findRun(c.req.param('run_id'), c.get('projectId'), ledger)
+  routes.openapi(runEndpoints.operations, async (c) => {
+    const { status, cursor, limit } = c.req.valid('query')
+    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
     const filters = { ...(status === undefined ? {} : { status }), ...(cursor === undefined ? {} : { cursor }) }
     const { operations, next } = await ledger.listOperations(run.runId, { ...filters, limit })
-    return c.json({ operations: operations.map(operationView), next })
+    return c.json({ operations: operations.map(operationView), next }, 200)
   })
-  routes.get('/:run_id/operations/:operation_id', async (c) => {
-    const run = await findRun(c.req.param('run_id'), c.get('projectId'), ledger)
-    const operationId = OperationId.safeParse(c.req.param('operation_id'))
-    if (!operationId.success) throw new AppError('RUN_004', 'There is no such operation.')
-    return c.json(operationView(await ledger.getOperation(run.runId, operationId.data)))
+  routes.openapi(runEndpoints.operation, async (c) => {
+    const { run_id: runId, operation_id: operationId } = c.req.valid('param')
+    const run = await findRun(runId, c.get('caller').projectId, ledger)
+    return c.json(operationView(await ledger.getOperation(run.runId, operationId)), 200)
   })
-  routes.route('/', eventRoutes(deps))
+  addEventRoute(routes, deps)
   return routes
 }
 

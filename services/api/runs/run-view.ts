@@ -4,11 +4,11 @@ import type { Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Composition } from '#objects/composition.ts'
 import { isoTime } from './iso-time.ts'
+import type { FailureView, RunLinks, RunSummary, RunView } from './run-schema.ts'
 
 const maxSkipped = 100
 
-/** A run as the list shows it. `duration_ms` is null until it has ended. */
-export function runSummaryView(run: Run) {
+export function runSummaryView(run: Run): RunSummary {
   return {
     run_id: run.runId,
     project_id: run.projectId,
@@ -38,8 +38,7 @@ export type RunDetails = {
   failed: readonly Operation[]
 }
 
-/** A run with what was proved about its patch and what went wrong. */
-export function runView(run: Run, { composition, skipped, failed }: RunDetails) {
+export function runView(run: Run, { composition, skipped, failed }: RunDetails): RunView {
   return {
     ...runSummaryView(run),
     checks: composition === null ? {} : checksView(composition),
@@ -50,7 +49,7 @@ export function runView(run: Run, { composition, skipped, failed }: RunDetails) 
   }
 }
 
-export function runLinks(runId: string) {
+export function runLinks(runId: string): RunLinks {
   const self = `/v1/runs/${runId}`
   return {
     self,
@@ -61,13 +60,11 @@ export function runLinks(runId: string) {
   }
 }
 
-type CheckView = { ok: number; total: number; with_errors?: number }
-
 /**
  * Per check, how many of the composed files it was made on and how many passed. A file that had syntax errors passes
  * `parses` when it has no more of them: `with_errors` counts those.
  */
-function checksView(composition: Composition): Record<string, CheckView> {
+function checksView(composition: Composition): RunView['checks'] {
   const evidence = composition.files.flatMap((file) => file.evidence)
   const made = evidenceChecks.map((check) => {
     const results = evidence.filter((entry) => entry.check === check)
@@ -79,7 +76,7 @@ function checksView(composition: Composition): Record<string, CheckView> {
   return Object.fromEntries(made.filter(([, { total }]) => total > 0))
 }
 
-function failureView(operation: Operation) {
+function failureView(operation: Operation): FailureView {
   return {
     operation_id: operation.operationId,
     agent: operation.bundle,
@@ -91,7 +88,7 @@ function failureView(operation: Operation) {
   }
 }
 
-function requestView({ request }: Run) {
+function requestView({ request }: Run): RunSummary['request'] {
   return {
     agents: request.agents,
     paths: request.paths,

@@ -1,0 +1,159 @@
+import { z, type RouteConfig } from '@hono/zod-openapi'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sha256 } from '#domain/hash.ts'
+import { testRedis } from '#testing/redis.ts'
+import { testObjects } from '#testing/s3.ts'
+import { openTestApi, runForm, tarOf, type TestApi } from './app.fixture.ts'
+import { Problem } from './http/problem.ts'
+import { composeRun, plannedOperation, playRun, submitRun } from './played-run.fixture.ts'
+import { apiDocument, endpoints } from './reference/api-document.ts'
+
+let api: TestApi
+let runId: string
+let tokenId: string
+beforeAll(async () => {
+  api = await openTestApi(await testRedis(), await testObjects())
+  runId = await playRun(api, [
+    { name: 'one', changes: [{ kind: 'create', path: 'one.py', content: 'x = 1\n' }] },
+    { name: 'two', fails: { code: 'AGENT_004', reason: 'turn limit of 12' } },
+  ])
+  const evidence = [{ check: 'parses', path: 'one.py', ok: true, tool: 'tree-sitter', after: 0 }] as const
+  const resultHash = await api.blobs.put(api.project, Buffer.from('x = 1\n'))
+  const file = { path: 'one.py', baseHash: null, resultHash, changeSetIds: ['c1'], evidence: [...evidence] }
+  await composeRun(api, runId, { files: [file] })
+  const made = await api.ask('/v1/tokens', { method: 'POST' })
+  tokenId = z.object({ token_id: z.string() }).parse(await made.json()).token_id
+})
+afterAll(() => api.close())
+
+const routeOf = ({ method, path }: { method: string; path: string }) => `${method.toUpperCase()} ${path}`
+
+/** How each endpoint is asked for a good answer; a new one without a line here fails the test. */
+const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>> = {
+  'POST /v1/runs': async () => ({
+    path: '/v1/runs',
+    init: { method: 'POST', body: runForm(await tarOf({ 'a.py': 'x = 1\n' })) },
+  }),
+  'GET /v1/runs': async () => ({ path: '/v1/runs?limit=100' }),
+  'GET /v1/runs/{run_id}': async () => ({ path: `/v1/runs/${runId}` }),
+  'POST /v1/runs/{run_id}/cancel': async () => ({
+    path: `/v1/runs/${await submitRun(api)}/cancel`,
+    init: { method: 'POST' },
+  }),
+  'POST /v1/runs/{run_id}/retry': async () => ({ path: `/v1/runs/${runId}/retry`, init: { method: 'POST' } }),
+  'GET /v1/runs/{run_id}/operations': async () => ({ path: `/v1/runs/${runId}/operations` }),
+  'GET /v1/runs/{run_id}/operations/{operation_id}': async () => ({
+    path: `/v1/runs/${runId}/operations/${plannedOperation('two').operationId}`,
+  }),
+  'GET /v1/runs/{run_id}/events': async () => ({ path: `/v1/runs/${runId}/events?limit=1000` }),
+  'GET /v1/runs/{run_id}/changes': async () => ({ path: `/v1/runs/${runId}/changes` }),
+  'GET /v1/runs/{run_id}/patch': async () => ({ path: `/v1/runs/${runId}/patch` }),
+  'POST /v1/tokens': async () => ({
+    path: '/v1/tokens',
+    init: {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'all of it', scopes: ['tokens:admin'], expires_in_s: 3600 }),
+    },
+  }),
+  'GET /v1/tokens': async () => ({ path: '/v1/tokens' }),
+  'DELETE /v1/tokens/{token_id}': async () => ({ path: `/v1/tokens/${tokenId}`, init: { method: 'DELETE' } }),
+  'GET /healthz': async () => ({ path: '/healthz' }),
+  'GET /readyz': async () => ({ path: '/readyz' }),
+  'GET /openapi.json': async () => ({ path: '/openapi.json' }),
+  'GET /docs': async () => ({ path: '/docs' }),
+}
+
+function schemaOf(endpoint: RouteConfig, answer: Response): z.ZodType | undefined {
+  const declared = endpoint.responses[answer.status]
+  if (declared === undefined || !('content' in declared) || declared.content === undefined) return undefined
+  const type = (answer.headers.get('content-type') ?? '').split(';')[0] ?? ''
+  const content = declared.content[type]
+  return content !== undefined && 'schema' in content && content.schema instanceof z.ZodType
+    ? content.schema
+    : undefined
+}
+
+describe('every endpoint', () => {
+  it('that is served is declared, and the other way round', () => {
+    const served = api.app.routes
+      .filter(({ method, path }) => method !== 'ALL' && !path.endsWith('*'))
+      .map(({ method, path }) => routeOf({ method, path: path.replaceAll(/:(\w+)/g, '{$1}') }))
+    expect([...new Set(served)].toSorted()).toEqual(endpoints.map(routeOf).toSorted())
+  })
+
+  it.for(endpoints.map((endpoint) => [routeOf(endpoint), endpoint] as const))(
+    'answers as it declares: %s',
+    async ([route, endpoint]) => {
+      const { path, init } = (await asked[route]?.()) ?? { path: 'nobody asks it here' }
+      const answer = await api.ask(path, init)
+      expect(Object.keys(endpoint.responses), await answer.clone().text()).toContain(String(answer.status))
+      expect(answer.ok).toBe(true)
+      if (answer.status === 204) return
+      const schema = schemaOf(endpoint, answer)
+      const isJson = answer.headers.get('content-type')?.startsWith('application/json') === true
+      expect(schema?.safeParse(isJson ? await answer.json() : await answer.text())).toMatchObject({ success: true })
+    },
+  )
+
+  it.for(
+    endpoints.filter(({ path }) => path.startsWith('/v1/')).map((endpoint) => [routeOf(endpoint), endpoint] as const),
+  )('asks for its scope: %s', async ([, { method, path, security }]) => {
+    const [scope] = security?.[0]?.['bearer'] ?? []
+    const others = ['runs:read', 'runs:write', 'tokens:admin'].filter((one) => one !== scope)
+    const made = await api.ask('/v1/tokens', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ scopes: others }),
+    })
+    const { token } = z.object({ token: z.string() }).parse(await made.json())
+    const headers = { authorization: `Bearer ${token}` }
+    const answer = await api.app.request(path.replaceAll(/\{\w+\}/g, 'x'), { method: method.toUpperCase(), headers })
+    const problem = Problem.parse(await answer.json())
+    expect(problem).toMatchObject({ status: 403, error_code: 'AUTH_002' })
+    expect(problem.detail).toContain(scope)
+  })
+
+  it('has a problem answer, of the schema of problems, for every code it declares', () => {
+    for (const endpoint of endpoints) {
+      for (const [status, answer] of Object.entries(endpoint.responses)) {
+        if (Number(status) < 400 || endpoint.path === '/readyz') continue
+        expect(answer).toMatchObject({ content: { 'application/problem+json': { schema: Problem } } })
+      }
+    }
+  })
+})
+
+describe('the document', () => {
+  it('is OpenAPI 3.1, is given out without a token, and names each operation once', async () => {
+    const given: unknown = await (await api.askAs('none', '/openapi.json')).json()
+    expect(given).toEqual(JSON.parse(JSON.stringify(apiDocument())))
+    const text = JSON.stringify(given)
+    expect(given).toMatchObject({ openapi: '3.1.0', components: { securitySchemes: { bearer: { type: 'http' } } } })
+    const ids = [...text.matchAll(/"operationId":"(\w+)"/g)].map(([, id]) => id)
+    expect(new Set(ids).size).toBe(endpoints.length)
+  })
+
+  it('refers only to what it has', () => {
+    const document = apiDocument()
+    const refs = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(
+      ([, name]) => name,
+    )
+    const known = Object.keys(document.components?.schemas ?? {})
+    expect(refs.filter((name) => !known.includes(name ?? ''))).toEqual([])
+    expect(known.filter((name) => !refs.includes(name))).toEqual([])
+  })
+})
+
+describe('the page', () => {
+  it('loads nothing, runs nothing and names every endpoint', async () => {
+    const answer = await api.askAs('none', '/docs')
+    const html = await answer.text()
+    const policy = answer.headers.get('content-security-policy') ?? ''
+    const style = /<style>(.*?)<\/style>/s.exec(html)?.[1] ?? ''
+    const hash = Buffer.from(sha256(style), 'hex').toString('base64')
+    expect(policy).toContain(`default-src 'none'; style-src 'sha256-${hash}'`)
+    expect(html).not.toMatch(/<script|<link|<img|<iframe|\son\w+=|style="|src=|https?:\/\//i)
+    for (const { path } of endpoints) expect(html).toContain(`</b> ${path}</h3>`)
+  })
+})

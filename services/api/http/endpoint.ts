@@ -1,0 +1,58 @@
+import { createRoute, z, type RouteConfig } from '@hono/zod-openapi'
+import type { MiddlewareHandler } from 'hono'
+import { AppError, errorPolicies, type ErrorCode } from '#domain/error.ts'
+import type { Scope } from '#domain/scope.ts'
+import type { ApiEnv } from './api-env.ts'
+import { jsonBody } from './json-body.ts'
+import { Problem } from './problem.ts'
+
+export type EndpointAccess = {
+  /** What the token must be good for; null: no token is asked for. */
+  scope: Scope | null
+  /** The codes that are this endpoint's own, `x-error-codes`; those any of its kind may answer with are added. */
+  problems?: readonly ErrorCode[]
+}
+
+/** What any request may be answered with. */
+const ofAll = ['HTTP_004', 'HTTP_005', 'HTTP_006', 'HTTP_007', 'HTTP_008', 'LIMIT_001'] as const
+const withToken = ['AUTH_001', 'AUTH_002', 'RUN_002', 'STORE_001'] as const
+const withJson = ['HTTP_003', 'INTAKE_003', 'INTAKE_008'] as const
+
+/**
+ * Declares a route: what it takes, what it answers and which problems, all of it in the OpenAPI document. What is
+ * declared is what is done: the schemas parse, the scope is asked for, a query parameter nobody declared is refused, and
+ * a JSON body is read up to its limit.
+ */
+export function endpoint<const R extends RouteConfig>(access: EndpointAccess, route: R) {
+  const { scope, problems = [] } = access
+  const takesJson = route.request?.body?.content['application/json'] !== undefined
+  const codes = [...problems, ...ofAll, ...(scope === null ? [] : withToken), ...(takesJson ? withJson : [])]
+  const middleware = [...(scope === null ? [] : [needScope(scope)]), ...(takesJson ? [jsonBody] : [])]
+  return createRoute<R['path'], R>({
+    ...route,
+    request: { query: z.strictObject({}), ...route.request },
+    ...(middleware.length === 0 ? {} : { middleware }),
+    'x-error-codes': problems,
+    security: scope === null ? [] : [{ bearer: [scope] }],
+    responses: { ...route.responses, ...problemAnswers(codes) },
+  })
+}
+
+function needScope(scope: Scope): MiddlewareHandler<ApiEnv> {
+  return async (context, next) => {
+    if (!context.get('caller').scopes.includes(scope)) {
+      throw new AppError('AUTH_002', `This needs a token with the scope ${scope}.`)
+    }
+    await next()
+  }
+}
+
+/** One answer per status, whose description lists the codes that come with it. */
+function problemAnswers(codes: readonly ErrorCode[]): RouteConfig['responses'] {
+  const byStatus = Map.groupBy(new Set(codes), (code) => errorPolicies[code].status)
+  const answers = [...byStatus].map(([status, those]) => {
+    const description = those.map((code) => `${code}: ${errorPolicies[code].meaning}`).join('; ')
+    return [status, { description, content: { 'application/problem+json': { schema: Problem } } }] as const
+  })
+  return Object.fromEntries(answers)
+}

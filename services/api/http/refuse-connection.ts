@@ -1,0 +1,71 @@
+import { STATUS_CODES, type Server, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { AppError, type ErrorCode } from '#domain/error.ts'
+import { after } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
+import { problemHeaders, problemOf } from './problem.ts'
+
+export type ConnectionRefusals = {
+  /** Answers what cannot become a request, or takes too long to, with a problem, and ends the connection. */
+  refuse(socket: Duplex, code: ErrorCode, detail: string): void
+}
+
+/** Destroyed at once, a connection with unread input is reset, and the answer may never be seen. */
+const lingerMs = 500
+
+const faults: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+  HPE_HEADER_OVERFLOW: ['HTTP_005', 'The headers are longer than 16 KiB.'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['HTTP_005', 'The extensions of a chunk are too long.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['HTTP_006', 'The request took too long to arrive.'],
+}
+
+/**
+ * Gives `server` problem answers of its own where Node refuses a connection before there is a request: 400, 408, 431.
+ * A connection whose answer has begun is only cut off.
+ */
+export function refuseBrokenRequests(server: Server, log: Pick<Log, 'info'>): ConnectionRefusals {
+  const answering = new WeakMap<Duplex, ServerResponse>()
+  server.on('request', (request, response) => answering.set(request.socket, response))
+  const refuse: ConnectionRefusals['refuse'] = (socket, code, detail) => {
+    const begun = answering.get(socket)
+    const isFree = begun === undefined || !begun.headersSent || begun.writableFinished
+    const error = new AppError(code, detail, { detail })
+    log.info('request refused', { status: error.status, error_code: code })
+    if (!socket.writable || !isFree) return void socket.destroy()
+    socket.end(rawAnswer(error))
+    after(lingerMs, () => socket.destroy())
+  }
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const code = error.code ?? ''
+    if (code === 'ECONNRESET' || code === 'EPIPE') return void socket.destroy()
+    const [known, detail] = faults[code] ?? (['HTTP_004', 'This is not a valid HTTP/1.1 request.'] as const)
+    refuse(socket, known, detail)
+  })
+  server.on('checkExpectation', (request, response) => {
+    const error = new AppError('HTTP_008', 'Only "Expect: 100-continue" is understood.')
+    answerProblem(response, error)
+    after(lingerMs, () => request.socket.destroy())
+  })
+  return { refuse }
+}
+
+/** The last answer of a connection whose request no route will see. */
+export function answerProblem(response: ServerResponse, error: AppError): void {
+  const body = JSON.stringify(problemOf(error))
+  response.writeHead(error.status, closingHeaders(error, body)).end(body)
+}
+
+function closingHeaders({ status }: AppError, body: string): Record<string, string> {
+  return {
+    ...problemHeaders(status),
+    'content-length': String(Buffer.byteLength(body)),
+    'x-content-type-options': 'nosniff',
+    connection: 'close',
+  }
+}
+
+function rawAnswer(error: AppError): string {
+  const body = JSON.stringify(problemOf(error))
+  const lines = Object.entries(closingHeaders(error, body)).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}\r\n${lines.join('')}\r\n${body}`
+}

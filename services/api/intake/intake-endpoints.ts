@@ -1,0 +1,106 @@
+import { z } from '@hono/zod-openapi'
+import { OperationId, RunId } from '#domain/ids.ts'
+import { ErrorPolicyName, RunStatus } from '#domain/run.ts'
+import { endpoint } from '../http/endpoint.ts'
+import { RunAccepted, RunLinks, RunParams } from '../runs/run-schema.ts'
+import { IdempotencyHeader } from './idempotency.ts'
+
+const submitProse = `
+Two parts, \`request\` first, then \`archive\` (\`.tar\`, \`.tar.gz\`), so that the archive flows on unbuffered:
+
+\`\`\`
+curl -H "Authorization: Bearer $REMORA_TOKEN" \\
+  -F 'request={"agents":["lint","docstring"],"paths":["src"]};type=application/json' \\
+  -F archive=@repository.tar.gz $REMORA_API_URL/v1/runs
+\`\`\`
+
+\`agents\` must name at least one. \`paths\` are files, folders or globs with \`*\`, \`?\`, \`[a-z]\`, \`{a,b}\` and \`**\` (at most
+100 wildcards in all, braces expanded). \`error_policy\`: what becomes of the rest
+[when an operation fails](../guide/operations.md#error-policies). \`priority\`: 0 goes
+[first](../guide/operations.md#priorities-and-the-window). Not served yet, and refused with INTAKE_008: \`objective\`,
+\`accept: "auto"\`.
+
+\`REMORA_MAX_UPLOADS\` are taken at once; others wait for up to 20 s, then they are LIMIT_002. While Redis is
+[too full for another run](../guide/operations.md#room-in-redis), the answer is STORE_001 with the figures in \`detail\`.`
+
+const retryProse = `
+A new run over the same upload does again what did not end well in this one, or just the operations named; its patch also
+holds what went well before. Its \`request\` is that of the former run, with \`retry_of\` (the former run) and, where they
+were named, \`operations\` and \`error_policy\` (which takes the place of the former run's). \`earlier_change_sets\` of its
+event \`run.composed\` counts the change sets that went well before. RUN_006 while the former run goes on, INTAKE_007 when
+everything in it ended well, RUN_004 for an operation it does not have.`
+
+const refusals = ['INTAKE_001', 'INTAKE_003', 'INTAKE_005', 'INTAKE_006', 'INTAKE_007', 'INTAKE_008'] as const
+
+/** Of the part `request`, in the words of the document; `intake/run-request.ts` has the schema that parses it. */
+const uploadForm = {
+  type: 'object' as const,
+  required: ['request', 'archive'],
+  properties: {
+    request: { $ref: '#/components/schemas/RunRequest' },
+    archive: { type: 'string' as const, contentMediaType: 'application/octet-stream' },
+  },
+}
+
+const CancelBody = z
+  .strictObject({ reason: z.string().min(1).max(500).default('cancelled by its user') })
+  .openapi('CancelRequest')
+const RetryBody = z
+  .strictObject({
+    operations: z.array(OperationId).min(1).max(1000).optional(),
+    error_policy: ErrorPolicyName.optional(),
+  })
+  .openapi('RetryRequest')
+
+const Cancelled = z
+  .strictObject({ run_id: RunId, status: RunStatus, cancel_requested: z.literal(true), links: RunLinks })
+  .openapi('RunCancelled')
+const Retried = z.strictObject({ ...RunAccepted.shape, retry_of: RunId }).openapi('RunRetried')
+
+/** Taking runs in, and what is asked of a run that is there. */
+export const intakeEndpoints = {
+  submit: endpoint(
+    {
+      scope: 'runs:write',
+      problems: [...refusals, 'HTTP_003', 'LIMIT_002', 'STORE_002'],
+    },
+    {
+      method: 'post',
+      path: '/v1/runs',
+      summary: 'Submit a run',
+      description: submitProse.trim(),
+      request: {
+        headers: IdempotencyHeader,
+        body: { required: true, content: { 'multipart/form-data': { schema: uploadForm } } },
+      },
+      responses: { 202: { description: 'taken in', content: { 'application/json': { schema: RunAccepted } } } },
+    },
+  ),
+  cancel: endpoint(
+    { scope: 'runs:write', problems: ['RUN_001', 'RUN_005', 'RUN_007'] },
+    {
+      method: 'post',
+      path: '/v1/runs/{run_id}/cancel',
+      summary: 'Ask a run to stop',
+      description:
+        'The answer comes at once; the run ends `cancelled` a moment later. Asking again changes nothing. RUN_007 for one that has ended otherwise.',
+      request: { params: RunParams, body: { content: { 'application/json': { schema: CancelBody } } } },
+      responses: { 202: { description: 'asked', content: { 'application/json': { schema: Cancelled } } } },
+    },
+  ),
+  retry: endpoint(
+    { scope: 'runs:write', problems: ['RUN_001', 'RUN_004', 'RUN_005', 'RUN_006', 'INTAKE_005', 'INTAKE_007'] },
+    {
+      method: 'post',
+      path: '/v1/runs/{run_id}/retry',
+      summary: 'Try again what did not end well',
+      description: retryProse.trim(),
+      request: {
+        params: RunParams,
+        headers: IdempotencyHeader,
+        body: { content: { 'application/json': { schema: RetryBody } } },
+      },
+      responses: { 202: { description: 'the new run', content: { 'application/json': { schema: Retried } } } },
+    },
+  ),
+} as const

@@ -1,0 +1,26 @@
+import { AppError } from '#domain/error.ts'
+import { openInFlightGate } from '#platform/in-flight-gate.ts'
+
+/** Waits for a place, LIMIT_002 when none is free in time; the answer gives it back and may be called once only. */
+export type UploadGate = (gone: AbortSignal) => Promise<() => void>
+
+const defaultWaitMs = 20_000
+
+/**
+ * Lets `atOnce` uploads through at a time, first come first served: each holds some parts of the archive in memory. Who
+ * waits sends no more than the sockets hold. `gone`: its client has left.
+ */
+export function openUploadGate(atOnce: number, waitMs = defaultWaitMs): UploadGate {
+  const gate = openInFlightGate(atOnce)
+  return async (gone) => {
+    const late = AbortSignal.timeout(waitMs)
+    try {
+      return await gate.enter(AbortSignal.any([gone, late]))
+    } catch (error) {
+      throw new AppError('LIMIT_002', `${atOnce} uploads are under way: come again in some seconds.`, {
+        cause: error,
+        detail: `${atOnce} uploads are under way: come again in some seconds.`,
+      })
+    }
+  }
+}

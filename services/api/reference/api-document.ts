@@ -1,0 +1,63 @@
+import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
+import { RequestBody } from '../intake/run-request.ts'
+import { intakeEndpoints } from '../intake/intake-endpoints.ts'
+import { probeEndpoints } from '../probe-endpoints.ts'
+import { changeEndpoints } from '../review/change-endpoints.ts'
+import { runEndpoints } from '../runs/run-endpoints.ts'
+import { tokenEndpoints } from '../tokens/token-endpoints.ts'
+import { referenceEndpoints } from './reference-endpoints.ts'
+
+export type ApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>
+
+/** In the order of the reference. */
+const groups: readonly { tag: string; endpoints: Readonly<Record<string, RouteConfig>> }[] = [
+  { tag: 'Runs', endpoints: { ...intakeEndpoints, ...runEndpoints } },
+  { tag: 'Changes', endpoints: changeEndpoints },
+  { tag: 'Tokens', endpoints: tokenEndpoints },
+  { tag: 'Service', endpoints: { ...probeEndpoints, ...referenceEndpoints } },
+]
+
+/** Every endpoint there is; a test compares them with the routes that are served. */
+export const endpoints: readonly RouteConfig[] = groups.flatMap((group) => Object.values(group.endpoints))
+
+const intro = `
+JSON in and out, snake_case. Errors are \`application/problem+json\`: \`{type, title, status, detail, error_code, run_id?}\`
+([codes](errors.md)).
+
+Everything under \`/v1\` needs \`Authorization: Bearer <token>\`: the \`REMORA_TOKEN\` of the service, which may do
+everything, or a token made by \`remora token create\` or \`POST /v1/tokens\`, which may do what its scopes say. No or an
+unknown token is 401 AUTH_001, one without the scope 403 AUTH_002.
+
+Any request may also be answered with: 400 HTTP_004 (not valid HTTP), 404 HTTP_001 (no such address), 405 HTTP_002 (with
+\`Allow\`), 408 HTTP_006 (it came too slowly), 417 HTTP_008, 429 LIMIT_001 (too many requests of this token, or with unknown
+tokens from this address; \`Retry-After\`), 431 HTTP_005, 500 HTTP_007 (a bug; \`detail\` has the id to look for in the log),
+503 STORE_001 (Redis is away; \`Retry-After\`). Under \`/v1\` an unknown or wrong query parameter is 400 RUN_002. A JSON body
+of another content type is 415 HTTP_003, one above 64 KiB 413 INTAKE_003, one that does not fit 422 INTAKE_008. No body
+counts as \`{}\`.
+
+\`X-Request-Id\` of a request (up to 64 letters, digits, \`-\`, \`_\`, \`=\`) is that of its answer and of its line in the log;
+without one it gets one. There is no CORS: other sites cannot call the API from a browser.`
+
+/** The API as an OpenAPI 3.1 document, made from what its routes are declared with. */
+export function apiDocument(): ApiDocument {
+  const app = new OpenAPIHono()
+  const registry = app.openAPIRegistry
+  registry.register('RunRequest', RequestBody)
+  registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
+  for (const { tag, endpoints: own } of groups) {
+    for (const [name, declared] of Object.entries(own)) {
+      const { middleware: _middleware, hide: _hide, ...route } = declared
+      registry.registerPath({ ...route, tags: [tag], operationId: operationIdOf(tag, name) })
+    }
+  }
+  return app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: { title: 'Remora', version: '0.1.0', description: intro.trim() },
+    tags: groups.map(({ tag }) => ({ name: tag })),
+  })
+}
+
+/** `Runs` and `list` give `runsList`. */
+function operationIdOf(tag: string, name: string): string {
+  return `${tag.toLowerCase()}${name.charAt(0).toUpperCase()}${name.slice(1)}`
+}

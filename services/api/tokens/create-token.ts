@@ -1,0 +1,66 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { AppError } from '#domain/error.ts'
+import { sha256 } from '#domain/hash.ts'
+import type { IdempotencyStore } from '../intake/idempotency.ts'
+import { tokenIdOf, tokenText, type TokenRecord } from './token-record.ts'
+import type { TokenRequest } from './token-schema.ts'
+import type { TokenStore } from './token-store.ts'
+
+export type NewToken = {
+  request: TokenRequest
+  projectId: string
+  /** The text of the token that asks. */
+  asker: string
+  idempotencyKey: string | undefined
+}
+
+export type CreateTokenDeps = { store: TokenStore; idempotency: IdempotencyStore }
+
+const maxTokens = 1_000
+/** An expired token is listed for so long. */
+const keptMs = 30 * 24 * 60 * 60 * 1000
+
+/**
+ * Makes a token and keeps its hash. Its text is in the answer and nowhere else. Under an idempotency key the same body
+ * gives the same token again: its secret is derived from the asker's token and a salt that the key stands for, so that
+ * neither Redis nor the asker's token alone gives it away. INTAKE_005 for another body, INTAKE_003 above 1,000 tokens.
+ */
+export async function createToken(
+  wanted: NewToken,
+  deps: CreateTokenDeps,
+): Promise<{ text: string; record: TokenRecord }> {
+  const { request, projectId } = wanted
+  const now = Date.now()
+  const text = tokenText(await secretOf(wanted, deps.idempotency))
+  const hash = sha256(text)
+  const known = await deps.store.readAll()
+  const before = known.get(hash)
+  if (before !== undefined) return { text, record: before }
+  const stale = [...known].filter(([, { expiresAt }]) => expiresAt !== null && expiresAt + keptMs < now)
+  await deps.store.remove(stale.map(([staleHash]) => staleHash))
+  if (known.size - stale.length >= maxTokens) {
+    throw new AppError('INTAKE_003', `There are ${maxTokens} tokens: revoke some that are not used any more.`)
+  }
+  const { name, expires_in_s: expiresInS } = request
+  const expiresAt = expiresInS === undefined ? null : now + expiresInS * 1000
+  const scopes = [...new Set(request.scopes)]
+  const record = { tokenId: tokenIdOf(text), projectId, name, scopes, createdAt: now, expiresAt }
+  await deps.store.add(hash, record)
+  return { text, record }
+}
+
+async function secretOf(
+  { request, projectId, asker, idempotencyKey: key }: NewToken,
+  idempotency: IdempotencyStore,
+): Promise<Uint8Array> {
+  if (key === undefined) return randomBytes(32)
+  const own = {
+    bodyHash: sha256(`token\0${JSON.stringify(request)}`),
+    tokenSalt: randomBytes(32).toString('base64url'),
+  }
+  const holder = await idempotency.claim(projectId, key, own)
+  if (!('tokenSalt' in holder) || holder.bodyHash !== own.bodyHash) {
+    throw new AppError('INTAKE_005', 'This Idempotency-Key came before with another request.')
+  }
+  return createHmac('sha256', asker).update(holder.tokenSalt).digest()
+}

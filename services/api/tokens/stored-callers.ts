@@ -1,0 +1,33 @@
+import type { Log } from '#platform/log.ts'
+import type { Caller } from '../http/api-env.ts'
+import { isTokenText, type TokenId } from './token-record.ts'
+import type { TokenStore } from './token-store.ts'
+import type { TokenTable } from './token-table.ts'
+
+/** How coarsely the last use of a token is noted: one write in this time, per process. */
+const noteEveryMs = 60_000
+
+/** Who a stored token stands for; an expired one for nobody. Uses are noted on the way, without waiting for the note. */
+export function openStoredCallers({
+  table,
+  store,
+  log,
+}: {
+  table: TokenTable
+  store: Pick<TokenStore, 'noteUse'>
+  log: Pick<Log, 'warn'>
+}): (token: string, hash: string) => Promise<Caller | undefined> {
+  const noted = new Map<TokenId, number>()
+  const note = (tokenId: TokenId, now: number) => {
+    if (now - (noted.get(tokenId) ?? -Infinity) < noteEveryMs) return
+    noted.set(tokenId, now)
+    store.noteUse(tokenId, now).catch((error: unknown) => log.warn('the use of a token was not noted', { error }))
+  }
+  return async (token, hash) => {
+    const record = isTokenText(token) ? await table.find(hash) : undefined
+    const now = Date.now()
+    if (record === undefined || (record.expiresAt !== null && record.expiresAt <= now)) return undefined
+    note(record.tokenId, now)
+    return { projectId: record.projectId, scopes: record.scopes, tokenId: record.tokenId }
+  }
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { sha256 } from '#domain/hash.ts'
+import { ProjectId } from '#domain/ids.ts'
+import { Scope } from '#domain/scope.ts'
+
+export const TokenId = z.string().regex(/^t[0-9a-f]{16}$/)
+export type TokenId = z.infer<typeof TokenId>
+
+/** What is kept of a token, under the SHA-256 of its text, which is kept nowhere. Times are milliseconds. */
+export const TokenRecord = z.strictObject({
+  tokenId: TokenId,
+  projectId: ProjectId,
+  name: z.string(),
+  scopes: z.array(Scope),
+  createdAt: z.number(),
+  /** null: never. */
+  expiresAt: z.number().nullable(),
+})
+export type TokenRecord = z.infer<typeof TokenRecord>
+
+const prefix = 'rmr_'
+
+/** The text of a token: 256 bits behind a prefix by which a leaked one can be found. */
+export function tokenText(secret: Uint8Array): string {
+  return `${prefix}${Buffer.from(secret).toString('base64url')}`
+}
+
+/** Whether a text can be a token at all; what cannot is looked up nowhere. */
+export function isTokenText(text: string): boolean {
+  return /^rmr_[A-Za-z0-9_-]{43}$/.test(text)
+}
+
+/** The name a token goes by where its text must not be seen. */
+export function tokenIdOf(text: string): TokenId {
+  return `t${sha256(`id\0${text}`).slice(0, 16)}`
+}

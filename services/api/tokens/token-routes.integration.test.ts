@@ -1,0 +1,135 @@
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sha256 } from '#domain/hash.ts'
+import { testRedis, type TestRedis } from '#testing/redis.ts'
+import { testObjects } from '#testing/s3.ts'
+import { until } from '#testing/until.ts'
+import { openTestApi, type TestApi } from '../app.fixture.ts'
+import { TokenCreated, TokenPage } from './token-schema.ts'
+
+let server: TestRedis
+let redis: Redis
+let api: TestApi
+beforeAll(async () => {
+  server = await testRedis()
+  redis = new Redis(server.url)
+  api = await openTestApi(server, await testObjects())
+})
+afterAll(async () => {
+  await redis.quit()
+  await api.close()
+})
+
+const post = (body: object, headers: Record<string, string> = {}) =>
+  api.ask('/v1/tokens', {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json', ...headers },
+  })
+async function create(body: object = {}, headers: Record<string, string> = {}) {
+  const answer = await post(body, headers)
+  expect(answer.status).toBe(201)
+  return TokenCreated.parse(await answer.json())
+}
+const list = async () => TokenPage.parse(await (await api.ask('/v1/tokens')).json()).tokens
+const askWith = (token: string, path = '/v1/runs') =>
+  api.app.request(path, { headers: { authorization: `Bearer ${token}` } })
+
+describe('a token', () => {
+  it('is kept in Redis as a hash alone, in one slot of a cluster', async () => {
+    const { token } = await create({ name: 'kept' })
+    expect((await askWith(token)).status).toBe(200)
+    const keys = (await redis.keys(`${server.namespace}:*`)).filter((key) => key.includes('tokens'))
+    expect(keys.length).toBeGreaterThan(0)
+    for (const key of keys) {
+      expect(key).toContain('{tokens}')
+      expect(JSON.stringify(await redis.hgetall(key))).not.toContain(token.slice(4))
+    }
+    expect(await redis.hexists(`${server.namespace}:{tokens}:records`, sha256(token))).toBe(1)
+  })
+
+  it('does what its scopes say and no more', async () => {
+    const { token } = await create({ scopes: ['runs:read'] })
+    expect((await askWith(token)).status).toBe(200)
+    const cancel = await api.app.request('/v1/runs/r0123456789/cancel', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+    })
+    expect(await cancel.json()).toMatchObject({ status: 403, error_code: 'AUTH_002' })
+    expect((await askWith(token, '/v1/tokens')).status).toBe(403)
+  })
+
+  it('opens its own project only', async () => {
+    const { token, token_id: id } = await create()
+    const other = await api.askAs('other', '/v1/tokens')
+    expect(await other.json()).toEqual({ tokens: [] })
+    expect((await api.askAs('other', `/v1/tokens/${id}`, { method: 'DELETE' })).status).toBe(404)
+    expect((await askWith(token)).status).toBe(200)
+  })
+
+  it('is worthless when it is revoked', async () => {
+    const { token, token_id: id } = await create()
+    expect((await askWith(token)).status).toBe(200)
+    expect((await api.ask(`/v1/tokens/${id}`, { method: 'DELETE' })).status).toBe(204)
+    expect(await (await askWith(token)).json()).toMatchObject({ status: 401, error_code: 'AUTH_001' })
+    expect((await api.ask(`/v1/tokens/${id}`, { method: 'DELETE' })).status).toBe(404)
+    expect((await list()).map((one) => one.token_id)).not.toContain(id)
+  })
+
+  it('is worthless when another process has revoked it', async () => {
+    const { token, token_id: id } = await create()
+    expect((await askWith(token)).status).toBe(200)
+    const [hash = ''] = [...(await api.tokenStore.readAll())].flatMap(([key, one]) => (one.tokenId === id ? [key] : []))
+    await api.tokenStore.remove([hash])
+    await until(async () => (await askWith(token)).status === 401)
+  })
+
+  it('is worthless when its time has passed, and is still listed', async () => {
+    const { token, token_id: id } = await create({ expires_in_s: 60 })
+    expect((await askWith(token)).status).toBe(200)
+    const hash = sha256(token)
+    const record = (await api.tokenStore.readAll()).get(hash)
+    if (record === undefined) throw new Error('it was not kept')
+    await api.tokenStore.add(hash, { ...record, expiresAt: Date.now() - 1 })
+    await until(async () => (await askWith(token)).status === 401)
+    expect((await list()).find((one) => one.token_id === id)).toMatchObject({ expired: true })
+  })
+
+  it('shows when it was used, with one write for many uses', async () => {
+    const { token, token_id: id } = await create()
+    for (let use = 0; use < 20; use += 1) await askWith(token)
+    const used = await until(async () => (await list()).find((one) => one.token_id === id)?.last_used_at ?? undefined)
+    await askWith(token)
+    expect((await list()).find((one) => one.token_id === id)?.last_used_at).toBe(used)
+  })
+
+  it('comes out the same for the same key and body, and is not made twice', async () => {
+    const headers = { 'idempotency-key': 'token-4711' }
+    const first = await create({ name: 'once' }, headers)
+    expect(await create({ name: 'once' }, headers)).toEqual(first)
+    expect((await list()).filter(({ name }) => name === 'once')).toHaveLength(1)
+    expect(await (await post({ name: 'other' }, headers)).json()).toMatchObject({
+      status: 422,
+      error_code: 'INTAKE_005',
+    })
+    const stored = await Promise.all((await redis.keys(`${server.namespace}:*`)).map(async (key) => redis.dump(key)))
+    expect(stored.join()).not.toContain(first.token.slice(4))
+  })
+
+  it.for([
+    [{ scopes: ['runs:everything'] }],
+    [{ scopes: [] }],
+    [{ expires_in_s: 5 }],
+    [{ name: 'two\nlines' }],
+    [{ colour: 'red' }],
+  ])('is not made of %j', async ([body = {}]) => {
+    expect(await (await post(body)).json()).toMatchObject({ status: 422, error_code: 'INTAKE_008' })
+  })
+
+  it('that cannot be one is not looked up', async () => {
+    await askWith((await create()).token)
+    const { reads } = api.tokenStore
+    for (let one = 0; one < 50; one += 1) await askWith(`rmr_${one}`)
+    expect(api.tokenStore.reads).toBe(reads)
+  })
+})

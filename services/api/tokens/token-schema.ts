@@ -1,0 +1,51 @@
+import { z } from '@hono/zod-openapi'
+import { ProjectId } from '#domain/ids.ts'
+import { Scope, usualScopes } from '#domain/scope.ts'
+import { Time } from '../runs/run-schema.ts'
+import { isTokenText, TokenId } from './token-record.ts'
+
+const tenYearsS = 10 * 365 * 24 * 60 * 60
+
+export const TokenParams = z.object({ token_id: TokenId })
+
+export const TokenRequest = z
+  .strictObject({
+    name: z
+      .string()
+      .max(100)
+      .regex(/^[^\p{Cc}]*$/u, 'no control characters')
+      .default('')
+      .openapi({ description: 'for you to know it by' }),
+    scopes: z
+      .array(Scope)
+      .min(1)
+      .max(Scope.options.length)
+      .default([...usualScopes]),
+    expires_in_s: z.int().min(60).max(tenYearsS).optional().openapi({ description: 'without it the token stays' }),
+  })
+  .openapi('TokenRequest')
+export type TokenRequest = z.infer<typeof TokenRequest>
+
+/** A token without its text. */
+export const TokenView = z
+  .strictObject({
+    token_id: TokenId,
+    name: z.string(),
+    project_id: ProjectId,
+    scopes: z.array(Scope),
+    created_at: Time,
+    expires_at: Time.nullable(),
+    expired: z.boolean(),
+    last_used_at: Time.nullable().openapi({ description: 'to about a minute' }),
+  })
+  .openapi('Token')
+export type TokenView = z.infer<typeof TokenView>
+
+export const TokenCreated = z
+  .strictObject({
+    ...TokenView.shape,
+    token: z.string().refine(isTokenText).openapi({ description: 'its text, shown this once' }),
+  })
+  .openapi('TokenCreated')
+
+export const TokenPage = z.strictObject({ tokens: z.array(TokenView) }).openapi('TokenPage')

@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { connectRedis, type RedisConnection } from '#platform/connect-redis.ts'
+import { startRedisCluster, type TestRedisCluster } from '#testing/redis-cluster.ts'
+import { openTokenStore } from './token-store.ts'
+
+let cluster: TestRedisCluster
+let connection: RedisConnection
+beforeAll(async () => {
+  cluster = await startRedisCluster()
+  connection = connectRedis(cluster.url, { retries: 20 }, { warn: () => {} })
+})
+afterAll(async () => {
+  connection.redis.disconnect()
+  await cluster.stop()
+})
+
+it('keeps tokens on a cluster: adds, reads, notes uses and removes them', async () => {
+  const store = openTokenStore(connection.redis)
+  const record = {
+    tokenId: 't0123456789abcdef',
+    projectId: 'default',
+    name: 'on a cluster',
+    scopes: ['runs:read' as const],
+    createdAt: 1,
+    expiresAt: 2,
+  }
+  await store.add('aa', record)
+  await store.add('aa', record)
+  await store.noteUse(record.tokenId, 1234)
+  expect(await store.readAll()).toEqual(new Map([['aa', record]]))
+  expect(await store.lastUses()).toEqual(new Map([[record.tokenId, 1234]]))
+  await store.remove(['aa', 'never there'])
+  expect([await store.readAll(), await store.lastUses()]).toEqual([new Map(), new Map()])
+})

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { AppError } from '#domain/error.ts'
+import type { TokenRecord } from './token-record.ts'
+import { openTokenTable } from './token-table.ts'
+
+const record = (name: string): TokenRecord => ({
+  tokenId: 't0123456789abcdef',
+  projectId: 'default',
+  name,
+  scopes: ['runs:read'],
+  createdAt: 0,
+  expiresAt: null,
+})
+
+function countedStore() {
+  const store = {
+    reads: 0,
+    held: new Map<string, TokenRecord>([['known', record('known')]]),
+    async readAll() {
+      store.reads += 1
+      return new Map(store.held)
+    },
+  }
+  return store
+}
+
+describe('openTokenTable', () => {
+  it('asks the store once for any number of uses of a known token', async () => {
+    const store = countedStore()
+    const table = openTokenTable(store)
+    for (let use = 0; use < 1000; use += 1) expect(await table.find('known')).toMatchObject({ name: 'known' })
+    expect(store.reads).toBe(1)
+  })
+
+  it('asks it once or twice for any number of unknown ones that come at once', async () => {
+    const store = countedStore()
+    const table = openTokenTable(store)
+    const found = await Promise.all(Array.from({ length: 1000 }, (_, index) => table.find(`unknown ${index}`)))
+    expect(found.every((one) => one === undefined)).toBe(true)
+    expect(store.reads).toBeLessThanOrEqual(2)
+  })
+
+  it('finds a token that was made a moment ago by another process', async () => {
+    const store = countedStore()
+    const table = openTokenTable(store)
+    await table.find('known')
+    store.held.set('new', record('new'))
+    expect(await table.find('new')).toMatchObject({ name: 'new' })
+  })
+
+  it('looks again when it is told that something changed', async () => {
+    const store = countedStore()
+    const table = openTokenTable(store)
+    await table.find('known')
+    store.held.delete('known')
+    expect(await table.find('known')).toMatchObject({ name: 'known' })
+    table.forget()
+    expect(await table.find('known')).toBeUndefined()
+  })
+
+  it('says that the store is away instead of refusing a token it cannot look up, and looks again', async () => {
+    const store = countedStore()
+    const away = { isAway: true }
+    const readAll = async () => {
+      if (away.isAway) throw new AppError('STORE_001', 'away')
+      return store.readAll()
+    }
+    const table = openTokenTable({ readAll })
+    await expect(table.find('known')).rejects.toMatchObject({ code: 'STORE_001' })
+    away.isAway = false
+    expect(await table.find('known')).toMatchObject({ name: 'known' })
+  })
+})

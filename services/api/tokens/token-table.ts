@@ -1,0 +1,52 @@
+import { delay } from '#platform/clock.ts'
+import type { TokenRecord } from './token-record.ts'
+import type { TokenStore } from './token-store.ts'
+
+export type TokenTable = {
+  /** The token with this hash, as the store had it at most 2 s ago. STORE_001 when that cannot be said. */
+  find(hash: string): Promise<TokenRecord | undefined>
+  /** Looks again before the next answer: something has just been changed. */
+  forget(): void
+}
+
+/** A token that was revoked by another process is good for so long. */
+const freshMs = 2_000
+/** From one reading to the next, however many unknown tokens come. */
+const restMs = 250
+
+/**
+ * All tokens in memory: there are at most a thousand, and a known one costs no command of Redis. An unknown one may have
+ * been made a moment ago by another process, so it waits for a reading that began after it came; all that wait share
+ * one, at most four times a second. A flood of unknown tokens hence costs Redis no more than that.
+ */
+export function openTokenTable(store: Pick<TokenStore, 'readAll'>): TokenTable {
+  /** `readAt`: when the reading began that `records` are from. */
+  const known = { records: new Map<string, TokenRecord>(), readAt: -Infinity }
+  let begunAt = -Infinity
+  let changedAt = -Infinity
+  let reading: Promise<void> | undefined
+  const read = async () => {
+    try {
+      const restLeftMs = begunAt + restMs - performance.now()
+      if (restLeftMs > 0) await delay(restLeftMs)
+      const readAt = performance.now()
+      begunAt = readAt
+      Object.assign(known, { records: await store.readAll(), readAt })
+    } finally {
+      reading = undefined
+    }
+  }
+  const readSince = async (since: number) => {
+    while (known.readAt < since) await (reading ??= read())
+  }
+  return {
+    async find(hash) {
+      const now = performance.now()
+      await readSince(known.records.has(hash) ? Math.max(changedAt, now - freshMs) : now)
+      return known.records.get(hash)
+    },
+    forget() {
+      changedAt = performance.now()
+    },
+  }
+}
