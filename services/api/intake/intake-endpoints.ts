@@ -6,7 +6,7 @@ import { RunAccepted, RunLinks, RunParams } from '../runs/run-schema.ts'
 import { IdempotencyHeader } from './idempotency.ts'
 
 const submitProse = `
-Two parts, \`request\` first, then \`archive\` (\`.tar\`, \`.tar.gz\`), so that the archive flows on unbuffered:
+Two parts, \`request\` first, then \`archive\` (\`.tar\`, \`.tar.gz\`, \`.tgz\` or \`.zip\`), so that the archive flows on unbuffered:
 
 \`\`\`
 curl -H "Authorization: Bearer $REMORA_TOKEN" \\
