@@ -44,7 +44,7 @@ const discoveryEnv = {
     .number()
     .int()
     .min(1)
-    .default(128 * 1024 * 1024),
+    .default(32 * 1024 * 1024),
   REMORA_RETENTION_S: z.coerce
     .number()
     .int()
