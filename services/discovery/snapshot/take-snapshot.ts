@@ -45,6 +45,9 @@ async function storeFiles(job: SnapshotJob, deps: SnapshotDeps, signal: AbortSig
       }
       await uploads.add({ bytes: size, read: entry.read, store })
     }
+  } catch (error) {
+    signal.throwIfAborted() // a content that was cut off by it looks damaged
+    throw error
   } finally {
     await uploads.settle()
   }
