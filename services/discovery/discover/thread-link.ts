@@ -26,10 +26,13 @@ export function leftMs({ file, forMs }: { file: number; forMs: number }, fileLim
   return file < 0 ? Infinity : fileLimitMs - forMs
 }
 
+/** What a parse leaves is dead when it is answered; without this the young alone may take 130 MB in each thread. */
+const resourceLimits = { maxYoungGenerationSizeMb: 16 }
+
 /** Starts a thread. A file that takes longer than `fileLimitMs` costs it its life. */
 export function openThreadLink(fileLimitMs: number): ThreadLink {
   const progress = newProgress()
-  const worker = new Worker(new URL('./parse-thread.ts', import.meta.url), { workerData: progress })
+  const worker = new Worker(new URL('./parse-thread.ts', import.meta.url), { workerData: progress, resourceLimits })
   let fault = 'the parsing thread stopped'
   worker.on('error', (error) => (fault = `the parser crashed: ${error.message}`))
 

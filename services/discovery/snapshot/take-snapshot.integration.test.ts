@@ -169,6 +169,21 @@ describe('taking a snapshot', () => {
     await expect(take(systemTar('.'), stopping, abort.signal)).rejects.toThrow('shutting down')
   })
 
+  it('stops with the reason of the abort also within a content of a zip', async () => {
+    const abort = new AbortController()
+    const archive = rawZip([{ name: 'large.bin', content: randomBytes(3_000_000) }])
+    let asked = 0
+    const stopping: ObjectStore = {
+      ...test.objects,
+      getRange: async (key, range) => {
+        asked += 1
+        if (asked === 4) abort.abort(new Error('shutting down'))
+        return test.objects.getRange(key, range)
+      },
+    }
+    await expect(take(archive, stopping, abort.signal)).rejects.toThrow('shutting down')
+  })
+
   it('stores no snapshot when it is aborted while its folders are stored', async () => {
     const abort = new AbortController()
     const puts: string[] = []

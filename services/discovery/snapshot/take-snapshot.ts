@@ -10,7 +10,7 @@ import type { SnapshotLimits } from './snapshot-limits.ts'
 import { openUploads } from './uploads.ts'
 
 /** How many blobs are sent at once, and how much of them may be in memory. */
-const uploadLimits = { maxCount: 32, maxBytes: 64 * 1024 ** 2 }
+const uploadLimits = { maxCount: 32, maxBytes: 16 * 1024 ** 2 }
 
 export type SnapshotJob = { projectId: ProjectId; runId: RunId; uploadKey: string }
 export type SnapshotDeps = { objects: ObjectStore; blobs: BlobStore; limits: SnapshotLimits }
@@ -38,12 +38,16 @@ async function storeFiles(job: SnapshotJob, deps: SnapshotDeps, signal: AbortSig
     for await (const entry of archiveEntries(archive, deps.limits, signal)) {
       const path = admitEntry(entry, contents, deps.limits)
       if (path === undefined) continue
-      const bytes = await entry.read()
-      await uploads.add(bytes.length, async () => {
-        const hash = await deps.blobs.put(job.projectId, bytes)
-        contents.files.set(path, { path, hash, size: bytes.length, executable: entry.executable })
-      })
+      const { size, executable } = entry
+      const store = async (content: Uint8Array) => {
+        const hash = await deps.blobs.put(job.projectId, content)
+        contents.files.set(path, { path, hash, size, executable })
+      }
+      await uploads.add({ bytes: size, read: entry.read, store })
     }
+  } catch (error) {
+    signal.throwIfAborted() // a content that was cut off by it looks damaged
+    throw error
   } finally {
     await uploads.settle()
   }

@@ -81,7 +81,8 @@ const typeByMode: Readonly<Record<number, EntryType>> = {
 function describeMode(entry: Entry, name: string): { type: EntryType; executable: boolean } {
   const isFolder = name.endsWith('/')
   const mode = unixSystems.has(entry.versionMadeBy >>> 8) ? entry.externalFileAttributes >>> 16 : 0
-  const type = typeByMode[mode & typeMask] ?? (isFolder ? 'directory' : 'file')
+  const said = typeByMode[mode & typeMask] ?? 'file'
+  const type = isFolder && said === 'file' ? 'directory' : said
   if (isFolder && type !== 'directory') {
     throw new AppError('INTAKE_001', `${shown(name)} has the name of a folder and the mode of a ${type}`)
   }

@@ -1,0 +1,71 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { contentsText, writeLargeArchive, type ArchiveKind } from './archives/large-archive.ts'
+import { measureArchive, type ArchiveFigures } from './archives/measure-archive.ts'
+import { machineText } from './parts/machine-text.ts'
+
+/**
+ * `node bench/archives-bench.ts`: the most memory each process takes for an archive of 200 MB, as a tar.gz and as a zip.
+ * Writes results/archives.md; with `--quick` it only prints.
+ */
+const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values
+const settings: [string, Record<string, string>][] = [
+  ['as it is', {}],
+  [
+    'small',
+    { NODE_OPTIONS: '--max-semi-space-size=4', REMORA_DISCOVERY_THREADS: '1', REMORA_BLOB_CACHE_BYTES: '4000000' },
+  ],
+]
+
+function table(figures: readonly (readonly [string, ArchiveFigures])[]): string {
+  const programs = [...new Set(figures.flatMap(([, { atEnd }]) => atEnd.map(({ program }) => program)))]
+  const most = (peaks: ArchiveFigures['atEnd'], program: string) =>
+    Math.max(0, ...peaks.filter((peak) => peak.program === program).map(({ peakMb }) => peakMb))
+  const rows = programs.map((program) => {
+    const cells = figures.map(
+      ([, { atRest, atEnd }]) => `${most(atRest, program).toFixed(0)} → ${most(atEnd, program).toFixed(0)}`,
+    )
+    return `| ${[program, ...cells].join(' | ')} |`
+  })
+  const head = ['MB at rest → at the end', ...figures.map(([name]) => name)]
+  return [`| ${head.join(' | ')} |`, `|${' --- |'.repeat(head.length)}`, ...rows].join('\n')
+}
+
+const dir = await mkdtemp(join(tmpdir(), 'remora-bench-'))
+try {
+  const figures: [string, ArchiveFigures][] = []
+  for (const kind of ['tar.gz', 'zip'] satisfies ArchiveKind[]) {
+    const path = await writeLargeArchive(dir, kind)
+    for (const [name, env] of settings) figures.push([`${kind}, ${name}`, await measureArchive(path, env)])
+    await rm(path)
+  }
+  const runs = figures.map(
+    ([name, { bytes, status, seconds }]) =>
+      `${name}: ${(bytes / 1e6).toFixed(0)} MB, ${status} in ${seconds.toFixed(0)} s`,
+  )
+  const text = `# Memory of the services for a large archive
+
+${machineText('node bench/archives-bench.ts', { redisVersion: 'of this machine' })}
+
+One run of ten operations on an archive of ${contentsText}. Peak resident memory
+(VmHWM) of each process, the shared pages of Node's own program included (about 60 MB each). "small": discovery with
+\`${Object.entries(settings[1]?.[1] ?? {})
+    .map((pair) => pair.join('='))
+    .join(' ')}\`.
+
+${table(figures)}
+
+${runs.map((line) => `- ${line}`).join('\n')}
+`
+  if (quick) console.log(text)
+  else {
+    const results = new URL('results/', import.meta.url)
+    await mkdir(results, { recursive: true })
+    await writeFile(new URL('archives.md', results), text)
+  }
+  process.exitCode = figures.every(([, { status }]) => status === 'completed') ? 0 : 1
+} finally {
+  await rm(dir, { recursive: true, force: true })
+}

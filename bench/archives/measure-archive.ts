@@ -1,0 +1,38 @@
+import { openAsBlob } from 'node:fs'
+import { z } from 'zod'
+import { peakMemory, type PeakMemory } from '../../tests/e2e/peak-memory.ts'
+import { openPrograms } from '../../tests/e2e/program.ts'
+import { startServices, startStores } from '../../tests/e2e/services.ts'
+
+export type ArchiveFigures = {
+  bytes: number
+  status: string
+  seconds: number
+  /** Before the archive was sent, and when its run had ended. */
+  atRest: PeakMemory[]
+  atEnd: PeakMemory[]
+}
+
+const Accepted = z.object({ run_id: z.string() })
+
+/** One run of ten operations on the archive at `path`, over services and stores that were started for it. */
+export async function measureArchive(path: string, discoveryEnv: Record<string, string>): Promise<ArchiveFigures> {
+  const programs = openPrograms()
+  const stores = await startStores()
+  try {
+    const { api } = await startServices(programs, stores, { discoveryEnv })
+    const atRest = await peakMemory()
+    const archive = await openAsBlob(path)
+    const form = new FormData()
+    form.set('request', JSON.stringify({ agents: ['lint'], limits: { operations: 10 } }))
+    form.set('archive', archive, 'archive')
+    const startedAt = performance.now()
+    const answer = await api.ask('/v1/runs', { method: 'POST', body: form })
+    const { status } = await api.follow(Accepted.parse(await answer.json()).run_id)
+    const seconds = (performance.now() - startedAt) / 1000
+    return { bytes: archive.size, status, seconds, atRest, atEnd: await peakMemory() }
+  } finally {
+    await programs.end()
+    await stores.stop()
+  }
+}
