@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import { expect } from 'vitest'
 import { errorPolicies } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
@@ -44,9 +43,4 @@ export async function expectAnswer(answer: Response): Promise<number> {
   expect(problem.status).toBe(answer.status)
   expect(errorPolicies[problem.error_code].status).toBe(answer.status)
   return answer.status
-}
-
-/** Of a random test: REMORA_SEED plays the one again that failed. */
-export function testSeed(): number {
-  return Number(process.env['REMORA_SEED'] ?? randomInt(2 ** 31))
 }

@@ -36,7 +36,7 @@ it('10,000 bad tokens are refused at the cost of a few readings of Redis, and go
     statuses.set(status, (statuses.get(status) ?? 0) + 1)
     if (index % 500 === 0) good.push(await ask(token), await ask(api.token))
   })
-  expect([...statuses.keys()].toSorted()).toEqual([401, 429])
+  expect(new Set(statuses.keys())).toEqual(new Set([401, 429]))
   expect((statuses.get(401) ?? 0) + (statuses.get(429) ?? 0)).toBe(attempts)
   expect(statuses.get(401)).toBeLessThan(attempts / 20)
   expect(good).toEqual(Array.from({ length: 40 }, () => 200))
