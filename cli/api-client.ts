@@ -99,6 +99,13 @@ export function openApiClient(options: { url: string; token: string | undefined;
       await answer.body.dump()
       return undefined
     },
+    ...tokenCalls(connection),
+    close: () => connection.agent.destroy(),
+  }
+}
+
+function tokenCalls(connection: Connection): Pick<ApiClient, 'createToken' | 'listTokens' | 'revokeToken'> {
+  return {
     createToken: ({ expiresInS, ...token }) =>
       postJson(
         connection,
@@ -106,12 +113,11 @@ export function openApiClient(options: { url: string; token: string | undefined;
         { ...token, ...(expiresInS === undefined ? {} : { expires_in_s: expiresInS }) },
         TokenCreated,
       ),
-    listTokens: () => get('/v1/tokens', TokenPage),
+    listTokens: () => getJson(connection, '/v1/tokens', { schema: TokenPage, query: {} }),
     async revokeToken(tokenId) {
       const answer = await send(connection, `/v1/tokens/${encodeURIComponent(tokenId)}`, { method: 'DELETE' })
       await answer.body.dump()
     },
-    close: () => connection.agent.destroy(),
   }
 }
 

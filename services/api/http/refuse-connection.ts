@@ -50,7 +50,7 @@ export function refuseBrokenRequests(server: Server, log: Pick<Log, 'info'>): Co
 }
 
 /** The last answer of a connection whose request no route will see. */
-export function answerProblem(response: ServerResponse, error: AppError): void {
+function answerProblem(response: ServerResponse, error: AppError): void {
   const body = JSON.stringify(problemOf(error))
   response.writeHead(error.status, closingHeaders(error, body)).end(body)
 }

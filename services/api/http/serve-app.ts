@@ -34,7 +34,7 @@ const usualLimits: ServeLimits = {
   headersMs: 15_000,
   requestMs: 30 * 60 * 1000,
   bodyWindowMs: 15_000,
-  minBodyBytes: 1024,
+  minBodyBytes: 16 * 1024,
 }
 
 export type ServeOptions = {

@@ -20,7 +20,8 @@ curl -H "Authorization: Bearer $REMORA_TOKEN" \\
 [first](../guide/operations.md#priorities-and-the-window). Not served yet, and refused with INTAKE_008: \`objective\`,
 \`accept: "auto"\`.
 
-\`REMORA_MAX_UPLOADS\` are taken at once; others wait for up to 20 s, then they are LIMIT_002. While Redis is
+\`REMORA_MAX_UPLOADS\` are taken at once; others wait for up to 50 s, then they are LIMIT_002 (a
+client that is still sending may see the connection cut instead): come again. While Redis is
 [too full for another run](../guide/operations.md#room-in-redis), the answer is STORE_001 with the figures in \`detail\`.`
 
 const retryProse = `

@@ -4,7 +4,8 @@ import { openInFlightGate } from '#platform/in-flight-gate.ts'
 /** Waits for a place, LIMIT_002 when none is free in time; the answer gives it back and may be called once only. */
 export type UploadGate = (gone: AbortSignal) => Promise<() => void>
 
-const defaultWaitMs = 20_000
+/** Under the minute after which proxies give up on an answer. */
+const defaultWaitMs = 50_000
 
 /**
  * Lets `atOnce` uploads through at a time, first come first served: each holds some parts of the archive in memory. Who

@@ -6,7 +6,7 @@ import { WireEvent } from '#domain/wire-event.ts'
 export const categories = [...new Set<EventCategory>(Object.values(eventCategories))]
 
 /** A numbered fact of a run. What does not apply is left out. */
-export const EventView = z
+const EventView = z
   .strictObject({
     ...WireEvent.shape,
     event: z

@@ -61,15 +61,13 @@ export const RunSummary = RunState.openapi('RunSummary')
 export type RunSummary = z.infer<typeof RunSummary>
 
 /** How many of the composed files a check was made on, and how many passed. */
-export const CheckView = z
+const CheckView = z
   .strictObject({
     ok: z.int(),
     total: z.int(),
     with_errors: z.int().optional().openapi({ description: 'passed with errors that were there before' }),
   })
   .openapi('Check')
-export type CheckView = z.infer<typeof CheckView>
-
 export const FailureView = z
   .strictObject({
     operation_id: OperationId,

@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { mapBounded } from '#objects/map-bounded.ts'
+import { freePorts } from '#testing/free-ports.ts'
+import { openPrograms } from './program.ts'
+import { isReady, startStores, type Service, type Stores } from './services.ts'
+import { storeEnv } from './store-env.ts'
+
+const token = 'a-token-only-for-the-tests'
+const uploads = 200
+const archiveBytes = 4 * 1024 * 1024
+/** Of the API's process, at its highest, whatever is sent at once: eight uploads are taken in at a time. */
+const ceilingMiB = 400
+
+const programs = openPrograms()
+let stores: Stores
+let api: Service
+beforeAll(async () => {
+  stores = await startStores()
+  const [port] = await freePorts(1)
+  const env = { ...storeEnv(stores), REMORA_TOKEN: token, REMORA_API_PORT: String(port) }
+  api = { ...programs.start(['services/api/main.ts'], { env }), name: 'api', origin: `http://127.0.0.1:${port}` }
+  await isReady(api)
+})
+afterAll(async () => {
+  await programs.end()
+  await stores.stop()
+})
+
+/** VmHWM of the process: the most memory it ever had, in MiB. Undefined where there is no /proc. */
+function mostMemory(): number | undefined {
+  if (process.platform !== 'linux') return undefined
+  const [, kib] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${api.pid}/status`, 'utf8')) ?? []
+  return Math.round(Number(kib) / 1024)
+}
+
+const Answer = z.object({ run_id: z.string().optional(), error_code: z.string().optional() })
+
+/** Sends until it is taken in: what is refused for now says so with LIMIT_002, or is cut off while it still sends. */
+async function upload(archive: Uint8Array<ArrayBuffer>): Promise<string> {
+  for (;;) {
+    const form = new FormData()
+    form.set('request', JSON.stringify({ agents: ['lint'] }))
+    form.set('archive', new Blob([archive]), 'a.tar.gz')
+    const headers = { authorization: `Bearer ${token}` }
+    const answer = await fetch(`${api.origin}/v1/runs`, { method: 'POST', body: form, headers }).catch(() => undefined)
+    if (answer === undefined) continue
+    const { run_id: runId, error_code: code } = Answer.parse(await answer.json())
+    if (runId !== undefined) return runId
+    expect([answer.status, code]).toEqual([503, 'LIMIT_002'])
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+  }
+}
+
+describe(`${uploads} uploads of ${archiveBytes / 1024 / 1024} MiB at once`, () => {
+  it(`are all taken in, within ${ceilingMiB} MiB of memory`, async ({ annotate }) => {
+    const archive = new Uint8Array(gzipSync(randomBytes(archiveBytes), { level: 0 }))
+    const before = mostMemory()
+    const ids = await mapBounded(
+      Array.from({ length: uploads }, () => archive),
+      uploads,
+      upload,
+    )
+    expect(new Set(ids).size).toBe(uploads)
+    const most = mostMemory()
+    if (most === undefined) return void (await annotate('memory was not looked at: there is no /proc here'))
+    await annotate(`VmHWM of the API: ${before} MiB before, ${most} MiB after`)
+    expect(most).toBeLessThan(ceilingMiB)
+  })
+})
