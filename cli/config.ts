@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { LogLevelName, readEnv, storageConfig, storageEnv, type Env, type StorageConfig } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
-import { isModelServers } from './model-server.ts'
+import { isHttpUrl, isModelServers } from './model-server.ts'
 
 const text = z.string().optional()
 
@@ -14,8 +14,16 @@ const ModelServers = z
   .optional()
 
 const shape = {
-  REMORA_API_URL: z.union([z.literal(''), z.url({ protocol: /^https?$/ })]).default(''),
-  REMORA_TOKEN: text,
+  REMORA_API_URL: z
+    .string()
+    .refine((value) => value === '' || isHttpUrl(value), {
+      error: 'must be the http(s) URL of a service, such as http://localhost:8420',
+    })
+    .default(''),
+  REMORA_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7E]*$/, 'must be a token as "remora up" prints it, without spaces')
+    .optional(),
   REMORA_DATA_DIR: z.string().min(1).default('.remora'),
   REMORA_LOG_LEVEL: LogLevelName.default('info'),
   REMORA_MODEL: text,

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander'
 import type { CommandIo } from './command-io.ts'
 import { readCliConfig } from './config.ts'
-import { describeFailure } from './describe-failure.ts'
+import { describeFailure, usageDocument } from './describe-failure.ts'
 import { onInterrupt } from './interrupt.ts'
 import { buildProgram } from './program.ts'
 
@@ -21,12 +21,18 @@ async function main(args: readonly string[]): Promise<number> {
     const config = readCliConfig(process.env)
     const colored = config.color === 'always' || (config.color === 'terminal' && process.stdout.isTTY)
     const terminal = process.stderr.isTTY ? process.stderr : undefined
-    await buildProgram({ io, config, signal, terminal, colored, cwd: process.cwd() }).parseAsync(args, { from: 'user' })
+    const { columns } = process.stdout
+    const program = buildProgram({ io, config, signal, terminal, colored, columns, cwd: process.cwd() })
+    await program.parseAsync(args, { from: 'user' })
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    const isJson = args.includes('--json')
+    if (error instanceof CommanderError) {
+      if (error.exitCode !== 0 && isJson) io.out(`${JSON.stringify(usageDocument(error))}\n`)
+      return error.exitCode === 0 ? 0 : 2
+    }
     if (signal.aborted) return interrupted
     const { text, document } = describeFailure(error)
-    if (args.includes('--json')) io.out(`${JSON.stringify(document)}\n`)
+    if (isJson) io.out(`${JSON.stringify(document)}\n`)
     io.err(text)
     return 1
   }

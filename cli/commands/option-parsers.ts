@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
-import { isModelServer } from '../model-server.ts'
+import { isHttpUrl } from '../model-server.ts'
 
 /** `a,b` as a list without empty entries; given twice, both count. */
 export function commaList(text: string, before: string[] = []): string[] {
@@ -41,7 +41,7 @@ export function portNumber(text: string): number {
 
 /** `rehearsal`, or an http(s) URL. */
 export function modelChoice(text: string): string {
-  if (text === 'rehearsal' || isModelServer(text)) return text
+  if (text === 'rehearsal' || isHttpUrl(text)) return text
   throw new InvalidArgumentError(
     'It must be "rehearsal" or the http(s) URL of a model server, such as http://host:8000/v1.',
   )

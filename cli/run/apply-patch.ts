@@ -3,6 +3,7 @@ import { realpath, stat } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { AppError } from '#domain/error.ts'
+import { findProgram } from '#platform/find-program.ts'
 
 const run = promisify(execFile)
 
@@ -18,7 +19,22 @@ async function applyCommand(folder: string, patch: string): Promise<{ cwd: strin
   return { cwd: top, args: ['apply', `--directory=${prefix.replace(/\/$/, '')}`, resolve(patch)] }
 }
 
-/** The same as a line to paste into a shell whose folder is `from`. */
+/** Whether the whole of `patch` would apply to `folder` as it is. */
+export async function fitsFolder(folder: string, patch: string): Promise<boolean> {
+  const { cwd, args } = await applyCommand(folder, patch)
+  const [apply = 'apply', ...rest] = args
+  return run('git', [apply, '--check', ...rest], { cwd }).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** What to paste in the folder a run was made from, when that is not known here. */
+export function applyElsewhereHint(patch: string): string {
+  return `git apply ${quoted(resolve(patch))}`
+}
+
+/** `applyCommand` as a line to paste into a shell whose folder is `from`. */
 export async function applyHint(folder: string, patch: string, from: string): Promise<string> {
   const { cwd, args } = await applyCommand(folder, patch)
   const at = relative(await realpath(from), cwd)
@@ -27,11 +43,14 @@ export async function applyHint(folder: string, patch: string, from: string): Pr
 }
 
 /**
- * CONFIG_003 unless a patch can be applied to `path`. Called before the work, so that `--apply` cannot come to nothing.
+ * CONFIG_003 unless `path` is a folder, CONFIG_006 without git. Called before the work, so that `--apply` cannot come to
+ * nothing.
  */
-export async function requireFolder(path: string): Promise<void> {
+export async function requireAppliable(path: string, searchPath: string): Promise<void> {
   const stats = await stat(path).catch(() => undefined)
   if (stats?.isDirectory() !== true) throw new AppError('CONFIG_003', `--apply needs a folder, and ${path} is none`)
+  if ((await findProgram('git', searchPath)) !== undefined) return
+  throw new AppError('CONFIG_006', '--apply needs git, which is not on the PATH: "remora doctor" says how to get it')
 }
 
 /** Applies all of `patch` to the files of `folder`, or nothing of it: WORK_002 with git's words when it does not fit. */

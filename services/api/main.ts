@@ -1,11 +1,14 @@
 import { openLog } from '#platform/log.ts'
+import { runService } from '#platform/run-service.ts'
 import { exitOnSignal, stopWithParent } from '#platform/shutdown.ts'
 import { startApi } from './api-service.ts'
 import { parseConfig } from './config.ts'
 
-const { api, logLevel, secrets } = parseConfig(process.env)
-const log = openLog({ service: 'api', level: logLevel, secrets })
-const service = await startApi(api, { log })
-log.info('listening', { url: service.url })
-exitOnSignal(service.close)
-stopWithParent(service.close)
+await runService(async () => {
+  const { api, logLevel, secrets } = parseConfig(process.env)
+  const log = openLog({ service: 'api', level: logLevel, secrets })
+  const service = await startApi(api, { log })
+  log.info('listening', { url: service.url })
+  exitOnSignal(service.close)
+  stopWithParent(service.close)
+})
