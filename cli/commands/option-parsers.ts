@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
+import { defaultWorkers } from '../stack/default-workers.ts'
 import { isHttpUrl } from '../model-server.ts'
 
 /** `a,b` as a list without empty entries; given twice, both count. */
@@ -26,6 +27,13 @@ export function positiveUpTo(most: number): (text: string) => number {
 export function priorityNumber(text: string): number {
   if (!/^\d$/.test(text)) throw new InvalidArgumentError('It must be a whole number, 0 to 9.')
   return Number(text)
+}
+
+/** The default is of this machine, so the help and the reference tell its rule. */
+export function workersOption(meaning: string): Option {
+  return new Option('--workers <count>', meaning)
+    .argParser(positiveUpTo(64))
+    .default(defaultWorkers(), 'one per two cores')
 }
 
 /** What becomes of the others when an operation does not end well. */
