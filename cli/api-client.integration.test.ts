@@ -60,7 +60,14 @@ describe('the client of the API', () => {
     answer = (_request, response) => response.writeHead(502).end('<html>bad gateway</html>')
     const asked = client.listRuns(page)
     await expect(asked).rejects.toMatchObject({ code: 'CONFIG_006' })
-    await expect(asked).rejects.toThrow('answered 502')
+    await expect(asked).rejects.toThrow(/does not answer as a Remora .*status 502.*correct REMORA_API_URL/)
+  })
+
+  it.each(['<html>hello</html>', '{"runs":[1]}'])('says so when what it answers is %s', async (body) => {
+    answer = (_request, response) => response.writeHead(200).end(body)
+    const asked = client.listRuns(page)
+    await expect(asked).rejects.toMatchObject({ code: 'CONFIG_006' })
+    await expect(asked).rejects.toThrow(/does not answer as a Remora of this version does .*correct REMORA_API_URL/)
   })
 
   it('says so when nothing answers', async () => {

@@ -71,20 +71,8 @@ export function openApiClient(options: { url: string; token: string | undefined;
         headers: { ...headers, 'idempotency-key': randomUUID() },
         body: Readable.from(body, { objectMode: false }),
       })
-      return RunAccepted.parse(await answer.body.json())
+      return readAnswer(answer, RunAccepted, connection)
     },
-    cancel: (runId, reason) =>
-      postJson(connection, `${runPath(runId)}/cancel`, reason === undefined ? {} : { reason }, RunAccepted),
-    retry: (runId, { operations, errorPolicy }) =>
-      postJson(
-        connection,
-        `${runPath(runId)}/retry`,
-        {
-          ...(operations.length === 0 ? {} : { operations }),
-          ...(errorPolicy === undefined ? {} : { error_policy: errorPolicy }),
-        },
-        RunAccepted,
-      ),
     getRun: (runId) => get(runPath(runId), RunView),
     listRuns: (page) => get('/v1/runs', RunPage, page),
     readEvents: (runId, { after, limit, waitMs }) =>
@@ -99,8 +87,26 @@ export function openApiClient(options: { url: string; token: string | undefined;
       await answer.body.dump()
       return undefined
     },
+    ...steeringCalls(connection),
     ...tokenCalls(connection),
     close: () => connection.agent.destroy(),
+  }
+}
+
+function steeringCalls(connection: Connection): Pick<ApiClient, 'cancel' | 'retry'> {
+  return {
+    cancel: (runId, reason) =>
+      postJson(connection, `${runPath(runId)}/cancel`, reason === undefined ? {} : { reason }, RunAccepted),
+    retry: (runId, { operations, errorPolicy }) =>
+      postJson(
+        connection,
+        `${runPath(runId)}/retry`,
+        {
+          ...(operations.length === 0 ? {} : { operations }),
+          ...(errorPolicy === undefined ? {} : { error_policy: errorPolicy }),
+        },
+        RunAccepted,
+      ),
   }
 }
 
@@ -129,14 +135,28 @@ async function getJson<T>(
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
   const answer = await send(connection, search.size === 0 ? path : `${path}?${search.toString()}`, { method: 'GET' })
-  return schema.parse(await answer.body.json())
+  return readAnswer(answer, schema, connection)
 }
 
 async function postJson<T>(connection: Connection, path: string, document: object, schema: z.ZodType<T>): Promise<T> {
   const headers = { 'content-type': 'application/json', 'idempotency-key': randomUUID() }
   const body = JSON.stringify(document)
   const answer = await send(connection, path, { method: 'POST', headers, body })
-  return schema.parse(await answer.body.json())
+  return readAnswer(answer, schema, connection)
+}
+
+async function readAnswer<T>(
+  { body, statusCode }: Dispatcher.ResponseData,
+  schema: z.ZodType<T>,
+  { url, signal }: Connection,
+): Promise<T> {
+  const text = await body.text().catch((error: unknown) => {
+    signal.throwIfAborted()
+    throw noAnswer(url, error)
+  })
+  const parsed = schema.safeParse(parseJson(text))
+  if (!parsed.success) throw strangeAnswer(url, statusCode, '')
+  return parsed.data
 }
 
 type Outgoing = { method: 'GET' | 'POST' | 'DELETE'; headers?: Record<string, string>; body?: Readable | string }
@@ -152,21 +172,31 @@ async function send(connection: Connection, path: string, outgoing: Outgoing): P
     },
   )
   if (answer.statusCode < 300) return answer
-  throw problemError(answer.statusCode, await answer.body.text().catch(() => ''))
+  throw problemError(url, answer.statusCode, await answer.body.text().catch(() => ''))
 }
 
 /** A failure of our own upload stream keeps its code. */
 function noAnswer(url: string, cause: unknown): AppError {
   if (cause instanceof AppError) return cause
-  const reason = cause instanceof Error ? cause.message || cause.name : String(cause)
-  return new AppError('CONFIG_006', `The service at ${url} does not answer: ${reason}`, { cause })
+  const [reason = ''] = (cause instanceof Error ? cause.message || cause.name : String(cause)).trim().split('\n')
+  const advice = 'see that it runs there, or correct REMORA_API_URL'
+  return new AppError('CONFIG_006', `The service at ${url} does not answer: ${reason}; ${advice}`, { cause })
 }
 
-function problemError(status: number, body: string): AppError {
+function problemError(url: string, status: number, body: string): AppError {
   const problem = readProblem(body)
-  const words = problem?.detail ?? problem?.title ?? `status ${status}`
-  if (!isErrorCode(problem?.error_code)) return new AppError('CONFIG_006', `The service answered ${status}: ${words}`)
+  const words = problem?.detail ?? problem?.title ?? ''
+  if (!isErrorCode(problem?.error_code)) return strangeAnswer(url, status, words)
   return new AppError(problem.error_code, words, problem.phase === undefined ? {} : { phase: problem.phase })
+}
+
+/** Another program, a proxy before the service, or a service of another version. */
+function strangeAnswer(url: string, status: number, words: string): AppError {
+  const said = words === '' ? `status ${status}` : `${status}: ${words}`
+  return new AppError(
+    'CONFIG_006',
+    `${url} does not answer as a Remora of this version does (${said}): correct REMORA_API_URL, or see what runs there`,
+  )
 }
 
 function readProblem(body: string): Problem | undefined {

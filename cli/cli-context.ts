@@ -12,6 +12,8 @@ export type CliContext = {
   terminal: Terminal | undefined
   /** Whether stdout takes colours. */
   colored: boolean
+  /** Of the terminal stdout is. Undefined for a pipe, where no line is cut. */
+  columns?: number | undefined
   /** The folder the command was called in. */
   cwd: string
   /** `--verbose`. */

@@ -5,7 +5,7 @@ import { CommaList, LogLevelName, Port, readEnv, storageConfig, storageEnv } fro
 import type { Env, StorageConfig } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
 import { settingVariables, type Settings } from '#settings/load-settings.ts'
-import { isModelServers } from './model-server.ts'
+import { isHttpUrl, isModelServers } from './model-server.ts'
 import { builtinAgents } from './run/known-agents.ts'
 
 const text = z.string().optional()
@@ -30,10 +30,17 @@ export const cliEnv = {
   REMORA_DISCOVERY_THREADS: count.min(0).max(256).default(0).describe('as for discovery'),
   REMORA_MAX_FILE_BYTES: count.min(1).default(1_000_000).describe('as for discovery'),
   REMORA_API_URL: z
-    .union([z.literal(''), z.url({ protocol: /^https?$/ })])
+    .string()
+    .refine((value) => value === '' || isHttpUrl(value), {
+      error: 'must be the http(s) URL of a service, such as http://localhost:8420',
+    })
     .default('')
     .describe('use a running service instead of an embedded stack'),
-  REMORA_TOKEN: text.describe('secret: of that service, or for the stack that is started'),
+  REMORA_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7E]*$/, 'must be a token as "remora up" prints it, without spaces')
+    .optional()
+    .describe('secret: of that service, or for the stack that is started'),
   REMORA_DATA_DIR: z
     .string()
     .min(1)

@@ -1,4 +1,4 @@
-import { ZodError } from 'zod'
+import type { CommanderError } from 'commander'
 import { AppError, type ErrorCode } from '#domain/error.ts'
 
 export type Failure = {
@@ -35,7 +35,11 @@ export function describeFailure(error: unknown): Failure {
     return { text: `remora: ${code} ${told}\n`, document }
   }
   const message = error instanceof Error ? error.message : String(error)
-  const where = error instanceof ZodError ? 'the service answered in an unknown form' : 'unexpected error'
   const trace = error instanceof Error ? (error.stack ?? message) : message
-  return { text: `remora: ${where}: ${trace}\n`, document: { error: { error_code: null, message } } }
+  return { text: `remora: unexpected error: ${trace}\n`, document: { error: { error_code: null, message } } }
+}
+
+/** Wrong usage as `--json` prints it; a person has been told by commander. It has no code: nothing was tried. */
+export function usageDocument({ message }: Pick<CommanderError, 'message'>): Failure['document'] {
+  return { error: { error_code: null, message: message.replace(/^error: /, '').replaceAll('\n', ' ') } }
 }

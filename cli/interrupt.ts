@@ -17,7 +17,7 @@ export type InterruptOptions = {
 }
 
 /**
- * Aborted on the first SIGINT, SIGTERM or SIGHUP, when the reader of stdout goes away, and when a program that started
+ * Aborted on the first SIGINT, SIGTERM or SIGHUP, when the reader of stdout or stderr goes away, and when a program that started
  * this one with a channel dies. What has not ended `limitMs` later is ended with code 130. Another signal exits at once;
  * but within half a second it is the same one again, since npx and a terminal both hand a Ctrl-C on.
  */
@@ -33,7 +33,7 @@ export function onInterrupt({ limitMs = patienceMs, startedByNpx = false }: Inte
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
   if (startedByNpx && process.send === undefined) whenGone(process.ppid, interrupt)
   if (startedByNpx) process.once('message', (said) => whenGone(Launcher.parse(said).parent, interrupt))
-  process.stdout.on('error', interrupt)
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', interrupt)
   process.on('disconnect', interrupt)
   process.channel?.unref()
   return abort.signal

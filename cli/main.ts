@@ -3,7 +3,7 @@ import { asAppError, type AppError } from '#domain/error.ts'
 import type { CommandIo } from './command-io.ts'
 import { loadSettings } from '#settings/load-settings.ts'
 import { readCliConfig, type CliConfig } from './config.ts'
-import { describeFailure } from './describe-failure.ts'
+import { describeFailure, usageDocument } from './describe-failure.ts'
 import { onInterrupt } from './interrupt.ts'
 import { buildProgram } from './program.ts'
 
@@ -23,17 +23,22 @@ async function main(args: readonly string[]): Promise<number> {
     const { config, fault } = readSettings(args)
     const colored = config.color === 'always' || (config.color === 'terminal' && process.stdout.isTTY)
     const terminal = process.stderr.isTTY ? process.stderr : undefined
-    const program = buildProgram({ io, config, signal, terminal, colored, cwd: process.cwd() })
+    const { columns } = process.stdout
+    const program = buildProgram({ io, config, signal, terminal, colored, columns, cwd: process.cwd() })
     // Help and the version are told also with settings that are wrong.
     program.hook('preAction', () => {
       if (fault !== undefined) throw fault
     })
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    const isJson = args.includes('--json')
+    if (error instanceof CommanderError) {
+      if (error.exitCode !== 0 && isJson) io.out(`${JSON.stringify(usageDocument(error))}\n`)
+      return error.exitCode === 0 ? 0 : 2
+    }
     if (signal.aborted) return interrupted
     const { text, document } = describeFailure(error)
-    if (args.includes('--json')) io.out(`${JSON.stringify(document)}\n`)
+    if (isJson) io.out(`${JSON.stringify(document)}\n`)
     io.err(text)
     return 1
   }

@@ -1,5 +1,5 @@
-/** Whether `text` can be the address of a model server. */
-export function isModelServer(text: string): boolean {
+/** Whether `text` can be the address of a server. */
+export function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 }
 
@@ -7,7 +7,7 @@ export function isModelServer(text: string): boolean {
 export function isModelServers(text: string): boolean {
   if (text === 'rehearsal') return true
   const servers = serversIn(text)
-  return servers.length > 0 && servers.every(isModelServer)
+  return servers.length > 0 && servers.every(isHttpUrl)
 }
 
 /** The addresses in `text`; none for `rehearsal`. */

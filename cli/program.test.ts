@@ -58,7 +58,7 @@ describe('the command line', () => {
     const { err, code } = await remora(...args)
     expect(code).toMatch(/^commander\./)
     expect(err).toMatch(/^error: .*\n/)
-    expect(err).toContain('Try --help.')
+    expect(err).toMatch(/\nSee: remora .*--help\n$/)
   })
 
   it('names the agents there are when submit names none', async () => {

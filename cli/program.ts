@@ -10,6 +10,7 @@ import { addDiffCommand } from './commands/diff.ts'
 import { addCompletionCommand } from './commands/completion.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
 import { addDiscoverCommand } from './commands/discover.ts'
+import { addHelpCommand } from './commands/help.ts'
 import { addQueriesCommand } from './commands/queries.ts'
 import { addRetryCommand } from './commands/retry.ts'
 import { addRunCommand } from './commands/run.ts'
@@ -36,7 +37,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
     .option('--config <file>', 'settings (default: remora.yaml, from here upwards)')
     .exitOverride()
     .configureOutput({ writeOut: io.out, writeErr: io.err })
-    .showHelpAfterError('Try --help.')
+    .showHelpAfterError('See: remora --help')
   const context: CliContext = { ...given, verbose: () => program.opts()['verbose'] === true }
   addRunCommand(program, context)
   addUpCommand(program, context)
@@ -55,8 +56,17 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addAgentsCommand(program, context)
   addCheckCommand(program, context)
   addQueriesCommand(program, context)
+  addHelpCommand(program)
   addCompletionCommand(program, context)
+  for (const command of program.commands) pointToHelp(command, program.name())
   return program
+}
+
+/** After wrong usage: where the right one is told. */
+function pointToHelp(command: Command, parents: string): void {
+  const name = `${parents} ${command.name()}`
+  command.showHelpAfterError(`See: ${name} --help`)
+  for (const inner of command.commands) pointToHelp(inner, name)
 }
 
 function packageVersion(): string {

@@ -1,4 +1,6 @@
+import { stat } from 'node:fs/promises'
 import { type Command, InvalidArgumentError } from 'commander'
+import { AppError } from '#domain/error.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import type { Discovery } from '../../services/discovery/discover/discover-nodes.ts'
 import { discoverFolder } from '../../services/discovery/discover/discover-folder.ts'
@@ -21,6 +23,7 @@ export function addDiscoverCommand(
     .option('--workers <count>', 'parsing threads; 0 is one per core', wholeNumber, config.discovery.threads)
     .option('--json', 'print one JSON document')
     .action(async (path: string, options: DiscoverOptions) => {
+      await requireFolder(path)
       const { exclude, maxFileBytes } = config.discovery
       const languages = options.languages ?? config.request.languages
       const filters = {
@@ -33,6 +36,12 @@ export function addDiscoverCommand(
       const found = await discoverFolder(path, { filters, threads: options.workers }, signal)
       io.out(options.json ? `${JSON.stringify(discoveryView(found))}\n` : describeDiscovery(found))
     })
+}
+
+async function requireFolder(path: string): Promise<void> {
+  const stats = await stat(path).catch(() => undefined)
+  if (stats === undefined) throw new AppError('DISC_005', `there is no such folder: ${path}`)
+  if (!stats.isDirectory()) throw new AppError('DISC_005', `${path} is no folder: name the one it is in`)
 }
 
 /** A discovery as `remora discover --json` prints it (contract.md §1). */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { findPackageManager } from '#platform/package-manager.ts'
+import { findPackager } from '#platform/packager.ts'
 import type { CliContext } from '../cli-context.ts'
 import {
   examineData,
@@ -35,8 +35,8 @@ export function addDoctorCommand(program: Command, context: CliContext): void {
 
 async function examine({ config, signal }: CliContext, version: string): Promise<Finding[]> {
   const { searchPath, dataDir } = config
-  const manager = await findPackageManager({ searchPath, isRoot: process.getuid?.() === 0, signal })
-  const search = { config, manager, signal }
+  const packager = await findPackager({ searchPath, isRoot: process.getuid?.() === 0, signal })
+  const search = { config, packager, signal }
   const found = await Promise.all([
     examineRedis(search),
     examineS3(config, signal),

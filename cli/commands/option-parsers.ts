@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
-import { isModelServer } from '../model-server.ts'
+import { defaultWorkers } from '../stack/default-workers.ts'
+import { isHttpUrl } from '../model-server.ts'
 
 /** `a,b` as a list without empty entries; given twice, both count. */
 export function commaList(text: string, before: string[] = []): string[] {
@@ -28,6 +29,13 @@ export function priorityNumber(text: string): number {
   return Number(text)
 }
 
+/** The default is of this machine, so the help and the reference tell its rule. */
+export function workersOption(meaning: string): Option {
+  return new Option('--workers <count>', meaning)
+    .argParser(positiveUpTo(64))
+    .default(defaultWorkers(), 'one per two cores')
+}
+
 /** What becomes of the others when an operation does not end well. */
 export function errorPolicyOption(): Option {
   const meaning = 'when an operation fails: go on, skip what waits for it (the default), or stop the run'
@@ -41,7 +49,7 @@ export function portNumber(text: string): number {
 
 /** `rehearsal`, or an http(s) URL. */
 export function modelChoice(text: string): string {
-  if (text === 'rehearsal' || isModelServer(text)) return text
+  if (text === 'rehearsal' || isHttpUrl(text)) return text
   throw new InvalidArgumentError(
     'It must be "rehearsal" or the http(s) URL of a model server, such as http://host:8000/v1.',
   )

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { checkPacks, type CheckedPacks } from '../../services/discovery/discover/check-packs.ts'
 import { manifestFile, manifestOf, manifestText } from '../../services/discovery/discover/pack-manifest.ts'
 import { builtinQueries, listPackFolders } from '../../services/discovery/discover/query-pack.ts'
@@ -17,7 +17,12 @@ export function addQueriesCommand(program: Command, { io, signal }: Pick<CliCont
     queries
       .command(name)
       .description(description)
-      .option('--dir <folder>', 'folder of the packs, <language>/<pack>/*.scm', builtinQueries)
+      .addOption(
+        new Option('--dir <folder>', 'folder of the packs, <language>/<pack>/*.scm').default(
+          builtinQueries,
+          'that of Remora',
+        ),
+      )
       .option('--json', 'print one JSON document')
   subcommand('check', 'check every pack; exit code 1 on any fault').action((options) =>
     orInterrupted(check(options, io), signal),

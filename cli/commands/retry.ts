@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
 import type { CliContext } from '../cli-context.ts'
 import { runOnce } from '../run/run-once.ts'
-import { defaultWorkers } from '../stack/default-workers.ts'
-import { errorPolicyOption, modelChoice, positiveUpTo } from './option-parsers.ts'
+import { errorPolicyOption, modelChoice, workersOption } from './option-parsers.ts'
 
 type RetryOptions = {
   errorPolicy?: string
@@ -23,7 +22,7 @@ export function addRetryCommand(program: Command, context: CliContext): void {
     .addOption(errorPolicyOption())
     .option('-o, --out <file>', 'where the patch goes (default: remora-<run id>.patch)')
     .option('--events <file>', 'write every event to a file, one JSON line each')
-    .option('--workers <count>', 'worker processes of the embedded stack', positiveUpTo(64), defaultWorkers())
+    .addOption(workersOption('worker processes of the embedded stack'))
     .option('--model <url>', 'model server, or "rehearsal" (default: REMORA_MODEL_URLS, else rehearsal)', modelChoice)
     .option('--json', 'print events as JSON Lines, and the result as the last line')
     .action(async (runId: string, operations: string[], { json, model, errorPolicy, ...options }: RetryOptions) => {

@@ -1,15 +1,14 @@
 import { Option, type Command } from 'commander'
 import type { CliContext } from '../cli-context.ts'
 import { runOnce } from '../run/run-once.ts'
-import { defaultWorkers } from '../stack/default-workers.ts'
 import { namedAgents } from './named-agents.ts'
 import {
   commaList,
   errorPolicyOption,
   modelChoice,
   positiveInteger,
-  positiveUpTo,
   priorityNumber,
+  workersOption,
 } from './option-parsers.ts'
 
 type RunOptions = {
@@ -46,7 +45,7 @@ export function addRunCommand(program: Command, context: CliContext): void {
     .option('-o, --out <file>', 'where the patch goes (default: remora-<run id>.patch)')
     .option('--apply', 'apply the patch to the folder')
     .option('--events <file>', 'write every event to a file, one JSON line each')
-    .option('--workers <count>', 'worker processes of the embedded stack', positiveUpTo(64), defaultWorkers())
+    .addOption(workersOption('worker processes of the embedded stack'))
     .option('--model <url>', 'model server, or "rehearsal" (default: REMORA_MODEL_URLS, else rehearsal)', modelChoice)
     .option('--json', 'print events as JSON Lines, and the result as the last line')
     .action(async (path: string, options: RunOptions, command: Command) => {

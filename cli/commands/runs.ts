@@ -3,7 +3,8 @@ import type { RunView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { formatSeconds } from '../format-seconds.ts'
 import { plural } from '../plural.ts'
-import { reachRuns } from '../run/reach-service.ts'
+import { isIdle, reachRuns } from '../run/reach-service.ts'
+import { waitingView } from '../run/waiting-view.ts'
 import { positiveUpTo } from './option-parsers.ts'
 
 type RunsOptions = { limit: number; before?: string; json?: true }
@@ -21,23 +22,32 @@ export function addRunsCommand(program: Command, context: CliContext): void {
       try {
         const { limit, before } = options
         const page = await service.client.listRuns({ limit, ...(before === undefined ? {} : { before }) })
-        context.io.out(options.json ? `${JSON.stringify(page)}\n` : runLines(page.runs))
+        const isWaiting = isIdle(service)
+        const runs = page.runs.map((run) => ({ ...run, ...waitingView(run, isWaiting) }))
+        context.io.out(options.json ? `${JSON.stringify({ ...page, runs })}\n` : runLines(runs))
       } finally {
         await service.close()
       }
     })
 }
 
-function runLines(runs: readonly RunView[]): string {
+type ListedRun = RunView & ReturnType<typeof waitingView>
+
+function runLines(runs: readonly ListedRun[]): string {
   if (runs.length === 0) return 'no runs to show\n'
-  return runs.map((run) => `${runLine(run)}\n`).join('')
+  const waiting = runs.find((run) => run.waits_for_stack)
+  const advice =
+    waiting === undefined
+      ? ''
+      : `What waits has no stack: "remora run --resume ${waiting.run_id}" goes on with one, "remora up" with all.\n`
+  return `${runs.map((run) => `${runLine(run)}\n`).join('')}${advice}`
 }
 
-function runLine(run: RunView): string {
+function runLine(run: ListedRun): string {
   const operations = Object.values(run.counts).reduce((total, count) => total + count, 0)
   const took = typeof run.duration_ms === 'number' ? formatSeconds(run.duration_ms) : '-'
   const when = (run.accepted_at ?? '').slice(0, 19).replace('T', ' ')
   const failed = (run.counts['failed'] ?? 0) + (run.counts['blocked'] ?? 0)
   const figures = `${plural(operations, 'operation')}, ${failed} failed`
-  return `${run.run_id}  ${when}  ${run.status.padEnd(9)}  ${took.padStart(9)}  ${run.request.agents.join(',')}  ${figures}`
+  return `${run.run_id}  ${when}  ${(run.waits_for_stack ? 'waits' : run.status).padEnd(9)}  ${took.padStart(9)}  ${run.request.agents.join(',')}  ${figures}`
 }

@@ -2,7 +2,8 @@ import type { Command } from 'commander'
 import type { OperationView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { describeRun } from '../run/describe-run.ts'
-import { reachRuns } from '../run/reach-service.ts'
+import { isIdle, reachRuns } from '../run/reach-service.ts'
+import { waitingView } from '../run/waiting-view.ts'
 import type { ApiClient } from '../api-client.ts'
 
 type ShowOptions = { operations?: true; json?: true }
@@ -25,8 +26,13 @@ export function addShowCommand(program: Command, context: CliContext): void {
       try {
         const run = await service.client.getRun(runId)
         const all = options.operations === true ? await allOperations(service.client, runId) : undefined
-        if (options.json) context.io.out(`${JSON.stringify(all === undefined ? run : { ...run, operations: all })}\n`)
-        else context.io.out(describeRun(run, all ?? (await firstOperations(service.client, runId))))
+        const isWaiting = isIdle(service)
+        const view = { ...run, ...waitingView(run, isWaiting) }
+        if (options.json) context.io.out(`${JSON.stringify(all === undefined ? view : { ...view, operations: all })}\n`)
+        else {
+          const operations = all ?? (await firstOperations(service.client, runId))
+          context.io.out(describeRun(run, operations, { isWaiting, width: context.columns ?? Infinity }))
+        }
       } finally {
         await service.close()
       }

@@ -5,9 +5,8 @@ import { openApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
 import { startEmbedded } from '../run/reach-service.ts'
 import { goingOnWith, unfinishedRuns } from '../run/unfinished-runs.ts'
-import { defaultWorkers } from '../stack/default-workers.ts'
 import type { Stack } from '../stack/start-stack.ts'
-import { modelChoice, portNumber, positiveUpTo } from './option-parsers.ts'
+import { modelChoice, portNumber, workersOption } from './option-parsers.ts'
 
 type UpOptions = { workers: number; port: number; model?: string; json?: true }
 
@@ -16,7 +15,7 @@ export function addUpCommand(program: Command, context: CliContext): void {
   program
     .command('up')
     .description('run the whole service on this machine, in the foreground')
-    .option('--workers <count>', 'worker processes', positiveUpTo(64), defaultWorkers())
+    .addOption(workersOption('worker processes'))
     .option('--port <port>', 'port of the API; 0 takes a free one', portNumber, context.config.apiPort)
     .option('--model <url>', 'model server, or "rehearsal" (default: REMORA_MODEL_URLS, else rehearsal)', modelChoice)
     .option('--json', 'print one JSON line when ready')

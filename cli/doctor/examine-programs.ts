@@ -2,14 +2,14 @@ import { join } from 'node:path'
 import { canBuild } from '#platform/build-redis.ts'
 import { findProgram } from '#platform/find-program.ts'
 import { findRedis, redisChoices, redisVersion } from '#platform/obtain-redis.ts'
-import type { Installable, PackageManager } from '#platform/package-manager.ts'
+import type { Installable, Packager } from '#platform/packager.ts'
 import { lastLineOf, runProgram } from '#platform/run-program.ts'
 import type { CliConfig } from '../config.ts'
 import { fine, type Finding } from './finding.ts'
 
 export type ProgramSearch = {
   config: CliConfig
-  manager: PackageManager | undefined
+  packager: Packager | undefined
   signal: AbortSignal
 }
 
@@ -17,14 +17,14 @@ const lookMs = 3_000
 const leastRedis = 7
 
 /** The server of an embedded stack: found, or how it would be got. A service that runs elsewhere brings its own. */
-export async function examineRedis({ config, manager, signal }: ProgramSearch): Promise<Finding> {
+export async function examineRedis({ config, packager, signal }: ProgramSearch): Promise<Finding> {
   const { searchPath, mayInstallRedis, apiUrl, dataDir } = config
   const program = await findRedis({ searchPath, programDir: join(dataDir, 'redis-program'), signal })
   const needed = apiUrl === undefined
-  if (program !== undefined) return judgeRedis(program, await redisVersion(program, signal), { manager, needed })
-  const wanted = { name: 'redis', needed, advice: redisChoices(manager) }
-  if (mayInstallRedis && manager?.prefix !== undefined) {
-    const found = `not installed: the first run gets ${manager.kind.packages.join(' or ')} with ${manager.kind.program}`
+  if (program !== undefined) return judgeRedis(program, await redisVersion(program, signal), { packager, needed })
+  const wanted = { name: 'redis', needed, advice: redisChoices(packager) }
+  if (mayInstallRedis && packager?.prefix !== undefined) {
+    const found = `not installed: the first run gets ${packager.kind.packages.join(' or ')} with ${packager.kind.program}`
     return { ...wanted, state: 'warning', found }
   }
   if (mayInstallRedis && (await canBuild(searchPath))) {
@@ -33,12 +33,12 @@ export async function examineRedis({ config, manager, signal }: ProgramSearch): 
   return { ...wanted, state: 'missing', found: 'not installed' }
 }
 
-type RedisNeed = { manager: PackageManager | undefined; needed: boolean }
+type RedisNeed = { packager: Packager | undefined; needed: boolean }
 
-function judgeRedis(program: string, version: string | undefined, { manager, needed }: RedisNeed): Finding {
+function judgeRedis(program: string, version: string | undefined, { packager, needed }: RedisNeed): Finding {
   const found = `${version ?? 'an unknown version'} at ${program}`
   if (version !== undefined && Number.parseInt(version, 10) >= leastRedis) return fine('redis', found)
-  const advice = `Redis 7 or Valkey is known to work: ${redisChoices(manager)}`
+  const advice = `Redis 7 or Valkey is known to work: ${redisChoices(packager)}`
   return { name: 'redis', state: 'warning', needed, found, advice }
 }
 
@@ -91,7 +91,7 @@ export async function examineGit(search: ProgramSearch): Promise<Finding> {
   return fine('git', `${version ?? 'an unknown version'} at ${path}`)
 }
 
-function absent(name: Installable, { manager }: ProgramSearch): Finding {
-  const advice = manager === undefined ? `install ${name}` : manager.byHand(name)
+function absent(name: Installable, { packager }: ProgramSearch): Finding {
+  const advice = packager === undefined ? `install ${name}` : packager.byHand(name)
   return { name, state: 'missing', needed: false, found: 'not on the PATH', advice }
 }

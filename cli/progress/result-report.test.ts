@@ -23,7 +23,7 @@ const run = RunView.parse({
 })
 const patch = { path: 'out.patch', applied: false, hint: 'git apply out.patch' }
 const conflicts = [{ changeSetId: 'c1', code: 'WORK_001', reason: 'overlaps c0' }]
-const plain = openPaint(false)
+const plain = { paint: openPaint(false), width: Infinity }
 
 describe('the report of a run', () => {
   it('has a row per agent, the evidence, failures, conflicts and the way to apply the patch', () => {

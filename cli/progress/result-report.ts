@@ -11,8 +11,8 @@ import {
   type ProgressState,
 } from './progress-state.ts'
 
-/** What became of the patch. */
-export type PatchResult = { path: string; applied: boolean; hint: string } | undefined
+/** What became of the patch. `elsewhere`: the hint is for the folder the run was made from, which is not this one. */
+export type PatchResult = { path: string; applied: boolean; hint: string; elsewhere?: true } | undefined
 
 /** A patch that was not fetched, and the command that prints it. */
 export type UnfetchedPatch = { printedBy: string }
@@ -25,19 +25,22 @@ export type ReportParts = {
 }
 export type ConflictLine = { changeSetId: string; code: string; reason: string }
 
+/** How to write: a terminal's lines are cut to its width, others not at all. */
+export type ReportView = { paint: Paint; width: number }
+
 const shownFailures = 5
-const lineWidth = 160
 const ends = ['succeeded', 'unchanged', 'skipped', 'failed'] as const
 
 /** The end of `remora run` for a person: a row per agent, what was proved, what went wrong, where the patch is. */
-export function renderReport({ state, run, patch, conflicts }: ReportParts, paint: Paint): string {
+export function renderReport({ state, run, patch, conflicts }: ReportParts, view: ReportView): string {
+  const { paint } = view
   const blocks = [
-    [headline(state, run, paint)],
+    [headline(state, run, view)],
     table(state, paint),
     evidenceLines(run, paint),
-    passedOverLines(state),
-    failureLines(state, paint),
-    conflictLines(run, conflicts, paint),
+    passedOverLines(state, view),
+    failureLines(state, view),
+    conflictLines(run, conflicts, view),
     patchLines({ state, run, patch }, paint),
     stopLines(state, run),
     modelLines(state),
@@ -48,12 +51,12 @@ export function renderReport({ state, run, patch, conflicts }: ReportParts, pain
     .join('\n\n')}\n`
 }
 
-function headline(state: ProgressState, run: RunView, paint: Paint): string {
+function headline(state: ProgressState, run: RunView, { paint, width }: ReportView): string {
   const tone = toneOf(state, run)
   const took = run.duration_ms === null || run.duration_ms === undefined ? '' : ` in ${formatSeconds(run.duration_ms)}`
   const why = run.error_code === null || run.error_code === undefined ? '' : `: ${run.error_code} ${run.reason ?? ''}`
   const model = state.models.length === 0 ? '' : `  ·  ${state.models.join(', ')}`
-  return `${paint('bold', `run ${run.run_id}`)} ${paint(tone, run.status)}${took}${clip(why, lineWidth)}${model}`
+  return `${paint('bold', `run ${run.run_id}`)} ${paint(tone, run.status)}${took}${clip(why, width)}${model}`
 }
 
 function toneOf(state: ProgressState, run: RunView): 'red' | 'yellow' | 'green' {
@@ -92,29 +95,27 @@ function evidenceLines(run: RunView, paint: Paint): string[] {
   return lines.length === 0 ? [] : ['Checked on the composed files:', ...lines]
 }
 
-function passedOverLines({ passedOver }: ProgressState): string[] {
+function passedOverLines({ passedOver }: ProgressState, { width }: ReportView): string[] {
   if (passedOver.length === 0) return []
-  const lines = passedOver.slice(0, shownFailures).map(({ path, reason }) => clip(`  ${path}  ${reason}`, lineWidth))
+  const lines = passedOver.slice(0, shownFailures).map(({ path, reason }) => clip(`  ${path}  ${reason}`, width))
   const rest = passedOver.length > lines.length ? ['  … and others: remora discover lists all'] : []
   return ['Not worked on, or not as a whole:', ...lines, ...rest]
 }
 
-function failureLines(state: ProgressState, paint: Paint): string[] {
+function failureLines(state: ProgressState, { paint, width }: ReportView): string[] {
   const total = failedOperations(state)
   if (total === 0) return []
   const shown = state.failures.slice(0, shownFailures)
   const lines = shown.map(({ agent, operationId, place, code, reason }) =>
-    clip(`  ${code}  ${agent} ${operationId}  ${place}: ${reason}`, lineWidth),
+    clip(`  ${code}  ${agent} ${operationId}  ${place}: ${reason}`, width),
   )
   const rest = total > shown.length ? [`  … and ${total - shown.length} more`] : []
   return [paint('red', `${plural(total, 'operation')} failed:`), ...lines, ...rest]
 }
 
-function conflictLines(run: RunView, conflicts: readonly ConflictLine[], paint: Paint): string[] {
+function conflictLines(run: RunView, conflicts: readonly ConflictLine[], { paint, width }: ReportView): string[] {
   if (run.conflicts === 0) return []
-  const lines = conflicts.map(({ changeSetId, code, reason }) =>
-    clip(`  ${code}  ${changeSetId}  ${reason}`, lineWidth),
-  )
+  const lines = conflicts.map(({ changeSetId, code, reason }) => clip(`  ${code}  ${changeSetId}  ${reason}`, width))
   const rest = run.conflicts > conflicts.length ? [`  … and ${run.conflicts - conflicts.length} more`] : []
   return [paint('yellow', `${plural(run.conflicts, 'change set')} left out of the patch:`), ...lines, ...rest]
 }
@@ -125,7 +126,8 @@ function patchLines({ state, run, patch }: Omit<ReportParts, 'conflicts'>, paint
   const earlier = earlierLines(state, run)
   if ('printedBy' in patch) return [`Its patch: ${patch.printedBy}`, ...earlier]
   if (patch.applied) return [`Proposed patch: ${patch.path}`, ...earlier, paint('green', 'Applied.')]
-  return [`Proposed patch: ${patch.path}`, ...earlier, `Apply it:       ${patch.hint}`]
+  const place = patch.elsewhere ? '   (in the folder the run was made from)' : ''
+  return [`Proposed patch: ${patch.path}`, ...earlier, `Apply it:       ${patch.hint}${place}`]
 }
 
 function earlierLines({ earlierChangeSets: count }: ProgressState, { request }: RunView): string[] {

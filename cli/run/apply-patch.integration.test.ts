@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { applyHint, applyPatch } from './apply-patch.ts'
+import { applyElsewhereHint, applyHint, applyPatch, fitsFolder } from './apply-patch.ts'
 
 const execute = promisify(execFile)
 const diff = 'diff --git a/f.txt b/f.txt\n--- a/f.txt\n+++ b/f.txt\n@@ -1 +1 @@\n-old\n+new\n'
@@ -53,6 +53,13 @@ describe('applying a patch to the folder it was made of', () => {
   it('has a hint for an archive that works in the folder it is unpacked to', async () => {
     await execute('tar', ['-cf', join(dir, 'it.tar'), '-C', join(dir, 'part one'), '.'])
     await execute('sh', ['-c', await applyHint(join(dir, 'it.tar'), patch, dir)], { cwd: join(dir, 'part one') })
+    expect(await content()).toBe('new\n')
+  })
+
+  it('knows another folder from the one it was made of, and has a hint to paste there', async () => {
+    expect(await fitsFolder(dir, patch)).toBe(false)
+    expect(await fitsFolder(join(dir, 'part one'), patch)).toBe(true)
+    await execute('sh', ['-c', applyElsewhereHint(patch)], { cwd: join(dir, 'part one') })
     expect(await content()).toBe('new\n')
   })
 })

@@ -3,6 +3,7 @@ import { realpath, stat } from 'node:fs/promises'
 import { basename, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { AppError } from '#domain/error.ts'
+import { findProgram } from '#platform/find-program.ts'
 
 const run = promisify(execFile)
 
@@ -18,8 +19,23 @@ async function applyCommand(folder: string, patch: string): Promise<{ cwd: strin
   return { cwd: top, args: ['apply', `--directory=${prefix.replace(/\/$/, '')}`, resolve(patch)] }
 }
 
+/** Whether the whole of `patch` would apply to `folder` as it is. */
+export async function fitsFolder(folder: string, patch: string): Promise<boolean> {
+  const { cwd, args } = await applyCommand(folder, patch)
+  const [apply = 'apply', ...rest] = args
+  return run('git', [apply, '--check', ...rest], { cwd }).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** What to paste in the folder a run was made from, when that is not known here. */
+export function applyElsewhereHint(patch: string): string {
+  return `git apply ${quoted(resolve(patch))}`
+}
+
 /**
- * The same as a line to paste into a shell whose folder is `from`; for an archive, one for the folder that it is unpacked
+ * `applyCommand` as a line to paste into a shell whose folder is `from`; for an archive, one for the folder that it is unpacked
  * to.
  */
 export async function applyHint(folder: string, patch: string, from: string): Promise<string> {
@@ -33,10 +49,13 @@ export async function applyHint(folder: string, patch: string, from: string): Pr
 }
 
 /**
- * CONFIG_003 unless a patch can be applied to `path`. Called before the work, so that `--apply` cannot come to nothing.
+ * CONFIG_003 unless `path` is a folder, CONFIG_006 without git. Called before the work, so that `--apply` cannot come to
+ * nothing.
  */
-export async function requireFolder(path: string): Promise<void> {
+export async function requireAppliable(path: string, searchPath: string): Promise<void> {
   if (!(await isFolder(path))) throw new AppError('CONFIG_003', `--apply needs a folder, and ${path} is none`)
+  if ((await findProgram('git', searchPath)) !== undefined) return
+  throw new AppError('CONFIG_006', '--apply needs git, which is not on the PATH: "remora doctor" says how to get it')
 }
 
 async function isFolder(path: string): Promise<boolean> {

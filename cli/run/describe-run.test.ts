@@ -5,8 +5,10 @@ import { describeRun } from './describe-run.ts'
 const usual = { agents: ['lint'], error_policy: 'skip_downstream', priority: 5 }
 const running = { run_id: 'r1', status: 'running', phase: 'execution', seq: 9, counts: { ready: 2, failed: 0 } }
 
+const manner = { isWaiting: false, width: Infinity }
+
 it('shows of a usual run that goes on only what there is to say', () => {
-  expect(describeRun(RunView.parse({ ...running, request: usual }), [])).toBe(`run         r1
+  expect(describeRun(RunView.parse({ ...running, request: usual }), [], manner)).toBe(`run         r1
 status      running (execution)
 agents      lint
 took        not ended
@@ -18,7 +20,7 @@ conflicts   0
 it('names the run it tries again, an unusual priority and policy, and why it was cancelled', () => {
   const request = { ...usual, error_policy: 'stop_run', priority: 0, retry_of: 'r0' }
   const ended = { status: 'cancelled', duration_ms: 1200, reason: 'wrong branch', checks: {} }
-  expect(describeRun(RunView.parse({ ...running, ...ended, request }), [])).toBe(`run         r1
+  expect(describeRun(RunView.parse({ ...running, ...ended, request }), [], manner)).toBe(`run         r1
 status      cancelled
 reason      wrong branch
 retry of    r0
@@ -33,13 +35,18 @@ conflicts   0
 
 it('says the code of a failed run and its reason once', () => {
   const failed = { status: 'failed', error_code: 'INTAKE_007', reason: 'no nodes', request: usual }
-  const text = describeRun(RunView.parse({ ...running, ...failed }), [])
+  const text = describeRun(RunView.parse({ ...running, ...failed }), [], manner)
   expect(text).toContain('status      failed: INTAKE_007 no nodes\n')
   expect(text.split('no nodes')).toHaveLength(2)
 })
 
 it('says what of the archive was passed over, and why', () => {
   const files = ['.git', 'a', 'b', 'c'].map((path) => ({ path, reason: 'said so' }))
-  const text = describeRun(RunView.parse({ ...running, request: usual, skipped: 4, skipped_files: files }), [])
+  const text = describeRun(RunView.parse({ ...running, request: usual, skipped: 4, skipped_files: files }), [], manner)
   expect(text).toContain('skipped     4: .git (said so), a (said so), b (said so) …\n')
+})
+
+it('says of a run that no stack works on that it waits, and how to go on', () => {
+  const text = describeRun(RunView.parse({ ...running, request: usual }), [], { isWaiting: true, width: Infinity })
+  expect(text).toMatch(/^status +waits for a stack, in \w+: "remora run --resume r1" goes on with it/m)
 })

@@ -5,17 +5,19 @@ import { nodePlace } from '../node-place.ts'
 import { clip } from '../progress/paint.ts'
 import { describeSkipped } from './describe-skipped.ts'
 
-const lineWidth = 160
+/** `isWaiting`: no stack works on the run, if it has not ended. `width`: lines of operations are cut to it. */
+export type RunManner = { isWaiting: boolean; width: number }
+
 const usualPriority = 5
 const usualPolicy = 'skip_downstream'
 
 /** A run for a person: how it stands, what it was asked beside the usual, then a line for each of `operations`. */
-export function describeRun(run: RunView, operations: readonly OperationView[]): string {
+export function describeRun(run: RunView, operations: readonly OperationView[], manner: RunManner): string {
   const { request, error_code: code } = run
   const counts = Object.entries(run.counts).filter(([, count]) => count > 0)
   const rows: [string, string][] = [
     ['run', run.run_id],
-    ['status', statusOf(run)],
+    ['status', manner.isWaiting && !hasEnded(run.status) ? waitingStatus(run) : statusOf(run)],
     ['reason', code ? '' : (run.reason ?? '')],
     ['retry of', request.retry_of ?? ''],
     ['agents', request.agents.join(', ')],
@@ -23,13 +25,13 @@ export function describeRun(run: RunView, operations: readonly OperationView[]):
     ['policy', request.error_policy === usualPolicy ? '' : (request.error_policy ?? '')],
     ['accepted', run.accepted_at ?? ''],
     ['took', tookOf(run)],
-    ['skipped', run.skipped === 0 ? '' : clip(describeSkipped(run.skipped_files, run.skipped), lineWidth)],
+    ['skipped', run.skipped === 0 ? '' : clip(describeSkipped(run.skipped_files, run.skipped), manner.width)],
     ['operations', counts.map(([status, count]) => `${count} ${status}`).join(', ')],
     ['checks', checksOf(run)],
     ['conflicts', String(run.conflicts)],
   ]
   const lines = rows.flatMap(([name, value]) => (value === '' ? [] : [`${name.padEnd(11)} ${value}`]))
-  return `${[...lines, ...operationLines(run, operations)].join('\n')}\n`
+  return `${[...lines, ...operationLines(run, operations, manner)].join('\n')}\n`
 }
 
 function tookOf({ status, duration_ms: ms }: RunView): string {
@@ -48,18 +50,19 @@ function statusOf({ status, phase, error_code: code, reason }: RunView): string 
   return `${status}${hasEnded(status) ? '' : ` (${phase})`}${code ? `: ${code} ${reason ?? ''}` : ''}`
 }
 
-function operationLines(run: RunView, operations: readonly OperationView[]): string[] {
+function waitingStatus({ run_id: runId, phase }: RunView): string {
+  return `waits for a stack, in ${phase}: "remora run --resume ${runId}" goes on with it, "remora up" with all`
+}
+
+function operationLines(run: RunView, operations: readonly OperationView[], { width }: RunManner): string[] {
   if (operations.length === 0) return []
   const total = Object.values(run.counts).reduce((sum, count) => sum + count, 0)
   const more = total > operations.length ? [`… and ${total - operations.length} more: --operations lists all`] : []
   const agentWidth = Math.max(...operations.map(({ agent }) => agent.length))
-  return ['', ...operations.map((operation) => operationLine(operation, agentWidth)), ...more]
+  return ['', ...operations.map((operation) => clip(operationLine(operation, agentWidth), width)), ...more]
 }
 
 function operationLine({ operation_id: id, status, agent, node, outcome }: OperationView, agentWidth: number): string {
   const why = outcome?.error_code === undefined ? outcome?.summary : `${outcome.error_code} ${outcome.reason ?? ''}`
-  return clip(
-    `${id}  ${status.padEnd(10)}  ${agent.padEnd(agentWidth)}  ${nodePlace(node.path, node.qualified_name)}  ${why ?? ''}`,
-    lineWidth,
-  )
+  return `${id}  ${status.padEnd(10)}  ${agent.padEnd(agentWidth)}  ${nodePlace(node.path, node.qualified_name)}  ${why ?? ''}`
 }

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { AppError } from '#domain/error.ts'
+import { nearest } from '#platform/nearest.ts'
 
 /** The folder of the bundles that come with the package. */
 export const builtinAgents = fileURLToPath(new URL('../../agents', import.meta.url))
@@ -8,5 +9,7 @@ export const builtinAgents = fileURLToPath(new URL('../../agents', import.meta.u
 export function requireKnown(agents: readonly string[], known: readonly string[]): void {
   const unknown = agents.filter((agent) => !known.includes(agent))
   if (unknown.length === 0) return
-  throw new AppError('INTAKE_006', `unknown agent: ${unknown.join(', ')}; known: ${known.join(', ')}`)
+  const near = unknown.flatMap((agent) => nearest(agent, known) ?? [])
+  const meant = near.length === 0 ? '' : ` (did you mean ${near.join(', ')}?)`
+  throw new AppError('INTAKE_006', `unknown agent: ${unknown.join(', ')}${meant}; known: ${known.join(', ')}`)
 }

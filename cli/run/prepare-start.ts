@@ -3,7 +3,7 @@ import { AppError } from '#domain/error.ts'
 import { OperationId } from '#domain/ids.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
-import { requireFolder } from './apply-patch.ts'
+import { requireAppliable } from './apply-patch.ts'
 import { requireKnown } from './known-agents.ts'
 import { requireWritable } from './output-file.ts'
 import type { RunOrder, RunSource } from './run-order.ts'
@@ -18,7 +18,7 @@ export async function prepareStart(order: RunOrder, context: CliContext): Promis
   const { source } = order
   if (source.kind === 'folder' && config.apiUrl === undefined) requireKnown(source.submission.agents, order.known)
   if (source.kind === 'retry') requireOperationIds(source)
-  if (order.apply) await requireFolder(resolve(cwd, order.path))
+  if (order.apply) await requireAppliable(resolve(cwd, order.path), config.searchPath)
   await requireWritable(resolve(cwd, order.out ?? 'remora.patch'))
   if (source.kind !== 'folder') return (client) => startAgain(client, source)
   const packed = await packSource(order.path, context)

@@ -54,6 +54,11 @@ export async function reachRuns(context: CliContext, choice: StackChoice = { wor
   return { client, signal: context.signal, stack: undefined, close: client.close }
 }
 
+/** Whether nothing moves runs on in `service`: a stack that was started to look at them. */
+export function isIdle({ stack }: Pick<Service, 'stack'>): boolean {
+  return stack !== undefined && !stack.processes().some(({ service }) => service === 'worker')
+}
+
 /** A client of a running service (see `findService`); CONFIG_001 when there is none. */
 export async function runningService(context: CliContext): Promise<ApiClient> {
   const client = await findService(context)

@@ -1,10 +1,10 @@
 import type { ApiClient } from '../api-client.ts'
 import type { RunView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
-import { openPaint } from '../progress/paint.ts'
 import { renderReport, type PatchResult } from '../progress/result-report.ts'
 import { exitCodeOf } from './exit-code.ts'
 import { firstConflicts } from './first-conflicts.ts'
+import { reportView } from './report-view.ts'
 import { resultView } from './result-view.ts'
 import type { ShownProgress } from './show-progress.ts'
 import { whatBecameOf } from './unfinished-runs.ts'
@@ -20,7 +20,7 @@ export async function reportRun(
   const state = progress.state()
   const conflicts = await firstConflicts(client, run)
   if (json) context.io.out(`${JSON.stringify(resultView({ state, run, patch, conflicts }, earlier))}\n`)
-  else context.io.out(`\n${renderReport({ state, run, patch, conflicts }, openPaint(context.colored))}`)
+  else context.io.out(`\n${renderReport({ state, run, patch, conflicts }, reportView(context))}`)
   if (!json) context.io.out(await whatBecameOf(earlier, client))
   context.io.exit(exitCodeOf(run.status, state))
 }

@@ -3,7 +3,7 @@ import type { ApiClient } from '../api-client.ts'
 import type { RunView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import type { PatchResult } from '../progress/result-report.ts'
-import { applyHint, applyPatch } from './apply-patch.ts'
+import { applyElsewhereHint, applyHint, applyPatch, fitsFolder } from './apply-patch.ts'
 import { writeWhole } from './output-file.ts'
 import type { RunOrder } from './run-order.ts'
 import { shownPath } from './shown-path.ts'
@@ -12,7 +12,7 @@ import { shownPath } from './shown-path.ts'
 export async function takePatch(
   client: ApiClient,
   run: RunView,
-  order: Pick<RunOrder, 'path' | 'out' | 'apply'>,
+  order: Pick<RunOrder, 'path' | 'out' | 'apply' | 'source'>,
   { cwd }: CliContext,
 ): Promise<PatchResult> {
   const content = await client.readPatch(run.run_id)
@@ -21,9 +21,9 @@ export async function takePatch(
   await writeWhole(target, content)
   const folder = resolve(cwd, order.path)
   if (order.apply) await applyPatch(folder, target)
-  return {
-    path: shownPath(target, cwd),
-    applied: order.apply,
-    hint: await applyHint(folder, target, cwd),
-  }
+  const written = { path: shownPath(target, cwd), applied: order.apply }
+  // A run that was there before may have been made from another folder than this one.
+  const isThere = order.source.kind === 'folder' || order.apply || (await fitsFolder(folder, target))
+  if (isThere) return { ...written, hint: await applyHint(folder, target, cwd) }
+  return { ...written, hint: applyElsewhereHint(target), elsewhere: true as const }
 }

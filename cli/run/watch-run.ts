@@ -1,13 +1,13 @@
 import { resolve } from 'node:path'
 import type { ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
-import { openPaint } from '../progress/paint.ts'
 import { renderReport } from '../progress/result-report.ts'
 import { exitCodeOf } from './exit-code.ts'
 import { firstConflicts } from './first-conflicts.ts'
 import { followRun } from './follow-run.ts'
 import { openLineFile } from './output-file.ts'
 import { runningService } from './reach-service.ts'
+import { reportView } from './report-view.ts'
 import { resultView } from './result-view.ts'
 import { showProgress, type ShownProgress } from './show-progress.ts'
 
@@ -52,6 +52,6 @@ async function report({ runId, json }: WatchOrder, { client, progress, context }
   const conflicts = await firstConflicts(client, run)
   const parts = { state, run, patch: { printedBy: `remora diff ${runId}` }, conflicts }
   if (json) context.io.out(`${JSON.stringify(resultView(parts))}\n`)
-  else context.io.out(`\n${renderReport(parts, openPaint(context.colored))}`)
+  else context.io.out(`\n${renderReport(parts, reportView(context))}`)
   context.io.exit(exitCodeOf(run.status, state))
 }

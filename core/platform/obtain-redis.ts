@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { buildRedis, canBuild } from './build-redis.ts'
 import { findProgram } from './find-program.ts'
-import { findPackageManager, installPackage, type PackageManager } from './package-manager.ts'
+import { findPackager, installPackage, type Packager } from './packager.ts'
 import { runProgram } from './run-program.ts'
 
 export type RedisPlaces = {
@@ -33,16 +33,16 @@ const versionMs = 5_000
 export async function obtainRedis(wish: RedisWish): Promise<string> {
   const found = await findRedis(wish)
   if (found !== undefined) return found
-  const manager = await findPackageManager(wish)
+  const packager = await findPackager(wish)
   const refusals: string[] = []
   if (wish.mayInstall) {
-    for (const way of [() => install(wish, manager), () => build(wish)]) {
+    for (const way of [() => install(wish, packager), () => build(wish)]) {
       const got = await way()
       if ('program' in got) return got.program
       refusals.push(got.refusal)
     }
   }
-  throw redisMissing(manager, refusals)
+  throw redisMissing(packager, refusals)
 }
 
 /** The program that is there already, if any. */
@@ -63,13 +63,13 @@ export async function redisVersion(program: string, signal: AbortSignal): Promis
 
 type Got = { program: string } | { refusal: string }
 
-async function install(wish: RedisWish, manager: PackageManager | undefined): Promise<Got> {
-  if (manager === undefined) return { refusal: 'no package manager that Remora knows is here' }
-  const { kind, prefix, folder } = manager
+async function install(wish: RedisWish, packager: Packager | undefined): Promise<Got> {
+  if (packager === undefined) return { refusal: 'no package manager that Remora knows is here' }
+  const { kind, prefix, folder } = packager
   if (prefix !== undefined) {
     wish.say(`Redis is not installed: getting ${kind.packages.join(' or ')} with ${kind.program} (starts no service)`)
   }
-  const refusal = await installPackage(manager, wish.signal)
+  const refusal = await installPackage(packager, wish.signal)
   if (refusal !== undefined) return { refusal }
   const searchPath = [wish.searchPath, folder].join(delimiter)
   const program = (await findRedis({ ...wish, searchPath })) ?? (await underItsName(wish, searchPath))
@@ -99,16 +99,16 @@ async function linked({ programDir, signal }: RedisWish, target: string): Promis
   return (await redisVersion(own, signal)) === undefined ? undefined : own
 }
 
-function redisMissing(manager: PackageManager | undefined, refusals: readonly string[]): AppError {
+function redisMissing(packager: Packager | undefined, refusals: readonly string[]): AppError {
   const tried = refusals.length === 0 ? '' : ` (${refusals.join('; ')})`
-  return new AppError('CONFIG_006', `Redis is not installed${tried}: ${redisChoices(manager)}`)
+  return new AppError('CONFIG_006', `Redis is not installed${tried}: ${redisChoices(packager)}`)
 }
 
 /** What a person may do about a missing Redis on this system, as commands to choose from. */
-export function redisChoices(manager: PackageManager | undefined): string {
+export function redisChoices(packager: Packager | undefined): string {
   const service = '"export REMORA_API_URL=http://HOST:8420" to use a service that runs elsewhere'
-  if (manager === undefined) {
+  if (packager === undefined) {
     return `choose "apt-get install redis-server", "dnf install valkey" or "brew install redis", or ${service}`
   }
-  return `choose "${manager.byHand('redis')}", "${manager.byHand('compiler')}" (Remora then builds it), or ${service}`
+  return `choose "${packager.byHand('redis')}", "${packager.byHand('compiler')}" (Remora then builds it), or ${service}`
 }

@@ -1,12 +1,15 @@
 import { openLog } from '#platform/log.ts'
+import { runService } from '#platform/run-service.ts'
 import { loadSettings } from '#settings/load-settings.ts'
 import { exitOnSignal, stopWithParent } from '#platform/shutdown.ts'
 import { startApi } from './api-service.ts'
 import { parseConfig } from './config.ts'
 
-const { api, logLevel, secrets } = parseConfig(loadSettings(process.env, process.cwd()).env)
-const log = openLog({ service: 'api', level: logLevel, secrets })
-const service = await startApi(api, { log })
-log.info('listening', { url: service.url })
-exitOnSignal(service.close)
-stopWithParent(service.close)
+await runService(async () => {
+  const { api, logLevel, secrets } = parseConfig(loadSettings(process.env, process.cwd()).env)
+  const log = openLog({ service: 'api', level: logLevel, secrets })
+  const service = await startApi(api, { log })
+  log.info('listening', { url: service.url })
+  exitOnSignal(service.close)
+  stopWithParent(service.close)
+})

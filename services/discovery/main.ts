@@ -1,12 +1,15 @@
 import { openLog } from '#platform/log.ts'
+import { runService } from '#platform/run-service.ts'
 import { loadSettings } from '#settings/load-settings.ts'
 import { exitOnSignal, stopWithParent } from '#platform/shutdown.ts'
 import { parseConfig } from './config.ts'
 import { startDiscovery } from './discovery-service.ts'
 
-const { discovery, logLevel, secrets } = parseConfig(loadSettings(process.env, process.cwd()).env)
-const log = openLog({ service: 'discovery', level: logLevel, secrets })
-const service = await startDiscovery(discovery, { log })
-log.info('ready', { health_port: service.healthPort })
-exitOnSignal(service.close)
-stopWithParent(service.close)
+await runService(async () => {
+  const { discovery, logLevel, secrets } = parseConfig(loadSettings(process.env, process.cwd()).env)
+  const log = openLog({ service: 'discovery', level: logLevel, secrets })
+  const service = await startDiscovery(discovery, { log })
+  log.info('ready', { health_port: service.healthPort })
+  exitOnSignal(service.close)
+  stopWithParent(service.close)
+})

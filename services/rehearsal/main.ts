@@ -1,12 +1,15 @@
+import { runService } from '#platform/run-service.ts'
 import { exitOnSignal, stopWithParent } from '#platform/shutdown.ts'
 import { parseConfig } from './config.ts'
 import { startRehearsal } from './rehearsal-server.ts'
 
-const config = parseConfig(process.env)
-const rehearsal = await startRehearsal(config)
-exitOnSignal(rehearsal.close)
-stopWithParent(rehearsal.close)
+await runService(async () => {
+  const config = parseConfig(process.env)
+  const rehearsal = await startRehearsal(config)
+  exitOnSignal(rehearsal.close)
+  stopWithParent(rehearsal.close)
 
-// With faults the seed is printed too, so that a run can be repeated.
-const seed = Object.keys(config.faults.shares).length === 0 ? {} : { seed: config.faults.seed }
-process.stdout.write(`${JSON.stringify({ url: rehearsal.url, pid: process.pid, ...seed })}\n`)
+  // With faults the seed is printed too, so that a run can be repeated.
+  const seed = Object.keys(config.faults.shares).length === 0 ? {} : { seed: config.faults.seed }
+  process.stdout.write(`${JSON.stringify({ url: rehearsal.url, pid: process.pid, ...seed })}\n`)
+})

@@ -1,12 +1,15 @@
 import { openLog } from '#platform/log.ts'
+import { runService } from '#platform/run-service.ts'
 import { loadSettings } from '#settings/load-settings.ts'
 import { exitOnSignal, stopWithParent } from '#platform/shutdown.ts'
 import { parseConfig } from './config.ts'
 import { startWorker } from './worker-service.ts'
 
-const { worker, logLevel, secrets } = parseConfig(loadSettings(process.env, process.cwd()).env)
-const log = openLog({ service: worker.workerId, level: logLevel, secrets })
-const service = await startWorker(worker, { log })
-log.info('ready', { health_port: service.healthPort, slots: worker.slots })
-exitOnSignal(service.close, worker.drainMs + 10_000)
-stopWithParent(service.close)
+await runService(async () => {
+  const { worker, logLevel, secrets } = parseConfig(loadSettings(process.env, process.cwd()).env)
+  const log = openLog({ service: worker.workerId, level: logLevel, secrets })
+  const service = await startWorker(worker, { log })
+  log.info('ready', { health_port: service.healthPort, slots: worker.slots })
+  exitOnSignal(service.close, worker.drainMs + 10_000)
+  stopWithParent(service.close)
+})

@@ -8,7 +8,7 @@ type Command = readonly [string, ...string[]]
 export type Installable = 'redis' | 'compiler' | 'git' | 'bubblewrap' | 'docker'
 
 /** How a system's package manager gets Redis, unattended, and what a person would type. */
-type ManagerKind = {
+type PackagerKind = {
   program: string
   /** Packages that bring the server, tried in this order. */
   packages: readonly string[]
@@ -26,7 +26,7 @@ type ManagerKind = {
 // A dead network must be noticed soon; so must another package manager that holds the lock.
 const aptSettings = ['-o', 'Acquire::Retries=0', '-o', 'Acquire::http::Timeout=10', '-o', 'DPkg::Lock::Timeout=30']
 
-const kinds: readonly ManagerKind[] = [
+const kinds: readonly PackagerKind[] = [
   {
     // In Debian's packages redis-tools has the whole program, under the name of one of its uses, and redis-server adds
     // the service: without it, nothing is started now or at the next boot.
@@ -80,8 +80,8 @@ const kinds: readonly ManagerKind[] = [
   },
 ]
 
-export type PackageManager = {
-  kind: ManagerKind
+export type Packager = {
+  kind: PackagerKind
   /** What this user would have to type. */
   byHand(wanted: Installable): string
   /** Where its programs are: its own folder, which may not be on the PATH. */
@@ -97,7 +97,7 @@ const sudoMs = 5_000
 const installMs = 300_000
 
 /** The package manager of this system, if it is one of those we know, and whether it works without a password. */
-export async function findPackageManager(options: InstallOptions): Promise<PackageManager | undefined> {
+export async function findPackager(options: InstallOptions): Promise<Packager | undefined> {
   for (const kind of kinds) {
     const path = await findProgram(kind.program, options.searchPath)
     if (path === undefined) continue
@@ -108,7 +108,7 @@ export async function findPackageManager(options: InstallOptions): Promise<Packa
   return undefined
 }
 
-async function prefixFor({ root }: ManagerKind, options: InstallOptions): Promise<readonly string[] | undefined> {
+async function prefixFor({ root }: PackagerKind, options: InstallOptions): Promise<readonly string[] | undefined> {
   const { searchPath, isRoot, signal } = options
   if (root === 'refused') return isRoot ? undefined : []
   if (isRoot) return []
@@ -119,27 +119,30 @@ async function prefixFor({ root }: ManagerKind, options: InstallOptions): Promis
 }
 
 /** Installs the first package that is to be had; answers undefined, or why none was. */
-export async function installPackage(manager: PackageManager, signal: AbortSignal): Promise<string | undefined> {
-  const { kind, prefix } = manager
+export async function installPackage(packager: Packager, signal: AbortSignal): Promise<string | undefined> {
+  const { kind, prefix } = packager
   if (prefix === undefined) return `${kind.program} ${kind.root === 'refused' ? 'refuses root' : 'needs a password'}`
-  const first = await tryPackages(manager, prefix, signal)
+  const first = await tryPackages(packager, prefix, signal)
   if (first === undefined || kind.refresh === undefined) return first
-  await runProgram(commandOf(manager, prefix, kind.refresh), { limitMs: installMs, signal })
-  return tryPackages(manager, prefix, signal)
+  await runProgram(commandOf(packager, prefix, kind.refresh), { limitMs: installMs, signal })
+  return tryPackages(packager, prefix, signal)
 }
 
-async function tryPackages(manager: PackageManager, prefix: readonly string[], signal: AbortSignal) {
+async function tryPackages(packager: Packager, prefix: readonly string[], signal: AbortSignal) {
   let why = ''
-  for (const name of manager.kind.packages) {
-    const end = await runProgram(commandOf(manager, prefix, manager.kind.install(name)), { limitMs: installMs, signal })
+  for (const name of packager.kind.packages) {
+    const end = await runProgram(commandOf(packager, prefix, packager.kind.install(name)), {
+      limitMs: installMs,
+      signal,
+    })
     if (end.kind === 'ended' && end.code === 0) return undefined
-    why = `${basename(manager.path)} did not get it: ${reasonOf(end)}`
+    why = `${basename(packager.path)} did not get it: ${reasonOf(end)}`
   }
   return why
 }
 
-function commandOf(manager: PackageManager, prefix: readonly string[], args: readonly string[]): Command {
-  const command = [...manager.kind.environment, manager.path, ...args]
+function commandOf(packager: Packager, prefix: readonly string[], args: readonly string[]): Command {
+  const command = [...packager.kind.environment, packager.path, ...args]
   const [sudo, ...sudoArgs] = prefix
   return sudo === undefined ? ['/usr/bin/env', ...command] : [sudo, ...sudoArgs, '/usr/bin/env', ...command]
 }

@@ -1,0 +1,55 @@
+// Plain JavaScript, because an older Node may start it: it then runs the same file again on the Node 24 that comes with
+// the package. Signals go through, and the inner process ends with this one (its IPC channel closes).
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import * as nodeModule from 'node:module'
+import { constants } from 'node:os'
+import { dirname, join } from 'node:path'
+
+const leastMajor = 24
+
+/**
+ * Whether this Node can run our sources. When it cannot, the program `self` has been started again on one that can, and
+ * this process only waits for it; or it has ended with one line that says what is missing.
+ *
+ * @param {string} self
+ */
+export function runsOnOwnNode(self) {
+  if (Number.parseInt(process.versions.node, 10) >= leastMajor) {
+    nodeModule.enableCompileCache?.()
+    return true
+  }
+  runOn(ownNode(dirname(self)), self)
+  return false
+}
+
+/**
+ * The `node` of the nearest `node_modules/.bin` above `folder`; ends the process when there is none.
+ *
+ * @param {string} folder
+ * @returns {string}
+ */
+function ownNode(folder) {
+  const path = join(folder, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
+  if (existsSync(path)) return path
+  if (dirname(folder) !== folder) return ownNode(dirname(folder))
+  process.stderr.write(
+    `remora: CONFIG_006 Node ${process.versions.node} is too old and the package's own Node ${leastMajor} is not installed: run "npm ci".\n`,
+  )
+  return process.exit(1)
+}
+
+/**
+ * @param {string} node
+ * @param {string} self
+ */
+function runOn(node, self) {
+  const child = spawn(node, [self, ...process.argv.slice(2)], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
+  child.send({ parent: process.ppid }) // see cli/interrupt.ts
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('error', (error) => {
+    process.stderr.write(`remora: CONFIG_006 ${node} cannot be started: ${error.message}\n`)
+    process.exit(1)
+  })
+  child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal ?? 'SIGKILL']))
+}
