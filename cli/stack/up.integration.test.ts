@@ -149,7 +149,7 @@ describe('remora up', () => {
     expect(await first.exited).toBe(0)
   })
 
-  it('is found by the other commands in its folder', async () => {
+  it('is found by the other commands in its folder', { timeout: 90_000 }, async () => {
     const up = startUp()
     const { url, token } = await up.ready
     await writeFile(join(dir, 'a.py'), 'def price():\n    return f"price"\n')
