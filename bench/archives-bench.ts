@@ -47,10 +47,10 @@ try {
   )
   const text = `# Memory of the services for a large archive
 
-${machineText('node bench/archives-bench.ts', { redisVersion: 'of this machine' })}
+${machineText('node bench/archives-bench.ts', { redisVersion: figures[0]?.[1].redisVersion ?? 'unknown' })}
 
-One run of ten operations on an archive of ${contentsText}. Peak resident memory
-(VmHWM) of each process, the shared pages of Node's own program included (about 60 MB each). "small": discovery with
+One run of ten operations on an archive of ${contentsText}.
+Peak resident memory (VmHWM) of each process, the shared pages of Node's own program included (about 60 MB each). "small": discovery with
 \`${Object.entries(settings[1]?.[1] ?? {})
     .map((pair) => pair.join('='))
     .join(' ')}\`.

@@ -213,6 +213,23 @@ describe('packPath', () => {
     expect(gunzipSync(await bytesOf(packed.stream)).length).toBeGreaterThan(1024)
   })
 
+  it('passes a zip through as it is, byte for byte', async () => {
+    const folder = await folderOf({ 'a.py': 'x = 1\n' })
+    execFileSync('git', ['-C', folder, 'init', '-q'])
+    execFileSync('git', ['-C', folder, 'add', '.'])
+    execFileSync('git', ['-C', folder, '-c', 'user.name=x', '-c', 'user.email=x@example.org', 'commit', '-qm', 'x'])
+    const zip = execFileSync('git', ['-C', folder, 'archive', '--format=zip', 'HEAD'])
+    await writeFile(join(root, 'source.zip'), zip)
+    const packed = await packPath(join(root, 'source.zip'), options)
+    expect((await bytesOf(packed.stream)).equals(zip)).toBe(true)
+  })
+
+  it('says what an archive of another kind is, and what to send instead', async () => {
+    const path = join(await folderOf({ 'x.zip': Buffer.from('7z\xbc\xaf\x27\x1c and more', 'latin1') }), 'x.zip')
+    const message = `${path} is a 7z archive: send a .tar, .tar.gz, .tgz or .zip instead`
+    await expect(packPath(path, options)).rejects.toMatchObject({ code: 'INTAKE_001', message })
+  })
+
   it.each([
     ['a path that is not there', async () => join(root, 'none')],
     ['a file that is no archive', async () => join(await folderOf({ 'a.tar': 'x = 1\n'.repeat(200) }), 'a.tar')],

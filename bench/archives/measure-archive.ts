@@ -1,10 +1,13 @@
 import { openAsBlob } from 'node:fs'
+import { Redis } from 'ioredis'
 import { z } from 'zod'
 import { peakMemory, type PeakMemory } from '../../tests/e2e/peak-memory.ts'
 import { openPrograms } from '../../tests/e2e/program.ts'
 import { startServices, startStores } from '../../tests/e2e/services.ts'
+import { redisVersion } from '../ledger/redis-figures.ts'
 
 export type ArchiveFigures = {
+  redisVersion: string
   bytes: number
   status: string
   seconds: number
@@ -30,9 +33,25 @@ export async function measureArchive(path: string, discoveryEnv: Record<string, 
     const answer = await api.ask('/v1/runs', { method: 'POST', body: form })
     const { status } = await api.follow(Accepted.parse(await answer.json()).run_id)
     const seconds = (performance.now() - startedAt) / 1000
-    return { bytes: archive.size, status, seconds, atRest, atEnd: await peakMemory() }
+    return {
+      redisVersion: await versionOf(stores.redisUrl),
+      bytes: archive.size,
+      status,
+      seconds,
+      atRest,
+      atEnd: await peakMemory(),
+    }
   } finally {
     await programs.end()
     await stores.stop()
+  }
+}
+
+async function versionOf(redisUrl: string): Promise<string> {
+  const redis = new Redis(redisUrl)
+  try {
+    return await redisVersion(redis)
+  } finally {
+    redis.disconnect()
   }
 }

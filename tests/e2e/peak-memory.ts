@@ -23,5 +23,5 @@ export async function peakMemory(): Promise<PeakMemory[]> {
 function programOf(line: string): string {
   const words = line.split('\0')
   const script = words.find((word) => /\.[mc]?[jt]s$/.test(word))
-  return (script ?? words[0] ?? '').split('/').slice(-2).join('/')
+  return (script ?? words[0]?.split(' ')[0] ?? '').split('/').slice(-2).join('/')
 }
