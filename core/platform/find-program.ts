@@ -14,7 +14,7 @@ export async function findProgram(name: string, searchPath: string): Promise<str
 }
 
 /** Whether there is a file at `path` that this user may execute. */
-export async function isExecutable(path: string): Promise<boolean> {
+async function isExecutable(path: string): Promise<boolean> {
   const stats = await stat(path).catch(() => undefined)
   if (stats?.isFile() !== true) return false
   return access(path, constants.X_OK).then(

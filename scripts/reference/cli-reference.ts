@@ -79,7 +79,9 @@ function row(
   const { argChoices, defaultValue } = more
   const notes = [
     ...(argChoices === undefined ? [] : [`one of ${argChoices.map((choice) => `\`${choice}\``).join(', ')}`]),
-    ...(defaultValue === undefined ? [] : [`default: ${String(defaultValue)}`]),
+    ...(defaultValue === undefined
+      ? []
+      : [`default: ${typeof defaultValue === 'string' ? defaultValue : JSON.stringify(defaultValue)}`]),
   ]
   const text = [meaning, ...notes].filter((part) => part !== '').join('; ')
   return `| \`${shown}\` | ${text.replaceAll('|', '\\|')} |`

@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
+import { readCliConfig } from '../../cli/config.ts'
+import { buildProgram } from '../../cli/program.ts'
 import { repositoryRoot } from './source-files.ts'
-
-const run = promisify(execFile)
 
 /** The help of one command of the CLI; `undefined` when there is no such command. Asked once per command. */
 export type AskHelp = (words: readonly string[]) => Promise<string | undefined>
@@ -18,11 +16,16 @@ export function createAskHelp(): AskHelp {
   }
 }
 
+/** In process: starting the command for each would take minutes on a busy machine. `--help` ends it with a throw. */
 async function ask(words: readonly string[]): Promise<string | undefined> {
-  const args = ['cli/remora.mjs', ...words, '--help']
-  const help = await run(process.execPath, args, { cwd: repositoryRoot, timeout: 30_000 }).catch(() => undefined)
+  let out = ''
+  const io = { out: (text: string) => void (out += text), err: () => {}, exit: () => {} }
+  const signal = new AbortController().signal
+  const config = readCliConfig({})
+  const program = buildProgram({ io, config, signal, terminal: undefined, colored: false, cwd: repositoryRoot })
+  await program.parseAsync([...words, '--help'], { from: 'user' }).catch(() => undefined)
   const usage = ['Usage: remora', ...words].join(' ')
-  return help?.stdout.includes(usage) ? help.stdout : undefined
+  return out.includes(usage) ? out : undefined
 }
 
 /** What is wrong with `npx remora <words>` as documented: an unknown command, subcommand or flag. */

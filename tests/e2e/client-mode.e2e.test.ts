@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { until } from '#testing/until.ts'
+import { openPrograms, repository, type Program } from './program.ts'
+import { lastDocument, remora } from './remora.ts'
+import { smallSource } from './small-source.ts'
+import { sourceFolder, type SourceFolder } from './source-folder.ts'
+
+const programs = openPrograms()
+const Ready = z.object({ url: z.string(), token: z.string() })
+const Accepted = z.object({ run_id: z.string() })
+const Result = z.object({ result: z.looseObject({ run_id: z.string(), status: z.string() }) })
+
+let home: SourceFolder
+let folder: SourceFolder
+let access: z.infer<typeof Ready>
+beforeAll(async () => {
+  home = await sourceFolder({})
+  folder = await sourceFolder(smallSource)
+  const up = remora(programs, home, ['up', '--port', '0', '--workers', '1', '--json'])
+  const line = await until(() => up.out().includes('\n') && up.out(), { withinMs: 60_000 })
+  access = Ready.parse(JSON.parse(line))
+})
+afterAll(async () => {
+  await programs.end()
+  await folder.remove()
+  await home.remove()
+})
+
+async function client(args: readonly string[], token = access.token): Promise<Program & { code: number | string }> {
+  const program = remora(programs, folder, args, { REMORA_API_URL: access.url, REMORA_TOKEN: token })
+  const code = await program.exited
+  return { ...program, code }
+}
+
+describe('the commands against a running service', () => {
+  let runId = ''
+
+  it('run goes from the folder to its patch, and starts nothing', async () => {
+    const run = await client([
+      'run',
+      '.',
+      '--agents',
+      'lint,docstring',
+      '--out',
+      'x.patch',
+      '--json',
+      '--events',
+      'x.jsonl',
+    ])
+    expect(run.code, run.err()).toBe(0)
+    const { result } = Result.parse(lastDocument(run))
+    expect(result.status).toBe('completed')
+    runId = result.run_id
+    const lines = (await readFile(join(folder.path, 'x.jsonl'), 'utf8')).trimEnd().split('\n')
+    expect(run.out().trimEnd().split('\n').slice(0, -1)).toEqual(lines)
+    expect(await readdir(folder.path)).not.toContain('.remora')
+  })
+
+  it('submit hands it in, watch follows it to its end', async () => {
+    const submitted = await client(['submit', '.', '--agents', 'lint', '--json'])
+    expect(submitted.code, submitted.err()).toBe(0)
+    const watched = await client(['watch', Accepted.parse(JSON.parse(submitted.out())).run_id])
+    expect(watched.code, watched.err()).toBe(0)
+    expect(watched.out()).toMatch(/^run \S+ completed/m)
+  })
+
+  it('runs, show, diff, cancel, retry and run --resume know it', async () => {
+    expect((await client(['runs'])).out()).toContain(runId)
+    expect((await client(['show', runId])).out()).toMatch(/^status +completed$/m)
+    expect((await client(['diff', runId])).out()).toContain('not in self.items')
+    expect(await client(['cancel', runId])).toMatchObject({ code: 1 })
+    expect(await client(['run', '--resume', runId, '--out', 'again.patch'])).toMatchObject({ code: 0 })
+    expect(await folder.read('again.patch')).toBe(await folder.read('x.patch'))
+    expect((await client(['retry', runId])).err()).toMatch(/INTAKE_007|RUN_/)
+  })
+
+  it('doctor looks at it, and needs no Redis here', async () => {
+    const doctor = await client(['doctor'])
+    expect(doctor.code).toBe(0)
+    expect(doctor.out()).toMatch(/^ok +api +http:\S+ answers, and knows the token$/m)
+  })
+
+  it('verify says that it reads the stores themselves', async () => {
+    expect((await client(['verify', runId])).err()).toMatch(/CONFIG_001 .*REMORA_REDIS_URL/)
+  })
+
+  it('a wrong token is told in one line, with what to set', async () => {
+    for (const args of [['runs'], ['submit', '.', '--agents', 'lint'], ['watch', runId]]) {
+      const refused = await client(args, 'wrong-token-of-mine')
+      expect(refused).toMatchObject({ code: 1 })
+      expect(refused.err()).toMatch(/^remora: AUTH_001 [^\n]*REMORA_TOKEN[^\n]*\n$/)
+    }
+    expect((await client(['doctor'], 'wrong-token-of-mine')).out()).toMatch(/^missing +api .*REMORA_TOKEN/m)
+  })
+
+  it('an unknown operation is told with where they are listed', async () => {
+    const unknown = await client(['diff', runId, 'o0123456789abcdef'])
+    expect(unknown).toMatchObject({ code: 1 })
+    expect(unknown.err()).toMatch(/^remora: RUN_004 [^\n]*remora show RUN --operations/)
+  })
+})
+
+describe('a reader that goes away', () => {
+  it.each(['', '2>&1'])('ends the command quietly (%s)', async (merged) => {
+    const args = ['discover', join(repository, 'examples'), '--json', '--verbose'].join(' ')
+    const line = `${process.execPath} ${repository}cli/remora.mjs ${args} ${merged} | head -c 20; echo " \${PIPESTATUS[0]}"`
+    const shell = spawn('bash', ['-c', line], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const said = { out: '', err: '' }
+    shell.stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text))
+    shell.stderr.setEncoding('utf8').on('data', (text: string) => (said.err += text))
+    await once(shell, 'close')
+    expect(said.err).toBe('')
+    expect(said.out).toMatch(/^\{"nodes":\[\{"node_id" (?:0|130)\n$/)
+  })
+})
