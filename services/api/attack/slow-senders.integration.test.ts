@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseJson } from '#domain/json.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import { until } from '#testing/until.ts'
-import { openSocket, parseAnswer } from '../http/raw-request.fixture.ts'
+import { openSocket, parseAnswer, rawRequest } from '../http/raw-request.fixture.ts'
 import { openAttackedApi, type AttackedApi } from './attacked-api.fixture.ts'
 
 let api: AttackedApi
@@ -83,6 +83,21 @@ describe('100 slow senders', () => {
     expect(sender.isOver && parseAnswer(sender.said).status === 408).toBe(false)
     await stop()
     sender.socket.destroy()
+  })
+})
+
+describe('as many clients as there may be that do not read what they asked for', () => {
+  it('are cut off, and others are served again', async () => {
+    const small = await openAttackedApi({ limits: { maxConnections: 10, idleMs: 1_500 } })
+    const ask = 'GET /openapi.json HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(200)
+    const held = Array.from({ length: 10 }, () => openSocket(small.url).pause())
+    for (const socket of held) socket.write(ask)
+    const fresh = () => rawRequest(small.url, 'GET /healthz HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
+    await until(async () => (await fresh()).status === 0)
+    await until(async () => (await fresh()).status === 200, { withinMs: 20_000 })
+    for (const socket of held) socket.destroy()
+    expect((await fresh()).status).toBe(200)
+    await small.close()
   })
 })
 

@@ -19,6 +19,10 @@ export type AuthDeps = {
   perAddress: RateLimit
 }
 
+/** Told to curl and to the command line alike. */
+const wantedToken =
+  'The token is missing, unknown, expired or revoked: send "Authorization: Bearer <token>" (REMORA_TOKEN of the command line).'
+
 /**
  * Lets a request with a known bearer token through, as its caller; any other is AUTH_001. LIMIT_001 for a token that is
  * used more often than its limit, and for an address that sends unknown ones again and again.
@@ -28,7 +32,7 @@ export function bearerAuth(deps: AuthDeps): MiddlewareHandler<ApiEnv> {
     const caller = await callerOf(context.req.header('authorization'), deps)
     if (caller === undefined) {
       if (deps.perAddress.take(addressOf(context))) {
-        throw new AppError('AUTH_001', 'Send a known token as "Authorization: Bearer <token>".')
+        throw new AppError('AUTH_001', wantedToken)
       }
       throw new AppError('LIMIT_001', 'Too many requests without a known token from this address.')
     }

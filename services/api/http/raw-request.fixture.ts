@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
 export type RawAnswer = { status: number; headers: Record<string, string>; body: string }
@@ -16,7 +15,7 @@ export async function rawRequest(url: string, bytes: string): Promise<RawAnswer>
   let text = ''
   socket.on('data', (chunk) => (text += chunk.toString()))
   socket.write(bytes)
-  await once(socket, 'close')
+  await new Promise((resolve) => socket.once('close', resolve)) // a reset is an end, too
   return parseAnswer(text)
 }
 

@@ -27,6 +27,8 @@ export type ServeLimits = {
   /** A body must bring so many bytes in this time. */
   bodyWindowMs: number
   minBodyBytes: number
+  /** A connection on which nothing moves, in either direction, is cut; a stream of events has its heartbeat before. */
+  idleMs: number
 }
 
 const usualLimits: ServeLimits = {
@@ -35,6 +37,7 @@ const usualLimits: ServeLimits = {
   requestMs: 30 * 60 * 1000,
   bodyWindowMs: 15_000,
   minBodyBytes: 16 * 1024,
+  idleMs: 120_000,
 }
 
 export type ServeOptions = {
@@ -70,7 +73,7 @@ export async function serveApp(app: Hono<ApiEnv>, options: ServeOptions): Promis
   }
 }
 
-function openServer(app: Hono<ApiEnv>, { maxConnections, headersMs, requestMs }: ServeLimits): Server {
+function openServer(app: Hono<ApiEnv>, { maxConnections, headersMs, requestMs, idleMs }: ServeLimits): Server {
   const answer = getRequestListener(app.fetch, { errorHandler: brokenRequest })
   const checkMs = Math.max(100, Math.min(headersMs / 3, 5_000))
   const timeouts = { headersTimeout: headersMs, requestTimeout: requestMs, connectionsCheckingInterval: checkMs }
@@ -80,6 +83,7 @@ function openServer(app: Hono<ApiEnv>, { maxConnections, headersMs, requestMs }:
     void answer(request, response)
   })
   server.maxConnections = maxConnections
+  server.setTimeout(idleMs)
   // Once stopping, a connection kept alive by its client would hold the close for seconds after its last answer.
   const dropIdle = () => {
     if (!server.listening) server.closeIdleConnections()

@@ -13,15 +13,13 @@ const defaultWaitMs = 50_000
  */
 export function openUploadGate(atOnce: number, waitMs = defaultWaitMs): UploadGate {
   const gate = openInFlightGate(atOnce)
+  const busy = `As many uploads as may be (${atOnce}) are under way: come again in some seconds.`
   return async (gone) => {
     const late = AbortSignal.timeout(waitMs)
     try {
       return await gate.enter(AbortSignal.any([gone, late]))
     } catch (error) {
-      throw new AppError('LIMIT_002', `${atOnce} uploads are under way: come again in some seconds.`, {
-        cause: error,
-        detail: `${atOnce} uploads are under way: come again in some seconds.`,
-      })
+      throw new AppError('LIMIT_002', busy, { cause: error, detail: busy })
     }
   }
 }
