@@ -1,4 +1,4 @@
-import { nearest } from './read-settings-file.ts'
+import { nearest } from '#platform/nearest.ts'
 import { settingVariables } from './load-settings.ts'
 
 /** Variables that are no settings of the file: secrets, addresses of this machine, and what deployments alone decide. */

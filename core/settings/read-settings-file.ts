@@ -1,6 +1,6 @@
-import { closest, distance } from 'fastest-levenshtein'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
+import { nearest } from '#platform/nearest.ts'
 import { schemaFaults, type SchemaFault } from '#platform/schema-faults.ts'
 import { readYaml } from '#platform/yaml-source.ts'
 import { SettingsFile } from './settings-schema.ts'
@@ -43,13 +43,6 @@ function describe({ at, message, isUnknownKey }: SchemaFault): string {
   const keys = keysAt(SettingsFile, at.slice(0, -1))
   const near = nearest(String(at.at(-1)), keys)
   return `${message}: ${near === undefined ? `known are ${keys.join(', ')}` : `did you mean ${near}?`}`
-}
-
-/** The known word that `given` was most likely meant to be. */
-export function nearest(given: string, known: readonly string[]): string | undefined {
-  if (known.length === 0) return undefined
-  const near = closest(given, [...known])
-  return distance(given, near) <= Math.max(2, Math.floor(near.length / 3)) ? near : undefined
 }
 
 function keysAt(schema: z.core.$ZodType, path: readonly (string | number)[]): string[] {
