@@ -1,3 +1,4 @@
+import '#platform/young-heap.ts'
 import { CommanderError } from 'commander'
 import { asAppError, type AppError } from '#domain/error.ts'
 import type { CommandIo } from './command-io.ts'

@@ -1,3 +1,4 @@
+import '#platform/young-heap.ts'
 import { openLog } from '#platform/log.ts'
 import { runService } from '#platform/run-service.ts'
 import { loadSettings } from '#settings/load-settings.ts'

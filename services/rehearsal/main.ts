@@ -1,3 +1,4 @@
+import '#platform/young-heap.ts'
 import { runService } from '#platform/run-service.ts'
 import { exitOnSignal, stopWithParent } from '#platform/shutdown.ts'
 import { parseConfig } from './config.ts'
