@@ -72,7 +72,10 @@ const misuses: Mistake[] = [
 const failures: Mistake[] = [
   { args: ['run', '--agents', 'lnt'], says: /INTAKE_006 unknown agent: lnt \(did you mean lint\?\); known: docstring/ },
   { args: ['run', 'nowhere', ...lint], says: /INTAKE_001 there is no such file or folder: nowhere/ },
-  { args: ['run', 'notes.txt', ...lint], says: /INTAKE_001 \S+notes\.txt is neither a folder nor/ },
+  {
+    args: ['run', 'notes.txt', ...lint],
+    says: /INTAKE_001 \S+notes\.txt is no archive that can be read: send a \.tar/,
+  },
   { args: ['run', 'empty', ...lint], says: /INTAKE_007 \S+empty holds no file to send/ },
   { args: ['run', ...lint, '--out', 'no/such/x.patch'], says: /CONFIG_003 .*folder .*no\/such does not exist/ },
   { args: ['run', ...lint, '--out', 'empty'], says: /CONFIG_003 .*empty is a folder, not a file/ },
