@@ -1,10 +1,11 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import type { AppError } from '#domain/error.ts'
 import { ErrorPolicyName } from '#domain/run.ts'
 import { CommaList, LogLevelName, Port, readEnv, storageConfig, storageEnv } from '#platform/env.ts'
 import type { Env, StorageConfig } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
-import { settingVariables, type Settings } from '#settings/load-settings.ts'
+import type { Settings } from '#settings/load-settings.ts'
 import { isHttpUrl, isModelServers } from './model-server.ts'
 import { builtinAgents } from './run/known-agents.ts'
 
@@ -84,10 +85,10 @@ export type CliConfig = {
   /** What a run is asked for that does not say otherwise. */
   request: { paths?: string[]; languages?: string[]; errorPolicy?: ErrorPolicyName }
   discovery: { exclude: string[]; maxFileBytes: number; threads: number }
-  /** What the services of an embedded stack are told besides where their stores and models are. */
-  forServices: Env
-  /** Where the settings come from; `own` is the process's environment, without the file. */
-  settings: Pick<Settings, 'path' | 'given'> & { own: Env }
+  /** What counts as the environment of services: the settings file's values are in it. */
+  environment: Env
+  /** Where the settings come from, or why none of them counts; `own` is the process's environment, without the file. */
+  settings: Pick<Settings, 'path' | 'given'> & { own: Env; fault?: AppError }
   /** Redis and S3 of a running service, for `verify`; undefined unless REMORA_REDIS_URL is set. */
   storage: StorageConfig | undefined
 }
@@ -120,7 +121,7 @@ export function readCliConfig(
       maxFileBytes: values.REMORA_MAX_FILE_BYTES,
       threads: values.REMORA_DISCOVERY_THREADS,
     },
-    forServices: serviceVariables(env),
+    environment: env,
     settings,
     storage: redisUrl === '' ? undefined : storageConfig(readEnv(storageEnv, env)),
   }
@@ -137,14 +138,6 @@ function requestOf(values: {
     ...(languages.length === 0 ? {} : { languages }),
     ...(errorPolicy === undefined ? {} : { errorPolicy }),
   }
-}
-
-/** The stack decides itself where these are. */
-const ofTheStack = /^REMORA_(?:REDIS_URL|S3_\w+|MODEL|MODEL_URLS|API_PORT)$/
-
-function serviceVariables(env: Env): Env {
-  const told = settingVariables().filter((name) => !ofTheStack.test(name) && given(env[name]) !== undefined)
-  return Object.fromEntries(told.map((name) => [name, env[name]]))
 }
 
 /** An empty variable counts as unset, as in most programs. */

@@ -1,6 +1,6 @@
 import '#platform/young-heap.ts'
 import { CommanderError } from 'commander'
-import { asAppError, type AppError } from '#domain/error.ts'
+import { asAppError } from '#domain/error.ts'
 import type { CommandIo } from './command-io.ts'
 import { loadSettings } from '#settings/load-settings.ts'
 import { readCliConfig, type CliConfig } from './config.ts'
@@ -9,6 +9,8 @@ import { onInterrupt } from './interrupt.ts'
 import { buildProgram } from './program.ts'
 
 const interrupted = 130
+/** `doctor` says itself what is wrong with the settings. */
+const worksWithoutSettings = new Set(['help', 'doctor', 'completion', 'complete'])
 let exitCode = 0
 
 const io: CommandIo = {
@@ -21,14 +23,13 @@ const io: CommandIo = {
 async function main(args: readonly string[]): Promise<number> {
   const signal = onInterrupt({ startedByNpx: process.env['npm_command'] === 'exec' })
   try {
-    const { config, fault } = readSettings(args)
+    const config = readSettings(args)
     const colored = config.color === 'always' || (config.color === 'terminal' && process.stdout.isTTY)
     const terminal = process.stderr.isTTY ? process.stderr : undefined
     const { columns } = process.stdout
     const program = buildProgram({ io, config, signal, terminal, colored, columns, cwd: process.cwd() })
-    // Help and the version are told also with settings that are wrong.
-    program.hook('preAction', () => {
-      if (fault !== undefined) throw fault
+    program.hook('preAction', (_, command) => {
+      if (config.settings.fault !== undefined && !worksWithoutSettings.has(command.name())) throw config.settings.fault
     })
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {
@@ -46,15 +47,17 @@ async function main(args: readonly string[]): Promise<number> {
   return exitCode
 }
 
-/** The settings that count; with `fault` when they are wrong, and none of them counts. */
-function readSettings(args: readonly string[]): { config: CliConfig; fault?: AppError } {
+/** The settings that count; with `fault` when something is wrong with them, and none of them counts. */
+function readSettings(args: readonly string[]): CliConfig {
   const named = fileOfConfigFlag(args)
   const own = named === undefined ? process.env : { ...process.env, REMORA_CONFIG: named }
   try {
     const { env, path, given } = loadSettings(own, process.cwd())
-    return { config: readCliConfig(env, { path, given, own }) }
+    return readCliConfig(env, { path, given, own })
   } catch (error) {
-    return { config: readCliConfig({}), fault: asAppError(error, 'CONFIG_003') }
+    const { PATH, HOME, TERM, NO_COLOR } = process.env
+    const fault = asAppError(error, 'CONFIG_003')
+    return readCliConfig({ PATH, HOME, TERM, NO_COLOR }, { path: undefined, given: [], own: {}, fault })
   }
 }
 

@@ -11,6 +11,7 @@ import {
 } from '../doctor/examine-machine.ts'
 import { examineGit, examineRedis, examineSandbox } from '../doctor/examine-programs.ts'
 import { examineApi, examineModels, examineS3 } from '../doctor/examine-services.ts'
+import { examineSettings } from '../doctor/examine-settings.ts'
 import { isTolerable, type Finding } from '../doctor/finding.ts'
 import { openPaint, type Paint } from '../progress/paint.ts'
 
@@ -49,7 +50,7 @@ async function examine({ config, signal }: CliContext, version: string): Promise
     examineStack(dataDir),
     examineVersions(version),
   ])
-  return [examineNode(), examineMemory(), ...found.flat()]
+  return [examineSettings(config), examineNode(), examineMemory(), ...found.flat()]
 }
 
 const tones = { ok: 'green', warning: 'yellow', missing: 'red' } as const

@@ -80,6 +80,7 @@ async function findService({ config, signal }: CliContext): Promise<ApiClient | 
 /** Loaded only when it is needed: the services are most of what there is to load. */
 export async function startEmbedded(choice: StackChoice & { port?: number }, context: CliContext): Promise<Stack> {
   const { config, signal, verbose, io, cwd } = context
+  if (config.settings.path !== undefined) io.err(`settings: ${shownPath(config.settings.path, cwd)}\n`)
   for (const line of unservedSettings(config.settings, cwd)) io.err(`${line}\n`)
   const { startStack } = await import('../stack/start-stack.ts')
   return startStack({
@@ -89,7 +90,7 @@ export async function startEmbedded(choice: StackChoice & { port?: number }, con
     ...(choice.discovery === undefined ? {} : { discovery: choice.discovery }),
     port: choice.port ?? 0,
     model: { urls: modelOf(choice.model ?? config.modelUrls), name: config.modelName, apiKey: config.modelApiKey },
-    settings: config.forServices,
+    environment: config.environment,
     token: config.token,
     logLevel: verbose() ? 'debug' : config.logLevel,
     logPath: verbose() ? undefined : join(config.dataDir, 'stack.log'),

@@ -1,3 +1,6 @@
+import { apiEnv } from '../../services/api/config.ts'
+import { discoveryEnv } from '../../services/discovery/config.ts'
+import { workerEnv as workerVariables } from '../../services/worker/config.ts'
 import { builtinAgents } from '../run/known-agents.ts'
 import type { LocalS3 } from '#platform/local-s3.ts'
 import type { Env } from '#platform/env.ts'
@@ -33,15 +36,15 @@ export function storeEnv({ redisUrl, s3, logLevel }: StackEnvOptions): Env {
   }
 }
 
-type WorkerEnvOptions = { modelUrls: string; model: ModelAccess; compileCache: string | undefined; settings: Env }
+type WorkerEnvOptions = { modelUrls: string; model: ModelAccess; compileCache: string | undefined; environment: Env }
 
 /**
- * All a worker process is given: where its stores and its model are. Nothing of this process's own environment, and not
- * the API's token; the compile cache is a folder, and makes its start faster.
+ * All a worker process is given: where its stores and its model are, and what is set of its own variables. Nothing else of
+ * this process's environment, and not the API's token; the compile cache is a folder, and makes its start faster.
  */
-export function workerEnv(stores: Env, { modelUrls, model, compileCache, settings }: WorkerEnvOptions): Env {
+export function workerEnv(stores: Env, { modelUrls, model, compileCache, environment }: WorkerEnvOptions): Env {
   return {
-    ...settings,
+    ...told(workerVariables, environment),
     ...stores,
     REMORA_CONFIG: 'none', // what its file says is among the settings
     REMORA_MODEL_URLS: modelUrls,
@@ -56,14 +59,23 @@ export function workerEnv(stores: Env, { modelUrls, model, compileCache, setting
 /** For the services inside this process. */
 export function servicesEnv(
   stores: Env,
-  { token, port, settings }: { token: string; port: number; settings: Env },
+  { token, port, environment }: { token: string; port: number; environment: Env },
 ): Env {
   return {
     REMORA_AGENTS_DIR: builtinAgents,
-    ...settings,
+    ...told({ ...apiEnv, ...discoveryEnv }, environment),
     ...stores,
     REMORA_TOKEN: token,
     REMORA_API_PORT: String(port),
     REMORA_DISCOVERY_HEALTH_PORT: '0',
   }
+}
+
+/** The stack decides these itself. */
+const ownAffairs =
+  /^(?:AWS_\w+|REMORA_(?:REDIS_URL|S3_\w+|LOG_LEVEL|TOKEN|API_HOST|API_PORT|\w+_HEALTH_PORT|WORKER_ID|DRAIN_MS|MODEL|MODEL_URLS|MODEL_API_KEY))$/
+
+function told(variables: object, environment: Env): Env {
+  const names = Object.keys(variables).filter((name) => !ownAffairs.test(name) && (environment[name] ?? '') !== '')
+  return Object.fromEntries(names.map((name) => [name, environment[name]]))
 }

@@ -22,8 +22,8 @@ export type StackOptions = {
   redisProgram(programDir: string): Promise<string>
   /** Without it nothing moves runs on; where there are workers there is discovery. */
   discovery?: boolean
-  /** What the services are told besides where their stores and models are. */
-  settings?: Env
+  /** Of it, services are told what they read and the stack does not decide itself. */
+  environment?: Env
   /** Of the API; 0 takes a free one. */
   port: number
   model: ModelAccess
@@ -86,7 +86,7 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   const { redis, s3 } = await startStores(options, lock, releaser)
   options.signal.throwIfAborted()
   const stores = storeEnv({ redisUrl: redis.url, s3, logLevel: options.logLevel })
-  const env = servicesEnv(stores, { token, port: options.port, settings: options.settings ?? {} })
+  const env = servicesEnv(stores, { token, port: options.port, environment: options.environment ?? {} })
   const discovery = options.workers > 0 || options.discovery === true
   const { url } = await startInProcess({ env, discovery, log: log.entry, releaser })
   options.signal.throwIfAborted()
@@ -125,7 +125,7 @@ async function startWorkers(
     modelUrls,
     model,
     compileCache: getCompileCacheDir(),
-    settings: options.settings ?? {},
+    environment: options.environment ?? {},
   })
   const workers = startWorkerPool({ count: options.workers, env, log })
   releaser.add('workers', workers.stop)

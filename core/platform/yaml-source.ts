@@ -24,11 +24,22 @@ export function readYaml(source: string): YamlSource {
     at: place(lines, error.pos[0]),
     message: error.message.split('\n')[0] ?? '',
   }))
+  const value = faults.length === 0 ? valueOf(document) : undefined
+  if (value instanceof Error) faults.push({ at: { line: 1, column: 1 }, message: value.message })
   return {
-    value: faults.length === 0 ? document.toJS({ maxAliasCount: 50 }) : undefined,
+    value: value instanceof Error ? undefined : value,
     faults,
     placeOf,
     placeInText: (at, inside) => textPlace(document, source, placeOf(at), at, inside),
+  }
+}
+
+/** Aliases that stand for too much are found only here. */
+function valueOf(document: Document): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 50 })
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
   }
 }
 

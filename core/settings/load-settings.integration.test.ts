@@ -1,4 +1,4 @@
-import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, symlink, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -66,6 +66,38 @@ describe('settings', () => {
     expect(loadSettings({ REMORA_CONFIG: 'none' }, inside)).toMatchObject({ path: undefined, given: [] })
     const missing = () => loadSettings({ REMORA_CONFIG: 'none.yaml' }, inside)
     expect(missing).toThrow(expect.objectContaining({ code: 'CONFIG_001' }))
+  })
+
+  it('that came with the sources do not choose who is given the key of the models', async () => {
+    const path = await write('model: { pool: [{ url: "http://a/v1" }] }\n')
+    const env = { REMORA_MODEL_API_KEY: 'secret' }
+    expect(() => loadSettings(env, inside)).toThrow(
+      expect.objectContaining({ code: 'CONFIG_003', message: expect.stringContaining(`${path}:1: `) }),
+    )
+    expect(loadSettings({ ...env, REMORA_CONFIG: path }, inside).env).toMatchObject({
+      REMORA_MODEL_URLS: 'http://a/v1',
+    })
+    const own = { ...env, REMORA_MODEL_URLS: 'http://mine/v1' }
+    expect(loadSettings(own, inside).env).toEqual(own)
+  })
+
+  it('that are a link, or that anyone may write, count only when they are named', async () => {
+    const path = await write('api: { port: 1 }\n')
+    await symlink(path, join(inside, 'remora.yaml'))
+    expect(() => loadSettings({}, inside)).toThrow(/is a link/)
+    await rm(join(inside, 'remora.yaml'))
+    await chmod(path, 0o666)
+    expect(() => loadSettings({}, inside)).toThrow(/written by anyone/)
+    expect(loadSettings({ REMORA_CONFIG: path }, inside).env).toMatchObject({ REMORA_API_PORT: '1' })
+  })
+
+  it('that say "rehearsal" give way to a server or a model that the environment names', async () => {
+    await write('model: { pool: [{ url: "http://a/v1" }], default: rehearsal }\n')
+    const env = { REMORA_MODEL: 'gemma' }
+    const settings = loadSettings(env, dir)
+    expect(settings.env).toEqual({ REMORA_MODEL: 'gemma', REMORA_MODEL_URLS: 'http://a/v1' })
+    const model = effectiveSettings(settings, env).find(({ setting }) => setting.path.join('.') === 'model.default')
+    expect(model).toMatchObject({ value: 'gemma', source: { variable: 'REMORA_MODEL' } })
   })
 
   it.runIf(process.getuid?.() === 0)('of another user count only when they are named', async () => {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import type { Env } from '#platform/env.ts'
@@ -21,21 +20,37 @@ export type Settings = {
  * unset. CONFIG_001 to CONFIG_004 as `findSettingsFile` and `readSettingsFile` say.
  */
 export function loadSettings(env: Env, cwd: string): Settings {
-  const path = findSettingsFile(cwd, env['REMORA_CONFIG'])
-  if (path === undefined) return { path, given: [], env }
-  const given = readSettingsFile(path, readText(path))
+  const file = findSettingsFile(cwd, env['REMORA_CONFIG'])
+  if (file === undefined) return { path: undefined, given: [], env }
+  const { path } = file
+  const given = readSettingsFile(path, file.text)
+  if (!file.isNamed) refuseServers(path, given, env)
   const said: Record<string, string> = {}
-  for (const { setting, value } of given) Object.assign(said, setting.toEnv(value, dirname(path)))
+  for (const { setting, value } of given) {
+    if (overruling(setting, value, env) === undefined) Object.assign(said, setting.toEnv(value, dirname(path)))
+  }
   const set = Object.entries(env).filter(([, value]) => value !== undefined && value !== '')
   return { path, given, env: { ...env, ...said, ...Object.fromEntries(set) } }
 }
 
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new AppError('CONFIG_001', `the settings file ${path} cannot be read`, { cause: error })
-  }
+/** A file that came with the sources must not choose who is given the key of the model servers. */
+function refuseServers(path: string, given: readonly GivenSetting[], env: Env): void {
+  const pool = given.find(({ setting }) => setting.path.join('.') === 'model.pool')
+  if (pool === undefined || isEmpty(env['REMORA_MODEL_API_KEY']) || !isEmpty(env['REMORA_MODEL_URLS'])) return
+  const wayOn = 'name the file with --config or REMORA_CONFIG, or set REMORA_MODEL_URLS'
+  throw new AppError(
+    'CONFIG_003',
+    `${path}:${pool.line}: REMORA_MODEL_API_KEY would be sent to servers of a file that was only found: ${wayOn}`,
+  )
+}
+
+/** The variable of `env` that counts instead of what the file says. */
+function overruling(setting: Setting, value: unknown, env: Env): string | undefined {
+  return setting.variables.find((name) => !isEmpty(env[name]) && setting.isSaidBy(env[name] ?? '', value))
+}
+
+function isEmpty(value: string | undefined): boolean {
+  return value === undefined || value === ''
 }
 
 /** Every variable that a setting can be made by. */
@@ -54,12 +69,12 @@ export type EffectiveSetting = {
 export function effectiveSettings({ given }: Pick<Settings, 'given'>, env: Env): EffectiveSetting[] {
   const inFile = new Map(given.map((one) => [one.setting.path.join('.'), one]))
   return settingsOf(SettingsFile).map((setting) => {
-    const variable = setting.variables.find((name) => {
-      const text = env[name] ?? ''
-      return text !== '' && setting.isSaidBy(text)
-    })
-    if (variable !== undefined) return { setting, value: env[variable], source: { kind: 'environment', variable } }
     const found = inFile.get(setting.path.join('.'))
+    const variable = overruling(setting, found?.value, env)
+    if (variable !== undefined) {
+      const value = setting.fromEnv(env[variable] ?? '')
+      return { setting, value, source: { kind: 'environment', variable } }
+    }
     if (found !== undefined) return { setting, value: found.value, source: { kind: 'file', line: found.line } }
     return { setting, value: setting.fallback, source: { kind: 'default' } }
   })

@@ -7,8 +7,10 @@ export type SettingMeta = {
   fallback: unknown
   /** The variables that carry it to the services, and that win over the file. */
   variables: readonly string[]
-  /** Whether a variable that is set speaks of this setting. */
-  isSaidBy(text: string): boolean
+  /** Whether a variable that holds `text` overrules this setting, for which the file says `value`. */
+  isSaidBy(text: string, value: unknown): boolean
+  /** What such a variable comes to. */
+  fromEnv(text: string): unknown
   /** Its value as those variables say it. `dir` is the folder of the file. */
   toEnv(value: unknown, dir: string): Readonly<Record<string, string>>
   /** Why nothing reads it yet. */
@@ -26,7 +28,8 @@ type MetaGiven<T> = {
   say?: (value: T, dir: string) => string
   toEnv?: (value: T, dir: string) => Readonly<Record<string, string>>
   variables?: readonly string[]
-  isSaidBy?: (text: string) => boolean
+  isSaidBy?: (text: string, value: unknown) => boolean
+  fromEnv?: (text: string) => unknown
   unserved?: string
 }
 
@@ -34,13 +37,14 @@ type MetaGiven<T> = {
 export function setting<S extends z.ZodType>(schema: S, given: MetaGiven<z.output<S>>) {
   const { about, fallback, env, say = plainText, unserved } = given
   const carried = env === undefined ? () => ({}) : (value: z.output<S>, dir: string) => ({ [env]: say(value, dir) })
-  const { isSaidBy = () => true } = given
+  const { isSaidBy = () => true, fromEnv = (text: string) => text } = given
   const { toEnv = carried, variables = env === undefined ? [] : [env] } = given
   const meta: SettingMeta = {
     about,
     fallback,
     variables,
     isSaidBy,
+    fromEnv,
     toEnv: (value, dir) => toEnv(schema.parse(value), dir),
     ...(unserved === undefined ? {} : { unserved }),
   }

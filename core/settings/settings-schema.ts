@@ -17,10 +17,15 @@ const Globs = z.array(z.string().min(1).max(1024)).superRefine((globs, context) 
   if (globs.some((glob) => glob.includes(','))) context.addIssue('write a pattern with a comma as several patterns')
 })
 
+const secretFault = 'holds a secret: secrets are set in the environment only'
+/** In front of the host of an address, or of the first of several. */
+const login = /^[\w+.-]+:\/\/[^/?#]*@/
+const secretName = /key|token|secret|password/i
 /** Secrets come from the environment alone. */
-const withoutSecret = (text: string) => !URL.canParse(text) || new URL(text).password === ''
-const secretFault = 'holds a password: secrets are set in the environment only'
-const ServerUrl = z.url({ protocol: /^https?$/ }).refine(withoutSecret, secretFault)
+const ServerUrl = z
+  .url({ protocol: /^https?$/ })
+  .refine((text) => !login.test(text) && !secretName.test(new URL(text).search), secretFault)
+  .refine((text) => !text.includes(','), 'must be without a comma, which separates servers')
 
 const Scalar = z.union([z.string(), z.number(), z.boolean()])
 const Mapping = z.strictObject({
@@ -39,7 +44,7 @@ const discovery = section({
     fallback: [],
     env: 'REMORA_PATHS',
   }),
-  languages: setting(z.array(name), {
+  languages: setting(z.array(name.regex(/^[^,]*$/, 'must be without a comma')), {
     about: 'languages a run works on; none: all',
     fallback: [],
     env: 'REMORA_LANGUAGES',
@@ -124,7 +129,8 @@ const model = section({
     fallback: null,
     variables: ['REMORA_MODEL', 'REMORA_MODEL_URLS'],
     toEnv: (value) => (value === rehearsal ? { REMORA_MODEL_URLS: value } : { REMORA_MODEL: value }),
-    isSaidBy: (text) => text === rehearsal || !text.includes('://'),
+    isSaidBy: (text, value) => !text.includes('://') || value === rehearsal,
+    fromEnv: (text) => (text.includes('://') ? null : text),
   }),
   request: section({
     temperature: setting(z.number().min(0).max(2), {
@@ -148,11 +154,14 @@ const model = section({
 })
 
 const storage = section({
-  redis_url: setting(z.union([z.literal(''), RedisUrl]).refine(withoutSecret, secretFault), {
-    about: 'of the services; `remora up` and `run` bring their own',
-    fallback: '',
-    env: 'REMORA_REDIS_URL',
-  }),
+  redis_url: setting(
+    z.union([z.literal(''), RedisUrl]).refine((text) => !login.test(text), secretFault),
+    {
+      about: 'of the services; `remora up` and `run` bring their own',
+      fallback: '',
+      env: 'REMORA_REDIS_URL',
+    },
+  ),
   s3: section({
     endpoint: setting(z.union([z.literal(''), ServerUrl]), {
       about: 'of the services; empty: AWS',
@@ -166,7 +175,11 @@ const storage = section({
 
 const day = 86_400
 const api = section({
-  host: setting(name, { about: 'where the API listens', fallback: '127.0.0.1', env: 'REMORA_API_HOST' }),
+  host: setting(name, {
+    about: 'where the API listens; of an embedded stack always 127.0.0.1',
+    fallback: '127.0.0.1',
+    env: 'REMORA_API_HOST',
+  }),
   port: setting(z.int().min(0).max(65_535), { about: '0: any free one', fallback: 8420, env: 'REMORA_API_PORT' }),
 })
 

@@ -26,6 +26,12 @@ describe('remora run in a folder with settings', () => {
     expect(await run.exited).toBe(1)
     expect(run.err()).toMatch(/CONFIG_004 .*remora\.yaml:1: .*did you mean concurrency\?/)
     await expect(folder.read('.remora/.gitignore')).rejects.toThrow('ENOENT')
+    const doctor = programs.start(['cli/remora.mjs', 'doctor', '--json'], { env: {}, cwd: folder.path })
+    expect(await doctor.exited).toBe(1)
+    expect(JSON.parse(doctor.out())).toMatchObject({
+      ok: false,
+      findings: expect.arrayContaining([expect.objectContaining({ name: 'settings', state: 'missing' })]),
+    })
     const version = programs.start(['cli/remora.mjs', '--version'], { env: {}, cwd: folder.path })
     expect(await version.exited).toBe(0)
     await folder.remove()
