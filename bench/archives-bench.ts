@@ -11,13 +11,6 @@ import { machineText } from './parts/machine-text.ts'
  * Writes results/archives.md; with `--quick` it only prints.
  */
 const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values
-const settings: [string, Record<string, string>][] = [
-  ['as it is', {}],
-  [
-    'small',
-    { NODE_OPTIONS: '--max-semi-space-size=4', REMORA_DISCOVERY_THREADS: '1', REMORA_BLOB_CACHE_BYTES: '4000000' },
-  ],
-]
 
 function table(figures: readonly (readonly [string, ArchiveFigures])[]): string {
   const programs = [...new Set(figures.flatMap(([, { atEnd }]) => atEnd.map(({ program }) => program)))]
@@ -38,7 +31,7 @@ try {
   const figures: [string, ArchiveFigures][] = []
   for (const kind of ['tar.gz', 'zip'] satisfies ArchiveKind[]) {
     const path = await writeLargeArchive(dir, kind)
-    for (const [name, env] of settings) figures.push([`${kind}, ${name}`, await measureArchive(path, env)])
+    figures.push([kind, await measureArchive(path)])
     await rm(path)
   }
   const runs = figures.map(
@@ -50,10 +43,8 @@ try {
 ${machineText('node bench/archives-bench.ts', { redisVersion: figures[0]?.[1].redisVersion ?? 'unknown' })}
 
 One run of ten operations on an archive of ${contentsText}.
-Peak resident memory (VmHWM) of each process, the shared pages of Node's own program included (about 60 MB each). "small": discovery with
-\`${Object.entries(settings[1]?.[1] ?? {})
-    .map((pair) => pair.join('='))
-    .join(' ')}\`.
+Peak resident memory (VmHWM) of each process, the shared pages of Node's own program included (about 60 MB each).
+A worker takes what Ruff takes, compiled and at work, whatever the archive.
 
 ${table(figures)}
 

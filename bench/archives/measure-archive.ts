@@ -19,11 +19,11 @@ export type ArchiveFigures = {
 const Accepted = z.object({ run_id: z.string() })
 
 /** One run of ten operations on the archive at `path`, over services and stores that were started for it. */
-export async function measureArchive(path: string, discoveryEnv: Record<string, string>): Promise<ArchiveFigures> {
+export async function measureArchive(path: string): Promise<ArchiveFigures> {
   const programs = openPrograms()
   const stores = await startStores()
   try {
-    const { api } = await startServices(programs, stores, { discoveryEnv })
+    const { api } = await startServices(programs, stores)
     const atRest = await peakMemory()
     const archive = await openAsBlob(path)
     const form = new FormData()

@@ -2,6 +2,7 @@ import { apiEnv } from '../../services/api/config.ts'
 import { discoveryEnv } from '../../services/discovery/config.ts'
 import { workerEnv as workerVariables } from '../../services/worker/config.ts'
 import { builtinAgents } from '../run/known-agents.ts'
+import { leanMemory } from '#platform/lean-memory.ts'
 import type { LocalS3 } from '#platform/local-s3.ts'
 import type { Env } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
@@ -44,6 +45,7 @@ type WorkerEnvOptions = { modelUrls: string; model: ModelAccess; compileCache: s
  */
 export function workerEnv(stores: Env, { modelUrls, model, compileCache, environment }: WorkerEnvOptions): Env {
   return {
+    ...leanMemory,
     ...told(workerVariables, environment),
     ...stores,
     REMORA_CONFIG: 'none', // what its file says is among the settings

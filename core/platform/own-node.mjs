@@ -7,6 +7,7 @@ import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 
 const leastMajor = 24
+const leanMemory = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
 
 /**
  * Whether this Node can run our sources. When it cannot, the program `self` has been started again on one that can, and
@@ -16,11 +17,26 @@ const leastMajor = 24
  */
 export function runsOnOwnNode(self) {
   if (Number.parseInt(process.versions.node, 10) >= leastMajor) {
+    becomeLean(self)
     nodeModule.enableCompileCache?.()
     return true
   }
   runOn(ownNode(dirname(self)), self)
   return false
+}
+
+/**
+ * glibc keeps what each thread has freed for that thread alone: half of what a process holds after a large archive. Said
+ * before a process starts, this is given back, so the process is replaced by itself once. `core/platform/lean-memory.ts`
+ * says the same to children.
+ *
+ * @param {string} self
+ */
+function becomeLean(self) {
+  const isChild = process.send !== undefined // its parent has said it, and its channel would not outlive this
+  if (process.platform !== 'linux' || isChild || process.env['MALLOC_ARENA_MAX'] !== undefined) return
+  const args = [process.execPath, ...process.execArgv, self, ...process.argv.slice(2)]
+  process.execve?.(process.execPath, args, { ...process.env, ...leanMemory })
 }
 
 /**
@@ -44,7 +60,10 @@ function ownNode(folder) {
  * @param {string} self
  */
 function runOn(node, self) {
-  const child = spawn(node, [self, ...process.argv.slice(2)], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
+  const child = spawn(node, [self, ...process.argv.slice(2)], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: { ...leanMemory, ...process.env },
+  })
   child.send({ parent: process.ppid }) // see cli/interrupt.ts
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', (error) => {

@@ -11,7 +11,7 @@ const changes = [
   { file: 'core/queues/catalog.ts', from: 'z.literal(payloadVersion)', to: 'z.literal([1, payloadVersion])' },
 ] as const
 
-const parts = ['agents', 'cli', 'core', 'queries', 'services', 'package.json']
+const parts = ['agents', 'cli', 'core', 'queries', 'scripts', 'services', 'package.json']
 
 /** A second checkout beside this one, a version ahead of it. `path` ends with a slash. */
 export async function nextCheckout(): Promise<{ path: string; remove(): Promise<void> }> {

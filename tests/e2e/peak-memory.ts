@@ -19,9 +19,11 @@ export async function peakMemory(): Promise<PeakMemory[]> {
   return peaks.flat()
 }
 
-/** What a command line is of: the first of its words that names a script of ours, else the program. */
+/** What a command line is of: the service it starts, or the first of its words that names a script, or the program. */
 function programOf(line: string): string {
   const words = line.split('\0')
-  const script = words.find((word) => /\.[mc]?[jt]s$/.test(word))
+  const at = words.findIndex((word) => /\.[mc]?[jt]s$/.test(word))
+  const script = words[at]
+  if (script?.endsWith('scripts/service.mjs') === true) return words[at + 1] ?? ''
   return (script ?? words[0]?.split(' ')[0] ?? '').split('/').slice(-2).join('/')
 }

@@ -38,7 +38,7 @@ async function startNext(folder: 'discovery' | 'worker' | 'api', env: Record<str
   }
   const options = { env: { ...storeEnv(stores), ...ports[folder], ...env }, checkout: next.path }
   const service = {
-    ...programs.start([`services/${folder}/main.ts`], options),
+    ...programs.start(['scripts/service.mjs', folder], options),
     name,
     origin: `http://127.0.0.1:${port}`,
   }

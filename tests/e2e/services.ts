@@ -45,7 +45,7 @@ export async function startServices(
 ): Promise<Services> {
   const [apiPort, discoveryPort, rehearsalPort, ...workerPorts] = await freePorts(3 + workers.length)
   const start = (name: string, folder: string, port: number | undefined, env: Record<string, string>): Service => ({
-    ...programs.start([`services/${folder}/main.ts`], { env }),
+    ...programs.start(['scripts/service.mjs', folder], { env }),
     name,
     origin: `http://127.0.0.1:${port}`,
   })

@@ -1,6 +1,7 @@
 import type { NewEvent } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
 import { isEnded } from '#domain/run.ts'
+import { collectGarbage } from '#platform/collect-garbage.ts'
 import { failRun } from '#ledger/fail-run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Producer } from '#queues/producer.ts'
@@ -12,6 +13,8 @@ export type SnapshotStageDeps = SnapshotDeps & {
   producer: Pick<Producer, 'add'>
 }
 
+/** What a smaller snapshot leaves is no more than any other work. */
+const muchBytes = 32 * 1024 * 1024
 const origin = { kind: 'discovery', id: 'discovery' } as const
 
 /** Step 2 of a run: its archive becomes a snapshot, then discovery is asked for. Running it again changes nothing. */
@@ -27,6 +30,7 @@ export async function runSnapshotStage(runId: RunId, deps: SnapshotStageDeps, si
   })
   try {
     const { snapshotId, files, bytes, skipped } = await takeSnapshot(run, deps, signal)
+    if (bytes > muchBytes) collectGarbage()
     const passedOver = { skipped: skipped.length, skipped_files: firstSkipped(skipped) }
     const stored = { snapshot_id: snapshotId, files, bytes, ...passedOver }
     await deps.ledger.move(runId, {
