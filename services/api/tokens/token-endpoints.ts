@@ -6,7 +6,7 @@ const createProse = `
 The text of the token is in this answer and nowhere else: Remora keeps its SHA-256. Scopes: \`runs:read\` (look at runs and
 patches), \`runs:write\` (submit, cancel, retry), \`tokens:admin\` (make, list and revoke tokens; it can give any scope, so it
 amounts to all). No scope implies another. Without \`scopes\` the token gets \`runs:read\` and \`runs:write\`. At most 1,000
-tokens; INTAKE_003 above that.`
+tokens; INTAKE_003 above that. An \`Idempotency-Key\` whose token was revoked is INTAKE_005.`
 
 /** Tokens of the caller's project, stored as hashes. */
 export const tokenEndpoints = {

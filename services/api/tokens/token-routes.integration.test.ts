@@ -43,7 +43,7 @@ describe('a token', () => {
     expect(keys.length).toBeGreaterThan(0)
     for (const key of keys) {
       expect(key).toContain('{tokens}')
-      expect(JSON.stringify(await redis.hgetall(key))).not.toContain(token.slice(4))
+      expect(String(await redis.dump(key))).not.toContain(token.slice(4))
     }
     expect(await redis.hexists(`${server.namespace}:{tokens}:records`, sha256(token))).toBe(1)
   })
@@ -114,6 +114,19 @@ describe('a token', () => {
     })
     const stored = await Promise.all((await redis.keys(`${server.namespace}:*`)).map(async (key) => redis.dump(key)))
     expect(stored.join()).not.toContain(first.token.slice(4))
+  })
+
+  it('does not come back by its key when it was revoked', async () => {
+    const headers = { 'idempotency-key': 'token-4712' }
+    const { token, token_id: id } = await create({ name: 'leaked' }, headers)
+    expect((await api.ask(`/v1/tokens/${id}`, { method: 'DELETE' })).status).toBe(204)
+    const again = await (await post({ name: 'leaked' }, headers)).json()
+    expect(again).toMatchObject({ status: 422, error_code: 'INTAKE_005', detail: expect.stringContaining('revoked') })
+    expect((await askWith(token)).status).toBe(401)
+    expect((await list()).map(({ name }) => name)).not.toContain('leaked')
+    const [mark = ''] = await redis.keys(`*${sha256(token)}`)
+    expect(await redis.ttl(mark)).toBeGreaterThan(23 * 60 * 60)
+    expect((await create({ name: 'leaked' }, { 'idempotency-key': 'token-4713' })).token).not.toBe(token)
   })
 
   it.for([
