@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { AppError } from '#domain/error.ts'
-import type { Env } from '#platform/env.ts'
+import { givenValue, type Env } from '#platform/env.ts'
 import { findSettingsFile } from './find-settings-file.ts'
 import { readSettingsFile, type GivenSetting } from './read-settings-file.ts'
 import type { Setting } from './setting.ts'
@@ -17,8 +17,8 @@ export type Settings = {
 }
 
 /**
- * Finds and reads the settings file (`REMORA_CONFIG`, or `remora.yaml` from `cwd` upwards). An empty variable counts as
- * unset. CONFIG_001 to CONFIG_004 as `findSettingsFile` and `readSettingsFile` say.
+ * Finds and reads the settings file (`REMORA_CONFIG`, or `remora.yaml` from `cwd` upwards). An empty or blank variable
+ * counts as unset. CONFIG_001 to CONFIG_004 as `findSettingsFile` and `readSettingsFile` say.
  */
 export function loadSettings(env: Env, cwd: string): Settings {
   const path = findSettingsFile(cwd, env['REMORA_CONFIG'])
@@ -26,7 +26,7 @@ export function loadSettings(env: Env, cwd: string): Settings {
   const given = readSettingsFile(path, readText(path))
   const said: Record<string, string> = {}
   for (const { setting, value } of given) Object.assign(said, setting.toEnv(value, dirname(path)))
-  const set = Object.entries(env).filter(([, value]) => value !== undefined && value !== '')
+  const set = Object.entries(env).filter(([name]) => givenValue(env, name) !== undefined)
   return { path, given, env: { ...env, ...said, ...Object.fromEntries(set) } }
 }
 
@@ -55,8 +55,8 @@ export function effectiveSettings({ given }: Pick<Settings, 'given'>, env: Env):
   const inFile = new Map(given.map((one) => [one.setting.path.join('.'), one]))
   return settingsOf(SettingsFile).map((setting) => {
     const variable = setting.variables.find((name) => {
-      const text = env[name] ?? ''
-      return text !== '' && setting.isSaidBy(text)
+      const text = givenValue(env, name)
+      return text !== undefined && setting.isSaidBy(text)
     })
     if (variable !== undefined) return { setting, value: env[variable], source: { kind: 'environment', variable } }
     const found = inFile.get(setting.path.join('.'))
