@@ -82,7 +82,7 @@ export async function openTestApi(
   }
   const { writeLog: write } = options
   const log = openLog({ service: 'api', level: write === undefined ? 'silent' : 'debug', ...(write ? { write } : {}) })
-  const tokenStore = countedReads(openTokenStore(redis, server.namespace))
+  const tokenStore = countedReads(openTokenStore(redis, { log, namespace: server.namespace }))
   const table = openTokenTable(tokenStore)
   const unlimited = openRateLimit({ perSecond: 0, burst: 1 })
   const app = createApp({

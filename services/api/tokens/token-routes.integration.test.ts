@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { sha256 } from '#domain/hash.ts'
 import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
@@ -10,10 +11,11 @@ import { TokenCreated, TokenPage } from './token-schema.ts'
 let server: TestRedis
 let redis: Redis
 let api: TestApi
+const lines: string[] = []
 beforeAll(async () => {
   server = await testRedis()
   redis = new Redis(server.url)
-  api = await openTestApi(server, await testObjects())
+  api = await openTestApi(server, await testObjects(), { writeLog: (line) => void lines.push(line) })
 })
 afterAll(async () => {
   await redis.quit()
@@ -93,6 +95,31 @@ describe('a token', () => {
     await api.tokenStore.add(hash, { ...record, expiresAt: Date.now() - 1 })
     await until(async () => (await askWith(token)).status === 401)
     expect((await list()).find((one) => one.token_id === id)).toMatchObject({ expired: true })
+  })
+
+  it.for(['not JSON', '{"tokenId":"t1"}'])('that cannot be read locks out no other: %s', async (text) => {
+    const records = `${server.namespace}:{tokens}:records`
+    const bad = sha256(text)
+    await redis.hset(records, bad, text)
+    const { token, token_id: id } = await create({ name: 'beside a bad one' })
+    expect((await askWith(token)).status).toBe(200)
+    expect((await list()).map((one) => one.token_id)).toContain(id)
+    expect((await api.ask(`/v1/tokens/${id}`, { method: 'DELETE' })).status).toBe(204)
+    expect((await askWith(token)).status).toBe(401)
+    const told = lines.filter((line) => line.includes('passed over') && line.includes(bad.slice(0, 12)))
+    expect(told).toHaveLength(1)
+    expect(told.join()).not.toContain(bad)
+    await redis.hdel(records, bad)
+  })
+
+  it('of a newer version is good for what is known of it here', async () => {
+    const { token, token_id: id } = await create({ scopes: ['runs:read'] })
+    const records = `${server.namespace}:{tokens}:records`
+    const record: unknown = JSON.parse((await redis.hget(records, sha256(token))) ?? '')
+    const newer = { ...z.looseObject({}).parse(record), scopes: ['runs:read', 'runs:dream'], colour: 'red' }
+    await redis.hset(records, sha256(token), JSON.stringify(newer))
+    expect((await list()).find((one) => one.token_id === id)).toMatchObject({ scopes: ['runs:read'] })
+    expect((await askWith(token)).status).toBe(200)
   })
 
   it('shows when it was used, with one write for many uses', async () => {

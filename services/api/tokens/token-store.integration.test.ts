@@ -15,7 +15,7 @@ afterAll(async () => {
 })
 
 it('keeps tokens on a cluster: adds, reads, notes uses and removes them', async () => {
-  const store = openTokenStore(connection.redis)
+  const store = openTokenStore(connection.redis, { log: { warn: () => {} } })
   const record = {
     tokenId: 't0123456789abcdef',
     projectId: 'default',

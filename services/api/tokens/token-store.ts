@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
 import { orStoreError } from '#ledger/store-error.ts'
+import type { Log } from '#platform/log.ts'
 import { TokenRecord, type TokenId } from './token-record.ts'
 
 export type TokenStore = {
-  /** Every token by the SHA-256 of its text, expired ones included. */
+  /** Every token by the SHA-256 of its text, expired ones included. A record that cannot be read is left out, and logged. */
   readAll(): Promise<Map<string, TokenRecord>>
   /** False, and nothing is kept, when it was removed in the last 24 hours. Adding the same token again changes nothing. */
   add(hash: string, record: TokenRecord): Promise<boolean>
@@ -38,13 +39,25 @@ return 1`
  * The tokens in Redis, in one slot of a cluster: two hashes, `records` by hash and `uses` by id, and for a day a key for
  * each token that was removed.
  */
-export function openTokenStore(redis: Hashes, namespace = 'remora'): TokenStore {
+export function openTokenStore(
+  redis: Hashes,
+  { log, namespace = 'remora' }: { log: Pick<Log, 'warn'>; namespace?: string },
+): TokenStore {
   const records = `${namespace}:{tokens}:records`
   const uses = `${namespace}:{tokens}:uses`
   const removed = (hash: string) => `${namespace}:{tokens}:removed:${hash}`
+  const warnedOf = new Set<string>()
+  const parsed = (hash: string, text: string): [string, TokenRecord][] => {
+    const record = TokenRecord.safeParse(parseJson(text))
+    if (record.success) return [[hash, record.data]]
+    const isNew = !warnedOf.has(hash)
+    warnedOf.add(hash) // the records are read every few seconds
+    if (isNew) log.warn('a token cannot be read and is passed over', { hash: hash.slice(0, 12), key: records })
+    return []
+  }
   const readAll: TokenStore['readAll'] = async () => {
     const texts = Object.entries(await orStoreError(redis.hgetall(records)))
-    return new Map(texts.map(([hash, text]) => [hash, TokenRecord.parse(parseJson(text))]))
+    return new Map(texts.flatMap(([hash, text]) => parsed(hash, text)))
   }
   return {
     readAll,
