@@ -27,7 +27,6 @@ const defaultRecheckMs = 3_000
 
 const streamHeaders = {
   'content-type': 'text/event-stream',
-  'cache-control': 'no-cache',
   'x-accel-buffering': 'no', // nginx would hold events back
 }
 
