@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import type { AppError } from '#domain/error.ts'
 import { ErrorPolicyName } from '#domain/run.ts'
-import { CommaList, LogLevelName, Port, readEnv, storageConfig, storageEnv } from '#platform/env.ts'
+import { CommaList, givenValue, LogLevelName, Port, readEnv, storageConfig, storageEnv } from '#platform/env.ts'
 import type { Env, StorageConfig } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
 import type { Settings } from '#settings/load-settings.ts'
@@ -13,7 +13,7 @@ const text = z.string().optional()
 
 const ModelServers = z
   .string()
-  .refine((value) => value === '' || isModelServers(value), {
+  .refine(isModelServers, {
     error: 'must be "rehearsal", or http(s) URLs of model servers, such as http://host:8000/v1, separated by commas',
   })
   .optional()
@@ -32,19 +32,18 @@ export const cliEnv = {
   REMORA_MAX_FILE_BYTES: count.min(1).default(1_000_000).describe('as for discovery'),
   REMORA_API_URL: z
     .string()
-    .refine((value) => value === '' || isHttpUrl(value), {
+    .refine(isHttpUrl, {
       error: 'must be the http(s) URL of a service, such as http://localhost:8420',
     })
-    .default('')
+    .optional()
     .describe('use a running service instead of an embedded stack'),
   REMORA_TOKEN: z
     .string()
-    .regex(/^[\x21-\x7E]*$/, 'must be a token as "remora up" prints it, without spaces')
+    .regex(/^[\x21-\x7E]+$/, 'must be a token as "remora up" prints it, without spaces')
     .optional()
     .describe('secret: of that service, or for the stack that is started'),
   REMORA_DATA_DIR: z
     .string()
-    .min(1)
     .default('.remora')
     .describe("where the embedded stack keeps Redis' file, objects and its log; made if missing"),
   REMORA_LOG_LEVEL: LogLevelName.default('info').describe("of the embedded stack's log"),
@@ -101,19 +100,18 @@ export function readCliConfig(
   settings: CliConfig['settings'] = { path: undefined, given: [], own: env },
 ): CliConfig {
   const values = readEnv(cliEnv, env)
-  const redisUrl = env['REMORA_REDIS_URL'] ?? ''
   return {
-    apiUrl: given(values.REMORA_API_URL)?.replace(/\/+$/, ''),
-    token: given(values.REMORA_TOKEN),
+    apiUrl: values.REMORA_API_URL?.replace(/\/+$/, ''),
+    token: values.REMORA_TOKEN,
     dataDir: resolve(values.REMORA_DATA_DIR),
     logLevel: values.REMORA_LOG_LEVEL,
-    modelUrls: given(values.REMORA_MODEL_URLS),
-    modelName: given(values.REMORA_MODEL),
-    modelApiKey: given(values.REMORA_MODEL_API_KEY),
+    modelUrls: values.REMORA_MODEL_URLS,
+    modelName: values.REMORA_MODEL,
+    modelApiKey: values.REMORA_MODEL_API_KEY,
     mayInstallRedis: values.REMORA_REDIS_INSTALL === 'auto',
     searchPath: values.PATH,
     color: colorOf(values),
-    agentsDir: resolve(given(values.REMORA_AGENTS_DIR) ?? builtinAgents),
+    agentsDir: resolve(values.REMORA_AGENTS_DIR ?? builtinAgents),
     apiPort: values.REMORA_API_PORT,
     request: requestOf(values),
     discovery: {
@@ -123,7 +121,7 @@ export function readCliConfig(
     },
     environment: env,
     settings,
-    storage: redisUrl === '' ? undefined : storageConfig(readEnv(storageEnv, env)),
+    storage: givenValue(env, 'REMORA_REDIS_URL') === undefined ? undefined : storageConfig(readEnv(storageEnv, env)),
   }
 }
 
@@ -140,13 +138,8 @@ function requestOf(values: {
   }
 }
 
-/** An empty variable counts as unset, as in most programs. */
-function given(value: string | undefined): string | undefined {
-  return value === undefined || value === '' ? undefined : value
-}
-
 /** NO_COLOR (no-color.org) wins over everything, whatever its value. */
 function colorOf(env: { NO_COLOR?: string | undefined; FORCE_COLOR?: string | undefined; TERM?: string | undefined }) {
-  if (given(env.NO_COLOR) !== undefined || env.TERM === 'dumb') return 'never'
-  return given(env.FORCE_COLOR) === undefined || env.FORCE_COLOR === '0' ? 'terminal' : 'always'
+  if (env.NO_COLOR !== undefined || env.TERM === 'dumb') return 'never'
+  return env.FORCE_COLOR === undefined || env.FORCE_COLOR === '0' ? 'terminal' : 'always'
 }

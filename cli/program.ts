@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { z } from 'zod'
+import { packageVersion } from '#platform/package-version.ts'
 import type { CliContext } from './cli-context.ts'
 import { addAgentsCommand } from './commands/agents.ts'
 import { addCancelCommand } from './commands/cancel.ts'
@@ -21,8 +20,6 @@ import { addTokenCommand } from './commands/token.ts'
 import { addUpCommand } from './commands/up.ts'
 import { addVerifyCommand } from './commands/verify.ts'
 import { addWatchCommand } from './commands/watch.ts'
-
-const Package = z.object({ version: z.string() })
 
 /**
  * The command line of contract.md §1. Wrong usage and `--help` throw commander's CommanderError; what fails in a command
@@ -67,8 +64,4 @@ function pointToHelp(command: Command, parents: string): void {
   const name = `${parents} ${command.name()}`
   command.showHelpAfterError(`See: ${name} --help`)
   for (const inner of command.commands) pointToHelp(inner, name)
-}
-
-function packageVersion(): string {
-  return Package.parse(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))).version
 }

@@ -4,7 +4,7 @@ import { workerEnv as workerVariables } from '../../services/worker/config.ts'
 import { builtinAgents } from '../run/known-agents.ts'
 import { leanMemory } from '#platform/lean-memory.ts'
 import type { LocalS3 } from '#platform/local-s3.ts'
-import type { Env } from '#platform/env.ts'
+import { givenValue, type Env } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
 
 export type StackEnvOptions = {
@@ -78,6 +78,6 @@ const ownAffairs =
   /^(?:AWS_\w+|REMORA_(?:REDIS_URL|S3_\w+|LOG_LEVEL|TOKEN|API_HOST|API_PORT|\w+_HEALTH_PORT|WORKER_ID|DRAIN_MS|MODEL|MODEL_URLS|MODEL_API_KEY))$/
 
 function told(variables: object, environment: Env): Env {
-  const names = Object.keys(variables).filter((name) => !ownAffairs.test(name) && (environment[name] ?? '') !== '')
+  const names = Object.keys(variables).filter((name) => !ownAffairs.test(name) && givenValue(environment, name) !== undefined)
   return Object.fromEntries(names.map((name) => [name, environment[name]]))
 }

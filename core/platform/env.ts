@@ -27,28 +27,23 @@ export const JsonText = z.string().transform((text, context) => {
   return z.NEVER
 })
 
-/** A variable that counts as not set when it is empty, as deployments pass on what they do not have. */
-const GivenText = z
-  .string()
-  .transform((text) => (text === '' ? undefined : text))
-  .optional()
-
 /** What every service needs to reach Redis and the object store (contract.md §5). */
 export const storageEnv = {
   REMORA_REDIS_URL: RedisUrl.default('redis://127.0.0.1:6379').describe(
     'Redis ≥ 7 or Valkey, one server or a cluster; set `maxmemory`, `maxmemory-policy noeviction` and `appendonly yes`',
   ),
-  REMORA_S3_ENDPOINT: z
-    .union([z.literal(''), z.url()])
-    .default('')
-    .describe('an S3-compatible server; empty: AWS'),
+  REMORA_S3_ENDPOINT: z.url().optional().describe('an S3-compatible server; without it AWS'),
   REMORA_S3_BUCKET: z.string().min(3).default('remora').describe('it must exist'),
-  REMORA_S3_REGION: z.string().min(1).default('us-east-1').describe('of the bucket'),
-  AWS_ACCESS_KEY_ID: GivenText.describe('of the object store; without keys they are found as the AWS SDK finds them'),
-  AWS_SECRET_ACCESS_KEY: GivenText.describe('secret'),
-  AWS_SESSION_TOKEN: GivenText.describe(
-    'secret; belongs to temporary keys, which are not renewed: for keys that change leave all three empty',
-  ),
+  REMORA_S3_REGION: z.string().default('us-east-1').describe('of the bucket'),
+  AWS_ACCESS_KEY_ID: z
+    .string()
+    .optional()
+    .describe('of the object store; without keys they are found as the AWS SDK finds them'),
+  AWS_SECRET_ACCESS_KEY: z.string().optional().describe('secret'),
+  AWS_SESSION_TOKEN: z
+    .string()
+    .optional()
+    .describe('secret; belongs to temporary keys, which are not renewed: for keys that change leave all three empty'),
   REMORA_LOG_LEVEL: LogLevelName.default('info').describe(
     '`debug`, `info`, `warn`, `error`, `silent`; JSON lines on stderr',
   ),
@@ -72,7 +67,7 @@ export function storageConfig(env: StorageEnv): StorageConfig {
   return {
     redisUrl: env.REMORA_REDIS_URL,
     s3: {
-      endpoint: env.REMORA_S3_ENDPOINT === '' ? undefined : env.REMORA_S3_ENDPOINT,
+      endpoint: env.REMORA_S3_ENDPOINT,
       bucket: env.REMORA_S3_BUCKET,
       region: env.REMORA_S3_REGION,
       credentials: credentialsOf(env),
@@ -95,10 +90,16 @@ function credentialsOf(env: StorageEnv): StorageConfig['s3']['credentials'] {
   return { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) }
 }
 
-/** Reads the variables `shape` names. CONFIG_003 names every bad one in a single error. */
+/** A variable's value. An empty or blank one counts as unset, as deployments pass on what they do not have. */
+export function givenValue(env: Env, name: string): string | undefined {
+  const value = env[name]
+  return value?.trim() === '' ? undefined : value
+}
+
+/** Reads the variables `shape` names, as far as they are given. CONFIG_003 names every bad one in a single error. */
 export function readEnv<Shape extends z.ZodRawShape>(shape: Shape, env: Env): z.infer<z.ZodObject<Shape>> {
-  const given = Object.fromEntries(Object.keys(shape).map((name) => [name, env[name]]))
-  const parsed = z.object(shape).safeParse(given)
+  const values = Object.fromEntries(Object.keys(shape).map((name) => [name, givenValue(env, name)]))
+  const parsed = z.object(shape).safeParse(values)
   if (parsed.success) return parsed.data
   const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
   throw new AppError('CONFIG_003', `bad environment: ${faults.join('; ')}`)

@@ -38,7 +38,6 @@ describe('the address of Redis', () => {
   })
 
   it.each([
-    '',
     'http://127.0.0.1',
     'redis+cluster://',
     'redis+cluster://a:1,',

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { AppError } from '#domain/error.ts'
-import type { Env } from '#platform/env.ts'
+import { givenValue, type Env } from '#platform/env.ts'
 import { findSettingsFile } from './find-settings-file.ts'
 import { readSettingsFile, type GivenSetting } from './read-settings-file.ts'
 import type { Setting } from './setting.ts'
@@ -16,8 +16,8 @@ export type Settings = {
 }
 
 /**
- * Finds and reads the settings file (`REMORA_CONFIG`, or `remora.yaml` from `cwd` upwards). An empty variable counts as
- * unset. CONFIG_001 to CONFIG_004 as `findSettingsFile` and `readSettingsFile` say.
+ * Finds and reads the settings file (`REMORA_CONFIG`, or `remora.yaml` from `cwd` upwards). An empty or blank variable
+ * counts as unset. CONFIG_001 to CONFIG_004 as `findSettingsFile` and `readSettingsFile` say.
  */
 export function loadSettings(env: Env, cwd: string): Settings {
   const file = findSettingsFile(cwd, env['REMORA_CONFIG'])
@@ -29,14 +29,16 @@ export function loadSettings(env: Env, cwd: string): Settings {
   for (const { setting, value } of given) {
     if (overruling(setting, value, env) === undefined) Object.assign(said, setting.toEnv(value, dirname(path)))
   }
-  const set = Object.entries(env).filter(([, value]) => value !== undefined && value !== '')
+  const set = Object.entries(env).filter(([name]) => givenValue(env, name) !== undefined)
   return { path, given, env: { ...env, ...said, ...Object.fromEntries(set) } }
 }
 
 /** A file that came with the sources must not choose who is given the key of the model servers. */
 function refuseServers(path: string, given: readonly GivenSetting[], env: Env): void {
   const pool = given.find(({ setting }) => setting.path.join('.') === 'model.pool')
-  if (pool === undefined || isEmpty(env['REMORA_MODEL_API_KEY']) || !isEmpty(env['REMORA_MODEL_URLS'])) return
+  const isSafe =
+    givenValue(env, 'REMORA_MODEL_API_KEY') === undefined || givenValue(env, 'REMORA_MODEL_URLS') !== undefined
+  if (pool === undefined || isSafe) return
   const wayOn = 'name the file with --config or REMORA_CONFIG, or set REMORA_MODEL_URLS'
   throw new AppError(
     'CONFIG_003',
@@ -46,11 +48,10 @@ function refuseServers(path: string, given: readonly GivenSetting[], env: Env): 
 
 /** The variable of `env` that counts instead of what the file says. */
 function overruling(setting: Setting, value: unknown, env: Env): string | undefined {
-  return setting.variables.find((name) => !isEmpty(env[name]) && setting.isSaidBy(env[name] ?? '', value))
-}
-
-function isEmpty(value: string | undefined): boolean {
-  return value === undefined || value === ''
+  return setting.variables.find((name) => {
+    const text = givenValue(env, name)
+    return text !== undefined && setting.isSaidBy(text, value)
+  })
 }
 
 /** Every variable that a setting can be made by. */

@@ -28,7 +28,7 @@ export function configReference(): string {
     '',
     '## The environment',
     '',
-    'An empty variable counts as unset on the command line. Every bad variable is named in one error (CONFIG_003).',
+    'An empty or blank variable counts as unset. Every bad variable is named in one error (CONFIG_003).',
     '',
     ...section('Every service', storageEnv),
     ...section('api', apiEnv, storageEnv),

@@ -86,7 +86,7 @@ function appParts(
   const idempotency = openIdempotencyStore(redis, namespace)
   const memoryGate = openMemoryGate(redis, config.redisMemoryShare)
   const uploadGate = openUploadGate(config.maxUploads)
-  const store = openTokenStore(redis, namespace)
+  const store = openTokenStore(redis, { log, namespace })
   const table = openTokenTable(store)
   const auth = {
     tokens: config.tokens,

@@ -49,6 +49,8 @@ export type TestApiOptions = {
   perToken?: RateLimit
   perAddress?: RateLimit
   writeLog?: (line: string) => void
+  /** How often the token of an open stream is looked up again. */
+  recheckMs?: number
 }
 type TestStore = { objects: ObjectStore; project: string; close(): Promise<void> }
 
@@ -80,7 +82,7 @@ export async function openTestApi(
   }
   const { writeLog: write } = options
   const log = openLog({ service: 'api', level: write === undefined ? 'silent' : 'debug', ...(write ? { write } : {}) })
-  const tokenStore = countedReads(openTokenStore(redis, server.namespace))
+  const tokenStore = countedReads(openTokenStore(redis, { log, namespace: server.namespace }))
   const table = openTokenTable(tokenStore)
   const unlimited = openRateLimit({ perSecond: 0, burst: 1 })
   const app = createApp({
@@ -94,7 +96,7 @@ export async function openTestApi(
     isRedisReady: () => redis.status === 'ready',
     readyChecks: { redis: () => redis.ping(), objects: () => objects.ping() },
     intake,
-    runs: { ledger, records, log, closing: closing.signal },
+    runs: { ledger, records, log, closing: closing.signal, recheckMs: options.recheckMs ?? 3_000 },
     changes: { ledger, records },
     tokens: { store: tokenStore, table, idempotency: intake.idempotency },
   })

@@ -8,7 +8,7 @@ import type { ApiEnv } from './http/api-env.ts'
 import { bearerAuth, type AuthDeps } from './http/auth.ts'
 import { methodNotAllowedProblem, problemHandler, unknownRoute } from './http/problem.ts'
 import { refuseInput } from './http/refuse-input.ts'
-import { noStore, securityHeaders } from './http/security-headers.ts'
+import { securityHeaders } from './http/security-headers.ts'
 import { intakeRoutes, type IntakeDeps } from './intake/intake-routes.ts'
 import { steerRoutes, type SteerDeps } from './intake/steer-routes.ts'
 import { probeEndpoints } from './probe-endpoints.ts'
@@ -35,7 +35,7 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   app.use(requestId({ limitLength: 64 }), accessLog(deps.log), securityHeaders())
   app.onError(problemHandler(deps))
   app.notFound(unknownRoute)
-  app.use('/v1/*', noStore(), bearerAuth(deps.auth))
+  app.use('/v1/*', bearerAuth(deps.auth))
   app.use(methodNotAllowed({ app, onMethodNotAllowed: methodNotAllowedProblem }))
   app.openapi(probeEndpoints.live, (c) => c.json({ status: 'ok' } as const, 200))
   app.openapi(probeEndpoints.ready, async (c) => {

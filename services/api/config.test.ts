@@ -1,13 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/hash.ts'
-import { parseConfig } from './config.ts'
+import { apiEnv, parseConfig } from './config.ts'
 
 describe('parseConfig', () => {
   it('keeps the token only as a hash', () => {
     const { api } = parseConfig({ REMORA_TOKEN: 'a-token-of-some-length' })
     expect(api.tokens).toEqual([{ hash: sha256('a-token-of-some-length'), projectId: 'default' }])
     expect(api).toMatchObject({ host: '127.0.0.1', port: 8420, agentsDir: 'agents', redisMemoryShare: 0.8 })
+  })
+
+  it('takes an empty variable for one that is not set: a limit stays on', () => {
+    const empty = Object.fromEntries(Object.keys(apiEnv).map((name) => [name, '']))
+    const set = { REMORA_TOKEN: 'a-token-of-some-length' }
+    expect(parseConfig({ ...empty, ...set })).toEqual(parseConfig(set))
+    expect(parseConfig({ ...empty, ...set }).api).toMatchObject({ port: 8420, requestsPerSecond: 100 })
+    expect(faultOf(() => parseConfig(empty)).message).toContain('REMORA_TOKEN')
   })
 
   it('names every bad variable in one error', () => {

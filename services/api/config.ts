@@ -38,9 +38,9 @@ export const apiEnv = {
     .string()
     .min(16, 'at least 16 characters')
     .describe('secret: the bearer token, at least 16 characters'),
-  REMORA_API_HOST: z.string().min(1).default('127.0.0.1').describe('where it listens'),
+  REMORA_API_HOST: z.string().default('127.0.0.1').describe('where it listens'),
   REMORA_API_PORT: Port.default(8420).describe('0 takes a free port'),
-  REMORA_AGENTS_DIR: z.string().min(1).default('agents').describe('the folder whose bundles a request may name'),
+  REMORA_AGENTS_DIR: z.string().default('agents').describe('the folder whose bundles a request may name'),
   REMORA_MAX_UPLOAD_BYTES: z.coerce
     .number()
     .int()

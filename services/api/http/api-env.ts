@@ -10,5 +10,10 @@ export type Caller = { readonly projectId: string; readonly scopes: readonly Sco
  */
 export type ApiEnv = {
   Bindings: Partial<HttpBindings>
-  Variables: { caller: Caller; requestId: string }
+  Variables: {
+    caller: Caller
+    /** Whom the request's token stands for by now; nobody once it is revoked or expired. STORE_001 as when it came. */
+    callerNow: () => Promise<Caller | undefined>
+    requestId: string
+  }
 }

@@ -29,7 +29,8 @@ const wantedToken =
  */
 export function bearerAuth(deps: AuthDeps): MiddlewareHandler<ApiEnv> {
   return async (context, next) => {
-    const caller = await callerOf(context.req.header('authorization'), deps)
+    const callerNow = () => callerOf(context.req.header('authorization'), deps)
+    const caller = await callerNow()
     if (caller === undefined) {
       if (deps.perAddress.take(addressOf(context))) {
         throw new AppError('AUTH_001', wantedToken)
@@ -37,6 +38,7 @@ export function bearerAuth(deps: AuthDeps): MiddlewareHandler<ApiEnv> {
       throw new AppError('LIMIT_001', 'Too many requests without a known token from this address.')
     }
     context.set('caller', caller)
+    context.set('callerNow', callerNow)
     if (!deps.perToken.take(caller.tokenId)) {
       throw new AppError('LIMIT_001', 'Too many requests with this token: slow down.')
     }

@@ -7,6 +7,7 @@ import { until } from '#testing/until.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
 import { Problem } from './problem.ts'
 import { rawRequest } from './raw-request.fixture.ts'
+import { safeHeaders } from './security-headers.ts'
 import { serveApp, type ServedApp } from './serve-app.ts'
 
 let api: TestApi
@@ -108,7 +109,7 @@ describe('what cannot be answered', () => {
   ] as const)('is refused before it is a request: %s', async ([, bytes, status, code]) => {
     const answer = await rawRequest(served.url, bytes)
     expect(answer.status).toBe(status)
-    expect(answer.headers['content-type']).toBe('application/problem+json')
+    expect(answer.headers).toMatchObject({ ...safeHeaders, 'content-type': 'application/problem+json' })
     expect(Problem.parse(parseJson(answer.body))).toMatchObject({ status, error_code: code })
   })
 })
@@ -122,9 +123,7 @@ describe('every answer', () => {
     expect(headers.get('server')).toBeNull()
     expect(headers.get('x-powered-by')).toBeNull()
     expect(headers.get('access-control-allow-origin')).toBeNull()
-    expect(headers.get('cache-control')).toBe(
-      path.startsWith('/v1/') ? 'no-store' : path === '/docs' ? 'no-cache' : null,
-    )
+    expect(headers.get('cache-control')).toBe(path === '/docs' ? 'no-cache' : 'no-store')
   })
 
   it('opens nothing to other sites', async () => {

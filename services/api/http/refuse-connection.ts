@@ -4,6 +4,7 @@ import { AppError, type ErrorCode } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import { problemHeaders, problemOf } from './problem.ts'
+import { safeHeaders } from './security-headers.ts'
 
 export type ConnectionRefusals = {
   /** Answers what cannot become a request, or takes too long to, with a problem, and ends the connection. */
@@ -58,8 +59,8 @@ function answerProblem(response: ServerResponse, error: AppError): void {
 function closingHeaders({ status }: AppError, body: string): Record<string, string> {
   return {
     ...problemHeaders(status),
+    ...safeHeaders,
     'content-length': String(Buffer.byteLength(body)),
-    'x-content-type-options': 'nosniff',
     connection: 'close',
   }
 }

@@ -1,7 +1,9 @@
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
+import { openLog } from '#platform/log.ts'
 import { until } from '#testing/until.ts'
 import type { ApiEnv } from './api-env.ts'
+import { Problem } from './problem.ts'
 import { serveApp } from './serve-app.ts'
 
 const local = { host: '127.0.0.1', port: 0 }
@@ -32,6 +34,29 @@ describe('serveApp', () => {
     await expect(second).rejects.toMatchObject({ code: 'CONFIG_006' })
     await expect(second).rejects.toThrow(`port ${port} is taken: use --port`)
     await first.close()
+  })
+
+  it('answers and logs a fault that no route has answered, under one id', async () => {
+    const lines: string[] = []
+    const log = openLog({ service: 'api', level: 'info', write: (line) => void lines.push(line) })
+    const app = new Hono<ApiEnv>().get('/', () => {
+      throw new Error('of ours')
+    })
+    app.onError((error) => {
+      throw error
+    })
+    const served = await serveApp(app, { ...local, graceMs: 50, log })
+    const answer = await fetch(served.url)
+    const id = answer.headers.get('x-request-id')
+    const problem = Problem.parse(await answer.json())
+    expect(problem).toMatchObject({
+      status: 500,
+      error_code: 'HTTP_007',
+      detail: expect.stringContaining(`request ${id}`),
+    })
+    expect(JSON.stringify(problem)).not.toContain('of ours')
+    expect(lines.filter((line) => line.includes(`${id}`) && line.includes('of ours'))).toHaveLength(1)
+    await served.close()
   })
 
   it('cuts off what does not finish in its grace', async () => {

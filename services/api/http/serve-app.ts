@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { getRequestListener, RequestError } from '@hono/node-server'
@@ -9,6 +10,7 @@ import { openLog, type Log } from '#platform/log.ts'
 import type { ApiEnv } from './api-env.ts'
 import { problemHeaders, problemOf } from './problem.ts'
 import { refuseBrokenRequests } from './refuse-connection.ts'
+import { safeHeaders } from './security-headers.ts'
 import { watchSlowBodies } from './slow-bodies.ts'
 
 export type ServedApp = {
@@ -45,14 +47,16 @@ export type ServeOptions = {
   port: number
   graceMs: number
   limits?: Partial<ServeLimits>
-  log?: Pick<Log, 'info'>
+  log?: ServeLog
 }
+
+type ServeLog = Pick<Log, 'info' | 'error'>
 
 /** Serves `app` on a port (0: any free one). CONFIG_006 when the port is taken or may not be used. */
 export async function serveApp(app: Hono<ApiEnv>, options: ServeOptions): Promise<ServedApp> {
   const { host, port, graceMs, log = openLog({ service: 'api', level: 'silent' }) } = options
   const limits = { ...usualLimits, ...options.limits }
-  const server = openServer(app, limits)
+  const server = openServer(app, limits, log)
   const { refuse } = refuseBrokenRequests(server, log)
   const endWatch = watchSlowBodies(
     server,
@@ -73,8 +77,12 @@ export async function serveApp(app: Hono<ApiEnv>, options: ServeOptions): Promis
   }
 }
 
-function openServer(app: Hono<ApiEnv>, { maxConnections, headersMs, requestMs, idleMs }: ServeLimits): Server {
-  const answer = getRequestListener(app.fetch, { errorHandler: brokenRequest })
+function openServer(
+  app: Hono<ApiEnv>,
+  { maxConnections, headersMs, requestMs, idleMs }: ServeLimits,
+  log: ServeLog,
+): Server {
+  const answer = getRequestListener(app.fetch, { errorHandler: answerBroken(log) })
   const checkMs = Math.max(100, Math.min(headersMs / 3, 5_000))
   const timeouts = { headersTimeout: headersMs, requestTimeout: requestMs, connectionsCheckingInterval: checkMs }
   // A missing Host is answered below, with a problem.
@@ -91,11 +99,23 @@ function openServer(app: Hono<ApiEnv>, { maxConnections, headersMs, requestMs, i
   return server
 }
 
-/** What is HTTP, and yet cannot be a request: a Host or an address that is none. */
-function brokenRequest(cause: unknown): Response {
-  const detail = 'The Host or the address of the request is not valid.'
-  const error = new AppError(cause instanceof RequestError ? 'HTTP_004' : 'HTTP_007', detail, { cause })
-  return new Response(JSON.stringify(problemOf(error)), { status: error.status, headers: problemHeaders(error.status) })
+/**
+ * Answers what is HTTP, and yet cannot be a request: a Host or an address that is none. Anything else that comes here is
+ * a fault of ours that no route has answered, for the log.
+ */
+function answerBroken(log: ServeLog): (cause: unknown) => Response {
+  return (cause) => {
+    const requestId = randomUUID()
+    const error =
+      cause instanceof RequestError
+        ? new AppError('HTTP_004', 'The Host or the address of the request is not valid.', { cause })
+        : new AppError('HTTP_007', 'Unexpected error.', { cause })
+    const { status, code } = error
+    if (status < 500) log.info('request refused', { status, error_code: code, request_id: requestId })
+    else log.error('request failed', { status, error_code: code, request_id: requestId, error: cause })
+    const headers = { ...problemHeaders(status), ...safeHeaders, 'x-request-id': requestId }
+    return new Response(JSON.stringify(problemOf(error, { requestId })), { status, headers })
+  }
 }
 
 function notListening({ host, port }: { host: string; port: number }, cause: unknown): AppError {

@@ -1,4 +1,5 @@
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
+import { packageVersion } from '#platform/package-version.ts'
 import { RequestBody } from '../intake/run-request.ts'
 import { intakeEndpoints } from '../intake/intake-endpoints.ts'
 import { probeEndpoints } from '../probe-endpoints.ts'
@@ -52,7 +53,7 @@ export function apiDocument(): ApiDocument {
   }
   return app.getOpenAPI31Document({
     openapi: '3.1.0',
-    info: { title: 'Remora', version: '0.1.0', description: intro.trim() },
+    info: { title: 'Remora', version: packageVersion(), description: intro.trim() },
     tags: groups.map(({ tag }) => ({ name: tag })),
   })
 }

@@ -4,6 +4,7 @@ import { wireEvent } from '#domain/wire-event.ts'
 import type { Log } from '#platform/log.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { textStream } from '../http/text-stream.ts'
+import { whileAllowed, type WhileAllowed } from '../http/while-allowed.ts'
 import { openEventReaders } from './event-readers.ts'
 import { eventStream, type StreamOptions, type StreamQuery } from './event-stream.ts'
 import type { EventSource } from './event-tailer.ts'
@@ -18,22 +19,26 @@ export type EventRouteDeps = {
   closing: AbortSignal
   /** How long a stream may be silent. */
   heartbeatMs?: number
+  /** How often the token of an open stream is looked up again. */
+  recheckMs?: number
 }
+
+const defaultRecheckMs = 3_000
 
 const streamHeaders = {
   'content-type': 'text/event-stream',
-  'cache-control': 'no-cache',
   'x-accel-buffering': 'no', // nginx would hold events back
 }
 
 /** A run's events, as a page of JSON or, for `Accept: text/event-stream`, as a live stream. */
 export function addEventRoute(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps): void {
-  const { ledger, log, closing, heartbeatMs } = deps
+  const { ledger, log, closing, heartbeatMs, recheckMs = defaultRecheckMs } = deps
   const readers = openEventReaders(ledger)
   const streamOptions = { readers, ...(heartbeatMs === undefined ? {} : { heartbeatMs }) }
   routes.openapi(runEndpoints.events, async (c) => {
     const { after, category, limit, wait_ms: waitMs } = c.req.valid('query')
-    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
+    const { projectId } = c.get('caller')
+    const run = await findRun(c.req.valid('param').run_id, projectId, ledger)
     const signal = AbortSignal.any([c.req.raw.signal, closing])
     if (!/\btext\/event-stream\b/i.test(c.req.header('accept') ?? '')) {
       const page = await readEventPage(run, { after, category, limit, waitMs }, { source: ledger, readers }, signal)
@@ -43,20 +48,32 @@ export function addEventRoute(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps)
     // A client that connects again names the last event it has; its address still has the `after` it began with.
     const resumed = c.req.valid('header')['last-event-id'] ?? after
     await ledger.readEvents(run.runId, { after: resumed, limit: 1 }) // events that cannot be read are still a proper answer
-    const body = streamOf(run, { after: resumed, category }, { log, streamOptions, signal })
+    const isAllowed = async () => {
+      const now = await c.get('callerNow')()
+      return now?.projectId === projectId && now.scopes.includes('runs:read')
+    }
+    const access = { isAllowed, everyMs: recheckMs }
+    const body = streamOf(run, { after: resumed, category }, { log, streamOptions, access, signal })
     return c.body(body, 200, streamHeaders)
   })
+}
+
+type StreamDeps = {
+  log: Pick<Log, 'warn'>
+  streamOptions: StreamOptions
+  access: Omit<WhileAllowed, 'end'>
+  signal: AbortSignal
 }
 
 function streamOf(
   run: Run,
   query: StreamQuery,
-  { log, streamOptions, signal }: { log: Pick<Log, 'warn'>; streamOptions: StreamOptions; signal: AbortSignal },
+  { log, streamOptions, access, signal }: StreamDeps,
 ): ReadableStream<Uint8Array> {
-  const gone = new AbortController()
-  const frames = eventStream(run, query, streamOptions, AbortSignal.any([signal, gone.signal]))
-  return textStream(frames, {
-    leave: () => gone.abort(),
+  const over = new AbortController()
+  const frames = eventStream(run, query, streamOptions, AbortSignal.any([signal, over.signal]))
+  return textStream(whileAllowed(frames, { ...access, end: () => over.abort() }), {
+    leave: () => over.abort(),
     onFailure: (error) => log.warn('stream of events broken off', { run_id: run.runId, error }),
   })
 }

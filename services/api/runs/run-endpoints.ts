@@ -24,7 +24,8 @@ curl -N -H "Authorization: Bearer $REMORA_TOKEN" -H 'Accept: text/event-stream' 
 - It begins behind \`Last-Event-ID\` if that header is there, else behind \`after\`.
 - With \`category\` only these events come; the others still move the id on with the next heartbeat or event.
 - After 15 s of silence there is a comment \`: heartbeat\` with \`id:\`, the number up to which was looked.
-- Cut off without \`end\`: the service stopped, or the connection broke. Connect again with the last id (\`retry: 2000\`
+- Cut off without \`end\`: the service stopped, the connection broke, or the token was revoked or expired (the next
+  request is then 401), within 6 s. Connect again with the last id (\`retry: 2000\`
   asks an EventSource to wait 2 s): nothing is missed or sent twice.
 - It is refused before it begins: events that cannot be read are STORE_003, Redis away STORE_001. A store that goes away
   later is waited for, the stream stays open.

@@ -23,7 +23,8 @@ const keptMs = 30 * 24 * 60 * 60 * 1000
 /**
  * Makes a token and keeps its hash. Its text is in the answer and nowhere else. Under an idempotency key the same body
  * gives the same token again: its secret is derived from the asker's token and a salt that the key stands for, so that
- * neither Redis nor the asker's token alone gives it away. INTAKE_005 for another body, INTAKE_003 above 1,000 tokens.
+ * neither Redis nor the asker's token alone gives it away. INTAKE_005 for another body and for a token that has been
+ * revoked, INTAKE_003 above 1,000 tokens.
  */
 export async function createToken(
   wanted: NewToken,
@@ -45,7 +46,9 @@ export async function createToken(
   const expiresAt = expiresInS === undefined ? null : now + expiresInS * 1000
   const scopes = [...new Set(request.scopes)]
   const record = { tokenId: tokenIdOf(text), projectId, name, scopes, createdAt: now, expiresAt }
-  await deps.store.add(hash, record)
+  if (!(await deps.store.add(hash, record))) {
+    throw new AppError('INTAKE_005', 'The token of this Idempotency-Key was revoked: use another key for a new one.')
+  }
   return { text, record }
 }
 

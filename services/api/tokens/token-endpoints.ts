@@ -6,7 +6,7 @@ const createProse = `
 The text of the token is in this answer and nowhere else: Remora keeps its SHA-256. Scopes: \`runs:read\` (look at runs and
 patches), \`runs:write\` (submit, cancel, retry), \`tokens:admin\` (make, list and revoke tokens; it can give any scope, so it
 amounts to all). No scope implies another. Without \`scopes\` the token gets \`runs:read\` and \`runs:write\`. At most 1,000
-tokens; INTAKE_003 above that.`
+tokens; INTAKE_003 above that. An \`Idempotency-Key\` whose token was revoked is INTAKE_005.`
 
 /** Tokens of the caller's project, stored as hashes. */
 export const tokenEndpoints = {
@@ -42,7 +42,8 @@ export const tokenEndpoints = {
       method: 'delete',
       path: '/v1/tokens/{token_id}',
       summary: 'Revoke a token',
-      description: 'It stops working at once in the process that answers, within 2 s in every other.',
+      description:
+        'It stops working at once in the process that answers, within 2 s in every other; its open streams of events end within 6 s.',
       request: { params: TokenParams },
       responses: { 204: { description: 'revoked' } },
     },

@@ -6,12 +6,15 @@ import { Scope } from '#domain/scope.ts'
 export const TokenId = z.string().regex(/^t[0-9a-f]{16}$/)
 export type TokenId = z.infer<typeof TokenId>
 
-/** What is kept of a token, under the SHA-256 of its text, which is kept nowhere. Times are milliseconds. */
-export const TokenRecord = z.strictObject({
+/**
+ * What is kept of a token, under the SHA-256 of its text, which is kept nowhere. Times are milliseconds. What a newer
+ * version has added is passed over: its fields, and scopes that mean nothing here.
+ */
+export const TokenRecord = z.object({
   tokenId: TokenId,
   projectId: ProjectId,
   name: z.string(),
-  scopes: z.array(Scope),
+  scopes: z.array(z.string()).transform((names) => names.flatMap((name) => Scope.safeParse(name).data ?? [])),
   createdAt: z.number(),
   /** null: never. */
   expiresAt: z.number().nullable(),

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { sha256 } from '#domain/hash.ts'
 import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
@@ -10,10 +11,11 @@ import { TokenCreated, TokenPage } from './token-schema.ts'
 let server: TestRedis
 let redis: Redis
 let api: TestApi
+const lines: string[] = []
 beforeAll(async () => {
   server = await testRedis()
   redis = new Redis(server.url)
-  api = await openTestApi(server, await testObjects())
+  api = await openTestApi(server, await testObjects(), { writeLog: (line) => void lines.push(line) })
 })
 afterAll(async () => {
   await redis.quit()
@@ -43,7 +45,7 @@ describe('a token', () => {
     expect(keys.length).toBeGreaterThan(0)
     for (const key of keys) {
       expect(key).toContain('{tokens}')
-      expect(JSON.stringify(await redis.hgetall(key))).not.toContain(token.slice(4))
+      expect(await redis.dump(key)).not.toContain(token.slice(4))
     }
     expect(await redis.hexists(`${server.namespace}:{tokens}:records`, sha256(token))).toBe(1)
   })
@@ -95,6 +97,31 @@ describe('a token', () => {
     expect((await list()).find((one) => one.token_id === id)).toMatchObject({ expired: true })
   })
 
+  it.for(['not JSON', '{"tokenId":"t1"}'])('that cannot be read locks out no other: %s', async (text) => {
+    const records = `${server.namespace}:{tokens}:records`
+    const bad = sha256(text)
+    await redis.hset(records, bad, text)
+    const { token, token_id: id } = await create({ name: 'beside a bad one' })
+    expect((await askWith(token)).status).toBe(200)
+    expect((await list()).map((one) => one.token_id)).toContain(id)
+    expect((await api.ask(`/v1/tokens/${id}`, { method: 'DELETE' })).status).toBe(204)
+    expect((await askWith(token)).status).toBe(401)
+    const told = lines.filter((line) => line.includes('passed over') && line.includes(bad.slice(0, 12)))
+    expect(told).toHaveLength(1)
+    expect(told.join()).not.toContain(bad)
+    await redis.hdel(records, bad)
+  })
+
+  it('of a newer version is good for what is known of it here', async () => {
+    const { token, token_id: id } = await create({ scopes: ['runs:read'] })
+    const records = `${server.namespace}:{tokens}:records`
+    const record: unknown = JSON.parse((await redis.hget(records, sha256(token))) ?? '')
+    const newer = { ...z.looseObject({}).parse(record), scopes: ['runs:read', 'runs:dream'], colour: 'red' }
+    await redis.hset(records, sha256(token), JSON.stringify(newer))
+    expect((await list()).find((one) => one.token_id === id)).toMatchObject({ scopes: ['runs:read'] })
+    expect((await askWith(token)).status).toBe(200)
+  })
+
   it('shows when it was used, with one write for many uses', async () => {
     const { token, token_id: id } = await create()
     for (let use = 0; use < 20; use += 1) await askWith(token)
@@ -114,6 +141,19 @@ describe('a token', () => {
     })
     const stored = await Promise.all((await redis.keys(`${server.namespace}:*`)).map(async (key) => redis.dump(key)))
     expect(stored.join()).not.toContain(first.token.slice(4))
+  })
+
+  it('does not come back by its key when it was revoked', async () => {
+    const headers = { 'idempotency-key': 'token-4712' }
+    const { token, token_id: id } = await create({ name: 'leaked' }, headers)
+    expect((await api.ask(`/v1/tokens/${id}`, { method: 'DELETE' })).status).toBe(204)
+    const again = await (await post({ name: 'leaked' }, headers)).json()
+    expect(again).toMatchObject({ status: 422, error_code: 'INTAKE_005', detail: expect.stringContaining('revoked') })
+    expect((await askWith(token)).status).toBe(401)
+    expect((await list()).map(({ name }) => name)).not.toContain('leaked')
+    const [mark = ''] = await redis.keys(`*${sha256(token)}`)
+    expect(await redis.ttl(mark)).toBeGreaterThan(23 * 60 * 60)
+    expect((await create({ name: 'leaked' }, { 'idempotency-key': 'token-4713' })).token).not.toBe(token)
   })
 
   it.for([

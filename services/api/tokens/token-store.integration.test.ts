@@ -15,7 +15,7 @@ afterAll(async () => {
 })
 
 it('keeps tokens on a cluster: adds, reads, notes uses and removes them', async () => {
-  const store = openTokenStore(connection.redis)
+  const store = openTokenStore(connection.redis, { log: { warn: () => {} } })
   const record = {
     tokenId: 't0123456789abcdef',
     projectId: 'default',
@@ -24,11 +24,11 @@ it('keeps tokens on a cluster: adds, reads, notes uses and removes them', async 
     createdAt: 1,
     expiresAt: 2,
   }
-  await store.add('aa', record)
-  await store.add('aa', record)
+  expect([await store.add('aa', record), await store.add('aa', record)]).toEqual([true, true])
   await store.noteUse(record.tokenId, 1234)
   expect(await store.readAll()).toEqual(new Map([['aa', record]]))
   expect(await store.lastUses()).toEqual(new Map([[record.tokenId, 1234]]))
   await store.remove(['aa', 'never there'])
+  expect(await store.add('aa', record)).toBe(false)
   expect([await store.readAll(), await store.lastUses()]).toEqual([new Map(), new Map()])
 })
