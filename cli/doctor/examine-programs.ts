@@ -1,10 +1,10 @@
-import { join } from 'node:path'
 import { canBuild } from '#platform/build-redis.ts'
 import { findProgram } from '#platform/find-program.ts'
 import { findRedis, redisChoices, redisVersion } from '#platform/obtain-redis.ts'
 import type { Installable, Packager } from '#platform/packager.ts'
 import { lastLineOf, runProgram } from '#platform/run-program.ts'
 import type { CliConfig } from '../config.ts'
+import { programCache } from '../program-cache.ts'
 import { fine, type Finding } from './finding.ts'
 
 export type ProgramSearch = {
@@ -18,8 +18,8 @@ const leastRedis = 7
 
 /** The server of an embedded stack: found, or how it would be got. A service that runs elsewhere brings its own. */
 export async function examineRedis({ config, packager, signal }: ProgramSearch): Promise<Finding> {
-  const { searchPath, mayInstallRedis, apiUrl, dataDir } = config
-  const program = await findRedis({ searchPath, programDir: join(dataDir, 'redis-program'), signal })
+  const { searchPath, mayInstallRedis, apiUrl } = config
+  const program = await findRedis({ searchPath, programDir: programCache(config), signal })
   const needed = apiUrl === undefined
   if (program !== undefined) return judgeRedis(program, await redisVersion(program, signal), { packager, needed })
   const wanted = { name: 'redis', needed, advice: redisChoices(packager) }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -100,7 +100,7 @@ describe('a Redis for the stack', () => {
         'choose "dnf install valkey", "dnf install make gcc" (Remora then builds it), ' +
         'or "export REMORA_API_URL=http://HOST:8420" to use a service that runs elsewhere',
     )
-    expect(await readdir(dir)).not.toContain('own')
+    expect(await readdir(join(dir, 'own'))).toEqual([])
   })
 
   it('is not got when it may not be', async () => {
@@ -108,6 +108,17 @@ describe('a Redis for the stack', () => {
     const { got, said } = obtain({ mayInstall: false })
     await expect(got).rejects.toThrow(/^Redis is not installed: choose "apt-get install redis-server"/)
     expect([said, await calls()]).toEqual([[], ['']])
+  })
+
+  it('is never one of a folder that others can write', async () => {
+    await mkdir(join(dir, 'own'))
+    await chmod(join(dir, 'own'), 0o777)
+    await program('redis-server', 'echo "Redis server v=7.9.1 sha=0"')
+    await rename(join(dir, 'bin', 'redis-server'), join(dir, 'own', 'redis-server'))
+    await program('apt-get', installs('redis-check-rdb'))
+    await expect(obtain().got).rejects.toThrow(`${join(dir, 'own')} must be a folder of this user`)
+    await expect(obtain({ mayInstall: false }).got).rejects.toMatchObject({ code: 'CONFIG_006' })
+    expect(await calls()).toEqual([''])
   })
 
   it('is known anew when what was got before is gone', async () => {

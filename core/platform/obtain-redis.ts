@@ -1,15 +1,19 @@
-import { mkdir, rm, symlink } from 'node:fs/promises'
+import { rm, symlink } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { buildRedis, canBuild } from './build-redis.ts'
 import { findProgram } from './find-program.ts'
+import { isOwnFolder, makeOwnFolder } from './own-folder.ts'
 import { findPackager, installPackage, type Packager } from './packager.ts'
 import { runProgram } from './run-program.ts'
 
 export type RedisPlaces = {
   /** As PATH is written. */
   searchPath: string
-  /** A folder of ours, made when something is put there: a program that was got is found here the next time. */
+  /**
+   * A folder of the user's, made when something is put there: a program that was got is found here the next time, unless
+   * others can write the folder.
+   */
   programDir: string
   signal: AbortSignal
 }
@@ -35,7 +39,9 @@ export async function obtainRedis(wish: RedisWish): Promise<string> {
   if (found !== undefined) return found
   const packager = await findPackager(wish)
   const refusals: string[] = []
-  if (wish.mayInstall) {
+  if (wish.mayInstall && !(await makeOwnFolder(wish.programDir))) {
+    refusals.push(`${wish.programDir} must be a folder of this user that nobody else can write`)
+  } else if (wish.mayInstall) {
     for (const way of [() => install(wish, packager), () => build(wish)]) {
       const got = await way()
       if ('program' in got) return got.program
@@ -51,6 +57,7 @@ export async function findRedis({ searchPath, programDir, signal }: RedisPlaces)
     const path = await findProgram(name, searchPath)
     if (path !== undefined) return path
   }
+  if (!(await isOwnFolder(programDir))) return undefined
   const own = join(programDir, 'redis-server')
   return (await redisVersion(own, signal)) === undefined ? undefined : own
 }
@@ -93,7 +100,6 @@ async function build(wish: RedisWish): Promise<Got> {
 
 async function linked({ programDir, signal }: RedisWish, target: string): Promise<string | undefined> {
   const own = join(programDir, 'redis-server')
-  await mkdir(programDir, { recursive: true })
   await rm(own, { force: true })
   await symlink(target, own)
   return (await redisVersion(own, signal)) === undefined ? undefined : own
