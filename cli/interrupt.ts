@@ -40,9 +40,10 @@ export function onInterrupt({ limitMs = patienceMs, startedByNpx = false }: Inte
 }
 
 function whenGone(pid: number, then: () => void): void {
-  const parent = identify(pid)
+  const known = identify(pid)
   const stop = repeatEvery(lookMs, async () => {
-    if (await isAlive(await parent)) return
+    const parent = await known
+    if (parent.startedAt === '' || (await isAlive(parent))) return // what cannot be proven alive cannot be missed
     void stop()
     then()
   })
