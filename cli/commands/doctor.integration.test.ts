@@ -105,10 +105,11 @@ describe('remora doctor', () => {
     expect([never.code, never.first('redis')?.state]).toEqual([1, 'missing'])
   })
 
-  it('warns of a Redis that is too old', async () => {
-    await redis('5.0.7')
+  it('misses a Redis 7 where there is a Redis 6', async () => {
+    await redis('6.0.16')
     const { code, first } = await findings()
-    expect([code, first('redis')?.state]).toEqual([0, 'warning'])
+    expect([code, first('redis')?.state]).toEqual([1, 'missing'])
+    expect(first('redis')?.found).toMatch(/^Redis 6\.0\.16 at .* is too old, 7 or a Valkey is needed$/)
   })
 
   it('says which sandbox would be used, and why one does not work', async () => {

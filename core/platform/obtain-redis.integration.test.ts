@@ -42,12 +42,24 @@ function obtain(wish: Partial<RedisWish> = {}) {
 
 describe('a Redis for the stack', () => {
   it('is that on the PATH, or Valkey', async () => {
-    await program('valkey-server')
+    await program('valkey-server', 'echo "Valkey server v=1.0.0 sha=0"')
     await program('apt-get')
     expect(await obtain().got).toBe(join(dir, 'bin', 'valkey-server'))
-    await program('redis-server')
+    await program('redis-server', 'echo "Redis server v=7.0.15 sha=0"')
     expect(await obtain().got).toBe(join(dir, 'bin', 'redis-server'))
-    expect(await calls()).toEqual([''])
+    expect((await calls()).every((call) => call.endsWith('-server --version'))).toBe(true)
+  })
+
+  it('is not one that is too old: the next way is taken, and at last it is named', async () => {
+    await program('redis-server', 'echo "Redis server v=6.0.16 sha=0"')
+    await expect(obtain().got).rejects.toMatchObject({ code: 'CONFIG_006' })
+    await expect(obtain().got).rejects.toThrow(
+      `Redis 6.0.16 at ${join(dir, 'bin', 'redis-server')} is too old, 7 or a Valkey is needed (`,
+    )
+    await program('apt-get', installs('redis-check-rdb').replace('7.9.1', '6.0.16'))
+    await expect(obtain().got).rejects.toThrow(/what apt-get has is no server of Redis 7.*"apt-get install make gcc/)
+    await program('valkey-server', 'echo "Valkey server v=8.0.1 sha=0"')
+    expect(await obtain().got).toBe(join(dir, 'bin', 'valkey-server'))
   })
 
   it('comes from apt-get without a service, under the name its package does not give it, and is found again', async () => {
