@@ -24,6 +24,9 @@ async function program(name: string, body = '') {
 const installs = (name: string) =>
   `printf '#!/bin/sh\\necho "Redis server v=7.9.1 sha=0"\\n' > ${join(dir, 'bin', name)}; /bin/chmod 755 ${join(dir, 'bin', name)}`
 
+/** A package manager that waits for the file `go`, and notes when it is done. */
+const slowly = 'cd "${0%/bin/*}"; : > started; until test -f go; do /bin/sleep 0.05; echo working; done; : > done'
+
 const calls = async () => (await readFile(join(dir, 'calls'), 'utf8').catch(() => '')).trimEnd().split('\n')
 
 function obtain(wish: Partial<RedisWish> = {}) {
@@ -112,7 +115,7 @@ describe('a Redis for the stack', () => {
         'choose "dnf install valkey", "dnf install make gcc" (Remora then builds it), ' +
         'or "export REMORA_API_URL=http://HOST:8420" to use a service that runs elsewhere',
     )
-    expect(await readdir(join(dir, 'own'))).toEqual([])
+    expect(await readdir(join(dir, 'own'))).toEqual(['package-manager.log'])
   })
 
   it('is not got when it may not be', async () => {
@@ -141,21 +144,30 @@ describe('a Redis for the stack', () => {
     expect(await calls()).toHaveLength(2)
   })
 
-  it('is given up at once when the command is stopped, and the installer with it', async () => {
+  it('is given up at once when the command is stopped, and the package manager goes on unharmed', async () => {
     const stop = new AbortController()
-    await program('apt-get', `echo $$ > ${join(dir, 'pid')}; exec /bin/sleep 600`)
-    const { got } = obtain({ signal: stop.signal })
-    const pid = await until(async () => Number(await readFile(join(dir, 'pid'), 'utf8').catch(() => '')) || undefined)
+    await program('apt-get', slowly)
+    const { got, said } = obtain({ signal: stop.signal })
+    await until(async () => (await readdir(dir)).includes('started'))
     stop.abort(new Error('interrupted'))
     await expect(got).rejects.toThrow('interrupted')
-    await until(() => !isAlive(pid))
+    expect(said.at(-1)).toBe('apt-get is not stopped halfway: it goes on in the background')
+    await writeFile(join(dir, 'go'), '')
+    await until(async () => (await readdir(dir)).includes('done'))
+  })
+
+  it('is not looked for elsewhere while a package manager that takes too long goes on', async () => {
+    await program('apt-get', slowly)
+    await program('make', ': > built')
+    await program('cc')
+    const { got, said } = obtain({ installLimitMs: 50 })
+    await expect(got).rejects.toThrow(
+      /^apt-get takes longer than 0\.05 s and goes on in the background: wait for its end/,
+    )
+    expect(said).toHaveLength(1)
+    await until(async () => (await readdir(dir)).includes('started'))
+    await writeFile(join(dir, 'go'), '')
+    await until(async () => (await readdir(dir)).includes('done'))
+    expect(await calls()).toHaveLength(1)
   })
 })
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}

@@ -4,7 +4,7 @@ import { AppError } from '#domain/error.ts'
 import { buildRedis, canBuild } from './build-redis.ts'
 import { findProgram } from './find-program.ts'
 import { isOwnFolder, makeOwnFolder } from './own-folder.ts'
-import { findPackager, installPackage, type Packager } from './packager.ts'
+import { findPackager, installMs, installPackage, type Packager } from './packager.ts'
 import { runProgram } from './run-program.ts'
 
 export type RedisPlaces = {
@@ -26,6 +26,8 @@ export type RedisWish = RedisPlaces & {
   /** False: what is not there is not got. */
   mayInstall: boolean
   isRoot: boolean
+  /** How long a package manager is waited for; 5 minutes without it. */
+  installLimitMs?: number
   /** One line, without its newline, before each step that takes long. */
   say(line: string): void
 }
@@ -95,7 +97,7 @@ async function install(wish: RedisWish, packager: Packager | undefined, lack: st
   if (prefix !== undefined) {
     wish.say(`${lack}: getting ${kind.packages.join(' or ')} with ${kind.program} (starts no service)`)
   }
-  const refusal = await installPackage(packager, wish.signal)
+  const refusal = await installUnharmed(wish, packager)
   if (refusal !== undefined) return { refusal }
   const searchPath = [wish.searchPath, folder].join(delimiter)
   const there = await findRedis({ ...wish, searchPath })
@@ -103,6 +105,18 @@ async function install(wish: RedisWish, packager: Packager | undefined, lack: st
   return program === undefined
     ? { refusal: `what ${kind.program} has is no server of Redis ${leastRedis}` }
     : { program }
+}
+
+/** Who stops the command while the package manager works is told that it goes on. */
+async function installUnharmed({ programDir, signal, say, installLimitMs = installMs }: RedisWish, packager: Packager) {
+  const goesOn = () => say(`${packager.kind.program} is not stopped halfway: it goes on in the background`)
+  if (packager.prefix !== undefined) signal.addEventListener('abort', goesOn, { once: true })
+  try {
+    const logPath = join(programDir, 'package-manager.log')
+    return await installPackage(packager, { limitMs: installLimitMs, logPath, signal })
+  } finally {
+    signal.removeEventListener('abort', goesOn)
+  }
 }
 
 /** Debian's redis-tools calls the program redis-check-rdb; it is the server when it is called by that name. */
