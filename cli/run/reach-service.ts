@@ -105,6 +105,7 @@ function redisProgram({ workers }: StackChoice, { config, signal, io }: CliConte
     searchPath: config.searchPath,
     mayInstall: config.mayInstallRedis && workers > 0,
     isRoot: process.getuid?.() === 0,
+    env: config.settings.own,
     say: (line) => io.err(`${line}\n`),
     signal,
   })

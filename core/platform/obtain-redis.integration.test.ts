@@ -36,6 +36,7 @@ function obtain(wish: Partial<RedisWish> = {}) {
     programDir: join(dir, 'own'),
     mayInstall: true,
     isRoot: true,
+    env: {},
     say: (line) => void said.push(line),
     signal: new AbortController().signal,
     ...wish,

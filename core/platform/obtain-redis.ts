@@ -2,6 +2,7 @@ import { rm, symlink } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { buildRedis, canBuild } from './build-redis.ts'
+import type { Env } from './env.ts'
 import { findProgram } from './find-program.ts'
 import { isOwnFolder, makeOwnFolder } from './own-folder.ts'
 import { findPackager, installMs, installPackage, type Packager } from './packager.ts'
@@ -26,6 +27,8 @@ export type RedisWish = RedisPlaces & {
   /** False: what is not there is not got. */
   mayInstall: boolean
   isRoot: boolean
+  /** Of this process; a build is given the little it needs. */
+  env: Env
   /** How long a package manager is waited for; 5 minutes without it. */
   installLimitMs?: number
   /** One line, without its newline, before each step that takes long. */
@@ -128,7 +131,7 @@ async function underItsName(wish: RedisWish, searchPath: string): Promise<string
 async function build(wish: RedisWish): Promise<Got> {
   if (!(await canBuild(wish.searchPath))) return { refusal: 'a build needs make and a C compiler' }
   wish.say('building Redis from its source; this takes some minutes, once')
-  const built = await buildRedis(wish.programDir, wish.signal)
+  const built = await buildRedis(wish.programDir, wish)
   if ('refusal' in built) return built
   const program = await linked(wish, built.program)
   return program === undefined ? { refusal: 'what was built is no Redis server' } : { program }
