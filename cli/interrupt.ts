@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { after, repeatEvery } from '#platform/clock.ts'
+import { openSignalFilter } from '#platform/signal-filter.ts'
 import { identify, isAlive } from './process-identity.ts'
 
-const echoMs = 500
 const interrupted = 130
 /** An embedded stack takes about 10 s to stop at most. */
 const patienceMs = 12_000
@@ -23,11 +23,11 @@ export type InterruptOptions = {
  */
 export function onInterrupt({ limitMs = patienceMs, startedByNpx = false }: InterruptOptions = {}): AbortSignal {
   const abort = new AbortController()
-  let firstAt: number | undefined
+  const tell = openSignalFilter()
   const interrupt = () => {
-    if (firstAt !== undefined && performance.now() - firstAt > echoMs) process.exit(interrupted)
-    if (firstAt === undefined) after(limitMs, () => process.exit(interrupted))
-    firstAt ??= performance.now()
+    const told = tell()
+    if (told === 'again') process.exit(interrupted)
+    if (told === 'first') after(limitMs, () => process.exit(interrupted))
     abort.abort(new Error('interrupted'))
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
@@ -40,9 +40,10 @@ export function onInterrupt({ limitMs = patienceMs, startedByNpx = false }: Inte
 }
 
 function whenGone(pid: number, then: () => void): void {
-  const parent = identify(pid)
+  const known = identify(pid)
   const stop = repeatEvery(lookMs, async () => {
-    if (await isAlive(await parent)) return
+    const parent = await known
+    if (parent.startedAt === '' || (await isAlive(parent))) return // what cannot be proven alive cannot be missed
     void stop()
     then()
   })

@@ -1,9 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
+import { runProgram } from '#platform/run-program.ts'
 
-/** `startedAt` tells a process from a later one that was given the same id; empty where the system does not say. */
+/**
+ * `startedAt` tells a process from a later one that was given the same id, and cannot be known before it runs; empty
+ * where the system does not say: such a process is never proven alive.
+ */
 export const ProcessIdentity = z.object({ pid: z.int().positive(), startedAt: z.string() })
 export type ProcessIdentity = z.infer<typeof ProcessIdentity>
+
+const psMs = 2_000
 
 /** How the process that has `pid` now is known to other processes, also later. */
 export async function identify(pid: number): Promise<ProcessIdentity> {
@@ -13,7 +19,7 @@ export async function identify(pid: number): Promise<ProcessIdentity> {
 /** Whether that very process still runs. */
 export async function isAlive(process: ProcessIdentity): Promise<boolean> {
   if (!answersSignal(process.pid)) return false
-  return (await startTime(process.pid)) === process.startedAt
+  return process.startedAt !== '' && (await startTime(process.pid)) === process.startedAt
 }
 
 function answersSignal(pid: number): boolean {
@@ -24,8 +30,19 @@ function answersSignal(pid: number): boolean {
   }
 }
 
-/** Clock ticks since boot, field 22 of proc(5) `stat`; the name before it, in brackets, may hold spaces. */
+/**
+ * Clock ticks since boot, field 22 of proc(5) `stat` (the name before it, in brackets, may hold spaces), and which boot;
+ * elsewhere what `ps` says.
+ */
 async function startTime(pid: number): Promise<string> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+  const [stat, boot] = await Promise.all([read(`/proc/${pid}/stat`), read('/proc/sys/kernel/random/boot_id')])
+  const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+  if (boot !== '') return ticks === '' ? '' : `${ticks} of ${boot.trim()}`
+  const command = ['ps', '-o', 'lstart=', '-p', String(pid)] as const
+  const said = await runProgram(command, { limitMs: psMs, signal: new AbortController().signal })
+  return said.kind === 'ended' ? said.out.trim() : ''
+}
+
+function read(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch(() => '')
 }

@@ -1,5 +1,6 @@
-import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -34,6 +35,14 @@ async function tabAfter(line: string): Promise<string[]> {
   return stdout.split('\n').flatMap((offer) => /^\S+/.exec(offer)?.[0] ?? [])
 }
 
+/** Types `keys` into an interactive bash, and waits for its end. */
+async function pressInBash(keys: readonly string[]): Promise<void> {
+  const start = [`remora() { '${process.execPath}' '${remora}' "$@"; }`, 'source <(remora completion bash)']
+  const bash = spawn('bash', ['--norc', '--noprofile', '-i'], { cwd: dir, stdio: ['pipe', 'ignore', 'ignore'] })
+  bash.stdin.end(`${start.join('\n')}\n${keys.join('')}exit\n`)
+  await once(bash, 'close')
+}
+
 describe('completion in bash', () => {
   it.each([
     ['remora re', ['retry']],
@@ -48,7 +57,39 @@ describe('completion in bash', () => {
     expect((await tabAfter(line)).toSorted()).toEqual(offers)
   })
 
-  it.each(['bash', 'zsh', 'fish', 'powershell'])('has a script for %s that asks the command itself', async (shell) => {
+  it('runs nothing that the name of a file says', async () => {
+    const names = [
+      'a$(touch PWNED)b',
+      'a`touch PWNED`b',
+      'a;touch PWNED;',
+      'a\n:x[$(touch PWNED)]',
+      "a';touch PWNED;'",
+      '-x',
+    ]
+    for (const name of names) await writeFile(join(dir, name), '')
+    await writeFile(join(dir, 'apple'), '')
+    expect(await tabAfter('remora run a')).toEqual(['apple'])
+    expect(await tabAfter('remora run -')).not.toContain('-x')
+    const typed = [
+      'remora run a\t',
+      'remora run a$(touch PWNED)\t',
+      'remora run --out=`touch PWNED`=\t',
+      '"$(touch PWNED)\t',
+    ]
+    await pressInBash(typed.flatMap((line) => [line, '\x15']))
+    expect(await readdir(dir)).not.toContain('PWNED')
+  })
+
+  it('completes the last part of a word that bash takes apart', async () => {
+    await writeFile(join(dir, 'a:bcd'), '')
+    expect(await tabAfter('remora run a:b')).toEqual(['bcd'])
+  })
+
+  it('is not to be had for a shell whose script would evaluate names', async () => {
+    await expect(run(process.execPath, [remora, 'completion', 'powershell'])).rejects.toMatchObject({ code: 2 })
+  })
+
+  it.each(['bash', 'zsh', 'fish'])('has a script for %s that asks the command itself', async (shell) => {
     const { stdout } = await run(process.execPath, [remora, 'completion', shell])
     expect(stdout).toMatch(/remora complete '?--/)
   })

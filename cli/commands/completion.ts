@@ -2,24 +2,19 @@ import { readdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import tab from '@bomb.sh/tab/commander'
 import type { Command } from 'commander'
+import { z } from 'zod'
 import type { CliContext } from '../cli-context.ts'
 import { bundleNames } from '#bundles/bundle-names.ts'
+import { completionScripts } from './completion-scripts.ts'
 
 type Completion = ReturnType<typeof tab>
 type Words = (word: string) => Promise<string[]>
 
 const namesPath = /^<(?:file|folder)>$/
 
-/** The library's script for bash relies on the package bash-completion, which many systems lack. */
-const bashWithoutPackage = `if ! declare -F _get_comp_words_by_ref >/dev/null; then
-  _get_comp_words_by_ref() {
-    words=("\${COMP_WORDS[@]}")
-    cword=$COMP_CWORD
-    cur=\${COMP_WORDS[COMP_CWORD]}
-    prev=\${COMP_WORDS[COMP_CWORD - 1]}
-  }
-fi
-`
+/** What no shell takes for more than a name, and no command for an option. Other names are not offered. */
+const plainName = /^[\w./][\w./@+=,:-]*$/
+const Shell = z.enum(['bash', 'zsh', 'fish'])
 
 /**
  * `remora completion SHELL` prints a script for the shell, which asks the hidden `remora complete -- WORDS…` at every
@@ -32,9 +27,8 @@ export function addCompletionCommand(
   const completion = tab(program, { completionCommandName: 'completion' })
   const added = program.commands.find((command) => command.name() === 'completion')
   added?.description('print the script that completes commands, options, agents and paths in a shell')
-  added?.hook('preAction', (_, { args: [shell] }) => {
-    if (shell === 'bash') io.out(bashWithoutPackage)
-  })
+  added?.registeredArguments[0]?.choices(Shell.options)
+  added?.action((shell) => io.out(completionScripts[Shell.parse(shell)])) // instead of the library's own
   const asked = program.commands.find((command) => command.name() === 'complete')
   asked?.hook('preAction', async (_, { args }) => {
     const word = args.at(-1) ?? ''
@@ -48,7 +42,7 @@ type Offer = { word: string; agents: Words; paths: Words }
 async function offer(completion: Completion, program: Command, { word, agents, paths }: Offer): Promise<void> {
   const [names, places] = await Promise.all([agents(word), paths(word)])
   const offering = (words: readonly string[]) => (complete: (value: string, about: string) => void) =>
-    words.forEach((one) => complete(one, ''))
+    words.filter((one) => plainName.test(one)).forEach((one) => complete(one, ''))
   for (const command of program.commands) {
     const known = completion.commands.get(command.name())
     for (const option of command.options) {

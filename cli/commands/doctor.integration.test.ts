@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -43,7 +43,12 @@ async function doctor(env: Readonly<Record<string, string>> = {}, ...args: strin
     err: () => {},
     exit: (code: number) => void (said.code = code),
   }
-  const config = readCliConfig({ PATH: join(dir, 'bin'), REMORA_DATA_DIR: join(dir, 'data'), ...env })
+  const config = readCliConfig({
+    PATH: join(dir, 'bin'),
+    REMORA_DATA_DIR: join(dir, 'data'),
+    XDG_CACHE_HOME: join(dir, 'cache'),
+    ...env,
+  })
   const signal = new AbortController().signal
   const context = { io, config, signal, terminal: undefined, colored: false, cwd: dir }
   await buildProgram(context).parseAsync(['doctor', ...args], { from: 'user' })
@@ -78,6 +83,17 @@ describe('remora doctor', () => {
     )
   })
 
+  it('never runs a program that lies in the data folder', async () => {
+    await redis('7.2.4')
+    await mkdir(join(dir, 'data', 'redis-program'), { recursive: true })
+    const planted = join(dir, 'data', 'redis-program', 'redis-server')
+    await rename(join(dir, 'bin', 'redis-server'), planted)
+    await appendFile(planted, `: > ${join(dir, 'PWNED')}\n`)
+    const { code, first } = await findings()
+    expect([code, first('redis')?.state]).toEqual([1, 'missing'])
+    expect(await readdir(dir)).not.toContain('PWNED')
+  })
+
   it('says that the first run gets Redis where that needs no password, unless it may not', async () => {
     await program('apt-get', 'exit 1')
     await program('sudo', 'exit 0')
@@ -89,10 +105,11 @@ describe('remora doctor', () => {
     expect([never.code, never.first('redis')?.state]).toEqual([1, 'missing'])
   })
 
-  it('warns of a Redis that is too old', async () => {
-    await redis('5.0.7')
+  it('misses a Redis 7 where there is a Redis 6', async () => {
+    await redis('6.0.16')
     const { code, first } = await findings()
-    expect([code, first('redis')?.state]).toEqual([0, 'warning'])
+    expect([code, first('redis')?.state]).toEqual([1, 'missing'])
+    expect(first('redis')?.found).toMatch(/^Redis 6\.0\.16 at .* is too old, 7 or a Valkey is needed$/)
   })
 
   it('says which sandbox would be used, and why one does not work', async () => {

@@ -1,10 +1,10 @@
-import { join } from 'node:path'
 import { canBuild } from '#platform/build-redis.ts'
 import { findProgram } from '#platform/find-program.ts'
-import { findRedis, redisChoices, redisVersion } from '#platform/obtain-redis.ts'
+import { findRedis, redisChoices, redisLack } from '#platform/obtain-redis.ts'
 import type { Installable, Packager } from '#platform/packager.ts'
 import { lastLineOf, runProgram } from '#platform/run-program.ts'
 import type { CliConfig } from '../config.ts'
+import { programCache } from '../program-cache.ts'
 import { fine, type Finding } from './finding.ts'
 
 export type ProgramSearch = {
@@ -14,15 +14,15 @@ export type ProgramSearch = {
 }
 
 const lookMs = 3_000
-const leastRedis = 7
 
 /** The server of an embedded stack: found, or how it would be got. A service that runs elsewhere brings its own. */
 export async function examineRedis({ config, packager, signal }: ProgramSearch): Promise<Finding> {
-  const { searchPath, mayInstallRedis, apiUrl, dataDir } = config
-  const program = await findRedis({ searchPath, programDir: join(dataDir, 'redis-program'), signal })
+  const { searchPath, mayInstallRedis, apiUrl } = config
+  const { program, unfit } = await findRedis({ searchPath, programDir: programCache(config), signal })
   const needed = apiUrl === undefined
-  if (program !== undefined) return judgeRedis(program, await redisVersion(program, signal), { packager, needed })
-  const wanted = { name: 'redis', needed, advice: redisChoices(packager) }
+  if (program !== undefined) return fine('redis', `${program.version} at ${program.path}`)
+  const wanted = { name: 'redis', needed, advice: redisChoices(packager, unfit) }
+  if (unfit.length > 0) return { ...wanted, state: 'missing', found: redisLack(unfit) }
   if (mayInstallRedis && packager?.prefix !== undefined) {
     const found = `not installed: the first run gets ${packager.kind.packages.join(' or ')} with ${packager.kind.program}`
     return { ...wanted, state: 'warning', found }
@@ -31,15 +31,6 @@ export async function examineRedis({ config, packager, signal }: ProgramSearch):
     return { ...wanted, state: 'warning', found: 'not installed: the first run builds it, in some minutes' }
   }
   return { ...wanted, state: 'missing', found: 'not installed' }
-}
-
-type RedisNeed = { packager: Packager | undefined; needed: boolean }
-
-function judgeRedis(program: string, version: string | undefined, { packager, needed }: RedisNeed): Finding {
-  const found = `${version ?? 'an unknown version'} at ${program}`
-  if (version !== undefined && Number.parseInt(version, 10) >= leastRedis) return fine('redis', found)
-  const advice = `Redis 7 or Valkey is known to work: ${redisChoices(packager)}`
-  return { name: 'redis', state: 'warning', needed, found, advice }
 }
 
 /** Whether the machine can shut a program in, with what, and what would be used. */

@@ -3,6 +3,7 @@ import { AppError } from '#domain/error.ts'
 import { obtainRedis } from '#platform/obtain-redis.ts'
 import { openApiClient, type ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
+import { programCache } from '../program-cache.ts'
 import { findRunningStack } from '../stack/stack-access.ts'
 import type { Stack } from '../stack/start-stack.ts'
 import { unservedSettings } from './unserved-settings.ts'
@@ -85,7 +86,7 @@ export async function startEmbedded(choice: StackChoice & { port?: number }, con
   const { startStack } = await import('../stack/start-stack.ts')
   return startStack({
     dataDir: config.dataDir,
-    redisProgram: (programDir) => redisProgram(programDir, choice, context),
+    redisProgram: () => redisProgram(choice, context),
     workers: choice.workers,
     ...(choice.discovery === undefined ? {} : { discovery: choice.discovery }),
     port: choice.port ?? 0,
@@ -99,12 +100,13 @@ export async function startEmbedded(choice: StackChoice & { port?: number }, con
 }
 
 /** A command that only looks at former runs installs nothing: where there are any, there was a Redis. */
-function redisProgram(programDir: string, { workers }: StackChoice, { config, signal, io }: CliContext) {
+function redisProgram({ workers }: StackChoice, { config, signal, io }: CliContext) {
   return obtainRedis({
-    programDir,
+    programDir: programCache(config),
     searchPath: config.searchPath,
     mayInstall: config.mayInstallRedis && workers > 0,
     isRoot: process.getuid?.() === 0,
+    env: config.settings.own,
     say: (line) => io.err(`${line}\n`),
     signal,
   })

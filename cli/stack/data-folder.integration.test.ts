@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { execFile } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,6 +28,27 @@ describe('the data folder', () => {
     expect(await readFile(join(dir, '.remora', '.gitignore'), 'utf8')).toBe('*\n')
     await makeDataFolder(dir)
     expect(await readdir(dir)).toEqual(['.remora'])
+  })
+
+  it('is refused when it came with a repository, which starts nothing of that repository', async () => {
+    const git = (...args: string[]) => run('git', ['-C', dir, ...args])
+    await git('init', '--quiet')
+    await mkdir(join(dir, '.remora', 'redis'), { recursive: true })
+    await writeFile(join(dir, '.remora', 'redis', 'appendonly.aof'), '')
+    await makeDataFolder(join(dir, '.remora'))
+    await git('add', '--force', '.remora/redis')
+    await git('config', 'core.fsmonitor', `touch ${join(dir, 'PWNED')}; false`)
+    const made = makeDataFolder(join(dir, '.remora'))
+    await expect(made).rejects.toMatchObject({ code: 'CONFIG_003' })
+    await expect(made).rejects.toThrow(/git tracks files in .*REMORA_DATA_DIR/)
+    expect(await readdir(dir)).not.toContain('PWNED')
+  })
+
+  it('is refused when it is of another user', async (test) => {
+    if (process.getuid?.() !== 0) return test.skip('only root can give a folder away')
+    await mkdir(join(dir, '.remora'))
+    await chown(join(dir, '.remora'), 65_534, 65_534)
+    await expect(makeDataFolder(join(dir, '.remora'))).rejects.toThrow(/belongs to another user/)
   })
 
   it('is refused under a file, and where the system makes no folders', async () => {

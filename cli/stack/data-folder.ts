@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '#domain/error.ts'
+import { runProgram } from '#platform/run-program.ts'
 
 /** More than a file system keeps beside its blocks: a full disk takes an empty file. */
 const probeBytes = 1024 ** 2
@@ -9,11 +10,13 @@ const fullDisk = new Set(['ENOSPC', 'EDQUOT'])
 
 /**
  * Makes the data folder, and the folders above it that are missing; unless it holds other things than ours it hides
- * itself from git. CONFIG_003 when it cannot be made or written, or its disk is full.
+ * itself from git. CONFIG_003 when it cannot be made or written, its disk is full, or its content is not ours: it belongs
+ * to another user, or came with a repository.
  */
 export async function makeDataFolder(dataDir: string): Promise<void> {
   try {
     await makeFolder(dataDir)
+    await refuseForeign(dataDir)
     if (await isOurs(dataDir)) await writeFile(join(dataDir, '.gitignore'), '*\n')
     const probe = join(dataDir, `.probe-${randomUUID()}`)
     try {
@@ -22,7 +25,7 @@ export async function makeDataFolder(dataDir: string): Promise<void> {
       await rm(probe, { force: true })
     }
   } catch (error) {
-    throw dataNotWritable(dataDir, error)
+    throw error instanceof AppError ? error : dataNotWritable(dataDir, error)
   }
 }
 
@@ -35,6 +38,32 @@ export function dataNotWritable(path: string, cause: unknown): AppError {
     `the data cannot be kept in ${path} (${reason}): ${remedy}, or name another folder in REMORA_DATA_DIR`,
     { cause },
   )
+}
+
+const root = 0
+const gitMs = 5_000
+
+async function refuseForeign(dataDir: string): Promise<void> {
+  const elsewhere = 'or name another folder in REMORA_DATA_DIR'
+  const { uid } = await stat(dataDir)
+  if (process.getuid !== undefined && uid !== process.getuid() && uid !== root) {
+    throw new AppError('CONFIG_003', `${dataDir} belongs to another user: remove it, ${elsewhere}`)
+  }
+  if ((await readdir(dataDir)).length === 0 || !(await isTracked(dataDir))) return
+  throw new AppError(
+    'CONFIG_003',
+    `git tracks files in ${dataDir}, where only Remora may write: "git rm -r ${dataDir}" if you do not know them, ${elsewhere}`,
+  )
+}
+
+/** Without what the repository's own settings would have git start. No git, or no repository: nothing is tracked. */
+async function isTracked(dataDir: string): Promise<boolean> {
+  const quiet = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null']
+  const ended = await runProgram(['git', ...quiet, '-C', dataDir, 'ls-files', '--cached', '--', '.'], {
+    limitMs: gitMs,
+    signal: new AbortController().signal,
+  })
+  return ended.kind === 'ended' && ended.code === 0 && ended.out !== ''
 }
 
 const ownEntries = /^(?:redis|redis-program|s3|\.gitignore|stack[.-].*)$/

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -44,6 +44,20 @@ describe('the access to a running stack', () => {
     expect(await findRunningStack(dir)).toBeUndefined()
     await publishAccess(dir, { ...access, url: 'http://127.0.0.1:8421' })
     expect(await findRunningStack(dir)).toMatchObject({ url: 'http://127.0.0.1:8421' })
+  })
+
+  it('does not count as a checkout would bring it: readable by others, or of a process whose start nobody knew', async () => {
+    await publishAccess(dir, access)
+    const path = join(dir, 'stack-access.json')
+    await chmod(path, 0o644)
+    expect(await findRunningStack(dir)).toBeUndefined()
+    await chmod(path, 0o600)
+    expect(await findRunningStack(dir)).toEqual(access)
+    const left = JSON.parse(await readFile(path, 'utf8'))
+    for (const startedAt of ['', '1', left.owner.startedAt.split(' ')[0]]) {
+      await writeFile(path, JSON.stringify({ ...left, owner: { pid: process.pid, startedAt } }))
+      expect(await findRunningStack(dir)).toBeUndefined()
+    }
   })
 
   it.each(['', 'half a li', '{}'])('does not count when its file holds %j', async (text) => {

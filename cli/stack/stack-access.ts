@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
+import { readOwnFile } from './own-file.ts'
 import { identify, isAlive, ProcessIdentity } from '../process-identity.ts'
 
 const S3Access = z.object({
@@ -42,9 +43,9 @@ export async function findRunningStack(dataDir: string): Promise<StackAccess | u
   return access
 }
 
-/** Undefined for a file that is not there, not ours to read, or not written by this. */
+/** Undefined for a file that is not there, not closed to others as ours is, or not written by this. */
 async function readAccess(path: string): Promise<z.infer<typeof AccessFile> | undefined> {
-  return AccessFile.safeParse(parseJson(await readFile(path, 'utf8').catch(() => ''))).data
+  return AccessFile.safeParse(parseJson(await readOwnFile(path, { othersMayRead: false }))).data
 }
 
 function accessPath(dataDir: string): string {

@@ -1,4 +1,4 @@
-import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { link, lstat, rename, rm, writeFile } from 'node:fs/promises'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -6,6 +6,7 @@ import { AppError } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
 import { delay } from '#platform/clock.ts'
 import { makeDataFolder } from './data-folder.ts'
+import { readOwnFile } from './own-file.ts'
 import { claimDataVersion } from './data-version.ts'
 import { identify, isAlive, ProcessIdentity } from '../process-identity.ts'
 
@@ -19,6 +20,7 @@ export type StackLock = {
 }
 
 const orphanMs = 10_000
+const ownerOnly = 0o600
 
 /**
  * Takes the data folder (made if missing) for this process. CONFIG_003 when it cannot be made or written, CONFIG_006
@@ -41,6 +43,7 @@ export async function lockStack(dataDir: string): Promise<StackLock> {
 
 async function acquire(path: string, mine: LockFile, dataDir: string): Promise<void> {
   if (await created(path, mine)) return
+  if (await isOfAnotherUser(path)) throw inUse(dataDir, undefined)
   const other = await readLock(path)
   if (other !== undefined) {
     if (await isAlive(other.owner)) throw inUse(dataDir, other.owner.pid)
@@ -55,7 +58,7 @@ async function acquire(path: string, mine: LockFile, dataDir: string): Promise<v
 /** Writes the whole file beside and links it, so that a lock never exists without its content. */
 async function created(path: string, content: LockFile): Promise<boolean> {
   const temporary = `${path}.${randomUUID()}`
-  await writeFile(temporary, JSON.stringify(content))
+  await writeFile(temporary, JSON.stringify(content), { mode: ownerOnly })
   try {
     await link(temporary, path)
     return true
@@ -69,13 +72,18 @@ async function created(path: string, content: LockFile): Promise<boolean> {
 
 async function replace(path: string, content: LockFile): Promise<void> {
   const temporary = `${path}.${randomUUID()}`
-  await writeFile(temporary, JSON.stringify(content))
+  await writeFile(temporary, JSON.stringify(content), { mode: ownerOnly })
   await rename(temporary, path)
 }
 
-/** Undefined for a file that is gone or not a lock of ours. */
+async function isOfAnotherUser(path: string): Promise<boolean> {
+  const stats = await lstat(path).catch(() => undefined)
+  return stats !== undefined && process.getuid !== undefined && stats.uid !== process.getuid()
+}
+
+/** Undefined for a file that is gone, of another user, or not a lock of ours. */
 async function readLock(path: string): Promise<LockFile | undefined> {
-  return LockFile.safeParse(parseJson(await readFile(path, 'utf8').catch(() => ''))).data
+  return LockFile.safeParse(parseJson(await readOwnFile(path, { othersMayRead: true }))).data
 }
 
 async function waitForOrphans(children: readonly ProcessIdentity[], dataDir: string): Promise<void> {

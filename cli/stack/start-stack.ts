@@ -18,8 +18,8 @@ export type StackOptions = {
   dataDir: string
   /** Worker processes; 0 starts neither workers nor a model, enough to read former runs. */
   workers: number
-  /** The server program, which is looked for, or got, with `programDir` as a place of its own. */
-  redisProgram(programDir: string): Promise<string>
+  /** The full path of the server program, which is looked for, or got. */
+  redisProgram(): Promise<string>
   /** Without it nothing moves runs on; where there are workers there is discovery. */
   discovery?: boolean
   /** Of it, services are told what they read and the stack does not decide itself. */
@@ -100,7 +100,7 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
 }
 
 async function startStores({ dataDir, redisProgram }: StackOptions, lock: StackLock, releaser: Releaser) {
-  const program = await redisProgram(join(dataDir, 'redis-program'))
+  const program = await redisProgram()
   const started = await Promise.allSettled([
     startGuardedRedis({ dir: join(dataDir, 'redis'), program }),
     startLocalS3({ dir: join(dataDir, 's3') }),

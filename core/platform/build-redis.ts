@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { after } from '#platform/clock.ts'
+import type { Env } from './env.ts'
 import { findProgram } from './find-program.ts'
 
 /** A program, or in one line why there is none. */
@@ -10,8 +11,10 @@ export type BuildResult = { program: string } | { refusal: string }
 
 const entry = fileURLToPath(new URL('build-redis-main.ts', import.meta.url))
 const buildMs = 600_000
+/** All that a download and a compiler need; what is secret here is not theirs. */
+const passedOn = ['PATH', 'HOME', 'TMPDIR', 'CC', 'https_proxy', 'http_proxy', 'HTTPS_PROXY', 'HTTP_PROXY']
 /** Without it the library does not look at the certificate of what it downloads. */
-const strictly = 'npm_config_strict_ssl=true'
+const strictly = { npm_config_strict_ssl: 'true' }
 const Report = z.union([z.object({ program: z.string() }), z.object({ refusal: z.string() })])
 
 /** Whether a build can start at all: it needs make and a C compiler. */
@@ -21,11 +24,16 @@ export async function canBuild(searchPath: string): Promise<boolean> {
 }
 
 /**
- * Downloads Redis' source and builds it in `dir` (made if missing), in a process of its own; minutes. Answers at once
+ * Downloads the source of one release of Redis, proves that it is that, and builds it in `dir` (made if missing), in a process of its own; minutes. Answers at once
  * what is there from an earlier call.
  */
-export async function buildRedis(dir: string, signal: AbortSignal): Promise<BuildResult> {
-  const child = spawn('/usr/bin/env', [strictly, process.execPath, entry, dir], {
+export async function buildRedis(
+  dir: string,
+  { env, signal }: { env: Env; signal: AbortSignal },
+): Promise<BuildResult> {
+  const bare = Object.fromEntries(passedOn.map((name) => [name, env[name]]))
+  const child = spawn(process.execPath, [entry, dir], {
+    env: { ...bare, ...strictly },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     detached: true,
   })

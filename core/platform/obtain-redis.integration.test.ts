@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -24,6 +24,9 @@ async function program(name: string, body = '') {
 const installs = (name: string) =>
   `printf '#!/bin/sh\\necho "Redis server v=7.9.1 sha=0"\\n' > ${join(dir, 'bin', name)}; /bin/chmod 755 ${join(dir, 'bin', name)}`
 
+/** A package manager that waits for the file `go`, and notes when it is done. */
+const slowly = 'cd "${0%/bin/*}"; : > started; until test -f go; do /bin/sleep 0.05; echo working; done; : > done'
+
 const calls = async () => (await readFile(join(dir, 'calls'), 'utf8').catch(() => '')).trimEnd().split('\n')
 
 function obtain(wish: Partial<RedisWish> = {}) {
@@ -33,6 +36,7 @@ function obtain(wish: Partial<RedisWish> = {}) {
     programDir: join(dir, 'own'),
     mayInstall: true,
     isRoot: true,
+    env: {},
     say: (line) => void said.push(line),
     signal: new AbortController().signal,
     ...wish,
@@ -42,12 +46,24 @@ function obtain(wish: Partial<RedisWish> = {}) {
 
 describe('a Redis for the stack', () => {
   it('is that on the PATH, or Valkey', async () => {
-    await program('valkey-server')
+    await program('valkey-server', 'echo "Valkey server v=1.0.0 sha=0"')
     await program('apt-get')
     expect(await obtain().got).toBe(join(dir, 'bin', 'valkey-server'))
-    await program('redis-server')
+    await program('redis-server', 'echo "Redis server v=7.0.15 sha=0"')
     expect(await obtain().got).toBe(join(dir, 'bin', 'redis-server'))
-    expect(await calls()).toEqual([''])
+    expect((await calls()).every((call) => call.endsWith('-server --version'))).toBe(true)
+  })
+
+  it('is not one that is too old: the next way is taken, and at last it is named', async () => {
+    await program('redis-server', 'echo "Redis server v=6.0.16 sha=0"')
+    await expect(obtain().got).rejects.toMatchObject({ code: 'CONFIG_006' })
+    await expect(obtain().got).rejects.toThrow(
+      `Redis 6.0.16 at ${join(dir, 'bin', 'redis-server')} is too old, 7 or a Valkey is needed (`,
+    )
+    await program('apt-get', installs('redis-check-rdb').replace('7.9.1', '6.0.16'))
+    await expect(obtain().got).rejects.toThrow(/what apt-get has is no server of Redis 7.*"apt-get install make gcc/)
+    await program('valkey-server', 'echo "Valkey server v=8.0.1 sha=0"')
+    expect(await obtain().got).toBe(join(dir, 'bin', 'valkey-server'))
   })
 
   it('comes from apt-get without a service, under the name its package does not give it, and is found again', async () => {
@@ -100,7 +116,7 @@ describe('a Redis for the stack', () => {
         'choose "dnf install valkey", "dnf install make gcc" (Remora then builds it), ' +
         'or "export REMORA_API_URL=http://HOST:8420" to use a service that runs elsewhere',
     )
-    expect(await readdir(dir)).not.toContain('own')
+    expect(await readdir(join(dir, 'own'))).toEqual(['package-manager.log'])
   })
 
   it('is not got when it may not be', async () => {
@@ -108,6 +124,17 @@ describe('a Redis for the stack', () => {
     const { got, said } = obtain({ mayInstall: false })
     await expect(got).rejects.toThrow(/^Redis is not installed: choose "apt-get install redis-server"/)
     expect([said, await calls()]).toEqual([[], ['']])
+  })
+
+  it('is never one of a folder that others can write', async () => {
+    await mkdir(join(dir, 'own'))
+    await chmod(join(dir, 'own'), 0o777)
+    await program('redis-server', 'echo "Redis server v=7.9.1 sha=0"')
+    await rename(join(dir, 'bin', 'redis-server'), join(dir, 'own', 'redis-server'))
+    await program('apt-get', installs('redis-check-rdb'))
+    await expect(obtain().got).rejects.toThrow(`${join(dir, 'own')} must be a folder of this user`)
+    await expect(obtain({ mayInstall: false }).got).rejects.toMatchObject({ code: 'CONFIG_006' })
+    expect(await calls()).toEqual([''])
   })
 
   it('is known anew when what was got before is gone', async () => {
@@ -118,21 +145,30 @@ describe('a Redis for the stack', () => {
     expect(await calls()).toHaveLength(2)
   })
 
-  it('is given up at once when the command is stopped, and the installer with it', async () => {
+  it('is given up at once when the command is stopped, and the package manager goes on unharmed', async () => {
     const stop = new AbortController()
-    await program('apt-get', `echo $$ > ${join(dir, 'pid')}; exec /bin/sleep 600`)
-    const { got } = obtain({ signal: stop.signal })
-    const pid = await until(async () => Number(await readFile(join(dir, 'pid'), 'utf8').catch(() => '')) || undefined)
+    await program('apt-get', slowly)
+    const { got, said } = obtain({ signal: stop.signal })
+    await until(async () => (await readdir(dir)).includes('started'))
     stop.abort(new Error('interrupted'))
     await expect(got).rejects.toThrow('interrupted')
-    await until(() => !isAlive(pid))
+    expect(said.at(-1)).toBe('apt-get is not stopped halfway: it goes on in the background')
+    await writeFile(join(dir, 'go'), '')
+    await until(async () => (await readdir(dir)).includes('done'))
+  })
+
+  it('is not looked for elsewhere while a package manager that takes too long goes on', async () => {
+    await program('apt-get', slowly)
+    await program('make', ': > built')
+    await program('cc')
+    const { got, said } = obtain({ installLimitMs: 50 })
+    await expect(got).rejects.toThrow(
+      /^apt-get takes longer than 0\.05 s and goes on in the background: wait for its end/,
+    )
+    expect(said).toHaveLength(1)
+    await until(async () => (await readdir(dir)).includes('started'))
+    await writeFile(join(dir, 'go'), '')
+    await until(async () => (await readdir(dir)).includes('done'))
+    expect(await calls()).toHaveLength(1)
   })
 })
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}

@@ -1,6 +1,8 @@
 import { basename, dirname } from 'node:path'
+import { AppError } from '#domain/error.ts'
 import { findProgram } from './find-program.ts'
 import { lastLineOf, runProgram, type ProgramEnd } from './run-program.ts'
+import { runUnharmed } from './run-unharmed.ts'
 
 type Command = readonly [string, ...string[]]
 
@@ -94,7 +96,7 @@ export type Packager = {
 export type InstallOptions = { searchPath: string; isRoot: boolean; signal: AbortSignal }
 
 const sudoMs = 5_000
-const installMs = 300_000
+export const installMs = 300_000
 
 /** The package manager of this system, if it is one of those we know, and whether it works without a password. */
 export async function findPackager(options: InstallOptions): Promise<Packager | undefined> {
@@ -118,27 +120,40 @@ async function prefixFor({ root }: PackagerKind, options: InstallOptions): Promi
   return asked.kind === 'ended' && asked.code === 0 ? [sudo, '-n'] : undefined
 }
 
-/** Installs the first package that is to be had; answers undefined, or why none was. */
-export async function installPackage(packager: Packager, signal: AbortSignal): Promise<string | undefined> {
+/** `logPath`: what the package manager says. */
+export type Installing = { limitMs: number; logPath: string; signal: AbortSignal }
+
+/**
+ * Installs the first package that is to be had; answers undefined, or why none was. The package manager is never
+ * stopped, which would leave the system's packages half done: CONFIG_006 when it is not done in `limitMs`, and goes on.
+ */
+export async function installPackage(packager: Packager, installing: Installing): Promise<string | undefined> {
   const { kind, prefix } = packager
   if (prefix === undefined) return `${kind.program} ${kind.root === 'refused' ? 'refuses root' : 'needs a password'}`
-  const first = await tryPackages(packager, prefix, signal)
+  const first = await tryPackages(packager, prefix, installing)
   if (first === undefined || kind.refresh === undefined) return first
-  await runProgram(commandOf(packager, prefix, kind.refresh), { limitMs: installMs, signal })
-  return tryPackages(packager, prefix, signal)
+  await manage(packager, commandOf(packager, prefix, kind.refresh), installing)
+  return tryPackages(packager, prefix, installing)
 }
 
-async function tryPackages(packager: Packager, prefix: readonly string[], signal: AbortSignal) {
+async function tryPackages(packager: Packager, prefix: readonly string[], installing: Installing) {
   let why = ''
   for (const name of packager.kind.packages) {
-    const end = await runProgram(commandOf(packager, prefix, packager.kind.install(name)), {
-      limitMs: installMs,
-      signal,
-    })
+    const end = await manage(packager, commandOf(packager, prefix, packager.kind.install(name)), installing)
     if (end.kind === 'ended' && end.code === 0) return undefined
     why = `${basename(packager.path)} did not get it: ${reasonOf(end)}`
   }
   return why
+}
+
+async function manage({ kind }: Packager, command: Command, installing: Installing): Promise<ProgramEnd> {
+  const end = await runUnharmed(command, installing)
+  if (end.kind !== 'late') return end
+  const { limitMs, logPath } = installing
+  throw new AppError(
+    'CONFIG_006',
+    `${kind.program} takes longer than ${limitMs / 1_000} s and goes on in the background: wait for its end, then try again (it writes to ${logPath})`,
+  )
 }
 
 function commandOf(packager: Packager, prefix: readonly string[], args: readonly string[]): Command {
@@ -149,6 +164,6 @@ function commandOf(packager: Packager, prefix: readonly string[], args: readonly
 
 function reasonOf(end: ProgramEnd): string {
   if (end.kind === 'absent') return end.reason
-  if (end.kind === 'late') return `it took longer than ${installMs / 60_000} minutes`
+  if (end.kind === 'late') return 'it goes on'
   return lastLineOf(end.err) || lastLineOf(end.out) || `exit code ${end.code}`
 }

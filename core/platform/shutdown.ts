@@ -1,4 +1,5 @@
 import { after } from '#platform/clock.ts'
+import { openSignalFilter } from './signal-filter.ts'
 
 type Closing = { name: string; close: () => Promise<void> }
 
@@ -22,13 +23,14 @@ export function openReleaser(): { add(name: string, close: () => Promise<void>):
 
 /**
  * Runs `close` on the first SIGTERM or SIGINT and exits 0; a close that fails or takes longer than `limitMs` exits 1.
- * A second signal exits at once with 130.
+ * A second signal, that is no echo of the first, exits at once with 130.
  */
 export function exitOnSignal(close: () => Promise<void>, limitMs = 30_000): void {
-  let closing = false
+  const tell = openSignalFilter()
   const stop = () => {
-    if (closing) process.exit(130)
-    closing = true
+    const told = tell()
+    if (told === 'again') process.exit(130)
+    if (told === 'echo') return
     after(limitMs, () => process.exit(1))
     close().then(
       () => process.exit(0),
