@@ -78,6 +78,8 @@ const ownAffairs =
   /^(?:AWS_\w+|REMORA_(?:REDIS_URL|S3_\w+|LOG_LEVEL|TOKEN|API_HOST|API_PORT|\w+_HEALTH_PORT|WORKER_ID|DRAIN_MS|MODEL|MODEL_URLS|MODEL_API_KEY))$/
 
 function told(variables: object, environment: Env): Env {
-  const names = Object.keys(variables).filter((name) => !ownAffairs.test(name) && givenValue(environment, name) !== undefined)
+  const names = Object.keys(variables).filter(
+    (name) => !ownAffairs.test(name) && givenValue(environment, name) !== undefined,
+  )
   return Object.fromEntries(names.map((name) => [name, environment[name]]))
 }

@@ -79,6 +79,7 @@ const cliExceptions: readonly { from: RegExp; to: RegExp; why: string }[] = [
 ]
 
 const environmentReaders = [
+  /^core\/platform\/own-node\.mjs$/, // starts the same program again, and hands its environment on
   /^(?:services\/[a-z-]+|cli)\/main\.ts$/,
   /^(?:core\/testing|tests|bench|scripts)\//,
   /\.test\.ts$/,
