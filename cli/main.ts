@@ -1,4 +1,4 @@
-import '#platform/young-heap.ts'
+import '#platform/lean-v8.ts'
 import { CommanderError } from 'commander'
 import { asAppError } from '#domain/error.ts'
 import type { CommandIo } from './command-io.ts'

@@ -18,7 +18,7 @@ export type ArchiveFigures = {
 
 const Accepted = z.object({ run_id: z.string() })
 
-/** One run of ten operations on the archive at `path`, over services and stores that were started for it. */
+/** One run of a hundred operations on the archive at `path`, over services and stores that were started for it. */
 export async function measureArchive(path: string): Promise<ArchiveFigures> {
   const programs = openPrograms()
   const stores = await startStores()
@@ -27,7 +27,7 @@ export async function measureArchive(path: string): Promise<ArchiveFigures> {
     const atRest = await peakMemory()
     const archive = await openAsBlob(path)
     const form = new FormData()
-    form.set('request', JSON.stringify({ agents: ['lint'], limits: { operations: 10 } }))
+    form.set('request', JSON.stringify({ agents: ['lint'], limits: { operations: 100 } }))
     form.set('archive', archive, 'archive')
     const startedAt = performance.now()
     const answer = await api.ask('/v1/runs', { method: 'POST', body: form })

@@ -1,4 +1,4 @@
-import '#platform/young-heap.ts'
+import '#platform/lean-v8.ts'
 import { openLog } from '#platform/log.ts'
 import { runService } from '#platform/run-service.ts'
 import { loadSettings } from '#settings/load-settings.ts'

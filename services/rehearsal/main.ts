@@ -1,4 +1,4 @@
-import '#platform/young-heap.ts'
+import '#platform/lean-v8.ts'
 import { runService } from '#platform/run-service.ts'
 import { exitOnSignal, stopWithParent } from '#platform/shutdown.ts'
 import { parseConfig } from './config.ts'

@@ -23,7 +23,7 @@ export type RuffLink = {
 const startLimitMs = 30_000
 
 /** Ruff's reports are JavaScript objects: a text with so many faults that they need more is one it cannot lint. */
-const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 }
+const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 }
 
 type Thread = {
   worker: Worker
