@@ -64,7 +64,7 @@ const misuses: Mistake[] = [
   { args: ['runs', '--limit', '1000'], says: /It must be at most 100/ },
   { args: ['check', '--format', 'yaml'], says: /Allowed choices are text, json/ },
   { args: ['completion'], says: /missing required argument 'shell'/ },
-  { args: ['completion', 'tcsh'], says: /Allowed choices are zsh, bash, fish, powershell/ },
+  { args: ['completion', 'tcsh'], says: /Allowed choices are bash, zsh, fish/ },
   { args: ['discover', '--workers', 'all'], says: /It must be a whole number from 0 to 999/ },
 ]
 
