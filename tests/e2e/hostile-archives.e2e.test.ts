@@ -49,7 +49,9 @@ describe('hostile archives, sent to the services', () => {
   beforeAll(async () => {
     const scratch = (open.scratch = await mkdtemp(join(tmpdir(), 'remora-scratch-')))
     const stores = (open.stores = await startStores())
-    services = await startServices(programs, stores, { discoveryEnv: { TMPDIR: scratch } })
+    services = await startServices(programs, stores, {
+      discoveryEnv: { NODE_DISABLE_COMPILE_CACHE: '1', TMPDIR: scratch },
+    })
   })
   afterAll(async () => {
     await programs.end()
