@@ -21,4 +21,4 @@ for (const name of chosen) {
   const { status } = spawnSync(process.execPath, [entry, ...(quick ? ['--quick'] : [])], { stdio: 'inherit' })
   if (status !== 0) process.exitCode = 1
 }
-if (!quick) await writeFile(new URL('RESULTS.md', import.meta.url), await assembleResults(benches))
+if (!quick) await writeFile(new URL('RESULTS.md', import.meta.url), await assembleResults([...benches, 'bare-machine']))
