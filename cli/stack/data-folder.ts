@@ -66,7 +66,7 @@ async function isTracked(dataDir: string): Promise<boolean> {
   return ended.kind === 'ended' && ended.code === 0 && ended.out !== ''
 }
 
-const ownEntries = /^(?:redis|redis-program|s3|\.gitignore|stack[.-].*)$/
+const ownEntries = /^(?:redis|s3|\.gitignore|stack[.-].*)$/
 
 async function isOurs(dataDir: string): Promise<boolean> {
   return (await readdir(dataDir)).every((name) => ownEntries.test(name))

@@ -8,8 +8,7 @@ export function apiMarkdown({ intro, groups, schemas }: Reference): string {
     ...(note === '' ? [] : [note]),
     rows.length === 0 ? text : table(['field', 'is', ''], rows.map(cells)),
   ])
-  const made =
-    'Made from the routes of `services/api` by `node scripts/write-reference.ts api`; a running service has the'
+  const made = 'Made from the routes of `services/api` by `node scripts/write-reference.ts`; a running service has the'
   const where = 'same at `/docs`, and as OpenAPI 3.1 at `/openapi.json`.'
   return `${['# HTTP API', `${made}\n${where}`, intro, ...sections, '## Shapes', ...shown].join('\n\n')}\n`
 }
