@@ -1,7 +1,8 @@
-import { chmod, chown, mkdir, symlink, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, symlink, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { giveAway } from '#testing/give-away.ts'
 import { effectiveSettings, loadSettings } from './load-settings.ts'
 
 let dir = ''
@@ -100,9 +101,10 @@ describe('settings', () => {
     expect(model).toMatchObject({ value: 'gemma', source: { variable: 'REMORA_MODEL' } })
   })
 
-  it.runIf(process.getuid?.() === 0)('of another user count only when they are named', async () => {
+  it('of another user count only when they are named', async (test) => {
     const path = await write('api: { port: 1 }\n')
-    await chown(path, 12_345, 12_345)
+    const refused = await giveAway(path)
+    if (refused !== undefined) return test.skip(refused)
     const reached = () => loadSettings({}, inside)
     expect(reached).toThrow(expect.objectContaining({ code: 'CONFIG_003' }))
     expect(loadSettings({ REMORA_CONFIG: path }, inside).env).toMatchObject({ REMORA_API_PORT: '1' })
