@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { extname } from 'node:path/posix'
+import { basename, extname } from 'node:path/posix'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 
@@ -10,23 +10,58 @@ type Grammar = {
   wasm: string
   /** File endings, lower case. A file with an ending of no grammar still gives a file node. */
   endings: readonly string[]
+  /** Whole file names, as they are written, for files without an ending. */
+  names?: readonly string[]
 }
 
 /** One row is all the code a new language needs; the rest is its query pack. */
 const grammars: Readonly<Record<string, Grammar>> = {
   // No `.pym`: a tool script is written in less than Python and run by the sandbox alone.
   python: { wasm: 'tree-sitter-python/tree-sitter-python.wasm', endings: ['.py', '.pyi'] },
+  typescript: { wasm: 'tree-sitter-typescript/tree-sitter-typescript.wasm', endings: ['.ts', '.mts', '.cts'] },
+  tsx: { wasm: 'tree-sitter-typescript/tree-sitter-tsx.wasm', endings: ['.tsx'] },
+  javascript: { wasm: 'tree-sitter-javascript/tree-sitter-javascript.wasm', endings: ['.js', '.mjs', '.cjs', '.jsx'] },
+  go: { wasm: 'tree-sitter-go/tree-sitter-go.wasm', endings: ['.go'] },
+  rust: { wasm: 'tree-sitter-rust/tree-sitter-rust.wasm', endings: ['.rs'] },
+  java: { wasm: 'tree-sitter-java/tree-sitter-java.wasm', endings: ['.java'] },
+  ruby: {
+    wasm: 'tree-sitter-ruby/tree-sitter-ruby.wasm',
+    endings: ['.rb', '.rake', '.gemspec'],
+    names: ['Rakefile', 'Gemfile'],
+  },
+  c: { wasm: 'tree-sitter-c/tree-sitter-c.wasm', endings: ['.c', '.h'] },
+  cpp: {
+    wasm: 'tree-sitter-cpp/tree-sitter-cpp.wasm',
+    endings: ['.cc', '.cpp', '.cxx', '.hh', '.hpp', '.hxx', '.h++', '.c++', '.ipp', '.inl'],
+  },
+  c_sharp: { wasm: 'tree-sitter-c-sharp/tree-sitter-c_sharp.wasm', endings: ['.cs', '.csx'] },
+  php: { wasm: 'tree-sitter-php/tree-sitter-php.wasm', endings: ['.php', '.phtml'] },
+  bash: { wasm: 'tree-sitter-bash/tree-sitter-bash.wasm', endings: ['.sh', '.bash', '.bats', '.ksh'] },
+  markdown: {
+    // Its own package ships no wasm.
+    wasm: '@cursorless/tree-sitter-wasms/out/tree-sitter-markdown.wasm',
+    endings: ['.md', '.markdown', '.mdown'],
+  },
+  toml: { wasm: '@tree-sitter-grammars/tree-sitter-toml/tree-sitter-toml.wasm', endings: ['.toml'] },
+  yaml: { wasm: '@tree-sitter-grammars/tree-sitter-yaml/tree-sitter-yaml.wasm', endings: ['.yaml', '.yml'] },
+  json: { wasm: 'tree-sitter-json/tree-sitter-json.wasm', endings: ['.json', '.jsonc', '.webmanifest'] },
+  html: { wasm: 'tree-sitter-html/tree-sitter-html.wasm', endings: ['.html', '.htm', '.xhtml'] },
+  css: { wasm: 'tree-sitter-css/tree-sitter-css.wasm', endings: ['.css'] },
 }
 
 const languageByEnding: ReadonlyMap<string, string> = new Map(
   Object.entries(grammars).flatMap(([language, { endings }]) => endings.map((ending) => [ending, language] as const)),
 )
 
+const languageByName: ReadonlyMap<string, string> = new Map(
+  Object.entries(grammars).flatMap(([language, { names = [] }]) => names.map((name) => [name, language] as const)),
+)
+
 export const languages: readonly string[] = Object.keys(grammars)
 
-/** The language of a path by its ending, or undefined. */
+/** The language of a path by its name or its ending, or undefined. */
 export function languageOf(path: string): string | undefined {
-  return languageByEnding.get(extname(path).toLowerCase())
+  return languageByName.get(basename(path)) ?? languageByEnding.get(extname(path).toLowerCase())
 }
 
 /** Absolute path of the grammar's wasm file. DISC_003 for a language that has none. */

@@ -1,7 +1,6 @@
 import { CaptureQuantifier, type Language, type Query } from 'web-tree-sitter'
-import { NodeKind } from '#domain/code-node.ts'
 import type { ErrorCode } from '#domain/error.ts'
-import { insidePrefix, insideRules, lineAt, type QueryFile, tryCompile } from './compile-query.ts'
+import { isPatternRule, lineAt, patternRules, type QueryFile, tryCompile } from './compile-query.ts'
 
 export type PackFault = {
   code: ErrorCode
@@ -23,8 +22,8 @@ export type PackFault = {
 
 const code = 'DISC_002' as const
 
-/** `@<kind>.def` and `@<kind>.name`; names with a leading underscore serve predicates and make no node. */
-const captureName = /^(?:[a-z][a-z0-9_]*\.(?:def|name)|_[a-z0-9_.]*)$/
+/** The parts of a definition, `@<kind>.def` …; names with a leading underscore serve predicates and make no node. */
+const captureName = /^(?:[a-z][a-z0-9_]*\.(?:def|name|name_end|owner)|_[a-z0-9_.]*)$/
 
 /** Everything wrong with one `.scm` file. Lines are those of the pattern at fault, or of the compiler's complaint. */
 export function checkQueryFile(language: Language, file: QueryFile): PackFault[] {
@@ -52,7 +51,11 @@ function checkPattern(query: Query, pattern: number, file: QueryFile): PackFault
       if (many) return [{ ...at, fault: 'duplicate_capture', message: `@${name} can be captured more than once` }]
       return []
     }),
-    ...missingCaptures(captures.map((capture) => capture.name)).map((message): PackFault => ({
+    ...missingCaptures(
+      query,
+      pattern,
+      captures.map((capture) => capture.name),
+    ).map((message): PackFault => ({
       ...at,
       fault: 'missing_capture',
       message,
@@ -74,28 +77,26 @@ function capturesOf(query: Query, pattern: number): { name: string; many: boolea
   })
 }
 
-/** A pattern makes one node: exactly one `.def`, and the `.name` of the same kind. */
-function missingCaptures(names: readonly string[]): string[] {
+/** A pattern makes one node: exactly one `.def`, and of the same kind a `.name` or the rule that names it. */
+function missingCaptures(query: Query, pattern: number, names: readonly string[]): string[] {
   const kinds = names.flatMap((name) => (name.endsWith('.def') ? [name.slice(0, -'.def'.length)] : []))
   const [kind] = kinds
   if (kind === undefined) return ['the pattern has no @<kind>.def']
   if (kinds.length > 1) return [`the pattern has more than one definition: ${kinds.join(', ')}`]
-  return names.includes(`${kind}.name`) ? [] : [`the pattern has @${kind}.def but no @${kind}.name`]
+  const strange = names.find((name) => !name.startsWith('_') && !name.startsWith(`${kind}.`))
+  if (strange !== undefined) return [`@${strange} is of another kind than @${kind}.def`]
+  const { name } = patternRules(query.setProperties[pattern] ?? {})
+  if (names.includes(`${kind}.name`) || name !== undefined) return []
+  return [`the pattern has @${kind}.def but no @${kind}.name, and no (#set! name "…")`]
 }
 
 function unsupportedPredicates(query: Query, pattern: number): string[] {
-  const properties = query.setProperties[pattern] ?? {}
-  const rules = insideRules(properties)
-  const foreign = Object.keys(properties).filter((key) => !isInsideRule(key, rules))
+  const properties = Object.entries(query.setProperties[pattern] ?? {})
+  const foreign = properties.filter(([key, value]) => !isPatternRule(key, value))
   return [
     ...query.predicatesForPattern(pattern).map(({ operator }) => `#${operator}`),
-    ...foreign.map((key) => `#set! ${key}: only \`inside.<kind> <kind>\` can be set`),
+    ...foreign.map(([key]) => `#set! ${key}: only \`inside.<kind> <kind>\`, \`separator\` and \`name\` can be set`),
     ...Object.keys(query.assertedProperties[pattern] ?? {}).map((key) => `#is? ${key}`),
     ...Object.keys(query.refutedProperties[pattern] ?? {}).map((key) => `#is-not? ${key}`),
   ]
-}
-
-function isInsideRule(key: string, rules: Readonly<Record<string, string>>): boolean {
-  const outer = key.startsWith(insidePrefix) ? key.slice(insidePrefix.length) : ''
-  return NodeKind.safeParse(outer).success && NodeKind.safeParse(rules[outer]).success
 }

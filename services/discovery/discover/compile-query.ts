@@ -1,5 +1,6 @@
 import { type Language, Query, type QueryProperties } from 'web-tree-sitter'
 import { z } from 'zod'
+import { NodeKind } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 
 export type QueryFile = { path: string; text: string }
@@ -38,20 +39,40 @@ function faultIndex(error: unknown, text: string): number {
   return positioned.success ? positioned.data.index : Math.max(0, text.indexOf('(#'))
 }
 
-export const insidePrefix = 'inside.'
+const insidePrefix = 'inside.'
 
-/** The `(#set! inside.<kind> <other kind>)` properties of a pattern: what its definition is inside one of that kind. */
-export function insideRules(properties: QueryProperties): Record<string, string> {
-  const rules: Record<string, string> = {}
+/** What a pattern's `(#set! …)` say of its definitions. */
+export type PatternRules = {
+  /** `inside.<kind> <other kind>`: what a definition is when its nearest enclosing definition is of a kind. */
+  inside: Readonly<Record<string, string>>
+  /** `separator "::"`: what stands between the enclosing qualified name and the name; a dot unless told. */
+  separator: string
+  /** `name "default"`: what a definition is called that has no name of its own. */
+  name: string | undefined
+}
+
+const defaultSeparator = '.'
+
+/** The rules of one pattern. Keys that are no rule are left to the checker. */
+export function patternRules(properties: QueryProperties): PatternRules {
+  const inside: Record<string, string> = {}
   for (const [key, value] of Object.entries(properties)) {
-    if (key.startsWith(insidePrefix) && value !== null) rules[key.slice(insidePrefix.length)] = value
+    if (key.startsWith(insidePrefix) && value !== null) inside[key.slice(insidePrefix.length)] = value
   }
-  return rules
+  return { inside, separator: properties['separator'] ?? defaultSeparator, name: properties['name'] ?? undefined }
+}
+
+/** Whether a property that was set is a rule: `inside.<kind> <kind>`, `separator <text>` or `name <text>`. */
+export function isPatternRule(key: string, value: string | null): boolean {
+  if (value === null || value === '') return false
+  if (key === 'separator' || key === 'name') return true
+  const outer = key.startsWith(insidePrefix) ? key.slice(insidePrefix.length) : ''
+  return NodeKind.safeParse(outer).success && NodeKind.safeParse(value).success
 }
 
 /** The kinds a compiled query can give, in the order they first appear. */
 export function kindsOf(query: Query): string[] {
   const captured = query.captureNames.flatMap((name) => (name.endsWith('.def') ? [name.slice(0, -'.def'.length)] : []))
-  const settled = query.setProperties.flatMap((properties) => Object.values(insideRules(properties ?? {})))
+  const settled = query.setProperties.flatMap((properties) => Object.values(patternRules(properties ?? {}).inside))
   return [...new Set([...captured, ...settled])]
 }

@@ -1,8 +1,8 @@
-import type { Node, Query, QueryMatch, QueryProperties } from 'web-tree-sitter'
+import type { Node, Query, QueryMatch } from 'web-tree-sitter'
 import type { CodeNode } from '#domain/code-node.ts'
 import { sha256 } from '#domain/hash.ts'
 import { type LoadedLanguage, loadLanguage } from '#syntax/parser.ts'
-import { compileQueryFile, insideRules } from './compile-query.ts'
+import { compileQueryFile, patternRules, type PatternRules } from './compile-query.ts'
 import { type Definition, nestDefinitions } from './definition-tree.ts'
 import { codeNodesOf, type IndexedNode, type ReadIndex } from './node-index.ts'
 import type { QueryPack } from './query-pack.ts'
@@ -66,27 +66,39 @@ function findDefinitions(text: string, { language, queries }: NodeQuery): Found 
     for (const query of queries) {
       const matches = query.matches(tree.rootNode).toSorted((a, b) => a.patternIndex - b.patternIndex)
       for (const matched of matches.flatMap(partsOf)) {
-        const known = byName.get(matched.name.id)
-        if (known === undefined || widthOf(matched.def) > widthOf(known.def)) byName.set(matched.name.id, matched)
+        const key = (matched.name ?? matched.def).id
+        const known = byName.get(key)
+        if (known === undefined || widthOf(matched.def) > widthOf(known.def)) byName.set(key, matched)
       }
     }
     const found = [...byName.values()]
     const broken = found.filter((one) => isBroken(one, found))
     const whole = broken.length === 0 ? found : found.filter((one) => !broken.includes(one))
-    return { whole: whole.map(definitionOf), broken: broken.map(({ name }) => name.text) }
+    return { whole: whole.map(definitionOf), broken: broken.map(nameOf) }
   } finally {
     tree.delete()
   }
 }
 
-type MatchedDefinition = { kind: string; def: Node; name: Node; properties: QueryProperties }
+/** A definition without a name node is named by its rule. */
+type MatchedDefinition = {
+  kind: string
+  def: Node
+  name: Node | undefined
+  nameEnd: Node | undefined
+  owner: Node | undefined
+  rules: PatternRules
+}
 
 function partsOf({ captures, setProperties }: QueryMatch): MatchedDefinition[] {
   const def = captures.find((capture) => capture.name.endsWith('.def'))
   const kind = def?.name.slice(0, -'.def'.length)
-  const name = captures.find((capture) => capture.name === `${kind}.name`)
-  if (def === undefined || kind === undefined || name === undefined || widthOf(name.node) === 0) return []
-  return [{ kind, def: def.node, name: name.node, properties: setProperties ?? {} }]
+  if (def === undefined || kind === undefined) return []
+  const part = (name: string) => captures.find((capture) => capture.name === `${kind}.${name}`)?.node
+  const rules = patternRules(setProperties ?? {})
+  const name = part('name')
+  if (name === undefined ? rules.name === undefined : widthOf(name) === 0) return []
+  return [{ kind, def: def.node, name, nameEnd: part('name_end'), owner: part('owner'), rules }]
 }
 
 /** Whether it holds syntax errors of its own. Those of a definition within it are that one's, and it goes on without. */
@@ -100,8 +112,21 @@ function widthOf(node: Node): number {
   return node.endIndex - node.startIndex
 }
 
-function definitionOf({ kind, def, name, properties }: MatchedDefinition): Definition {
-  return { kind, name: name.text, start: def.startIndex, end: endOfCode(def), inside: insideRules(properties) }
+function definitionOf(matched: MatchedDefinition): Definition {
+  const { kind, def, owner, rules } = matched
+  const range = { start: def.startIndex, end: endOfCode(def) }
+  return { kind, name: nameOf(matched), owner: owner && onOneLine(owner.text), ...range, rules }
+}
+
+/** With a `.name_end` a name runs from the one to the other: `Display for Point`. */
+function nameOf({ name, nameEnd, rules, def }: MatchedDefinition): string {
+  if (name === undefined) return rules.name ?? ''
+  if (nameEnd === undefined) return onOneLine(name.text)
+  return onOneLine(def.text.slice(name.startIndex - def.startIndex, nameEnd.endIndex - def.startIndex))
+}
+
+function onOneLine(text: string): string {
+  return text.trim().replace(/\s+/g, ' ')
 }
 
 /** Where a node ends without the comments that trail in it: they follow the definition and are no part of it. */
