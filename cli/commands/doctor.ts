@@ -35,8 +35,9 @@ export function addDoctorCommand(program: Command, context: CliContext): void {
 }
 
 async function examine({ config, signal }: CliContext, version: string): Promise<Finding[]> {
-  const { searchPath, dataDir } = config
-  const packager = await findPackager({ searchPath, isRoot: process.getuid?.() === 0, signal })
+  const { searchPath, dataDir, settings } = config
+  const isRoot = process.getuid?.() === 0
+  const packager = await findPackager({ searchPath, isRoot, signal, env: settings.own })
   const search = { config, packager, signal }
   const found = await Promise.all([
     examineRedis(search),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '#domain/error.ts'
+import type { Env } from '#platform/env.ts'
 import { runProgram } from '#platform/run-program.ts'
 
 /** More than a file system keeps beside its blocks: a full disk takes an empty file. */
@@ -11,12 +12,12 @@ const fullDisk = new Set(['ENOSPC', 'EDQUOT'])
 /**
  * Makes the data folder, and the folders above it that are missing; unless it holds other things than ours it hides
  * itself from git. CONFIG_003 when it cannot be made or written, its disk is full, or its content is not ours: it belongs
- * to another user, or came with a repository.
+ * to another user, or came with a repository. `env`: that of this process, of which git is given the bare part.
  */
-export async function makeDataFolder(dataDir: string): Promise<void> {
+export async function makeDataFolder(dataDir: string, env: Env = {}): Promise<void> {
   try {
     await makeFolder(dataDir)
-    await refuseForeign(dataDir)
+    await refuseForeign(dataDir, env)
     if (await isOurs(dataDir)) await writeFile(join(dataDir, '.gitignore'), '*\n')
     const probe = join(dataDir, `.probe-${randomUUID()}`)
     try {
@@ -43,13 +44,13 @@ export function dataNotWritable(path: string, cause: unknown): AppError {
 const root = 0
 const gitMs = 5_000
 
-async function refuseForeign(dataDir: string): Promise<void> {
+async function refuseForeign(dataDir: string, env: Env): Promise<void> {
   const elsewhere = 'or name another folder in REMORA_DATA_DIR'
   const { uid } = await stat(dataDir)
   if (process.getuid !== undefined && uid !== process.getuid() && uid !== root) {
     throw new AppError('CONFIG_003', `${dataDir} belongs to another user: remove it, ${elsewhere}`)
   }
-  if ((await readdir(dataDir)).length === 0 || !(await isTracked(dataDir))) return
+  if ((await readdir(dataDir)).length === 0 || !(await isTracked(dataDir, env))) return
   throw new AppError(
     'CONFIG_003',
     `git tracks files in ${dataDir}, where only Remora may write: "git rm -r ${dataDir}" if you do not know them, ${elsewhere}`,
@@ -57,11 +58,12 @@ async function refuseForeign(dataDir: string): Promise<void> {
 }
 
 /** Without what the repository's own settings would have git start. No git, or no repository: nothing is tracked. */
-async function isTracked(dataDir: string): Promise<boolean> {
+async function isTracked(dataDir: string, env: Env): Promise<boolean> {
   const quiet = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null']
   const ended = await runProgram(['git', ...quiet, '-C', dataDir, 'ls-files', '--cached', '--', '.'], {
     limitMs: gitMs,
     signal: new AbortController().signal,
+    env,
   })
   return ended.kind === 'ended' && ended.code === 0 && ended.out !== ''
 }

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
 import { delay } from '#platform/clock.ts'
+import type { Env } from '#platform/env.ts'
 import { makeDataFolder } from './data-folder.ts'
 import { readOwnFile } from './own-file.ts'
 import { claimDataVersion } from './data-version.ts'
@@ -26,8 +27,8 @@ const ownerOnly = 0o600
  * Takes the data folder (made if missing) for this process. CONFIG_003 when it cannot be made or written, CONFIG_006
  * when a living stack has it or a newer Remora wrote it. The lock of a dead one is taken over, once the processes it had started are gone too.
  */
-export async function lockStack(dataDir: string): Promise<StackLock> {
-  await makeDataFolder(dataDir)
+export async function lockStack(dataDir: string, env: Env = {}): Promise<StackLock> {
+  await makeDataFolder(dataDir, env)
   await claimDataVersion(dataDir)
   const path = join(dataDir, 'stack.lock')
   const held: LockFile = { owner: await identify(process.pid), children: [] }

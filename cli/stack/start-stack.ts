@@ -61,7 +61,7 @@ type Parts = { redis: GuardedRedis; s3: LocalS3; workers: WorkerPool | undefined
 export async function startStack(options: StackOptions): Promise<Stack> {
   const releaser = openReleaser()
   try {
-    const lock = await lockStack(options.dataDir)
+    const lock = await lockStack(options.dataDir, options.environment)
     releaser.add('lock', lock.release)
     return await startParts(options, lock, releaser)
   } catch (error) {
