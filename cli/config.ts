@@ -87,7 +87,7 @@ export type CliConfig = {
   /** What counts as the environment of services: the settings file's values are in it. */
   environment: Env
   /** Where the settings come from, or why none of them counts; `own` is the process's environment, without the file. */
-  settings: Pick<Settings, 'path' | 'given'> & { own: Env; fault?: AppError }
+  settings: Omit<Settings, 'env'> & { own: Env; fault?: AppError }
   /** Redis and S3 of a running service, for `verify`; undefined unless REMORA_REDIS_URL is set. */
   storage: StorageConfig | undefined
 }

@@ -52,8 +52,8 @@ function readSettings(args: readonly string[]): CliConfig {
   const named = fileOfConfigFlag(args)
   const own = named === undefined ? process.env : { ...process.env, REMORA_CONFIG: named }
   try {
-    const { env, path, given } = loadSettings(own, process.cwd())
-    return readCliConfig(env, { path, given, own })
+    const { env, ...settings } = loadSettings(own, process.cwd())
+    return readCliConfig(env, { ...settings, own })
   } catch (error) {
     const { PATH, HOME, TERM, NO_COLOR } = process.env
     const fault = asAppError(error, 'CONFIG_003')

@@ -5,6 +5,7 @@ import type { CodeNode } from '#domain/code-node.ts'
 import type { Discovery } from '../../services/discovery/discover/discover-nodes.ts'
 import { discoverFolder } from '../../services/discovery/discover/discover-folder.ts'
 import type { CliContext } from '../cli-context.ts'
+import { visible } from '../visible.ts'
 import { plural } from '../plural.ts'
 
 type DiscoverOptions = { languages?: string[]; kinds?: string[]; workers: number; json?: true }
@@ -34,7 +35,7 @@ export function addDiscoverCommand(
         nodeKinds: splitAtCommas(options.kinds),
       }
       const found = await discoverFolder(path, { filters, threads: options.workers }, signal)
-      io.out(options.json ? `${JSON.stringify(discoveryView(found))}\n` : describeDiscovery(found))
+      io.out(options.json ? `${JSON.stringify(discoveryView(found))}\n` : visible(describeDiscovery(found)))
     })
 }
 

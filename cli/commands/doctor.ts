@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { withoutLogins } from '#platform/without-login.ts'
 import { findPackager } from '#platform/packager.ts'
 import type { CliContext } from '../cli-context.ts'
 import {
@@ -13,6 +14,7 @@ import { examineGit, examineRedis, examineSandbox } from '../doctor/examine-prog
 import { examineApi, examineModels, examineS3 } from '../doctor/examine-services.ts'
 import { examineSettings } from '../doctor/examine-settings.ts'
 import { isTolerable, type Finding } from '../doctor/finding.ts'
+import { visible } from '../visible.ts'
 import { openPaint, type Paint } from '../progress/paint.ts'
 
 type DoctorOptions = { json?: true }
@@ -59,8 +61,8 @@ const tones = { ok: 'green', warning: 'yellow', missing: 'red' } as const
 function describe(findings: readonly Finding[], paint: Paint): string {
   const width = Math.max(...findings.map(({ name }) => name.length))
   const lines = findings.map(({ name, state, needed, found, advice }) => {
-    const what = `${found}${state === 'missing' && !needed ? ' (optional)' : ''}`
-    return `${paint(tones[state], state.padEnd(7))}  ${name.padEnd(width)}  ${what}${advice === undefined ? '' : `: ${advice}`}`
+    const what = `${found}${state === 'missing' && !needed ? ' (optional)' : ''}${advice === undefined ? '' : `: ${advice}`}`
+    return `${paint(tones[state], state.padEnd(7))}  ${name.padEnd(width)}  ${visible(withoutLogins(what))}`
   })
   return `${lines.join('\n')}\n`
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { RunView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
+import { visible } from '../visible.ts'
 import { formatSeconds } from '../format-seconds.ts'
 import { plural } from '../plural.ts'
 import { isIdle, reachRuns } from '../run/reach-service.ts'
@@ -24,7 +25,7 @@ export function addRunsCommand(program: Command, context: CliContext): void {
         const page = await service.client.listRuns({ limit, ...(before === undefined ? {} : { before }) })
         const isWaiting = isIdle(service)
         const runs = page.runs.map((run) => ({ ...run, ...waitingView(run, isWaiting) }))
-        context.io.out(options.json ? `${JSON.stringify({ ...page, runs })}\n` : runLines(runs))
+        context.io.out(options.json ? `${JSON.stringify({ ...page, runs })}\n` : visible(runLines(runs)))
       } finally {
         await service.close()
       }

@@ -3,6 +3,7 @@ import { Scope, usualScopes } from '#domain/scope.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { TokenView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
+import { visible } from '../visible.ts'
 import { reachRuns } from '../run/reach-service.ts'
 import { commaList } from './option-parsers.ts'
 
@@ -38,7 +39,7 @@ export function addTokenCommand(program: Command, context: CliContext): void {
       const page = await withClient(context, (client) => client.listTokens())
       const lines =
         page.tokens.length === 0 ? 'no tokens but the one of the environment' : page.tokens.map(tokenLine).join('\n')
-      context.io.out(json ? `${JSON.stringify(page)}\n` : `${lines}\n`)
+      context.io.out(json ? `${JSON.stringify(page)}\n` : visible(`${lines}\n`))
     })
   tokens
     .command('revoke')

@@ -2,6 +2,7 @@ import { rehearsalLabel } from '#domain/rehearsal-label.ts'
 import type { RunView } from '../api-views.ts'
 import { formatSeconds } from '../format-seconds.ts'
 import { plural } from '../plural.ts'
+import { visible } from '../visible.ts'
 import { clip, widthOf, type Paint } from './paint.ts'
 import {
   cancelledOperations,
@@ -55,7 +56,7 @@ function headline(state: ProgressState, run: RunView, { paint, width }: ReportVi
   const tone = toneOf(state, run)
   const took = run.duration_ms === null || run.duration_ms === undefined ? '' : ` in ${formatSeconds(run.duration_ms)}`
   const why = run.error_code === null || run.error_code === undefined ? '' : `: ${run.error_code} ${run.reason ?? ''}`
-  const model = state.models.length === 0 ? '' : `  ·  ${state.models.join(', ')}`
+  const model = state.models.length === 0 ? '' : `  ·  ${visible(state.models.join(', '))}`
   return `${paint('bold', `run ${run.run_id}`)} ${paint(tone, run.status)}${took}${clip(why, width)}${model}`
 }
 

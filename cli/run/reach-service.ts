@@ -3,6 +3,7 @@ import { AppError } from '#domain/error.ts'
 import { obtainRedis } from '#platform/obtain-redis.ts'
 import { openApiClient, type ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
+import { visible } from '../visible.ts'
 import { programCache } from '../program-cache.ts'
 import { findRunningStack } from '../stack/stack-access.ts'
 import type { Stack } from '../stack/start-stack.ts'
@@ -81,8 +82,10 @@ async function findService({ config, signal }: CliContext): Promise<ApiClient | 
 /** Loaded only when it is needed: the services are most of what there is to load. */
 export async function startEmbedded(choice: StackChoice & { port?: number }, context: CliContext): Promise<Stack> {
   const { config, signal, verbose, io, cwd } = context
-  if (config.settings.path !== undefined) io.err(`settings: ${shownPath(config.settings.path, cwd)}\n`)
-  for (const line of unservedSettings(config.settings, cwd)) io.err(`${line}\n`)
+  const { keyFault } = config.settings
+  if (keyFault !== undefined && choice.workers > 0 && choice.model === undefined) throw keyFault
+  if (config.settings.path !== undefined) io.err(visible(`settings: ${shownPath(config.settings.path, cwd)}\n`))
+  for (const line of unservedSettings(config.settings, cwd)) io.err(visible(`${line}\n`))
   const { startStack } = await import('../stack/start-stack.ts')
   return startStack({
     dataDir: config.dataDir,
@@ -107,7 +110,7 @@ function redisProgram({ workers }: StackChoice, { config, signal, io }: CliConte
     mayInstall: config.mayInstallRedis && workers > 0,
     isRoot: process.getuid?.() === 0,
     env: config.settings.own,
-    say: (line) => io.err(`${line}\n`),
+    say: (line) => io.err(visible(`${line}\n`)),
     signal,
   })
 }

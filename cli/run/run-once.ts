@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { rehearsalLabel } from '#domain/rehearsal-label.ts'
+import { withoutLogin } from '#platform/without-login.ts'
 import type { CliContext } from '../cli-context.ts'
 import { silentServers } from '../model-server.ts'
 import { followRun } from './follow-run.ts'
@@ -65,7 +66,9 @@ async function modelLine(model: string, signal: AbortSignal): Promise<string> {
   if (model === 'rehearsal') return `model: ${rehearsalLabel}\n`
   const silent = await silentServers(model, signal)
   return silent
-    .map((server) => `CONFIG_005 no model server answers at ${server}: operations wait for it, then fail\n`)
+    .map(
+      (server) => `CONFIG_005 no model server answers at ${withoutLogin(server)}: operations wait for it, then fail\n`,
+    )
     .join('')
 }
 
@@ -73,7 +76,8 @@ async function modelLine(model: string, signal: AbortSignal): Promise<string> {
 function whatStays(runId: string, isOurs: boolean, { cwd, config, signal }: CliContext): string {
   const stop = `Stop it for good: remora cancel ${runId}`
   if (!isOurs) {
-    const place = config.apiUrl === undefined ? 'the stack that runs here' : `the service at ${config.apiUrl}`
+    const place =
+      config.apiUrl === undefined ? 'the stack that runs here' : `the service at ${withoutLogin(config.apiUrl)}`
     return `Run ${runId} goes on in ${place}. ${stop}`
   }
   const folder = shownPath(config.dataDir, cwd)
