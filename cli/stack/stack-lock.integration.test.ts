@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { until } from '#testing/until.ts'
 import { lockStack } from './stack-lock.ts'
 
 let dir = ''
@@ -64,13 +65,16 @@ describe('the lock of a data folder', () => {
     const { children } = JSON.parse(await readFile(join(dir, 'stack.lock'), 'utf8'))
     await writeFile(join(dir, 'stack.lock'), lockOf({ pid: process.pid, startedAt: 'another life' }, children))
 
-    let taken = false
-    const second = lockStack(dir).then((held) => {
-      taken = true
-      return held
-    })
-    await new Promise((resolve) => setImmediate(resolve))
-    expect(taken).toBe(false)
+    const second = lockStack(dir)
+    // Whether the orphan lives is asked by signal 0, first once and then again and again: it waits.
+    const asked = vi.spyOn(process, 'kill')
+    try {
+      await until(() => asked.mock.calls.filter(([pid, signal]) => pid === orphan.pid && signal === 0).length > 2)
+    } finally {
+      asked.mockRestore()
+    }
+    expect(await lockedBy()).toBe(process.pid)
+    expect(JSON.parse(await readFile(join(dir, 'stack.lock'), 'utf8')).children).toEqual(children)
     await orphan.end()
     await (await second).release()
   })
