@@ -57,8 +57,8 @@ describe('the embedded S3', () => {
     const guesses = [{ secretAccessKey: 'a guess' }, { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }]
     for (const guess of guesses) {
       const other = openStore({ ...server, ...guess })
-      await expect(other.get('a/b')).rejects.toThrow()
-      await expect(other.put('a/b', 'changed')).rejects.toThrow()
+      await expect(other.get('a/b')).rejects.toMatchObject({ code: 'STORE_002' })
+      await expect(other.put('a/b', 'changed')).rejects.toMatchObject({ code: 'STORE_002' })
       other.close()
     }
     expect(Buffer.from(await store.get('a/b')).toString()).toBe('kept')
