@@ -75,7 +75,8 @@ type Releaser = ReturnType<typeof openReleaser>
 
 async function startParts(options: StackOptions, lock: StackLock, releaser: Releaser): Promise<Stack> {
   const token = options.token ?? randomBytes(24).toString('base64url')
-  const secrets = [token, options.model.apiKey].filter((secret) => secret !== undefined)
+  const password = randomBytes(24).toString('hex')
+  const secrets = [token, password, options.model.apiKey].filter((secret) => secret !== undefined)
   const log = await openStackLog({
     path: options.logPath,
     append: options.workers === 0,
@@ -83,7 +84,7 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
     secrets,
   })
   releaser.add('log', log.close)
-  const { redis, s3 } = await startStores(options, lock, releaser)
+  const { redis, s3 } = await startStores({ ...options, password }, lock, releaser)
   options.signal.throwIfAborted()
   const stores = storeEnv({ redisUrl: redis.url, s3, logLevel: options.logLevel })
   const env = servicesEnv(stores, { token, port: options.port, environment: options.environment ?? {} })
@@ -99,10 +100,12 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   return assemble({ url, token, releaser }, { redis, s3, workers, failure: watchParts({ redis, s3, workers }) })
 }
 
-async function startStores({ dataDir, redisProgram }: StackOptions, lock: StackLock, releaser: Releaser) {
-  const program = await redisProgram()
+async function startStores(options: StackOptions & { password: string }, lock: StackLock, releaser: Releaser) {
+  const { dataDir, password } = options
+  const program = await options.redisProgram()
+  const onGuard = (pid: number) => lock.addChildren([pid])
   const started = await Promise.allSettled([
-    startGuardedRedis({ dir: join(dataDir, 'redis'), program }),
+    startGuardedRedis({ dir: join(dataDir, 'redis'), program, password, onGuard }),
     startLocalS3({ dir: join(dataDir, 's3') }),
   ])
   const [redis, s3] = started
@@ -110,7 +113,7 @@ async function startStores({ dataDir, redisProgram }: StackOptions, lock: StackL
   if (s3.status === 'fulfilled') releaser.add('s3', s3.value.stop)
   if (redis.status === 'rejected') throw redis.reason
   if (s3.status === 'rejected') throw s3.reason
-  await lock.addChildren([redis.value.guardPid, redis.value.pid, s3.value.pid])
+  await lock.addChildren([redis.value.pid, s3.value.pid])
   return { redis: redis.value, s3: s3.value }
 }
 

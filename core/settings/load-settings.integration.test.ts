@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, symlink, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -92,8 +93,15 @@ describe('settings', () => {
     expect(() => loadSettings({}, inside)).toThrow(/is a link/)
     await rm(join(inside, 'remora.yaml'))
     await chmod(path, 0o666)
-    expect(() => loadSettings({}, inside)).toThrow(/written by anyone/)
+    expect(() => loadSettings({}, inside)).toThrow(/may be written by others.*REMORA_CONFIG=none/)
+    expect(loadSettings({ REMORA_CONFIG: 'none' }, inside).path).toBeUndefined()
     expect(loadSettings({ REMORA_CONFIG: path }, inside).env).toMatchObject({ REMORA_API_PORT: '1' })
+  })
+
+  it('are looked for further up, and nothing is waited for, where a pipe has their name', async () => {
+    const path = await write('api: { port: 1 }\n')
+    execFileSync('mkfifo', [join(inside, 'remora.yaml')])
+    expect(loadSettings({}, inside).path).toBe(path)
   })
 
   it('that say "rehearsal" give way to a server or a model that the environment names', async () => {

@@ -1,1 +1,0 @@
-export { leanMemory } from './lean-memory.mjs'
