@@ -98,7 +98,7 @@ export const discoveryEnv = {
     .number()
     .int()
     .min(1)
-    .default(16 * 1024 * 1024)
+    .default(4 * 1024 * 1024)
     .describe('contents kept in memory'),
   REMORA_RETENTION_S: z.coerce
     .number()
