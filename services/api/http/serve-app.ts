@@ -31,6 +31,8 @@ export type ServeLimits = {
   minBodyBytes: number
   /** A connection on which nothing moves, in either direction, is cut; a stream of events has its heartbeat before. */
   idleMs: number
+  /** A connection kept alive waits so long for its next request. */
+  keepAliveMs: number
 }
 
 const usualLimits: ServeLimits = {
@@ -40,6 +42,7 @@ const usualLimits: ServeLimits = {
   bodyWindowMs: 15_000,
   minBodyBytes: 16 * 1024,
   idleMs: 120_000,
+  keepAliveMs: 5_000,
 }
 
 export type ServeOptions = {
@@ -79,12 +82,17 @@ export async function serveApp(app: Hono<ApiEnv>, options: ServeOptions): Promis
 
 function openServer(
   app: Hono<ApiEnv>,
-  { maxConnections, headersMs, requestMs, idleMs }: ServeLimits,
+  { maxConnections, headersMs, requestMs, idleMs, keepAliveMs }: ServeLimits,
   log: ServeLog,
 ): Server {
   const answer = getRequestListener(app.fetch, { errorHandler: answerBroken(log) })
   const checkMs = Math.max(100, Math.min(headersMs / 3, 5_000))
-  const timeouts = { headersTimeout: headersMs, requestTimeout: requestMs, connectionsCheckingInterval: checkMs }
+  const timeouts = {
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    keepAliveTimeout: keepAliveMs,
+    connectionsCheckingInterval: checkMs,
+  }
   // A missing Host is answered below, with a problem.
   const server = createServer({ ...timeouts, requireHostHeader: false }, (request, response) => {
     response.once('close', () => setImmediate(dropIdle))
