@@ -41,7 +41,7 @@ describe('serveApp', () => {
     await until(() => seen.requests === 1)
     const closing = served.close()
     gate.resolve('done')
-    await closing
+    await expect(closing).resolves.toBeUndefined()
     await until(() => socket.closed)
   })
 

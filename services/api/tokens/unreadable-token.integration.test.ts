@@ -46,7 +46,8 @@ describe('a token whose record cannot be read', () => {
 
     const [damagedOne, ...others] = (await list()).unreadable
     expect(others).toEqual([])
-    if (typeof written !== 'string') expect(damagedOne).toEqual({ token_id: ownId })
+    const isId = typeof written === 'string' ? /^t[0-9a-f]{16}$/ : new RegExp(`^${ownId}$`)
+    expect(damagedOne?.token_id).toMatch(isId)
     const refused = await api.app.request('/v1/runs', { headers: { authorization: `Bearer ${text}` } })
     expect(refused.status).toBe(401)
 
