@@ -111,7 +111,11 @@ export const TokenView = z.looseObject({
 })
 export type TokenView = z.infer<typeof TokenView>
 
-export const TokenPage = z.object({ tokens: z.array(TokenView) })
+/** `unreadable`: tokens whose records are damaged. They can be revoked. */
+export const TokenPage = z.object({
+  tokens: z.array(TokenView),
+  unreadable: z.array(z.object({ token_id: z.string() })).default([]),
+})
 export type TokenPage = z.infer<typeof TokenPage>
 
 /** With the token's text, which is given out this once. */

@@ -62,6 +62,15 @@ describe('remora token', () => {
     await expect(remora(api.token, 'token', 'revoke', id)).rejects.toMatchObject({ code: 'AUTH_003' })
   })
 
+  it('lists one that cannot be read, and takes it away', async () => {
+    const id = 't0123456789abcdef'
+    const readable = { tokenId: id, projectId: api.project, name: '', scopes: [], createdAt: 1, expiresAt: null }
+    await api.tokenStore.add('hash of a token', { ...readable, createdAt: 1e20 })
+    expect((await remora(api.token, 'token', 'list')).out).toContain(`${id}  cannot be read`)
+    expect((await remora(api.token, 'token', 'revoke', id)).out).toBe(`${id}: revoked\n`)
+    expect((await remora(api.token, 'token', 'list')).out).not.toContain(id)
+  })
+
   it('tells a token without the scope what it lacks', async () => {
     const { out } = await remora(api.token, 'token', 'create')
     await expect(remora(out.trim(), 'token', 'list')).rejects.toMatchObject({

@@ -37,9 +37,10 @@ export function addTokenCommand(program: Command, context: CliContext): void {
     .option('--json', 'print one JSON document')
     .action(async ({ json }: { json?: true }) => {
       const page = await withClient(context, (client) => client.listTokens())
-      const lines =
-        page.tokens.length === 0 ? 'no tokens but the one of the environment' : page.tokens.map(tokenLine).join('\n')
-      context.io.out(json ? `${JSON.stringify(page)}\n` : visible(`${lines}\n`))
+      const damaged = page.unreadable.map(({ token_id: id }) => `${id}  cannot be read, is good for nothing: revoke it`)
+      const lines = [...page.tokens.map(tokenLine), ...damaged]
+      const text = lines.length === 0 ? 'no tokens but the one of the environment' : lines.join('\n')
+      context.io.out(json ? `${JSON.stringify(page)}\n` : visible(`${text}\n`))
     })
   tokens
     .command('revoke')
