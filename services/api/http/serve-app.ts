@@ -66,7 +66,8 @@ export async function serveApp(app: Hono<ApiEnv>, options: ServeOptions): Promis
   const endWatch = repeatEvery(windowMs / 4, async () => {
     for (const { socket } of slowBodies()) refuse(socket, 'HTTP_006', 'The body came too slowly.')
   })
-  server.listen(port, host)
+  // Node's own 511 would leave some of a burst waiting for seconds, until their system tries to connect again.
+  server.listen({ port, host, backlog: limits.maxConnections })
   await once(server, 'listening').catch(async (error: unknown) => {
     await endWatch()
     throw notListening(options, error)
