@@ -29,9 +29,12 @@ export async function fitsFolder(folder: string, patch: string): Promise<boolean
   )
 }
 
-/** What to paste in the folder a run was made from, when that is not known here. */
+/**
+ * What to paste in the folder a run was made from, when that is not known here: it asks git at that moment where in a
+ * larger repository that folder is (see `applyCommand`). Outside of any, git's answer is empty.
+ */
 export function applyElsewhereHint(patch: string): string {
-  return `git apply ${quoted(resolve(patch))}`
+  return `git apply --directory="$(git rev-parse --show-prefix 2>/dev/null)" ${quoted(resolve(patch))}`
 }
 
 /**
@@ -40,7 +43,7 @@ export function applyElsewhereHint(patch: string): string {
  */
 export async function applyHint(folder: string, patch: string, from: string): Promise<string> {
   if (!(await isFolder(folder))) {
-    return `git apply ${quoted(resolve(patch))}  # in the folder that ${basename(folder)} unpacks to`
+    return `${applyElsewhereHint(patch)}  # in the folder that ${basename(folder)} unpacks to`
   }
   const { cwd, args } = await applyCommand(folder, patch)
   const at = relative(await realpath(from), cwd)
