@@ -71,9 +71,12 @@ async function expectStillThere(
   }
 }
 
-/** A run that ended before it was planned to the end has work that nothing tells of. */
-function hasUnfinished({ isPlanned, counts }: Run): boolean {
-  return !isPlanned || notWell.some((status) => (counts[status] ?? 0) > 0)
+/**
+ * A run that ended before it was planned to the end has work that nothing tells of, and one that ended before its change
+ * sets were put together has no patch.
+ */
+function hasUnfinished({ isPlanned, compositionKey, counts }: Run): boolean {
+  return !isPlanned || compositionKey === null || notWell.some((status) => (counts[status] ?? 0) > 0)
 }
 
 /** The new run's id, or the one its idempotency key already stands for. */
