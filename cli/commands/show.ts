@@ -31,7 +31,13 @@ export function addShowCommand(program: Command, context: CliContext): void {
         if (options.json) context.io.out(`${JSON.stringify(all === undefined ? view : { ...view, operations: all })}\n`)
         else {
           const operations = all ?? (await firstOperations(service.client, runId))
-          context.io.out(describeRun(run, operations, { isWaiting, width: context.columns ?? Infinity }))
+          context.io.out(
+            describeRun(run, operations, {
+              isWaiting,
+              width: context.columns ?? Infinity,
+              modelUrls: context.config.modelUrls,
+            }),
+          )
         }
       } finally {
         await service.close()

@@ -91,7 +91,10 @@ export const intakeEndpoints = {
     },
   ),
   retry: endpoint(
-    { scope: 'runs:write', problems: ['RUN_001', 'RUN_004', 'RUN_005', 'RUN_006', 'INTAKE_005', 'INTAKE_007'] },
+    {
+      scope: 'runs:write',
+      problems: ['RUN_001', 'RUN_004', 'RUN_005', 'RUN_006', 'RUN_009', 'INTAKE_005', 'INTAKE_007'],
+    },
     {
       method: 'post',
       path: '/v1/runs/{run_id}/retry',
