@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { open, readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { createTarPacker } from 'modern-tar'
@@ -8,6 +8,7 @@ import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError, asAppError } from '#domain/error.ts'
 import { sniffArchive, sniffBytes } from '#domain/archive-magic.ts'
 import { describeForeign } from '#domain/foreign-archive.ts'
+import { languageOf } from '#syntax/grammars.ts'
 import { listFolder, type ListedFile } from './list-folder.ts'
 
 /** An archive to send. `files` is null for one that was packed by somebody else. To be read once, or not at all. */
@@ -44,7 +45,11 @@ export async function packFolder(path: string, { signal }: PackOptions): Promise
 
 async function passArchive(path: string, { signal }: PackOptions): Promise<Packed> {
   const start = await readStart(path)
-  if (sniffArchive(start) === undefined) throw new AppError('INTAKE_001', `${path} ${describeForeign(start)}`)
+  if (sniffArchive(start) === undefined) {
+    const alone =
+      languageOf(basename(path)) === undefined ? '' : `; for one file, name its folder and --paths ${basename(path)}`
+    throw new AppError('INTAKE_001', `${path} ${describeForeign(start)}${alone}`)
+  }
   return { stream: createReadStreamLazily(path, signal), files: null, skipped: [] }
 }
 

@@ -4,6 +4,7 @@ import { rehearsalLabel } from '#domain/rehearsal-label.ts'
 import { unknownVariables } from '#settings/known-variables.ts'
 import { effectiveSettings, type EffectiveSetting } from '#settings/load-settings.ts'
 import type { CliContext } from '../cli-context.ts'
+import { misnamedSettings } from '../misnamed-settings.ts'
 import { silentServers } from '../model-server.ts'
 import { shownPath } from '../run/shown-path.ts'
 import { unservedSettings } from '../run/unserved-settings.ts'
@@ -44,7 +45,12 @@ async function findWarnings({ config, signal, cwd }: CliContext): Promise<Warnin
     message: `the variable ${name} is not known${nearest === undefined ? '' : `: did you mean ${nearest}?`}`,
   }))
   const unserved = unservedSettings(settings, cwd).map((message) => ({ code: 'CONFIG_004', message }))
-  return [...silent, ...unknown, ...unserved]
+  const misnamed = misnamedSettings(cwd)
+  const unread =
+    misnamed === undefined || settings.path !== undefined
+      ? []
+      : [{ code: 'CONFIG_001', message: `${shownPath(misnamed, cwd)} is not read: name it remora.yaml` }]
+  return [...silent, ...unknown, ...unserved, ...unread]
 }
 
 function describe(settings: readonly EffectiveSetting[], file: string | null, modelText: string): string {

@@ -75,7 +75,7 @@ lint                2          1          0        0       0          1   1,200 
   })
 
   it('does not let a run in which nothing went well pass for one with nothing to change', () => {
-    const failed = { event: 'operation.ended', agent: 'lint', data: { status: 'failed' } }
+    const failed = { event: 'operation.ended', operation_id: 'o1', agent: 'lint', data: { status: 'failed' } }
     const fruitless = eventsOf([failed]).reduce(foldProgress, emptyProgress('r1'))
     const parts = { state: fruitless, run: { ...run, checks: {}, conflicts: 0 }, patch: undefined, conflicts: [] }
     const report = renderReport({ ...parts, model: 'http://127.0.0.1:8000/v1' }, plain)

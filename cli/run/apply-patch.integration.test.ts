@@ -41,6 +41,7 @@ describe('applying a patch to the folder it was made of', () => {
     const applied = applyPatch(join(dir, 'part one'), patch)
     await expect(applied).rejects.toMatchObject({ code: 'WORK_002' })
     await expect(applied).rejects.toThrow('patch does not apply')
+    await expect(applied).rejects.toThrow(`the patch is kept in ${patch}`)
     expect(await content()).toBe('other\n')
   })
 

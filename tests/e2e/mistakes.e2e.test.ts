@@ -87,6 +87,18 @@ const failures: Mistake[] = [
   },
   { args: ['run', 'empty', ...lint], says: /INTAKE_007 \S+empty holds no file to send/ },
   { args: ['run', ...lint, '--out', 'no/such/x.patch'], says: /CONFIG_003 .*folder .*no\/such does not exist/ },
+  { args: ['run', ...lint, '--out', '-'], says: /CONFIG_003 "-" is no file to write/ },
+  { args: ['run', 'shop/stock.py', ...lint], says: /INTAKE_001 .*for one file, name its folder and --paths stock\.py/ },
+  {
+    args: ['run', ...lint],
+    env: { REMORA_AGENTS_DIR: 'nowhere' },
+    says: /CONFIG_001 .*nowhere, cannot be read: agents\.dir/,
+  },
+  {
+    args: ['agents'],
+    env: { REMORA_AGENTS_DIR: 'nowhere' },
+    says: /CONFIG_001 .*nowhere, cannot be read: agents\.dir/,
+  },
   { args: ['run', ...lint, '--out', 'empty'], says: /CONFIG_003 .*empty is a folder, not a file/ },
   { args: ['run', ...lint, '--events', 'no/such/x.jsonl'], says: /CONFIG_003 .*x\.jsonl cannot be written/ },
   { args: ['run', 'notes.txt', ...lint, '--apply'], says: /CONFIG_003 --apply needs a folder/ },

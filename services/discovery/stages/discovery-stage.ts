@@ -45,7 +45,7 @@ export async function runDiscoveryStage(runId: RunId, deps: DiscoveryStageDeps, 
     const only = await operationsToRetry(run.request, deps.ledger)
     const limits = { limit: run.request.limits.operations, only }
     const isDone = only?.size === 0 // of a retry whose former run only lacks its patch
-    await plan(run, isDone ? [] : expectSome(planOperations(discovery.nodes, bundles, limits), run), deps)
+    await plan(run, isDone ? [] : expectSome(planOperations(discovery.nodes, bundles, limits), run, discovery), deps)
   } catch (error) {
     await failRun(runId, error, { phases: ['discovery', 'planning'], origin, signal }, deps.ledger)
   }
@@ -100,8 +100,12 @@ async function announce(
   })
 }
 
-function expectSome(operations: PlannedOperation[], { request }: Run): PlannedOperation[] {
+function expectSome(operations: PlannedOperation[], { request }: Run, { files }: Discovery): PlannedOperation[] {
   if (operations.length > 0) return operations
+  const { paths = [] } = request
+  if (files === 0 && paths.length > 0) {
+    throw new AppError('INTAKE_007', `no file of a known language matches the paths ${paths.join(', ')}`)
+  }
   throw new AppError('INTAKE_007', `no code node that ${request.agents.join(' or ')} takes was found`)
 }
 
