@@ -6,7 +6,6 @@ import { CommaList, givenValue, LogLevelName, Port, readEnv, storageConfig, stor
 import type { Env, StorageConfig } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
 import type { Settings } from '#settings/load-settings.ts'
-import { discoveryEnv } from '../services/discovery/config.ts'
 import { isHttpUrl, isModelServers } from './model-server.ts'
 import { builtinAgents } from './run/known-agents.ts'
 import { toldVariables } from './stack/stack-env.ts'
@@ -20,6 +19,7 @@ const ModelServers = z
   })
   .optional()
 
+const count = z.coerce.number().int()
 export const cliEnv = {
   REMORA_AGENTS_DIR: text.describe('the folder of the bundles; without it those that come with Remora'),
   REMORA_API_PORT: Port.default(8420).describe('of `remora up`'),
@@ -28,9 +28,9 @@ export const cliEnv = {
   ),
   REMORA_LANGUAGES: CommaList.prefault('').describe('languages a run works on, separated by commas'),
   REMORA_ERROR_POLICY: ErrorPolicyName.optional().describe('of runs that name none'),
-  REMORA_DISCOVERY_EXCLUDE: discoveryEnv.REMORA_DISCOVERY_EXCLUDE.describe('as for discovery'),
-  REMORA_DISCOVERY_THREADS: discoveryEnv.REMORA_DISCOVERY_THREADS.describe('as for discovery'),
-  REMORA_MAX_FILE_BYTES: discoveryEnv.REMORA_MAX_FILE_BYTES.describe('as for discovery'),
+  REMORA_DISCOVERY_EXCLUDE: CommaList.prefault('').describe('as for discovery'),
+  REMORA_DISCOVERY_THREADS: count.min(0).max(256).default(0).describe('as for discovery'),
+  REMORA_MAX_FILE_BYTES: count.min(1).default(1_000_000).describe('as for discovery'),
   REMORA_API_URL: z
     .string()
     .refine(isHttpUrl, {
@@ -101,7 +101,7 @@ export function readCliConfig(
   env: Env,
   settings: CliConfig['settings'] = { path: undefined, given: [], own: env },
 ): CliConfig {
-  readEnv({ ...toldVariables, ...cliEnv }, env)
+  readEnv({ ...cliEnv, ...toldVariables }, env)
   const values = readEnv(cliEnv, env)
   return {
     apiUrl: values.REMORA_API_URL?.replace(/\/+$/, ''),

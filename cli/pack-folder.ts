@@ -8,7 +8,6 @@ import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError, asAppError } from '#domain/error.ts'
 import { sniffArchive, sniffBytes } from '#domain/archive-magic.ts'
 import { describeForeign } from '#domain/foreign-archive.ts'
-import { languageOf } from '#syntax/grammars.ts'
 import { listFolder, type ListedFile } from './list-folder.ts'
 
 /** An archive to send. `files` is null for one that was packed by somebody else. To be read once, or not at all. */
@@ -43,11 +42,12 @@ export async function packFolder(path: string, { signal }: PackOptions): Promise
   return { stream: gzippedTar(path, files, signal), files: files.length, skipped }
 }
 
+const archiveName = /\.(?:tar|tgz|zip|gz|bz2|xz|zst|lz4?|7z|rar|bundle|Z)$/i
+
 async function passArchive(path: string, { signal }: PackOptions): Promise<Packed> {
   const start = await readStart(path)
   if (sniffArchive(start) === undefined) {
-    const alone =
-      languageOf(basename(path)) === undefined ? '' : `; for one file, name its folder and --paths ${basename(path)}`
+    const alone = archiveName.test(path) ? '' : `; for one file, name its folder and --paths ${basename(path)}`
     throw new AppError('INTAKE_001', `${path} ${describeForeign(start)}${alone}`)
   }
   return { stream: createReadStreamLazily(path, signal), files: null, skipped: [] }
