@@ -18,6 +18,7 @@ export const RunView = z.looseObject({
     error_policy: z.string().optional(),
     priority: z.number().optional(),
     retry_of: z.string().optional(),
+    labels: z.record(z.string(), z.string()).optional(),
   }),
   counts: z.record(z.string(), z.number()),
   accepted_at: Time,

@@ -38,7 +38,10 @@ async function main(args: readonly string[]): Promise<number> {
       if (error.exitCode !== 0 && isJson) io.out(`${JSON.stringify(usageDocument(error))}\n`)
       return error.exitCode === 0 ? 0 : 2
     }
-    if (signal.aborted) return interrupted
+    if (signal.aborted) {
+      if (isJson) io.out(`${JSON.stringify({ error: { error_code: null, message: 'interrupted' } })}\n`)
+      return interrupted
+    }
     const { text, document } = describeFailure(error)
     if (isJson) io.out(`${JSON.stringify(document)}\n`)
     io.err(text)

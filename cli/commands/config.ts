@@ -5,6 +5,7 @@ import { withoutLogin, withoutLogins } from '#platform/without-login.ts'
 import { unknownVariables } from '#settings/known-variables.ts'
 import { effectiveSettings, type EffectiveSetting } from '#settings/load-settings.ts'
 import type { CliContext } from '../cli-context.ts'
+import { misnamedSettings } from '../misnamed-settings.ts'
 import { serversIn, silentServers } from '../model-server.ts'
 import { shownPath } from '../run/shown-path.ts'
 import { visible } from '../visible.ts'
@@ -51,7 +52,12 @@ async function findWarnings({ config, signal, cwd }: CliContext): Promise<Warnin
   const unserved = unservedSettings(settings, cwd).map((message) => ({ code: 'CONFIG_004', message }))
   const { keyFault } = settings
   const key = keyFault === undefined ? [] : [{ code: keyFault.code, message: keyFault.message }]
-  return [...key, ...silent, ...unknown, ...unserved]
+  const misnamed = misnamedSettings(cwd)
+  const unread =
+    misnamed === undefined || settings.path !== undefined
+      ? []
+      : [{ code: 'CONFIG_001', message: `${shownPath(misnamed, cwd)} is not read: name it remora.yaml` }]
+  return [...key, ...silent, ...unknown, ...unserved, ...unread]
 }
 
 function describe(settings: readonly EffectiveSetting[], file: string | null, modelText: string): string {

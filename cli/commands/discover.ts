@@ -42,7 +42,8 @@ export function addDiscoverCommand(
 async function requireFolder(path: string): Promise<void> {
   const stats = await stat(path).catch(() => undefined)
   if (stats === undefined) throw new AppError('DISC_005', `there is no such folder: ${path}`)
-  if (!stats.isDirectory()) throw new AppError('DISC_005', `${path} is no folder: name the one it is in`)
+  const wayOn = /\.(?:zip|tar|tgz|tar\.gz)$/.test(path) ? 'unpack it first' : 'name the one it is in'
+  if (!stats.isDirectory()) throw new AppError('DISC_005', `${path} is no folder: ${wayOn}`)
 }
 
 /** A discovery as `remora discover --json` prints it (contract.md §1). */
@@ -77,7 +78,9 @@ function describeDiscovery({ nodes, files, skipped, durationMs }: Discovery): st
     if (node.kind !== 'file') lines.push(`  ${range.padEnd(11)} ${node.kind.padEnd(10)} ${node.qualifiedName}`)
   }
   const counts = Map.groupBy(nodes, (node) => node.kind)
-  const kinds = Array.from(counts, ([kind, ofKind]) => `${ofKind.length} ${kind}`).toSorted()
+  const kinds = Array.from(counts, ([kind, ofKind]) => [kind, `${ofKind.length} ${kind}`] as const)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, text]) => text)
   if (nodes.length > 0) lines.push('')
   if (skipped.length > 0) lines.push('Skipped:', ...skipped.map(({ path, reason }) => `  ${path}  ${reason}`), '')
   const summary = [

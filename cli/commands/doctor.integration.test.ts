@@ -74,6 +74,13 @@ describe('remora doctor', () => {
     expect(out).toMatch(/^ok +model +rehearsal model \(no LLM\)/m)
   })
 
+  it('warns of settings under a name that is not read', async () => {
+    await redis('7.2.4')
+    await writeFile(join(dir, 'remora.yml'), '')
+    const { first } = await findings()
+    expect(first('settings')).toMatchObject({ state: 'warning', advice: 'name it remora.yaml' })
+  })
+
   it('ends with 1 without a Redis and a way to get one, and lists the commands to choose from', async () => {
     const { code, ok, first } = await findings()
     expect({ code, ok }).toEqual({ code: 1, ok: false })

@@ -36,7 +36,7 @@ export function addDoctorCommand(program: Command, context: CliContext): void {
     })
 }
 
-async function examine({ config, signal }: CliContext, version: string): Promise<Finding[]> {
+async function examine({ config, signal, cwd }: CliContext, version: string): Promise<Finding[]> {
   const { searchPath, dataDir, settings } = config
   const isRoot = process.getuid?.() === 0
   const packager = await findPackager({ searchPath, isRoot, signal, env: settings.own })
@@ -53,7 +53,7 @@ async function examine({ config, signal }: CliContext, version: string): Promise
     examineStack(dataDir),
     examineVersions(version),
   ])
-  return [examineSettings(config), examineNode(), examineMemory(), ...found.flat()]
+  return [examineSettings(config, cwd), examineNode(), examineMemory(), ...found.flat()]
 }
 
 const tones = { ok: 'green', warning: 'yellow', missing: 'red' } as const

@@ -32,7 +32,8 @@ export function addShowCommand(program: Command, context: CliContext): void {
         if (options.json) context.io.out(`${JSON.stringify(all === undefined ? view : { ...view, operations: all })}\n`)
         else {
           const operations = all ?? (await firstOperations(service.client, runId))
-          const manner = { isWaiting, width: context.columns ?? Infinity }
+          const { modelUrls } = context.config
+          const manner = { isWaiting, width: context.columns ?? Infinity, modelUrls }
           context.io.out(visible(describeRun(run, operations, manner)))
         }
       } finally {

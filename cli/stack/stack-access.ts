@@ -3,6 +3,7 @@ import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
+import { ModelKind } from '#domain/model-kind.ts'
 import { readOwnFile } from '#platform/own-file.ts'
 import { isOwnFolder } from '#platform/own-folder.ts'
 import { identify, isAlive, ProcessIdentity } from '../process-identity.ts'
@@ -16,7 +17,13 @@ const S3Access = z.object({
 })
 
 /** How another command on this machine reaches the stack that runs in a data folder. */
-const StackAccess = z.object({ url: z.string(), token: z.string(), redisUrl: z.string(), s3: S3Access })
+const StackAccess = z.object({
+  url: z.string(),
+  token: z.string(),
+  redisUrl: z.string(),
+  s3: S3Access,
+  modelKind: ModelKind.optional(),
+})
 export type StackAccess = z.infer<typeof StackAccess>
 
 const AccessFile = StackAccess.extend({ owner: ProcessIdentity })

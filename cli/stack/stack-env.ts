@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { apiEnv } from '../../services/api/config.ts'
 import { discoveryEnv } from '../../services/discovery/config.ts'
 import { workerEnv as workerVariables } from '../../services/worker/config.ts'
@@ -90,6 +91,11 @@ function ofTheMachine(environment: Env): Env {
 /** The stack decides these itself. */
 const ownAffairs =
   /^(?:AWS_\w+|REMORA_(?:REDIS_URL|S3_\w+|LOG_LEVEL|TOKEN|API_HOST|API_PORT|\w+_HEALTH_PORT|WORKER_ID|DRAIN_MS|MODEL|MODEL_URLS|MODEL_API_KEY))$/
+
+/** What services of a stack read of the environment, with its schema. */
+export const toldVariables: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
+  Object.entries({ ...apiEnv, ...discoveryEnv, ...workerVariables }).filter(([name]) => !ownAffairs.test(name)),
+)
 
 /** What is set of the variables a service reads, without those the stack decides. */
 function givenAmong(variables: object, environment: Env): Env {
