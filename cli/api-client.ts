@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { Agent, request, type Dispatcher } from 'undici'
 import type { z } from 'zod'
 import { AppError, isErrorCode } from '#domain/error.ts'
+import { withoutLogin, withoutLogins } from '#platform/without-login.ts'
 import { parseJson } from '#domain/json.ts'
 import {
   ChangePage,
@@ -180,7 +181,11 @@ function noAnswer(url: string, cause: unknown): AppError {
   if (cause instanceof AppError) return cause
   const [reason = ''] = (cause instanceof Error ? cause.message || cause.name : String(cause)).trim().split('\n')
   const advice = 'see that it runs there, or correct REMORA_API_URL'
-  return new AppError('CONFIG_006', `The service at ${url} does not answer: ${reason}; ${advice}`, { cause })
+  return new AppError(
+    'CONFIG_006',
+    `The service at ${withoutLogin(url)} does not answer: ${withoutLogins(reason)}; ${advice}`,
+    { cause },
+  )
 }
 
 function problemError(url: string, status: number, body: string): AppError {
@@ -195,7 +200,7 @@ function strangeAnswer(url: string, status: number, words: string): AppError {
   const said = words === '' ? `status ${status}` : `${status}: ${words}`
   return new AppError(
     'CONFIG_006',
-    `${url} does not answer as a Remora of this version does (${said}): correct REMORA_API_URL, or see what runs there`,
+    `${withoutLogin(url)} does not answer as a Remora of this version does (${said}): correct REMORA_API_URL, or see what runs there`,
   )
 }
 

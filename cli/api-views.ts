@@ -18,6 +18,7 @@ export const RunView = z.looseObject({
     error_policy: z.string().optional(),
     priority: z.number().optional(),
     retry_of: z.string().optional(),
+    labels: z.record(z.string(), z.string()).optional(),
   }),
   counts: z.record(z.string(), z.number()),
   accepted_at: Time,
@@ -111,7 +112,11 @@ export const TokenView = z.looseObject({
 })
 export type TokenView = z.infer<typeof TokenView>
 
-export const TokenPage = z.object({ tokens: z.array(TokenView) })
+/** `unreadable`: tokens whose records are damaged. They can be revoked. */
+export const TokenPage = z.object({
+  tokens: z.array(TokenView),
+  unreadable: z.array(z.object({ token_id: z.string() })).default([]),
+})
 export type TokenPage = z.infer<typeof TokenPage>
 
 /** With the token's text, which is given out this once. */

@@ -8,6 +8,7 @@ import type { LogLevel } from '#platform/log.ts'
 import type { Settings } from '#settings/load-settings.ts'
 import { isHttpUrl, isModelServers } from './model-server.ts'
 import { builtinAgents } from './run/known-agents.ts'
+import { toldVariables } from './stack/stack-env.ts'
 
 const text = z.string().optional()
 
@@ -87,18 +88,20 @@ export type CliConfig = {
   /** What counts as the environment of services: the settings file's values are in it. */
   environment: Env
   /** Where the settings come from, or why none of them counts; `own` is the process's environment, without the file. */
-  settings: Pick<Settings, 'path' | 'given'> & { own: Env; fault?: AppError }
+  settings: Omit<Settings, 'env'> & { own: Env; fault?: AppError }
   /** Redis and S3 of a running service, for `verify`; undefined unless REMORA_REDIS_URL is set. */
   storage: StorageConfig | undefined
 }
 
 /**
- * The command line's slice of the environment, in which the settings file is. CONFIG_003 names every bad variable.
+ * The command line's slice of the environment, in which the settings file is. CONFIG_003 names every bad variable, also
+ * of those that only the services of a stack read: they would not start.
  */
 export function readCliConfig(
   env: Env,
   settings: CliConfig['settings'] = { path: undefined, given: [], own: env },
 ): CliConfig {
+  readEnv({ ...cliEnv, ...toldVariables }, env)
   const values = readEnv(cliEnv, env)
   return {
     apiUrl: values.REMORA_API_URL?.replace(/\/+$/, ''),

@@ -1,5 +1,7 @@
 import type { CommanderError } from 'commander'
 import { AppError, type ErrorCode } from '#domain/error.ts'
+import { withoutLogins } from '#platform/without-login.ts'
+import { visible } from './visible.ts'
 
 export type Failure = {
   /** For a person, one line, or a stack trace for what is a bug. */
@@ -23,20 +25,21 @@ export function adviceOn({ code, message }: AppError): string | undefined {
 }
 
 /**
- * What failed, told so that the operator can act on it. Anything but an AppError is a bug and shows where it happened.
+ * What failed, told so that the operator can act on it, without logins and without what a terminal would obey. Anything but an AppError is a bug and shows where it happened.
  */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof AppError) {
-    const { code, message, phase } = error
+    const { code, phase } = error
+    const message = withoutLogins(error.message)
     const advice = adviceOn(error)
     const more = { ...(phase === undefined ? {} : { phase }), ...(advice === undefined ? {} : { advice }) }
     const document = { error: { error_code: code, message, ...more } }
     const told = advice === undefined ? message : `${message.replace(/\.$/, '')}: ${advice}`
-    return { text: `remora: ${code} ${told}\n`, document }
+    return { text: `remora: ${code} ${visible(told)}\n`, document }
   }
-  const message = error instanceof Error ? error.message : String(error)
-  const trace = error instanceof Error ? (error.stack ?? message) : message
-  return { text: `remora: unexpected error: ${trace}\n`, document: { error: { error_code: null, message } } }
+  const message = withoutLogins(error instanceof Error ? error.message : String(error))
+  const trace = error instanceof Error ? withoutLogins(error.stack ?? message) : message
+  return { text: `remora: unexpected error: ${visible(trace)}\n`, document: { error: { error_code: null, message } } }
 }
 
 /** Wrong usage as `--json` prints it; a person has been told by commander. It has no code: nothing was tried. */

@@ -38,7 +38,10 @@ async function main(args: readonly string[]): Promise<number> {
       if (error.exitCode !== 0 && isJson) io.out(`${JSON.stringify(usageDocument(error))}\n`)
       return error.exitCode === 0 ? 0 : 2
     }
-    if (signal.aborted) return interrupted
+    if (signal.aborted) {
+      if (isJson) io.out(`${JSON.stringify({ error: { error_code: null, message: 'interrupted' } })}\n`)
+      return interrupted
+    }
     const { text, document } = describeFailure(error)
     if (isJson) io.out(`${JSON.stringify(document)}\n`)
     io.err(text)
@@ -52,8 +55,8 @@ function readSettings(args: readonly string[]): CliConfig {
   const named = fileOfConfigFlag(args)
   const own = named === undefined ? process.env : { ...process.env, REMORA_CONFIG: named }
   try {
-    const { env, path, given } = loadSettings(own, process.cwd())
-    return readCliConfig(env, { path, given, own })
+    const { env, ...settings } = loadSettings(own, process.cwd())
+    return readCliConfig(env, { ...settings, own })
   } catch (error) {
     const { PATH, HOME, TERM, NO_COLOR } = process.env
     const fault = asAppError(error, 'CONFIG_003')

@@ -1,3 +1,10 @@
+import type { ModelKind } from '#domain/model-kind.ts'
+
+/** Of what `--model` or REMORA_MODEL_URLS says; neither is the rehearsal model. */
+export function kindOfModel(text: string | undefined): ModelKind {
+  return text === undefined || text === 'rehearsal' ? 'rehearsal' : 'servers'
+}
+
 /** Whether `text` can be the address of a server. */
 export function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)

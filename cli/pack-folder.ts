@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { open, readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { createTarPacker } from 'modern-tar'
@@ -42,9 +42,14 @@ export async function packFolder(path: string, { signal }: PackOptions): Promise
   return { stream: gzippedTar(path, files, signal), files: files.length, skipped }
 }
 
+const archiveName = /\.(?:tar|tgz|zip|gz|bz2|xz|zst|lz4?|7z|rar|bundle|Z)$/i
+
 async function passArchive(path: string, { signal }: PackOptions): Promise<Packed> {
   const start = await readStart(path)
-  if (sniffArchive(start) === undefined) throw new AppError('INTAKE_001', `${path} ${describeForeign(start)}`)
+  if (sniffArchive(start) === undefined) {
+    const alone = archiveName.test(path) ? '' : `; for one file, name its folder and --paths ${basename(path)}`
+    throw new AppError('INTAKE_001', `${path} ${describeForeign(start)}${alone}`)
+  }
   return { stream: createReadStreamLazily(path, signal), files: null, skipped: [] }
 }
 

@@ -39,7 +39,7 @@ async function startTime(pid: number): Promise<string> {
   const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
   if (boot !== '') return ticks === '' ? '' : `${ticks} of ${boot.trim()}`
   const command = ['ps', '-o', 'lstart=', '-p', String(pid)] as const
-  const said = await runProgram(command, { limitMs: psMs, signal: new AbortController().signal })
+  const said = await runProgram(command, { limitMs: psMs, signal: new AbortController().signal, env: {} })
   return said.kind === 'ended' ? said.out.trim() : ''
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { loadBundles, type LoadedBundle } from '#bundles/load-bundle.ts'
 import type { CliContext } from '../cli-context.ts'
+import { visible } from '../visible.ts'
 import { orInterrupted } from '../or-interrupted.ts'
 import { shownPath } from '../run/shown-path.ts'
 
@@ -18,7 +19,7 @@ export function addAgentsCommand(program: Command, { io, cwd, signal, config }: 
       const loaded = await orInterrupted(loadBundles(agentsDir), signal)
       const bundles = [...loaded.values()].map((bundle) => agentView(bundle, agentsDir))
       if (json) io.out(`${JSON.stringify({ agents: bundles })}\n`)
-      else io.out(bundles.map((view) => describe(view, cwd)).join('\n'))
+      else io.out(visible(bundles.map((view) => describe(view, cwd)).join('\n')))
     })
 }
 

@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander'
 import { checkPaths, type CheckedItem, type Finding } from '#bundles/check-paths.ts'
 import type { CliContext } from '../cli-context.ts'
+import { visible } from '../visible.ts'
 import { orInterrupted } from '../or-interrupted.ts'
 
 type CheckOptions = { strict?: true; format: 'text' | 'json'; json?: true }
@@ -25,7 +26,7 @@ export function addCheckCommand(program: Command, { io, signal }: Pick<CliContex
       io.out(
         isJson
           ? `${JSON.stringify({ ok, checked: checked.map((item) => view(item, passes(item))) })}\n`
-          : describe(checked, passes),
+          : visible(describe(checked, passes)),
       )
       if (!ok) io.exit(1)
     })

@@ -12,6 +12,7 @@ export const completionScripts = {
   IFS=$' \\t' read -ra words <<<"$line"
   [[ $line == *[[:blank:]] ]] && words+=("")
   local word=\${words[\${#words[@]} - 1]}
+  [[ $word == --*=* ]] && word=\${word#*=}
   local head=\${word%"\${word##*[=:]}"}
   COMPREPLY=()
   while IFS= read -r offer; do
@@ -32,6 +33,7 @@ _remora() {
     offers+=("\${line%%$'\\t'*}")
     shown+=("\${line/$'\\t'/  }")
   done < <(remora complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)
+  compset -P '--*='
   compadd -d shown -a offers
 }
 if [[ \${funcstack[1]} == _remora ]]; then _remora; else compdef _remora remora; fi

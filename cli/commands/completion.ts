@@ -43,6 +43,8 @@ async function offer(completion: Completion, program: Command, { word, agents, p
   const [names, places] = await Promise.all([agents(word), paths(word)])
   const offering = (words: readonly string[]) => (complete: (value: string, about: string) => void) =>
     words.filter((one) => plainName.test(one)).forEach((one) => complete(one, ''))
+  const shell = completion.commands.get('completion')?.arguments.get('shell')
+  if (shell !== undefined) shell.handler = offering(Shell.options) // the library offers one we have no script for
   for (const command of program.commands) {
     const known = completion.commands.get(command.name())
     for (const option of command.options) {

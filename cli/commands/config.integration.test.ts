@@ -20,9 +20,9 @@ async function config(args: readonly string[], own: Record<string, string> = {})
     err: (text: string) => void (said.err += text),
     exit: (code: number) => void (said.code = code),
   }
-  const { env, path, given } = loadSettings(own, dir)
+  const { env, ...settings } = loadSettings(own, dir)
   const signal = new AbortController().signal
-  const context = { io, config: readCliConfig(env, { path, given, own }), signal, terminal: undefined, colored: false }
+  const context = { io, config: readCliConfig(env, { ...settings, own }), signal, terminal: undefined, colored: false }
   await buildProgram({ ...context, cwd: dir }).parseAsync(['config', ...args], { from: 'user' })
   return said
 }
@@ -57,5 +57,24 @@ describe('remora config', () => {
         { code: 'CONFIG_004', message: expect.stringContaining('remora.yaml:1: sandbox.memory_mb') },
       ],
     })
+  })
+
+  it.each([
+    ['REMORA_REDIS_URL', 'redis://:se,cret@host:1'],
+    ['REMORA_REDIS_URL', 'redis+cluster://u:secret@h1:1,h2:2'],
+    ['REMORA_S3_ENDPOINT', 'http://u:se@cret@host:1'],
+    ['REMORA_MODEL_URLS', 'http://sk-secret@127.0.0.1:1/v1,http://127.0.0.1:1/v1?api_key=secret'],
+  ])('shows nothing secret of %s=%s', async (name, address) => {
+    for (const args of [[], ['--json']]) {
+      const { out, err } = await config(args, { [name]: address })
+      expect(out + err).not.toMatch(/cret/)
+    }
+  })
+
+  it('says that a key would go to servers of a file that was only found', async () => {
+    await writeFile(join(dir, 'remora.yaml'), 'model: { pool: [{ url: "http://127.0.0.1:1/v1" }] }\n')
+    const { err, code } = await config([], { REMORA_MODEL_API_KEY: 'key-of-mine' })
+    expect(code).toBe(0)
+    expect(err).toMatch(/^CONFIG_003 warning: .*remora\.yaml:1: REMORA_MODEL_API_KEY would be sent/)
   })
 })

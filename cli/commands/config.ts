@@ -1,11 +1,14 @@
 import { type Command, Option } from 'commander'
 import { Document, isCollection, isNode } from 'yaml'
 import { rehearsalLabel } from '#domain/rehearsal-label.ts'
+import { withoutLogin, withoutLogins } from '#platform/without-login.ts'
 import { unknownVariables } from '#settings/known-variables.ts'
 import { effectiveSettings, type EffectiveSetting } from '#settings/load-settings.ts'
 import type { CliContext } from '../cli-context.ts'
-import { silentServers } from '../model-server.ts'
+import { misnamedSettings } from '../misnamed-settings.ts'
+import { serversIn, silentServers } from '../model-server.ts'
 import { shownPath } from '../run/shown-path.ts'
+import { visible } from '../visible.ts'
 import { unservedSettings } from '../run/unserved-settings.ts'
 
 type ConfigOptions = { format: 'yaml' | 'json'; json?: true }
@@ -30,21 +33,31 @@ export function addConfigCommand(program: Command, context: CliContext): void {
       }
       const { kind, urls, name } = modelView(config)
       const servers = `${name ?? 'the first model offered'} at ${urls.join(', ')}`
-      io.out(describe(settings, file, kind === 'rehearsal' ? rehearsalLabel : servers))
-      for (const { code, message } of warnings) io.err(`${code} warning: ${message}\n`)
+      io.out(visible(describe(settings, file, kind === 'rehearsal' ? rehearsalLabel : servers)))
+      for (const { code, message } of warnings) io.err(visible(`${code} warning: ${message}\n`))
     })
 }
 
 async function findWarnings({ config, signal, cwd }: CliContext): Promise<Warning[]> {
   const { modelUrls, settings } = config
   const asked = modelUrls === undefined || modelUrls === 'rehearsal' ? [] : await silentServers(modelUrls, signal)
-  const silent = asked.map((url) => ({ code: 'CONFIG_005', message: `the model server ${plain(url)} does not answer` }))
+  const silent = asked.map((url) => ({
+    code: 'CONFIG_005',
+    message: `the model server ${withoutLogin(url)} does not answer`,
+  }))
   const unknown = unknownVariables(Object.keys(settings.own)).map(({ name, nearest }) => ({
     code: 'CONFIG_004',
     message: `the variable ${name} is not known${nearest === undefined ? '' : `: did you mean ${nearest}?`}`,
   }))
   const unserved = unservedSettings(settings, cwd).map((message) => ({ code: 'CONFIG_004', message }))
-  return [...silent, ...unknown, ...unserved]
+  const { keyFault } = settings
+  const key = keyFault === undefined ? [] : [{ code: keyFault.code, message: keyFault.message }]
+  const misnamed = misnamedSettings(cwd)
+  const unread =
+    misnamed === undefined || settings.path !== undefined
+      ? []
+      : [{ code: 'CONFIG_001', message: `${shownPath(misnamed, cwd)} is not read: name it remora.yaml` }]
+  return [...key, ...silent, ...unknown, ...unserved, ...unread]
 }
 
 function describe(settings: readonly EffectiveSetting[], file: string | null, modelText: string): string {
@@ -74,14 +87,9 @@ function view({ setting, value, source }: EffectiveSetting) {
 
 function modelView({ modelUrls, modelName }: CliContext['config']) {
   if (modelUrls === undefined || modelUrls === 'rehearsal') return { kind: 'rehearsal', urls: [], name: null }
-  return { kind: 'servers', urls: modelUrls.split(',').map((url) => plain(url.trim())), name: modelName ?? null }
+  return { kind: 'servers', urls: serversIn(modelUrls).map(withoutLogin), name: modelName ?? null }
 }
 
 function withoutSecret(one: EffectiveSetting): EffectiveSetting {
-  return typeof one.value === 'string' ? { ...one, value: plain(one.value) } : one
-}
-
-/** Without passwords in addresses. */
-function plain(text: string): string {
-  return text.replaceAll(/(\/\/[^/@:\s,]*:)[^@/\s,]*@/g, '$1***@')
+  return typeof one.value === 'string' ? { ...one, value: withoutLogins(one.value) } : one
 }

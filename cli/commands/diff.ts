@@ -3,6 +3,7 @@ import { AppError } from '#domain/error.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { ChangeView, OperationView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
+import { visible } from '../visible.ts'
 import { reachRuns } from '../run/reach-service.ts'
 
 type DiffOptions = { json?: true }
@@ -24,7 +25,10 @@ export function addDiffCommand(program: Command, context: CliContext): void {
           operationId === undefined
             ? await wholePatch(service.client, runId)
             : (await changeOf(service.client, runId, operationId)).diff
-        context.io.out(options.json ? `${JSON.stringify({ run_id: runId, operation_id: operationId, diff })}\n` : diff)
+        const document = { run_id: runId, operation_id: operationId, diff }
+        // A pipe gets what git applies, a terminal what a person may look at.
+        const shown = context.columns === undefined ? diff : visible(diff)
+        context.io.out(options.json ? `${JSON.stringify(document)}\n` : shown)
       } finally {
         await service.close()
       }

@@ -5,6 +5,7 @@ import type { CodeNode } from '#domain/code-node.ts'
 import type { Discovery } from '../../services/discovery/discover/discover-nodes.ts'
 import { discoverFolder } from '../../services/discovery/discover/discover-folder.ts'
 import type { CliContext } from '../cli-context.ts'
+import { visible } from '../visible.ts'
 import { plural } from '../plural.ts'
 
 type DiscoverOptions = { languages?: string[]; kinds?: string[]; workers: number; json?: true }
@@ -34,14 +35,15 @@ export function addDiscoverCommand(
         nodeKinds: splitAtCommas(options.kinds),
       }
       const found = await discoverFolder(path, { filters, threads: options.workers }, signal)
-      io.out(options.json ? `${JSON.stringify(discoveryView(found))}\n` : describeDiscovery(found))
+      io.out(options.json ? `${JSON.stringify(discoveryView(found))}\n` : visible(describeDiscovery(found)))
     })
 }
 
 async function requireFolder(path: string): Promise<void> {
   const stats = await stat(path).catch(() => undefined)
   if (stats === undefined) throw new AppError('DISC_005', `there is no such folder: ${path}`)
-  if (!stats.isDirectory()) throw new AppError('DISC_005', `${path} is no folder: name the one it is in`)
+  const wayOn = /\.(?:zip|tar|tgz|tar\.gz)$/.test(path) ? 'unpack it first' : 'name the one it is in'
+  if (!stats.isDirectory()) throw new AppError('DISC_005', `${path} is no folder: ${wayOn}`)
 }
 
 /** A discovery as `remora discover --json` prints it (contract.md §1). */
@@ -76,7 +78,9 @@ function describeDiscovery({ nodes, files, skipped, durationMs }: Discovery): st
     if (node.kind !== 'file') lines.push(`  ${range.padEnd(11)} ${node.kind.padEnd(10)} ${node.qualifiedName}`)
   }
   const counts = Map.groupBy(nodes, (node) => node.kind)
-  const kinds = Array.from(counts, ([kind, ofKind]) => `${ofKind.length} ${kind}`).toSorted()
+  const kinds = Array.from(counts, ([kind, ofKind]) => [kind, `${ofKind.length} ${kind}`] as const)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, text]) => text)
   if (nodes.length > 0) lines.push('')
   if (skipped.length > 0) lines.push('Skipped:', ...skipped.map(({ path, reason }) => `  ${path}  ${reason}`), '')
   const summary = [

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { appendFile, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -74,6 +74,13 @@ describe('remora doctor', () => {
     expect(out).toMatch(/^ok +model +rehearsal model \(no LLM\)/m)
   })
 
+  it('warns of settings under a name that is not read', async () => {
+    await redis('7.2.4')
+    await writeFile(join(dir, 'remora.yml'), '')
+    const { first } = await findings()
+    expect(first('settings')).toMatchObject({ state: 'warning', advice: 'name it remora.yaml' })
+  })
+
   it('ends with 1 without a Redis and a way to get one, and lists the commands to choose from', async () => {
     const { code, ok, first } = await findings()
     expect({ code, ok }).toEqual({ code: 1, ok: false })
@@ -91,6 +98,23 @@ describe('remora doctor', () => {
     await appendFile(planted, `: > ${join(dir, 'PWNED')}\n`)
     const { code, first } = await findings()
     expect([code, first('redis')?.state]).toEqual([1, 'missing'])
+    expect(await readdir(dir)).not.toContain('PWNED')
+  })
+
+  it.each(['', ' ', '.'])('never runs a program of the working folder, also with HOME=%j', async (home) => {
+    await redis('7.2.4')
+    await mkdir(join(dir, '.cache', 'remora'), { recursive: true })
+    await chmod(join(dir, '.cache', 'remora'), 0o700)
+    const planted = join(dir, '.cache', 'remora', 'redis-server')
+    await rename(join(dir, 'bin', 'redis-server'), planted)
+    await appendFile(planted, `: > ${join(dir, 'PWNED')}\n`)
+    const before = process.cwd()
+    process.chdir(dir)
+    try {
+      await findings({ HOME: home, XDG_CACHE_HOME: home })
+    } finally {
+      process.chdir(before)
+    }
     expect(await readdir(dir)).not.toContain('PWNED')
   })
 

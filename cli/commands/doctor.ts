@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { withoutLogins } from '#platform/without-login.ts'
 import { findPackager } from '#platform/packager.ts'
 import type { CliContext } from '../cli-context.ts'
 import {
@@ -13,6 +14,7 @@ import { examineGit, examineRedis, examineSandbox } from '../doctor/examine-prog
 import { examineApi, examineModels, examineS3 } from '../doctor/examine-services.ts'
 import { examineSettings } from '../doctor/examine-settings.ts'
 import { isTolerable, type Finding } from '../doctor/finding.ts'
+import { visible } from '../visible.ts'
 import { openPaint, type Paint } from '../progress/paint.ts'
 
 type DoctorOptions = { json?: true }
@@ -34,9 +36,10 @@ export function addDoctorCommand(program: Command, context: CliContext): void {
     })
 }
 
-async function examine({ config, signal }: CliContext, version: string): Promise<Finding[]> {
-  const { searchPath, dataDir } = config
-  const packager = await findPackager({ searchPath, isRoot: process.getuid?.() === 0, signal })
+async function examine({ config, signal, cwd }: CliContext, version: string): Promise<Finding[]> {
+  const { searchPath, dataDir, settings } = config
+  const isRoot = process.getuid?.() === 0
+  const packager = await findPackager({ searchPath, isRoot, signal, env: settings.own })
   const search = { config, packager, signal }
   const found = await Promise.all([
     examineRedis(search),
@@ -50,7 +53,7 @@ async function examine({ config, signal }: CliContext, version: string): Promise
     examineStack(dataDir),
     examineVersions(version),
   ])
-  return [examineSettings(config), examineNode(), examineMemory(), ...found.flat()]
+  return [examineSettings(config, cwd), examineNode(), examineMemory(), ...found.flat()]
 }
 
 const tones = { ok: 'green', warning: 'yellow', missing: 'red' } as const
@@ -58,8 +61,8 @@ const tones = { ok: 'green', warning: 'yellow', missing: 'red' } as const
 function describe(findings: readonly Finding[], paint: Paint): string {
   const width = Math.max(...findings.map(({ name }) => name.length))
   const lines = findings.map(({ name, state, needed, found, advice }) => {
-    const what = `${found}${state === 'missing' && !needed ? ' (optional)' : ''}`
-    return `${paint(tones[state], state.padEnd(7))}  ${name.padEnd(width)}  ${what}${advice === undefined ? '' : `: ${advice}`}`
+    const what = `${found}${state === 'missing' && !needed ? ' (optional)' : ''}${advice === undefined ? '' : `: ${advice}`}`
+    return `${paint(tones[state], state.padEnd(7))}  ${name.padEnd(width)}  ${visible(withoutLogins(what))}`
   })
   return `${lines.join('\n')}\n`
 }

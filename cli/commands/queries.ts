@@ -5,6 +5,7 @@ import { checkPacks, type CheckedPacks } from '../../services/discovery/discover
 import { manifestFile, manifestOf, manifestText } from '../../services/discovery/discover/pack-manifest.ts'
 import { builtinQueries, listPackFolders } from '../../services/discovery/discover/query-pack.ts'
 import type { CliContext } from '../cli-context.ts'
+import { visible } from '../visible.ts'
 import type { CommandIo } from '../command-io.ts'
 import { orInterrupted } from '../or-interrupted.ts'
 
@@ -37,7 +38,7 @@ export function addQueriesCommand(program: Command, { io, signal }: Pick<CliCont
 
 async function check({ dir, json }: QueriesOptions, io: CommandIo): Promise<void> {
   const checked = await checkPacks(dir, { complete: dir === builtinQueries })
-  io.out(json ? `${JSON.stringify(checkView(checked))}\n` : describeCheck(checked))
+  io.out(json ? `${JSON.stringify(checkView(checked))}\n` : visible(describeCheck(checked)))
   if (checked.faults.length > 0) io.exit(1)
 }
 
@@ -57,7 +58,7 @@ async function list({ dir, json }: QueriesOptions, io: CommandIo): Promise<void>
   const packs = await Promise.all((await listPackFolders(dir)).map(manifestOf))
   const views = packs.map(({ language, pack, kinds }) => ({ language, pack, kinds: ['file', ...kinds] }))
   const lines = views.map(({ language, pack, kinds }) => `${language}/${pack}: ${kinds.join(', ')}\n`)
-  io.out(json ? `${JSON.stringify({ packs: views })}\n` : lines.join(''))
+  io.out(json ? `${JSON.stringify({ packs: views })}\n` : visible(lines.join('')))
 }
 
 async function writeManifests({ dir, json }: QueriesOptions, io: CommandIo): Promise<void> {

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { CliContext } from '../cli-context.ts'
 import { runOnce } from '../run/run-once.ts'
 import { errorPolicyOption, modelChoice, workersOption } from './option-parsers.ts'
+import { refuseWithService } from './refuse-with-service.ts'
 
 type RetryOptions = {
   errorPolicy?: string
@@ -25,7 +26,9 @@ export function addRetryCommand(program: Command, context: CliContext): void {
     .addOption(workersOption('worker processes of the embedded stack'))
     .option('--model <url>', 'model server, or "rehearsal" (default: REMORA_MODEL_URLS, else rehearsal)', modelChoice)
     .option('--json', 'print events as JSON Lines, and the result as the last line')
-    .action(async (runId: string, operations: string[], { json, model, errorPolicy, ...options }: RetryOptions) => {
+    .action(async (runId: string, operations: string[], given: RetryOptions, command: Command) => {
+      refuseWithService(command, context)
+      const { json, model, errorPolicy, ...options } = given
       const order = { path: '.', apply: false, known: [], json: json === true, model, ...options }
       const again = { operations, ...(errorPolicy === undefined ? {} : { errorPolicy }) }
       await runOnce({ ...order, source: { kind: 'retry', runId, ...again } }, context)

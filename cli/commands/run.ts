@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander'
 import type { CliContext } from '../cli-context.ts'
 import { runOnce } from '../run/run-once.ts'
 import { namedAgents } from './named-agents.ts'
+import { refuseWithService } from './refuse-with-service.ts'
 import {
   commaList,
   errorPolicyOption,
@@ -49,6 +50,7 @@ export function addRunCommand(program: Command, context: CliContext): void {
     .option('--model <url>', 'model server, or "rehearsal" (default: REMORA_MODEL_URLS, else rehearsal)', modelChoice)
     .option('--json', 'print events as JSON Lines, and the result as the last line')
     .action(async (path: string, options: RunOptions, command: Command) => {
+      refuseWithService(command, context)
       const { json = false, apply = false, out, events, workers, model, resume, ...submission } = options
       const files = { ...(out === undefined ? {} : { out }), ...(events === undefined ? {} : { events }) }
       const order = { path, json, apply, workers, model, ...files }

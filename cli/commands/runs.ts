@@ -1,9 +1,12 @@
 import type { Command } from 'commander'
 import type { RunView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
+import { visible } from '../visible.ts'
 import { formatSeconds } from '../format-seconds.ts'
 import { plural } from '../plural.ts'
+import { resumeCommand } from '../run/model-flag.ts'
 import { isIdle, reachRuns } from '../run/reach-service.ts'
+import { shownPath } from '../run/shown-path.ts'
 import { waitingView } from '../run/waiting-view.ts'
 import { positiveUpTo } from './option-parsers.ts'
 
@@ -24,7 +27,7 @@ export function addRunsCommand(program: Command, context: CliContext): void {
         const page = await service.client.listRuns({ limit, ...(before === undefined ? {} : { before }) })
         const isWaiting = isIdle(service)
         const runs = page.runs.map((run) => ({ ...run, ...waitingView(run, isWaiting) }))
-        context.io.out(options.json ? `${JSON.stringify({ ...page, runs })}\n` : runLines(runs))
+        context.io.out(options.json ? `${JSON.stringify({ ...page, runs })}\n` : visible(runLines(runs, context)))
       } finally {
         await service.close()
       }
@@ -33,13 +36,14 @@ export function addRunsCommand(program: Command, context: CliContext): void {
 
 type ListedRun = RunView & ReturnType<typeof waitingView>
 
-function runLines(runs: readonly ListedRun[]): string {
-  if (runs.length === 0) return 'no runs to show\n'
+function runLines(runs: readonly ListedRun[], { config, cwd }: CliContext): string {
+  const place = config.apiUrl ?? shownPath(config.dataDir, cwd)
+  if (runs.length === 0) return `no runs to show in ${place}\n`
   const waiting = runs.find((run) => run.waits_for_stack)
   const advice =
     waiting === undefined
       ? ''
-      : `What waits has no stack: "remora run --resume ${waiting.run_id}" goes on with one, "remora up" with all.\n`
+      : `What waits has no stack: "${resumeCommand(waiting, config.modelUrls)}" goes on with one, "remora up" with all.\n`
   return `${runs.map((run) => `${runLine(run)}\n`).join('')}${advice}`
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { OperationView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
+import { visible } from '../visible.ts'
 import { describeRun } from '../run/describe-run.ts'
 import { isIdle, reachRuns } from '../run/reach-service.ts'
 import { waitingView } from '../run/waiting-view.ts'
@@ -31,7 +32,9 @@ export function addShowCommand(program: Command, context: CliContext): void {
         if (options.json) context.io.out(`${JSON.stringify(all === undefined ? view : { ...view, operations: all })}\n`)
         else {
           const operations = all ?? (await firstOperations(service.client, runId))
-          context.io.out(describeRun(run, operations, { isWaiting, width: context.columns ?? Infinity }))
+          const { modelUrls } = context.config
+          const manner = { isWaiting, width: context.columns ?? Infinity, modelUrls }
+          context.io.out(visible(describeRun(run, operations, manner)))
         }
       } finally {
         await service.close()

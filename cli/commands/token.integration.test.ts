@@ -51,7 +51,7 @@ describe('remora token', () => {
     const token = out.trim()
     expect(token).toMatch(/^rmr_[\w-]{43}$/)
     expect(err).toContain('not shown again')
-    expect((await remora(token, 'runs')).out).toBe('no runs to show\n')
+    expect((await remora(token, 'runs')).out).toMatch(/^no runs to show in http:\/\/127\.0\.0\.1:\d+\n$/)
     const [made] = await listed()
     expect(made).toMatchObject({ name: 'CI', scopes: ['runs:read'], expired: false })
     expect(JSON.stringify(await listed())).not.toContain(token)
@@ -60,6 +60,15 @@ describe('remora token', () => {
     expect((await remora(api.token, 'token', 'revoke', id)).out).toBe(`${id}: revoked\n`)
     await expect(remora(token, 'runs')).rejects.toMatchObject({ code: 'AUTH_001' })
     await expect(remora(api.token, 'token', 'revoke', id)).rejects.toMatchObject({ code: 'AUTH_003' })
+  })
+
+  it('lists one that cannot be read, and takes it away', async () => {
+    const id = 't0123456789abcdef'
+    const readable = { tokenId: id, projectId: api.project, name: '', scopes: [], createdAt: 1, expiresAt: null }
+    await api.tokenStore.add('hash of a token', { ...readable, createdAt: 1e20 })
+    expect((await remora(api.token, 'token', 'list')).out).toContain(`${id}  cannot be read`)
+    expect((await remora(api.token, 'token', 'revoke', id)).out).toBe(`${id}: revoked\n`)
+    expect((await remora(api.token, 'token', 'list')).out).not.toContain(id)
   })
 
   it('tells a token without the scope what it lacks', async () => {

@@ -3,6 +3,7 @@ import { Scope, usualScopes } from '#domain/scope.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { TokenView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
+import { visible } from '../visible.ts'
 import { reachRuns } from '../run/reach-service.ts'
 import { commaList } from './option-parsers.ts'
 
@@ -36,9 +37,10 @@ export function addTokenCommand(program: Command, context: CliContext): void {
     .option('--json', 'print one JSON document')
     .action(async ({ json }: { json?: true }) => {
       const page = await withClient(context, (client) => client.listTokens())
-      const lines =
-        page.tokens.length === 0 ? 'no tokens but the one of the environment' : page.tokens.map(tokenLine).join('\n')
-      context.io.out(json ? `${JSON.stringify(page)}\n` : `${lines}\n`)
+      const damaged = page.unreadable.map(({ token_id: id }) => `${id}  cannot be read, is good for nothing: revoke it`)
+      const lines = [...page.tokens.map(tokenLine), ...damaged]
+      const text = lines.length === 0 ? 'no tokens but the one of the environment' : lines.join('\n')
+      context.io.out(json ? `${JSON.stringify(page)}\n` : visible(`${text}\n`))
     })
   tokens
     .command('revoke')

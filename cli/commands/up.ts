@@ -4,7 +4,8 @@ import { rehearsalLabel } from '#domain/rehearsal-label.ts'
 import { openApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
 import { startEmbedded } from '../run/reach-service.ts'
-import { goingOnWith, unfinishedRuns } from '../run/unfinished-runs.ts'
+import { describeUnfinished, unfinishedRuns, type UnfinishedRuns } from '../run/unfinished-runs.ts'
+import { kindOfModel } from '../model-server.ts'
 import type { Stack } from '../stack/start-stack.ts'
 import { modelChoice, portNumber, workersOption } from './option-parsers.ts'
 
@@ -26,9 +27,13 @@ async function runStack(options: UpOptions, context: CliContext): Promise<void> 
   const { io, signal, config } = context
   const stack = await startEmbedded(options, context)
   try {
-    const earlier = await runsGoneOnWith(stack, signal)
-    io.out(options.json ? `${JSON.stringify(readyView(stack, earlier))}\n` : readyText(stack, earlier))
-    if (!options.json && (options.model ?? config.modelUrls ?? 'rehearsal') === 'rehearsal') {
+    const earlier = await runsOfBefore(stack, signal)
+    io.out(
+      options.json
+        ? `${JSON.stringify(readyView(stack, earlier))}\n`
+        : `${readyText(stack)}${describeUnfinished(earlier, options.model ?? config.modelUrls)}`,
+    )
+    if (!options.json && kindOfModel(options.model ?? config.modelUrls) === 'rehearsal') {
       io.out(`model: ${rehearsalLabel}\n`)
     }
     const over = AbortSignal.any([signal, stack.failed])
@@ -41,21 +46,28 @@ async function runStack(options: UpOptions, context: CliContext): Promise<void> 
   }
 }
 
-async function runsGoneOnWith({ url, token }: Stack, signal: AbortSignal): Promise<string[]> {
+async function runsOfBefore({ url, token, modelKind }: Stack, signal: AbortSignal): Promise<UnfinishedRuns> {
   const client = openApiClient({ url, token, signal })
   try {
-    return await unfinishedRuns(client)
+    return await unfinishedRuns(client, { modelKind })
   } finally {
     await client.close()
   }
 }
 
-function readyView(stack: Stack, earlierRuns: readonly string[]) {
-  return { url: stack.url, token: stack.token, processes: stack.processes(), earlier_runs: earlierRuns }
+function readyView(stack: Stack, { goingOn, waiting }: UnfinishedRuns) {
+  const waitingRuns = waiting.map((run) => run.run_id)
+  return {
+    url: stack.url,
+    token: stack.token,
+    processes: stack.processes(),
+    earlier_runs: goingOn,
+    waiting_runs: waitingRuns,
+  }
 }
 
-function readyText(stack: Stack, earlierRuns: readonly string[]): string {
+function readyText(stack: Stack): string {
   const processes = stack.processes().map(({ service, pid }) => `  ${service.padEnd(10)} ${pid}`)
   const access = [`export REMORA_API_URL=${stack.url}`, `export REMORA_TOKEN=${stack.token}`]
-  return `${['ready', ...processes, '', ...access].join('\n')}\n${goingOnWith(earlierRuns)}`
+  return `${['ready', ...processes, '', ...access].join('\n')}\n`
 }

@@ -5,6 +5,7 @@ import type { StorageConfig } from '#platform/env.ts'
 import { RunId } from '#domain/ids.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import type { ProofDeps, RunVerification } from '#proof/verify-run.ts'
+import { withoutLogin } from '#platform/without-login.ts'
 import type { CliContext } from '../cli-context.ts'
 import { orInterrupted } from '../or-interrupted.ts'
 import { describeVerification, judgeVerification } from '../run/judge-verification.ts'
@@ -45,7 +46,10 @@ async function withStores<T>(context: CliContext, use: (stores: StorageConfig) =
   if (running !== undefined && (apiUrl ?? running.url) === running.url) return use(storesOf(running))
   if (apiUrl !== undefined) {
     const advice = 'call it in the folder of the stack, or set REMORA_REDIS_URL and REMORA_S3_… to those of the service'
-    throw new AppError('CONFIG_001', `verify reads Redis and S3 themselves, which ${apiUrl} does not tell: ${advice}`)
+    throw new AppError(
+      'CONFIG_001',
+      `verify reads Redis and S3 themselves, which ${withoutLogin(apiUrl)} does not tell: ${advice}`,
+    )
   }
   const stack = await startEmbedded({ workers: 0 }, context)
   try {

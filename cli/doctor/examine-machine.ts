@@ -46,7 +46,7 @@ export async function examineData(dataDir: string): Promise<Finding> {
   const refused = { name: 'data', state: 'missing', needed: true } as const
   if (!writable) return { ...refused, found: `${folder} is not writable`, advice: `make it writable, or ${elsewhere}` }
   if (folder !== dataDir) return fine('data', `${dataDir}, made at the first run`)
-  const version = (await readDataVersion(dataDir)) ?? dataVersion
+  const version = readDataVersion(dataDir) ?? dataVersion
   if (version === dataVersion) return fine('data', `${dataDir}, version ${version}`)
   const found = `${dataDir} has data of version ${version}, this Remora knows ${dataVersion}`
   return { ...refused, found, advice: `use the newer Remora that wrote them, or ${elsewhere}` }

@@ -17,8 +17,9 @@ const lookMs = 3_000
 
 /** The server of an embedded stack: found, or how it would be got. A service that runs elsewhere brings its own. */
 export async function examineRedis({ config, packager, signal }: ProgramSearch): Promise<Finding> {
-  const { searchPath, mayInstallRedis, apiUrl } = config
-  const { program, unfit } = await findRedis({ searchPath, programDir: programCache(config), signal })
+  const { searchPath, mayInstallRedis, apiUrl, settings } = config
+  const places = { searchPath, programDir: programCache(config), env: settings.own, signal }
+  const { program, unfit } = await findRedis(places)
   const needed = apiUrl === undefined
   if (program !== undefined) return fine('redis', `${program.version} at ${program.path}`)
   const wanted = { name: 'redis', needed, advice: redisChoices(packager, unfit) }
@@ -55,7 +56,11 @@ async function examineBubblewrap(search: ProgramSearch): Promise<Finding> {
   const path = await findProgram('bwrap', search.config.searchPath)
   if (path === undefined) return absent('bubblewrap', search)
   const args = ['--ro-bind', '/', '/', '--unshare-all', '--die-with-parent', '/bin/sh', '-c', ':']
-  const tried = await runProgram([path, ...args], { limitMs: lookMs, signal: search.signal })
+  const tried = await runProgram([path, ...args], {
+    limitMs: lookMs,
+    signal: search.signal,
+    env: search.config.settings.own,
+  })
   if (tried.kind === 'ended' && tried.code === 0) return fine('bubblewrap', `works, at ${path}`)
   const words = tried.kind === 'absent' ? tried.reason : lastLineOf(tried.err) || 'no answer'
   const advice = 'allow unprivileged user namespaces, or use Docker'
@@ -66,7 +71,7 @@ async function examineDocker(search: ProgramSearch): Promise<Finding> {
   const path = await findProgram('docker', search.config.searchPath)
   if (path === undefined) return absent('docker', search)
   const command = [path, 'version', '--format', '{{.Server.Version}}'] as const
-  const tried = await runProgram(command, { limitMs: lookMs, signal: search.signal })
+  const tried = await runProgram(command, { limitMs: lookMs, signal: search.signal, env: search.config.settings.own })
   if (tried.kind === 'ended' && tried.code === 0) return fine('docker', `${lastLineOf(tried.out)}, at ${path}`)
   const words = tried.kind === 'absent' ? tried.reason : lastLineOf(tried.err) || 'no answer'
   const advice = 'start its daemon, or ask for access to it'
@@ -77,7 +82,11 @@ async function examineDocker(search: ProgramSearch): Promise<Finding> {
 export async function examineGit(search: ProgramSearch): Promise<Finding> {
   const path = await findProgram('git', search.config.searchPath)
   if (path === undefined) return absent('git', search)
-  const tried = await runProgram([path, '--version'], { limitMs: lookMs, signal: search.signal })
+  const tried = await runProgram([path, '--version'], {
+    limitMs: lookMs,
+    signal: search.signal,
+    env: search.config.settings.own,
+  })
   const version = tried.kind === 'ended' ? /\d[\d.]*/.exec(tried.out)?.[0] : undefined
   return fine('git', `${version ?? 'an unknown version'} at ${path}`)
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { rehearsalLabel } from '#domain/rehearsal-label.ts'
+import { withoutLogin } from '#platform/without-login.ts'
 import { openApiClient } from '../api-client.ts'
 import type { CliConfig } from '../config.ts'
 import { adviceOn } from '../describe-failure.ts'
@@ -17,10 +18,11 @@ export async function examineApi({ apiUrl, token }: CliConfig, signal: AbortSign
   const client = openApiClient({ url: apiUrl, token, signal: limit })
   try {
     await client.listRuns({ limit: 1 })
-    return [fine('api', `${shownUrl(apiUrl)} answers, and knows the token`)]
+    return [fine('api', `${withoutLogin(apiUrl)} answers, and knows the token`)]
   } catch (error) {
     signal.throwIfAborted()
-    const message = error instanceof AppError ? error.message : `${shownUrl(apiUrl)} does not answer within a second`
+    const message =
+      error instanceof AppError ? error.message : `${withoutLogin(apiUrl)} does not answer within a second`
     const advice = (error instanceof AppError && adviceOn(error)) || 'check REMORA_API_URL'
     return [{ name: 'api', state: 'missing', needed: true, found: message, advice }]
   } finally {
@@ -35,13 +37,15 @@ export async function examineS3({ storage }: CliConfig, signal: AbortSignal): Pr
   if (endpoint === undefined) return fine('s3', `AWS, ${region}`)
   const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)])
   const answer = await fetch(endpoint, { method: 'HEAD', signal: limit }).catch(() => undefined)
-  if (answer !== undefined) return fine('s3', `${shownUrl(endpoint)} answers ${answer.status}`)
-  const found = `${shownUrl(endpoint)} does not answer within a second`
+  if (answer !== undefined) return fine('s3', `${withoutLogin(endpoint)} answers ${answer.status}`)
+  const found = `${withoutLogin(endpoint)} does not answer within a second`
   return { name: 's3', state: 'missing', needed: true, found, advice: 'start it, or check REMORA_S3_ENDPOINT' }
 }
 
 /** The model servers, asked at the same time, a second each at most. */
-export async function examineModels({ modelUrls, modelApiKey }: CliConfig, signal: AbortSignal): Promise<Finding[]> {
+export async function examineModels(config: CliConfig, signal: AbortSignal): Promise<Finding[]> {
+  const { modelUrls, modelApiKey, settings } = config
+  if (settings.keyFault !== undefined) return [refusedKey(settings.keyFault)]
   const servers = serversIn(modelUrls ?? '')
   if (servers.length === 0) return [fine('model', `${rehearsalLabel}: set REMORA_MODEL_URLS, or use --model`)]
   return Promise.all(
@@ -49,9 +53,14 @@ export async function examineModels({ modelUrls, modelApiKey }: CliConfig, signa
   )
 }
 
+function refusedKey({ code, message }: AppError): Finding {
+  const advice = 'no model is asked until then, but the rehearsal model'
+  return { name: 'model', state: 'warning', needed: false, found: `${code} ${message}`, advice }
+}
+
 async function judgeModel(server: string, answer: Response | undefined): Promise<Finding> {
   const warning = { name: 'model', state: 'warning', needed: false } as const
-  const at = shownUrl(server)
+  const at = withoutLogin(server)
   if (answer === undefined) {
     return {
       ...warning,
@@ -63,12 +72,4 @@ async function judgeModel(server: string, answer: Response | undefined): Promise
   if (models !== undefined) return fine('model', `${at} offers ${models.data.map(({ id }) => id).join(', ') || 'none'}`)
   const advice = answer.status === 401 ? 'set REMORA_MODEL_API_KEY' : 'check the URL: it usually ends with /v1'
   return { ...warning, found: `${at} answers ${answer.status}, and no list of models`, advice }
-}
-
-/** Without the user and password that an address may carry. */
-function shownUrl(address: string): string {
-  const url = new URL(address)
-  url.username = ''
-  url.password = ''
-  return url.href
 }

@@ -1,4 +1,5 @@
 import { styleText, stripVTControlCharacters } from 'node:util'
+import { onOneLine } from '../visible.ts'
 
 export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan'
 
@@ -16,6 +17,6 @@ export function widthOf(text: string): number {
 
 /** Untrusted text (names, model output) without control characters, cut to `width` columns. */
 export function clip(text: string, width: number): string {
-  const clean = stripVTControlCharacters(text).replaceAll(/\p{Cc}/gu, ' ')
+  const clean = onOneLine(text)
   return clean.length <= width ? clean : `${clean.slice(0, Math.max(0, width - 1))}…`
 }

@@ -9,20 +9,16 @@ import {
   type ProgressState,
 } from './progress-state.ts'
 
-const everyMs = 2000
-const everyShare = 0.05
+const everyMs = 1000
 
 /**
- * Progress for a pipe: a line when the phase changes, for every 5 % of the operations, and every 2 s in which any
- * ended.
+ * Progress for a pipe: a line when the phase changes, and every second in which any operation ended.
  */
 export function openPlainLines(): (state: ProgressState, nowMs: number) => string | undefined {
   let last = { phase: '', ended: 0, atMs: -Infinity }
   return (state, nowMs) => {
     const ended = endedOperations(state)
-    const grown = ended - last.ended
-    const step = Math.max(1, (state.total ?? Infinity) * everyShare)
-    const worthSaying = grown >= step || (grown > 0 && (nowMs - last.atMs >= everyMs || ended === state.total))
+    const worthSaying = ended > last.ended && nowMs - last.atMs >= everyMs
     if (state.phase === last.phase && !worthSaying) return undefined
     last = { phase: state.phase, ended, atMs: nowMs }
     return plainLine(state)

@@ -46,6 +46,8 @@ Checked on the composed files:
 Proposed patch: out.patch
 Apply it:       git apply out.patch
 
+Do again what failed: remora retry r1
+
 rehearsal model (no LLM): its texts are made by rules, for show.
 `)
   })
@@ -70,6 +72,16 @@ lint                2          1          0        0       0          1   1,200 
       conflicts: [],
     }
     expect(renderReport(quiet, plain)).toBe('run r1 completed in 3.2 s\n\nNothing to change: no patch was written.\n')
+  })
+
+  it('does not let a run in which nothing went well pass for one with nothing to change', () => {
+    const failed = { event: 'operation.ended', operation_id: 'o1', agent: 'lint', data: { status: 'failed' } }
+    const fruitless = eventsOf([failed]).reduce(foldProgress, emptyProgress('r1'))
+    const parts = { state: fruitless, run: { ...run, checks: {}, conflicts: 0 }, patch: undefined, conflicts: [] }
+    const report = renderReport({ ...parts, model: 'http://127.0.0.1:8000/v1' }, plain)
+    expect(report).toContain('No patch was written: no operation came to a good end.')
+    expect(report).toContain('Do again what failed: remora retry r1 --model http://127.0.0.1:8000/v1')
+    expect(report).not.toContain('Nothing to change')
   })
 
   it('gives the code and the reason of a run that failed, and speaks of no patch', () => {

@@ -2,6 +2,8 @@ import { rehearsalLabel } from '#domain/rehearsal-label.ts'
 import type { RunView } from '../api-views.ts'
 import { formatSeconds } from '../format-seconds.ts'
 import { plural } from '../plural.ts'
+import { visible } from '../visible.ts'
+import { sameModelFlag } from '../run/model-flag.ts'
 import { clip, widthOf, type Paint } from './paint.ts'
 import {
   cancelledOperations,
@@ -22,6 +24,8 @@ export type ReportParts = {
   run: RunView
   patch: PatchResult | UnfetchedPatch
   conflicts: readonly ConflictLine[]
+  /** What `--model` said, for the commands that go on. */
+  model?: string | undefined
 }
 export type ConflictLine = { changeSetId: string; code: string; reason: string }
 
@@ -32,7 +36,7 @@ const shownFailures = 5
 const ends = ['succeeded', 'unchanged', 'skipped', 'failed'] as const
 
 /** The end of `remora run` for a person: a row per agent, what was proved, what went wrong, where the patch is. */
-export function renderReport({ state, run, patch, conflicts }: ReportParts, view: ReportView): string {
+export function renderReport({ state, run, patch, conflicts, model }: ReportParts, view: ReportView): string {
   const { paint } = view
   const blocks = [
     [headline(state, run, view)],
@@ -42,7 +46,7 @@ export function renderReport({ state, run, patch, conflicts }: ReportParts, view
     failureLines(state, view),
     conflictLines(run, conflicts, view),
     patchLines({ state, run, patch }, paint),
-    stopLines(state, run),
+    againLines(state, run, model),
     modelLines(state),
   ]
   return `${blocks
@@ -55,17 +59,14 @@ function headline(state: ProgressState, run: RunView, { paint, width }: ReportVi
   const tone = toneOf(state, run)
   const took = run.duration_ms === null || run.duration_ms === undefined ? '' : ` in ${formatSeconds(run.duration_ms)}`
   const why = run.error_code === null || run.error_code === undefined ? '' : `: ${run.error_code} ${run.reason ?? ''}`
-  const model = state.models.length === 0 ? '' : `  ·  ${state.models.join(', ')}`
+  const model = state.models.length === 0 ? '' : `  ·  ${visible(state.models.join(', '))}`
   return `${paint('bold', `run ${run.run_id}`)} ${paint(tone, run.status)}${took}${clip(why, width)}${model}`
 }
 
 function toneOf(state: ProgressState, run: RunView): 'red' | 'yellow' | 'green' {
   if (run.status !== 'completed') return 'red'
-  const failed = failedOperations(state)
-  const agents = Object.values(state.agents)
-  const isIdle = agents.every(({ succeeded, unchanged }) => succeeded + unchanged === 0)
-  if (failed > 0 && isIdle && state.patchFiles === 0) return 'red'
-  return failed > 0 ? 'yellow' : 'green'
+  if (isFruitless(state) && state.patchFiles === 0) return 'red'
+  return failedOperations(state) > 0 ? 'yellow' : 'green'
 }
 
 function table(state: ProgressState, paint: Paint): string[] {
@@ -122,7 +123,7 @@ function conflictLines(run: RunView, conflicts: readonly ConflictLine[], { paint
 
 function patchLines({ state, run, patch }: Omit<ReportParts, 'conflicts'>, paint: Paint): string[] {
   if (run.status !== 'completed') return []
-  if (patch === undefined) return ['Nothing to change: no patch was written.']
+  if (patch === undefined) return [noPatchLine(state)]
   const earlier = earlierLines(state, run)
   if ('printedBy' in patch) return [`Its patch: ${patch.printedBy}`, ...earlier]
   if (patch.applied) return [`Proposed patch: ${patch.path}`, ...earlier, paint('green', 'Applied.')]
@@ -130,14 +131,35 @@ function patchLines({ state, run, patch }: Omit<ReportParts, 'conflicts'>, paint
   return [`Proposed patch: ${patch.path}`, ...earlier, `Apply it:       ${patch.hint}${place}`]
 }
 
+function noPatchLine(state: ProgressState): string {
+  if (failedOperations(state) === 0) return 'Nothing to change: no patch was written.'
+  if (isFruitless(state)) return 'No patch was written: no operation came to a good end.'
+  return 'No patch was written: nothing to change where it went well.'
+}
+
+/** Whether nothing at all came to a good end. */
+function isFruitless(state: ProgressState): boolean {
+  const agents = Object.values(state.agents)
+  return failedOperations(state) > 0 && agents.every(({ succeeded, unchanged }) => succeeded + unchanged === 0)
+}
+
 function earlierLines({ earlierChangeSets: count }: ProgressState, { request }: RunView): string[] {
   if (count === 0 || request.retry_of === undefined) return []
   return [`  with ${plural(count, 'change set')} of the run before (retry of ${request.retry_of})`]
 }
 
-function stopLines(state: ProgressState, { run_id: runId, status, request }: RunView): string[] {
-  if (status !== 'failed' || request.error_policy !== 'stop_run' || failedOperations(state) === 0) return []
-  return [`The first failure stopped the run. Do the rest: remora retry ${runId} --error-policy skip_downstream`]
+/** How to go on after failures. */
+function againLines(
+  state: ProgressState,
+  { run_id: runId, status, request }: RunView,
+  model: string | undefined,
+): string[] {
+  if (failedOperations(state) === 0) return []
+  if (status === 'completed') return [`Do again what failed: remora retry ${runId}${sameModelFlag(model)}`]
+  if (status !== 'failed' || request.error_policy !== 'stop_run') return []
+  return [
+    `The first failure stopped the run. Do the rest: remora retry ${runId} --error-policy skip_downstream${sameModelFlag(model)}`,
+  ]
 }
 
 function modelLines(state: ProgressState): string[] {

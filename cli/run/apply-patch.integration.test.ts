@@ -41,6 +41,7 @@ describe('applying a patch to the folder it was made of', () => {
     const applied = applyPatch(join(dir, 'part one'), patch)
     await expect(applied).rejects.toMatchObject({ code: 'WORK_002' })
     await expect(applied).rejects.toThrow('patch does not apply')
+    await expect(applied).rejects.toThrow(`the patch is kept in ${patch}`)
     expect(await content()).toBe('other\n')
   })
 
@@ -50,16 +51,22 @@ describe('applying a patch to the folder it was made of', () => {
     expect(await content()).toBe('new\n')
   })
 
-  it('has a hint for an archive that works in the folder it is unpacked to', async () => {
-    await execute('tar', ['-cf', join(dir, 'it.tar'), '-C', join(dir, 'part one'), '.'])
-    await execute('sh', ['-c', await applyHint(join(dir, 'it.tar'), patch, dir)], { cwd: join(dir, 'part one') })
-    expect(await content()).toBe('new\n')
-  })
+  it.each(['outside', 'at the top', 'in a subfolder'])(
+    'has a hint for an archive, and for a run of elsewhere, that works where it is pasted: %s of a repository',
+    async (place) => {
+      const folder = join(dir, 'part one')
+      if (place !== 'outside') await execute('git', ['init', '-q'], { cwd: place === 'at the top' ? folder : dir })
+      await execute('tar', ['-cf', join(dir, 'it.tar'), '-C', folder, 'f.txt'])
+      await execute('sh', ['-c', await applyHint(join(dir, 'it.tar'), patch, dir)], { cwd: folder })
+      expect(await content()).toBe('new\n')
+      await writeFile(join(folder, 'f.txt'), 'old\n')
+      await execute('sh', ['-c', applyElsewhereHint(patch)], { cwd: folder })
+      expect(await content()).toBe('new\n')
+    },
+  )
 
-  it('knows another folder from the one it was made of, and has a hint to paste there', async () => {
+  it('knows another folder from the one it was made of', async () => {
     expect(await fitsFolder(dir, patch)).toBe(false)
     expect(await fitsFolder(join(dir, 'part one'), patch)).toBe(true)
-    await execute('sh', ['-c', applyElsewhereHint(patch)], { cwd: join(dir, 'part one') })
-    expect(await content()).toBe('new\n')
   })
 })

@@ -29,9 +29,12 @@ export async function fitsFolder(folder: string, patch: string): Promise<boolean
   )
 }
 
-/** What to paste in the folder a run was made from, when that is not known here. */
+/**
+ * What to paste in the folder a run was made from, when that is not known here: it asks git at that moment where in a
+ * larger repository that folder is (see `applyCommand`). Outside of any, git's answer is empty.
+ */
 export function applyElsewhereHint(patch: string): string {
-  return `git apply ${quoted(resolve(patch))}`
+  return `git apply --directory="$(git rev-parse --show-prefix 2>/dev/null)" ${quoted(resolve(patch))}`
 }
 
 /**
@@ -40,7 +43,7 @@ export function applyElsewhereHint(patch: string): string {
  */
 export async function applyHint(folder: string, patch: string, from: string): Promise<string> {
   if (!(await isFolder(folder))) {
-    return `git apply ${quoted(resolve(patch))}  # in the folder that ${basename(folder)} unpacks to`
+    return `${applyElsewhereHint(patch)}  # in the folder that ${basename(folder)} unpacks to`
   }
   const { cwd, args } = await applyCommand(folder, patch)
   const at = relative(await realpath(from), cwd)
@@ -63,15 +66,19 @@ async function isFolder(path: string): Promise<boolean> {
   return stats?.isDirectory() === true
 }
 
-/** Applies all of `patch` to the files of `folder`, or nothing of it: WORK_002 with git's words when it does not fit. */
+/** Applies all of `patch` to the files of `folder`, or nothing of it: WORK_002 with git's words when it does not fit, CONFIG_003
+ * when git may not write there. */
 export async function applyPatch(folder: string, patch: string): Promise<void> {
   const { cwd, args } = await applyCommand(folder, patch)
   const [apply = 'apply', ...rest] = args
-  for (const step of [[apply, '--check', ...rest], args]) {
-    await run('git', step, { cwd }).catch((error: unknown) => {
-      throw new AppError('WORK_002', `the patch does not fit ${folder}: ${wordsOf(error)}`, { cause: error })
-    })
-  }
+  const kept = `the patch is kept in ${patch}`
+  await run('git', [apply, '--check', ...rest], { cwd }).catch((error: unknown) => {
+    throw new AppError('WORK_002', `the patch does not fit ${folder}: ${wordsOf(error)}; ${kept}`, { cause: error })
+  })
+  await run('git', args, { cwd }).catch((error: unknown) => {
+    const message = `the files of ${folder} cannot be changed: ${wordsOf(error)}; ${kept}`
+    throw new AppError('CONFIG_003', message, { cause: error })
+  })
 }
 
 function wordsOf(error: unknown): string {

@@ -1,12 +1,14 @@
+import { describeModelKind, modelKindOf } from '#domain/model-kind.ts'
 import type { OperationView, RunView } from '../api-views.ts'
 import { formatSeconds } from '../format-seconds.ts'
 import { hasEnded } from '../has-ended.ts'
 import { nodePlace } from '../node-place.ts'
 import { clip } from '../progress/paint.ts'
 import { describeSkipped } from './describe-skipped.ts'
+import { resumeCommand } from './model-flag.ts'
 
-/** `isWaiting`: no stack works on the run, if it has not ended. `width`: lines of operations are cut to it. */
-export type RunManner = { isWaiting: boolean; width: number }
+/** `modelUrls`: of the environment. `isWaiting`: no stack works on the run, if it has not ended. `width`: lines of operations are cut to it. */
+export type RunManner = { isWaiting: boolean; width: number; modelUrls?: string | undefined }
 
 const usualPriority = 5
 const usualPolicy = 'skip_downstream'
@@ -15,12 +17,14 @@ const usualPolicy = 'skip_downstream'
 export function describeRun(run: RunView, operations: readonly OperationView[], manner: RunManner): string {
   const { request, error_code: code } = run
   const counts = Object.entries(run.counts).filter(([, count]) => count > 0)
+  const kind = modelKindOf(request.labels)
   const rows: [string, string][] = [
     ['run', run.run_id],
-    ['status', manner.isWaiting && !hasEnded(run.status) ? waitingStatus(run) : statusOf(run)],
+    ['status', manner.isWaiting && !hasEnded(run.status) ? waitingStatus(run, manner) : statusOf(run)],
     ['reason', code ? '' : (run.reason ?? '')],
     ['retry of', request.retry_of ?? ''],
     ['agents', request.agents.join(', ')],
+    ['model', kind === undefined ? '' : describeModelKind(kind)],
     ['priority', (request.priority ?? usualPriority) === usualPriority ? '' : String(request.priority)],
     ['policy', request.error_policy === usualPolicy ? '' : (request.error_policy ?? '')],
     ['accepted', run.accepted_at ?? ''],
@@ -50,8 +54,8 @@ function statusOf({ status, phase, error_code: code, reason }: RunView): string 
   return `${status}${hasEnded(status) ? '' : ` (${phase})`}${code ? `: ${code} ${reason ?? ''}` : ''}`
 }
 
-function waitingStatus({ run_id: runId, phase }: RunView): string {
-  return `waits for a stack, in ${phase}: "remora run --resume ${runId}" goes on with it, "remora up" with all`
+function waitingStatus(run: RunView, { modelUrls }: RunManner): string {
+  return `waits for a stack, in ${run.phase}: "${resumeCommand(run, modelUrls)}" goes on with it, "remora up" with all`
 }
 
 function operationLines(run: RunView, operations: readonly OperationView[], { width }: RunManner): string[] {

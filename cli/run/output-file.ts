@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createWriteStream, type WriteStream } from 'node:fs'
 import { access, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { once } from 'node:events'
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '#domain/error.ts'
 
@@ -11,6 +11,8 @@ const refusals = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT'])
 
 /** CONFIG_003 unless a file can be written at `path`; leaves nothing behind. Called before any work is done. */
 export async function requireWritable(path: string): Promise<void> {
+  if (basename(path) === '-')
+    throw new AppError('CONFIG_003', '"-" is no file to write: "remora diff RUN" prints a patch')
   const existing = await stat(path).catch(() => undefined)
   if (existing?.isDirectory() === true) throw new AppError('CONFIG_003', `${path} is a folder, not a file to write`)
   const probe = temporaryBeside(path)

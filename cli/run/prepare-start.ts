@@ -1,16 +1,18 @@
 import { resolve } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { OperationId } from '#domain/ids.ts'
-import type { ApiClient } from '../api-client.ts'
+import { requireSameModel } from '#domain/model-kind.ts'
 import type { CliContext } from '../cli-context.ts'
+import { hasEnded } from '../has-ended.ts'
 import { requireAppliable } from './apply-patch.ts'
 import { requireKnown } from './known-agents.ts'
 import { requireWritable } from './output-file.ts'
+import type { Service } from './reach-service.ts'
 import type { RunOrder, RunSource } from './run-order.ts'
 import { packSource, submitSource } from './submit-source.ts'
 
-/** Answers the id of the run to follow. */
-export type StartRun = (client: ApiClient) => Promise<string>
+/** Answers the id of the run to follow. RUN_009 when the service's models are of another kind than the run's. */
+export type StartRun = (service: Pick<Service, 'client' | 'modelKind'>) => Promise<string>
 
 /** Everything that can be wrong with the call is said here, before anything is started or made. */
 export async function prepareStart(order: RunOrder, context: CliContext): Promise<StartRun> {
@@ -20,9 +22,9 @@ export async function prepareStart(order: RunOrder, context: CliContext): Promis
   if (source.kind === 'retry') requireOperationIds(source)
   if (order.apply) await requireAppliable(resolve(cwd, order.path), config.searchPath)
   await requireWritable(resolve(cwd, order.out ?? 'remora.patch'))
-  if (source.kind !== 'folder') return (client) => startAgain(client, source)
+  if (source.kind !== 'folder') return (service) => startAgain(service, source)
   const packed = await packSource(order.path, context)
-  return (client) => submitSource(client, source.submission, packed)
+  return ({ client }) => submitSource(client, source.submission, packed)
 }
 
 function requireOperationIds({ runId, operations }: Extract<RunSource, { kind: 'retry' }>): void {
@@ -32,7 +34,12 @@ function requireOperationIds({ runId, operations }: Extract<RunSource, { kind: '
   throw new AppError('RUN_004', `"${wrong}" is no operation id; ${advice}`)
 }
 
-async function startAgain(client: ApiClient, source: Exclude<RunSource, { kind: 'folder' }>): Promise<string> {
-  if (source.kind === 'resume') return (await client.getRun(source.runId)).run_id
-  return (await client.retry(source.runId, source)).run_id
+async function startAgain(
+  { client, modelKind }: Pick<Service, 'client' | 'modelKind'>,
+  source: Exclude<RunSource, { kind: 'folder' }>,
+): Promise<string> {
+  if (source.kind === 'retry') return (await client.retry(source.runId, source)).run_id
+  const { run_id: runId, status, request } = await client.getRun(source.runId)
+  if (!hasEnded(status)) requireSameModel({ runId, labels: request.labels }, modelKind)
+  return runId
 }

@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { AppError } from '#domain/error.ts'
+import type { ModelKind } from '#domain/model-kind.ts'
 import { obtainRedis } from '#platform/obtain-redis.ts'
 import { openApiClient, type ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
+import { visible } from '../visible.ts'
 import { programCache } from '../program-cache.ts'
 import { findRunningStack } from '../stack/stack-access.ts'
 import type { Stack } from '../stack/start-stack.ts'
@@ -15,6 +17,8 @@ export type Service = {
   signal: AbortSignal
   /** The stack that was started for this; undefined when a running service is used. */
   stack: Stack | undefined
+  /** What answers its agents, where that is known. */
+  modelKind: ModelKind | undefined
   close(): Promise<void>
 }
 
@@ -32,7 +36,7 @@ export async function reachService(choice: StackChoice, context: CliContext): Pr
   const { config, signal } = context
   if (config.apiUrl !== undefined) {
     const client = openApiClient({ url: config.apiUrl, token: config.token, signal })
-    return { client, signal, stack: undefined, close: client.close }
+    return { client, signal, stack: undefined, modelKind: undefined, close: client.close }
   }
   const stack = await startEmbedded(choice, context)
   const ended = AbortSignal.any([signal, stack.failed])
@@ -41,6 +45,7 @@ export async function reachService(choice: StackChoice, context: CliContext): Pr
     client,
     signal: ended,
     stack,
+    modelKind: stack.modelKind,
     async close() {
       await client.close()
       await stack.stop()
@@ -50,9 +55,10 @@ export async function reachService(choice: StackChoice, context: CliContext): Pr
 
 /** The runs there are: those of a running service (see `findService`), else those kept in the data folder. */
 export async function reachRuns(context: CliContext, choice: StackChoice = { workers: 0 }): Promise<Service> {
-  const client = await findService(context)
-  if (client === undefined) return reachService(choice, context)
-  return { client, signal: context.signal, stack: undefined, close: client.close }
+  const found = await findService(context)
+  if (found === undefined) return reachService(choice, context)
+  const { client, modelKind } = found
+  return { client, signal: context.signal, stack: undefined, modelKind, close: client.close }
 }
 
 /** Whether nothing moves runs on in `service`: a stack that was started to look at them. */
@@ -62,8 +68,8 @@ export function isIdle({ stack }: Pick<Service, 'stack'>): boolean {
 
 /** A client of a running service (see `findService`); CONFIG_001 when there is none. */
 export async function runningService(context: CliContext): Promise<ApiClient> {
-  const client = await findService(context)
-  if (client !== undefined) return client
+  const found = await findService(context)
+  if (found !== undefined) return found.client
   const folder = shownPath(context.config.dataDir, context.cwd)
   throw new AppError(
     'CONFIG_001',
@@ -72,17 +78,21 @@ export async function runningService(context: CliContext): Promise<ApiClient> {
 }
 
 /** The service REMORA_API_URL names, else the stack that another command runs in the data folder. */
-async function findService({ config, signal }: CliContext): Promise<ApiClient | undefined> {
-  if (config.apiUrl !== undefined) return openApiClient({ url: config.apiUrl, token: config.token, signal })
-  const running = await findRunningStack(config.dataDir)
-  return running === undefined ? undefined : openApiClient({ url: running.url, token: running.token, signal })
+async function findService({ config, signal }: CliContext): Promise<Pick<Service, 'client' | 'modelKind'> | undefined> {
+  const { apiUrl: url, token, dataDir } = config
+  if (url !== undefined) return { client: openApiClient({ url, token, signal }), modelKind: undefined }
+  const running = await findRunningStack(dataDir)
+  if (running === undefined) return undefined
+  return { client: openApiClient({ url: running.url, token: running.token, signal }), modelKind: running.modelKind }
 }
 
 /** Loaded only when it is needed: the services are most of what there is to load. */
 export async function startEmbedded(choice: StackChoice & { port?: number }, context: CliContext): Promise<Stack> {
   const { config, signal, verbose, io, cwd } = context
-  if (config.settings.path !== undefined) io.err(`settings: ${shownPath(config.settings.path, cwd)}\n`)
-  for (const line of unservedSettings(config.settings, cwd)) io.err(`${line}\n`)
+  const { keyFault } = config.settings
+  if (keyFault !== undefined && choice.workers > 0 && choice.model === undefined) throw keyFault
+  if (config.settings.path !== undefined) io.err(visible(`settings: ${shownPath(config.settings.path, cwd)}\n`))
+  for (const line of unservedSettings(config.settings, cwd)) io.err(visible(`${line}\n`))
   const { startStack } = await import('../stack/start-stack.ts')
   return startStack({
     dataDir: config.dataDir,
@@ -107,7 +117,7 @@ function redisProgram({ workers }: StackChoice, { config, signal, io }: CliConte
     mayInstall: config.mayInstallRedis && workers > 0,
     isRoot: process.getuid?.() === 0,
     env: config.settings.own,
-    say: (line) => io.err(`${line}\n`),
+    say: (line) => io.err(visible(`${line}\n`)),
     signal,
   })
 }

@@ -10,17 +10,24 @@ import type { ShownProgress } from './show-progress.ts'
 import { whatBecameOf } from './unfinished-runs.ts'
 
 /** A run that was followed to its end; `earlier` are the runs the stack went on with beside it. */
-export type FollowedRun = { progress: ShownProgress; run: RunView; patch: PatchResult; earlier: readonly string[] }
+export type FollowedRun = {
+  progress: ShownProgress
+  run: RunView
+  patch: PatchResult
+  earlier: readonly string[]
+  /** Of `--model`, where the stack was this command's own. */
+  model: string | undefined
+}
 
 /** Says how the run went, as a person's report or as the result line, and sets the exit code. */
 export async function reportRun(
-  { progress, run, patch, earlier }: FollowedRun,
+  { progress, run, patch, earlier, model }: FollowedRun,
   { client, json, context }: { client: ApiClient; json: boolean; context: CliContext },
 ): Promise<void> {
   const state = progress.state()
   const conflicts = await firstConflicts(client, run)
   if (json) context.io.out(`${JSON.stringify(resultView({ state, run, patch, conflicts }, earlier))}\n`)
-  else context.io.out(`\n${renderReport({ state, run, patch, conflicts }, reportView(context))}`)
+  else context.io.out(`\n${renderReport({ state, run, patch, conflicts, model }, reportView(context))}`)
   if (!json) context.io.out(await whatBecameOf(earlier, client))
   context.io.exit(exitCodeOf(run.status, state))
 }

@@ -1,9 +1,11 @@
 import { resolve } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { rehearsalLabel } from '#domain/rehearsal-label.ts'
+import { withoutLogin } from '#platform/without-login.ts'
 import type { CliContext } from '../cli-context.ts'
 import { silentServers } from '../model-server.ts'
 import { followRun } from './follow-run.ts'
+import { sameModelFlag } from './model-flag.ts'
 import { openLineFile } from './output-file.ts'
 import { prepareStart, type StartRun } from './prepare-start.ts'
 import { reachRuns, reachService, type Service } from './reach-service.ts'
@@ -12,7 +14,7 @@ import type { RunOrder } from './run-order.ts'
 import { shownPath } from './shown-path.ts'
 import { showProgress } from './show-progress.ts'
 import { takePatch } from './take-patch.ts'
-import { goingOnWith, unfinishedRuns } from './unfinished-runs.ts'
+import { describeUnfinished, unfinishedRuns } from './unfinished-runs.ts'
 
 /**
  * The whole way from a folder, or a run there is, to a patch: checks that can fail cheaply, service, submission,
@@ -35,29 +37,36 @@ export async function runOnce(order: RunOrder, context: CliContext): Promise<voi
   }
 }
 
+const none = { goingOn: [], waiting: [] }
+
 type Running = { context: CliContext; start: StartRun; onLine: ((line: string) => void) | undefined }
 
-async function runOn({ client, stack, signal: ended }: Service, order: RunOrder, running: Running): Promise<void> {
+async function runOn(service: Service, order: RunOrder, running: Running): Promise<void> {
+  const { client, stack, signal: ended, modelKind } = service
   const { context, start, onLine } = running
   const { io, config } = context
+  if (stack === undefined && config.apiUrl === undefined && order.model !== undefined) {
+    io.err('--model has no effect: the stack that runs here has its own models\n')
+  }
   if (stack !== undefined) io.err(await modelLine(order.model ?? config.modelUrls ?? 'rehearsal', ended))
-  const unfinished = stack === undefined ? [] : await unfinishedRuns(client)
-  const earlier = unfinished.filter((id) => order.source.kind !== 'resume' || id !== order.source.runId)
-  io.err(goingOnWith(earlier))
-  const runId = await start(client)
+  const except = order.source.kind === 'resume' ? { except: order.source.runId } : {}
+  const unfinished = stack === undefined ? none : await unfinishedRuns(client, { modelKind, ...except })
+  io.err(describeUnfinished(unfinished, order.model ?? config.modelUrls))
+  const runId = await start(service)
   const progress = showProgress(runId, { json: order.json, onLine }, context)
   try {
     await followRun(runId, progress, { client, signal: ended })
   } catch (error) {
     progress.close()
     const isOver = ended.aborted || (error instanceof AppError && error.code === 'STORE_001')
-    if (isOver) io.err(`\n${whatStays(runId, stack !== undefined, context)}\n`)
+    if (isOver) io.err(`\n${whatStays(runId, { isOurs: stack !== undefined, model: order.model }, context)}\n`)
     throw error
   }
   progress.close()
   const run = await client.getRun(runId)
   const patch = run.status === 'completed' ? await takePatch(client, run, order, context) : undefined
-  await reportRun({ progress, run, patch, earlier }, { client, json: order.json, context })
+  const parts = { progress, run, patch, earlier: unfinished.goingOn, model: stack && order.model }
+  await reportRun(parts, { client, json: order.json, context })
 }
 
 /** Said at the start, since each operation tries for its whole retry budget before it says the same. */
@@ -65,18 +74,25 @@ async function modelLine(model: string, signal: AbortSignal): Promise<string> {
   if (model === 'rehearsal') return `model: ${rehearsalLabel}\n`
   const silent = await silentServers(model, signal)
   return silent
-    .map((server) => `CONFIG_005 no model server answers at ${server}: operations wait for it, then fail\n`)
+    .map(
+      (server) => `CONFIG_005 no model server answers at ${withoutLogin(server)}: operations wait for it, then fail\n`,
+    )
     .join('')
 }
 
 /** What becomes of a run nobody waits for any more. */
-function whatStays(runId: string, isOurs: boolean, { cwd, config, signal }: CliContext): string {
+function whatStays(
+  runId: string,
+  { isOurs, model }: { isOurs: boolean; model: string | undefined },
+  { cwd, config, signal }: CliContext,
+): string {
   const stop = `Stop it for good: remora cancel ${runId}`
   if (!isOurs) {
-    const place = config.apiUrl === undefined ? 'the stack that runs here' : `the service at ${config.apiUrl}`
+    const place =
+      config.apiUrl === undefined ? 'the stack that runs here' : `the service at ${withoutLogin(config.apiUrl)}`
     return `Run ${runId} goes on in ${place}. ${stop}`
   }
   const folder = shownPath(config.dataDir, cwd)
-  const kept = `Run ${runId} is kept in ${folder}. Go on: remora run --resume ${runId}   ${stop}`
+  const kept = `Run ${runId} is kept in ${folder}. Go on: remora run --resume ${runId}${sameModelFlag(model)}   ${stop}`
   return signal.aborted ? kept : `${kept}\nWhat the services did last is in ${folder}/stack.log.`
 }

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
+import { visible } from '../visible.ts'
 import { packPath, type Packed } from '../pack-folder.ts'
 import { describeSkipped } from './describe-skipped.ts'
 
@@ -27,7 +28,7 @@ export async function packSource(path: string, { cwd, io, signal }: CliContext):
     if (isMissing) throw new AppError('INTAKE_001', `there is no such file or folder: ${path}`, { cause: error })
   })
   const packed = await packPath(place, { signal })
-  if (packed.skipped.length > 0) io.err(`skipped ${describeSkipped(packed.skipped)}\n`)
+  if (packed.skipped.length > 0) io.err(visible(`skipped ${describeSkipped(packed.skipped)}\n`))
   return packed
 }
 

@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { execFile } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { execFile, execFileSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { giveAway } from '#testing/give-away.ts'
@@ -43,6 +44,86 @@ describe('the data folder', () => {
     await expect(made).rejects.toMatchObject({ code: 'CONFIG_003' })
     await expect(made).rejects.toThrow(/git tracks files in .*REMORA_DATA_DIR/)
     expect(await readdir(dir)).not.toContain('PWNED')
+  })
+
+  it('is refused when git tracks files in it, also from a hook of another repository', async () => {
+    const git = (...args: string[]) => run('git', ['-C', dir, ...args])
+    await git('init', '--quiet')
+    await mkdir(join(dir, '.remora'))
+    await writeFile(join(dir, '.remora', 'stack.log'), '')
+    await git('add', '--force', '.remora/stack.log')
+    await run('git', ['init', '--quiet', join(dir, 'other')])
+    const source = JSON.stringify(fileURLToPath(new URL('data-folder.ts', import.meta.url)))
+    const script = `import { makeDataFolder } from ${source}; await makeDataFolder('.remora')`
+    const env = { ...process.env, GIT_DIR: join(dir, 'other', '.git'), GIT_INDEX_FILE: join(dir, 'nothing') }
+    const made = run(process.execPath, ['--input-type=module', '-e', script], { cwd: dir, env })
+    await expect(made).rejects.toThrow(/git tracks files in \.remora/)
+  })
+
+  it('is refused when git cannot say what it tracks', async () => {
+    await writeFile(join(dir, '.git'), 'gitdir: nowhere\n')
+    await makeDataFolder(join(dir, '.remora'))
+    await writeFile(join(dir, '.remora', 'stack.log'), '')
+    await rm(join(dir, '.remora', '.gitignore'))
+    await expect(makeDataFolder(join(dir, '.remora'))).rejects.toThrow(/git does not say .*REMORA_DATA_DIR/)
+  })
+
+  it('is refused when it is a link, and what it leads to stays untouched', async () => {
+    await mkdir(join(dir, 'victim'))
+    await symlink('victim', join(dir, '.remora'))
+    const made = makeDataFolder(join(dir, '.remora'))
+    await expect(made).rejects.toMatchObject({ code: 'CONFIG_003' })
+    await expect(made).rejects.toThrow(/is a link: .*REMORA_DATA_DIR/)
+    expect(await readdir(join(dir, 'victim'))).toEqual([])
+  })
+
+  it.each(['.gitignore', 'stack.log', 'stack-version', 'redis', 'redis/appendonlydir', 's3/remora/projects'])(
+    'is refused when its %s is a link, and what that leads to stays as it is',
+    async (name) => {
+      const victim = join(dir, 'victim')
+      await writeFile(victim, 'mine')
+      const planted = join(dir, '.remora', name)
+      await mkdir(dirname(planted), { recursive: true })
+      await symlink(victim, planted)
+      await expect(makeDataFolder(join(dir, '.remora'))).rejects.toThrow(`${planted} is a link`)
+      expect(await readFile(victim, 'utf8')).toBe('mine')
+    },
+  )
+
+  it('is refused with a pipe in it, or what another user has left there', async (test) => {
+    await mkdir(join(dir, '.remora'))
+    execFileSync('mkfifo', [join(dir, '.remora', 'stack.lock')])
+    await expect(makeDataFolder(join(dir, '.remora'))).rejects.toThrow(/neither a file nor a folder/)
+    await rm(join(dir, '.remora', 'stack.lock'))
+    await writeFile(join(dir, '.remora', 'stack.log'), '')
+    const refused = await giveAway(join(dir, '.remora', 'stack.log'))
+    if (refused !== undefined) return test.skip(refused)
+    await expect(makeDataFolder(join(dir, '.remora'))).rejects.toThrow(/stack\.log belongs to another user/)
+  })
+
+  it('is refused while others may write it', async () => {
+    await mkdir(join(dir, '.remora'))
+    await chmod(join(dir, '.remora'), 0o777)
+    await expect(makeDataFolder(join(dir, '.remora'))).rejects.toThrow(/may be written by others: "chmod 700/)
+  })
+
+  it('is closed to others, also one that an earlier version has left open', async () => {
+    const mode = async (name: string) => (await stat(join(dir, name))).mode & 0o777
+    await makeDataFolder(join(dir, 'new'))
+    expect(await mode('new')).toBe(0o700)
+    await mkdir(join(dir, 'old', 'redis'), { recursive: true })
+    await chmod(join(dir, 'old'), 0o755)
+    await makeDataFolder(join(dir, 'old'))
+    expect([await mode('old'), await mode('old/redis')]).toEqual([0o700, 0o700])
+  })
+
+  it('stays as open as it is when it holds other things, without what is ours in it', async () => {
+    await mkdir(join(dir, 'mixed', 's3'), { recursive: true })
+    await mkdir(join(dir, 'mixed', 'photos'))
+    for (const name of ['mixed', 'mixed/s3', 'mixed/photos']) await chmod(join(dir, name), 0o755)
+    await makeDataFolder(join(dir, 'mixed'))
+    const mode = async (name: string) => (await stat(join(dir, name))).mode & 0o777
+    expect([await mode('mixed'), await mode('mixed/s3'), await mode('mixed/photos')]).toEqual([0o755, 0o700, 0o755])
   })
 
   it('is refused when it is of another user', async (test) => {

@@ -1,26 +1,29 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '#domain/error.ts'
-import { runProgram } from '#platform/run-program.ts'
+import type { Env } from '#platform/env.ts'
+import { ownEntries, refuseForeign } from './refuse-foreign.ts'
 
 /** More than a file system keeps beside its blocks: a full disk takes an empty file. */
 const probeBytes = 1024 ** 2
 const fullDisk = new Set(['ENOSPC', 'EDQUOT'])
+const ownerOnly = 0o700
 
 /**
- * Makes the data folder, and the folders above it that are missing; unless it holds other things than ours it hides
- * itself from git. CONFIG_003 when it cannot be made or written, its disk is full, or its content is not ours: it belongs
- * to another user, or came with a repository.
+ * Makes the data folder, closed to others, and the folders above it that are missing; unless it holds other things than
+ * ours it is closed to others when it was there, and hides itself from git. CONFIG_003 when it cannot be made or written,
+ * its disk is full, or it is not ours alone (see `refuseForeign`), which is told before anything is written. `env`: that
+ * of this process, of which git is given the bare part.
  */
-export async function makeDataFolder(dataDir: string): Promise<void> {
+export async function makeDataFolder(dataDir: string, env: Env = {}): Promise<void> {
   try {
-    await makeFolder(dataDir)
-    await refuseForeign(dataDir)
-    if (await isOurs(dataDir)) await writeFile(join(dataDir, '.gitignore'), '*\n')
+    await makeFolder(dataDir, ownerOnly)
+    await refuseForeign(dataDir, env)
+    await closeOwn(dataDir)
     const probe = join(dataDir, `.probe-${randomUUID()}`)
     try {
-      await writeFile(probe, Buffer.alloc(probeBytes))
+      await writeFile(probe, Buffer.alloc(probeBytes), { flag: 'wx' })
     } finally {
       await rm(probe, { force: true })
     }
@@ -40,48 +43,29 @@ export function dataNotWritable(path: string, cause: unknown): AppError {
   )
 }
 
-const root = 0
-const gitMs = 5_000
-
-async function refuseForeign(dataDir: string): Promise<void> {
-  const elsewhere = 'or name another folder in REMORA_DATA_DIR'
-  const { uid } = await stat(dataDir)
-  if (process.getuid !== undefined && uid !== process.getuid() && uid !== root) {
-    throw new AppError('CONFIG_003', `${dataDir} belongs to another user: remove it, ${elsewhere}`)
+/** A folder that holds other things stays as open as it is, without what is ours in it. */
+async function closeOwn(dataDir: string): Promise<void> {
+  const names = await readdir(dataDir)
+  if (names.every((name) => ownEntries.test(name))) {
+    await chmod(dataDir, ownerOnly)
+    await writeFile(join(dataDir, '.gitignore'), '*\n', { flag: 'wx' }).catch(unlessThere)
   }
-  if ((await readdir(dataDir)).length === 0 || !(await isTracked(dataDir))) return
-  throw new AppError(
-    'CONFIG_003',
-    `git tracks files in ${dataDir}, where only Remora may write: "git rm -r ${dataDir}" if you do not know them, ${elsewhere}`,
-  )
-}
-
-/** Without what the repository's own settings would have git start. No git, or no repository: nothing is tracked. */
-async function isTracked(dataDir: string): Promise<boolean> {
-  const quiet = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null']
-  const ended = await runProgram(['git', ...quiet, '-C', dataDir, 'ls-files', '--cached', '--', '.'], {
-    limitMs: gitMs,
-    signal: new AbortController().signal,
-  })
-  return ended.kind === 'ended' && ended.code === 0 && ended.out !== ''
-}
-
-const ownEntries = /^(?:redis|s3|\.gitignore|stack[.-].*)$/
-
-async function isOurs(dataDir: string): Promise<boolean> {
-  return (await readdir(dataDir)).every((name) => ownEntries.test(name))
+  for (const path of names.filter((name) => ownEntries.test(name)).map((name) => join(dataDir, name))) {
+    const entry = await lstat(path).catch(() => undefined) // another command's passing file
+    if (entry?.isDirectory() === true) await chmod(path, ownerOnly)
+  }
 }
 
 /**
  * Folder by folder: Node's own `recursive` tries for ever where the system says ENOENT of a new folder, as /proc does.
  */
-async function makeFolder(path: string): Promise<void> {
+async function makeFolder(path: string, mode?: number): Promise<void> {
   const existing = await stat(path).catch(() => undefined)
   if (existing?.isDirectory() === true) return
   if (dirname(path) !== path) await makeFolder(dirname(path))
-  try {
-    await mkdir(path)
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-  }
+  await mkdir(path, mode).catch(unlessThere)
+}
+
+function unlessThere(error: unknown): void {
+  if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
 }

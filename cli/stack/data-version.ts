@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '#domain/error.ts'
+import { readOwnFile } from '#platform/own-file.ts'
 import { dataNotWritable } from './data-folder.ts'
 
 /** What this version writes into a data folder. It grows when an older version could not go on with what is there. */
@@ -9,12 +10,12 @@ export const dataVersion = 1
 
 /**
  * The version of the data in `dataDir`; undefined when there is no mark, as in a folder of before there was one, whose
- * data are those of version 1. 'unknown' for a mark that is no version.
+ * data are those of version 1. 'unknown' for a mark that is no version, or that others may have written.
  */
-export async function readDataVersion(dataDir: string): Promise<number | 'unknown' | undefined> {
-  const text = await readFile(markPath(dataDir), 'utf8').catch(() => undefined)
-  if (text === undefined) return undefined
-  return /^[1-9]\d{0,5}\n?$/.test(text) ? Number(text) : 'unknown'
+export function readDataVersion(dataDir: string): number | 'unknown' | undefined {
+  const mark = readOwnFile(markPath(dataDir), { maxBytes: 100 })
+  if (mark.kind === 'absent') return undefined
+  return mark.kind === 'text' && /^[1-9]\d{0,5}\n?$/.test(mark.text) ? Number(mark.text) : 'unknown'
 }
 
 /**
@@ -22,12 +23,12 @@ export async function readDataVersion(dataDir: string): Promise<number | 'unknow
  * touched, when a newer version wrote it.
  */
 export async function claimDataVersion(dataDir: string): Promise<void> {
-  const found = await readDataVersion(dataDir)
+  const found = readDataVersion(dataDir)
   if (found === dataVersion) return
   if (found !== undefined) throw notOurs(dataDir, found)
   const temporary = `${markPath(dataDir)}.${randomUUID()}`
   try {
-    await writeFile(temporary, `${dataVersion}\n`)
+    await writeFile(temporary, `${dataVersion}\n`, { flag: 'wx' })
     await rename(temporary, markPath(dataDir))
   } catch (error) {
     throw dataNotWritable(dataDir, error)

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { z } from 'zod'
 import { asAppError } from '#domain/error.ts'
 import { delay } from '#platform/clock.ts'
@@ -9,20 +10,29 @@ const [dir, program] = z.tuple([z.string(), z.string()]).parse(process.argv.slic
 if (process.send === undefined) throw new Error('guarded-redis-main.ts is started by guarded-redis.ts')
 
 const lookMs = 500
-const starting = new AbortController()
-const owned = { stop: async () => starting.abort() }
+const stopping = new AbortController()
+const owned = { stop: async () => {} }
+// Before the first message, and from then on until what was being started is there, or gone, and stopped.
 stopWithParent(() => owned.stop())
+
+const [message]: unknown[] = await once(process, 'message')
+const { password } = z.object({ password: z.string() }).parse(message)
+const starting = startLocalRedis({ dir, program, password, signal: stopping.signal })
+owned.stop = async () => {
+  stopping.abort()
+  const redis = await starting.catch(() => undefined)
+  await redis?.stop()
+}
 process.once('message', () => void owned.stop().then(() => process.exit(0)))
 
 try {
-  const redis = await startLocalRedis({ dir, program, signal: starting.signal })
-  owned.stop = redis.stop
+  const redis = await starting
   process.send({ url: redis.url, pid: redis.pid })
   await waitForEnd(redis.pid)
   process.exit(1)
 } catch (error) {
-  const { code, message } = asAppError(error, 'CONFIG_006')
-  process.send({ code, message }, () => process.exit(1))
+  const { code, message: reason } = asAppError(error, 'CONFIG_006')
+  if (!stopping.signal.aborted) process.send({ code, message: reason }, () => process.exit(1))
 }
 
 async function waitForEnd(pid: number): Promise<void> {

@@ -8,8 +8,6 @@ import { after } from '#platform/clock.ts'
 export type GuardedRedis = {
   url: string
   pid: number
-  /** The process that owns Redis; when it is gone, Redis is. */
-  guardPid: number
   /** Rejects with STORE_001 when Redis ends without being asked to; never resolves. */
   failed: Promise<never>
   stop(): Promise<void>
@@ -22,17 +20,30 @@ const Report = z.union([
   z.object({ code: z.custom<ErrorCode>(isErrorCode), message: z.string() }),
 ])
 
+export type GuardOptions = {
+  dir: string
+  program: string
+  password: string
+  /** Called, and waited for, when the process that will own Redis is there and Redis is not yet. */
+  onGuard(pid: number): Promise<void>
+}
+
 /**
  * `startLocalRedis` in a small process of its own. Redis itself does not notice that its parent died: this process does,
  * and it is out of reach of the terminal's Ctrl-C, which would end Redis before those who still write to it.
  */
-export async function startGuardedRedis(options: { dir: string; program: string }): Promise<GuardedRedis> {
+export async function startGuardedRedis(options: GuardOptions): Promise<GuardedRedis> {
   const child = fork(entry, [options.dir, options.program], {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     detached: true,
     execArgv: [],
   })
   const gone = once(child, 'exit').then(() => undefined)
+  await options.onGuard(child.pid ?? 0).catch((error: unknown) => {
+    child.kill('SIGKILL')
+    throw error
+  })
+  if (child.connected) child.send({ password: options.password }, () => {})
   const [message]: unknown[] = await Promise.race([once(child, 'message'), gone.then(() => [undefined])])
   const report = Report.safeParse(message)
   if (!report.success) throw new AppError('CONFIG_006', 'the process that starts Redis ended without a word')
@@ -41,7 +52,7 @@ export async function startGuardedRedis(options: { dir: string; program: string 
     throw new AppError('STORE_001', 'the embedded Redis ended')
   })
   failed.catch(() => {}) // who waits for it hears of it; it also ends when it is asked to
-  return { ...report.data, guardPid: child.pid ?? 0, failed, stop: () => stop(child, gone) }
+  return { ...report.data, failed, stop: () => stop(child, gone) }
 }
 
 async function stop(child: ChildProcess, gone: Promise<void>): Promise<void> {

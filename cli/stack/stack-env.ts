@@ -1,8 +1,9 @@
+import type { z } from 'zod'
 import { apiEnv } from '../../services/api/config.ts'
 import { discoveryEnv } from '../../services/discovery/config.ts'
 import { workerEnv as workerVariables } from '../../services/worker/config.ts'
 import { builtinAgents } from '../run/known-agents.ts'
-import { leanMemory } from '#platform/lean-memory.ts'
+import { leanMemory } from '#platform/lean-memory.mjs'
 import type { LocalS3 } from '#platform/local-s3.ts'
 import { givenValue, type Env } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
@@ -40,13 +41,15 @@ export function storeEnv({ redisUrl, s3, logLevel }: StackEnvOptions): Env {
 type WorkerEnvOptions = { modelUrls: string; model: ModelAccess; compileCache: string | undefined; environment: Env }
 
 /**
- * All a worker process is given: where its stores and its model are, and what is set of its own variables. Nothing else of
- * this process's environment, and not the API's token; the compile cache is a folder, and makes its start faster.
+ * All a worker process is given: where its stores and its model are, what is set of its own variables, and how this machine
+ * reaches a model server (certificates, proxy) and where it keeps temporary files. Nothing else of this process's
+ * environment, and not the API's token; the compile cache is a folder, and makes its start faster.
  */
 export function workerEnv(stores: Env, { modelUrls, model, compileCache, environment }: WorkerEnvOptions): Env {
   return {
     ...leanMemory,
-    ...told(workerVariables, environment),
+    ...ofTheMachine(environment),
+    ...givenAmong(workerVariables, environment),
     ...stores,
     REMORA_CONFIG: 'none', // what its file says is among the settings
     REMORA_MODEL_URLS: modelUrls,
@@ -65,7 +68,7 @@ export function servicesEnv(
 ): Env {
   return {
     REMORA_AGENTS_DIR: builtinAgents,
-    ...told({ ...apiEnv, ...discoveryEnv }, environment),
+    ...givenAmong({ ...apiEnv, ...discoveryEnv }, environment),
     ...stores,
     REMORA_TOKEN: token,
     REMORA_API_PORT: String(port),
@@ -73,13 +76,34 @@ export function servicesEnv(
   }
 }
 
+/** As Node reads them; a proxy counts only with NODE_USE_ENV_PROXY. */
+const certificates = ['NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA', 'SSL_CERT_FILE', 'SSL_CERT_DIR']
+const proxies = ['NODE_USE_ENV_PROXY', 'http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY']
+
+/** The stack's own servers are never behind the proxy. */
+function ofTheMachine(environment: Env): Env {
+  const given = givenOf([...certificates, ...proxies, 'TMPDIR'], environment)
+  if (!proxies.some((name) => given[name] !== undefined)) return given
+  const direct = givenValue(environment, 'no_proxy') ?? givenValue(environment, 'NO_PROXY')
+  return { ...given, no_proxy: [direct, '127.0.0.1', 'localhost'].filter((host) => host !== undefined).join(',') }
+}
+
 /** The stack decides these itself. */
 const ownAffairs =
   /^(?:AWS_\w+|REMORA_(?:REDIS_URL|S3_\w+|LOG_LEVEL|TOKEN|API_HOST|API_PORT|\w+_HEALTH_PORT|WORKER_ID|DRAIN_MS|MODEL|MODEL_URLS|MODEL_API_KEY))$/
 
-function told(variables: object, environment: Env): Env {
-  const names = Object.keys(variables).filter(
-    (name) => !ownAffairs.test(name) && givenValue(environment, name) !== undefined,
-  )
-  return Object.fromEntries(names.map((name) => [name, environment[name]]))
+/** What services of a stack read of the environment, with its schema. */
+export const toldVariables: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
+  Object.entries({ ...apiEnv, ...discoveryEnv, ...workerVariables }).filter(([name]) => !ownAffairs.test(name)),
+)
+
+/** What is set of the variables a service reads, without those the stack decides. */
+function givenAmong(variables: object, environment: Env): Env {
+  const names = Object.keys(variables).filter((name) => !ownAffairs.test(name))
+  return givenOf(names, environment)
+}
+
+function givenOf(names: readonly string[], environment: Env): Env {
+  const given = names.filter((name) => givenValue(environment, name) !== undefined)
+  return Object.fromEntries(given.map((name) => [name, environment[name]]))
 }

@@ -5,8 +5,9 @@ import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
 import { delay } from '#platform/clock.ts'
+import type { Env } from '#platform/env.ts'
+import { readOwnFile } from '#platform/own-file.ts'
 import { makeDataFolder } from './data-folder.ts'
-import { readOwnFile } from './own-file.ts'
 import { claimDataVersion } from './data-version.ts'
 import { identify, isAlive, ProcessIdentity } from '../process-identity.ts'
 
@@ -21,13 +22,14 @@ export type StackLock = {
 
 const orphanMs = 10_000
 const ownerOnly = 0o600
+const maxBytes = 64 * 1024
 
 /**
  * Takes the data folder (made if missing) for this process. CONFIG_003 when it cannot be made or written, CONFIG_006
  * when a living stack has it or a newer Remora wrote it. The lock of a dead one is taken over, once the processes it had started are gone too.
  */
-export async function lockStack(dataDir: string): Promise<StackLock> {
-  await makeDataFolder(dataDir)
+export async function lockStack(dataDir: string, env: Env = {}): Promise<StackLock> {
+  await makeDataFolder(dataDir, env)
   await claimDataVersion(dataDir)
   const path = join(dataDir, 'stack.lock')
   const held: LockFile = { owner: await identify(process.pid), children: [] }
@@ -44,7 +46,7 @@ export async function lockStack(dataDir: string): Promise<StackLock> {
 async function acquire(path: string, mine: LockFile, dataDir: string): Promise<void> {
   if (await created(path, mine)) return
   if (await isOfAnotherUser(path)) throw inUse(dataDir, undefined)
-  const other = await readLock(path)
+  const other = readLock(path)
   if (other !== undefined) {
     if (await isAlive(other.owner)) throw inUse(dataDir, other.owner.pid)
     await waitForOrphans(other.children, dataDir)
@@ -52,13 +54,13 @@ async function acquire(path: string, mine: LockFile, dataDir: string): Promise<v
   const stale = `${path}.${randomUUID()}`
   await rename(path, stale).catch(() => {}) // gone already: another process takes it over at this moment
   await rm(stale, { force: true })
-  if (!(await created(path, mine))) throw inUse(dataDir, (await readLock(path))?.owner.pid)
+  if (!(await created(path, mine))) throw inUse(dataDir, readLock(path)?.owner.pid)
 }
 
 /** Writes the whole file beside and links it, so that a lock never exists without its content. */
 async function created(path: string, content: LockFile): Promise<boolean> {
   const temporary = `${path}.${randomUUID()}`
-  await writeFile(temporary, JSON.stringify(content), { mode: ownerOnly })
+  await writeFile(temporary, JSON.stringify(content), { mode: ownerOnly, flag: 'wx' })
   try {
     await link(temporary, path)
     return true
@@ -72,7 +74,7 @@ async function created(path: string, content: LockFile): Promise<boolean> {
 
 async function replace(path: string, content: LockFile): Promise<void> {
   const temporary = `${path}.${randomUUID()}`
-  await writeFile(temporary, JSON.stringify(content), { mode: ownerOnly })
+  await writeFile(temporary, JSON.stringify(content), { mode: ownerOnly, flag: 'wx' })
   await rename(temporary, path)
 }
 
@@ -82,8 +84,9 @@ async function isOfAnotherUser(path: string): Promise<boolean> {
 }
 
 /** Undefined for a file that is gone, of another user, or not a lock of ours. */
-async function readLock(path: string): Promise<LockFile | undefined> {
-  return LockFile.safeParse(parseJson(await readOwnFile(path, { othersMayRead: true }))).data
+function readLock(path: string): LockFile | undefined {
+  const file = readOwnFile(path, { maxBytes })
+  return file.kind === 'text' ? LockFile.safeParse(parseJson(file.text)).data : undefined
 }
 
 async function waitForOrphans(children: readonly ProcessIdentity[], dataDir: string): Promise<void> {

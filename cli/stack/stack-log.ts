@@ -1,5 +1,4 @@
-import { createWriteStream } from 'node:fs'
-import { rename } from 'node:fs/promises'
+import { constants, open, rename } from 'node:fs/promises'
 import { once } from 'node:events'
 import { openLog, type Log, type LogLevel } from '#platform/log.ts'
 import { dataNotWritable } from './data-folder.ts'
@@ -32,12 +31,11 @@ function stderrSink() {
   return { write: (text: string) => void process.stderr.write(text), close: async () => {} }
 }
 
+const ownerOnly = 0o600
+
 async function fileSink(path: string, append: boolean) {
   if (!append) await rename(path, `${path}.1`).catch(() => undefined)
-  const file = createWriteStream(path, { flags: 'a' })
-  await once(file, 'open').catch((error: unknown) => {
-    throw dataNotWritable(path, error)
-  })
+  const file = await openPrivate(path)
   file.on('error', () => {}) // a full disk costs the log its lines, not the stack its life
   return {
     write: (text: string) => void file.write(text),
@@ -46,5 +44,17 @@ async function fileSink(path: string, append: boolean) {
       file.end()
       await once(file, 'close')
     },
+  }
+}
+
+/** No link is followed, no pipe waited for. A log of before is closed to others, as a new one is. */
+async function openPrivate(path: string) {
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants
+  try {
+    const file = await open(path, O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_WRONLY, ownerOnly)
+    await file.chmod(ownerOnly)
+    return file.createWriteStream()
+  } catch (error) {
+    throw dataNotWritable(path, error)
   }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { getCompileCacheDir } from 'node:module'
 import { join } from 'node:path'
+import type { ModelKind } from '#domain/model-kind.ts'
 import { startLocalS3, type LocalS3 } from '#platform/local-s3.ts'
 import type { Env } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
@@ -42,6 +43,8 @@ export type Stack = {
   token: string
   redisUrl: string
   s3: LocalS3
+  /** What answers the agents; undefined without workers. */
+  modelKind: ModelKind | undefined
   /** The processes alive now; the services inside this one carry its own id. */
   processes(): StackProcess[]
   /** Aborted with the AppError that says which part ended by itself and was not to be had again. */
@@ -61,7 +64,7 @@ type Parts = { redis: GuardedRedis; s3: LocalS3; workers: WorkerPool | undefined
 export async function startStack(options: StackOptions): Promise<Stack> {
   const releaser = openReleaser()
   try {
-    const lock = await lockStack(options.dataDir)
+    const lock = await lockStack(options.dataDir, options.environment)
     releaser.add('lock', lock.release)
     return await startParts(options, lock, releaser)
   } catch (error) {
@@ -75,7 +78,8 @@ type Releaser = ReturnType<typeof openReleaser>
 
 async function startParts(options: StackOptions, lock: StackLock, releaser: Releaser): Promise<Stack> {
   const token = options.token ?? randomBytes(24).toString('base64url')
-  const secrets = [token, options.model.apiKey].filter((secret) => secret !== undefined)
+  const password = randomBytes(24).toString('hex')
+  const secrets = [token, password, options.model.apiKey].filter((secret) => secret !== undefined)
   const log = await openStackLog({
     path: options.logPath,
     append: options.workers === 0,
@@ -83,26 +87,36 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
     secrets,
   })
   releaser.add('log', log.close)
-  const { redis, s3 } = await startStores(options, lock, releaser)
+  const { redis, s3 } = await startStores({ ...options, password }, lock, releaser)
   options.signal.throwIfAborted()
   const stores = storeEnv({ redisUrl: redis.url, s3, logLevel: options.logLevel })
   const env = servicesEnv(stores, { token, port: options.port, environment: options.environment ?? {} })
+  const modelKind = options.workers === 0 ? undefined : kindOf(options.model)
   const discovery = options.workers > 0 || options.discovery === true
-  const { url } = await startInProcess({ env, discovery, log: log.entry, releaser })
+  const { url } = await startInProcess({ env, modelKind, discovery, log: log.entry, releaser })
   options.signal.throwIfAborted()
   // After discovery, which takes away what workers of an earlier stack had; they end first, while it still hears them.
   const workers = options.workers === 0 ? undefined : await startWorkers(options, stores, { log, releaser })
   const { endpoint, bucket, region, accessKeyId, secretAccessKey } = s3
   const s3Access = { endpoint, bucket, region, accessKeyId, secretAccessKey }
-  const access = { url, token, redisUrl: redis.url, s3: s3Access }
+  const access = { url, token, redisUrl: redis.url, s3: s3Access, modelKind }
   if (workers !== undefined) releaser.add('access', await publishAccess(options.dataDir, access))
-  return assemble({ url, token, releaser }, { redis, s3, workers, failure: watchParts({ redis, s3, workers }) })
+  return assemble(
+    { url, token, modelKind, releaser },
+    { redis, s3, workers, failure: watchParts({ redis, s3, workers }) },
+  )
 }
 
-async function startStores({ dataDir, redisProgram }: StackOptions, lock: StackLock, releaser: Releaser) {
-  const program = await redisProgram()
+function kindOf({ urls }: ModelAccess): ModelKind {
+  return urls === undefined ? 'rehearsal' : 'servers'
+}
+
+async function startStores(options: StackOptions & { password: string }, lock: StackLock, releaser: Releaser) {
+  const { dataDir, password } = options
+  const program = await options.redisProgram()
+  const onGuard = (pid: number) => lock.addChildren([pid])
   const started = await Promise.allSettled([
-    startGuardedRedis({ dir: join(dataDir, 'redis'), program }),
+    startGuardedRedis({ dir: join(dataDir, 'redis'), program, password, onGuard }),
     startLocalS3({ dir: join(dataDir, 's3') }),
   ])
   const [redis, s3] = started
@@ -110,7 +124,7 @@ async function startStores({ dataDir, redisProgram }: StackOptions, lock: StackL
   if (s3.status === 'fulfilled') releaser.add('s3', s3.value.stop)
   if (redis.status === 'rejected') throw redis.reason
   if (s3.status === 'rejected') throw s3.reason
-  await lock.addChildren([redis.value.guardPid, redis.value.pid, s3.value.pid])
+  await lock.addChildren([redis.value.pid, s3.value.pid])
   return { redis: redis.value, s3: s3.value }
 }
 
@@ -143,7 +157,7 @@ function watchParts({ redis, s3, workers }: Omit<Parts, 'failure'>): AbortContro
 }
 
 function assemble(
-  { url, token, releaser }: { url: string; token: string; releaser: Releaser },
+  { url, token, modelKind, releaser }: Pick<Stack, 'url' | 'token' | 'modelKind'> & { releaser: Releaser },
   { redis, s3, workers, failure }: Parts,
 ): Stack {
   const inside = workers === undefined ? ['api'] : ['api', 'discovery']
@@ -153,6 +167,7 @@ function assemble(
     token,
     redisUrl: redis.url,
     s3,
+    modelKind,
     processes: () => [
       { service: 'redis', pid: redis.pid },
       { service: 's3', pid: s3.pid },

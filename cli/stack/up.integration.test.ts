@@ -19,6 +19,7 @@ const Ready = z.strictObject({
   token: z.string().min(16),
   processes: z.array(z.strictObject({ service: z.string(), pid: z.int().positive() })),
   earlier_runs: z.array(z.string()),
+  waiting_runs: z.array(z.string()),
 })
 
 let dir = ''

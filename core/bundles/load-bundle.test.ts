@@ -223,6 +223,10 @@ describe('loadBundles', () => {
   })
 
   it('says which folder cannot be read', async () => {
-    expect(await faultOf(loadBundles(join(dir, 'none')))).toContain('none cannot be read')
+    const missing = {
+      code: 'CONFIG_001',
+      message: expect.stringContaining('none, cannot be read: agents.dir of remora.yaml'),
+    }
+    await expect(loadBundles(join(dir, 'none'))).rejects.toMatchObject(missing)
   })
 })

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
-import { AppError } from '#domain/error.ts'
+import { noAgentsFolder } from './bundle-names.ts'
 import { bundleInvalid, type BundleFault, type BundleWarning } from './bundle-fault.ts'
 import { readBundle, type BundleDeps, type ReadBundle } from './read-bundle.ts'
 
@@ -27,7 +27,7 @@ export async function loadBundles(dir: string, deps: BundleDeps = {}): Promise<M
   return new Map(read.map(loaded).map((bundle) => [bundle.bundle.file.name, bundle]))
 }
 
-/** The folders under `dir` that hold a `bundle.yaml`, sorted. AGENT_001 when `dir` cannot be read. */
+/** The folders under `dir` that hold a `bundle.yaml`, sorted. CONFIG_001 when `dir` cannot be read. */
 export async function bundleFolders(dir: string): Promise<string[]> {
   try {
     const files = await readdir(dir, { withFileTypes: true })
@@ -37,7 +37,7 @@ export async function bundleFolders(dir: string): Promise<string[]> {
     )
     return holding.flat().toSorted()
   } catch (error) {
-    throw new AppError('AGENT_001', `the folder ${dir} cannot be read`, { cause: error })
+    throw noAgentsFolder(dir, error)
   }
 }
 

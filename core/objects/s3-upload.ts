@@ -9,8 +9,8 @@ import {
 } from '@aws-sdk/client-s3'
 import { AppError, asAppError } from '#domain/error.ts'
 
-/** S3 takes no part but the last below 5 MiB, and at most 10,000 of them: up to 78 GiB. */
-const partBytes = 8 * 1024 * 1024
+/** S3 takes no part but the last below 5 MiB, and at most 10,000 of them: up to 48 GiB. */
+const partBytes = 5 * 1024 * 1024
 
 export type UploadTarget = { Bucket: string; Key: string; ContentType: string }
 

@@ -1,29 +1,24 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rm } from 'node:fs/promises'
-import { z } from 'zod'
+import { readFile } from 'node:fs/promises'
+import { parseJson } from '#domain/json.ts'
+import { RedisRelease } from './build-redis.ts'
 
 // Child process of build-redis.ts, and leader of its group: the library prints, waits for locks and starts compilers,
-// and cannot be stopped.
-const dir = z.string().parse(process.argv[2])
+// and cannot be stopped. It works in the working folder, which is empty and its own: the library reads settings and even
+// programs from where it is started.
 if (process.send === undefined) throw new Error('build-redis-main.ts is started by build-redis.ts')
 process.on('disconnect', () => process.kill(-process.pid, 'SIGKILL'))
 
-/** As the list of digests that the Redis project keeps says (redis-hashes). */
-const release = { version: '7.2.11', sha256: '2f9886eca68d30114ad6a01da65631f8007d802fd3e6c9fac711251e6390323d' }
-
 try {
+  const { version, sha256 } = RedisRelease.parse(parseJson(process.argv[2] ?? ''))
   const { default: library } = await import('redis-memory-server/lib/util/RedisBinaryDownload.js')
-  const download = new library.default({ downloadDir: dir, version: release.version })
-  await mkdir(dir, { recursive: true })
+  const download = new library.default({ downloadDir: process.cwd(), version })
   // The library takes an archive that is there as it is: it is looked at between the download and the build.
   const archive = await download.startDownload()
-  const sha256 = createHash('sha256')
+  const found = createHash('sha256')
     .update(await readFile(archive))
     .digest('hex')
-  if (sha256 !== release.sha256) {
-    await rm(archive, { force: true })
-    throw new Error(`what was downloaded is not Redis ${release.version}: its SHA-256 is ${sha256}`)
-  }
+  if (found !== sha256) throw new Error(`what was downloaded is not Redis ${version}: its SHA-256 is ${found}`)
   const program = await download.getRedisServerPath()
   process.send({ program }, () => process.exit(0))
 } catch (error) {

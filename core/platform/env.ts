@@ -96,11 +96,16 @@ export function givenValue(env: Env, name: string): string | undefined {
   return value?.trim() === '' ? undefined : value
 }
 
+/** A text that is no number is NaN once it is read, which tells a person nothing. */
+function wordsOf(issue: z.core.$ZodIssue): string {
+  return issue.code === 'invalid_type' && issue.expected === 'number' ? 'must be a number' : issue.message
+}
+
 /** Reads the variables `shape` names, as far as they are given. CONFIG_003 names every bad one in a single error. */
 export function readEnv<Shape extends z.ZodRawShape>(shape: Shape, env: Env): z.infer<z.ZodObject<Shape>> {
   const values = Object.fromEntries(Object.keys(shape).map((name) => [name, givenValue(env, name)]))
   const parsed = z.object(shape).safeParse(values)
   if (parsed.success) return parsed.data
-  const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+  const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${wordsOf(issue)}`)
   throw new AppError('CONFIG_003', `bad environment: ${faults.join('; ')}`)
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
@@ -30,6 +30,25 @@ describe('startLocalRedis', () => {
     expect(await again.get('kept')).toBe('yes')
     await again.quit()
     await second.stop()
+  })
+
+  it('serves nobody without its password, which no other user sees', async () => {
+    const server = await startLocalRedis({ dir, password: 'only-for-me' })
+    const [knowing, unknowing] = [new Redis(server.url), new Redis(server.url.replace(/\/\/.*@/, '//'))]
+    for (const client of [knowing, unknowing]) client.on('error', () => {}) // what it is told is looked at below
+    expect(await knowing.set('key', 'value')).toBe('OK')
+    await expect(unknowing.get('key')).rejects.toThrow('NOAUTH')
+    expect(await readFile(`/proc/${server.pid}/cmdline`, 'utf8')).not.toContain('only-for-me')
+    expect(await readFile(`/proc/${server.pid}/environ`, 'utf8')).not.toContain('only-for-me')
+    for (const client of [knowing, unknowing]) client.disconnect()
+    await server.stop()
+  })
+
+  it('says that its port is taken, whatever answers there', async () => {
+    const first = await startLocalRedis({ dir })
+    const second = startLocalRedis({ dir: join(dir, 'second'), port: Number(new URL(first.url).port) })
+    await expect(second).rejects.toMatchObject({ code: 'CONFIG_006' })
+    await first.stop()
   })
 
   it("says why it did not start, in Redis' own words", async () => {

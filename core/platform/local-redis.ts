@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { AppError } from '#domain/error.ts'
 import { after, delay } from '#platform/clock.ts'
 import { lastLineOf } from './run-program.ts'
@@ -10,43 +10,60 @@ const programs = ['redis-server', 'valkey-server'] as const
 const startMs = 15_000
 const stopMs = 5_000
 const portAttempts = 3
+const keptChars = 8_000
+const readyLine = /ready to accept connections/i
 
 export type LocalRedis = { url: string; pid: number; stop(): Promise<void> }
-/**
- * `program`: see obtain-redis.ts; the first of the two on the PATH without it. `port`: that of an earlier start, whose clients wait there; a free one without it. `settings` as in redis.conf, over
- * ours.
- */
-type RedisPlace = { dir: string; program?: string; port?: number; settings?: Readonly<Record<string, string>> }
 
-/**
- * Starts the system's Redis (or Valkey) on 127.0.0.1 at a free port, with its append-only file in `dir`, and resolves
- * when it answers PING. Data of an earlier start in the same folder is there again. CONFIG_006 when there is no such
- * program or it does not start; `signal` ends the wait and the program. `stop` may be called twice, and the program
- * is also ended when this process exits.
- */
-export async function startLocalRedis(options: RedisPlace & { signal?: AbortSignal }): Promise<LocalRedis> {
-  await mkdir(options.dir, { recursive: true })
-  const child = await spawnRedis(options, portAttempts)
-  const stop = stopper(child.process)
-  try {
-    await waitUntilReady(child, options.signal)
-  } catch (error) {
-    await stop()
-    throw error
-  }
-  return { url: `redis://127.0.0.1:${child.port}`, pid: child.pid, stop }
+type RedisPlace = {
+  dir: string
+  /** See obtain-redis.ts; the first of the two on the PATH without it. */
+  program?: string
+  /** That of an earlier start, whose clients wait there; a free one without it. */
+  port?: number
+  /** Of letters, digits, `-` and `_`. Without it every user of this machine may do everything: for tests and measurements. */
+  password?: string
+  /** As in redis.conf, over ours. */
+  settings?: Readonly<Record<string, string>>
 }
 
-type Spawned = { process: ChildProcess; pid: number; port: number; lastLine(): string }
+/**
+ * Starts the system's Redis (or Valkey) on 127.0.0.1 at a free port, with its append-only file in `dir` (made if missing,
+ * closed to others), and resolves when it takes commands; the password is in its `url`. Data of an earlier start in the
+ * same folder is there again. CONFIG_006 when there is no such program or it does not start; `signal` ends the wait and
+ * the program. `stop` may be called twice, and the program is also ended when this process exits.
+ */
+export async function startLocalRedis(options: RedisPlace & { signal?: AbortSignal }): Promise<LocalRedis> {
+  await mkdir(options.dir, { recursive: true, mode: 0o700 })
+  options.signal?.throwIfAborted()
+  const child = await spawnRedis(options, portAttempts)
+  const login = options.password === undefined ? '' : `:${options.password}@`
+  return { url: `redis://${login}127.0.0.1:${child.port}`, pid: child.pid, stop: child.stop }
+}
 
-async function spawnRedis(place: RedisPlace, attemptsLeft: number): Promise<Spawned> {
+type Spawned = {
+  process: ChildProcess
+  pid: number
+  port: number
+  /** The last it has said. */
+  said(): string
+  stop(): Promise<void>
+}
+
+async function spawnRedis(place: RedisPlace & { signal?: AbortSignal }, attemptsLeft: number): Promise<Spawned> {
   const port = place.port ?? (await freePort())
   for (const program of place.program === undefined ? programs : [place.program]) {
     const child = await spawnProgram(program, place, port)
     if (child === undefined) continue
-    // Between finding the port and listening on it another program may have taken it.
-    const lostPort = child.process.exitCode !== null && /in use/i.test(child.lastLine())
-    return lostPort && attemptsLeft > 1 ? spawnRedis(place, attemptsLeft - 1) : child
+    try {
+      await waitUntilReady(child, place.signal)
+      return child
+    } catch (error) {
+      await child.stop()
+      // Between finding the port and listening on it another program may have taken it.
+      if (!/in use/i.test(child.said()) || attemptsLeft <= 1 || place.port !== undefined) throw error
+      return spawnRedis(place, attemptsLeft - 1)
+    }
   }
   const names = place.program ?? programs.join(' or ')
   throw new AppError('CONFIG_006', `there is no ${names}: "remora doctor" says how to get Redis on this system`)
@@ -54,19 +71,22 @@ async function spawnRedis(place: RedisPlace, attemptsLeft: number): Promise<Spaw
 
 /** Undefined: there is no such program on PATH. */
 async function spawnProgram(program: string, place: RedisPlace, port: number): Promise<Spawned | undefined> {
-  const child = spawn(program, settings(place, port), { stdio: ['ignore', 'pipe', 'pipe'] })
-  const lines = { out: '', err: '' }
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (lines.out = lastLineOf(lines.out + text)))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (lines.err = lastLineOf(lines.err + text)))
-  const lastLine = () => lines.err || lines.out
+  const child = spawn(program, ['-', ...settings(place, port)], { stdio: ['pipe', 'pipe', 'pipe'] })
+  const stop = stopper(child) // before anything is waited for: this process may have to exit at any time
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (said = `${said}${text}`.slice(-keptChars)))
+  }
+  child.stdin.on('error', () => {}) // it has ended, and says why
+  // Read like redis.conf. Arguments are for everybody to see.
+  child.stdin.end(place.password === undefined ? '' : `requirepass ${place.password}\n`)
   try {
     await once(child, 'spawn')
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw new AppError('CONFIG_006', `${program} cannot be started.`, { cause: error })
   }
-  await Promise.race([answersPing(port, 200), once(child, 'exit')])
-  return { process: child, pid: child.pid ?? 0, port, lastLine }
+  return { process: child, pid: child.pid ?? 0, port, said: () => said, stop }
 }
 
 function settings(place: RedisPlace, port: number): string[] {
@@ -83,37 +103,25 @@ function settings(place: RedisPlace, port: number): string[] {
   return Object.entries(values).flatMap(([name, value]) => [`--${name}`, value])
 }
 
+/** What it says counts, not what answers at its port: that may be another program. */
 async function waitUntilReady(child: Spawned, signal: AbortSignal | undefined): Promise<void> {
   const deadline = performance.now() + startMs
   while (child.process.exitCode === null && child.process.signalCode === null) {
     signal?.throwIfAborted()
-    if (await answersPing(child.port, 500)) return
+    if (readyLine.test(child.said())) return
     if (performance.now() > deadline) break
     await delay(20, signal)
   }
-  throw new AppError('CONFIG_006', `Redis did not start: ${child.lastLine() || 'it said nothing'}`)
-}
-
-/** Also false while Redis is still loading its append-only file. */
-function answersPing(port: number, withinMs: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' })
-    const finish = (ready: boolean) => {
-      socket.destroy()
-      resolve(ready)
-    }
-    socket.setTimeout(withinMs, () => finish(false))
-    socket.on('error', () => finish(false))
-    socket.on('connect', () => socket.write('PING\r\n'))
-    socket.on('data', (reply) => finish(reply.toString().startsWith('+PONG')))
-  })
+  await delay(20) // what it said at its end may still be on its way
+  throw new AppError('CONFIG_006', `Redis did not start: ${lastLineOf(child.said()) || 'it said nothing'}`)
 }
 
 function stopper(child: ChildProcess): () => Promise<void> {
   const kill = () => void child.kill('SIGKILL')
+  const forget = () => void process.removeListener('exit', kill)
   process.once('exit', kill)
+  child.once('exit', forget).once('error', forget)
   return async () => {
-    process.removeListener('exit', kill)
     if (child.exitCode !== null || child.signalCode !== null) return
     const exited = once(child, 'exit')
     const cancelKill = after(stopMs, kill)

@@ -1,14 +1,21 @@
+import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import S3rver from '@20minutes/s3rver'
+import { z } from 'zod'
 import { hardenS3rver } from '#platform/harden-s3rver.ts'
+import { lockS3rver } from '#platform/lock-s3rver.ts'
+import { stopWithParent } from '#platform/shutdown.ts'
 
 // Child process of local-s3.ts: serves the folder argv[2] as bucket argv[3] on a free port, and dies with its parent.
 const [directory, bucket] = process.argv.slice(2)
 if (directory === undefined || bucket === undefined || process.send === undefined) {
   throw new Error('local-s3-main.ts is started by local-s3.ts')
 }
-process.on('disconnect', () => process.exit(0))
+stopWithParent(async () => {})
+
+const [message]: unknown[] = await once(process, 'message')
+const keys = z.object({ accessKeyId: z.string(), secretAccessKey: z.string() }).parse(message)
 
 // Parts of uploads that never ended: this server knows no AbortMultipartUpload, so they are dropped at the next start.
 await rm(join(directory, bucket, '._S3rver_uploads'), { recursive: true, force: true })
@@ -21,5 +28,6 @@ const server = new S3rver({
   configureBuckets: [{ name: bucket }],
 })
 hardenS3rver(server.store)
+lockS3rver(server, keys)
 const { port } = await server.run()
 process.send({ port })

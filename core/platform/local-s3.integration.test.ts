@@ -43,6 +43,29 @@ describe('the embedded S3', () => {
     await second.stop()
   })
 
+  it('serves nobody who does not sign with its keys', async () => {
+    const server = await startLocalS3({ dir: join(dir, 'locked') })
+    const store = openStore(server)
+    await store.put('a/b', 'kept')
+    for (const method of ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS']) {
+      const body = method === 'PUT' || method === 'POST' ? { body: 'changed' } : {}
+      for (const path of ['', '/', '/a/b', '/a/b?X-Amz-Algorithm=AWS4-HMAC-SHA256', '?list-type=2']) {
+        const { status } = await fetch(`${server.endpoint}/${server.bucket}${path}`, { method, ...body })
+        expect(status, `${method} ${path}`).toBe(403)
+      }
+    }
+    const guesses = [{ secretAccessKey: 'a guess' }, { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }]
+    for (const guess of guesses) {
+      const other = openStore({ ...server, ...guess })
+      await expect(other.get('a/b')).rejects.toMatchObject({ code: 'STORE_002' })
+      await expect(other.put('a/b', 'changed')).rejects.toMatchObject({ code: 'STORE_002' })
+      other.close()
+    }
+    expect(Buffer.from(await store.get('a/b')).toString()).toBe('kept')
+    store.close()
+    await server.stop()
+  })
+
   it('never shows half of an object that is being written again', async () => {
     const server = await startLocalS3({ dir: join(dir, 'rewritten') })
     const store = openStore(server)

@@ -1,11 +1,12 @@
 import { fork, type ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 
-/** The embedded S3 server. Its only account is fixed, so it listens on 127.0.0.1 alone. */
+/** The embedded S3 server. It listens on 127.0.0.1 alone, and serves who has its keys, which are new at each start. */
 export type LocalS3 = {
   endpoint: string
   bucket: string
@@ -30,7 +31,7 @@ const Ready = z.object({ port: z.int().positive() })
  * Resolves when it answers; CONFIG_006 when it does not start. Aborting `signal` kills it.
  */
 export async function startLocalS3(options: { dir: string; signal?: AbortSignal }): Promise<LocalS3> {
-  await mkdir(options.dir, { recursive: true })
+  await mkdir(options.dir, { recursive: true, mode: 0o700 })
   // A group of its own: what ends the terminal's group must not end the store before those who still write to it.
   const child = fork(entry, [options.dir, bucket], {
     execArgv,
@@ -38,6 +39,9 @@ export async function startLocalS3(options: { dir: string; signal?: AbortSignal 
     detached: true,
   })
   const gone = once(child, 'exit')
+  // Not in its environment or arguments, which others may see, and no word is lost before it listens.
+  const keys = { accessKeyId: randomKey(), secretAccessKey: randomKey() }
+  if (child.connected) child.send(keys, () => {})
   const kill = () => void child.kill('SIGKILL')
   options.signal?.addEventListener('abort', kill)
   const port = await readPort(child, gone)
@@ -49,8 +53,7 @@ export async function startLocalS3(options: { dir: string; signal?: AbortSignal 
     endpoint: `http://127.0.0.1:${port}`,
     bucket,
     region: 'us-east-1',
-    accessKeyId: 'S3RVER',
-    secretAccessKey: 'S3RVER',
+    ...keys,
     pid: child.pid ?? 0,
     failed,
     async stop() {
@@ -59,6 +62,10 @@ export async function startLocalS3(options: { dir: string; signal?: AbortSignal 
       await gone
     },
   }
+}
+
+function randomKey(): string {
+  return randomBytes(24).toString('hex')
 }
 
 async function readPort(child: ChildProcess, gone: Promise<unknown>): Promise<number> {

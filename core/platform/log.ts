@@ -1,3 +1,5 @@
+import { withoutLogins } from './without-login.ts'
+
 const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof levels)[number]
 export type LogFields = Record<string, unknown>
@@ -13,7 +15,7 @@ export type Log = {
 export type LogOptions = {
   service: string
   level: LogLevel
-  /** Values that must never appear, such as tokens and keys; each is replaced by `[secret]`. */
+  /** Values that must never appear, such as tokens and keys; each is replaced by `[secret]`. Logins of addresses never do. */
   secrets?: readonly string[]
   write?: (line: string) => void
 }
@@ -26,14 +28,15 @@ export function openLog(options: LogOptions): Log {
   const at = (level: LogLevel) => (message: string, fields?: LogFields) => {
     if (levels.indexOf(level) < least) return
     const entry = { time: new Date().toISOString(), level, service: options.service, message, ...fields }
-    let line = JSON.stringify(entry, plainError)
+    let line = JSON.stringify(entry, plainValue)
     for (const secret of secrets) line = line.replaceAll(secret, '[secret]')
     write(`${line}\n`)
   }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-function plainError(_key: string, value: unknown): unknown {
+function plainValue(_key: string, value: unknown): unknown {
+  if (typeof value === 'string') return withoutLogins(value)
   if (!(value instanceof Error)) return value
   const code = 'code' in value ? { code: value.code } : {}
   return { name: value.name, message: value.message, ...code, stack: value.stack, cause: value.cause }

@@ -137,6 +137,34 @@ describe('a Redis for the stack', () => {
     expect(await calls()).toEqual([''])
   })
 
+  it('comes to each of many commands that begin at once', async () => {
+    await program('apt-get', installs('redis-check-rdb'))
+    const own = join(dir, 'own', 'redis-server')
+    const all = await Promise.all(Array.from({ length: 20 }, () => obtain().got))
+    expect(new Set(all)).toEqual(new Set([own]))
+    expect((await readdir(join(dir, 'own'))).toSorted()).toEqual(['package-manager.log', 'redis-server'])
+  })
+
+  it('is got with no secret of the command', async () => {
+    await program('apt-get', `/usr/bin/env > ${join(dir, 'env')}; ${installs('redis-check-rdb')}`)
+    await program('sudo', `/usr/bin/env >> ${join(dir, 'sudo-env')}; shift; exec "$@"`)
+    const env = { PATH: '/usr/bin:/bin', HOME: '/home/me', REMORA_TOKEN: 'token-of-mine', REMORA_MODEL_API_KEY: 'key' }
+    await obtain({ env, isRoot: false }).got
+    for (const name of ['env', 'sudo-env']) {
+      const told = await readFile(join(dir, name), 'utf8')
+      expect(told).toContain('HOME=/home/me\n')
+      expect(told).not.toContain('REMORA_')
+    }
+  })
+
+  it('is not got for a user without a home, and that is said', async () => {
+    await program('apt-get', installs('redis-check-rdb'))
+    await expect(obtain({ programDir: undefined }).got).rejects.toThrow(
+      /^Redis is not installed \(this user has no home folder to keep a program in\): choose/,
+    )
+    expect(await calls()).toEqual([''])
+  })
+
   it('is known anew when what was got before is gone', async () => {
     await program('apt-get', installs('redis-check-rdb'))
     await obtain().got

@@ -1,6 +1,5 @@
 import { lstat, mkdir } from 'node:fs/promises'
-
-const othersMayWrite = 0o022
+import { isOfUser, othersMayWrite } from './ownership.ts'
 
 /**
  * Whether `path` is a folder (no link) of this user that nobody else can write: what is in it may be run. Always true
@@ -8,9 +7,7 @@ const othersMayWrite = 0o022
  */
 export async function isOwnFolder(path: string): Promise<boolean> {
   const stats = await lstat(path).catch(() => undefined)
-  if (stats?.isDirectory() !== true) return false
-  const uid = process.getuid?.()
-  return uid === undefined || (stats.uid === uid && (stats.mode & othersMayWrite) === 0)
+  return stats?.isDirectory() === true && isOfUser(stats) && !othersMayWrite(stats)
 }
 
 /** Makes the folder, closed to others, if it is missing; whether it is ours then, see `isOwnFolder`. */

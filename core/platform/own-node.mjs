@@ -5,38 +5,31 @@ import { existsSync } from 'node:fs'
 import * as nodeModule from 'node:module'
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
+import { becomeLean, leanMemory } from './lean-memory.mjs'
 
 const leastMajor = 24
-const leanMemory = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
+const advice = `the package's own Node ${leastMajor} is not installed, run "npm ci".`
+/** In the environment of a process that was started by one that took it for a Node that is new enough. */
+const mark = 'STARTED_ON_OWN_NODE'
 
 /**
  * Whether this Node can run our sources. When it cannot, the program `self` has been started again on one that can, and
- * this process only waits for it; or it has ended with one line that says what is missing.
+ * this process only waits for it; or it has ended with one line that says what is missing. When it can, the process has
+ * been replaced once by one with lean memory (lean-memory.mjs).
  *
  * @param {string} self
  */
 export function runsOnOwnNode(self) {
+  const wasStartedOnOwn = process.env[mark] !== undefined
+  delete process.env[mark]
   if (Number.parseInt(process.versions.node, 10) >= leastMajor) {
     becomeLean(self)
     nodeModule.enableCompileCache?.()
     return true
   }
+  if (wasStartedOnOwn) endWith(`${process.execPath} is Node ${process.versions.node}: ${advice}`)
   runOn(ownNode(dirname(self)), self)
   return false
-}
-
-/**
- * glibc keeps what each thread has freed for that thread alone: half of what a process holds after a large archive. Said
- * before a process starts, this is given back, so the process is replaced by itself once. `core/platform/lean-memory.ts`
- * says the same to children.
- *
- * @param {string} self
- */
-function becomeLean(self) {
-  const isChild = process.send !== undefined // its parent has said it, and its channel would not outlive this
-  if (process.platform !== 'linux' || isChild || process.env['MALLOC_ARENA_MAX'] !== undefined) return
-  const args = [process.execPath, ...process.execArgv, self, ...process.argv.slice(2)]
-  process.execve?.(process.execPath, args, { ...process.env, ...leanMemory })
 }
 
 /**
@@ -49,10 +42,16 @@ function ownNode(folder) {
   const path = join(folder, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
   if (existsSync(path)) return path
   if (dirname(folder) !== folder) return ownNode(dirname(folder))
-  process.stderr.write(
-    `remora: CONFIG_006 Node ${process.versions.node} is too old and the package's own Node ${leastMajor} is not installed: run "npm ci".\n`,
-  )
-  return process.exit(1)
+  return endWith(`Node ${process.versions.node} is too old: ${advice}`)
+}
+
+/**
+ * @param {string} message
+ * @returns {never}
+ */
+function endWith(message) {
+  process.stderr.write(`remora: CONFIG_006 ${message}\n`)
+  process.exit(1)
 }
 
 /**
@@ -62,13 +61,13 @@ function ownNode(folder) {
 function runOn(node, self) {
   const child = spawn(node, [self, ...process.argv.slice(2)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    env: { ...leanMemory, ...process.env },
+    env: { ...leanMemory, ...process.env, [mark]: '1' },
   })
   child.send({ parent: process.ppid }) // see cli/interrupt.ts
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
+    process.on(signal, () => child.kill(signal))
   child.on('error', (error) => {
-    process.stderr.write(`remora: CONFIG_006 ${node} cannot be started: ${error.message}\n`)
-    process.exit(1)
+    endWith(`${node} cannot be started: ${error.message}`)
   })
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal ?? 'SIGKILL']))
 }

@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path'
 import { AppError } from '#domain/error.ts'
+import type { Env } from './env.ts'
 import { findProgram } from './find-program.ts'
 import { lastLineOf, runProgram, type ProgramEnd } from './run-program.ts'
 import { runUnharmed } from './run-unharmed.ts'
@@ -93,7 +94,8 @@ export type Packager = {
   path: string
 }
 
-export type InstallOptions = { searchPath: string; isRoot: boolean; signal: AbortSignal }
+/** `env`: that of this process. */
+export type InstallOptions = { searchPath: string; isRoot: boolean; signal: AbortSignal; env: Env }
 
 const sudoMs = 5_000
 export const installMs = 300_000
@@ -111,17 +113,17 @@ export async function findPackager(options: InstallOptions): Promise<Packager | 
 }
 
 async function prefixFor({ root }: PackagerKind, options: InstallOptions): Promise<readonly string[] | undefined> {
-  const { searchPath, isRoot, signal } = options
+  const { searchPath, isRoot, signal, env } = options
   if (root === 'refused') return isRoot ? undefined : []
   if (isRoot) return []
   const sudo = await findProgram('sudo', searchPath)
   if (sudo === undefined) return undefined
-  const asked = await runProgram([sudo, '-n', 'true'], { limitMs: sudoMs, signal })
+  const asked = await runProgram([sudo, '-n', 'true'], { limitMs: sudoMs, signal, env })
   return asked.kind === 'ended' && asked.code === 0 ? [sudo, '-n'] : undefined
 }
 
 /** `logPath`: what the package manager says. */
-export type Installing = { limitMs: number; logPath: string; signal: AbortSignal }
+export type Installing = { limitMs: number; logPath: string; signal: AbortSignal; env: Env }
 
 /**
  * Installs the first package that is to be had; answers undefined, or why none was. The package manager is never

@@ -1,38 +1,37 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { open, readFile } from 'node:fs/promises'
-import { after } from '#platform/clock.ts'
-import type { ProgramEnd } from './run-program.ts'
+import { open, readFile, type FileHandle } from 'node:fs/promises'
+import { bareEnv } from './bare-env.ts'
+import { endOf, type ProgramEnd, type Running } from './run-program.ts'
+import { withinLimit } from './within-limit.ts'
 
 /**
  * Runs a program that must not be stopped halfway, without input: after `limitMs` (`late`), or when `signal` is aborted
  * (throws its reason), it goes on by itself, also when this process ends. What it says goes to `logPath`, because a pipe
- * would break under it.
+ * would break under it. Fails never otherwise: what cannot be started, or has no log, is `absent`.
  */
 export async function runUnharmed(
-  [program, ...args]: readonly [string, ...string[]],
-  { limitMs, signal, logPath }: { limitMs: number; signal: AbortSignal; logPath: string },
+  command: readonly [string, ...string[]],
+  { logPath, ...running }: Running & { logPath: string },
 ): Promise<ProgramEnd> {
-  signal.throwIfAborted()
-  const log = await open(logPath, 'w')
-  const child = spawn(program, args, { stdio: ['ignore', log.fd, log.fd], detached: true })
-  const ended = once(child, 'close').then(
-    async ([code]: unknown[]): Promise<ProgramEnd> => {
-      const said = await readFile(logPath, 'utf8')
-      return { kind: 'ended', code: typeof code === 'number' ? code : null, out: said, err: '' }
-    },
-    (error: Error): ProgramEnd => ({ kind: 'absent', reason: error.message }),
-  )
-  const late = Promise.withResolvers<ProgramEnd>()
-  const cancelLimit = after(limitMs, () => late.resolve({ kind: 'late', out: '', err: '' }))
-  const abort = () => late.reject(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
+  running.signal.throwIfAborted()
+  const log = await open(logPath, 'w').catch((error: Error) => error)
+  if (log instanceof Error) return { kind: 'absent', reason: `its log cannot be written: ${log.message}` }
   try {
-    return await Promise.race([ended, late.promise])
+    return await runLogged(command, { ...running, log, logPath })
   } finally {
-    cancelLimit()
-    signal.removeEventListener('abort', abort)
-    child.unref()
     await log.close()
+  }
+}
+
+async function runLogged(
+  [program, ...args]: readonly [string, ...string[]],
+  { log, logPath, env, limitMs, signal }: Running & { log: FileHandle; logPath: string },
+): Promise<ProgramEnd> {
+  const child = spawn(program, args, { stdio: ['ignore', log.fd, log.fd], detached: true, env: bareEnv(env) })
+  const said = async () => ({ out: await readFile(logPath, 'utf8').catch(() => ''), err: '' })
+  try {
+    return await withinLimit(endOf(child, said), { limitMs, signal, late: () => ({ kind: 'late', out: '', err: '' }) })
+  } finally {
+    child.unref()
   }
 }

@@ -9,6 +9,13 @@ declare module '@20minutes/s3rver' {
     /** A bucket's or object's own CORS, website or tagging rules; null when it has none. */
     getSubresource(bucket: string, key: string | undefined, kind: string): Promise<object | null>
   }
+  export type RequestContext = {
+    method: string
+    headers: Readonly<Record<string, string | string[] | undefined>>
+    status: number
+    type: string
+    body: string
+  }
   export default class S3rver {
     constructor(options: {
       address: string
@@ -19,6 +26,17 @@ declare module '@20minutes/s3rver' {
       configureBuckets: { name: string }[]
     })
     store: FilesystemStore
+    /** As Koa runs them; first those that are first. */
+    middleware: ((context: RequestContext, next: () => Promise<void>) => Promise<void>)[]
     run(): Promise<{ port: number }>
   }
+}
+
+declare module '@20minutes/s3rver/lib/models/account.js' {
+  type Account = {
+    createKeyPair(accessKeyId: string, secretAccessKey: string): void
+    revokeAccessKey(accessKeyId: string): void
+  }
+  const account: { DUMMY_ACCOUNT: Account }
+  export default account
 }

@@ -41,10 +41,13 @@ export function exitOnSignal(close: () => Promise<void>, limitMs = 30_000): void
   process.on('SIGINT', stop)
 }
 
-/** Ends this process when the one that started it goes away (its IPC channel closes), so no orphan is left. */
+/**
+ * Ends this process, after `close`, when the one that started it goes away (its IPC channel closes), so no orphan is left;
+ * also when it has gone before this is called.
+ */
 export function stopWithParent(close: () => Promise<void>): void {
   if (process.send === undefined) return
-  process.on('disconnect', () => {
-    void close().finally(() => process.exit(0))
-  })
+  const end = () => void close().finally(() => process.exit(0))
+  if (process.connected) process.once('disconnect', end)
+  else end()
 }

@@ -22,7 +22,7 @@ export function readYaml(source: string): YamlSource {
   const placeOf = (at: YamlPath): Place => place(lines, offsetOf(document, at))
   const faults = document.errors.map((error) => ({
     at: place(lines, error.pos[0]),
-    message: error.message.split('\n')[0] ?? '',
+    message: (error.message.split('\n')[0] ?? '').replace(/ at line \d+, column \d+:?$/, ''),
   }))
   const value = faults.length === 0 ? valueOf(document) : undefined
   if (value instanceof Error) faults.push({ at: { line: 1, column: 1 }, message: value.message })

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, symlink, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -65,6 +66,9 @@ describe('settings', () => {
     const path = await write('api: { port: 1 }\n', 'other.yaml')
     expect(loadSettings({ REMORA_CONFIG: '../../other.yaml' }, inside).path).toBe(path)
     expect(loadSettings({ REMORA_CONFIG: 'none' }, inside)).toMatchObject({ path: undefined, given: [] })
+    for (const blank of ['', ' ']) {
+      expect(loadSettings({ REMORA_CONFIG: blank }, dir)).toMatchObject({ path: undefined, given: [] })
+    }
     const missing = () => loadSettings({ REMORA_CONFIG: 'none.yaml' }, inside)
     expect(missing).toThrow(expect.objectContaining({ code: 'CONFIG_001' }))
   })
@@ -72,14 +76,15 @@ describe('settings', () => {
   it('that came with the sources do not choose who is given the key of the models', async () => {
     const path = await write('model: { pool: [{ url: "http://a/v1" }] }\n')
     const env = { REMORA_MODEL_API_KEY: 'secret' }
-    expect(() => loadSettings(env, inside)).toThrow(
-      expect.objectContaining({ code: 'CONFIG_003', message: expect.stringContaining(`${path}:1: `) }),
-    )
-    expect(loadSettings({ ...env, REMORA_CONFIG: path }, inside).env).toMatchObject({
-      REMORA_MODEL_URLS: 'http://a/v1',
-    })
+    const { keyFault } = loadSettings(env, inside)
+    expect(keyFault).toMatchObject({ code: 'CONFIG_003', message: expect.stringContaining(`${path}:1: `) })
+    const named = loadSettings({ ...env, REMORA_CONFIG: path }, inside)
+    expect([named.env['REMORA_MODEL_URLS'], named.keyFault]).toEqual(['http://a/v1', undefined])
     const own = { ...env, REMORA_MODEL_URLS: 'http://mine/v1' }
-    expect(loadSettings(own, inside).env).toEqual(own)
+    expect(loadSettings(own, inside)).toMatchObject({ env: own })
+    expect(loadSettings(own, inside).keyFault).toBeUndefined()
+    await write('model: { pool: [{ url: "http://a/v1" }], default: rehearsal }\n')
+    expect(loadSettings(env, inside).keyFault).toBeUndefined()
   })
 
   it('that are a link, or that anyone may write, count only when they are named', async () => {
@@ -88,8 +93,15 @@ describe('settings', () => {
     expect(() => loadSettings({}, inside)).toThrow(/is a link/)
     await rm(join(inside, 'remora.yaml'))
     await chmod(path, 0o666)
-    expect(() => loadSettings({}, inside)).toThrow(/written by anyone/)
+    expect(() => loadSettings({}, inside)).toThrow(/may be written by others.*REMORA_CONFIG=none/)
+    expect(loadSettings({ REMORA_CONFIG: 'none' }, inside).path).toBeUndefined()
     expect(loadSettings({ REMORA_CONFIG: path }, inside).env).toMatchObject({ REMORA_API_PORT: '1' })
+  })
+
+  it('are looked for further up, and nothing is waited for, where a pipe has their name', async () => {
+    const path = await write('api: { port: 1 }\n')
+    execFileSync('mkfifo', [join(inside, 'remora.yaml')])
+    expect(loadSettings({}, inside).path).toBe(path)
   })
 
   it('that say "rehearsal" give way to a server or a model that the environment names', async () => {

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { givenValue, type Env } from '#platform/env.ts'
-import { findSettingsFile } from './find-settings-file.ts'
+import { findSettingsFile, type FoundFile } from './find-settings-file.ts'
 import { readSettingsFile, type GivenSetting } from './read-settings-file.ts'
 import type { Setting } from './setting.ts'
 import { settingsOf } from './setting.ts'
@@ -13,6 +13,8 @@ export type Settings = {
   given: readonly GivenSetting[]
   /** The environment, and what the file says where the environment is silent: all a service reads. */
   env: Env
+  /** Why the key in `env` must not be handed to the model servers in it; whoever would do so throws this instead. */
+  keyFault?: AppError
 }
 
 /**
@@ -20,30 +22,27 @@ export type Settings = {
  * counts as unset. CONFIG_001 to CONFIG_004 as `findSettingsFile` and `readSettingsFile` say.
  */
 export function loadSettings(env: Env, cwd: string): Settings {
-  const file = findSettingsFile(cwd, env['REMORA_CONFIG'])
+  const file = findSettingsFile(cwd, givenValue(env, 'REMORA_CONFIG'))
   if (file === undefined) return { path: undefined, given: [], env }
   const { path } = file
   const given = readSettingsFile(path, file.text)
-  if (!file.isNamed) refuseServers(path, given, env)
   const said: Record<string, string> = {}
   for (const { setting, value } of given) {
     if (overruling(setting, value, env) === undefined) Object.assign(said, setting.toEnv(value, dirname(path)))
   }
   const set = Object.entries(env).filter(([name]) => givenValue(env, name) !== undefined)
-  return { path, given, env: { ...env, ...said, ...Object.fromEntries(set) } }
+  const all = { ...env, ...said, ...Object.fromEntries(set) }
+  return { path, given, env: all, ...misledKey(file, given, env, said) }
 }
 
 /** A file that came with the sources must not choose who is given the key of the model servers. */
-function refuseServers(path: string, given: readonly GivenSetting[], env: Env): void {
+function misledKey({ path, isNamed }: FoundFile, given: readonly GivenSetting[], env: Env, said: Env) {
   const pool = given.find(({ setting }) => setting.path.join('.') === 'model.pool')
-  const isSafe =
-    givenValue(env, 'REMORA_MODEL_API_KEY') === undefined || givenValue(env, 'REMORA_MODEL_URLS') !== undefined
-  if (pool === undefined || isSafe) return
+  const isAsked = ![undefined, 'rehearsal'].includes(said['REMORA_MODEL_URLS'])
+  if (isNamed || pool === undefined || !isAsked || givenValue(env, 'REMORA_MODEL_API_KEY') === undefined) return {}
   const wayOn = 'name the file with --config or REMORA_CONFIG, or set REMORA_MODEL_URLS'
-  throw new AppError(
-    'CONFIG_003',
-    `${path}:${pool.line}: REMORA_MODEL_API_KEY would be sent to servers of a file that was only found: ${wayOn}`,
-  )
+  const message = `${path}:${pool.line}: REMORA_MODEL_API_KEY would be sent to servers of a file that was only found: ${wayOn}`
+  return { keyFault: new AppError('CONFIG_003', message) }
 }
 
 /** The variable of `env` that counts instead of what the file says. */

@@ -4,6 +4,7 @@ import { NodeKind } from '#domain/code-node.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
 import { ErrorPolicyName } from '#domain/run.ts'
 import { RedisUrl } from '#platform/redis-url.ts'
+import { holdsSecret } from '#platform/without-login.ts'
 import { setting } from './setting.ts'
 
 const name = z.string().min(1).max(256)
@@ -18,13 +19,10 @@ const Globs = z.array(z.string().min(1).max(1024)).superRefine((globs, context) 
 })
 
 const secretFault = 'holds a secret: secrets are set in the environment only'
-/** In front of the host of an address, or of the first of several. */
-const login = /^[\w+.-]+:\/\/[^/?#]*@/
-const secretName = /key|token|secret|password/i
 /** Secrets come from the environment alone. */
 const ServerUrl = z
   .url({ protocol: /^https?$/ })
-  .refine((text) => !login.test(text) && !secretName.test(new URL(text).search), secretFault)
+  .refine((text) => !holdsSecret(text), secretFault)
   .refine((text) => !text.includes(','), 'must be without a comma, which separates servers')
 
 const Scalar = z.union([z.string(), z.number(), z.boolean()])
@@ -155,7 +153,7 @@ const model = section({
 
 const storage = section({
   redis_url: setting(
-    z.union([z.literal(''), RedisUrl]).refine((text) => !login.test(text), secretFault),
+    z.union([z.literal(''), RedisUrl]).refine((text) => !holdsSecret(text), secretFault),
     {
       about: 'of the services; `remora up` and `run` bring their own',
       fallback: '',

@@ -134,6 +134,20 @@ describe('the document', () => {
     expect(new Set(ids).size).toBe(endpoints.length)
   })
 
+  it('has patterns that a reader without flags takes as they are meant', () => {
+    const patterns = [...JSON.stringify(apiDocument()).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(([, text]) =>
+      z.string().parse(JSON.parse(text ?? '')),
+    )
+    expect(patterns.length).toBeGreaterThan(3)
+    for (const pattern of patterns) {
+      expect(() => new RegExp(pattern)).not.toThrow()
+      expect(pattern, 'flags, or properties of characters').not.toMatch(/\/[a-z]+$|\\p/i)
+    }
+    const name = new RegExp(patterns.find((pattern) => pattern.includes('u0000')) ?? 'none')
+    expect(['of CI', 'für 東京 🎉', ''].every((text) => name.test(text))).toBe(true)
+    expect(['two\nlines', '\u0000', '\u0085'].some((text) => name.test(text))).toBe(false)
+  })
+
   it('refers only to what it has', () => {
     const document = apiDocument()
     const refs = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(

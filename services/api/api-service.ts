@@ -79,7 +79,7 @@ function appParts(
   config: ApiConfig & { agents: readonly string[] },
   { redis, objects, producer, log, namespace, closing }: Opened,
 ) {
-  const { agents, maxUploadBytes } = config
+  const { agents, maxUploadBytes, modelKind } = config
   const archive = openEventSegments(objects)
   const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' }, archive })
   const records = openChangeRecords(objects, openBlobStore(objects, { maxCacheBytes: blobCacheBytes }))
@@ -96,7 +96,7 @@ function appParts(
   }
   return {
     auth,
-    intake: { agents, maxUploadBytes, objects, ledger, producer, idempotency, memoryGate, uploadGate },
+    intake: { agents, maxUploadBytes, modelKind, objects, ledger, producer, idempotency, memoryGate, uploadGate },
     runs: { ledger, records, log, closing },
     changes: { ledger, records },
     tokens: { store, table, idempotency },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { sha256 } from '#domain/hash.ts'
 import { defaultProject } from '#domain/ids.ts'
+import type { ModelKind } from '#domain/model-kind.ts'
 import {
   Port,
   readEnv,
@@ -28,6 +29,8 @@ export type ApiConfig = {
   /** Above this share of Redis' memory no new run is accepted. */
   redisMemoryShare: number
   storage: StorageConfig
+  /** What answers the agents of an embedded stack, which it notes on its runs. */
+  modelKind?: ModelKind | undefined
   /** Prefix of the ledger's keys and of the queues. */
   namespace?: string
 }

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
 import { BundleMapping, BundleSettings, type BundleChoices } from '#bundles/adjust-bundles.ts'
+import type { ModelKind } from '#domain/model-kind.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
 import {
   CommaList,
@@ -29,6 +30,8 @@ export type DiscoveryConfig = {
   lockMs: number
   /** No other process works on these stores: what an earlier one left half-done is taken over at once. */
   isAlone: boolean
+  /** What answers the agents of an embedded stack: runs begun with another kind wait. */
+  modelKind?: ModelKind | undefined
   storage: StorageConfig
   blobCacheBytes: number
   /** `everyMs` 0: another process does it, or nobody. */
@@ -98,7 +101,7 @@ export const discoveryEnv = {
     .number()
     .int()
     .min(1)
-    .default(16 * 1024 * 1024)
+    .default(4 * 1024 * 1024)
     .describe('contents kept in memory'),
   REMORA_RETENTION_S: z.coerce
     .number()

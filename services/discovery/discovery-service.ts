@@ -69,7 +69,9 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     releaser.add('health', health.close)
     releaser.add('consumers', startConsumers(config, stages, log))
     const stageJobs = openStageJobs(producer)
-    releaser.add('dispatcher', runDispatcher({ ledger, producer, stageJobs, liveSlots: () => liveSlots(redis), log }))
+    const { modelKind } = config
+    const dispatch = { ledger, producer, stageJobs, liveSlots: () => liveSlots(redis), modelKind, log }
+    releaser.add('dispatcher', runDispatcher(dispatch))
     releaser.add('archiver', runArchiver({ ledger, log }))
     const { everyMs, ...limits } = config.housekeeping
     const housekeeping = { ledger, objects, retention: openRetention(redis), ...limits, log }

@@ -7,7 +7,9 @@ import { parseConfig } from './config.ts'
 import { startWorker } from './worker-service.ts'
 
 await runService(async () => {
-  const { worker, logLevel, secrets } = parseConfig(loadSettings(process.env, process.cwd()).env)
+  const settings = loadSettings(process.env, process.cwd())
+  if (settings.keyFault !== undefined) throw settings.keyFault
+  const { worker, logLevel, secrets } = parseConfig(settings.env)
   const log = openLog({ service: worker.workerId, level: logLevel, secrets })
   const service = await startWorker(worker, { log })
   log.info('ready', { health_port: service.healthPort, slots: worker.slots })

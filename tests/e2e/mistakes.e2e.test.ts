@@ -56,6 +56,15 @@ const misuses: Mistake[] = [
   { args: ['run', ...lint, '--model', 'localhost:8000'], says: /It must be "rehearsal" or the http\(s\) URL/ },
   { args: ['run', ...lint, '--error-policy', 'stop'], says: /Allowed choices are continue, skip_downstream, stop_run/ },
   { args: ['run', '--resume', 'r1', ...lint], says: /--agents cannot be used with --resume/ },
+  ...[
+    ['run', ...lint, '--model', 'http://127.0.0.1:1/v1'],
+    ['run', ...lint, '--workers', '2'],
+    ['retry', 'r1', '--model', 'rehearsal'],
+  ].map((args) => ({
+    args,
+    env: { REMORA_API_URL: 'http://127.0.0.1:1' },
+    says: /--(?:model|workers) cannot be used here: REMORA_API_URL names a running service/,
+  })),
   { args: ['up', '--prot', '1'], says: /Did you mean --port\?/ },
   { args: ['up', '--port', '99999'], says: /It must be a port, 0 to 65535/ },
   { args: ['up', 'here'], says: /too many arguments for 'up'/ },
@@ -78,6 +87,18 @@ const failures: Mistake[] = [
   },
   { args: ['run', 'empty', ...lint], says: /INTAKE_007 \S+empty holds no file to send/ },
   { args: ['run', ...lint, '--out', 'no/such/x.patch'], says: /CONFIG_003 .*folder .*no\/such does not exist/ },
+  { args: ['run', ...lint, '--out', '-'], says: /CONFIG_003 "-" is no file to write/ },
+  { args: ['run', 'shop/stock.py', ...lint], says: /INTAKE_001 .*for one file, name its folder and --paths stock\.py/ },
+  {
+    args: ['run', ...lint],
+    env: { REMORA_AGENTS_DIR: 'nowhere' },
+    says: /CONFIG_001 .*nowhere, cannot be read: agents\.dir/,
+  },
+  {
+    args: ['agents'],
+    env: { REMORA_AGENTS_DIR: 'nowhere' },
+    says: /CONFIG_001 .*nowhere, cannot be read: agents\.dir/,
+  },
   { args: ['run', ...lint, '--out', 'empty'], says: /CONFIG_003 .*empty is a folder, not a file/ },
   { args: ['run', ...lint, '--events', 'no/such/x.jsonl'], says: /CONFIG_003 .*x\.jsonl cannot be written/ },
   { args: ['run', 'notes.txt', ...lint, '--apply'], says: /CONFIG_003 --apply needs a folder/ },
@@ -101,6 +122,11 @@ const failures: Mistake[] = [
     says: /REMORA_TOKEN: must be a token as "remora up" prints it/,
   },
   { args: ['runs'], env: { REMORA_LOG_LEVEL: 'loud' }, says: /CONFIG_003 .*REMORA_LOG_LEVEL/ },
+  ...[['config'], ['run', ...lint], ['up'], ['runs']].map((args) => ({
+    args,
+    env: { REMORA_WORKER_SLOTS: 'abc', REMORA_MAX_TURNS: 'many', REMORA_LOG_LEVEL: 'loud' },
+    says: /CONFIG_003 (?=.*REMORA_WORKER_SLOTS: must be a number)(?=.*REMORA_MAX_TURNS: must be)(?=.*REMORA_LOG_LEVEL)/,
+  })),
   {
     args: ['runs'],
     env: { REMORA_MODEL_URLS: 'gpt' },

@@ -1,9 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createServer, type Server } from 'node:http'
+import { once } from 'node:events'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { boundPort, closeServer } from '#platform/http-health.ts'
 import { until } from '#testing/until.ts'
 import { openPrograms, type Program } from './program.ts'
 import { lastDocument, remora } from './remora.ts'
-import { manyFunctions } from './small-source.ts'
+import { manyFunctions, smallSource } from './small-source.ts'
 import { sourceFolder, type SourceFolder } from './source-folder.ts'
 
 const programs = openPrograms()
@@ -65,5 +68,56 @@ describe('a run whose whole stack is gone from one moment to the next', () => {
     const mixed = remora(programs, folder, ['run', '--resume', 'r00000000', '--limit', '3'])
     expect(await mixed.exited).toBe(2)
     expect(mixed.err()).toContain('--limit')
+  })
+})
+
+describe('a run that was begun with a model server', () => {
+  let folder: SourceFolder
+  /** Offers a model, and thinks for ever. */
+  let server: Server
+  let model = ''
+  beforeAll(async () => {
+    folder = await sourceFolder(smallSource)
+    server = createServer((request, response) => {
+      response.setHeader('content-type', 'application/json')
+      if (request.url?.endsWith('/models') === true) response.end(JSON.stringify({ data: [{ id: 'slow' }] }))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    model = `http://127.0.0.1:${boundPort(server)}/v1`
+  })
+  afterAll(async () => {
+    server.closeAllConnections()
+    await closeServer(server)
+    await folder.remove()
+  })
+
+  it('is gone on with by no rehearsal model: not resumed, not beside another run, not by a retry', async () => {
+    const begun = remora(programs, folder, ['run', '.', '--agents', 'lint', '--json', '--model', model])
+    await until(() => named(eventsOf(begun), 'operation.started').length > 0, { withinMs: 60_000 })
+    begun.interrupt()
+    expect(await begun.exited).toBe(130)
+    const runId = eventsOf(begun)[0]?.run_id ?? ''
+    expect(begun.err()).toContain(`Go on: remora run --resume ${runId} --model ${model}`)
+
+    const resumed = remora(programs, folder, ['run', '--resume', runId])
+    expect(await resumed.exited).toBe(1)
+    expect(resumed.err()).toMatch(
+      /RUN_009 .*begun with model servers, .*rehearsal model \(no LLM\): name it with --model/,
+    )
+    const other = remora(programs, folder, ['run', '.', '--agents', 'lint', '--json'])
+    expect(await other.exited, other.err()).toBe(0)
+    expect(other.err()).toContain(
+      `left waiting, begun with model servers: ${runId}; go on: remora run --resume ${runId}`,
+    )
+    expect(lastDocument(other)).toMatchObject({ result: { status: 'completed', earlier_runs: [] } })
+    const shown = remora(programs, folder, ['show', runId])
+    await shown.exited
+    expect(shown.out()).toMatch(new RegExp(`waits for a stack, .*--resume ${runId} --model URL`))
+    expect(shown.out()).not.toMatch(/succeeded|unchanged|failed/)
+
+    expect(await remora(programs, folder, ['cancel', runId]).exited).toBe(0)
+    const retried = remora(programs, folder, ['retry', runId])
+    expect(await retried.exited).toBe(1)
+    expect(retried.err()).toMatch(/RUN_009/)
   })
 })

@@ -20,6 +20,22 @@ describe('remora run in a folder with settings', () => {
     await folder.remove()
   })
 
+  it('does not send a key to servers they name by being there, and works without them', async () => {
+    const settings = 'model: { pool: [{ url: "http://127.0.0.1:1/v1" }] }\n'
+    const folder = await sourceFolder({ 'remora.yaml': settings, 'shop.py': manyFunctions(1) })
+    const start = (...args: string[]) =>
+      programs.start(['cli/remora.mjs', ...args], { env: { REMORA_MODEL_API_KEY: 'key-of-mine' }, cwd: folder.path })
+    const refused = start('run', '--agents', 'docstring')
+    expect(await refused.exited).toBe(1)
+    expect(refused.err()).toMatch(/CONFIG_003 .*remora\.yaml:1: REMORA_MODEL_API_KEY would be sent/)
+    await expect(folder.read('.remora/.gitignore')).rejects.toThrow('ENOENT')
+    const rehearsed = start('run', '--agents', 'docstring', '--model', 'rehearsal')
+    expect(await rehearsed.exited, rehearsed.err()).toBe(0)
+    const listed = start('runs')
+    expect([await listed.exited, listed.out()]).toEqual([0, expect.stringContaining('completed')])
+    await folder.remove()
+  })
+
   it('starts nothing when they are wrong, and says where', async () => {
     const folder = await sourceFolder({ 'remora.yaml': 'execution: { concurency: 2 }\n', 'shop.py': manyFunctions(1) })
     const run = programs.start(['cli/remora.mjs', 'run', '--agents', 'lint'], { env: {}, cwd: folder.path })

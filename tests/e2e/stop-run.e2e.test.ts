@@ -1,3 +1,4 @@
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { until } from '#testing/until.ts'
@@ -82,5 +83,33 @@ describe('a run that is cancelled while a model is asked', () => {
       const verify = programs.start(['cli/remora.mjs', 'verify', id], { env: storeEnv(stores) })
       expect(await verify.exited, verify.out()).toBe(0)
     }
+  })
+
+  it('that had done all but its patch gives it when it is tried again, without doing anything twice', async () => {
+    await answerAfter(0)
+    const folder = await sourceFolder({ 'prices.py': manyFunctions(3) })
+    const redis = new Redis(stores.redisUrl)
+    const compositions = '{remora}:compositions:meta'
+    await redis.hset(compositions, 'paused', '1') // as BullMQ pauses a queue: no worker takes a job of it
+    const runId = await services.api.submit(await folder.pack(), { agents: ['lint'] })
+    const State = z.object({ phase: z.string(), status: z.string() })
+    const isIn = async (where: string) => {
+      const { phase, status } = State.parse(await (await services.api.ask(`/v1/runs/${runId}`)).json())
+      return phase === where || status === where
+    }
+    await until(() => isIn('review'), { withinMs: 30_000 })
+    await post(`${runId}/cancel`)
+    await until(() => isIn('cancelled'))
+    await redis.hdel(compositions, 'paused')
+    redis.disconnect()
+    const { run_id: again } = Retried.parse(await post(`${runId}/retry`))
+    const retried = await services.api.follow(again)
+    expect(retried.status).toBe('completed')
+    expect(retried.events.filter(({ event }) => event === 'operation.started')).toEqual([])
+    await folder.apply(await (await services.api.ask(`/v1/runs/${again}/patch`)).text())
+    expect(await folder.read('prices.py')).not.toContain('f"')
+    await folder.remove()
+    const verify = programs.start(['cli/remora.mjs', 'verify', again], { env: storeEnv(stores) })
+    expect(await verify.exited, verify.out()).toBe(0)
   })
 })

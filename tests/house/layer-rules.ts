@@ -79,7 +79,7 @@ const cliExceptions: readonly { from: RegExp; to: RegExp; why: string }[] = [
 ]
 
 const environmentReaders = [
-  /^core\/platform\/own-node\.mjs$/, // starts the same program again, and hands its environment on
+  /^core\/platform\/(?:own-node|lean-memory)\.mjs$/, // start the same program again, and hand its environment on
   /^(?:services\/[a-z-]+|cli)\/main\.ts$/,
   /^(?:core\/testing|tests|bench|scripts)\//,
   /\.test\.ts$/,

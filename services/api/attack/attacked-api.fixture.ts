@@ -25,7 +25,7 @@ export async function openAttackedApi(
     url: served.url,
     fetch: (path, init = {}) => {
       const headers = { authorization: `Bearer ${api.token}`, ...Object.fromEntries(new Headers(init.headers)) }
-      return fetch(`${served.url}${path}`, { ...init, headers, signal: AbortSignal.timeout(20_000) })
+      return fetch(`${served.url}${path}`, { ...init, headers, signal: AbortSignal.timeout(90_000) })
     },
     async close() {
       await served.close()

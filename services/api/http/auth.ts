@@ -3,6 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/hash.ts'
 import { allScopes } from '#domain/scope.ts'
+import { addressKey } from './address-key.ts'
 import type { ApiEnv, Caller } from './api-env.ts'
 import type { RateLimit } from './rate-limit.ts'
 
@@ -15,7 +16,7 @@ export type AuthDeps = {
   findStored(token: string, hash: string): Promise<Caller | undefined>
   /** Requests by token. */
   perToken: RateLimit
-  /** Unknown tokens by address. A known one is not held up by them, whatever address it comes from. */
+  /** Unknown tokens by address, an IPv6 one by its /64. A known one is not held up by them, whatever address it comes from. */
   perAddress: RateLimit
 }
 
@@ -71,5 +72,5 @@ function ofEnvironment(hash: string, tokens: readonly AccessToken[]): Caller | u
 }
 
 function addressOf(context: Context<ApiEnv>): string {
-  return context.env?.incoming?.socket.remoteAddress ?? 'unknown'
+  return addressKey(context.env?.incoming?.socket.remoteAddress ?? 'unknown')
 }

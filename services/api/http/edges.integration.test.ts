@@ -6,7 +6,7 @@ import { testObjects } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
 import { Problem } from './problem.ts'
-import { rawRequest } from './raw-request.fixture.ts'
+import { openSocket, rawRequest } from './raw-request.fixture.ts'
 import { safeHeaders } from './security-headers.ts'
 import { serveApp, type ServedApp } from './serve-app.ts'
 
@@ -181,5 +181,18 @@ describe('the log', () => {
     expect(await line('of-nobody')).toContain('"status":401')
     const all = lines.join('')
     for (const secret of [api.token, 'wrong-secret', 'secret-path', 'limit=3']) expect(all).not.toContain(secret)
+  })
+
+  it.for([
+    ['JSON', '/v1/tokens', 'application/json', '{"name"', 400],
+    ['an upload', '/v1/runs', 'multipart/form-data; boundary=edge', '--edge\r\n', 422],
+  ] as const)('has no fault of ours when a client goes in the middle of %s', async ([, path, type, start, status]) => {
+    const id = `gone-from-${path.slice(4)}`
+    const socket = openSocket(served.url)
+    const head = `POST ${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${api.token}\r\nx-request-id: ${id}\r\n`
+    socket.write(`${head}content-type: ${type}\r\ncontent-length: 1000\r\n\r\n${start}`, () => socket.resetAndDestroy())
+    const line = await until(() => lines.find((entry) => entry.includes(id) && entry.includes('"message":"request"')))
+    expect(Line.parse(parseJson(line))).toMatchObject({ level: 'info', status })
+    expect(lines.filter((entry) => entry.includes(id))).toEqual([line])
   })
 })

@@ -6,7 +6,7 @@ const maxBodyBytes = 64 * 1024
 
 /**
  * Reads the JSON body of a request before its schema sees it, so that it is bounded: INTAKE_003 above 64 KiB. No body
- * counts as `{}`; a body of another type is HTTP_003.
+ * counts as `{}`; a body of another type is HTTP_003, one that breaks off HTTP_004.
  */
 export const jsonBody: MiddlewareHandler<ApiEnv> = async (context, next) => {
   const { raw } = context.req
@@ -25,10 +25,19 @@ export const jsonBody: MiddlewareHandler<ApiEnv> = async (context, next) => {
 async function readText(request: Request): Promise<string> {
   const parts: Uint8Array[] = []
   let bytes = 0
-  for await (const part of request.body ?? []) {
+  for await (const part of arriving(request)) {
     bytes += part.byteLength
     if (bytes > maxBodyBytes) throw new AppError('INTAKE_003', `The body is longer than ${maxBodyBytes} bytes.`)
     parts.push(part)
   }
   return Buffer.concat(parts).toString()
+}
+
+/** A connection that is lost here is the client's: told apart from that of a store before anybody has to guess. */
+async function* arriving(request: Request): AsyncIterable<Uint8Array> {
+  try {
+    yield* request.body ?? []
+  } catch (cause) {
+    throw new AppError('HTTP_004', 'The body broke off before its end.', { cause })
+  }
 }

@@ -1,4 +1,4 @@
-import { STATUS_CODES, type Server, type ServerResponse } from 'node:http'
+import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { AppError, type ErrorCode } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
@@ -20,19 +20,26 @@ const faults: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['HTTP_006', 'The request took too long to arrive.'],
 }
 
+type Exchange = { request: IncomingMessage; response: ServerResponse }
+
 /**
  * Gives `server` problem answers of its own where Node refuses a connection before there is a request: 400, 408, 431.
- * A connection whose answer has begun is only cut off.
+ * A connection on which the answer would come after another to the same request, or in place of an earlier one's, is only
+ * cut off. What a client still sends after its refusal is passed over.
  */
 export function refuseBrokenRequests(server: Server, log: Pick<Log, 'info'>): ConnectionRefusals {
-  const answering = new WeakMap<Duplex, ServerResponse>()
-  server.on('request', (request, response) => answering.set(request.socket, response))
+  const exchanges = new WeakMap<Duplex, Exchange[]>()
+  const refused = new WeakSet<Duplex>()
+  const openOn = (socket: Duplex) => (exchanges.get(socket) ?? []).filter((exchange) => !isOver(exchange))
+  server.on('request', (request, response) => {
+    exchanges.set(request.socket, [...openOn(request.socket), { request, response }])
+  })
   const refuse: ConnectionRefusals['refuse'] = (socket, code, detail) => {
-    const begun = answering.get(socket)
-    const isFree = begun === undefined || !begun.headersSent || begun.writableFinished
+    if (refused.has(socket)) return
+    refused.add(socket)
     const error = new AppError(code, detail, { detail })
     log.info('request refused', { status: error.status, error_code: code })
-    if (!socket.writable || !isFree) return void socket.destroy()
+    if (!socket.writable || !isFree(openOn(socket))) return void socket.destroy()
     socket.end(rawAnswer(error))
     after(lingerMs, () => socket.destroy())
   }
@@ -48,6 +55,15 @@ export function refuseBrokenRequests(server: Server, log: Pick<Log, 'info'>): Co
     after(lingerMs, () => request.socket.destroy())
   })
   return { refuse }
+}
+
+function isOver({ request, response }: Exchange): boolean {
+  return request.complete && response.writableFinished
+}
+
+/** Whether what is written next is the answer to the last request, or to what should have become one. */
+function isFree(open: readonly Exchange[]): boolean {
+  return open.length === 0 || (open.length === 1 && open[0]?.response.headersSent === false)
 }
 
 /** The last answer of a connection whose request no route will see. */

@@ -4,6 +4,7 @@ import { openLog } from '#platform/log.ts'
 import { until } from '#testing/until.ts'
 import type { ApiEnv } from './api-env.ts'
 import { Problem } from './problem.ts'
+import { openSocket } from './raw-request.fixture.ts'
 import { serveApp } from './serve-app.ts'
 
 const local = { host: '127.0.0.1', port: 0 }
@@ -24,6 +25,24 @@ describe('serveApp', () => {
     expect(await (await answer).text()).toBe('done')
     await closing
     await expect(fetch(served.url)).rejects.toThrow('fetch failed')
+  })
+
+  it('waits for no further request of a connection that is kept alive when it was told to stop', async () => {
+    const gate = Promise.withResolvers<string>()
+    const seen = { requests: 0 }
+    const app = new Hono<ApiEnv>().get('/', async (c) => {
+      seen.requests += 1
+      return c.text(await gate.promise)
+    })
+    const hourMs = 3_600_000
+    const served = await serveApp(app, { ...local, graceMs: hourMs, limits: { keepAliveMs: hourMs, idleMs: hourMs } })
+    const socket = openSocket(served.url)
+    socket.resume().write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+    await until(() => seen.requests === 1)
+    const closing = served.close()
+    gate.resolve('done')
+    await expect(closing).resolves.toBeUndefined()
+    await until(() => socket.closed)
   })
 
   it('says which port is taken', async () => {

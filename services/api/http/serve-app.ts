@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import type { Hono } from 'hono'
 import { AppError } from '#domain/error.ts'
-import { after } from '#platform/clock.ts'
+import { after, repeatEvery } from '#platform/clock.ts'
 import { boundPort, closeServer } from '#platform/http-health.ts'
 import { openLog, type Log } from '#platform/log.ts'
 import type { ApiEnv } from './api-env.ts'
@@ -26,11 +26,13 @@ export type ServeLimits = {
   headersMs: number
   /** To the end of the body; Node's own limit of five minutes is too short for a large archive on a slow line. */
   requestMs: number
-  /** A body must bring so many bytes in this time. */
+  /** A body must bring so many bytes in this time, counted from its headers on; it is looked at four times in it. */
   bodyWindowMs: number
   minBodyBytes: number
   /** A connection on which nothing moves, in either direction, is cut; a stream of events has its heartbeat before. */
   idleMs: number
+  /** A connection kept alive waits so long for its next request. */
+  keepAliveMs: number
 }
 
 const usualLimits: ServeLimits = {
@@ -40,6 +42,7 @@ const usualLimits: ServeLimits = {
   bodyWindowMs: 15_000,
   minBodyBytes: 16 * 1024,
   idleMs: 120_000,
+  keepAliveMs: 5_000,
 }
 
 export type ServeOptions = {
@@ -58,12 +61,13 @@ export async function serveApp(app: Hono<ApiEnv>, options: ServeOptions): Promis
   const limits = { ...usualLimits, ...options.limits }
   const server = openServer(app, limits, log)
   const { refuse } = refuseBrokenRequests(server, log)
-  const endWatch = watchSlowBodies(
-    server,
-    { windowMs: limits.bodyWindowMs, minBytes: limits.minBodyBytes },
-    ({ socket }) => refuse(socket, 'HTTP_006', 'The body came too slowly.'),
-  )
-  server.listen(port, host)
+  const { bodyWindowMs: windowMs, minBodyBytes: minBytes } = limits
+  const slowBodies = watchSlowBodies(server, { windowMs, minBytes })
+  const endWatch = repeatEvery(windowMs / 4, async () => {
+    for (const { socket } of slowBodies()) refuse(socket, 'HTTP_006', 'The body came too slowly.')
+  })
+  // Node's own 511 would leave some of a burst waiting for seconds, until their system tries to connect again.
+  server.listen({ port, host, backlog: limits.maxConnections })
   await once(server, 'listening').catch(async (error: unknown) => {
     await endWatch()
     throw notListening(options, error)
@@ -79,12 +83,17 @@ export async function serveApp(app: Hono<ApiEnv>, options: ServeOptions): Promis
 
 function openServer(
   app: Hono<ApiEnv>,
-  { maxConnections, headersMs, requestMs, idleMs }: ServeLimits,
+  { maxConnections, headersMs, requestMs, idleMs, keepAliveMs }: ServeLimits,
   log: ServeLog,
 ): Server {
   const answer = getRequestListener(app.fetch, { errorHandler: answerBroken(log) })
   const checkMs = Math.max(100, Math.min(headersMs / 3, 5_000))
-  const timeouts = { headersTimeout: headersMs, requestTimeout: requestMs, connectionsCheckingInterval: checkMs }
+  const timeouts = {
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    keepAliveTimeout: keepAliveMs,
+    connectionsCheckingInterval: checkMs,
+  }
   // A missing Host is answered below, with a problem.
   const server = createServer({ ...timeouts, requireHostHeader: false }, (request, response) => {
     response.once('close', () => setImmediate(dropIdle))

@@ -1,6 +1,7 @@
 import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/hash.ts'
 import { newRunId, type RunId } from '#domain/ids.ts'
+import { modelLabel, type ModelKind } from '#domain/model-kind.ts'
 import type { Run, RunRequest } from '#domain/run.ts'
 import type { NewRun } from '#ledger/create-run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
@@ -22,6 +23,8 @@ export type Intake = {
 export type AcceptDeps = {
   agents: readonly string[]
   maxUploadBytes: number
+  /** Noted on every run; undefined: nothing is. */
+  modelKind?: ModelKind | undefined
   objects: Pick<ObjectStore, 'putStream' | 'delete'>
   ledger: Pick<Ledger, 'createRun' | 'getRun'>
   producer: {
@@ -37,7 +40,7 @@ export type AcceptDeps = {
  * Throws INTAKE_001 (no archive), _003 (too large), _006, _007, _008 (the request).
  */
 export async function acceptRun(intake: Intake, deps: AcceptDeps): Promise<{ runId: RunId; status: 'queued' }> {
-  const request = parseRunRequest(intake.request, deps.agents)
+  const request = withModelKind(parseRunRequest(intake.request, deps.agents), deps.modelKind)
   const ownRunId = newRunId(Date.now())
   const { runId, archiveHash } = await takeArchive(intake, { request, runId: ownRunId }, deps)
   const earlier = runId === ownRunId ? undefined : await findRun(runId, deps)
@@ -45,6 +48,11 @@ export async function acceptRun(intake: Intake, deps: AcceptDeps): Promise<{ run
   if (earlier === undefined) await deps.ledger.createRun(run)
   if (earlier === undefined || earlier.status === 'queued') await enqueue(run, deps)
   return { runId, status: 'queued' }
+}
+
+/** What the run is answered by is ours to say: a label of that name in the request does not count. */
+export function withModelKind(request: RunRequest, kind: ModelKind | undefined): RunRequest {
+  return kind === undefined ? request : { ...request, labels: { ...request.labels, [modelLabel]: kind } }
 }
 
 type Proposal = { request: RunRequest; runId: RunId }

@@ -28,8 +28,9 @@ const retryProse = `
 A new run over the same upload does again what did not end well in this one, or just the operations named; its patch also
 holds what went well before. Its \`request\` is that of the former run, with \`retry_of\` (the former run) and, where they
 were named, \`operations\` and \`error_policy\` (which takes the place of the former run's). \`earlier_change_sets\` of its
-event \`run.composed\` counts the change sets that went well before. RUN_006 while the former run goes on, INTAKE_007 when
-everything in it ended well, RUN_004 for an operation it does not have.`
+event \`run.composed\` counts the change sets that went well before. One that ended before its patch was composed gets it by a
+retry also when all its operations ended well. RUN_006 while the former run goes on, INTAKE_007 when there is nothing to do
+again, RUN_004 for an operation it does not have.`
 
 const refusals = ['INTAKE_001', 'INTAKE_003', 'INTAKE_005', 'INTAKE_006', 'INTAKE_007', 'INTAKE_008'] as const
 
@@ -90,7 +91,10 @@ export const intakeEndpoints = {
     },
   ),
   retry: endpoint(
-    { scope: 'runs:write', problems: ['RUN_001', 'RUN_004', 'RUN_005', 'RUN_006', 'INTAKE_005', 'INTAKE_007'] },
+    {
+      scope: 'runs:write',
+      problems: ['RUN_001', 'RUN_004', 'RUN_005', 'RUN_006', 'RUN_009', 'INTAKE_005', 'INTAKE_007'],
+    },
     {
       method: 'post',
       path: '/v1/runs/{run_id}/retry',

@@ -2,9 +2,10 @@ import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/hash.ts'
 import type { EventOrigin } from '#domain/event.ts'
 import { newRunId, type OperationId, type RunId } from '#domain/ids.ts'
+import { requireSameModel } from '#domain/model-kind.ts'
 import { isEnded, type ErrorPolicyName, type Run, type RunRequest } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import type { AcceptDeps } from './accept-run.ts'
+import { withModelKind, type AcceptDeps } from './accept-run.ts'
 
 export type Retry = {
   /** The run to try again. */
@@ -17,7 +18,7 @@ export type Retry = {
   correlation: { requestId: string; traceparent: string | null }
 }
 
-export type RetryDeps = Pick<AcceptDeps, 'producer' | 'idempotency'> & {
+export type RetryDeps = Pick<AcceptDeps, 'producer' | 'idempotency' | 'modelKind'> & {
   ledger: Pick<Ledger, 'cancel' | 'createRun' | 'getOperation' | 'getRun'>
 }
 
@@ -26,19 +27,21 @@ const notWell = ['failed', 'blocked', 'skipped', 'cancelled'] as const
 /**
  * Starts a run over the same upload that does again what did not end well in one that has ended, since a run ends once.
  * Its patch is put together with what went well before. RUN_006 while the run goes on, INTAKE_007 when there is nothing
- * to do again, RUN_004 for an operation the run does not have, RUN_001 when the run is forgotten in that very moment.
+ * to do again, RUN_004 for an operation the run does not have, RUN_009 when its
+ * change sets are of another kind of model than this stack's, RUN_001 when the run is forgotten in that very moment.
  */
 export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: RunId; status: 'queued' }> {
   const { run, operations, errorPolicy, correlation } = retry
   if (!isEnded(run.status))
     throw new AppError('RUN_006', `Run "${run.runId}" has not ended: there is nothing to retry.`)
+  requireSameModel({ runId: run.runId, labels: run.request.labels }, deps.modelKind)
   for (const id of operations ?? []) await deps.ledger.getOperation(run.runId, id)
   if (operations === undefined && !hasUnfinished(run)) {
     throw new AppError('INTAKE_007', `Every operation of run "${run.runId}" ended well: there is nothing to retry.`)
   }
   const { operations: _former, ...former } = run.request
   const request: RunRequest = {
-    ...former,
+    ...withModelKind(former, deps.modelKind),
     retryOf: run.runId,
     ...(errorPolicy === undefined ? {} : { errorPolicy }),
     ...(operations === undefined ? {} : { operations: [...operations] }),
@@ -71,9 +74,12 @@ async function expectStillThere(
   }
 }
 
-/** A run that ended before it was planned to the end has work that nothing tells of. */
-function hasUnfinished({ isPlanned, counts }: Run): boolean {
-  return !isPlanned || notWell.some((status) => (counts[status] ?? 0) > 0)
+/**
+ * A run that ended before it was planned to the end has work that nothing tells of, and one that ended before its change
+ * sets were put together has no patch.
+ */
+function hasUnfinished({ isPlanned, compositionKey, counts }: Run): boolean {
+  return !isPlanned || compositionKey === null || notWell.some((status) => (counts[status] ?? 0) > 0)
 }
 
 /** The new run's id, or the one its idempotency key already stands for. */

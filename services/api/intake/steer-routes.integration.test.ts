@@ -25,8 +25,8 @@ async function running(): Promise<RunId> {
   return run.runId
 }
 
-/** A run that ended with one operation well and one as `status`. */
-async function endedRun(status: EndedOperationStatus): Promise<RunId> {
+/** A run that ended with one operation well and one as `status`; `ended` before or after its patch was composed. */
+async function endedRun(status: EndedOperationStatus, ended: 'composed' | 'early' = 'composed'): Promise<RunId> {
   const runId = await running()
   for (const { operationId, dispatch } of (await api.ledger.dispatch(runId, 2)).taken) {
     const answer = await api.ledger.claim({ runId, operationId, dispatch }, 'token')
@@ -35,7 +35,9 @@ async function endedRun(status: EndedOperationStatus): Promise<RunId> {
     await api.ledger.settle(answer.attempt, 1, { outcome, events: [] })
   }
   const events = [anEvent({ event: 'run.completed', phase: 'review' })]
-  await api.ledger.move(runId, { from: [{ status: 'running' }], to: { status: 'completed' }, command: 'end', events })
+  const set = ended === 'composed' ? { compositionKey: 'c1' } : {}
+  const to = { status: 'completed' } as const
+  await api.ledger.move(runId, { from: [{ status: 'running' }], to, command: 'end', set, events })
   return runId
 }
 
@@ -94,6 +96,11 @@ describe('POST /v1/runs/{run_id}/retry', () => {
     expect(api.jobs).toContain(again)
     const [run, first] = [await api.ledger.getRun(again), await api.ledger.getRun(runId)]
     expect(run).toMatchObject({ status: 'queued', uploadKey: first.uploadKey, request: { retryOf: runId } })
+  })
+
+  it('makes the patch of a run that ended before it was composed, though every operation ended well', async () => {
+    const answer = await post(`${await endedRun('unchanged', 'early')}/retry`)
+    expect(answer.status).toBe(202)
   })
 
   it('takes named operations, also such as ended well, and stands for one run under one key', async () => {

@@ -29,7 +29,7 @@ describe('openUploadGate', () => {
     const gone = new AbortController()
     const left = enter(gone.signal)
     gone.abort()
-    await expect(left).rejects.toMatchObject({ code: 'LIMIT_002' })
+    await expect(left).rejects.toMatchObject({ code: 'INTAKE_001' })
     leave()
     await expect(enter(staying)).resolves.toBeTypeOf('function')
   })

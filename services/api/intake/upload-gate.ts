@@ -1,7 +1,7 @@
 import { AppError } from '#domain/error.ts'
 import { openInFlightGate } from '#platform/in-flight-gate.ts'
 
-/** Waits for a place, LIMIT_002 when none is free in time; the answer gives it back and may be called once only. */
+/** Waits for a place, LIMIT_002 when none is free in time, INTAKE_001 for a client that has left; the answer gives it back and may be called once only. */
 export type UploadGate = (gone: AbortSignal) => Promise<() => void>
 
 /** Under the minute after which proxies give up on an answer. */
@@ -19,6 +19,7 @@ export function openUploadGate(atOnce: number, waitMs = defaultWaitMs): UploadGa
     try {
       return await gate.enter(AbortSignal.any([gone, late]))
     } catch (error) {
+      if (gone.aborted) throw new AppError('INTAKE_001', 'The upload broke off.', { cause: error })
       throw new AppError('LIMIT_002', busy, { cause: error, detail: busy })
     }
   }

@@ -4,12 +4,12 @@ import { wireEvent } from '#domain/wire-event.ts'
 import type { Log } from '#platform/log.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { textStream } from '../http/text-stream.ts'
-import { whileAllowed, type WhileAllowed } from '../http/while-allowed.ts'
 import { openEventReaders } from './event-readers.ts'
 import { eventStream, type StreamOptions, type StreamQuery } from './event-stream.ts'
 import type { EventSource } from './event-tailer.ts'
 import { findRun } from './find-run.ts'
 import { readEventPage } from './read-event-page.ts'
+import { whileAllowed, type WhileAllowed } from './while-allowed.ts'
 import { runEndpoints } from './run-endpoints.ts'
 
 export type EventRouteDeps = {

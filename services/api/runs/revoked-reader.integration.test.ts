@@ -55,7 +55,7 @@ it.for<[string, Partial<TokenRecord>]>([
   const { token, stream, read } = await openReader({ expires_in_s: 3_600 })
   expect(stream.status).toBe(200)
   const hash = sha256(token.token)
-  const record = (await api.tokenStore.readAll()).get(hash)
+  const record = (await api.tokenStore.readAll()).records.get(hash)
   if (record === undefined) throw new Error('it was not kept')
   await api.tokenStore.add(hash, { ...record, ...change })
   await until(() => read.isOver)

@@ -1,10 +1,11 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/hash.ts'
+import { unreachable } from '#domain/unreachable.ts'
 import type { IdempotencyStore } from '../intake/idempotency.ts'
 import { tokenIdOf, tokenText, type TokenRecord } from './token-record.ts'
 import type { TokenRequest } from './token-schema.ts'
-import type { TokenStore } from './token-store.ts'
+import { maxTokens, type TokenStore } from './token-store.ts'
 
 export type NewToken = {
   request: TokenRequest
@@ -16,7 +17,6 @@ export type NewToken = {
 
 export type CreateTokenDeps = { store: TokenStore; idempotency: IdempotencyStore }
 
-const maxTokens = 1_000
 /** An expired token is listed for so long. */
 const keptMs = 30 * 24 * 60 * 60 * 1000
 
@@ -24,7 +24,7 @@ const keptMs = 30 * 24 * 60 * 60 * 1000
  * Makes a token and keeps its hash. Its text is in the answer and nowhere else. Under an idempotency key the same body
  * gives the same token again: its secret is derived from the asker's token and a salt that the key stands for, so that
  * neither Redis nor the asker's token alone gives it away. INTAKE_005 for another body and for a token that has been
- * revoked, INTAKE_003 above 1,000 tokens.
+ * revoked, INTAKE_003 above `maxTokens`.
  */
 export async function createToken(
   wanted: NewToken,
@@ -34,22 +34,26 @@ export async function createToken(
   const now = Date.now()
   const text = tokenText(await secretOf(wanted, deps.idempotency))
   const hash = sha256(text)
-  const known = await deps.store.readAll()
+  const { records: known } = await deps.store.readAll()
   const before = known.get(hash)
   if (before !== undefined) return { text, record: before }
   const stale = [...known].filter(([, { expiresAt }]) => expiresAt !== null && expiresAt + keptMs < now)
   await deps.store.remove(stale.map(([staleHash]) => staleHash))
-  if (known.size - stale.length >= maxTokens) {
-    throw new AppError('INTAKE_003', `There are ${maxTokens} tokens: revoke some that are not used any more.`)
-  }
   const { name, expires_in_s: expiresInS } = request
   const expiresAt = expiresInS === undefined ? null : now + expiresInS * 1000
   const scopes = [...new Set(request.scopes)]
   const record = { tokenId: tokenIdOf(text), projectId, name, scopes, createdAt: now, expiresAt }
-  if (!(await deps.store.add(hash, record))) {
-    throw new AppError('INTAKE_005', 'The token of this Idempotency-Key was revoked: use another key for a new one.')
+  const added = await deps.store.add(hash, record)
+  switch (added) {
+    case 'kept':
+      return { text, record }
+    case 'removed before':
+      throw new AppError('INTAKE_005', 'The token of this Idempotency-Key was revoked: use another key for a new one.')
+    case 'no room':
+      throw new AppError('INTAKE_003', `There are ${maxTokens} tokens: revoke some that are not used any more.`)
+    default:
+      return unreachable(added)
   }
-  return { text, record }
 }
 
 async function secretOf(

@@ -1,7 +1,8 @@
+import { LRUCache } from 'lru-cache'
 import type { Log } from '#platform/log.ts'
 import type { Caller } from '../http/api-env.ts'
 import { isTokenText, type TokenId } from './token-record.ts'
-import type { TokenStore } from './token-store.ts'
+import { maxTokens, type TokenStore } from './token-store.ts'
 import type { TokenTable } from './token-table.ts'
 
 /** How coarsely the last use of a token is noted: one write in this time, per process. */
@@ -17,17 +18,17 @@ export function openStoredCallers({
   store: Pick<TokenStore, 'noteUse'>
   log: Pick<Log, 'warn'>
 }): (token: string, hash: string) => Promise<Caller | undefined> {
-  const noted = new Map<TokenId, number>()
-  const note = (tokenId: TokenId, now: number) => {
-    if (now - (noted.get(tokenId) ?? -Infinity) < noteEveryMs) return
-    noted.set(tokenId, now)
-    store.noteUse(tokenId, now).catch((error: unknown) => log.warn('the use of a token was not noted', { error }))
+  const noted = new LRUCache<TokenId, true>({ max: maxTokens, ttl: noteEveryMs })
+  const note = (hash: string, tokenId: TokenId, now: number) => {
+    if (noted.has(tokenId)) return
+    noted.set(tokenId, true)
+    store.noteUse(hash, tokenId, now).catch((error: unknown) => log.warn('the use of a token was not noted', { error }))
   }
   return async (token, hash) => {
     const record = isTokenText(token) ? await table.find(hash) : undefined
     const now = Date.now()
     if (record === undefined || (record.expiresAt !== null && record.expiresAt <= now)) return undefined
-    note(record.tokenId, now)
+    note(hash, record.tokenId, now)
     return { projectId: record.projectId, scopes: record.scopes, tokenId: record.tokenId }
   }
 }

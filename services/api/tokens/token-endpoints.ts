@@ -32,7 +32,8 @@ export const tokenEndpoints = {
       method: 'get',
       path: '/v1/tokens',
       summary: 'The tokens of the project, newest first',
-      description: 'Expired ones are listed for 30 days. `REMORA_TOKEN` of the environment is not in the list.',
+      description:
+        'Expired ones are listed for 30 days. `REMORA_TOKEN` of the environment is not in the list. One whose record cannot be read is under `unreadable`.',
       responses: { 200: { description: 'all of them', content: { 'application/json': { schema: TokenPage } } } },
     },
   ),

@@ -6,6 +6,12 @@ import { Scope } from '#domain/scope.ts'
 export const TokenId = z.string().regex(/^t[0-9a-f]{16}$/)
 export type TokenId = z.infer<typeof TokenId>
 
+/** Milliseconds since the epoch, in the four-digit years that an answer can say. */
+export const TokenTime = z
+  .int()
+  .min(0)
+  .max(Date.UTC(9999, 11, 31))
+
 /**
  * What is kept of a token, under the SHA-256 of its text, which is kept nowhere. Times are milliseconds. What a newer
  * version has added is passed over: its fields, and scopes that mean nothing here.
@@ -15,9 +21,9 @@ export const TokenRecord = z.object({
   projectId: ProjectId,
   name: z.string(),
   scopes: z.array(z.string()).transform((names) => names.flatMap((name) => Scope.safeParse(name).data ?? [])),
-  createdAt: z.number(),
+  createdAt: TokenTime,
   /** null: never. */
-  expiresAt: z.number().nullable(),
+  expiresAt: TokenTime.nullable(),
 })
 export type TokenRecord = z.infer<typeof TokenRecord>
 

@@ -64,7 +64,7 @@ describe('a token', () => {
   it('opens its own project only', async () => {
     const { token, token_id: id } = await create()
     const other = await api.askAs('other', '/v1/tokens')
-    expect(await other.json()).toEqual({ tokens: [] })
+    expect(await other.json()).toEqual({ tokens: [], unreadable: [] })
     expect((await api.askAs('other', `/v1/tokens/${id}`, { method: 'DELETE' })).status).toBe(404)
     expect((await askWith(token)).status).toBe(200)
   })
@@ -81,7 +81,9 @@ describe('a token', () => {
   it('is worthless when another process has revoked it', async () => {
     const { token, token_id: id } = await create()
     expect((await askWith(token)).status).toBe(200)
-    const [hash = ''] = [...(await api.tokenStore.readAll())].flatMap(([key, one]) => (one.tokenId === id ? [key] : []))
+    const [hash = ''] = [...(await api.tokenStore.readAll()).records].flatMap(([key, one]) =>
+      one.tokenId === id ? [key] : [],
+    )
     await api.tokenStore.remove([hash])
     await until(async () => (await askWith(token)).status === 401)
   })
@@ -90,7 +92,7 @@ describe('a token', () => {
     const { token, token_id: id } = await create({ expires_in_s: 60 })
     expect((await askWith(token)).status).toBe(200)
     const hash = sha256(token)
-    const record = (await api.tokenStore.readAll()).get(hash)
+    const record = (await api.tokenStore.readAll()).records.get(hash)
     if (record === undefined) throw new Error('it was not kept')
     await api.tokenStore.add(hash, { ...record, expiresAt: Date.now() - 1 })
     await until(async () => (await askWith(token)).status === 401)

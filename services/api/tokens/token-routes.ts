@@ -1,6 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { AppError } from '#domain/error.ts'
-import type { ApiEnv } from '../http/api-env.ts'
+import type { ApiEnv, Caller } from '../http/api-env.ts'
 import { bearerToken } from '../http/auth.ts'
 import { createToken, type CreateTokenDeps } from './create-token.ts'
 import { tokenEndpoints } from './token-endpoints.ts'
@@ -23,21 +23,29 @@ export function tokenRoutes(deps: TokenRouteDeps): OpenAPIHono<ApiEnv> {
     return c.json({ ...tokenView(record, { lastUsedAt: null, now: Date.now() }), token: text }, 201)
   })
   routes.openapi(tokenEndpoints.list, async (c) => {
-    const [records, uses] = await Promise.all([store.readAll(), store.lastUses()])
-    const own = [...records.values()].filter(({ projectId }) => projectId === c.get('caller').projectId)
+    const [{ records, unreadable }, uses] = await Promise.all([store.readAll(), store.lastUses()])
+    const isOwn = ownedBy(c.get('caller'))
+    const own = [...records.values()].filter(isOwn)
     const newest = own.toSorted((a, b) => b.createdAt - a.createdAt || (a.tokenId < b.tokenId ? -1 : 1))
     const now = Date.now()
     const views = newest.map((record) => tokenView(record, { lastUsedAt: uses.get(record.tokenId) ?? null, now }))
-    return c.json({ tokens: views }, 200)
+    const damaged = [...unreadable.values()].filter(isOwn).map(({ tokenId }) => ({ token_id: tokenId }))
+    return c.json({ tokens: views, unreadable: damaged }, 200)
   })
   routes.openapi(tokenEndpoints.revoke, async (c) => {
     const { token_id: tokenId } = c.req.valid('param')
-    const { projectId } = c.get('caller')
-    const found = [...(await store.readAll())].find(([, token]) => token.tokenId === tokenId)
-    if (found?.[1].projectId !== projectId) throw new AppError('AUTH_003', `There is no token "${tokenId}".`)
-    await store.remove([found[0]])
+    const isOwn = ownedBy(c.get('caller'))
+    const { records, unreadable } = await store.readAll()
+    const found = [...records, ...unreadable].filter(([, token]) => token.tokenId === tokenId && isOwn(token))
+    if (found.length === 0) throw new AppError('AUTH_003', `There is no token "${tokenId}".`)
+    await store.remove(found.map(([hash]) => hash))
     table.forget()
     return c.body(null, 204)
   })
   return routes
+}
+
+/** A token of no project, because its record cannot be read, is for whoever manages tokens to take away. */
+function ownedBy(caller: Caller): (token: { projectId: string | undefined }) => boolean {
+  return ({ projectId }) => projectId === undefined || projectId === caller.projectId
 }

@@ -6,6 +6,9 @@ import { isTokenText, TokenId } from './token-record.ts'
 
 const tenYearsS = 10 * 365 * 24 * 60 * 60
 
+/** What `\P{Cc}` is to readers of the OpenAPI document whose patterns know no properties of characters. */
+const noControlCharacters = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`
+
 export const TokenParams = z.object({ token_id: TokenId })
 
 export const TokenRequest = z
@@ -13,9 +16,9 @@ export const TokenRequest = z
     name: z
       .string()
       .max(100)
-      .regex(/^[^\p{Cc}]*$/u, 'no control characters')
+      .regex(/^\P{Cc}*$/u, 'no control characters')
       .default('')
-      .openapi({ description: 'for you to know it by' }),
+      .openapi({ description: 'for you to know it by', pattern: noControlCharacters }),
     scopes: z
       .array(Scope)
       .min(1)
@@ -48,4 +51,11 @@ export const TokenCreated = z
   })
   .openapi('TokenCreated')
 
-export const TokenPage = z.strictObject({ tokens: z.array(TokenView) }).openapi('TokenPage')
+export const TokenPage = z
+  .strictObject({
+    tokens: z.array(TokenView),
+    unreadable: z
+      .array(z.strictObject({ token_id: TokenId }))
+      .openapi({ description: 'kept, but damaged or of a newer version: good for nothing here, and can be revoked' }),
+  })
+  .openapi('TokenPage')

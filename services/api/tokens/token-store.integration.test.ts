@@ -24,11 +24,13 @@ it('keeps tokens on a cluster: adds, reads, notes uses and removes them', async 
     createdAt: 1,
     expiresAt: 2,
   }
-  expect([await store.add('aa', record), await store.add('aa', record)]).toEqual([true, true])
-  await store.noteUse(record.tokenId, 1234)
-  expect(await store.readAll()).toEqual(new Map([['aa', record]]))
+  expect([await store.add('aa', record), await store.add('aa', record)]).toEqual(['kept', 'kept'])
+  await store.noteUse('aa', record.tokenId, 1234)
+  expect(await store.readAll()).toEqual({ records: new Map([['aa', record]]), unreadable: new Map() })
   expect(await store.lastUses()).toEqual(new Map([[record.tokenId, 1234]]))
   await store.remove(['aa', 'never there'])
-  expect(await store.add('aa', record)).toBe(false)
-  expect([await store.readAll(), await store.lastUses()]).toEqual([new Map(), new Map()])
+  expect(await store.add('aa', record)).toBe('removed before')
+  await store.noteUse('aa', record.tokenId, 1235) // by a process that has not heard of it
+  expect(await store.readAll()).toEqual({ records: new Map(), unreadable: new Map() })
+  expect(await store.lastUses()).toEqual(new Map())
 })

@@ -2,38 +2,55 @@ import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
 import { orStoreError } from '#ledger/store-error.ts'
 import type { Log } from '#platform/log.ts'
-import { TokenRecord, type TokenId } from './token-record.ts'
+import { TokenRecord, TokenTime, type TokenId } from './token-record.ts'
+import { unreadableToken, type UnreadableToken } from './unreadable-token.ts'
+
+/** Every token by the SHA-256 of its text, expired ones included. */
+export type KeptTokens = { records: Map<string, TokenRecord>; unreadable: Map<string, UnreadableToken> }
 
 export type TokenStore = {
-  /** Every token by the SHA-256 of its text, expired ones included. A record that cannot be read is left out, and logged. */
-  readAll(): Promise<Map<string, TokenRecord>>
-  /** False, and nothing is kept, when it was removed in the last 24 hours. Adding the same token again changes nothing. */
-  add(hash: string, record: TokenRecord): Promise<boolean>
+  /** A record that cannot be read is logged, once as long as it is there. */
+  readAll(): Promise<KeptTokens>
+  /**
+   * Keeps nothing of one that was removed in the last 24 hours, nor of one more than `maxTokens`. Adding the same token
+   * again is always possible.
+   */
+  add(hash: string, record: TokenRecord): Promise<'kept' | 'removed before' | 'no room'>
   remove(hashes: readonly string[]): Promise<void>
   /** When each token was last used, in milliseconds, as far as it was noted. */
   lastUses(): Promise<Map<string, number>>
-  noteUse(tokenId: TokenId, atMs: number): Promise<void>
+  /** Of a token that is not there, or not any more, nothing is noted. */
+  noteUse(hash: string, tokenId: TokenId, atMs: number): Promise<void>
 }
+
+/** All are read at once every few seconds, so there must not be many; they are counted over all projects. */
+export const maxTokens = 1_000
 
 /** The least of a Redis client this needs. */
 type Hashes = {
   hgetall(key: string): Promise<Record<string, string>>
-  hset(key: string, field: string, value: string | number): Promise<number>
   set(key: string, value: string, ex: 'EX', seconds: number): Promise<unknown>
   eval(script: string, keyCount: number, ...keysAndArgs: string[]): Promise<unknown>
   hdel(key: string, ...fields: string[]): Promise<number>
 }
 
-const Uses = z.record(z.string(), z.coerce.number())
+const UseTime = z.string().regex(/^\d+$/).transform(Number).pipe(TokenTime)
+const Added = z.enum(['kept', 'removed before', 'no room'])
 
 /** Longer than an `Idempotency-Key`, made before, can bring a removed token's text again. */
 const removedSeconds = 24 * 60 * 60
 
-/** A token that is removed while it is made again must not come back, so it is one step. */
-const addUnlessRemoved = `
-if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
+/** A token that is removed while it is made again must not come back, and two must not take the last place. */
+const addIfAllowed = `
+if redis.call('EXISTS', KEYS[2]) == 1 then return 'removed before' end
+local full = redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[3])
+if full and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 'no room' end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-return 1`
+return 'kept'`
+
+/** A process that has not heard of a removal must not note uses that nobody would ever take away. */
+const noteIfKept = `
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then redis.call('HSET', KEYS[2], ARGV[2], ARGV[3]) end`
 
 /**
  * The tokens in Redis, in one slot of a cluster: two hashes, `records` by hash and `uses` by id, and for a day a key for
@@ -46,38 +63,50 @@ export function openTokenStore(
   const records = `${namespace}:{tokens}:records`
   const uses = `${namespace}:{tokens}:uses`
   const removed = (hash: string) => `${namespace}:{tokens}:removed:${hash}`
-  const warnedOf = new Set<string>()
-  const parsed = (hash: string, text: string): [string, TokenRecord][] => {
-    const record = TokenRecord.safeParse(parseJson(text))
-    if (record.success) return [[hash, record.data]]
-    const isNew = !warnedOf.has(hash)
-    warnedOf.add(hash) // the records are read every few seconds
-    if (isNew) log.warn('a token cannot be read and is passed over', { hash: hash.slice(0, 12), key: records })
-    return []
+  let known = new Set<string>()
+  const tellOf = (unreadable: KeptTokens['unreadable']) => {
+    const fresh = [...unreadable].filter(([hash]) => !known.has(hash)) // they are read every few seconds
+    known = new Set(unreadable.keys())
+    for (const [hash, { tokenId }] of fresh) {
+      log.warn('a token cannot be read and is passed over', { hash: hash.slice(0, 12), key: records, token: tokenId })
+    }
   }
   const readAll: TokenStore['readAll'] = async () => {
-    const texts = Object.entries(await orStoreError(redis.hgetall(records)))
-    return new Map(texts.flatMap(([hash, text]) => parsed(hash, text)))
+    const kept = parsed(await orStoreError(redis.hgetall(records)))
+    tellOf(kept.unreadable)
+    return kept
   }
   return {
     readAll,
     async add(hash, record) {
-      const text = JSON.stringify(record)
-      return (await orStoreError(redis.eval(addUnlessRemoved, 2, records, removed(hash), hash, text))) === 1
+      const args = [hash, JSON.stringify(record), String(maxTokens)]
+      return Added.parse(await orStoreError(redis.eval(addIfAllowed, 2, records, removed(hash), ...args)))
     },
     async remove(hashes) {
       if (hashes.length === 0) return
-      const known = await readAll()
-      const ids = hashes.flatMap((hash) => known.get(hash)?.tokenId ?? [])
+      const kept = await readAll()
+      const ids = hashes.flatMap((hash) => (kept.records.get(hash) ?? kept.unreadable.get(hash))?.tokenId ?? [])
       await orStoreError(Promise.all(hashes.map((hash) => redis.set(removed(hash), '', 'EX', removedSeconds))))
       await orStoreError(redis.hdel(records, ...hashes))
       if (ids.length > 0) await orStoreError(redis.hdel(uses, ...ids))
     },
     async lastUses() {
-      return new Map(Object.entries(Uses.parse(await orStoreError(redis.hgetall(uses)))))
+      const texts = Object.entries(await orStoreError(redis.hgetall(uses)))
+      const times = texts.map(([tokenId, text]) => [tokenId, UseTime.safeParse(text).data] as const)
+      return new Map(times.flatMap(([tokenId, at]) => (at === undefined ? [] : [[tokenId, at] as const])))
     },
-    async noteUse(tokenId, atMs) {
-      await orStoreError(redis.hset(uses, tokenId, atMs))
+    async noteUse(hash, tokenId, atMs) {
+      await orStoreError(redis.eval(noteIfKept, 2, records, uses, hash, tokenId, String(atMs)))
     },
   }
+}
+
+function parsed(texts: Readonly<Record<string, string>>): KeptTokens {
+  const kept: KeptTokens = { records: new Map(), unreadable: new Map() }
+  for (const [hash, text] of Object.entries(texts)) {
+    const record = TokenRecord.safeParse(parseJson(text))
+    if (record.success) kept.records.set(hash, record.data)
+    else kept.unreadable.set(hash, unreadableToken(hash, text))
+  }
+  return kept
 }

@@ -18,7 +18,7 @@ function countedStore() {
     held: new Map<string, TokenRecord>([['known', record('known')]]),
     async readAll() {
       store.reads += 1
-      return new Map(store.held)
+      return { records: new Map(store.held) }
     },
   }
   return store
@@ -38,6 +38,18 @@ describe('openTokenTable', () => {
     const found = await Promise.all(Array.from({ length: 1000 }, (_, index) => table.find(`unknown ${index}`)))
     expect(found.every((one) => one === undefined)).toBe(true)
     expect(store.reads).toBeLessThanOrEqual(2)
+  })
+
+  it('asks it at most four times a second, however many unknown ones come one after the other', async () => {
+    const store = countedStore()
+    const clock = { now: 0, delay: async (ms: number) => void (clock.now += ms) }
+    const table = openTokenTable(store, { now: () => clock.now, delay: clock.delay })
+    for (let index = 0; index < 100; index += 1) {
+      clock.now += 10
+      expect(await table.find(`unknown ${index}`)).toBeUndefined()
+    }
+    expect(store.reads).toBeGreaterThan(1)
+    expect(store.reads).toBeLessThanOrEqual(1 + (4 * clock.now) / 1_000)
   })
 
   it('finds a token that was made a moment ago by another process', async () => {

@@ -1,6 +1,6 @@
 import { delay } from '#platform/clock.ts'
 import type { TokenRecord } from './token-record.ts'
-import type { TokenStore } from './token-store.ts'
+import type { KeptTokens } from './token-store.ts'
 
 export type TokenTable = {
   /** The token with this hash, as the store had it at most 2 s ago. STORE_001 when that cannot be said. */
@@ -8,6 +8,8 @@ export type TokenTable = {
   /** Looks again before the next answer: something has just been changed. */
   forget(): void
 }
+
+type TableClock = { now(): number; delay(ms: number): Promise<void> }
 
 /** A token that was revoked by another process is good for so long. */
 const freshMs = 2_000
@@ -19,7 +21,10 @@ const restMs = 250
  * been made a moment ago by another process, so it waits for a reading that began after it came; all that wait share
  * one, at most four times a second. A flood of unknown tokens hence costs Redis no more than that.
  */
-export function openTokenTable(store: Pick<TokenStore, 'readAll'>): TokenTable {
+export function openTokenTable(
+  store: { readAll(): Promise<Pick<KeptTokens, 'records'>> },
+  clock: TableClock = { now: () => performance.now(), delay },
+): TokenTable {
   /** `readAt`: when the reading began that `records` are from. */
   const known = { records: new Map<string, TokenRecord>(), readAt: -Infinity }
   let begunAt = -Infinity
@@ -27,11 +32,11 @@ export function openTokenTable(store: Pick<TokenStore, 'readAll'>): TokenTable {
   let reading: Promise<void> | undefined
   const read = async () => {
     try {
-      const restLeftMs = begunAt + restMs - performance.now()
-      if (restLeftMs > 0) await delay(restLeftMs)
-      const readAt = performance.now()
+      const restLeftMs = begunAt + restMs - clock.now()
+      if (restLeftMs > 0) await clock.delay(restLeftMs)
+      const readAt = clock.now()
       begunAt = readAt
-      Object.assign(known, { records: await store.readAll(), readAt })
+      Object.assign(known, { records: (await store.readAll()).records, readAt })
     } finally {
       reading = undefined
     }
@@ -41,12 +46,12 @@ export function openTokenTable(store: Pick<TokenStore, 'readAll'>): TokenTable {
   }
   return {
     async find(hash) {
-      const now = performance.now()
+      const now = clock.now()
       await readSince(known.records.has(hash) ? Math.max(changedAt, now - freshMs) : now)
       return known.records.get(hash)
     },
     forget() {
-      changedAt = performance.now()
+      changedAt = clock.now()
     },
   }
 }

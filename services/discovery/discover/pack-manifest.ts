@@ -40,7 +40,8 @@ export async function manifestOf({ language, pack, folder }: PackFolder): Promis
 
 /** The text of a manifest file. */
 export function manifestText(manifest: PackManifest): string {
-  return `${JSON.stringify(manifest, null, 2)}\n`
+  const text = JSON.stringify(manifest, null, 2)
+  return `${text.replaceAll(/\[\n[^\][{}]*\]/g, (list) => list.replaceAll(/\s+/g, ' ').replace('[ ', '[').replace(' ]', ']'))}\n`
 }
 
 /** How the manifest on disk differs from `current`, one line each; nothing when it is the same. */

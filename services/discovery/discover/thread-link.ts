@@ -27,7 +27,7 @@ export function leftMs({ file, forMs }: { file: number; forMs: number }, fileLim
 }
 
 /** What a parse leaves is dead when it is answered; without this the young alone may take 130 MB in each thread. */
-const resourceLimits = { maxYoungGenerationSizeMb: 16 }
+const resourceLimits = { maxYoungGenerationSizeMb: 8 }
 
 /** Starts a thread. A file that takes longer than `fileLimitMs` costs it its life. */
 export function openThreadLink(fileLimitMs: number): ThreadLink {

@@ -1,4 +1,5 @@
 import { AppError } from '#domain/error.ts'
+import { mayGoOn, type ModelKind } from '#domain/model-kind.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Log } from '#platform/log.ts'
@@ -19,6 +20,8 @@ export type DispatchDeps = {
   /** Slots of all live workers together: how many operations can run at once. */
   liveSlots(): Promise<number>
   attention: Attentions
+  /** A run that was begun with another kind of model waits, but can be stopped. */
+  modelKind?: ModelKind | undefined
   log: Pick<Log, 'warn'>
 }
 
@@ -47,7 +50,7 @@ export async function dispatchReady(deps: DispatchDeps): Promise<number> {
     if (run !== undefined) runs.push(run)
   }
   const window = Math.max(leastWindow, windowPerSlot * (await deps.liveSlots()))
-  const shares = shareWindow(runs.filter(isExecuting).map(demandOf), window)
+  const shares = shareWindow(runs.filter((run) => isExecuting(run) && !isWaiting(run, deps)).map(demandOf), window)
   for (const run of runs) {
     await attend(run, shares.get(run.runId) ?? 0, deps).catch((error: unknown) => setAside(run, error, deps))
   }
@@ -56,6 +59,10 @@ export async function dispatchReady(deps: DispatchDeps): Promise<number> {
 
 function isExecuting(run: Run): boolean {
   return run.phase === 'execution' && run.stop === null && !isEnded(run.status)
+}
+
+function isWaiting({ request, stop }: Run, { modelKind }: DispatchDeps): boolean {
+  return stop === null && !mayGoOn(request.labels, modelKind)
 }
 
 function demandOf({ runId, projectId, request, counts }: Run) {
@@ -85,6 +92,7 @@ async function attend(run: Run, share: number, deps: DispatchDeps): Promise<void
   const attention = attentionTo(run.runId, deps.attention)
   await deps.ledger.relayResults(run.runId)
   if (isEnded(run.status)) return deps.ledger.deactivate(run)
+  if (isWaiting(run, deps)) return
   await sweepRun(run, attention, deps)
   if (run.stop !== null) await endStopped(run, attention, deps)
   else if (run.phase === 'execution') await enqueueReady(run, share, attention, deps)

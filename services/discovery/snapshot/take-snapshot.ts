@@ -10,7 +10,7 @@ import type { SnapshotLimits } from './snapshot-limits.ts'
 import { openUploads } from './uploads.ts'
 
 /** How many blobs are sent at once, and how much of them may be in memory. */
-const uploadLimits = { maxCount: 32, maxBytes: 8 * 1024 ** 2 }
+const uploadLimits = { maxCount: 32, maxBytes: 4 * 1024 ** 2 }
 
 export type SnapshotJob = { projectId: ProjectId; runId: RunId; uploadKey: string }
 export type SnapshotDeps = { objects: ObjectStore; blobs: BlobStore; limits: SnapshotLimits }

@@ -44,7 +44,8 @@ export async function runDiscoveryStage(runId: RunId, deps: DiscoveryStageDeps, 
     await announce(run, discovery, bundles, deps)
     const only = await operationsToRetry(run.request, deps.ledger)
     const limits = { limit: run.request.limits.operations, only }
-    await plan(run, planOperations(discovery.nodes, bundles, limits), deps)
+    const isDone = only?.size === 0 // of a retry whose former run only lacks its patch
+    await plan(run, isDone ? [] : expectSome(planOperations(discovery.nodes, bundles, limits), run, discovery), deps)
   } catch (error) {
     await failRun(runId, error, { phases: ['discovery', 'planning'], origin, signal }, deps.ledger)
   }
@@ -99,12 +100,19 @@ async function announce(
   })
 }
 
-async function plan(run: Run, operations: readonly PlannedOperation[], { ledger }: DiscoveryStageDeps): Promise<void> {
-  if (operations.length === 0) {
-    throw new AppError('INTAKE_007', `no code node that ${run.request.agents.join(' or ')} takes was found`)
+function expectSome(operations: PlannedOperation[], { request }: Run, { files }: Discovery): PlannedOperation[] {
+  if (operations.length > 0) return operations
+  const { paths = [] } = request
+  if (files === 0 && paths.length > 0) {
+    throw new AppError('INTAKE_007', `no file of a known language matches the paths ${paths.join(', ')}`)
   }
+  throw new AppError('INTAKE_007', `no code node that ${request.agents.join(' or ')} takes was found`)
+}
+
+/** A plan without operations has nothing to execute: what is left to do is the patch. */
+async function plan(run: Run, operations: readonly PlannedOperation[], { ledger }: DiscoveryStageDeps): Promise<void> {
   const planHash = sha256(operations.map(planLine).join('\n'))
-  const slices = Math.ceil(operations.length / maxSliceOperations)
+  const slices = Math.max(1, Math.ceil(operations.length / maxSliceOperations))
   for (let slice = 0; slice < slices; slice++) {
     const part = operations.slice(slice * maxSliceOperations, (slice + 1) * maxSliceOperations)
     const answer = await ledger.plan(run.runId, { slice, operations: part, last: slice === slices - 1, planHash })
@@ -112,7 +120,7 @@ async function plan(run: Run, operations: readonly PlannedOperation[], { ledger 
   }
   await ledger.move(run.runId, {
     from: [{ status: 'running', phase: 'planning' }],
-    to: { phase: 'execution' },
+    to: { phase: operations.length === 0 ? 'review' : 'execution' },
     command: 'plan',
     events: [{ event: 'run.planned', phase: 'planning', origin, data: { operations: operations.length } }],
   })

@@ -1,0 +1,74 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { until } from '#testing/until.ts'
+import { startGuardedRedis } from './guarded-redis.ts'
+
+const entry = fileURLToPath(new URL('guarded-redis-main.ts', import.meta.url))
+
+let dir = ''
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'remora-guard-'))
+})
+afterEach(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }))
+
+/** The Redis that a guard has made; as soon as there is a process of that parent. */
+async function serverOf(guard: ChildProcess): Promise<number | undefined> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  for (const id of ids) {
+    const stat = await readFile(`/proc/${id}/stat`, 'utf8').catch(() => '')
+    const parent = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]
+    if (parent === String(guard.pid)) return Number(id)
+  }
+  return undefined
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+function startGuard(): ChildProcess {
+  return fork(entry, [dir, 'redis-server'], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'], execArgv: [] })
+}
+
+describe('the process that guards Redis', () => {
+  it('leaves no Redis when who started it is gone before Redis is ready', async () => {
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      const guard = startGuard()
+      const gone = once(guard, 'exit')
+      guard.send({ password: 'secret' })
+      const server = await until(() => serverOf(guard))
+      guard.disconnect()
+      await gone
+      expect(isAlive(server)).toBe(false)
+    }
+  })
+
+  it('ends when who started it is gone before it was told anything', async () => {
+    const guard = startGuard()
+    const gone = once(guard, 'exit')
+    guard.disconnect()
+    expect(await gone).toEqual([0, null])
+  })
+
+  it('is known to the lock before there is a Redis', async () => {
+    const filesThen: string[][] = []
+    const onGuard = async (pid: number) => {
+      expect(process.kill(pid, 0)).toBe(true)
+      filesThen.push(await readdir(dir))
+    }
+    const redisDir = join(dir, 'redis')
+    const redis = await startGuardedRedis({ dir: redisDir, program: 'redis-server', password: 'secret', onGuard })
+    expect(filesThen).toEqual([[]])
+    expect(await readdir(dir)).toEqual(['redis'])
+    await redis.stop()
+  })
+})

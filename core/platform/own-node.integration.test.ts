@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+let dir = ''
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'remora-own-node-'))
+  await mkdir(join(dir, 'node_modules', '.bin'), { recursive: true })
+  const module = new URL('own-node.mjs', import.meta.url).href
+  const told = 'JSON.stringify({ args: process.argv.slice(2), env: process.env })'
+  await writeFile(
+    join(dir, 'self.mjs'),
+    `import { runsOnOwnNode } from '${module}'\nif (runsOnOwnNode(import.meta.filename)) console.log(${told})\n`,
+  )
+  const old = "{ ...process.versions, node: '20.1.0' }"
+  await writeFile(join(dir, 'old.cjs'), `Object.defineProperty(process, 'versions', { value: ${old} })\n`)
+})
+afterEach(() => rm(dir, { recursive: true }))
+
+/** A `node` in the node_modules of the program; it notes down that it was called. */
+const nested = (flags = '') =>
+  writeFile(
+    join(dir, 'node_modules', '.bin', 'node'),
+    `#!/bin/sh\necho called >> ${join(dir, 'calls')}\nexec ${process.execPath} ${flags} "$@"\n`,
+    { mode: 0o755 },
+  )
+const calls = async () => (await readFile(join(dir, 'calls'), 'utf8').catch(() => '')).split('called').length - 1
+const old = () => `-r ${join(dir, 'old.cjs')}`
+
+/** Starts the program on a Node that may say that it is an older one. */
+async function start(flags: string, env: Readonly<Record<string, string>> = {}) {
+  const args = [...flags.split(' ').filter((flag) => flag !== ''), join(dir, 'self.mjs'), 'one', 'two words']
+  const child = spawn(process.execPath, args, { env: { PATH: '/usr/bin:/bin', ...env } })
+  const said = { out: '', err: '' }
+  child.stdout.on('data', (text: Buffer) => (said.out += text.toString()))
+  child.stderr.on('data', (text: Buffer) => (said.err += text.toString()))
+  const [code]: unknown[] = await once(child, 'close')
+  return { ...said, code }
+}
+
+describe('a program that an older Node starts', () => {
+  it('runs on the Node of its package, once, and knows nothing of it', async () => {
+    await nested()
+    const { out, err, code } = await start(old(), { MALLOC_TRIM_THRESHOLD_: '7' })
+    expect([err, code, await calls()]).toEqual(['', 0, 1])
+    expect(JSON.parse(out)).toMatchObject({
+      args: ['one', 'two words'],
+      env: { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '7' },
+    })
+    expect(out).not.toContain('STARTED_ON')
+  })
+
+  it('ends with what to do when that one is as old', async () => {
+    await nested(old())
+    const { err, code } = await start(old())
+    expect([code, await calls()]).toEqual([1, 1])
+    expect(err).toMatch(
+      /^remora: CONFIG_006 .* is Node 20\.1\.0: the package's own Node 24 is not installed, run "npm ci"\.\n$/,
+    )
+  })
+})
+
+describe('a program that its own Node starts', () => {
+  it.skipIf(process.platform !== 'linux')(
+    'tells glibc to give memory back, unless its user says otherwise',
+    async () => {
+      const { out } = await start('')
+      expect(JSON.parse(out)).toMatchObject({ env: { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' } })
+      const own = await start('', { MALLOC_TRIM_THRESHOLD_: '7' })
+      expect(JSON.parse(own.out)).toMatchObject({ env: { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '7' } })
+    },
+  )
+
+  it('goes on where it may not replace itself', async () => {
+    const { out, err, code } = await start('--permission --allow-fs-read=* --allow-fs-write=*')
+    expect([err.includes('ERR_ACCESS_DENIED'), code]).toEqual([false, 0])
+    expect(JSON.parse(out)).toMatchObject({ args: ['one', 'two words'] })
+  })
+})
