@@ -62,7 +62,7 @@ function withoutFile(nodes: readonly CodeNode[]): CodeNode[] {
 
 /** Python files at or below a path. */
 async function countSources(path: string): Promise<number> {
-  if (path.endsWith('.py')) return 1
+  if (/\.pyi?$/.test(path)) return 1
   const entries = await readdir(path, { recursive: true }).catch(() => [])
-  return entries.filter((name) => name.endsWith('.py')).length
+  return entries.filter((name) => /\.pyi?$/.test(name)).length
 }
