@@ -1,14 +1,17 @@
 import { stat } from 'node:fs/promises'
 import { type Command, InvalidArgumentError } from 'commander'
 import { AppError } from '#domain/error.ts'
-import type { CodeNode } from '#domain/code-node.ts'
 import type { Discovery } from '../../services/discovery/discover/discover-nodes.ts'
 import { discoverFolder } from '../../services/discovery/discover/discover-folder.ts'
 import type { CliContext } from '../cli-context.ts'
+import { compareSince } from '../discover/compare-since.ts'
+import { describeComparison } from '../discover/describe-comparison.ts'
+import { comparisonView, discoveryView } from '../discover/discovery-document.ts'
+import { earlierNodes } from '../discover/earlier-nodes.ts'
 import { visible } from '../visible.ts'
 import { plural } from '../plural.ts'
 
-type DiscoverOptions = { languages?: string[]; kinds?: string[]; workers: number; json?: true }
+type DiscoverOptions = { languages?: string[]; kinds?: string[]; workers: number; since?: string; json?: true }
 
 /** `remora discover`: the code nodes of a folder, in process, without services. */
 export function addDiscoverCommand(
@@ -22,6 +25,7 @@ export function addDiscoverCommand(
     .option('--languages <names...>', 'only these languages')
     .option('--kinds <kinds...>', 'only nodes of these kinds')
     .option('--workers <count>', 'parsing threads; 0 is one per core', wholeNumber, config.discovery.threads)
+    .option('--since <other>', 'what became of the nodes of a folder, an earlier --json output or a git revision')
     .option('--json', 'print one JSON document')
     .action(async (path: string, options: DiscoverOptions) => {
       await requireFolder(path)
@@ -34,8 +38,15 @@ export function addDiscoverCommand(
         languages: splitAtCommas(languages),
         nodeKinds: splitAtCommas(options.kinds),
       }
-      const found = await discoverFolder(path, { filters, threads: options.workers }, signal)
-      io.out(options.json ? `${JSON.stringify(discoveryView(found))}\n` : visible(describeDiscovery(found)))
+      const folderOptions = { filters, threads: options.workers }
+      const { since, json } = options
+      const earlier = since === undefined ? undefined : await earlierNodes(path, since, folderOptions, signal)
+      const found = await discoverFolder(path, folderOptions, signal)
+      const comparison = earlier && (await compareSince(path, earlier, found))
+      if (json)
+        io.out(`${JSON.stringify({ ...discoveryView(found), ...(comparison && comparisonView(comparison)) })}\n`)
+      else if (comparison === undefined) io.out(visible(describeDiscovery(found)))
+      else io.out(visible(describeComparison(comparison, since ?? '')))
     })
 }
 
@@ -44,29 +55,6 @@ async function requireFolder(path: string): Promise<void> {
   if (stats === undefined) throw new AppError('DISC_005', `there is no such folder: ${path}`)
   const wayOn = /\.(?:zip|tar|tgz|tar\.gz)$/.test(path) ? 'unpack it first' : 'name the one it is in'
   if (!stats.isDirectory()) throw new AppError('DISC_005', `${path} is no folder: ${wayOn}`)
-}
-
-/** A discovery as `remora discover --json` prints it (contract.md §1). */
-function discoveryView(found: Discovery) {
-  const { nodes, files, skipped, durationMs } = found
-  return { nodes: nodes.map(nodeView), files, skipped, duration_ms: durationMs }
-}
-
-function nodeView(node: CodeNode) {
-  return {
-    node_id: node.nodeId,
-    kind: node.kind,
-    name: node.name,
-    qualified_name: node.qualifiedName,
-    path: node.path,
-    language: node.language,
-    start_line: node.startLine,
-    end_line: node.endLine,
-    start_byte: node.startByte,
-    end_byte: node.endByte,
-    parent_id: node.parentId,
-    hash: node.hash,
-  }
 }
 
 function describeDiscovery({ nodes, files, skipped, durationMs }: Discovery): string {

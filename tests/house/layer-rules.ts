@@ -53,7 +53,11 @@ const cliExceptions: readonly { from: RegExp; to: RegExp; why: string }[] = [
     to: /^services\/[a-z-]+\/(?:main|config|[a-z-]+-(?:service|server))\.ts$/,
     why: 'the embedded stack composes the services',
   },
-  { from: /^cli\/commands\/discover\.ts$/, to: /^(?:services\/discovery|core\/syntax)\//, why: 'discovery in process' },
+  {
+    from: /^cli\/(?:commands\/discover\.ts$|discover\/)/,
+    to: /^(?:services\/discovery|core\/syntax)\//,
+    why: 'discovery in process',
+  },
   {
     from: /^cli\/commands\/queries\.ts$/,
     to: /^(?:services\/discovery|core\/syntax)\//,

@@ -1,68 +1,153 @@
+import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { CodeNode } from '#domain/code-node.ts'
+import { nodeId } from '#domain/ids.ts'
+import { generatedParts, type GeneratedPart, python, withOtherGaps } from './languages/generated-source.fixture.ts'
 import { compileNodeQuery, type NodeQuery, nodesOfFile } from './node-query.ts'
 import { loadQueryPacks } from './query-pack.ts'
 
-let query: NodeQuery
+const dialects = [python]
+const seed = Number(process.env['REMORA_SEED'] ?? randomInt(2 ** 31))
+const examples = { seed, numRuns: 150 }
 
-beforeAll(async () => {
-  const pack = (await loadQueryPacks()).get('python')
-  if (pack === undefined) throw new Error('no python pack')
-  query = await compileNodeQuery(pack)
-})
+describe.each(dialects)(`node ids in $language (REMORA_SEED=${seed})`, (dialect) => {
+  const { language, path } = dialect
+  let query: NodeQuery
 
-function nodesOf(source: string) {
-  return nodesOfFile({ path: 'a.py', bytes: new TextEncoder().encode(source), language: 'python', query })
-}
+  beforeAll(async () => {
+    const pack = (await loadQueryPacks()).get(language)
+    if (pack === undefined) throw new Error(`no ${language} pack`)
+    query = await compileNodeQuery(pack)
+  })
 
-const name = fc.constantFrom('f', 'g', 'H', 'é')
-const functionText = name.map((f) => `def ${f}(x):\n    return x\n`)
-const classText = fc
-  .tuple(name, fc.array(name, { minLength: 1, maxLength: 3 }))
-  .map(([c, methods]) => `class ${c}:\n${methods.map((m) => `    def ${m}(self):\n        return 1\n`).join('')}`)
-const definition = fc.oneof(functionText, classText)
-const filler = fc.constantFrom(
-  '',
-  '# a comment 😀\n',
-  'x = [1,\n 2]\n',
-  'if x:\n    y = 1\n',
-  '\r\n\f\n',
-  '"""text\n"""\n',
-)
-const file = fc.array(fc.tuple(filler, definition), { minLength: 1, maxLength: 6 })
+  const nodesOfBytes = (bytes: Uint8Array) => nodesOfFile({ path, bytes, language, query })
+  const nodesOf = (parts: readonly GeneratedPart[]) => nodesOfBytes(Buffer.from(dialect.write(parts)))
 
-describe('node ids', () => {
-  it('stay the same under edits that touch no definition', () => {
+  const file = generatedParts(dialect)
+  const part = file.filter((parts) => parts.length > 0).map((parts) => parts.slice(0, 1))
+  const gaps = fc.array(fc.nat(dialect.gaps.length - 1), { minLength: 1, maxLength: 20 })
+  const place = fc.nat(20)
+
+  it('are found for every definition that is written', () => {
+    const count = (parts: readonly GeneratedPart[]): number =>
+      parts.reduce((sum, { definition }) => sum + 1 + count(definition.parts), 0)
     fc.assert(
-      fc.property(file, fc.array(filler, { minLength: 6, maxLength: 6 }), (parts, others) => {
-        const before = nodesOf(parts.map(([gap, text]) => gap + text).join(''))
-        const after = nodesOf(parts.map(([gap, text], at) => gap + (others[at] ?? '') + text).join(''))
-        const identity = (nodes: typeof before) => nodes.slice(1).map((node) => [node.nodeId, node.hash])
-        expect(identity(after)).toEqual(identity(before))
+      fc.property(file, (parts) => {
+        expect(nodesOf(parts)).toHaveLength(count(parts) + 1)
       }),
-      { numRuns: 200 },
+      examples,
+    )
+  })
+
+  it('stay the same whatever text is put in, taken out or changed between definitions, at any depth', () => {
+    fc.assert(
+      fc.property(file, gaps, (parts, others) => {
+        const [before, after] = [nodesOf(parts), nodesOf(withOtherGaps(parts, others))]
+        expect(idsOf(after)).toEqual(idsOf(before))
+        expect(leaves(after).map((node) => node.hash)).toEqual(leaves(before).map((node) => node.hash))
+      }),
+      examples,
+    )
+  })
+
+  it('stay the same when other definitions are put in, but for later ones of a name that is put in', () => {
+    fc.assert(
+      fc.property(file, part, place, (parts, added, at) => {
+        const [before, more] = [nodesOf(parts), nodesOf(added)]
+        const put = new Set(inside(more).map(identityOf))
+        const after = nodesOf(parts.toSpliced(at % (parts.length + 1), 0, ...added))
+        const kept = (nodes: readonly CodeNode[]) => inside(nodes).filter((node) => !put.has(identityOf(node)))
+        expect(kept(after).map(idAndHash)).toEqual(kept(before).map(idAndHash))
+        expect(idsOf(after)).toEqual(expect.arrayContaining(idsOf(before)))
+      }),
+      examples,
+    )
+  })
+
+  it('stay the same above the place where a definition is taken out or put in', () => {
+    fc.assert(
+      fc.property(file, part, place, (parts, added, where) => {
+        const at = where % (parts.length + 1)
+        const above = inside(nodesOf(parts.slice(0, at))).map(idAndHash)
+        const starts = [parts.toSpliced(at, 1), parts.toSpliced(at, 0, ...added)].map((edited) =>
+          inside(nodesOf(edited)).slice(0, above.length).map(idAndHash),
+        )
+        expect(starts).toEqual([above, above])
+      }),
+      examples,
+    )
+  })
+
+  it('go with their nodes when definitions are put in another order, unless names are equal', () => {
+    const reordered = file.chain((parts) =>
+      fc.tuple(fc.constant(parts), fc.shuffledSubarray(parts, { minLength: parts.length })),
+    )
+    fc.assert(
+      fc.property(reordered, ([parts, other]) => {
+        const [before, after] = [nodesOf(parts), nodesOf(other)]
+        expect(idsOf(after).toSorted()).toEqual(idsOf(before).toSorted())
+        const ofOneName = (nodes: readonly CodeNode[]) =>
+          [...Map.groupBy(inside(nodes), identityOf).values()]
+            .filter((equal) => equal.length === 1)
+            .flat()
+            .map((node) => idAndHash(node).join(' '))
+            .toSorted()
+        expect(ofOneName(after)).toEqual(ofOneName(before))
+      }),
+      examples,
+    )
+  })
+
+  it('number equal names in source order', () => {
+    fc.assert(
+      fc.property(file, (parts) => {
+        const seen = new Map<string, number>()
+        const nodes = inside(nodesOf(parts))
+        expect(nodes.map(({ startByte }) => startByte)).toEqual(
+          nodes.map(({ startByte }) => startByte).toSorted(byNumber),
+        )
+        for (const node of nodes) {
+          const ordinal = seen.get(identityOf(node)) ?? 0
+          seen.set(identityOf(node), ordinal + 1)
+          expect(node.nodeId).toBe(nodeId({ path, kind: node.kind, qualifiedName: node.qualifiedName, ordinal }))
+        }
+      }),
+      examples,
     )
   })
 
   it('are never shared by two nodes, whatever their names', () => {
     fc.assert(
       fc.property(file, (parts) => {
-        const ids = nodesOf(parts.map(([gap, text]) => gap + text).join('')).map((node) => node.nodeId)
+        const ids = idsOf(nodesOf(parts))
         expect(new Set(ids).size).toBe(ids.length)
       }),
-      { numRuns: 200 },
+      examples,
     )
   })
 
-  it('tell equal names apart by their order in the source', () => {
-    const pair = nodesOf('def f(): return 1\ndef f(): return 2\n').slice(1)
-    const edited = nodesOf('def f(): return 3\nx = 1\ndef f(): return 4\n').slice(1)
-    expect(edited.map((node) => node.nodeId)).toEqual(pair.map((node) => node.nodeId))
-    expect(pair[0]?.nodeId).not.toBe(pair[1]?.nodeId)
-  })
-
-  it('stay the same when a node of the same name is added below', () => {
-    const [, first] = nodesOf('def f(): pass\n')
-    expect(nodesOf('def f(): pass\ndef f(): pass\n')[1]?.nodeId).toBe(first?.nodeId)
+  it('are the same with a byte order mark and with other line ends', () => {
+    fc.assert(
+      fc.property(file, (parts) => {
+        const text = dialect.write(parts)
+        const crlf = text.replaceAll('\n', '\r\n')
+        const ids = [text, `\uFEFF${text}`, crlf, `\uFEFF${crlf}`].map((one) => idsOf(nodesOfBytes(Buffer.from(one))))
+        expect(ids).toEqual(ids.map(() => ids[0]))
+      }),
+      examples,
+    )
   })
 })
+
+const idsOf = (nodes: readonly CodeNode[]) => nodes.map((node) => node.nodeId)
+const idAndHash = (node: CodeNode) => [node.nodeId, node.hash]
+const identityOf = ({ kind, qualifiedName }: CodeNode) => `${kind} ${qualifiedName}`
+const inside = (nodes: readonly CodeNode[]) => nodes.filter((node) => node.kind !== 'file')
+const byNumber = (one: number, other: number) => one - other
+
+/** Nodes that hold no other. */
+function leaves(nodes: readonly CodeNode[]): CodeNode[] {
+  const parents = new Set(nodes.map((node) => node.parentId))
+  return inside(nodes).filter((node) => !parents.has(node.nodeId))
+}

@@ -1,0 +1,61 @@
+import type { CodeNode } from '#domain/code-node.ts'
+import type { NodeComparison } from '../../services/discovery/discover/compare-nodes.ts'
+import { nodePlace } from '../node-place.ts'
+import { plural } from '../plural.ts'
+
+type Change =
+  | { what: 'added' | 'removed' | 'changed'; node: CodeNode; from: undefined }
+  | { what: 'moved'; node: CodeNode; from: CodeNode }
+
+/**
+ * What became of the nodes, file by file, for a person. Of a file that is new, gone or moved as a whole only the number
+ * of its nodes is said; of others every node, removed ones with the lines they had.
+ */
+export function describeComparison(comparison: NodeComparison, since: string): string {
+  const files = [...Map.groupBy(changesOf(comparison), ({ node }) => node.path)]
+  const lines = files
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .flatMap(([path, changes]) => fileLines(path, changes))
+  const { added, removed, changed, moved, unchanged } = comparison
+  const counts = Object.entries({ added, removed, changed, moved }).map(([what, nodes]) => `${nodes.length} ${what}`)
+  if (lines.length > 0) lines.push('')
+  lines.push(`Since ${since}: ${counts.join(', ')}, ${unchanged} unchanged`)
+  return `${lines.join('\n')}\n`
+}
+
+function changesOf({ added, removed, changed, moved }: NodeComparison): Change[] {
+  return [
+    ...added.map((node): Change => ({ what: 'added', node, from: undefined })),
+    ...removed.map((node): Change => ({ what: 'removed', node, from: undefined })),
+    ...changed.map((node): Change => ({ what: 'changed', node, from: undefined })),
+    ...moved.map(({ from, to }): Change => ({ what: 'moved', node: to, from })),
+  ]
+}
+
+function fileLines(path: string, changes: readonly Change[]): string[] {
+  const file = changes.find(({ node }) => node.kind === 'file')
+  const inside = changes.filter(({ node }) => node.kind !== 'file')
+  const own = inside.filter((change) => file === undefined || !goesWith(change, file))
+  const more = inside.length - own.length
+  const fate = file === undefined ? '' : `  ${file.what}${fromText(file)}`
+  const head = `${path}${fate}${more === 0 ? '' : ` with ${plural(more, 'node')}`}`
+  return [head, ...own.toSorted((one, other) => one.node.startByte - other.node.startByte).map(nodeLine)]
+}
+
+/** Whether what became of a node is what became of its whole file. */
+function goesWith({ what, from, node }: Change, file: Change): boolean {
+  if (what === 'changed' || what !== file.what) return false
+  return from === undefined || (from.path === file.from?.path && from.qualifiedName === node.qualifiedName)
+}
+
+function nodeLine(change: Change): string {
+  const { what, node } = change
+  const range = `${node.startLine}-${node.endLine}`
+  return `  ${what.padEnd(8)} ${range.padEnd(11)} ${node.kind.padEnd(10)} ${node.qualifiedName}${fromText(change)}`
+}
+
+function fromText({ from, node }: Change): string {
+  if (from === undefined) return ''
+  if (from.kind === 'file') return ` from ${from.path}`
+  return ` from ${from.path === node.path ? from.qualifiedName : nodePlace(from.path, from.qualifiedName)}`
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import { CodeNode, SkippedFile } from '#domain/code-node.ts'
+import { AppError } from '#domain/error.ts'
+import type { NodeComparison } from '../../services/discovery/discover/compare-nodes.ts'
+import type { Discovery } from '../../services/discovery/discover/discover-nodes.ts'
+
+/** A discovery as `remora discover --json` prints it (contract.md §1). */
+export function discoveryView(found: Discovery) {
+  const { nodes, files, skipped, durationMs } = found
+  return { nodes: nodes.map(nodeView), files, skipped, duration_ms: durationMs }
+}
+
+/** What `--since` adds to the document. */
+export function comparisonView({ added, removed, changed, moved, unchanged }: NodeComparison) {
+  return {
+    added: added.map(nodeView),
+    removed: removed.map(nodeView),
+    changed: changed.map(nodeView),
+    moved: moved.map(({ from, to }) => ({ from: nodeView(from), to: nodeView(to) })),
+    unchanged,
+  }
+}
+
+function nodeView(node: CodeNode) {
+  return {
+    node_id: node.nodeId,
+    kind: node.kind,
+    name: node.name,
+    qualified_name: node.qualifiedName,
+    path: node.path,
+    language: node.language,
+    start_line: node.startLine,
+    end_line: node.endLine,
+    start_byte: node.startByte,
+    end_byte: node.endByte,
+    parent_id: node.parentId,
+    hash: node.hash,
+  }
+}
+
+const { shape } = CodeNode
+
+/** A document that was printed before; what else is in it is not read. */
+const Document = z.object({
+  nodes: z.array(
+    z
+      .object({
+        node_id: shape.nodeId,
+        kind: shape.kind,
+        name: shape.name,
+        qualified_name: shape.qualifiedName,
+        path: shape.path,
+        language: shape.language,
+        start_line: shape.startLine,
+        end_line: shape.endLine,
+        start_byte: shape.startByte,
+        end_byte: shape.endByte,
+        parent_id: shape.parentId,
+        hash: shape.hash,
+      })
+      .transform((view): CodeNode => ({
+        nodeId: view.node_id,
+        kind: view.kind,
+        name: view.name,
+        qualifiedName: view.qualified_name,
+        path: view.path,
+        language: view.language,
+        startLine: view.start_line,
+        endLine: view.end_line,
+        startByte: view.start_byte,
+        endByte: view.end_byte,
+        parentId: view.parent_id,
+        hash: view.hash,
+      })),
+  ),
+  skipped: z.array(SkippedFile),
+})
+
+/** The nodes and skipped files of a document `discoveryView` made. DISC_005 for any other text. */
+export function parseDiscovery(text: string, file: string): z.infer<typeof Document> {
+  const parsed = Document.safeParse(jsonOf(text))
+  if (parsed.success) return parsed.data
+  throw new AppError('DISC_005', `${file} is no output of "remora discover --json"`, { cause: parsed.error })
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

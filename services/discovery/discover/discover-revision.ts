@@ -1,0 +1,33 @@
+import { byPath } from '#domain/repo-path.ts'
+import { msSince } from '#platform/clock.ts'
+import type { FolderOptions } from './discover-folder.ts'
+import { type Discovery, discoverNodes } from './discover-nodes.ts'
+import { openGitRevision } from './git-revision.ts'
+import { openParsePool } from './parse-pool.ts'
+import { loadQueryPacks } from './query-pack.ts'
+
+/**
+ * Finds the code nodes that `folder` had at a revision of the repository it lies in, as `discoverFolder` finds those it
+ * has now; nothing is checked out. Errors as of `openGitRevision` and `discoverNodes`. What is tracked although
+ * .gitignore names it is found here, and line ends are those of git's objects.
+ */
+export async function discoverRevision(
+  folder: string,
+  revision: string,
+  options: FolderOptions,
+  signal: AbortSignal,
+): Promise<Discovery> {
+  const start = performance.now()
+  const packs = await loadQueryPacks(options.packs)
+  const git = await openGitRevision(folder, revision, signal)
+  const pool = openParsePool({ threads: options.threads ?? 0 })
+  try {
+    const input = { files: git.files, read: git.read, filters: options.filters ?? {} }
+    const found = await discoverNodes(input, { pool, packs }, signal)
+    const skipped = [...git.skipped, ...found.skipped].toSorted(byPath)
+    return { ...found, skipped, durationMs: msSince(start) }
+  } finally {
+    git.close()
+    await pool.close()
+  }
+}

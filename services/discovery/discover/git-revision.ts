@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { SkippedFile } from '#domain/code-node.ts'
+import { AppError } from '#domain/error.ts'
+import type { SourceFile } from './choose-files.ts'
+import { openBlobs } from './git-blobs.ts'
+
+const run = promisify(execFile)
+const maxListingBytes = 1024 ** 3
+
+/** The files of a revision below a folder of its repository, read from git's objects: nothing is checked out. */
+export type GitRevision = {
+  /** Their `hash` is git's name of the content. */
+  files: SourceFile[]
+  skipped: SkippedFile[]
+  read(hash: string): Promise<Uint8Array>
+  close(): void
+}
+
+/**
+ * Opens `revision` of the repository that `folder` lies in; paths are relative to `folder`. DISC_005 when there is no
+ * repository, or the revision names nothing in it; CONFIG_006 without git. It is to be closed.
+ */
+export async function openGitRevision(folder: string, revision: string, signal: AbortSignal): Promise<GitRevision> {
+  const tree = await treeOf(folder, revision, signal)
+  const options = { cwd: folder, signal, maxBuffer: maxListingBytes }
+  // Without --full-tree, what is listed and how it is called is relative to the folder git is started in.
+  const { stdout } = await run('git', ['ls-tree', '-r', '-z', '-l', tree], options)
+  const files: SourceFile[] = []
+  const skipped: SkippedFile[] = []
+  for (const entry of stdout.split('\0')) {
+    const [, mode = '', hash = '', size = '', path] = /^(\d+) \w+ (\w+) +(\S+)\t(.*)$/s.exec(entry) ?? []
+    if (path === undefined) continue
+    if (mode.startsWith('100')) files.push({ path, hash, size: Number(size) })
+    else skipped.push({ path, reason: mode === '120000' ? 'symbolic link' : 'not a regular file' })
+  }
+  return { files, skipped, ...openBlobs(folder, signal) }
+}
+
+/** The name of the revision's tree. A revision that begins with a dash would be an option to git: it is none. */
+async function treeOf(folder: string, revision: string, signal: AbortSignal): Promise<string> {
+  const unknown = (cause?: unknown) =>
+    new AppError('DISC_005', `"${revision}" is no folder, no file and no revision of the repository ${folder} is in`, {
+      cause,
+    })
+  if (revision.startsWith('-')) throw unknown()
+  const args = ['rev-parse', '--verify', '--quiet', `${revision}^{tree}`]
+  try {
+    const { stdout } = await run('git', args, { cwd: folder, signal })
+    return stdout.trim()
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      throw new AppError(
+        'CONFIG_006',
+        'a revision needs git, which is not on the PATH: "remora doctor" says how to get it',
+      )
+    }
+    throw unknown(error)
+  }
+}
