@@ -5,4 +5,4 @@
   block: (_)) @test.def
   (#any-of? @_method "describe" "context" "it" "specify" "example" "feature" "scenario" "test" "shared_examples" "shared_context")
   (#set! separator " ")
-  (#set! strip "^[\"']|[\"']$"))
+  (#set! strip "^[\"'](?=.+[\"']$)|(?<=^[\"'].+)[\"']$"))
