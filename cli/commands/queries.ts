@@ -1,6 +1,10 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Option, type Command } from 'commander'
+import { AppError } from '#domain/error.ts'
+import { languageOf } from '#syntax/grammars.ts'
+import { loadLanguage } from '#syntax/parser.ts'
+import { treeLines } from '#syntax/tree-lines.ts'
 import { checkPacks, type CheckedPacks } from '../../services/discovery/discover/check-packs.ts'
 import { manifestFile, manifestOf, manifestText } from '../../services/discovery/discover/pack-manifest.ts'
 import { builtinQueries, listPackFolders } from '../../services/discovery/discover/query-pack.ts'
@@ -10,10 +14,11 @@ import type { CommandIo } from '../command-io.ts'
 import { orInterrupted } from '../or-interrupted.ts'
 
 type QueriesOptions = { dir: string; json?: true }
+type TreeOptions = { language?: string; tokens?: true }
 
-/** `remora queries check | list | manifest`: the query packs, checked, listed, recorded. */
+/** `remora queries check | list | manifest | tree`: the query packs, checked, listed, recorded; what they are run on. */
 export function addQueriesCommand(program: Command, { io, signal }: Pick<CliContext, 'io' | 'signal'>): void {
-  const queries = program.command('queries').description('check, list and record the query packs')
+  const queries = program.command('queries').description('check, list and record the query packs; look at syntax trees')
   const subcommand = (name: string, description: string) =>
     queries
       .command(name)
@@ -34,6 +39,24 @@ export function addQueriesCommand(program: Command, { io, signal }: Pick<CliCont
   subcommand('manifest', 'write the manifest of every pack').action((options) =>
     orInterrupted(writeManifests(options, io), signal),
   )
+  queries
+    .command('tree')
+    .description('print the syntax tree of a file, as queries see it')
+    .argument('<file>', 'source file')
+    .option('--language <name>', 'its language, if its name does not say it')
+    .option('--tokens', 'also what has no type of its own: keywords, operators, brackets')
+    .action((file: string, options: TreeOptions) => orInterrupted(printTree(file, options, io), signal))
+}
+
+async function printTree(file: string, { language, tokens }: TreeOptions, io: CommandIo): Promise<void> {
+  const name = language ?? languageOf(file)
+  if (name === undefined) throw new AppError('DISC_003', `no language has such files: ${file}; name one: --language`)
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new AppError('DISC_005', `${file} cannot be read`, { cause })
+  })
+  const { read } = await loadLanguage(name)
+  const lines = read(text, (tree) => treeLines(tree, { tokens: tokens === true }))
+  io.out(lines.map((line) => `${line}\n`).join(''))
 }
 
 async function check({ dir, json }: QueriesOptions, io: CommandIo): Promise<void> {

@@ -90,12 +90,15 @@ function missingCaptures(query: Query, pattern: number, names: readonly string[]
   return [`the pattern has @${kind}.def but no @${kind}.name, and no (#set! name "…")`]
 }
 
+const rulesThatExist =
+  'what can be set is `inside.<kind> <kind>`, `separator "…"`, `name "…"`, `strip "<regular expression>"` and `level 1` to 9'
+
 function unsupportedPredicates(query: Query, pattern: number): string[] {
   const properties = Object.entries(query.setProperties[pattern] ?? {})
   const foreign = properties.filter(([key, value]) => !isPatternRule(key, value))
   return [
     ...query.predicatesForPattern(pattern).map(({ operator }) => `#${operator}`),
-    ...foreign.map(([key]) => `#set! ${key}: only \`inside.<kind> <kind>\`, \`separator\` and \`name\` can be set`),
+    ...foreign.map(([key, value]) => `#set! ${key} ${value ?? ''}: ${rulesThatExist}`),
     ...Object.keys(query.assertedProperties[pattern] ?? {}).map((key) => `#is? ${key}`),
     ...Object.keys(query.refutedProperties[pattern] ?? {}).map((key) => `#is-not? ${key}`),
   ]

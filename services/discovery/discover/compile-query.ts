@@ -49,6 +49,10 @@ export type PatternRules = {
   separator: string
   /** `name "default"`: what a definition is called that has no name of its own. */
   name: string | undefined
+  /** `strip "#+$"`: a regular expression; what it matches is cut out of the name: quotes, closing marks. */
+  strip: RegExp | undefined
+  /** `level 2`: the definition is a heading, and goes on up to the next of its kind of the same or a smaller level. */
+  level: number | undefined
 }
 
 const defaultSeparator = '.'
@@ -59,13 +63,30 @@ export function patternRules(properties: QueryProperties): PatternRules {
   for (const [key, value] of Object.entries(properties)) {
     if (key.startsWith(insidePrefix) && value !== null) inside[key.slice(insidePrefix.length)] = value
   }
-  return { inside, separator: properties['separator'] ?? defaultSeparator, name: properties['name'] ?? undefined }
+  const { separator, name, strip, level } = properties
+  return {
+    inside,
+    separator: separator ?? defaultSeparator,
+    name: name ?? undefined,
+    strip: typeof strip === 'string' ? tryRegExp(strip) : undefined,
+    level: typeof level === 'string' ? Number(level) : undefined,
+  }
 }
 
-/** Whether a property that was set is a rule: `inside.<kind> <kind>`, `separator <text>` or `name <text>`. */
+function tryRegExp(source: string): RegExp | undefined {
+  try {
+    return new RegExp(source, 'gu')
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether a property that was set is a rule and has a value that is one: see `PatternRules`. */
 export function isPatternRule(key: string, value: string | null): boolean {
   if (value === null || value === '') return false
   if (key === 'separator' || key === 'name') return true
+  if (key === 'strip') return tryRegExp(value) !== undefined
+  if (key === 'level') return /^[1-9]$/.test(value)
   const outer = key.startsWith(insidePrefix) ? key.slice(insidePrefix.length) : ''
   return NodeKind.safeParse(outer).success && NodeKind.safeParse(value).success
 }

@@ -4,6 +4,7 @@ import { sha256 } from '#domain/hash.ts'
 import { type LoadedLanguage, loadLanguage } from '#syntax/parser.ts'
 import { compileQueryFile, patternRules, type PatternRules } from './compile-query.ts'
 import { type Definition, nestDefinitions } from './definition-tree.ts'
+import { extendHeadings, type Heading } from './heading-range.ts'
 import { codeNodesOf, type IndexedNode, type ReadIndex } from './node-index.ts'
 import type { QueryPack } from './query-pack.ts'
 import { lineFinder, readSourceText } from './source-text.ts'
@@ -74,7 +75,8 @@ function findDefinitions(text: string, { language, queries }: NodeQuery): Found 
     const found = [...byName.values()]
     const broken = found.filter((one) => isBroken(one, found))
     const whole = broken.length === 0 ? found : found.filter((one) => !broken.includes(one))
-    return { whole: whole.map(definitionOf), broken: broken.map(nameOf) }
+    const extended = extendHeadings(whole.map(definitionOf))
+    return { whole: extended.map((one) => withoutEndingSpace(one, text)), broken: broken.map(nameOf) }
   } finally {
     tree.delete()
   }
@@ -112,17 +114,41 @@ function widthOf(node: Node): number {
   return node.endIndex - node.startIndex
 }
 
-function definitionOf(matched: MatchedDefinition): Definition {
+function definitionOf(matched: MatchedDefinition): Definition & { heading: Heading | undefined } {
   const { kind, def, owner, rules } = matched
   const range = { start: def.startIndex, end: endOfCode(def) }
-  return { kind, name: nameOf(matched), owner: owner && onOneLine(owner.text), ...range, rules }
+  const heading = rules.level === undefined ? undefined : { level: rules.level, scope: scopeOf(def) }
+  return { kind, name: nameOf(matched), owner: owner && onOneLine(owner.text), ...range, heading, rules }
 }
 
 /** With a `.name_end` a name runs from the one to the other: `Display for Point`. */
 function nameOf({ name, nameEnd, rules, def }: MatchedDefinition): string {
   if (name === undefined) return rules.name ?? ''
-  if (nameEnd === undefined) return onOneLine(name.text)
-  return onOneLine(def.text.slice(name.startIndex - def.startIndex, nameEnd.endIndex - def.startIndex))
+  const { strip } = rules
+  const written =
+    nameEnd === undefined
+      ? name.text
+      : def.text.slice(name.startIndex - def.startIndex, nameEnd.endIndex - def.startIndex)
+  const line = onOneLine(written)
+  return strip === undefined ? line : line.replace(strip, '').trim() || line
+}
+
+/** What a heading heads lies in its parent, and in the parents of the same type around it (sections in sections). */
+function scopeOf(heading: Node): Heading['scope'] {
+  let scope = heading.parent ?? heading
+  for (let outer = scope.parent; outer !== null && outer.type === scope.type; outer = outer.parent) scope = outer
+  return { id: scope.id, end: scope.endIndex }
+}
+
+/** Grammars of languages that are read by lines count the empty lines that follow a definition as its own. */
+function withoutEndingSpace<T extends { start: number; end: number }>(definition: T, text: string): T {
+  let end = definition.end
+  while (end > definition.start && isSpace(text.charCodeAt(end - 1))) end--
+  return end === definition.end ? definition : { ...definition, end }
+}
+
+function isSpace(charCode: number): boolean {
+  return charCode === 0x20 || (charCode >= 0x09 && charCode <= 0x0d)
 }
 
 function onOneLine(text: string): string {

@@ -1,0 +1,2 @@
+((keyframes_statement (keyframes_name) @keyframes.name) @keyframes.def
+  (#set! separator " "))

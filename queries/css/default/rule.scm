@@ -1,0 +1,2 @@
+((rule_set (selectors) @rule.name) @rule.def
+  (#set! separator " "))

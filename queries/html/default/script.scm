@@ -1,0 +1,2 @@
+((script_element) @script.def
+  (#set! name "script"))

@@ -1,0 +1,2 @@
+((style_element) @style.def
+  (#set! name "style"))

@@ -1,0 +1,2 @@
+((pipe_table) @table.def
+  (#set! name "table"))
