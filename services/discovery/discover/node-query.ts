@@ -120,9 +120,18 @@ function widthOf(node: Node): number {
 }
 
 function definitionOf(matched: MatchedDefinition, leads: ReadonlySet<number>): Definition {
-  const { kind, def, owner, rules } = matched
+  const { kind, def, rules } = matched
   const range = { start: startWithLeads(def, leads), end: endOfCode(def) }
-  return { kind, name: nameOf(matched), owner: owner && onOneLine(owner.text), ...range, rules }
+  return { kind, name: nameOf(matched), owner: ownerOf(matched), ...range, rules }
+}
+
+/** An owner that holds the name is the path before it: of `A::B::run` it is `A::B`. */
+function ownerOf({ owner, name, rules }: MatchedDefinition): string | undefined {
+  if (owner === undefined) return undefined
+  const holdsName = name !== undefined && owner.startIndex <= name.startIndex && name.endIndex <= owner.endIndex
+  if (!holdsName) return onOneLine(owner.text)
+  const path = onOneLine(owner.text.slice(0, name.startIndex - owner.startIndex))
+  return path.endsWith(rules.separator) ? path.slice(0, -rules.separator.length).trimEnd() : path
 }
 
 /** With a `.name_end` a name runs from the one to the other: `Display for Point`. */
