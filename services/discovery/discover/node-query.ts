@@ -64,8 +64,10 @@ function findDefinitions(text: string, { language, queries }: NodeQuery): Found 
   const tree = language.parse(text)
   try {
     const byName = new Map<number, MatchedDefinition>()
+    const leads = new Set<number>()
     for (const query of queries) {
       const matches = query.matches(tree.rootNode).toSorted((a, b) => a.patternIndex - b.patternIndex)
+      for (const lead of matches.flatMap(leadOf)) leads.add(lead.id)
       for (const matched of matches.flatMap(partsOf)) {
         const key = (matched.name ?? matched.def).id
         const known = byName.get(key)
@@ -75,7 +77,7 @@ function findDefinitions(text: string, { language, queries }: NodeQuery): Found 
     const found = [...byName.values()]
     const broken = found.filter((one) => isBroken(one, found))
     const whole = broken.length === 0 ? found : found.filter((one) => !broken.includes(one))
-    const extended = extendHeadings(whole.map(definitionOf))
+    const extended = extendHeadings(whole.map((one) => definitionOf(one, leads)))
     return { whole: extended.map((one) => withoutEndingSpace(one, text)), broken: broken.map(nameOf) }
   } finally {
     tree.delete()
@@ -103,6 +105,11 @@ function partsOf({ captures, setProperties }: QueryMatch): MatchedDefinition[] {
   return [{ kind, def: def.node, name, nameEnd: part('name_end'), owner: part('owner'), rules }]
 }
 
+/** A pattern with `@lead` makes no definition: what it captures belongs to the definition that follows it. */
+function leadOf({ captures }: QueryMatch): Node[] {
+  return captures.flatMap(({ name, node }) => (name === 'lead' ? [node] : []))
+}
+
 /** Whether it holds syntax errors of its own. Those of a definition within it are that one's, and it goes on without. */
 function isBroken({ def }: MatchedDefinition, all: readonly MatchedDefinition[]): boolean {
   if (!def.hasError) return false
@@ -114,11 +121,23 @@ function widthOf(node: Node): number {
   return node.endIndex - node.startIndex
 }
 
-function definitionOf(matched: MatchedDefinition): Definition & { heading: Heading | undefined } {
-  const { kind, def, owner, rules } = matched
-  const range = { start: def.startIndex, end: endOfCode(def) }
+function definitionOf(
+  matched: MatchedDefinition,
+  leads: ReadonlySet<number>,
+): Definition & { heading: Heading | undefined } {
+  const { kind, def, rules } = matched
+  const range = { start: startWithLeads(def, leads), end: endOfCode(def) }
   const heading = rules.level === undefined ? undefined : { level: rules.level, scope: scopeOf(def) }
-  return { kind, name: nameOf(matched), owner: owner && onOneLine(owner.text), ...range, heading, rules }
+  return { kind, name: nameOf(matched), owner: ownerOf(matched), ...range, heading, rules }
+}
+
+/** An owner that holds the name is the path before it: of `A::B::run` it is `A::B`. */
+function ownerOf({ owner, name, rules }: MatchedDefinition): string | undefined {
+  if (owner === undefined) return undefined
+  const holdsName = name !== undefined && owner.startIndex <= name.startIndex && name.endIndex <= owner.endIndex
+  if (!holdsName) return onOneLine(owner.text)
+  const path = onOneLine(owner.text.slice(0, name.startIndex - owner.startIndex))
+  return path.endsWith(rules.separator) ? path.slice(0, -rules.separator.length).trimEnd() : path
 }
 
 /** With a `.name_end` a name runs from the one to the other: `Display for Point`. */
@@ -153,6 +172,17 @@ function isSpace(charCode: number): boolean {
 
 function onOneLine(text: string): string {
   return text.trim().replace(/\s+/g, ' ')
+}
+
+/** Where a node starts with what leads to it: `#[test]` and `/// why` before a Rust function, comments between them. */
+function startWithLeads(def: Node, leads: ReadonlySet<number>): number {
+  let start = def.startIndex
+  if (leads.size === 0) return start
+  for (let before = def.previousSibling; before !== null; before = before.previousSibling) {
+    if (leads.has(before.id)) start = before.startIndex
+    else if (!before.isExtra) break
+  }
+  return start
 }
 
 /** Where a node ends without the comments that trail in it: they follow the definition and are no part of it. */

@@ -1,0 +1,2 @@
+((preproc_function_def name: (identifier) @macro.name) @macro.def
+  (#set! separator "::"))

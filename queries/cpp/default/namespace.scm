@@ -1,0 +1,2 @@
+((namespace_definition name: (_) @namespace.name) @namespace.def
+  (#set! separator "::"))

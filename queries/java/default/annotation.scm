@@ -1,0 +1,1 @@
+(annotation_type_declaration name: (_) @annotation.name) @annotation.def

@@ -1,0 +1,1 @@
+(class_declaration name: (_) @class.name) @class.def

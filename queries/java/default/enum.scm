@@ -1,0 +1,1 @@
+(enum_declaration name: (_) @enum.name) @enum.def

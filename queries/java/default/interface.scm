@@ -1,0 +1,1 @@
+(interface_declaration name: (_) @interface.name) @interface.def

@@ -1,0 +1,1 @@
+(method_declaration name: (_) @method.name) @method.def

@@ -1,0 +1,1 @@
+(record_declaration name: (_) @record.name) @record.def

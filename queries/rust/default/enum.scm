@@ -1,0 +1,2 @@
+((enum_item name: (_) @enum.name) @enum.def
+  (#set! separator "::"))

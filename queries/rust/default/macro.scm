@@ -1,0 +1,2 @@
+((macro_definition name: (_) @macro.name) @macro.def
+  (#set! separator "::"))

@@ -1,0 +1,2 @@
+((struct_item name: (_) @struct.name) @struct.def
+  (#set! separator "::"))

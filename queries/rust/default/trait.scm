@@ -1,0 +1,2 @@
+((trait_item name: (_) @trait.name) @trait.def
+  (#set! separator "::"))

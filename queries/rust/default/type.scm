@@ -1,0 +1,2 @@
+((type_item name: (_) @type.name) @type.def
+  (#set! separator "::"))

@@ -1,0 +1,2 @@
+((union_item name: (_) @union.name) @union.def
+  (#set! separator "::"))
