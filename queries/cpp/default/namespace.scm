@@ -1,2 +1,0 @@
-((namespace_definition name: (_) @namespace.name) @namespace.def
-  (#set! separator "::"))

@@ -1,1 +1,0 @@
-(annotation_type_declaration name: (_) @annotation.name) @annotation.def

@@ -1,1 +1,0 @@
-(class_declaration name: (_) @class.name) @class.def

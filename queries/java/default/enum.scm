@@ -1,1 +1,0 @@
-(enum_declaration name: (_) @enum.name) @enum.def

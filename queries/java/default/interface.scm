@@ -1,1 +1,0 @@
-(interface_declaration name: (_) @interface.name) @interface.def

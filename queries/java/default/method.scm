@@ -1,1 +1,0 @@
-(method_declaration name: (_) @method.name) @method.def

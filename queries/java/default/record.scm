@@ -1,1 +1,0 @@
-(record_declaration name: (_) @record.name) @record.def

@@ -1,2 +1,0 @@
-((enum_item name: (_) @enum.name) @enum.def
-  (#set! separator "::"))

@@ -1,2 +1,0 @@
-((macro_definition name: (_) @macro.name) @macro.def
-  (#set! separator "::"))

@@ -1,2 +1,0 @@
-((struct_item name: (_) @struct.name) @struct.def
-  (#set! separator "::"))

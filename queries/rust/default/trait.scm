@@ -1,2 +1,0 @@
-((trait_item name: (_) @trait.name) @trait.def
-  (#set! separator "::"))

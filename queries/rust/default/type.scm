@@ -1,2 +1,0 @@
-((type_item name: (_) @type.name) @type.def
-  (#set! separator "::"))

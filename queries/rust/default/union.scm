@@ -1,2 +1,0 @@
-((union_item name: (_) @union.name) @union.def
-  (#set! separator "::"))
