@@ -46,6 +46,7 @@ const grammars: Readonly<Record<string, Grammar>> = {
   yaml: { wasm: '@tree-sitter-grammars/tree-sitter-yaml/tree-sitter-yaml.wasm', endings: ['.yaml', '.yml'] },
   json: { wasm: 'tree-sitter-json/tree-sitter-json.wasm', endings: ['.json', '.jsonc', '.webmanifest'] },
   html: { wasm: 'tree-sitter-html/tree-sitter-html.wasm', endings: ['.html', '.htm', '.xhtml'] },
+  lua: { wasm: '@cursorless/tree-sitter-wasms/out/tree-sitter-lua.wasm', endings: ['.lua'] },
   css: { wasm: 'tree-sitter-css/tree-sitter-css.wasm', endings: ['.css'] },
 }
 

@@ -30,7 +30,7 @@ export function extendHeadings<T extends Headed>(definitions: readonly T[]): T[]
   return extended
 }
 
-function endAt<T extends Headed>(definitions: T[], at: number, end: number): void {
+function endAt(definitions: Headed[], at: number, end: number): void {
   const definition = definitions[at]
   if (definition !== undefined) definitions[at] = { ...definition, end }
 }

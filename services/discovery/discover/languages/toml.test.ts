@@ -44,8 +44,8 @@ describe('the toml pack', () => {
   })
 
   it('cuts a node out of its bytes behind a byte order mark and emoji', () => {
-    const bytes = new TextEncoder().encode('\uFEFF# 😀é\r\n[a]\r\nx = \"𝔘\"\r\n')
+    const bytes = new TextEncoder().encode('\uFEFF# 😀é\r\n[a]\r\nx = "𝔘"\r\n')
     const node = toml.nodesOf(bytes).at(-1)
-    expect(new TextDecoder().decode(bytes.subarray(node?.startByte, node?.endByte))).toBe('[a]\r\nx = \"𝔘\"')
+    expect(new TextDecoder().decode(bytes.subarray(node?.startByte, node?.endByte))).toBe('[a]\r\nx = "𝔘"')
   })
 })

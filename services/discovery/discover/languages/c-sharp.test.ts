@@ -75,8 +75,8 @@ describe('the c_sharp pack', () => {
   })
 
   it('cuts a node out of its bytes behind a byte order mark and emoji', () => {
-    const bytes = new TextEncoder().encode('\uFEFF// 😀é\r\nclass A { string s = \"𝔘\"; string M() => \"😀\"; }\r\n')
+    const bytes = new TextEncoder().encode('\uFEFF// 😀é\r\nclass A { string s = "𝔘"; string M() => "😀"; }\r\n')
     const node = csharp.nodesOf(bytes).at(-1)
-    expect(new TextDecoder().decode(bytes.subarray(node?.startByte, node?.endByte))).toBe('string M() => \"😀\";')
+    expect(new TextDecoder().decode(bytes.subarray(node?.startByte, node?.endByte))).toBe('string M() => "😀";')
   })
 })
