@@ -28,6 +28,16 @@ export function compileQueryFile(language: Language, file: QueryFile): Query {
   throw new AppError('DISC_002', `${file.path}:${line}: ${message}`, { cause, phase: 'discovery' })
 }
 
+/** Compiles the files of a pack into one query, its patterns in their order. DISC_002 names the file and the line. */
+export function compileQueryFiles(language: Language, files: readonly QueryFile[]): Query {
+  const whole = tryCompile(language, { path: '', text: files.map(({ text }) => text).join('\n') })
+  if (whole.ok) return whole.query
+  for (const file of files) compileQueryFile(language, file).delete()
+  throw new AppError('DISC_002', `the files of the pack do not compile together: ${whole.message}`, {
+    phase: 'discovery',
+  })
+}
+
 /** The 1-based line of an index into `text`. */
 export function lineAt(text: string, index: number): number {
   return text.slice(0, index).split('\n').length

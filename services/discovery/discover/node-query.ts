@@ -1,21 +1,20 @@
-import type { Node, Query, QueryMatch } from 'web-tree-sitter'
 import type { CodeNode } from '#domain/code-node.ts'
 import { sha256 } from '#domain/hash.ts'
 import { type LoadedLanguage, loadLanguage } from '#syntax/parser.ts'
-import { compileQueryFile, patternRules, type PatternRules } from './compile-query.ts'
-import { type Definition, nestDefinitions } from './definition-tree.ts'
-import { extendHeadings, type Heading } from './heading-range.ts'
+import { compileQueryFiles } from './compile-query.ts'
+import { nestDefinitions } from './definition-tree.ts'
+import { type DefinitionQuery, definitionQuery, findDefinitions, type FoundDefinitions } from './find-definitions.ts'
 import { codeNodesOf, type IndexedNode, type ReadIndex } from './node-index.ts'
 import type { QueryPack } from './query-pack.ts'
 import { lineFinder, readSourceText } from './source-text.ts'
 
 /** A query pack ready to run in this thread. */
-export type NodeQuery = { language: LoadedLanguage; queries: readonly Query[] }
+export type NodeQuery = { language: LoadedLanguage; definitions: DefinitionQuery }
 
-/** Loads the grammar and compiles every file of the pack. DISC_002 names file and line; DISC_003 the language. */
+/** Loads the grammar and compiles the pack. DISC_002 names file and line; DISC_003 the language. */
 export async function compileNodeQuery(pack: QueryPack): Promise<NodeQuery> {
   const language = await loadLanguage(pack.language)
-  return { language, queries: pack.files.map((file) => compileQueryFile(language.language, file)) }
+  return { language, definitions: definitionQuery(compileQueryFiles(language.language, pack.files)) }
 }
 
 /** All nodes of one file, the file itself first. Source that does not parse still gives what does. */
@@ -26,7 +25,8 @@ export function nodesOfFile(file: { path: string; bytes: Uint8Array; language: s
 /** The nodes of one blob, the file first, then in source order; only the file without a query. */
 export function indexNodes(bytes: Uint8Array, query: NodeQuery | undefined): ReadIndex {
   const source = readSourceText(bytes)
-  const { whole, broken } = query === undefined ? nothingFound : findDefinitions(source.text, query)
+  const { whole, broken } =
+    query === undefined ? nothingFound : findDefinitions(source.text, query.language, query.definitions)
   const nested = nestDefinitions(whole)
   const offsets = source.byteOffsets(nested.flatMap(({ start, end }) => [start, end]))
   const lineOf = lineFinder(bytes)
@@ -47,158 +47,10 @@ export function indexNodes(bytes: Uint8Array, query: NodeQuery | undefined): Rea
   return { nodes, broken }
 }
 
-type Found = { whole: Definition[]; broken: string[] }
-const nothingFound: Found = { whole: [], broken: [] }
+const nothingFound: FoundDefinitions = { whole: [], broken: [] }
 
 function fileNode(bytes: Uint8Array, lineOf: (offset: number) => number): IndexedNode {
   const names = { kind: 'file', name: '', qualifiedName: '', ordinal: 0, parent: null }
   const endLine = lineOf(Math.max(0, bytes.length - 1))
   return { ...names, startLine: 1, endLine, startByte: 0, endByte: bytes.length, hash: sha256(bytes) }
-}
-
-/**
- * Every definition the queries match. Matches that meet on one name node are one definition: the wider range counts
- * (a decorated function), and at equal ranges the pattern that comes first in the pack.
- */
-function findDefinitions(text: string, { language, queries }: NodeQuery): Found {
-  const tree = language.parse(text)
-  try {
-    const byName = new Map<number, MatchedDefinition>()
-    const leads = new Set<number>()
-    for (const query of queries) {
-      const matches = query.matches(tree.rootNode).toSorted((a, b) => a.patternIndex - b.patternIndex)
-      for (const lead of matches.flatMap(leadOf)) leads.add(lead.id)
-      for (const matched of matches.flatMap(partsOf)) {
-        const key = (matched.name ?? matched.def).id
-        const known = byName.get(key)
-        if (known === undefined || widthOf(matched.def) > widthOf(known.def)) byName.set(key, matched)
-      }
-    }
-    const found = [...byName.values()]
-    const broken = found.filter((one) => isBroken(one, found))
-    const whole = broken.length === 0 ? found : found.filter((one) => !broken.includes(one))
-    const extended = extendHeadings(whole.map((one) => definitionOf(one, leads)))
-    return { whole: extended.map((one) => withoutEndingSpace(one, text)), broken: broken.map(nameOf) }
-  } finally {
-    tree.delete()
-  }
-}
-
-/** A definition without a name node is named by its rule. */
-type MatchedDefinition = {
-  kind: string
-  def: Node
-  name: Node | undefined
-  nameEnd: Node | undefined
-  owner: Node | undefined
-  rules: PatternRules
-}
-
-function partsOf({ captures, setProperties }: QueryMatch): MatchedDefinition[] {
-  const def = captures.find((capture) => capture.name.endsWith('.def'))
-  const kind = def?.name.slice(0, -'.def'.length)
-  if (def === undefined || kind === undefined) return []
-  const part = (name: string) => captures.find((capture) => capture.name === `${kind}.${name}`)?.node
-  const rules = patternRules(setProperties ?? {})
-  const name = part('name')
-  if (name === undefined ? rules.name === undefined : widthOf(name) === 0) return []
-  return [{ kind, def: def.node, name, nameEnd: part('name_end'), owner: part('owner'), rules }]
-}
-
-/** A pattern with `@lead` makes no definition: what it captures belongs to the definition that follows it. */
-function leadOf({ captures }: QueryMatch): Node[] {
-  return captures.flatMap(({ name, node }) => (name === 'lead' ? [node] : []))
-}
-
-/** Whether it holds syntax errors of its own. Those of a definition within it are that one's, and it goes on without. */
-function isBroken({ def }: MatchedDefinition, all: readonly MatchedDefinition[]): boolean {
-  if (!def.hasError) return false
-  const within = (inner: Node) => inner.startIndex > def.startIndex && inner.endIndex <= def.endIndex
-  return !all.some((other) => other.def.hasError && within(other.def))
-}
-
-function widthOf(node: Node): number {
-  return node.endIndex - node.startIndex
-}
-
-function definitionOf(
-  matched: MatchedDefinition,
-  leads: ReadonlySet<number>,
-): Definition & { heading: Heading | undefined } {
-  const { kind, def, rules } = matched
-  const range = { start: startWithLeads(def, leads), end: endOfCode(def) }
-  const heading = rules.level === undefined ? undefined : { level: rules.level, scope: scopeOf(def) }
-  return { kind, name: nameOf(matched), owner: ownerOf(matched), ...range, heading, rules }
-}
-
-/** An owner that holds the name is the path before it: of `A::B::run` it is `A::B`. */
-function ownerOf({ owner, name, rules }: MatchedDefinition): string | undefined {
-  if (owner === undefined) return undefined
-  const holdsName = name !== undefined && owner.startIndex <= name.startIndex && name.endIndex <= owner.endIndex
-  if (!holdsName) return onOneLine(owner.text)
-  const path = onOneLine(owner.text.slice(0, name.startIndex - owner.startIndex))
-  return path.endsWith(rules.separator) ? path.slice(0, -rules.separator.length).trimEnd() : path
-}
-
-/** With a `.name_end` a name runs from the one to the other: `Display for Point`. */
-function nameOf({ name, nameEnd, rules, def }: MatchedDefinition): string {
-  if (name === undefined) return rules.name ?? ''
-  const { strip } = rules
-  const written =
-    nameEnd === undefined
-      ? name.text
-      : def.text.slice(name.startIndex - def.startIndex, nameEnd.endIndex - def.startIndex)
-  const line = onOneLine(written)
-  return strip === undefined ? line : line.replace(strip, '').trim() || line
-}
-
-/** What a heading heads lies in its parent, and in the parents of the same type around it (sections in sections). */
-function scopeOf(heading: Node): Heading['scope'] {
-  let scope = heading.parent ?? heading
-  for (let outer = scope.parent; outer !== null && outer.type === scope.type; outer = outer.parent) scope = outer
-  return { id: scope.id, end: scope.endIndex }
-}
-
-/** Grammars of languages that are read by lines count the empty lines that follow a definition as its own. */
-function withoutEndingSpace<T extends { start: number; end: number }>(definition: T, text: string): T {
-  let end = definition.end
-  while (end > definition.start && isSpace(text.charCodeAt(end - 1))) end--
-  return end === definition.end ? definition : { ...definition, end }
-}
-
-function isSpace(charCode: number): boolean {
-  return charCode === 0x20 || (charCode >= 0x09 && charCode <= 0x0d)
-}
-
-function onOneLine(text: string): string {
-  return text.trim().replace(/\s+/g, ' ')
-}
-
-/** Where a node starts with what leads to it: `#[test]` and `/// why` before a Rust function, comments between them. */
-function startWithLeads(def: Node, leads: ReadonlySet<number>): number {
-  let start = def.startIndex
-  if (leads.size === 0) return start
-  for (let before = def.previousSibling; before !== null; before = before.previousSibling) {
-    if (leads.has(before.id)) start = before.startIndex
-    else if (!before.isExtra) break
-  }
-  return start
-}
-
-/** Where a node ends without the comments that trail in it: they follow the definition and are no part of it. */
-function endOfCode(node: Node): number {
-  let last = node
-  for (let part: Node | undefined = node; part !== undefined; part = lastPart(part)) last = part
-  return last.endIndex
-}
-
-/** The last child that is not an extra, if the node's end depends on it: it reaches the end, or only extras follow. */
-function lastPart(node: Node): Node | undefined {
-  for (let index = node.childCount - 1; index >= 0; index--) {
-    const child = node.child(index)
-    if (child === null || (child.isExtra && !child.isError)) continue
-    const extrasFollow = index < node.childCount - 1
-    return extrasFollow || child.endIndex === node.endIndex ? child : undefined
-  }
-  return undefined
 }
