@@ -5,21 +5,26 @@ import { sha256 } from '#domain/hash.ts'
 import { compareNodes, type NodeComparison } from '../../services/discovery/discover/compare-nodes.ts'
 import type { Discovery } from '../../services/discovery/discover/discover-nodes.ts'
 import { matchRenames } from '../../services/discovery/discover/match-renames.ts'
-import type { EarlierNodes } from './earlier-nodes.ts'
+
+export type FoundNodes = Pick<Discovery, 'nodes' | 'skipped'>
+
+/** `notCompared`: files with nodes that the other side passed over, sorted. */
+export type SinceComparison = NodeComparison & { notCompared: string[] }
 
 /**
  * What became of the earlier nodes of the folder `root` in those found now. A file that one side passed over is not
  * compared: that it is ignored, excluded or too large now makes its nodes neither removed nor added.
  */
-export async function compareSince(root: string, earlier: EarlierNodes, found: Discovery): Promise<NodeComparison> {
-  const before = earlier.nodes.filter(notPassedOver(found))
-  const after = found.nodes.filter(notPassedOver(earlier))
-  const comparison = compareNodes(before, after)
+export async function compareSince(root: string, earlier: FoundNodes, found: FoundNodes): Promise<SinceComparison> {
+  const [was, is] = [notPassedOver(found), notPassedOver(earlier)]
+  const comparison = compareNodes(earlier.nodes.filter(was), found.nodes.filter(is))
   const texts = await textsOf(root, comparison)
-  return matchRenames(comparison, (node) => texts.get(node.nodeId))
+  const left = [...earlier.nodes.filter((node) => !was(node)), ...found.nodes.filter((node) => !is(node))]
+  const notCompared = [...new Set(left.map(({ path }) => path))].toSorted()
+  return { ...matchRenames(comparison, (node) => texts.get(node.nodeId)), notCompared }
 }
 
-function notPassedOver({ nodes, skipped }: EarlierNodes): (node: CodeNode) => boolean {
+function notPassedOver({ nodes, skipped }: FoundNodes): (node: CodeNode) => boolean {
   // A file with nodes is among the skipped ones for what of it does not parse.
   const read = new Set(nodes.map(({ path }) => path))
   const passedOver = new Set(skipped.flatMap(({ path }) => (read.has(path) ? [] : [path])))

@@ -1,7 +1,7 @@
 import type { CodeNode } from '#domain/code-node.ts'
-import type { NodeComparison } from '../../services/discovery/discover/compare-nodes.ts'
 import { nodePlace } from '../node-place.ts'
 import { plural } from '../plural.ts'
+import type { SinceComparison } from './compare-since.ts'
 
 type Change =
   | { what: 'added' | 'removed' | 'changed'; node: CodeNode; from: undefined }
@@ -11,19 +11,26 @@ type Change =
  * What became of the nodes, file by file, for a person. Of a file that is new, gone or moved as a whole only the number
  * of its nodes is said; of others every node, removed ones with the lines they had.
  */
-export function describeComparison(comparison: NodeComparison, since: string): string {
+export function describeComparison(comparison: SinceComparison, since: string): string {
   const files = [...Map.groupBy(changesOf(comparison), ({ node }) => node.path)]
   const lines = files
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .flatMap(([path, changes]) => fileLines(path, changes))
-  const { added, removed, changed, moved, unchanged } = comparison
+  const { added, removed, changed, moved, unchanged, notCompared } = comparison
   const counts = Object.entries({ added, removed, changed, moved }).map(([what, nodes]) => `${nodes.length} ${what}`)
   if (lines.length > 0) lines.push('')
   lines.push(`Since ${since}: ${counts.join(', ')}, ${unchanged} unchanged`)
+  if (notCompared.length > 0) lines.push(`Passed over on one side, so not compared: ${firstOf(notCompared)}`)
   return `${lines.join('\n')}\n`
 }
 
-function changesOf({ added, removed, changed, moved }: NodeComparison): Change[] {
+const shown = 5
+
+function firstOf(paths: readonly string[]): string {
+  return paths.length <= shown ? paths.join(', ') : `${paths.slice(0, shown).join(', ')} … (${paths.length} files)`
+}
+
+function changesOf({ added, removed, changed, moved }: SinceComparison): Change[] {
   return [
     ...added.map((node): Change => ({ what: 'added', node, from: undefined })),
     ...removed.map((node): Change => ({ what: 'removed', node, from: undefined })),

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { CodeNode, SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
-import type { NodeComparison } from '../../services/discovery/discover/compare-nodes.ts'
 import type { Discovery } from '../../services/discovery/discover/discover-nodes.ts'
+import type { SinceComparison } from './compare-since.ts'
 
 /** A discovery as `remora discover --json` prints it (contract.md §1). */
 export function discoveryView(found: Discovery) {
@@ -11,13 +11,14 @@ export function discoveryView(found: Discovery) {
 }
 
 /** What `--since` adds to the document. */
-export function comparisonView({ added, removed, changed, moved, unchanged }: NodeComparison) {
+export function comparisonView({ added, removed, changed, moved, unchanged, notCompared }: SinceComparison) {
   return {
     added: added.map(nodeView),
     removed: removed.map(nodeView),
     changed: changed.map(nodeView),
     moved: moved.map(({ from, to }) => ({ from: nodeView(from), to: nodeView(to) })),
     unchanged,
+    not_compared: notCompared,
   }
 }
 

@@ -3,11 +3,9 @@ import { AppError } from '#domain/error.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
 import type { DiscoveryFilters } from '../../services/discovery/discover/choose-files.ts'
 import { discoverFolder, type FolderOptions } from '../../services/discovery/discover/discover-folder.ts'
-import type { Discovery } from '../../services/discovery/discover/discover-nodes.ts'
 import { discoverRevision } from '../../services/discovery/discover/discover-revision.ts'
+import type { FoundNodes } from './compare-since.ts'
 import { parseDiscovery } from './discovery-document.ts'
-
-export type EarlierNodes = Pick<Discovery, 'nodes' | 'skipped'>
 
 /**
  * What `--since OTHER` names: a folder, else a file that `discover --json` wrote, else a git revision of the repository
@@ -18,7 +16,7 @@ export async function earlierNodes(
   other: string,
   options: FolderOptions,
   signal: AbortSignal,
-): Promise<EarlierNodes> {
+): Promise<FoundNodes> {
   const stats = await stat(other).catch(() => undefined)
   if (stats?.isDirectory() === true) return discoverFolder(other, options, signal)
   if (stats === undefined) return discoverRevision(path, other, options, signal)

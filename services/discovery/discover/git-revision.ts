@@ -40,9 +40,13 @@ export async function openGitRevision(folder: string, revision: string, signal: 
 /** The name of the revision's tree. A revision that begins with a dash would be an option to git: it is none. */
 async function treeOf(folder: string, revision: string, signal: AbortSignal): Promise<string> {
   const unknown = (cause?: unknown) =>
-    new AppError('DISC_005', `"${revision}" is no folder, no file and no revision of the repository ${folder} is in`, {
-      cause,
-    })
+    new AppError(
+      'DISC_005',
+      `"${revision}" is no folder, no file and no revision of the repository "${folder}" lies in`,
+      {
+        cause,
+      },
+    )
   if (revision.startsWith('-')) throw unknown()
   const args = ['rev-parse', '--verify', '--quiet', `${revision}^{tree}`]
   try {
