@@ -22,8 +22,8 @@ export type PackFault = {
 
 const code = 'DISC_002' as const
 
-/** The parts of a definition, `@<kind>.def` …; names with a leading underscore serve predicates and make no node. */
-const captureName = /^(?:[a-z][a-z0-9_]*\.(?:def|name|name_end|owner)|_[a-z0-9_.]*)$/
+/** The parts of a definition, `@<kind>.def` …; `@lead` for what belongs to the definition behind it; names with a leading underscore serve predicates and make no node. */
+const captureName = /^(?:[a-z][a-z0-9_]*\.(?:def|name|name_end|owner)|lead|_[a-z0-9_.]*)$/
 
 /** Everything wrong with one `.scm` file. Lines are those of the pattern at fault, or of the compiler's complaint. */
 export function checkQueryFile(language: Language, file: QueryFile): PackFault[] {
@@ -77,13 +77,15 @@ function capturesOf(query: Query, pattern: number): { name: string; many: boolea
   })
 }
 
-/** A pattern makes one node: exactly one `.def`, and of the same kind a `.name` or the rule that names it. */
+/** A pattern is a lead alone, or makes one node: exactly one `.def`, and of the same kind a `.name` or the rule that names it. */
 function missingCaptures(query: Query, pattern: number, names: readonly string[]): string[] {
   const kinds = names.flatMap((name) => (name.endsWith('.def') ? [name.slice(0, -'.def'.length)] : []))
   const [kind] = kinds
+  const made = names.filter((name) => !name.startsWith('_'))
+  if (made.length === 1 && made[0] === 'lead') return []
   if (kind === undefined) return ['the pattern has no @<kind>.def']
   if (kinds.length > 1) return [`the pattern has more than one definition: ${kinds.join(', ')}`]
-  const strange = names.find((name) => !name.startsWith('_') && !name.startsWith(`${kind}.`))
+  const strange = made.find((name) => !name.startsWith(`${kind}.`))
   if (strange !== undefined) return [`@${strange} is of another kind than @${kind}.def`]
   const { name } = patternRules(query.setProperties[pattern] ?? {})
   if (names.includes(`${kind}.name`) || name !== undefined) return []

@@ -63,8 +63,10 @@ function findDefinitions(text: string, { language, queries }: NodeQuery): Found 
   const tree = language.parse(text)
   try {
     const byName = new Map<number, MatchedDefinition>()
+    const leads = new Set<number>()
     for (const query of queries) {
       const matches = query.matches(tree.rootNode).toSorted((a, b) => a.patternIndex - b.patternIndex)
+      for (const lead of matches.flatMap(leadOf)) leads.add(lead.id)
       for (const matched of matches.flatMap(partsOf)) {
         const key = (matched.name ?? matched.def).id
         const known = byName.get(key)
@@ -74,7 +76,7 @@ function findDefinitions(text: string, { language, queries }: NodeQuery): Found 
     const found = [...byName.values()]
     const broken = found.filter((one) => isBroken(one, found))
     const whole = broken.length === 0 ? found : found.filter((one) => !broken.includes(one))
-    return { whole: whole.map(definitionOf), broken: broken.map(nameOf) }
+    return { whole: whole.map((one) => definitionOf(one, leads)), broken: broken.map(nameOf) }
   } finally {
     tree.delete()
   }
@@ -101,6 +103,11 @@ function partsOf({ captures, setProperties }: QueryMatch): MatchedDefinition[] {
   return [{ kind, def: def.node, name, nameEnd: part('name_end'), owner: part('owner'), rules }]
 }
 
+/** A pattern with `@lead` makes no definition: what it captures belongs to the definition that follows it. */
+function leadOf({ captures }: QueryMatch): Node[] {
+  return captures.flatMap(({ name, node }) => (name === 'lead' ? [node] : []))
+}
+
 /** Whether it holds syntax errors of its own. Those of a definition within it are that one's, and it goes on without. */
 function isBroken({ def }: MatchedDefinition, all: readonly MatchedDefinition[]): boolean {
   if (!def.hasError) return false
@@ -112,9 +119,9 @@ function widthOf(node: Node): number {
   return node.endIndex - node.startIndex
 }
 
-function definitionOf(matched: MatchedDefinition): Definition {
+function definitionOf(matched: MatchedDefinition, leads: ReadonlySet<number>): Definition {
   const { kind, def, owner, rules } = matched
-  const range = { start: def.startIndex, end: endOfCode(def) }
+  const range = { start: startWithLeads(def, leads), end: endOfCode(def) }
   return { kind, name: nameOf(matched), owner: owner && onOneLine(owner.text), ...range, rules }
 }
 
@@ -127,6 +134,17 @@ function nameOf({ name, nameEnd, rules, def }: MatchedDefinition): string {
 
 function onOneLine(text: string): string {
   return text.trim().replace(/\s+/g, ' ')
+}
+
+/** Where a node starts with what leads to it: `#[test]` and `/// why` before a Rust function, comments between them. */
+function startWithLeads(def: Node, leads: ReadonlySet<number>): number {
+  let start = def.startIndex
+  if (leads.size === 0) return start
+  for (let before = def.previousSibling; before !== null; before = before.previousSibling) {
+    if (leads.has(before.id)) start = before.startIndex
+    else if (!before.isExtra) break
+  }
+  return start
 }
 
 /** Where a node ends without the comments that trail in it: they follow the definition and are no part of it. */
