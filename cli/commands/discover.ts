@@ -7,7 +7,7 @@ import { discoverFolder } from '../../services/discovery/discover/discover-folde
 import type { CliContext } from '../cli-context.ts'
 import { plural } from '../plural.ts'
 
-type DiscoverOptions = { languages?: string[]; kinds?: string[]; workers: number; json?: true }
+type DiscoverOptions = { languages?: string[]; kinds?: string[]; workers: number; edges?: true; json?: true }
 
 /** `remora discover`: the code nodes of a folder, in process, without services. */
 export function addDiscoverCommand(
@@ -21,6 +21,7 @@ export function addDiscoverCommand(
     .option('--languages <names...>', 'only these languages')
     .option('--kinds <kinds...>', 'only nodes of these kinds')
     .option('--workers <count>', 'parsing threads; 0 is one per core', wholeNumber, config.discovery.threads)
+    .option('--edges', 'also tell what imports, calls, inherits and tests what (Python, TypeScript, JavaScript, Go)')
     .option('--json', 'print one JSON document')
     .action(async (path: string, options: DiscoverOptions) => {
       await requireFolder(path)
@@ -33,7 +34,8 @@ export function addDiscoverCommand(
         languages: splitAtCommas(languages),
         nodeKinds: splitAtCommas(options.kinds),
       }
-      const found = await discoverFolder(path, { filters, threads: options.workers }, signal)
+      const packs = { references: options.edges ?? false }
+      const found = await discoverFolder(path, { filters, packs, threads: options.workers }, signal)
       io.out(options.json ? `${JSON.stringify(discoveryView(found))}\n` : describeDiscovery(found))
     })
 }
@@ -46,8 +48,8 @@ async function requireFolder(path: string): Promise<void> {
 
 /** A discovery as `remora discover --json` prints it (contract.md §1). */
 function discoveryView(found: Discovery) {
-  const { nodes, files, skipped, durationMs } = found
-  return { nodes: nodes.map(nodeView), files, skipped, duration_ms: durationMs }
+  const { nodes, edges, files, skipped, durationMs } = found
+  return { nodes: nodes.map(nodeView), ...(edges && { edges }), files, skipped, duration_ms: durationMs }
 }
 
 function nodeView(node: CodeNode) {
@@ -67,7 +69,7 @@ function nodeView(node: CodeNode) {
   }
 }
 
-function describeDiscovery({ nodes, files, skipped, durationMs }: Discovery): string {
+function describeDiscovery({ nodes, edges, files, skipped, durationMs }: Discovery): string {
   const lines: string[] = []
   let file = ''
   for (const node of nodes) {
@@ -84,7 +86,16 @@ function describeDiscovery({ nodes, files, skipped, durationMs }: Discovery): st
     ...(kinds.length > 0 ? [kinds.join(', ')] : []),
   ]
   lines.push(`${summary.join(': ')} (${skipped.length} skipped, ${(durationMs / 1000).toFixed(1)} s)`)
+  if (edges !== undefined) lines.push(describeEdges(edges))
   return `${lines.join('\n')}\n`
+}
+
+function describeEdges(edges: NonNullable<Discovery['edges']>): string {
+  const counts = Map.groupBy(edges, (edge) => edge.kind)
+  const kinds = Array.from(counts, ([kind, ofKind]) => `${ofKind.length} ${kind}`).toSorted()
+  const byName = edges.filter((edge) => edge.certainty === 'by_name').length
+  const parts = [...kinds, ...(byName > 0 ? [`${byName} by name only`] : [])]
+  return `${plural(edges.length, 'edge')}${parts.length > 0 ? `: ${parts.join(', ')}` : ''}`
 }
 
 function splitAtCommas(values: readonly string[] | undefined): string[] {

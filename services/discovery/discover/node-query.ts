@@ -2,19 +2,22 @@ import type { Node, Query, QueryMatch } from 'web-tree-sitter'
 import type { CodeNode } from '#domain/code-node.ts'
 import { sha256 } from '#domain/hash.ts'
 import { type LoadedLanguage, loadLanguage } from '#syntax/parser.ts'
-import { compileQueryFile, patternRules, type PatternRules } from './compile-query.ts'
+import { compileQueryFile, patternRules, type PatternRules, type QueryFile } from './compile-query.ts'
+import { type FoundReference, findReferences } from './edges/find-references.ts'
+import { placeReferences } from './edges/place-references.ts'
 import { type Definition, nestDefinitions } from './definition-tree.ts'
 import { codeNodesOf, type IndexedNode, type ReadIndex } from './node-index.ts'
 import type { QueryPack } from './query-pack.ts'
 import { lineFinder, readSourceText } from './source-text.ts'
 
 /** A query pack ready to run in this thread. */
-export type NodeQuery = { language: LoadedLanguage; queries: readonly Query[] }
+export type NodeQuery = { language: LoadedLanguage; queries: readonly Query[]; references: Query | undefined }
 
 /** Loads the grammar and compiles every file of the pack. DISC_002 names file and line; DISC_003 the language. */
 export async function compileNodeQuery(pack: QueryPack): Promise<NodeQuery> {
   const language = await loadLanguage(pack.language)
-  return { language, queries: pack.files.map((file) => compileQueryFile(language.language, file)) }
+  const compile = (file: QueryFile) => compileQueryFile(language.language, file)
+  return { language, queries: pack.files.map(compile), references: pack.references && compile(pack.references) }
 }
 
 /** All nodes of one file, the file itself first. Source that does not parse still gives what does. */
@@ -25,7 +28,7 @@ export function nodesOfFile(file: { path: string; bytes: Uint8Array; language: s
 /** The nodes of one blob, the file first, then in source order; only the file without a query. */
 export function indexNodes(bytes: Uint8Array, query: NodeQuery | undefined): ReadIndex {
   const source = readSourceText(bytes)
-  const { whole, broken } = query === undefined ? nothingFound : findDefinitions(source.text, query)
+  const { whole, broken, references } = query === undefined ? nothingFound : findDefinitions(source.text, query)
   const nested = nestDefinitions(whole)
   const offsets = source.byteOffsets(nested.flatMap(({ start, end }) => [start, end]))
   const lineOf = lineFinder(bytes)
@@ -43,10 +46,12 @@ export function indexNodes(bytes: Uint8Array, query: NodeQuery | undefined): Rea
       hash: sha256(bytes.subarray(startByte, endByte)),
     })
   }
-  return { nodes, broken }
+  return references === undefined
+    ? { nodes, broken }
+    : { nodes, broken, references: placeReferences(references, nested) }
 }
 
-type Found = { whole: Definition[]; broken: string[] }
+type Found = { whole: Definition[]; broken: string[]; references?: FoundReference[] }
 const nothingFound: Found = { whole: [], broken: [] }
 
 function fileNode(bytes: Uint8Array, lineOf: (offset: number) => number): IndexedNode {
@@ -59,7 +64,7 @@ function fileNode(bytes: Uint8Array, lineOf: (offset: number) => number): Indexe
  * Every definition the queries match. Matches that meet on one name node are one definition: the wider range counts
  * (a decorated function), and at equal ranges the pattern that comes first in the pack.
  */
-function findDefinitions(text: string, { language, queries }: NodeQuery): Found {
+function findDefinitions(text: string, { language, queries, references }: NodeQuery): Found {
   const tree = language.parse(text)
   try {
     const byName = new Map<number, MatchedDefinition>()
@@ -76,7 +81,10 @@ function findDefinitions(text: string, { language, queries }: NodeQuery): Found 
     const found = [...byName.values()]
     const broken = found.filter((one) => isBroken(one, found))
     const whole = broken.length === 0 ? found : found.filter((one) => !broken.includes(one))
-    return { whole: whole.map((one) => definitionOf(one, leads)), broken: broken.map(nameOf) }
+    const definitions = { whole: whole.map((one) => definitionOf(one, leads)), broken: broken.map(nameOf) }
+    return references === undefined
+      ? definitions
+      : { ...definitions, references: findReferences(tree, text, references) }
   } finally {
     tree.delete()
   }
