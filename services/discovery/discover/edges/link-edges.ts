@@ -11,7 +11,8 @@ import { methodsByName, type MethodsByName } from './methods-by-name.ts'
 import type { Reference } from './reference.ts'
 import { noPath } from './expression-path.ts'
 import { follow, lookUp, memberOf, moduleMember } from './resolve-name.ts'
-import { isTest, testSubjects } from './test-names.ts'
+import { usedFiles } from './go-uses.ts'
+import { isTest, isTestCode, testSubjects } from './test-names.ts'
 
 /** An edge before it is written by ids. */
 type Link = { from: Place; to: Place; kind: Edge['kind']; certainty: Edge['certainty'] }
@@ -49,18 +50,22 @@ function* linksOf(file: LinkedFile, repository: LinkedRepository, methods: Metho
       const called = calledBy(reference, from, repository, methods)
       if (called === undefined) continue
       yield { from, ...called, kind: 'calls' }
-      if (isTest(from) && !isTest(called.to)) yield { from, ...called, kind: 'tests' }
+      if (isTest(from) && !isTestCode(called.to)) yield { from, ...called, kind: 'tests' }
     }
   }
   for (const { from, to } of testSubjects(file, repository)) yield { from, to, kind: 'tests', certainty: 'by_name' }
 }
 
 /** The node that is named; the module's files where it has none, and also where the node comes from elsewhere. */
-function imported({ module: path, name }: Reference, file: LinkedFile, repository: LinkedRepository): Place[] {
+function imported(reference: Reference, file: LinkedFile, repository: LinkedRepository): Place[] {
+  const { module: path, name } = reference
   if (path === undefined) return []
   const module = file.rules.moduleOf(file.path, path, repository.modules)
   if (module === undefined) return []
-  const whole = filesAt(module.paths, repository)
+  const whole = filesAt(
+    file.rules.family === 'go' ? usedFiles(module.paths, reference, file, repository) : module.paths,
+    repository,
+  )
   if (name === '' || name === '*') return whole
   const value = moduleMember(module, name, file, repository)
   if (value.is === 'module') return filesAt(value.module.paths, repository)

@@ -20,7 +20,7 @@ export type Value =
 /** The names that are bound in one node. */
 export type Scope = {
   definitions: Map<string, number>
-  imports: Map<string, Reference>
+  imports: Map<string, Reference[]>
   stars: Reference[]
   locals: Map<string, Reference[]>
   /** What `self.x = …` in a class's methods says of the class, and where. */
@@ -114,7 +114,7 @@ function bind(reference: Reference, file: LinkedFile): void {
   if (reference.kind === 'inherits') scope.bases.push(reference)
   if (reference.kind === 'import') {
     if (reference.name === '*') scope.stars.push(reference)
-    else scope.imports.set(file.rules.boundName(reference), reference)
+    else append(scope.imports, file.rules.boundName(reference), reference)
   }
   if (reference.kind !== 'local') return
   const [self = '', attribute] = reference.name.split('.')

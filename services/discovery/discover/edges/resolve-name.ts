@@ -65,11 +65,22 @@ function findName(name: string, { file, index }: Place, repository: LinkedReposi
     if (bound !== undefined) return bound
   }
   const unit = repository.units.get(file.rules.unitOf(file.path))
-  for (const other of unit?.files ?? []) {
-    const bound = other === file ? undefined : definedIn(name, other, repository)
+  const others = unit?.files.filter((other) => other !== file) ?? []
+  for (const other of others.length === 0 ? others : nearestFirst(others, file)) {
+    const bound = definedIn(name, other, repository)
     if (bound !== undefined) return bound
   }
   return starred(name, file, repository) ?? foreign
+}
+
+/** A package may define a name once for every system: that of files named for the same one as the asker's comes first. */
+function nearestFirst(files: readonly LinkedFile[], asker: LinkedFile): LinkedFile[] {
+  const system = (path: string) => /_([a-z0-9]+)(?:_test)?\.go$/.exec(path)?.[1]
+  const own = system(asker.path)
+  return own === undefined ? [...files] : files.toSorted((a, b) => rank(a) - rank(b))
+  function rank({ path }: LinkedFile): number {
+    return system(path) === own ? 0 : 1
+  }
 }
 
 /** The top-level definitions and variables of a file of the same package, without its imports. */
@@ -85,8 +96,21 @@ function boundIn(name: string, place: Place, repository: LinkedRepository): Valu
   const definition = scope?.definitions.get(name)
   if (definition !== undefined) return { is: 'node', place: { file, index: definition } }
   const imported = scope?.imports.get(name)
-  if (imported !== undefined) return valueOfImport(imported, file, repository)
+  if (imported !== undefined) return agreed(imported.map((one) => valueOfImport(one, file, repository)))
   return localValue(name, place, repository)
+}
+
+/** Of imports that stand in for one another the one that is of this repository; unknown when several are. */
+function agreed(values: readonly Value[]): Value {
+  const own = values.filter((value) => value.is !== 'foreign')
+  const distinct = new Map(own.map((value) => [identityOf(value), value]))
+  const [only, ...others] = distinct.values()
+  return others.length > 0 ? unknown : (only ?? foreign)
+}
+
+function identityOf(value: Value): string {
+  if (value.is === 'module') return value.module.paths.join()
+  return 'place' in value ? `${value.place.file.path} ${value.place.index}` : value.is
 }
 
 /** A name that is bound more than once, to different things, is unknown. */

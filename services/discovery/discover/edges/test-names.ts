@@ -7,13 +7,20 @@ export function isTest({ file, index }: Place): boolean {
   return index > 0 && file.rules.isTestFile(file.path)
 }
 
+const testFolders = /(?:^|[/])(?:tests?|testing|testdata|__tests__|__mocks__|fixtures?)[/]|\.fixture\.\w+$/
+
+/** Whether it serves tests only: nobody tests it. */
+export function isTestCode(place: Place): boolean {
+  return place.file.rules.isTestFile(place.file.path) || isTest(place) || testFolders.test(place.file.path)
+}
+
 /** What the tests of a file are about by their own names, among what the file imports or its package holds. */
 export function* testSubjects(file: LinkedFile, repository: LinkedRepository): Generator<{ from: Place; to: Place }> {
   for (const [index, { name }] of file.nodes.entries()) {
     const from = { file, index }
     const subject = isTest(from) ? file.rules.subjectOf(name) : undefined
     const to = subject === undefined ? undefined : subjectNamed(subject, file, repository)
-    if (to !== undefined && !isTest(to)) yield { from, to }
+    if (to !== undefined && !isTestCode(to)) yield { from, to }
   }
 }
 
