@@ -11,7 +11,14 @@ import { earlierNodes } from '../discover/earlier-nodes.ts'
 import { visible } from '../visible.ts'
 import { plural } from '../plural.ts'
 
-type DiscoverOptions = { languages?: string[]; kinds?: string[]; workers: number; since?: string; json?: true }
+type DiscoverOptions = {
+  languages?: string[]
+  kinds?: string[]
+  workers: number
+  since?: string
+  edges?: true
+  json?: true
+}
 
 /** `remora discover`: the code nodes of a folder, in process, without services. */
 export function addDiscoverCommand(
@@ -26,6 +33,7 @@ export function addDiscoverCommand(
     .option('--kinds <kinds...>', 'only nodes of these kinds')
     .option('--workers <count>', 'parsing threads; 0 is one per core', wholeNumber, config.discovery.threads)
     .option('--since <other>', 'what became of the nodes of a folder, an earlier --json output or a git revision')
+    .option('--edges', 'also tell what imports, calls, inherits and tests what (Python, TypeScript, JavaScript, Go)')
     .option('--json', 'print one JSON document')
     .action(async (path: string, options: DiscoverOptions) => {
       await requireFolder(path)
@@ -41,7 +49,8 @@ export function addDiscoverCommand(
       const folderOptions = { filters, threads: options.workers }
       const { since, json } = options
       const earlier = since === undefined ? undefined : await earlierNodes(path, since, folderOptions, signal)
-      const found = await discoverFolder(path, folderOptions, signal)
+      const packs = { references: options.edges ?? false }
+      const found = await discoverFolder(path, { ...folderOptions, packs }, signal)
       const comparison = earlier && (await compareSince(path, earlier, found))
       if (json)
         io.out(`${JSON.stringify({ ...discoveryView(found), ...(comparison && comparisonView(comparison)) })}\n`)
@@ -57,7 +66,7 @@ async function requireFolder(path: string): Promise<void> {
   if (!stats.isDirectory()) throw new AppError('DISC_005', `${path} is no folder: ${wayOn}`)
 }
 
-function describeDiscovery({ nodes, files, skipped, durationMs }: Discovery): string {
+function describeDiscovery({ nodes, edges, files, skipped, durationMs }: Discovery): string {
   const lines: string[] = []
   let file = ''
   for (const node of nodes) {
@@ -76,7 +85,16 @@ function describeDiscovery({ nodes, files, skipped, durationMs }: Discovery): st
     ...(kinds.length > 0 ? [kinds.join(', ')] : []),
   ]
   lines.push(`${summary.join(': ')} (${skipped.length} skipped, ${(durationMs / 1000).toFixed(1)} s)`)
+  if (edges !== undefined) lines.push(describeEdges(edges))
   return `${lines.join('\n')}\n`
+}
+
+function describeEdges(edges: NonNullable<Discovery['edges']>): string {
+  const counts = Map.groupBy(edges, (edge) => edge.kind)
+  const kinds = Array.from(counts, ([kind, ofKind]) => `${ofKind.length} ${kind}`).toSorted()
+  const byName = edges.filter((edge) => edge.certainty === 'by_name').length
+  const parts = [...kinds, ...(byName > 0 ? [`${byName} by name only`] : [])]
+  return `${plural(edges.length, 'edge')}${parts.length > 0 ? `: ${parts.join(', ')}` : ''}`
 }
 
 function splitAtCommas(values: readonly string[] | undefined): string[] {

@@ -6,8 +6,8 @@ import type { SinceComparison } from './compare-since.ts'
 
 /** A discovery as `remora discover --json` prints it (contract.md §1). */
 export function discoveryView(found: Discovery) {
-  const { nodes, files, skipped, durationMs } = found
-  return { nodes: nodes.map(nodeView), files, skipped, duration_ms: durationMs }
+  const { nodes, edges, files, skipped, durationMs } = found
+  return { nodes: nodes.map(nodeView), ...(edges && { edges }), files, skipped, duration_ms: durationMs }
 }
 
 /** What `--since` adds to the document. */

@@ -4,6 +4,10 @@ import { msSince } from '#platform/clock.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import { checkFilters, chooseFiles, type DiscoveryFilters, type SourceFile } from './choose-files.ts'
 import { batchesOf, type BlobReader, indexBatch, type IndexedBlob, type SourceBlob } from './index-blobs.ts'
+import type { Edge } from './edges/edge.ts'
+import { linkEdges } from './edges/link-edges.ts'
+import { readModuleFiles } from './edges/read-module-files.ts'
+import type { Reference } from './edges/reference.ts'
 import { codeNodesOf, unknownLanguage } from './node-index.ts'
 import type { ParsePool } from './parse-pool.ts'
 import type { QueryPack } from './query-pack.ts'
@@ -22,6 +26,8 @@ export type Discovery = {
   durationMs: number
   /** Distinct contents that had to be parsed: the cache did not have them. */
   parsed: number
+  /** Between the nodes above; only when the packs look for references. */
+  edges?: Edge[]
 }
 
 /**
@@ -38,7 +44,7 @@ export async function discoverNodes(
   const { filters = {} } = input
   checkFilters(filters, deps.packs)
   const chosen = await chooseFiles(input.files, filters, signal)
-  const found = new Map<string, CodeNode[]>()
+  const found: FoundFiles = new Map()
   const skipped = [...chosen.skipped]
   let parsed = 0
   await eachBatch(distinctBlobs(chosen.files, deps.packs), deps.pool.threads + 1, signal, async (batch) => {
@@ -48,9 +54,12 @@ export async function discoverNodes(
     }
   })
   const kinds = filters.nodeKinds?.length ? new Set(filters.nodeKinds) : undefined
-  const nodes = chosen.files.flatMap((file) => found.get(file.path) ?? [])
+  const all = chosen.files.flatMap((file) => found.get(file.path)?.nodes ?? [])
+  const nodes = kinds === undefined ? all : all.filter((node) => kinds.has(node.kind))
+  const edges = await edgesOf(input, deps, { all, nodes, found })
   return {
-    nodes: kinds === undefined ? nodes : nodes.filter((node) => kinds.has(node.kind)),
+    nodes,
+    ...(edges && { edges }),
     files: found.size,
     skipped: skipped.toSorted(byPath),
     durationMs: msSince(start),
@@ -94,13 +103,29 @@ async function eachBatch(
   await Promise.all(Array.from({ length: lanes }, lane))
 }
 
-function collect({ blob, result }: IndexedBlob, found: Map<string, CodeNode[]>, skipped: SkippedFile[]): void {
+type FoundFiles = Map<string, { nodes: CodeNode[]; references: readonly Reference[] }>
+
+/** Edges are told from everything that was found, and kept between the nodes that were asked for. */
+async function edgesOf(
+  { files, read }: DiscoveryInput,
+  { packs }: DiscoveryDeps,
+  { all, nodes, found }: { all: CodeNode[]; nodes: CodeNode[]; found: FoundFiles },
+): Promise<Edge[] | undefined> {
+  if (!packs.values().some((pack) => pack.references !== undefined)) return undefined
+  const references = new Map(Array.from(found, ([path, file]) => [path, file.references]))
+  const moduleFiles = await readModuleFiles(files, read)
+  const edges = linkEdges({ paths: files.map((file) => file.path), nodes: all, references, moduleFiles })
+  const asked = new Set(nodes.map((node) => node.nodeId))
+  return edges.filter(({ from, to }) => asked.has(from) && asked.has(to))
+}
+
+function collect({ blob, result }: IndexedBlob, found: FoundFiles, skipped: SkippedFile[]): void {
   for (const path of blob.paths) {
     if (result.kind === 'unreadable') skipped.push({ path, reason: result.reason })
     else if ('skipped' in result.index) skipped.push({ path, reason: result.index.skipped })
     else {
-      const { nodes, broken } = result.index
-      found.set(path, codeNodesOf(path, blob.pack?.language ?? unknownLanguage, nodes))
+      const { nodes, broken, references = [] } = result.index
+      found.set(path, { nodes: codeNodesOf(path, blob.pack?.language ?? unknownLanguage, nodes), references })
       if (broken.length > 0) skipped.push({ path, reason: `does not parse: ${broken.join(', ')}` })
     }
   }

@@ -1,5 +1,4 @@
-import type { Node, Query, QueryMatch } from 'web-tree-sitter'
-import type { LoadedLanguage } from '#syntax/parser.ts'
+import type { Node, Query, QueryMatch, Tree } from 'web-tree-sitter'
 import { patternRules, type PatternRules } from './compile-query.ts'
 import type { Definition } from './definition-tree.ts'
 import { extendHeadings, type Heading } from './heading-range.ts'
@@ -19,25 +18,16 @@ export function definitionQuery(query: Query): DefinitionQuery {
  * Every definition the query matches. Matches that meet on one name node are one definition: the wider range counts
  * (a decorated function), and at equal ranges the pattern that comes first in the pack.
  */
-export function findDefinitions(
-  text: string,
-  language: Pick<LoadedLanguage, 'parse'>,
-  { query, rules }: DefinitionQuery,
-): FoundDefinitions {
-  const tree = language.parse(text)
-  try {
-    const matches = query.matches(tree.rootNode).toSorted((a, b) => a.patternIndex - b.patternIndex)
-    const leads = new Set(matches.flatMap(leadsOf))
-    const found = widest(matches.flatMap((match) => partsOf(match, rules[match.patternIndex])))
-    const broken = found.filter((one) => isBroken(one, found))
-    const whole = broken.length === 0 ? found : found.filter((one) => !broken.includes(one))
-    const extended = extendHeadings(whole.map((one) => definitionOf(one, leads, text)))
-    return {
-      whole: extended.map((one) => withoutEndingSpace(one, text)),
-      broken: broken.map((one) => nameOf(one, text)),
-    }
-  } finally {
-    tree.delete()
+export function findDefinitions(tree: Tree, text: string, { query, rules }: DefinitionQuery): FoundDefinitions {
+  const matches = query.matches(tree.rootNode).toSorted((a, b) => a.patternIndex - b.patternIndex)
+  const leads = new Set(matches.flatMap(leadsOf))
+  const found = widest(matches.flatMap((match) => partsOf(match, rules[match.patternIndex])))
+  const broken = found.filter((one) => isBroken(one, found))
+  const whole = broken.length === 0 ? found : found.filter((one) => !broken.includes(one))
+  const extended = extendHeadings(whole.map((one) => definitionOf(one, leads, text)))
+  return {
+    whole: extended.map((one) => withoutEndingSpace(one, text)),
+    broken: broken.map((one) => nameOf(one, text)),
   }
 }
 

@@ -95,5 +95,6 @@ async function keep(blob: SourceBlob, result: ParseResult, { cache }: BlobReader
 
 /** The object's name under `node-index/` (contract.md §8). */
 function cacheKey({ hash, pack }: SourceBlob): string {
-  return `${hash}.${pack?.language ?? unknownLanguage}.${pack?.hash ?? 'none'}.json`
+  const references = pack?.references === undefined ? '' : `.${pack.references.hash}`
+  return `${hash}.${pack?.language ?? unknownLanguage}.${pack?.hash ?? 'none'}${references}.json`
 }

@@ -2,6 +2,7 @@ import { basename } from 'node:path/posix'
 import { z } from 'zod'
 import { CodeNode, NodeKind } from '#domain/code-node.ts'
 import { nodeId } from '#domain/ids.ts'
+import { Reference } from './edges/reference.ts'
 
 /** A node without its path: what parsing one blob gives, wherever the blob lies. `parent` is an index into the list. */
 export const IndexedNode = z.strictObject({
@@ -21,6 +22,8 @@ export const NodeIndex = z.union([
     nodes: z.array(IndexedNode).min(1),
     /** Names of definitions that are no nodes, since what they hold does not parse. */
     broken: z.array(z.string()),
+    /** What the blob refers to, where it was looked for. */
+    references: z.array(Reference).optional(),
   }),
   z.strictObject({ skipped: z.string() }),
 ])

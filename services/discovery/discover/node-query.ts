@@ -1,20 +1,24 @@
+import type { Query } from 'web-tree-sitter'
 import type { CodeNode } from '#domain/code-node.ts'
 import { sha256 } from '#domain/hash.ts'
 import { type LoadedLanguage, loadLanguage } from '#syntax/parser.ts'
-import { compileQueryFiles } from './compile-query.ts'
+import { compileQueryFile, compileQueryFiles } from './compile-query.ts'
 import { nestDefinitions } from './definition-tree.ts'
+import { type FoundReference, findReferences } from './edges/find-references.ts'
+import { placeReferences } from './edges/place-references.ts'
 import { type DefinitionQuery, definitionQuery, findDefinitions, type FoundDefinitions } from './find-definitions.ts'
 import { codeNodesOf, type IndexedNode, type ReadIndex } from './node-index.ts'
 import type { QueryPack } from './query-pack.ts'
 import { lineFinder, readSourceText } from './source-text.ts'
 
 /** A query pack ready to run in this thread. */
-export type NodeQuery = { language: LoadedLanguage; definitions: DefinitionQuery }
+export type NodeQuery = { language: LoadedLanguage; definitions: DefinitionQuery; references: Query | undefined }
 
 /** Loads the grammar and compiles the pack. DISC_002 names file and line; DISC_003 the language. */
 export async function compileNodeQuery(pack: QueryPack): Promise<NodeQuery> {
   const language = await loadLanguage(pack.language)
-  return { language, definitions: definitionQuery(compileQueryFiles(language.language, pack.files)) }
+  const references = pack.references && compileQueryFile(language.language, pack.references)
+  return { language, definitions: definitionQuery(compileQueryFiles(language.language, pack.files)), references }
 }
 
 /** All nodes of one file, the file itself first. Source that does not parse still gives what does. */
@@ -25,8 +29,7 @@ export function nodesOfFile(file: { path: string; bytes: Uint8Array; language: s
 /** The nodes of one blob, the file first, then in source order; only the file without a query. */
 export function indexNodes(bytes: Uint8Array, query: NodeQuery | undefined): ReadIndex {
   const source = readSourceText(bytes)
-  const { whole, broken } =
-    query === undefined ? nothingFound : findDefinitions(source.text, query.language, query.definitions)
+  const { whole, broken, references } = query === undefined ? nothingFound : findInText(source.text, query)
   const nested = nestDefinitions(whole)
   const offsets = source.byteOffsets(nested.flatMap(({ start, end }) => [start, end]))
   const lineOf = lineFinder(bytes)
@@ -44,10 +47,23 @@ export function indexNodes(bytes: Uint8Array, query: NodeQuery | undefined): Rea
       hash: sha256(bytes.subarray(startByte, endByte)),
     })
   }
-  return { nodes, broken }
+  return references === undefined
+    ? { nodes, broken }
+    : { nodes, broken, references: placeReferences(references, nested) }
 }
 
-const nothingFound: FoundDefinitions = { whole: [], broken: [] }
+type Found = FoundDefinitions & { references?: FoundReference[] }
+const nothingFound: Found = { whole: [], broken: [] }
+
+function findInText(text: string, { language, definitions, references }: NodeQuery): Found {
+  const tree = language.parse(text)
+  try {
+    const found = findDefinitions(tree, text, definitions)
+    return references === undefined ? found : { ...found, references: findReferences(tree, text, references) }
+  } finally {
+    tree.delete()
+  }
+}
 
 function fileNode(bytes: Uint8Array, lineOf: (offset: number) => number): IndexedNode {
   const names = { kind: 'file', name: '', qualifiedName: '', ordinal: 0, parent: null }

@@ -28,8 +28,9 @@ async function answer(request: ParseRequest): Promise<ParseReply> {
 }
 
 async function compiledOnce(pack: QueryPack): Promise<NodeQuery> {
-  const known = compiled.get(pack.hash) ?? compileNodeQuery(pack)
-  compiled.set(pack.hash, known)
+  const key = `${pack.hash}.${pack.references?.hash ?? ''}`
+  const known = compiled.get(key) ?? compileNodeQuery(pack)
+  compiled.set(key, known)
   return known
 }
 

@@ -6,6 +6,7 @@ import { sha256 } from '#domain/hash.ts'
 import { grammarFile, grammarVersion, parserVersion } from '#syntax/grammars.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { compileQueryFile, kindsOf, type QueryFile } from './compile-query.ts'
+import { type ReferenceFile, readReferenceFile, referenceFile } from './edges/reference-file.ts'
 
 /** The `.scm` files of one language, in file name order. Plain data: it is sent to the parsing threads. */
 export type QueryPack = {
@@ -17,6 +18,8 @@ export type QueryPack = {
   kinds: readonly string[]
   /** Changes with any file's content, the grammar, the parser, or the way nodes are read from matches. */
   hash: string
+  /** The query for what a file refers to; only where it was asked for and the pack has one. */
+  references?: ReferenceFile
 }
 
 /**
@@ -28,14 +31,20 @@ const indexVersion = 5
 /** The packs that come with Remora. */
 export const builtinQueries: string = fileURLToPath(new URL('../../../queries', import.meta.url))
 
-export type PackPlaces = { builtinDir?: string; userDir?: string; name?: string }
+export type PackPlaces = {
+  builtinDir?: string
+  userDir?: string
+  name?: string
+  /** Whether references are looked for besides nodes. */
+  references?: boolean
+}
 
 /**
  * The pack called `name` (default: `default`) of every language that has one. A language's folder under `userDir`
  * replaces the built-in one whole. DISC_001: a folder is missing, has no pack of that name, or a pack has no queries.
  */
 export async function loadQueryPacks(places: PackPlaces = {}): Promise<ReadonlyMap<string, QueryPack>> {
-  const { builtinDir = builtinQueries, userDir, name = 'default' } = places
+  const { builtinDir = builtinQueries, userDir, name = 'default', references = false } = places
   const folders = new Map<string, string>()
   for (const dir of userDir === undefined ? [builtinDir] : [builtinDir, userDir]) {
     for (const { language, pack, folder } of await listPackFolders(dir))
@@ -43,7 +52,8 @@ export async function loadQueryPacks(places: PackPlaces = {}): Promise<ReadonlyM
   }
   if (folders.size === 0) throw new AppError('DISC_001', `no query pack is named ${JSON.stringify(name)}`)
   const packs = new Map<string, QueryPack>()
-  for (const [language, folder] of folders) packs.set(language, await loadPack(language, name, folder))
+  for (const [language, folder] of folders)
+    packs.set(language, await loadPack({ language, pack: name, folder }, references))
   return packs
 }
 
@@ -64,11 +74,13 @@ export async function listPackFolders(dir: string): Promise<PackFolder[]> {
  * Reads one pack folder and compiles it once to be sure of it. DISC_001 when it has no `.scm` file; DISC_002 when one
  * does not compile, with its line; DISC_003 when the language has no grammar.
  */
-async function loadPack(language: string, name: string, folder: string): Promise<QueryPack> {
+async function loadPack({ language, pack, folder }: PackFolder, references: boolean): Promise<QueryPack> {
   const files = await readQueryFiles(folder)
   if (files.length === 0) throw new AppError('DISC_001', `query pack ${folder} has no .scm file`)
   const { kinds } = await measureQueries(language, files)
-  return { language, name, folder, files, kinds, hash: await packHash(language, files) }
+  const referring = references ? await readReferenceFile({ language, folder }) : undefined
+  const hash = await packHash(language, files)
+  return { language, name: pack, folder, files, kinds, hash, ...(referring && { references: referring }) }
 }
 
 /** What a pack's files hold: the kinds its nodes can get, sorted; its patterns; the captures its files name. */
@@ -93,11 +105,15 @@ async function packHash(language: string, files: readonly QueryFile[]): Promise<
   return sha256(JSON.stringify([indexVersion, grammarVersion(language), grammar, parserVersion(), contents]))
 }
 
-/** The `.scm` files of a folder, by name. DISC_001 when the folder cannot be listed. */
+/** The `.scm` files of a folder that make nodes, by name. DISC_001 when the folder cannot be listed. */
 export async function readQueryFiles(folder: string): Promise<QueryFile[]> {
-  const names = (await listFolder(folder)).filter((entry) => entry.isFile() && entry.name.endsWith('.scm'))
+  const names = (await listFolder(folder)).filter((entry) => entry.isFile() && isNodeQuery(entry.name))
   const paths = names.map((entry) => join(folder, entry.name)).toSorted()
   return Promise.all(paths.map(async (path) => ({ path, text: await readFile(path, 'utf8') })))
+}
+
+function isNodeQuery(name: string): boolean {
+  return name.endsWith('.scm') && name !== referenceFile
 }
 
 async function foldersIn(dir: string): Promise<string[]> {

@@ -1,0 +1,112 @@
+import { basename, dirname } from 'node:path/posix'
+import { z } from 'zod'
+
+/** A module of the repository: its files, and the folder its submodules lie in. */
+export type Module = { paths: readonly string[]; folder?: string }
+
+/** What tells which file a module is. Folders are without a slash at the end, the top one is `''`. */
+export type ModuleMap = {
+  paths: ReadonlySet<string>
+  /** Every folder that holds a file, however deep. */
+  folders: ReadonlySet<string>
+  /** Go files by folder, sorted, without test files. */
+  goPackages: ReadonlyMap<string, readonly string[]>
+  /** Folder of a `go.mod` → its module path. */
+  goModules: ReadonlyMap<string, string>
+  /** Folders that hold a Python package and are none: where an absolute import may start. */
+  pythonRoots: readonly string[]
+  /** Folder of a `package.json` → what it says of imports. */
+  nodePackages: ReadonlyMap<string, NodePackage>
+  /** Folder of a `tsconfig.json` → its path aliases, relative to that folder. */
+  pathAliases: ReadonlyMap<string, ReadonlyMap<string, string>>
+}
+
+const moduleFiles = new Set(['go.mod', 'package.json', 'tsconfig.json', 'jsconfig.json'])
+
+/** Whether the file's text says where modules lie. */
+export function isModuleFile(path: string): boolean {
+  return moduleFiles.has(basename(path))
+}
+
+/** Conditions are tried in the order they are written, and only plain targets are followed. */
+const Target = z.union([z.string(), z.record(z.string(), z.unknown())])
+const NodePackage = z.object({
+  name: z.string().optional().catch(undefined),
+  imports: z.record(z.string(), Target).catch({}),
+  exports: z
+    .union([z.string(), z.record(z.string(), z.unknown())])
+    .optional()
+    .catch(undefined),
+  main: z.string().optional().catch(undefined),
+})
+export type NodePackage = z.infer<typeof NodePackage>
+
+const TsConfig = z.object({
+  compilerOptions: z.object({
+    baseUrl: z.string().default('.'),
+    paths: z.record(z.string(), z.array(z.string())),
+  }),
+})
+
+export function folderOf(path: string): string {
+  const folder = dirname(path)
+  return folder === '.' ? '' : folder
+}
+
+export function inFolder(folder: string, path: string): string {
+  return folder === '' ? path : path === '' ? folder : `${folder}/${path}`
+}
+
+/** The folder and those around it, nearest first, the top one last. */
+export function foldersUp(folder: string): string[] {
+  const found = [folder]
+  for (let at = folder; at !== '';) found.push((at = folderOf(at)))
+  return found
+}
+
+export function mapModules(paths: readonly string[], texts: ReadonlyMap<string, string>): ModuleMap {
+  const all = new Set(paths)
+  const go = paths.filter((path) => path.endsWith('.go') && !path.endsWith('_test.go')).toSorted()
+  const isPackage = (folder: string) => all.has(inFolder(folder, '__init__.py'))
+  const packages = paths.filter((path) => basename(path) === '__init__.py').map(folderOf)
+  const roots = packages.map(folderOf).filter((folder) => !isPackage(folder))
+  const ofName = (name: string) => [...texts].filter(([path]) => basename(path) === name)
+  return {
+    paths: all,
+    folders: new Set(paths.flatMap((path) => foldersUp(folderOf(path)))),
+    goPackages: Map.groupBy(go, folderOf),
+    goModules: new Map(
+      ofName('go.mod').map(([path, text]) => [folderOf(path), /^module\s+"?([^\s"]+)/m.exec(text)?.[1] ?? '']),
+    ),
+    pythonRoots: [...new Set(['', 'src', ...roots])].toSorted(),
+    nodePackages: new Map(
+      ofName('package.json').flatMap(([path, text]) => {
+        const read = NodePackage.safeParse(parseJson(text)).data
+        return read === undefined ? [] : [[folderOf(path), read] as const]
+      }),
+    ),
+    pathAliases: new Map([...ofName('jsconfig.json'), ...ofName('tsconfig.json')].flatMap(aliasesOf)),
+  }
+}
+
+function aliasesOf([path, text]: readonly [string, string]): (readonly [string, Map<string, string>])[] {
+  const read = TsConfig.safeParse(parseJson(withoutComments(text))).data
+  if (read === undefined) return []
+  const { baseUrl, paths } = read.compilerOptions
+  const aliases = Object.entries(paths).flatMap(([alias, [target]]) =>
+    target === undefined ? [] : [[alias, `${baseUrl}/${target}`] as const],
+  )
+  return [[folderOf(path), new Map(aliases)]]
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/^\s*\/\/.*$/gm, '').replace(/,(\s*[}\]])/g, '$1')
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,234 @@
+import {
+  enclosingClass,
+  isClass,
+  type LinkedFile,
+  type LinkedRepository,
+  type Place,
+  type Value,
+} from './linked-repository.ts'
+import type { Module } from './module-map.ts'
+import type { Reference } from './reference.ts'
+
+const foreign: Value = { is: 'foreign' }
+const unknown: Value = { is: 'unknown' }
+
+/** What a path of names (`a.b().c`) stands for in a place. */
+export function follow(path: string, place: Place, repository: LinkedRepository): Value {
+  const [head = '', ...rest] = path.split('.')
+  let value = called(head, (name) => headValue(name, place, repository), repository)
+  for (const step of rest) {
+    const owner = value
+    value = called(step, (name) => memberOf(owner, name, repository), repository)
+  }
+  return value
+}
+
+/** Calling a class makes one of it; calling a function gives what it says it gives. */
+function called(step: string, find: (name: string) => Value, repository: LinkedRepository): Value {
+  if (!step.endsWith('()')) return find(step)
+  const value = find(step.slice(0, -2))
+  if (value.is === 'foreign' || (value.is === 'instance' && value.basesOnly)) return value
+  if (value.is !== 'node') return unknown
+  if (isClass(value.place)) return { is: 'instance', place: value.place }
+  const [result] = value.place.file.scopes[value.place.index]?.locals.get('()') ?? []
+  return result === undefined ? unknown : valueOfLocal(result, value.place, repository)
+}
+
+function headValue(name: string, place: Place, repository: LinkedRepository): Value {
+  const { file, index } = place
+  const around = file.rules.selfNames.has(name) || name === 'super' ? enclosingClass(file, index) : null
+  if (around === null) return lookUp(name, place, repository)
+  const self = { is: 'instance', place: { file, index: around } } as const
+  return name === 'super' ? { ...self, basesOnly: true } : self
+}
+
+/** What a bare name means in a place: the innermost node that binds it decides. */
+export function lookUp(name: string, place: Place, repository: LinkedRepository): Value {
+  const key = `${place.file.path}\0${place.index}\0${name}`
+  return remembered(key, repository.known, { meanwhile: unknown }, () => findName(name, place, repository))
+}
+
+/** Finds a value once. `meanwhile` is the answer when it is asked for while it is being found: names can go in circles. */
+function remembered(key: string, known: Map<string, Value>, options: { meanwhile: Value }, find: () => Value): Value {
+  const before = known.get(key)
+  if (before !== undefined) return before
+  known.set(key, options.meanwhile)
+  const value = find()
+  known.set(key, value)
+  return value
+}
+
+function findName(name: string, { file, index }: Place, repository: LinkedRepository): Value {
+  for (let at: number | null | undefined = index; typeof at === 'number'; at = file.parents[at]) {
+    const hidden = isClass({ file, index: at }) && !(at === index && file.rules.classBodyIsScope)
+    const bound = hidden ? undefined : boundIn(name, { file, index: at }, repository)
+    if (bound !== undefined) return bound
+  }
+  const unit = repository.units.get(file.rules.unitOf(file.path))
+  const others = unit?.files.filter((other) => other !== file) ?? []
+  for (const other of others.length === 0 ? others : nearestFirst(others, file)) {
+    const bound = definedIn(name, other, repository)
+    if (bound !== undefined) return bound
+  }
+  return starred(name, file, repository) ?? foreign
+}
+
+/** A package may define a name once for every system: that of files named for the same one as the asker's comes first. */
+function nearestFirst(files: readonly LinkedFile[], asker: LinkedFile): LinkedFile[] {
+  const system = (path: string) => /_([a-z0-9]+)(?:_test)?\.go$/.exec(path)?.[1]
+  const own = system(asker.path)
+  return own === undefined ? [...files] : files.toSorted((a, b) => rank(a) - rank(b))
+  function rank({ path }: LinkedFile): number {
+    return system(path) === own ? 0 : 1
+  }
+}
+
+/** The top-level definitions and variables of a file of the same package, without its imports. */
+function definedIn(name: string, file: LinkedFile, repository: LinkedRepository): Value | undefined {
+  const index = file.scopes[0]?.definitions.get(name)
+  if (index !== undefined) return { is: 'node', place: { file, index } }
+  return localValue(name, { file, index: 0 }, repository)
+}
+
+function boundIn(name: string, place: Place, repository: LinkedRepository): Value | undefined {
+  const { file, index } = place
+  const scope = file.scopes[index]
+  const definition = scope?.definitions.get(name)
+  if (definition !== undefined) return { is: 'node', place: { file, index: definition } }
+  const imported = scope?.imports.get(name)
+  if (imported !== undefined) return agreed(imported.map((one) => valueOfImport(one, file, repository)))
+  return localValue(name, place, repository)
+}
+
+/** Of imports that stand in for one another the one that is of this repository; unknown when several are. */
+function agreed(values: readonly Value[]): Value {
+  const own = values.filter((value) => value.is !== 'foreign')
+  const distinct = new Map(own.map((value) => [identityOf(value), value]))
+  const [only, ...others] = distinct.values()
+  return others.length > 0 ? unknown : (only ?? foreign)
+}
+
+function identityOf(value: Value): string {
+  if (value.is === 'module') return value.module.paths.join()
+  return 'place' in value ? `${value.place.file.path} ${value.place.index}` : value.is
+}
+
+/** A name that is bound more than once, to different things, is unknown. */
+function localValue(name: string, place: Place, repository: LinkedRepository): Value | undefined {
+  const locals = place.file.scopes[place.index]?.locals.get(name)
+  const [only] = locals ?? []
+  if (locals === undefined || only === undefined) return undefined
+  const named = { unit: place.file.rules.unitOf(place.file.path), name }
+  const value = locals.length === 1 ? valueOfLocal(only, place, repository) : unknown
+  return value.is === 'unknown' ? { ...value, named: value.named ?? named } : value
+}
+
+/** What a name holds by its declared type, else by the expression it is given. */
+function valueOfLocal({ type, value }: Reference, place: Place, repository: LinkedRepository): Value {
+  if (type !== undefined) {
+    const declared = follow(type, place, repository)
+    if (declared.is === 'node') return isClass(declared.place) ? { is: 'instance', place: declared.place } : unknown
+    return declared.is === 'foreign' ? foreign : unknown
+  }
+  return value === undefined ? unknown : follow(value, place, repository)
+}
+
+function valueOfImport(reference: Reference, file: LinkedFile, repository: LinkedRepository): Value {
+  const { module: path, name, alias } = reference
+  if (path === undefined) return name === alias ? unknown : lookUp(name, { file, index: 0 }, repository)
+  const { moduleOf, bindsTopPackage } = file.rules
+  const bound = bindsTopPackage && name === '' && alias === undefined ? (path.split('.')[0] ?? path) : path
+  const module = moduleOf(file.path, bound, repository.modules)
+  if (module === undefined) return foreign
+  return name === '' ? { is: 'module', module, rules: file.rules } : moduleMember(module, name, file, repository)
+}
+
+/** What `name` is in a module, as a file of the same language sees it. */
+export function moduleMember(
+  module: Module,
+  name: string,
+  { rules }: Pick<LinkedFile, 'rules'>,
+  repository: LinkedRepository,
+): Value {
+  for (const path of module.paths) {
+    const file = repository.files.get(path)
+    if (file === undefined) continue
+    const key = `${path}\0.${name}`
+    const found = remembered(key, repository.known, { meanwhile: foreign }, () => fileMember(name, file, repository))
+    if (found.is !== 'foreign') return found
+  }
+  const inner = rules.submodule(module, name, repository.modules)
+  return inner === undefined ? foreign : { is: 'module', module: inner, rules }
+}
+
+function fileMember(name: string, file: LinkedFile, repository: LinkedRepository): Value {
+  const bound = boundIn(name, { file, index: 0 }, repository) ?? starred(name, file, repository)
+  if (bound !== undefined) return bound
+  return name === 'default' && file.rules.family === 'script' ? fileMember('module.exports', file, repository) : foreign
+}
+
+function starred(name: string, file: LinkedFile, repository: LinkedRepository): Value | undefined {
+  for (const { module: path = '' } of file.scopes[0]?.stars ?? []) {
+    const module = file.rules.moduleOf(file.path, path, repository.modules)
+    const value = module === undefined ? foreign : moduleMember(module, name, file, repository)
+    if (value.is !== 'foreign') return value
+  }
+  return undefined
+}
+
+/** What `name` is of a value. */
+export function memberOf(owner: Value, name: string, repository: LinkedRepository): Value {
+  switch (owner.is) {
+    case 'foreign':
+      return foreign
+    case 'unknown':
+      return (owner.named === undefined ? undefined : givenTo(owner.named, name, repository)) ?? unknown
+    case 'module':
+      return moduleMember(owner.module, name, owner, repository)
+    case 'instance':
+      if (owner.basesOnly) return inherited(owner.place, name, repository)
+      return classMember(owner.place, name, repository)
+    case 'node':
+      if (isClass(owner.place)) return classMember(owner.place, name, repository)
+      return givenTo(namesOf(owner.place), name, repository) ?? unknown
+  }
+}
+
+function namesOf({ file, index }: Place): { unit: string; name: string } {
+  return { unit: file.rules.unitOf(file.path), name: file.nodes[index]?.qualifiedName ?? '' }
+}
+
+function givenTo(owner: { unit: string; name: string }, name: string, { units }: LinkedRepository): Value | undefined {
+  const place = units.get(owner.unit)?.byQualifiedName.get(`${owner.name}.${name}`)
+  return place === undefined ? undefined : { is: 'node', place }
+}
+
+function classMember(place: Place, name: string, repository: LinkedRepository): Value {
+  const key = `${place.file.path}\0${place.index}\0.${name}`
+  return remembered(key, repository.known, { meanwhile: foreign }, () => {
+    const own = givenTo(namesOf(place), name, repository)
+    return own ?? attribute(place, name, repository) ?? inherited(place, name, repository)
+  })
+}
+
+/** A field by its declaration, else by what the methods give it. */
+function attribute(place: Place, name: string, repository: LinkedRepository): Value | undefined {
+  const scope = place.file.scopes[place.index]
+  const declared = scope?.locals.get(name)?.map((reference) => ({ place, reference }))
+  const given = declared ?? scope?.attributes.get(name) ?? []
+  const [only] = given
+  if (only === undefined) return undefined
+  return given.length === 1 ? valueOfLocal(only.reference, only.place, repository) : unknown
+}
+
+/** The first base that has it decides. What no base has is foreign, unless its methods are no nodes (an interface). */
+function inherited({ file, index }: Place, name: string, repository: LinkedRepository): Value {
+  const outside = { file, index: file.parents[index] ?? 0 }
+  for (const base of file.scopes[index]?.bases ?? []) {
+    const value = follow(base.name, outside, repository)
+    const member = value.is === 'node' ? classMember(value.place, name, repository) : value
+    if (member.is !== 'foreign') return member.is === 'node' ? member : unknown
+  }
+  const kind = file.nodes[index]?.kind ?? ''
+  return kind === 'interface' || kind === 'type' ? unknown : foreign
+}

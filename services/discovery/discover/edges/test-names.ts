@@ -1,0 +1,45 @@
+import type { LinkedFile, LinkedRepository, Place } from './linked-repository.ts'
+import { lookUp, memberOf, moduleMember } from './resolve-name.ts'
+
+/** Whether a node tests: a test by its kind, or anything but the file itself in a test file. */
+export function isTest({ file, index }: Place): boolean {
+  if (file.nodes[index]?.kind === 'test') return true
+  return index > 0 && file.rules.isTestFile(file.path)
+}
+
+const testFolders = /(?:^|[/])(?:tests?|testing|testdata|__tests__|__mocks__|fixtures?)[/]|\.fixture\.\w+$/
+
+/** Whether it serves tests only: nobody tests it. */
+export function isTestCode(place: Place): boolean {
+  return place.file.rules.isTestFile(place.file.path) || isTest(place) || testFolders.test(place.file.path)
+}
+
+/** What the tests of a file are about by their own names, among what the file imports or its package holds. */
+export function* testSubjects(file: LinkedFile, repository: LinkedRepository): Generator<{ from: Place; to: Place }> {
+  for (const [index, { name }] of file.nodes.entries()) {
+    const from = { file, index }
+    const subject = isTest(from) ? file.rules.subjectOf(name) : undefined
+    const to = subject === undefined ? undefined : subjectNamed(subject, file, repository)
+    if (to !== undefined && !isTestCode(to)) yield { from, to }
+  }
+}
+
+function subjectNamed(subject: string, file: LinkedFile, repository: LinkedRepository): Place | undefined {
+  const [head = '', ...rest] = subject.split('.')
+  const seen = lookUp(head, { file, index: 0 }, repository)
+  const value = rest.reduce((owner, name) => memberOf(owner, name, repository), seen)
+  return value.is === 'node' ? value.place : inImportedModule(subject, file, repository)
+}
+
+/** `import parser` and a test called `test_parse`: a name that exactly one of the imported modules has. */
+function inImportedModule(subject: string, file: LinkedFile, repository: LinkedRepository): Place | undefined {
+  const found = new Map<string, Place>()
+  for (const { kind, module: path } of file.references) {
+    if (kind !== 'import' || path === undefined) continue
+    const module = file.rules.moduleOf(file.path, path, repository.modules)
+    const value = module === undefined ? undefined : moduleMember(module, subject, file, repository)
+    if (value?.is === 'node') found.set(`${value.place.file.path} ${value.place.index}`, value.place)
+  }
+  const [only, ...others] = found.values()
+  return others.length === 0 ? only : undefined
+}
