@@ -3,7 +3,8 @@ import { AppError, type ErrorCode } from '#domain/error.ts'
 import { languages } from '#syntax/grammars.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { checkQueryFile, type PackFault } from './check-query.ts'
-import { manifestFaults, manifestFile, type PackManifest, manifestOf } from './pack-manifest.ts'
+import { manifestFaults, manifestOf } from './pack-manifest.ts'
+import { manifestFile, type PackManifest } from './recorded-manifest.ts'
 import { listPackFolders, type PackFolder, readQueryFiles } from './query-pack.ts'
 
 export type CheckedPacks = { packs: (PackFolder & { manifest: PackManifest })[]; faults: PackFault[] }

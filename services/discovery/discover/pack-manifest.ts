@@ -1,26 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
-import { z } from 'zod'
+import { basename } from 'node:path'
 import { sha256 } from '#domain/hash.ts'
 import { grammarFile, grammarVersion, parserVersion } from '#syntax/grammars.ts'
+import { type PackManifest, readManifest } from './recorded-manifest.ts'
 import { measureQueries, type PackFolder, readQueryFiles } from './query-pack.ts'
-
-export const manifestFile = 'manifest.json'
-
-/** `manifest.json` of a pack: what its queries were checked against. Keys keep the file's own spelling. */
-export const PackManifest = z.strictObject({
-  language: z.string(),
-  pack: z.string(),
-  /** Node kinds its definitions can get, sorted. */
-  kinds: z.array(z.string()),
-  /** Patterns, and captures named in them, over all files. */
-  queries: z.int(),
-  captures: z.int(),
-  /** SHA-256 of every `.scm` file, by file name. */
-  files: z.record(z.string(), z.string()),
-  toolchain: z.strictObject({ grammar: z.string(), grammar_sha256: z.string(), parser: z.string() }),
-})
-export type PackManifest = z.infer<typeof PackManifest>
 
 /** The manifest of a pack folder as it is now. DISC_002 when a file does not compile. */
 export async function manifestOf({ language, pack, folder }: PackFolder): Promise<PackManifest> {
@@ -46,21 +29,12 @@ export function manifestText(manifest: PackManifest): string {
 
 /** How the manifest on disk differs from `current`, one line each; nothing when it is the same. */
 export async function manifestFaults(folder: string, current: PackManifest): Promise<string[]> {
-  const text = await readFile(join(folder, manifestFile), 'utf8').catch(() => undefined)
-  if (text === undefined) return ['there is no manifest; write it with `remora queries manifest`']
-  const stored = parseManifest(text)
-  if (stored === undefined) return ['it is not a manifest; write it anew with `remora queries manifest`']
+  const stored = await readManifest(folder)
+  if (stored === 'absent') return ['there is no manifest; write it with `remora queries manifest`']
+  if (stored === 'unreadable') return ['it is not a manifest; write it anew with `remora queries manifest`']
   const names = new Set([...Object.keys(stored.files), ...Object.keys(current.files)])
   const differing = [...names].filter((name) => stored.files[name] !== current.files[name])
   const faults = differing.toSorted().map((name) => `${name} is not the file that was recorded`)
   const same = JSON.stringify({ ...stored, files: {} }) === JSON.stringify({ ...current, files: {} })
   return same || faults.length > 0 ? faults : ['it was recorded with other kinds, counts or toolchain versions']
-}
-
-function parseManifest(text: string): PackManifest | undefined {
-  try {
-    return PackManifest.safeParse(JSON.parse(text)).data
-  } catch {
-    return undefined
-  }
 }

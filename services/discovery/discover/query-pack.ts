@@ -6,6 +6,7 @@ import { sha256 } from '#domain/hash.ts'
 import { grammarFile, grammarVersion, parserVersion } from '#syntax/grammars.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { compileQueryFile, kindsOf, type QueryFile } from './compile-query.ts'
+import { manifestStillTrue } from './recorded-manifest.ts'
 import { type ReferenceFile, readReferenceFile, referenceFile } from './edges/reference-file.ts'
 
 /** The `.scm` files of one language, in file name order. Plain data: it is sent to the parsing threads. */
@@ -71,15 +72,17 @@ export async function listPackFolders(dir: string): Promise<PackFolder[]> {
 }
 
 /**
- * Reads one pack folder and compiles it once to be sure of it. DISC_001 when it has no `.scm` file; DISC_002 when one
+ * Reads one pack folder, and compiles it to be sure of it unless its manifest says so of these files. DISC_001 when it has no `.scm` file; DISC_002 when one
  * does not compile, with its line; DISC_003 when the language has no grammar.
  */
 async function loadPack({ language, pack, folder }: PackFolder, references: boolean): Promise<QueryPack> {
   const files = await readQueryFiles(folder)
   if (files.length === 0) throw new AppError('DISC_001', `query pack ${folder} has no .scm file`)
-  const { kinds } = await measureQueries(language, files)
+  const manifest = await manifestStillTrue({ language, folder }, files)
+  const { kinds } = manifest ?? (await measureQueries(language, files))
+  const grammarHash = manifest?.toolchain.grammar_sha256 ?? sha256(await readFile(grammarFile(language)))
   const referring = references ? await readReferenceFile({ language, folder }) : undefined
-  const hash = await packHash(language, files)
+  const hash = packHash(language, grammarHash, files)
   return { language, name: pack, folder, files, kinds, hash, ...(referring && { references: referring }) }
 }
 
@@ -99,10 +102,9 @@ export async function measureQueries(language: string, files: readonly QueryFile
   return { kinds: [...kinds].toSorted(), queries, captures }
 }
 
-async function packHash(language: string, files: readonly QueryFile[]): Promise<string> {
-  const grammar = sha256(await readFile(grammarFile(language)))
+function packHash(language: string, grammarHash: string, files: readonly QueryFile[]): string {
   const contents = files.map((file) => [basename(file.path), file.text])
-  return sha256(JSON.stringify([indexVersion, grammarVersion(language), grammar, parserVersion(), contents]))
+  return sha256(JSON.stringify([indexVersion, grammarVersion(language), grammarHash, parserVersion(), contents]))
 }
 
 /** The `.scm` files of a folder that make nodes, by name. DISC_001 when the folder cannot be listed. */
