@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { type Command, InvalidArgumentError } from 'commander'
 import { AppError } from '#domain/error.ts'
-import type { CodeNode } from '#domain/code-node.ts'
+import { nodeView } from '#domain/node-view.ts'
 import type { Discovery } from '../../services/discovery/discover/discover-nodes.ts'
 import { discoverFolder } from '../../services/discovery/discover/discover-folder.ts'
 import type { CliContext } from '../cli-context.ts'
@@ -48,23 +48,6 @@ async function requireFolder(path: string): Promise<void> {
 function discoveryView(found: Discovery) {
   const { nodes, files, skipped, durationMs } = found
   return { nodes: nodes.map(nodeView), files, skipped, duration_ms: durationMs }
-}
-
-function nodeView(node: CodeNode) {
-  return {
-    node_id: node.nodeId,
-    kind: node.kind,
-    name: node.name,
-    qualified_name: node.qualifiedName,
-    path: node.path,
-    language: node.language,
-    start_line: node.startLine,
-    end_line: node.endLine,
-    start_byte: node.startByte,
-    end_byte: node.endByte,
-    parent_id: node.parentId,
-    hash: node.hash,
-  }
 }
 
 function describeDiscovery({ nodes, files, skipped, durationMs }: Discovery): string {

@@ -32,6 +32,6 @@ describe('objectPlace', () => {
   })
 
   it('knows every kind of key there is', () => {
-    expect(Object.keys(objectKeys)).toHaveLength(10)
+    expect(Object.keys(objectKeys)).toHaveLength(13)
   })
 })
