@@ -4,6 +4,7 @@ import { AppError } from '#domain/error.ts'
 import { nodeView } from '#domain/node-view.ts'
 import type { Discovery } from '../../services/discovery/discover/discover-nodes.ts'
 import { discoverFolder } from '../../services/discovery/discover/discover-folder.ts'
+import { requireSoundPacks } from '../../services/discovery/load-sound-packs.ts'
 import type { CliContext } from '../cli-context.ts'
 import { plural } from '../plural.ts'
 
@@ -33,7 +34,8 @@ export function addDiscoverCommand(
         languages: splitAtCommas(languages),
         nodeKinds: splitAtCommas(options.kinds),
       }
-      const found = await discoverFolder(path, { filters, threads: options.workers }, signal)
+      await requireSoundPacks(config.queries)
+      const found = await discoverFolder(path, { filters, packs: config.queries, threads: options.workers }, signal)
       io.out(options.json ? `${JSON.stringify(discoveryView(found))}\n` : describeDiscovery(found))
     })
 }
