@@ -68,7 +68,7 @@ const discovery = section({
     env: 'REMORA_DISCOVERY_THREADS',
   }),
   query_pack: setting(PackName, {
-    about: 'the query pack of each language that has one of this name',
+    about: 'the query pack that is used of each language; one without a pack of this name gives file nodes only',
     fallback: 'default',
     env: 'REMORA_QUERY_PACK',
   }),

@@ -21,7 +21,7 @@ export async function requireSoundPacks({ userDir, name = 'default' }: PackPlace
   const [first] = counted
   if (first === undefined) return
   const others = counted.length === 1 ? '' : ` (and ${counted.length - 1} more: remora queries check)`
-  const what = first.message.startsWith(first.file) ? first.message : `${first.file}:${first.line}: ${first.message}`
+  const what = first.message.includes(first.file) ? first.message : `${first.file}:${first.line}: ${first.message}`
   throw new AppError(first.code, `${what}${others}`, { phase: 'discovery' })
 }
 

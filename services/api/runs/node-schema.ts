@@ -20,7 +20,8 @@ export const NodeFilter = {
     .refine((name) => name === unknownLanguage || languages.includes(name), {
       error: () => `unknown language; known: ${[...languages, unknownLanguage].join(', ')}`,
     })
-    .optional(),
+    .optional()
+    .openapi({ description: 'one that Remora has a grammar for, or `unknown`' }),
   path: z
     .string()
     .min(1)
@@ -30,7 +31,7 @@ export const NodeFilter = {
       if (fault !== undefined) context.addIssue(fault)
     })
     .optional()
-    .openapi({ description: 'a file, a folder, or a glob such as `src/**/*.py`' }),
+    .openapi({ description: 'a file, a folder, or a glob' }),
 }
 
 /** Sorted by path, then start byte. `next` is the `cursor` of the next page; null on the last. */
