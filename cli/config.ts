@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { PackName } from '#domain/code-node.ts'
 import type { AppError } from '#domain/error.ts'
 import { ErrorPolicyName } from '#domain/run.ts'
 import { CommaList, givenValue, LogLevelName, Port, readEnv, storageConfig, storageEnv } from '#platform/env.ts'
@@ -31,6 +32,8 @@ export const cliEnv = {
   REMORA_DISCOVERY_EXCLUDE: CommaList.prefault('').describe('as for discovery'),
   REMORA_DISCOVERY_THREADS: count.min(0).max(256).default(0).describe('as for discovery'),
   REMORA_MAX_FILE_BYTES: count.min(1).default(1_000_000).describe('as for discovery'),
+  REMORA_QUERY_PACK: PackName.default('default').describe('as for discovery'),
+  REMORA_QUERIES_DIR: text.describe('as for discovery'),
   REMORA_API_URL: z
     .string()
     .refine(isHttpUrl, {
@@ -85,6 +88,8 @@ export type CliConfig = {
   /** What a run is asked for that does not say otherwise. */
   request: { paths?: string[]; languages?: string[]; errorPolicy?: ErrorPolicyName }
   discovery: { exclude: string[]; maxFileBytes: number; threads: number }
+  /** The query packs that are used; `userDir` is absolute. */
+  queries: { name: string; userDir?: string }
   /** What counts as the environment of services: the settings file's values are in it. */
   environment: Env
   /** Where the settings come from, or why none of them counts; `own` is the process's environment, without the file. */
@@ -122,10 +127,21 @@ export function readCliConfig(
       maxFileBytes: values.REMORA_MAX_FILE_BYTES,
       threads: values.REMORA_DISCOVERY_THREADS,
     },
+    queries: queriesOf(values),
     environment: env,
     settings,
     storage: givenValue(env, 'REMORA_REDIS_URL') === undefined ? undefined : storageConfig(readEnv(storageEnv, env)),
   }
+}
+
+function queriesOf({
+  REMORA_QUERY_PACK: name,
+  REMORA_QUERIES_DIR: dir,
+}: {
+  REMORA_QUERY_PACK: string
+  REMORA_QUERIES_DIR?: string | undefined
+}): CliConfig['queries'] {
+  return { name, ...(dir === undefined ? {} : { userDir: resolve(dir) }) }
 }
 
 function requestOf(values: {

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -17,6 +17,19 @@ afterEach(() => rm(top, { recursive: true }))
 
 const remora = (...args: string[]) => remoraUntil(new AbortController().signal, ...args)
 
+/** What is set for a call. */
+let environment: Readonly<Record<string, string>>
+beforeEach(() => {
+  environment = {}
+})
+
+async function writePack(path: string, text: string): Promise<string> {
+  const folder = join(top, 'packs', path)
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'mine.scm'), text)
+  return join(top, 'packs')
+}
+
 async function remoraUntil(signal: AbortSignal, ...args: string[]) {
   const said = { out: '', err: '', code: 0 }
   const io = {
@@ -28,8 +41,9 @@ async function remoraUntil(signal: AbortSignal, ...args: string[]) {
     .exitOverride()
     .configureOutput({ writeErr: io.err })
     .configureHelp({ showGlobalOptions: true })
-  addDiscoverCommand(program, { io, signal, config: readCliConfig({}) })
-  addQueriesCommand(program, { io, signal })
+  const config = readCliConfig(environment)
+  addDiscoverCommand(program, { io, signal, config })
+  addQueriesCommand(program, { io, signal, config })
   await program.parseAsync(['node', 'remora', ...args])
   return said
 }
@@ -87,6 +101,17 @@ describe('remora discover', () => {
     await expect(found).rejects.toThrow('interrupted')
   })
 
+  it('uses the packs and the pack name that are set', async () => {
+    await mkdir(join(top, 'src'))
+    await writeFile(join(top, 'src/a.py'), `import os\n${source}`)
+    const imports = '(import_statement (dotted_name) @import.name) @import.def\n'
+    environment = { REMORA_QUERIES_DIR: await writePack('python/default', imports) }
+    expect((await remora('discover', join(top, 'src'))).out).toContain('2 nodes in 1 file: 1 file, 1 import ')
+    await writePack('python/mine', '(class_definition name: (identifier) @class.name) @class.def\n')
+    environment = { ...environment, REMORA_QUERY_PACK: 'mine' }
+    expect((await remora('discover', join(top, 'src'))).out).toContain('2 nodes in 1 file: 1 class, 1 file ')
+  })
+
   it('refuses a folder that is not there and a count that is none', async () => {
     await expect(remora('discover', join(top, 'none'))).rejects.toMatchObject({ code: 'DISC_005' })
     await expect(remora('discover', top, '--workers', 'many')).rejects.toMatchObject({
@@ -99,6 +124,21 @@ describe('remora queries', () => {
   it('passes the built-in packs and lists their kinds', async () => {
     expect(await remora('queries', 'check')).toMatchObject({ out: 'python/default: PASS (4 queries)\n', code: 0 })
     expect((await remora('queries', 'list')).out).toBe('python/default: file, class, function, method\n')
+  })
+
+  it('takes in the folder that is set, beside that of Remora', async () => {
+    const dir = await writePack('python/mine', '(class_definition name: (identifier) @class.name) @class.def\n')
+    environment = { REMORA_QUERIES_DIR: dir }
+    const listed = await remora('queries', 'list')
+    expect(listed.out).toMatch(/^python\/default: file, /m)
+    expect(listed.out).toContain(`python/mine: file, class (${join(dir, 'python/mine')})\n`)
+    const unrecorded = `${join(dir, 'python/mine/manifest.json')}:1: DISC_004 hash_mismatch: there is no manifest`
+    expect((await remora('queries', 'check')).out).toContain(unrecorded)
+    expect((await remora('queries', 'manifest')).out).toBe(`wrote ${join(dir, 'python/mine/manifest.json')}\n`)
+    const { out } = await remora('queries', 'check')
+    expect(out).toContain('python/mine: PASS (1 queries)\n')
+    expect(out).toMatch(/^python\/default: PASS /m)
+    expect(out).not.toContain('DISC_004')
   })
 
   it('exits with 1 and names every fault', async () => {

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { AppError } from '#domain/error.ts'
 import type { Discovery } from '../../services/discovery/discover/discover-nodes.ts'
 import { discoverFolder } from '../../services/discovery/discover/discover-folder.ts'
+import { requireSoundPacks } from '../../services/discovery/load-sound-packs.ts'
 import type { CliContext } from '../cli-context.ts'
 import { compareSince } from '../discover/compare-since.ts'
 import { describeComparison } from '../discover/describe-comparison.ts'
@@ -46,10 +47,11 @@ export function addDiscoverCommand(
         languages: splitAtCommas(languages),
         nodeKinds: splitAtCommas(options.kinds),
       }
-      const folderOptions = { filters, threads: options.workers }
+      const folderOptions = { filters, packs: config.queries, threads: options.workers }
       const { since, json } = options
+      await requireSoundPacks(config.queries)
       const earlier = since === undefined ? undefined : await earlierNodes(path, since, folderOptions, signal)
-      const packs = { references: options.edges ?? false }
+      const packs = { ...config.queries, references: options.edges ?? false }
       const found = await discoverFolder(path, { ...folderOptions, packs }, signal)
       const comparison = earlier && (await compareSince(path, earlier, found))
       if (json)

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Option, type Command } from 'commander'
+import type { Command } from 'commander'
 import { AppError } from '#domain/error.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import { loadLanguage } from '#syntax/parser.ts'
@@ -14,31 +14,34 @@ import { visible } from '../visible.ts'
 import type { CommandIo } from '../command-io.ts'
 import { orInterrupted } from '../or-interrupted.ts'
 
-type QueriesOptions = { dir: string; json?: true }
+type QueriesOptions = { dir?: string; json?: true }
 type TreeOptions = { language?: string; tokens?: true }
 
 /** `remora queries check | list | manifest | tree`: the query packs, checked, listed, recorded; what they are run on. */
-export function addQueriesCommand(program: Command, { io, signal }: Pick<CliContext, 'io' | 'signal'>): void {
+export function addQueriesCommand(
+  program: Command,
+  { io, signal, config }: Pick<CliContext, 'io' | 'signal' | 'config'>,
+): void {
+  const { userDir } = config.queries
   const queries = program.command('queries').description('check, list and record the query packs; look at syntax trees')
-  const subcommand = (name: string, description: string) =>
+  const subcommand = (name: string, description: string, usual: string) =>
     queries
       .command(name)
       .description(description)
-      .addOption(
-        new Option('--dir <folder>', 'folder of the packs, <language>/<pack>/*.scm').default(
-          builtinQueries,
-          'that of Remora',
-        ),
-      )
+      .option('--dir <folder>', `folder of the packs, <language>/<pack>/*.scm (default: ${usual})`)
       .option('--json', 'print one JSON document')
-  subcommand('check', 'check every pack; exit code 1 on any fault').action((options) =>
-    orInterrupted(check(options, io), signal),
+  const both = 'that of Remora, and discovery.queries_dir'
+  const dirsOf = ({ dir }: QueriesOptions) =>
+    dir === undefined ? [builtinQueries, ...(userDir === undefined ? [] : [userDir])] : [dir]
+  subcommand('check', 'check every pack; exit code 1 on any fault', both).action((options) =>
+    orInterrupted(check(dirsOf(options), options, io), signal),
   )
-  subcommand('list', 'list the packs and their node kinds').action((options) =>
-    orInterrupted(list(options, io), signal),
+  subcommand('list', 'list the packs and their node kinds', both).action((options) =>
+    orInterrupted(list(dirsOf(options), options, io), signal),
   )
-  subcommand('manifest', 'write the manifest of every pack').action((options) =>
-    orInterrupted(writeManifests(options, io), signal),
+  const own = 'discovery.queries_dir, else that of Remora'
+  subcommand('manifest', 'write the manifest of every pack', own).action((options) =>
+    orInterrupted(writeManifests(options.dir ?? userDir ?? builtinQueries, options, io), signal),
   )
   queries
     .command('tree')
@@ -60,8 +63,13 @@ async function printTree(file: string, { language, tokens }: TreeOptions, io: Co
   io.out(lines.map((line) => `${line}\n`).join(''))
 }
 
-async function check({ dir, json }: QueriesOptions, io: CommandIo): Promise<void> {
-  const checked = await checkPacks(dir, { complete: dir === builtinQueries })
+async function check(dirs: readonly string[], { json }: QueriesOptions, io: CommandIo): Promise<void> {
+  const checked: CheckedPacks = { packs: [], faults: [] }
+  for (const dir of dirs) {
+    const { packs, faults } = await checkPacks(dir, { complete: dir === builtinQueries })
+    checked.packs.push(...packs)
+    checked.faults.push(...faults)
+  }
   io.out(json ? `${JSON.stringify(checkView(checked))}\n` : visible(describeCheck(checked)))
   if (checked.faults.length > 0) io.exit(1)
 }
@@ -78,14 +86,22 @@ function describeCheck({ packs, faults }: CheckedPacks): string {
   return `${[...passed, ...failed].join('\n')}\n`
 }
 
-async function list({ dir, json }: QueriesOptions, io: CommandIo): Promise<void> {
-  const packs = await Promise.all((await listPackFolders(dir)).map(manifestOf))
-  const views = packs.map(({ language, pack, kinds }) => ({ language, pack, kinds: ['file', ...kinds] }))
-  const lines = views.map(({ language, pack, kinds }) => `${language}/${pack}: ${kinds.join(', ')}\n`)
+async function list(dirs: readonly string[], { json }: QueriesOptions, io: CommandIo): Promise<void> {
+  const folders = (await Promise.all(dirs.map(listPackFolders))).flat()
+  const views = await Promise.all(
+    folders.map(async (pack) => {
+      const { language, pack: name, kinds } = await manifestOf(pack)
+      return { language, pack: name, kinds: ['file', ...kinds], folder: pack.folder }
+    }),
+  )
+  const lines = views.map(({ language, pack, kinds, folder }) => {
+    const place = folder.startsWith(builtinQueries) ? '' : ` (${folder})`
+    return `${language}/${pack}: ${kinds.join(', ')}${place}\n`
+  })
   io.out(json ? `${JSON.stringify({ packs: views })}\n` : visible(lines.join('')))
 }
 
-async function writeManifests({ dir, json }: QueriesOptions, io: CommandIo): Promise<void> {
+async function writeManifests(dir: string, { json }: QueriesOptions, io: CommandIo): Promise<void> {
   const folders = await listPackFolders(dir)
   const manifests = await Promise.all(folders.map(manifestOf))
   const files = folders.map(({ folder }) => join(folder, manifestFile))

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { CodeNode, SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
+import { nodeView } from '#domain/node-view.ts'
 import type { Discovery } from '../../services/discovery/discover/discover-nodes.ts'
 import type { SinceComparison } from './compare-since.ts'
 
@@ -19,23 +20,6 @@ export function comparisonView({ added, removed, changed, moved, unchanged, notC
     moved: moved.map(({ from, to }) => ({ from: nodeView(from), to: nodeView(to) })),
     unchanged,
     not_compared: notCompared,
-  }
-}
-
-function nodeView(node: CodeNode) {
-  return {
-    node_id: node.nodeId,
-    kind: node.kind,
-    name: node.name,
-    qualified_name: node.qualifiedName,
-    path: node.path,
-    language: node.language,
-    start_line: node.startLine,
-    end_line: node.endLine,
-    start_byte: node.startByte,
-    end_byte: node.endByte,
-    parent_id: node.parentId,
-    hash: node.hash,
   }
 }
 

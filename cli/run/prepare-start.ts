@@ -19,12 +19,20 @@ export async function prepareStart(order: RunOrder, context: CliContext): Promis
   const { config, cwd } = context
   const { source } = order
   if (source.kind === 'folder' && config.apiUrl === undefined) requireKnown(source.submission.agents, order.known)
+  if (source.kind === 'folder' && config.apiUrl === undefined) await requirePacks(config)
   if (source.kind === 'retry') requireOperationIds(source)
   if (order.apply) await requireAppliable(resolve(cwd, order.path), config.searchPath)
   await requireWritable(resolve(cwd, order.out ?? 'remora.patch'))
   if (source.kind !== 'folder') return (service) => startAgain(service, source)
   const packed = await packSource(order.path, context)
   return ({ client }) => submitSource(client, source.submission, packed)
+}
+
+/** DISC_001, DISC_002 or DISC_003 as discovery would say, before anything is started. Remora's own need no check. */
+async function requirePacks({ queries }: CliContext['config']): Promise<void> {
+  if (queries.userDir === undefined) return
+  const { requireSoundPacks } = await import('../../services/discovery/load-sound-packs.ts')
+  await requireSoundPacks(queries)
 }
 
 function requireOperationIds({ runId, operations }: Extract<RunSource, { kind: 'retry' }>): void {

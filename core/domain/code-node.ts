@@ -6,6 +6,11 @@ import { RepoPath } from '#domain/repo-path.ts'
 export const NodeKind = z.string().regex(/^[a-z][a-z0-9_]*$/)
 export type NodeKind = z.infer<typeof NodeKind>
 
+/** The name of a query pack, which is that of its folder. */
+export const PackName = z
+  .string()
+  .regex(/^[A-Za-z0-9][\w.-]{0,63}$/, 'must be the name of a pack: letters, digits, "_", "-", "."')
+
 /**
  * A named piece of source. Lines are 1-based and inclusive, bytes 0-based and end-exclusive, both of the file as it is
  * stored. `hash` is the SHA-256 of the node's bytes. `parentId` is the nearest enclosing node; a file has none.

@@ -58,6 +58,8 @@ export const Run = z.strictObject({
   uploadKey: z.string(),
   snapshotId: z.string().nullable(),
   compositionKey: z.string().nullable(),
+  /** Hash of the list of its code nodes (core/objects/node-list.ts); null until discovery is done. */
+  nodeListKey: z.string().nullable(),
   planHash: z.string().nullable(),
   /** All its operations are known. */
   isPlanned: z.boolean(),

@@ -23,6 +23,7 @@ export type RunMove = {
   set?: {
     snapshotId?: string
     compositionKey?: string
+    nodeListKey?: string
     /** Hashes of the bundles it is planned with, as JSON. */
     bundles?: string
     nodes?: number
@@ -36,6 +37,7 @@ export type RunMove = {
 const fieldNames = {
   snapshotId: 'snapshot',
   compositionKey: 'composition',
+  nodeListKey: 'node_list',
   bundles: 'bundles',
   nodes: 'nodes',
   files: 'files',

@@ -2,7 +2,7 @@ import { AppError } from '#domain/error.ts'
 import type { Event } from '#domain/event.ts'
 import { parseJson } from '#domain/json.ts'
 import { eventOfWire, WireEvent, wireEvent } from '#domain/wire-event.ts'
-import { openByteCache } from './byte-cache.ts'
+import { openCachedReads } from './cached-reads.ts'
 import { objectKeys } from './object-keys.ts'
 import type { ObjectStore } from './object-store.ts'
 
@@ -24,28 +24,14 @@ export function openEventSegments(
   objects: Pick<ObjectStore, 'get' | 'put'>,
   { maxCacheBytes = defaultCacheBytes }: { maxCacheBytes?: number } = {},
 ): EventSegments {
-  const cache = openByteCache(maxCacheBytes)
-  const underway = new Map<string, Promise<Uint8Array | undefined>>()
-  const fetch = async (key: string): Promise<Uint8Array | undefined> => {
-    const bytes = await getIfThere(objects, key)
-    if (bytes !== undefined) cache.set(key, bytes)
-    return bytes
-  }
-  const read = (key: string): Promise<Uint8Array | undefined> => {
-    const running = underway.get(key)
-    if (running !== undefined) return running
-    const request = fetch(key).finally(() => underway.delete(key))
-    underway.set(key, request)
-    return request
-  }
+  const read = openCachedReads(objects, maxCacheBytes)
   return {
     async put(segment, events) {
       const lines = events.map((event) => `${JSON.stringify(wireEvent(event))}\n`)
       await objects.put(keyOf(segment), lines.join(''), { contentType })
     },
     async get(segment, page) {
-      const key = keyOf(segment)
-      const bytes = cache.get(key) ?? (await read(key))
+      const bytes = await read(keyOf(segment))
       return bytes === undefined ? undefined : eventsOf(bytes, segment, page)
     },
   }
@@ -53,15 +39,6 @@ export function openEventSegments(
 
 function keyOf({ projectId, runId, first, last }: Segment): string {
   return objectKeys.eventSegment(projectId, runId, { first, last })
-}
-
-async function getIfThere(objects: Pick<ObjectStore, 'get'>, key: string): Promise<Uint8Array | undefined> {
-  try {
-    return await objects.get(key)
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'STORE_003') return undefined
-    throw error
-  }
 }
 
 /** Only the lines that are asked for are parsed: event `first` is line 0. */

@@ -7,7 +7,7 @@ const contentType = 'application/json'
 
 /** Stores `value` under the key made of its JSON's hash, and answers the hash. */
 export async function putHashedJson(
-  objects: ObjectStore,
+  objects: Pick<ObjectStore, 'put'>,
   keyOf: (hash: string) => string,
   value: object,
 ): Promise<string> {
@@ -32,7 +32,8 @@ export async function getHashedJson<Schema extends z.ZodType>(
   return parseObject(bytes, key, schema)
 }
 
-function parseObject<Schema extends z.ZodType>(bytes: Uint8Array, key: string, schema: Schema): z.infer<Schema> {
+/** STORE_003 when it is no JSON, or off `schema`. */
+export function parseObject<Schema extends z.ZodType>(bytes: Uint8Array, key: string, schema: Schema): z.infer<Schema> {
   try {
     return schema.parse(JSON.parse(Buffer.from(bytes).toString()))
   } catch (error) {

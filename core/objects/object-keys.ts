@@ -14,6 +14,10 @@ export const objectKeys = {
     `projects/${project}/runs/${run}/compositions/${hash}.json`,
   eventSegment: (project: ProjectId, run: RunId, { first, last }: { first: number; last: number }) =>
     `projects/${project}/runs/${run}/events/${first}-${last}.jsonl`,
+  /** The code nodes of a run: the list of their pages, a page, and where each id lies (node-list.ts). */
+  nodeList: (project: ProjectId, run: RunId, hash: string) => `projects/${project}/runs/${run}/nodes/${hash}.json`,
+  nodePage: (project: ProjectId, run: RunId, hash: string) => `projects/${project}/runs/${run}/nodes/${hash}.jsonl`,
+  nodeIds: (project: ProjectId, run: RunId, hash: string) => `projects/${project}/runs/${run}/nodes/${hash}.ids`,
   /** Which ledger's runs refer to the project's objects. */
   ledgerMark: (project: ProjectId) => `projects/${project}/ledger.json`,
 } as const

@@ -16,6 +16,9 @@ describe('objectPlace', () => {
     [objectKeys.nodeIndex('default', `${hash}.python.${hash}.json`), { kind: 'node_index', blobHash: hash }],
     [objectKeys.composition('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.eventSegment('default', runId, { first: 1, last: 9 }), { kind: 'run_object', runId }],
+    [objectKeys.nodeList('default', runId, hash), { kind: 'run_object', runId }],
+    [objectKeys.nodePage('default', runId, hash), { kind: 'run_object', runId }],
+    [objectKeys.nodeIds('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.ledgerMark('default'), { kind: 'ledger_mark' }],
   ] as const)('reads what object-keys.ts made: %s', ([key, place]) => {
     expect(objectPlace('default', key)).toEqual(place)
@@ -32,6 +35,6 @@ describe('objectPlace', () => {
   })
 
   it('knows every kind of key there is', () => {
-    expect(Object.keys(objectKeys)).toHaveLength(10)
+    expect(Object.keys(objectKeys)).toHaveLength(13)
   })
 })

@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path'
 import { z } from 'zod'
-import { NodeKind } from '#domain/code-node.ts'
+import { NodeKind, PackName } from '#domain/code-node.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
 import { ErrorPolicyName } from '#domain/run.ts'
 import { RedisUrl } from '#platform/redis-url.ts'
@@ -24,6 +24,9 @@ const ServerUrl = z
   .url({ protocol: /^https?$/ })
   .refine((text) => !holdsSecret(text), secretFault)
   .refine((text) => !text.includes(','), 'must be without a comma, which separates servers')
+
+/** A folder as the file names it, from the file's own. */
+const folderOf = (folder: string, dir: string) => (isAbsolute(folder) ? folder : resolve(dir, folder))
 
 const Scalar = z.union([z.string(), z.number(), z.boolean()])
 const Mapping = z.strictObject({
@@ -62,10 +65,16 @@ const discovery = section({
     fallback: 0,
     env: 'REMORA_DISCOVERY_THREADS',
   }),
-  query_pack: setting(z.literal('default'), {
-    about: 'the pack of each language',
+  query_pack: setting(PackName, {
+    about: 'the query pack that is used of each language; one without a pack of this name gives file nodes only',
     fallback: 'default',
-    unserved: 'there is one pack for each language; REMORA_QUERIES_DIR puts your own before them',
+    env: 'REMORA_QUERY_PACK',
+  }),
+  queries_dir: setting(name, {
+    about: "a folder of your own query packs, from the folder of this file; per language they replace Remora's",
+    fallback: null,
+    env: 'REMORA_QUERIES_DIR',
+    say: folderOf,
   }),
 })
 
@@ -74,7 +83,7 @@ const agents = section({
     about: 'the folder of the bundles, from the folder of this file',
     fallback: null,
     env: 'REMORA_AGENTS_DIR',
-    say: (value, dir) => (isAbsolute(value) ? value : resolve(dir, value)),
+    say: folderOf,
   }),
   mapping: setting(z.record(name, Mapping), {
     about: 'what a bundle takes instead of what it says itself: `node_kinds`, `priority`',

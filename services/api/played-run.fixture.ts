@@ -1,3 +1,4 @@
+import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
 import type { ChangeSet, FileChange } from '#domain/change-set.ts'
 import { changeSetId } from '#domain/change-set.ts'
 import { sha256 } from '#domain/hash.ts'
@@ -6,6 +7,7 @@ import type { NewEvent } from '#domain/event.ts'
 import type { Outcome, PlannedOperation } from '#domain/operation.ts'
 import type { AttemptRecord } from '#objects/attempt-record.ts'
 import type { ComposedFile, Conflict } from '#objects/composition.ts'
+import { putNodeList } from '#objects/node-list.ts'
 import { putAttemptRecord, putComposition } from '#objects/stored-records.ts'
 import { runForm, tarOf, type TestApi } from './app.fixture.ts'
 
@@ -19,6 +21,11 @@ export async function playRun(api: TestApi, endings: readonly PlayedEnding[]): P
   const runId = await submitRun(api)
   await move(api, runId, { status: 'running', phase: 'planning' })
   const operations = endings.map((ending) => plannedOperation(ending.name))
+  await storeNodes(
+    api,
+    runId,
+    operations.map(({ node }) => node),
+  )
   await api.ledger.plan(runId, { slice: 0, operations, last: true })
   await move(api, runId, { phase: 'execution' })
   const { taken } = await api.ledger.dispatch(runId, endings.length)
@@ -36,6 +43,23 @@ export async function submitRun(api: TestApi): Promise<string> {
   const runId = api.jobs[before]
   if (runId === undefined) throw new Error('the run was not accepted')
   return runId
+}
+
+/** Stores what the run found, as discovery does. */
+export async function storeNodes(
+  api: TestApi,
+  runId: string,
+  nodes: readonly CodeNode[],
+  { skipped = [], pageNodes }: { skipped?: SkippedFile[]; pageNodes?: number } = {},
+): Promise<void> {
+  const nodeListKey = await putNodeList(api.objects, { projectId: api.project, runId }, { nodes, skipped }, pageNodes)
+  await api.ledger.move(runId, {
+    from: [{ status: 'queued' }, { status: 'running' }],
+    to: { phase: 'planning' },
+    command: 'discovery',
+    set: { nodeListKey, nodes: nodes.length },
+    events: [event('nodes.discovered')],
+  })
 }
 
 /** Stores a composition of the run and ends the run as completed. */

@@ -15,6 +15,8 @@ import {
   type StorageConfig,
 } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
+import type { PackPlaces } from './discover/query-pack.ts'
+import { packEnv, packPlaces } from './pack-places.ts'
 
 export type DiscoveryConfig = {
   /** The folder whose bundles runs may use. */
@@ -22,8 +24,8 @@ export type DiscoveryConfig = {
   bundles: BundleChoices
   /** What no run is worked on in; `exclude` are globs or folders. */
   leaveOut: { exclude: readonly string[]; maxFileBytes: number }
-  /** A folder of query packs that go before the built-in ones. */
-  queriesDir: string | undefined
+  /** Which query packs runs are read with. */
+  queries: PackPlaces
   threads: number
   healthPort: number
   /** A stage whose process fell silent for so long is given to another. */
@@ -79,7 +81,7 @@ export const discoveryEnv = {
     .max(64_000_000)
     .default(1_000_000)
     .describe('larger files are passed over'),
-  REMORA_QUERIES_DIR: z.string().optional().describe('query packs that go before the built-in ones, per language'),
+  ...packEnv,
   /** 0: one per core. */
   REMORA_DISCOVERY_THREADS: z.coerce
     .number()
@@ -138,7 +140,7 @@ export function parseConfig(env: Env): { discovery: DiscoveryConfig; logLevel: L
       maxTimeoutS: read.REMORA_MAX_TIMEOUT_S,
     },
     leaveOut: { exclude: read.REMORA_DISCOVERY_EXCLUDE, maxFileBytes: read.REMORA_MAX_FILE_BYTES },
-    queriesDir: read.REMORA_QUERIES_DIR,
+    queries: packPlaces(read),
     threads: read.REMORA_DISCOVERY_THREADS === 0 ? availableParallelism() : read.REMORA_DISCOVERY_THREADS,
     healthPort: read.REMORA_DISCOVERY_HEALTH_PORT,
     lockMs: Math.max(leastLockMs, read.REMORA_LEASE_MS),

@@ -22,7 +22,7 @@ import { runArchiver } from './archiving/run-archiver.ts'
 import { bundlePinner, pinnedBundleReader } from './pin-bundles.ts'
 import type { DiscoveryConfig } from './config.ts'
 import { openParsePool } from './discover/parse-pool.ts'
-import { loadQueryPacks } from './discover/query-pack.ts'
+import { loadSoundPacks } from './load-sound-packs.ts'
 import { runDispatcher } from './dispatch/run-dispatcher.ts'
 import { openStageJobs } from './dispatch/stage-jobs.ts'
 import { runHousekeeping } from './housekeeping/run-housekeeping.ts'
@@ -38,10 +38,7 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
   const { redisUrl, s3 } = config.storage
   const releaser = openReleaser()
   try {
-    const [loaded, packs] = await Promise.all([
-      loadBundles(config.agentsDir),
-      loadQueryPacks(config.queriesDir === undefined ? {} : { userDir: config.queriesDir }),
-    ])
+    const [loaded, packs] = await Promise.all([loadBundles(config.agentsDir), loadSoundPacks(config.queries)])
     const bundles = adjustBundles(loaded, config.bundles)
     const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20 }, log)
     releaser.add('redis', async () => redis.disconnect())

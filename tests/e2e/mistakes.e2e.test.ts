@@ -20,6 +20,8 @@ beforeAll(async () => {
   await writeFile(join(folder.path, 'notes.txt'), 'no archive\n')
   await mkdir(join(folder.path, 'newer'))
   await writeFile(join(folder.path, 'newer', 'stack-version'), '2\n')
+  await mkdir(join(folder.path, 'packs/python/default'), { recursive: true })
+  await writeFile(join(folder.path, 'packs/python/default/mine.scm'), '; a note\n(no_such_node) @x.def\n')
   page = createServer((request, response) => {
     response.writeHead(request.url?.startsWith('/v1/runs') === true ? 200 : 404, { 'content-type': 'text/html' })
     response.end('<html>hello</html>')
@@ -138,6 +140,19 @@ const failures: Mistake[] = [
     says: /CONFIG_006 .*are of version 2, .*the newer Remora/,
   },
   { args: ['run', ...lint], env: { REMORA_DATA_DIR: 'notes.txt' }, says: /CONFIG_003 .*notes\.txt .*REMORA_DATA_DIR/ },
+  {
+    args: ['run', ...lint],
+    env: { REMORA_QUERIES_DIR: 'packs', PATH: '/nowhere' }, // said before a Redis is looked for
+    says: /^remora: DISC_002 \S+mine\.scm:2: /m,
+  },
+  { args: ['discover'], env: { REMORA_QUERIES_DIR: 'packs' }, says: /DISC_002 \S+mine\.scm:2: / },
+  {
+    args: ['discover'],
+    env: { REMORA_QUERIES_DIR: 'nowhere' },
+    says: /DISC_001 query folder \S+nowhere cannot be read/,
+  },
+  { args: ['discover'], env: { REMORA_QUERY_PACK: 'nobody' }, says: /DISC_001 no query pack is named "nobody"/ },
+  { args: ['discover'], env: { REMORA_QUERY_PACK: '../up' }, says: /CONFIG_003 .*REMORA_QUERY_PACK: must be the name/ },
   { args: ['run', ...lint], env: { PATH: '/nowhere' }, says: /CONFIG_006 Redis is not installed .*choose "/ },
 ]
 

@@ -64,6 +64,11 @@ const cliExceptions: readonly { from: RegExp; to: RegExp; why: string }[] = [
     why: 'query packs in process',
   },
   {
+    from: /^cli\/run\/prepare-start\.ts$/,
+    to: /^services\/discovery\/load-sound-packs\.ts$/,
+    why: 'broken query packs are refused before anything is started',
+  },
+  {
     from: /^cli\/commands\/check\.ts$/,
     to: /^core\/(?:bundles|tool-scripts)\//,
     why: 'bundles and scripts in process',

@@ -5,6 +5,7 @@ import type { ApiEnv } from './api-env.ts'
 const unknownThing: Readonly<Record<string, { code: ErrorCode; name: string }>> = {
   run_id: { code: 'RUN_001', name: 'run' },
   operation_id: { code: 'RUN_004', name: 'operation' },
+  node_id: { code: 'RUN_004', name: 'node' },
   token_id: { code: 'AUTH_003', name: 'token' },
 }
 

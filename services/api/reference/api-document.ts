@@ -4,6 +4,7 @@ import { RequestBody } from '../intake/run-request.ts'
 import { intakeEndpoints } from '../intake/intake-endpoints.ts'
 import { probeEndpoints } from '../probe-endpoints.ts'
 import { changeEndpoints } from '../review/change-endpoints.ts'
+import { nodeEndpoints } from '../runs/node-endpoints.ts'
 import { runEndpoints } from '../runs/run-endpoints.ts'
 import { tokenEndpoints } from '../tokens/token-endpoints.ts'
 import { referenceEndpoints } from './reference-endpoints.ts'
@@ -12,7 +13,7 @@ export type ApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>
 
 /** In the order of the reference. */
 const groups: readonly { tag: string; endpoints: Readonly<Record<string, RouteConfig>> }[] = [
-  { tag: 'Runs', endpoints: { ...intakeEndpoints, ...runEndpoints } },
+  { tag: 'Runs', endpoints: { ...intakeEndpoints, ...runEndpoints, ...nodeEndpoints } },
   { tag: 'Changes', endpoints: changeEndpoints },
   { tag: 'Tokens', endpoints: tokenEndpoints },
   { tag: 'Service', endpoints: { ...probeEndpoints, ...referenceEndpoints } },

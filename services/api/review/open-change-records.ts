@@ -1,12 +1,14 @@
 import type { BlobStore } from '#objects/blob-store.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
+import { openNodeLists } from '#objects/read-node-list.ts'
 import { getAttemptRecord, getComposition, getSnapshot } from '#objects/stored-records.ts'
-import type { RunRecords } from '../runs/run-routes.ts'
+import type { RunRouteDeps } from '../runs/run-routes.ts'
 import type { ChangeRecords } from './list-changes.ts'
 
 /** What runs refer to, read from the object store. */
-export function openChangeRecords(objects: ObjectStore, blobs: BlobStore): ChangeRecords & RunRecords {
+export function openChangeRecords(objects: ObjectStore, blobs: BlobStore): ChangeRecords & RunRouteDeps['records'] {
   return {
+    nodes: openNodeLists(objects),
     readBlob: (projectId, hash) => blobs.get(projectId, hash),
     readAttempt: (projectId, recordHash) => getAttemptRecord(objects, projectId, recordHash),
     async readComposition({ projectId, runId, compositionKey: hash }) {

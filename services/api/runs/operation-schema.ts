@@ -1,30 +1,10 @@
 import { z } from '@hono/zod-openapi'
-import { CodeNode } from '#domain/code-node.ts'
 import { OperationId, RunId } from '#domain/ids.ts'
 import { Operation, Outcome, OperationStatus } from '#domain/operation.ts'
+import { NodeShape } from './node-schema.ts'
 import { Time } from './run-schema.ts'
 
-const node = CodeNode.shape
 const outcome = Outcome.shape
-
-/** A named piece of source; lines are 1-based and inclusive, bytes 0-based with the end exclusive. */
-export const NodeView = z
-  .strictObject({
-    node_id: node.nodeId,
-    kind: node.kind,
-    name: node.name,
-    qualified_name: node.qualifiedName,
-    path: z.string(),
-    language: node.language,
-    start_line: node.startLine,
-    end_line: node.endLine,
-    start_byte: node.startByte,
-    end_byte: node.endByte,
-    parent_id: node.parentId,
-    hash: node.hash,
-  })
-  .openapi('Node')
-export type NodeView = z.infer<typeof NodeView>
 
 export const OutcomeView = z
   .strictObject({
@@ -50,7 +30,7 @@ export const OperationView = z
     run_id: RunId,
     agent: z.string(),
     bundle_hash: z.string(),
-    node: NodeView,
+    node: NodeShape,
     status: OperationStatus,
     priority: Operation.shape.priority,
     attempt: z.int(),

@@ -1,7 +1,7 @@
-import type { CodeNode } from '#domain/code-node.ts'
+import { nodeView } from '#domain/node-view.ts'
 import type { Operation, Outcome } from '#domain/operation.ts'
 import { isoTime } from './iso-time.ts'
-import type { NodeView, OperationView, OutcomeView } from './operation-schema.ts'
+import type { OperationView, OutcomeView } from './operation-schema.ts'
 
 export function operationView(operation: Operation): OperationView {
   return {
@@ -18,23 +18,6 @@ export function operationView(operation: Operation): OperationView {
     started_at: isoTime(operation.startedAt),
     ended_at: isoTime(operation.endedAt),
     outcome: operation.outcome === null ? null : outcomeView(operation.outcome),
-  }
-}
-
-function nodeView(node: CodeNode): NodeView {
-  return {
-    node_id: node.nodeId,
-    kind: node.kind,
-    name: node.name,
-    qualified_name: node.qualifiedName,
-    path: node.path,
-    language: node.language,
-    start_line: node.startLine,
-    end_line: node.endLine,
-    start_byte: node.startByte,
-    end_byte: node.endByte,
-    parent_id: node.parentId,
-    hash: node.hash,
   }
 }
 

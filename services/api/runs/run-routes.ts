@@ -7,6 +7,7 @@ import type { Composition } from '#objects/composition.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { addEventRoute, type EventRouteDeps } from './event-routes.ts'
 import { findRun } from './find-run.ts'
+import { addNodeRoutes, type NodeRouteDeps } from './node-routes.ts'
 import { operationView } from './operation-view.ts'
 import { runEndpoints } from './run-endpoints.ts'
 import { runSummaryView, runView } from './run-view.ts'
@@ -17,14 +18,15 @@ export type RunRecords = {
   readSkipped(run: Run): Promise<SkippedFile[]>
 }
 
-export type RunRouteDeps = EventRouteDeps & {
-  ledger: Pick<Ledger, 'getRun' | 'listRuns' | 'getOperation' | 'listOperations' | 'readEvents'>
-  records: RunRecords
-}
+export type RunRouteDeps = EventRouteDeps &
+  NodeRouteDeps & {
+    ledger: Pick<Ledger, 'getRun' | 'listRuns' | 'getOperation' | 'listOperations' | 'readEvents'>
+    records: RunRecords
+  }
 
 const maxFailures = 100
 
-/** Reading a run: its state, its operations and its events. */
+/** Reading a run: its state, its code nodes, its operations and its events. */
 export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   const { ledger } = deps
   const routes = new OpenAPIHono<ApiEnv>()
@@ -55,6 +57,7 @@ export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
     const run = await findRun(runId, c.get('caller').projectId, ledger)
     return c.json(operationView(await ledger.getOperation(run.runId, operationId)), 200)
   })
+  addNodeRoutes(routes, deps)
   addEventRoute(routes, deps)
   return routes
 }

@@ -16,6 +16,7 @@ export const RunLinks = z
   .strictObject({
     self: z.string(),
     events: z.string(),
+    nodes: z.string(),
     operations: z.string(),
     changes: z.string(),
     patch: z.string(),

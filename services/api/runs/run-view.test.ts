@@ -13,6 +13,7 @@ const run: Run = {
   uploadKey: 'projects/default/uploads/r0123456789',
   snapshotId: null,
   compositionKey: null,
+  nodeListKey: null,
   planHash: null,
   seq: 12,
   nodes: 3,

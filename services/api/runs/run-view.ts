@@ -54,6 +54,7 @@ export function runLinks(runId: string): RunLinks {
   return {
     self,
     events: `${self}/events`,
+    nodes: `${self}/nodes`,
     operations: `${self}/operations`,
     changes: `${self}/changes`,
     patch: `${self}/patch`,

@@ -58,6 +58,7 @@ describe('collectObjects', () => {
         'compositions',
         'events',
         'node-index',
+        'nodes',
         'snapshots',
         'trees',
         'uploads',

@@ -1,3 +1,4 @@
+import type { CodeNode } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import type { NewEvent } from '#domain/event.ts'
 import { sha256 } from '#domain/hash.ts'
@@ -8,7 +9,9 @@ import { failRun } from '#ledger/fail-run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { maxSliceOperations } from '#ledger/plan.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
+import { putNodeList } from '#objects/node-list.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
+import { openNodeLists } from '#objects/read-node-list.ts'
 import type { SnapshotView } from '#objects/snapshot-view.ts'
 import { discoverNodes, type Discovery, type DiscoveryDeps } from '../discover/discover-nodes.ts'
 import type { DiscoveryFilters } from '../discover/choose-files.ts'
@@ -40,12 +43,11 @@ export async function runDiscoveryStage(runId: RunId, deps: DiscoveryStageDeps, 
   if (run.status !== 'running' || !['discovery', 'planning'].includes(run.phase)) return
   try {
     const bundles = await bundlesOf(run, deps)
-    const discovery = await discoverRun(run, deps, signal)
-    await announce(run, discovery, bundles, deps)
+    const nodes = await nodesOf(run, bundles, deps, signal)
     const only = await operationsToRetry(run.request, deps.ledger)
     const limits = { limit: run.request.limits.operations, only }
     const isDone = only?.size === 0 // of a retry whose former run only lacks its patch
-    await plan(run, isDone ? [] : expectSome(planOperations(discovery.nodes, bundles, limits), run, discovery), deps)
+    await plan(run, isDone ? [] : expectSome(planOperations(nodes, bundles, limits), run, nodes), deps)
   } catch (error) {
     await failRun(runId, error, { phases: ['discovery', 'planning'], origin, signal }, deps.ledger)
   }
@@ -54,6 +56,23 @@ export async function runDiscoveryStage(runId: RunId, deps: DiscoveryStageDeps, 
 /** Those the first delivery pinned, also when this process has newer ones. */
 async function bundlesOf({ projectId, bundleHashes, request }: Run, deps: DiscoveryStageDeps): Promise<PinnedBundle[]> {
   return bundleHashes === null ? deps.pinBundles(projectId, request.agents) : deps.readBundles(projectId, bundleHashes)
+}
+
+/** Those the first delivery stored, also when this process has newer query packs; else found, stored and announced. */
+async function nodesOf(
+  run: Run,
+  bundles: readonly PinnedBundle[],
+  deps: DiscoveryStageDeps,
+  signal: AbortSignal,
+): Promise<CodeNode[]> {
+  const { projectId, runId, nodeListKey } = run
+  if (nodeListKey !== null) {
+    return Array.fromAsync(openNodeLists(deps.objects).all({ projectId, runId, hash: nodeListKey }))
+  }
+  const discovery = await discoverRun(run, deps, signal)
+  const stored = await putNodeList(deps.objects, run, discovery)
+  await announce(run, { ...discovery, nodeListKey: stored }, bundles, deps)
+  return discovery.nodes
 }
 
 async function discoverRun(run: Run, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<Discovery> {
@@ -71,11 +90,11 @@ async function discoverRun(run: Run, deps: DiscoveryStageDeps, signal: AbortSign
 
 async function announce(
   run: Run,
-  discovery: Discovery,
+  discovery: Discovery & { nodeListKey: string },
   bundles: readonly PinnedBundle[],
   { ledger }: DiscoveryStageDeps,
 ): Promise<void> {
-  const { nodes, files, skipped, parsed, durationMs } = discovery
+  const { nodes, files, skipped, parsed, durationMs, nodeListKey } = discovery
   const kinds: Record<string, number> = {}
   for (const { kind } of nodes) kinds[kind] = (kinds[kind] ?? 0) + 1
   const found = {
@@ -95,15 +114,15 @@ async function announce(
     from: [{ status: 'running', phase: 'discovery' }],
     to: { phase: 'planning' },
     command: 'discovery',
-    set: { nodes: nodes.length, files, bundles: JSON.stringify(bundles.map(({ hash }) => hash)) },
+    set: { nodeListKey, nodes: nodes.length, files, bundles: JSON.stringify(bundles.map(({ hash }) => hash)) },
     events,
   })
 }
 
-function expectSome(operations: PlannedOperation[], { request }: Run, { files }: Discovery): PlannedOperation[] {
+function expectSome(operations: PlannedOperation[], { request }: Run, nodes: readonly CodeNode[]): PlannedOperation[] {
   if (operations.length > 0) return operations
   const { paths = [] } = request
-  if (files === 0 && paths.length > 0) {
+  if (nodes.length === 0 && paths.length > 0) {
     throw new AppError('INTAKE_007', `no file of a known language matches the paths ${paths.join(', ')}`)
   }
   throw new AppError('INTAKE_007', `no code node that ${request.agents.join(' or ')} takes was found`)

@@ -1,0 +1,161 @@
+import { CodeNode } from '#domain/code-node.ts'
+import { AppError } from '#domain/error.ts'
+import { sha256 } from '#domain/hash.ts'
+import type { NodeId } from '#domain/ids.ts'
+import { parseJson } from '#domain/json.ts'
+import { pathGlobs } from '#domain/path-globs.ts'
+import { openCachedReads } from './cached-reads.ts'
+import { parseObject } from './json-object.ts'
+import { idLineBytes, idsToChunk, NodeList, type NodeListPlace } from './node-list.ts'
+import { objectKeys } from './object-keys.ts'
+import type { ObjectStore } from './object-store.ts'
+
+/** Which list: of a run, by the hash `putNodeList` answered. */
+export type NodeListRef = NodeListPlace & { hash: string }
+
+/** `path` is a glob, a file, or a folder, which stands for all it holds. */
+export type NodeFilters = { kind?: string; language?: string; path?: string }
+export type NodeScan = NodeFilters & {
+  /** Place in the list of the first node to look at. */
+  from: number
+  /** At most so many nodes are answered, and `pagesPerScan` pages read. */
+  limit: number
+}
+
+/** Lists of code nodes, a page at a time. STORE_003 for what is missing or not what its hash says. */
+export type NodeLists = {
+  read(ref: NodeListRef): Promise<NodeList>
+  /** `next` is where to look on; null at the end. There may be more, also when fewer than `limit` are answered. */
+  scan(ref: NodeListRef, scan: NodeScan): Promise<{ nodes: CodeNode[]; next: number | null }>
+  /** The node and the ids of those directly inside it, in order; undefined when the list has no such node. */
+  find(ref: NodeListRef, nodeId: NodeId): Promise<{ node: CodeNode; children: NodeId[] } | undefined>
+  all(ref: NodeListRef): AsyncIterable<CodeNode>
+}
+
+/** Bounds what a filter that hardly anything passes costs one reader: about 30 ms of computing a page. */
+const pagesPerScan = 8
+const defaultCacheBytes = 16 * 1024 * 1024
+
+export function openNodeLists(
+  objects: Pick<ObjectStore, 'get' | 'getRange'>,
+  { maxCacheBytes = defaultCacheBytes }: { maxCacheBytes?: number } = {},
+): NodeLists {
+  const cached = openCachedReads(objects, maxCacheBytes)
+  const readHashed = async (key: string, hash: string): Promise<Uint8Array> => {
+    const bytes = await cached(key)
+    if (bytes === undefined || sha256(bytes) !== hash) throw damaged(key)
+    return bytes
+  }
+  const read = async ({ projectId, runId, hash }: NodeListRef): Promise<NodeList> => {
+    const key = objectKeys.nodeList(projectId, runId, hash)
+    return parseObject(await readHashed(key, hash), key, NodeList)
+  }
+  const readPage = async ({ projectId, runId }: NodeListRef, hash: string): Promise<Page> => {
+    const key = objectKeys.nodePage(projectId, runId, hash)
+    return { key, lines: linesOf(await readHashed(key, hash)) }
+  }
+  const readIds = ({ projectId, runId }: NodeListRef, { ids, nodes }: NodeList, chunk: number) => {
+    const range = { start: chunk * idsToChunk, end: Math.min((chunk + 1) * idsToChunk, nodes) }
+    const bytes = { start: range.start * idLineBytes, end: range.end * idLineBytes }
+    return objects.getRange(objectKeys.nodeIds(projectId, runId, ids.hash), bytes)
+  }
+  const nodesFrom = async function* (ref: NodeListRef, list: NodeList, from: number): AsyncGenerator<CodeNode> {
+    for (let page = Math.floor(from / list.pageNodes); page < list.pages.length; page++) {
+      const { key, lines } = await readPage(ref, list.pages[page]?.hash ?? '')
+      const first = Math.max(0, from - page * list.pageNodes)
+      for (const line of lines.slice(first)) yield nodeOf(line, key)
+    }
+  }
+  return {
+    read,
+    async scan(ref, scan) {
+      const list = await read(ref)
+      return scanPages(list, scan, (hash) => readPage(ref, hash))
+    },
+    async find(ref, nodeId) {
+      const list = await read(ref)
+      const chunk = list.ids.first.findLastIndex((first) => first <= nodeId)
+      if (chunk === -1) return undefined
+      const place = placeOf(nodeId, linesOf(await readIds(ref, list, chunk)))
+      return place === undefined ? undefined : family(nodesFrom(ref, list, place), nodeId)
+    },
+    async *all(ref) {
+      yield* nodesFrom(ref, await read(ref), 0)
+    },
+  }
+}
+
+type Page = { key: string; lines: string[] }
+
+async function scanPages(
+  list: NodeList,
+  { from, limit, ...filters }: NodeScan,
+  readPage: (hash: string) => Promise<Page>,
+): Promise<{ nodes: CodeNode[]; next: number | null }> {
+  const wants = filterOf(filters)
+  const nodes: CodeNode[] = []
+  let read = 0
+  for (let at = Math.floor(from / list.pageNodes); at < list.pages.length; at++) {
+    const page = list.pages[at]
+    if (page === undefined || page.lastPath < wants.prefix) continue
+    if (page.firstPath > wants.prefix && !page.firstPath.startsWith(wants.prefix)) break
+    const first = at * list.pageNodes
+    if (read++ === pagesPerScan) return { nodes, next: Math.max(first, from) }
+    const { key, lines } = await readPage(page.hash)
+    for (const [line, text] of lines.entries()) {
+      if (first + line < from || !wants.parts.every((part) => text.includes(part))) continue
+      const node = nodeOf(text, key)
+      if (!wants.path(node.path)) continue
+      if (nodes.length === limit) return { nodes, next: first + line }
+      nodes.push(node)
+    }
+  }
+  return { nodes, next: null }
+}
+
+/**
+ * `parts` are texts that the line of a wanted node has and, since a quote inside a value is escaped, no other's.
+ * `prefix`: every wanted path begins with it, so that most pages need not be read.
+ */
+function filterOf({ kind, language, path }: NodeFilters) {
+  const fields = [...(kind === undefined ? [] : [{ kind }]), ...(language === undefined ? [] : [{ language }])]
+  const plain = path?.split('/').filter((segment) => segment !== '' && segment !== '.')
+  return {
+    parts: fields.map((field) => JSON.stringify(field).slice(1, -1)),
+    path: path === undefined ? () => true : pathGlobs([path]),
+    prefix: /^[^*?[{\\]*/.exec(plain?.join('/') ?? '')?.[0] ?? '',
+  }
+}
+
+/** The first node, which must be `nodeId`, and those it encloses directly: they follow it in its file. */
+async function family(nodes: AsyncIterable<CodeNode>, nodeId: NodeId) {
+  let node: CodeNode | undefined
+  const children: NodeId[] = []
+  for await (const one of nodes) {
+    if (node === undefined) {
+      if (one.nodeId !== nodeId) throw damaged(`of the ids of ${nodeId}`)
+      node = one
+    } else if (one.path !== node.path || one.startByte > node.endByte) break
+    else if (one.parentId === nodeId) children.push(one.nodeId)
+  }
+  return node === undefined ? undefined : { node, children }
+}
+
+function placeOf(nodeId: NodeId, lines: readonly string[]): number | undefined {
+  const line = lines.find((one) => one.startsWith(`${nodeId} `))
+  return line === undefined ? undefined : Number(line.slice(nodeId.length + 1))
+}
+
+function linesOf(bytes: Uint8Array): string[] {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString().split('\n').slice(0, -1)
+}
+
+function nodeOf(line: string, key: string): CodeNode {
+  const node = CodeNode.safeParse(parseJson(line))
+  if (!node.success) throw damaged(key, node.error)
+  return node.data
+}
+
+function damaged(key: string, cause?: unknown): AppError {
+  return new AppError('STORE_003', `object ${key} does not hold what its name says`, { cause })
+}

@@ -1,0 +1,76 @@
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import { AppError } from '#domain/error.ts'
+import { type NodeId, operationId } from '#domain/ids.ts'
+import { nodeView } from '#domain/node-view.ts'
+import type { Operation } from '#domain/operation.ts'
+import type { Run } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import type { NodeListRef, NodeLists } from '#objects/read-node-list.ts'
+import type { ApiEnv } from '../http/api-env.ts'
+import { findRun } from './find-run.ts'
+import { nodeEndpoints } from './node-endpoints.ts'
+import type { NodePage } from './node-schema.ts'
+
+export type NodeRouteDeps = {
+  ledger: Pick<Ledger, 'getRun' | 'getOperation'>
+  records: { nodes: Pick<NodeLists, 'find' | 'read' | 'scan'> }
+}
+
+/** A run's code nodes, a page at a time, and one with what is inside it. */
+export function addNodeRoutes(routes: OpenAPIHono<ApiEnv>, deps: NodeRouteDeps): void {
+  const { ledger, records } = deps
+  routes.openapi(nodeEndpoints.nodes, async (c) => {
+    const { cursor, limit, kind, language, path } = c.req.valid('query')
+    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
+    const ref = listOf(run)
+    if (ref === undefined) return c.json({ nodes: [], next: null, complete: false }, 200)
+    const filters = {
+      ...(kind === undefined ? {} : { kind }),
+      ...(language === undefined ? {} : { language }),
+      ...(path === undefined ? {} : { path }),
+    }
+    const { nodes, next } = await records.nodes.scan(ref, { ...filters, from: Number(cursor ?? 0), limit })
+    const page = { nodes: nodes.map(nodeView), next: next === null ? null : String(next), complete: true }
+    return c.json(cursor === undefined ? { ...page, skipped: await skippedOf(ref, deps) } : page, 200)
+  })
+  routes.openapi(nodeEndpoints.node, async (c) => {
+    const { run_id: runId, node_id: nodeId } = c.req.valid('param')
+    const run = await findRun(runId, c.get('caller').projectId, ledger)
+    const ref = listOf(run)
+    const found = ref === undefined ? undefined : await records.nodes.find(ref, nodeId)
+    if (found === undefined) throw new AppError('RUN_004', `Run "${runId}" has no node "${nodeId}".`)
+    const operations = (await operationsOn(nodeId, run, ledger)).map((operation) => ({
+      operation_id: operation.operationId,
+      agent: operation.bundle,
+      status: operation.status,
+    }))
+    return c.json({ ...nodeView(found.node), children: found.children, operations }, 200)
+  })
+}
+
+/** Undefined while nothing was discovered; RUN_004 when an earlier version did it, which kept only the counts. */
+function listOf({ runId, projectId, nodeListKey: hash, nodes }: Run): NodeListRef | undefined {
+  if (hash !== null) return { projectId, runId, hash }
+  if (nodes === 0) return undefined
+  throw new AppError('RUN_004', `The nodes of run "${runId}" were not stored: an earlier version of Remora found them.`)
+}
+
+async function skippedOf(ref: NodeListRef, { records }: NodeRouteDeps): Promise<NodePage['skipped']> {
+  const { skipped, skippedFiles } = await records.nodes.read(ref)
+  return { count: skipped, files: skippedFiles }
+}
+
+/** An operation's id is made of its node's and its agent's: those there can be are asked for, none is searched. */
+async function operationsOn(nodeId: NodeId, run: Run, ledger: NodeRouteDeps['ledger']): Promise<Operation[]> {
+  const found = await Promise.all(
+    run.request.agents.map(async (agent) => {
+      try {
+        return await ledger.getOperation(run.runId, operationId(nodeId, agent))
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'RUN_004') return undefined
+        throw error
+      }
+    }),
+  )
+  return found.filter((operation) => operation !== undefined)
+}

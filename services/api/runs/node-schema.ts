@@ -1,0 +1,64 @@
+import { z } from '@hono/zod-openapi'
+import { NodeKind, SkippedFile } from '#domain/code-node.ts'
+import { NodeId, OperationId } from '#domain/ids.ts'
+import { NodeView } from '#domain/node-view.ts'
+import { OperationStatus } from '#domain/operation.ts'
+import { faultOfGlobs } from '#domain/path-globs.ts'
+import { languages } from '#syntax/grammars.ts'
+
+/** What discovery calls the language of a file that it knows no grammar for. */
+const unknownLanguage = 'unknown'
+
+/** A named piece of source; lines are 1-based and inclusive, bytes 0-based with the end exclusive. */
+export const NodeShape = z.strictObject(NodeView.shape).openapi('Node')
+
+/** Which nodes of a run. A language there is none of is refused; a kind may be any, since packs bring their own. */
+export const NodeFilter = {
+  kind: NodeKind.max(64).optional().openapi({ description: 'only these, such as `function`' }),
+  language: z
+    .string()
+    .refine((name) => name === unknownLanguage || languages.includes(name), {
+      error: () => `unknown language; known: ${[...languages, unknownLanguage].join(', ')}`,
+    })
+    .optional()
+    .openapi({ description: 'one that Remora has a grammar for, or `unknown`' }),
+  path: z
+    .string()
+    .min(1)
+    .max(1024)
+    .superRefine((glob, context) => {
+      const fault = faultOfGlobs([glob])
+      if (fault !== undefined) context.addIssue(fault)
+    })
+    .optional()
+    .openapi({ description: 'a file, a folder, or a glob' }),
+}
+
+/** Sorted by path, then start byte. `next` is the `cursor` of the next page; null on the last. */
+export const NodePage = z
+  .strictObject({
+    nodes: z.array(NodeShape),
+    next: z
+      .string()
+      .nullable()
+      .openapi({ description: 'null on the last page; a page before may have few nodes or none' }),
+    complete: z
+      .boolean()
+      .openapi({ description: 'false while discovery is not done, and for ever if it was never done' }),
+    skipped: z
+      .strictObject({ count: z.int(), files: z.array(SkippedFile) })
+      .optional()
+      .openapi({ description: 'on the first page: what discovery passed over; the first 1,000, sorted by path' }),
+  })
+  .openapi('NodePage')
+export type NodePage = z.infer<typeof NodePage>
+
+/** A node with what is directly inside it, in order, and what was done on it. */
+export const NodeDetail = z
+  .strictObject({
+    ...NodeShape.shape,
+    children: z.array(NodeId),
+    operations: z.array(z.strictObject({ operation_id: OperationId, agent: z.string(), status: OperationStatus })),
+  })
+  .openapi('NodeDetail')
+export type NodeDetail = z.infer<typeof NodeDetail>

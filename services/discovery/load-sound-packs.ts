@@ -1,0 +1,33 @@
+import { join, sep } from 'node:path'
+import { AppError } from '#domain/error.ts'
+import { checkPacks } from './discover/check-packs.ts'
+import { loadQueryPacks, type PackPlaces, type QueryPack } from './discover/query-pack.ts'
+
+/**
+ * The packs that discovery works with. One that does not compile, or that would give other nodes than it says, starts no
+ * run: DISC_001, DISC_002 or DISC_003 with its file and line. That a pack is not the one its manifest records (DISC_004)
+ * is no reason: the cache goes by what is in it.
+ */
+export async function loadSoundPacks(places: PackPlaces): Promise<ReadonlyMap<string, QueryPack>> {
+  await requireSoundPacks(places)
+  return loadQueryPacks(places)
+}
+
+/** What `loadSoundPacks` refuses of the user's own packs, without loading those of Remora. */
+export async function requireSoundPacks({ userDir, name = 'default' }: PackPlaces): Promise<void> {
+  if (userDir === undefined) return
+  const { faults } = await checkPacks(userDir, { complete: false })
+  const counted = faults.filter(({ code, file }) => code !== 'DISC_004' && isOfPack(file, { userDir, name }))
+  const [first] = counted
+  if (first === undefined) return
+  const others = counted.length === 1 ? '' : ` (and ${counted.length - 1} more: remora queries check)`
+  const what = first.message.includes(first.file) ? first.message : `${first.file}:${first.line}: ${first.message}`
+  throw new AppError(first.code, `${what}${others}`, { phase: 'discovery' })
+}
+
+/** A pack of another name may be unfinished work. */
+function isOfPack(file: string, { userDir, name }: { userDir: string; name: string }): boolean {
+  if (file === userDir) return true
+  const [, pack] = file.slice(join(userDir, sep).length).split(sep)
+  return pack === name
+}

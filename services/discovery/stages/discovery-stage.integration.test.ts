@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { AppError } from '#domain/error.ts'
+import { loadBundles } from '#bundles/load-bundle.ts'
+import { openBlobStore } from '#objects/blob-store.ts'
+import { openNodeLists } from '#objects/read-node-list.ts'
+import { openSnapshotReader } from '#objects/snapshot-view.ts'
+import { openParsePool, type ParsePool } from '../discover/parse-pool.ts'
+import { loadQueryPacks } from '../discover/query-pack.ts'
+import { acceptRun, openTestStores, type TestStores } from '../housekeeping/stored-run.fixture.ts'
+import { bundlePinner, pinnedBundleReader } from '../pin-bundles.ts'
+import { defaultSnapshotLimits } from '../snapshot/snapshot-limits.ts'
+import { runDiscoveryStage, type DiscoveryStageDeps } from './discovery-stage.ts'
+import { runSnapshotStage } from './snapshot-stage.ts'
+
+let stores: TestStores
+let pool: ParsePool
+let deps: DiscoveryStageDeps
+beforeEach(async () => {
+  stores = await openTestStores()
+  pool = openParsePool({ threads: 1 })
+  const { ledger, objects } = stores
+  deps = {
+    ledger,
+    objects,
+    pool,
+    packs: await loadQueryPacks(),
+    leaveOut: { exclude: [], maxFileBytes: 1_000_000 },
+    blobs: openBlobStore(objects, { maxCacheBytes: 0 }),
+    readSnapshot: openSnapshotReader(objects),
+    pinBundles: bundlePinner(await loadBundles('agents'), objects),
+    readBundles: pinnedBundleReader(objects),
+  }
+})
+afterEach(async () => {
+  await pool.close()
+  await stores.close()
+})
+
+const signal = AbortSignal.timeout(60_000)
+
+async function inDiscovery(files: Readonly<Record<string, string>>): Promise<string> {
+  const { runId } = await acceptRun(stores, files)
+  const rest = { limits: defaultSnapshotLimits, producer: { add: async () => undefined } }
+  await runSnapshotStage(runId, { ...deps, ...rest }, signal)
+  return runId
+}
+
+it('goes on with the nodes it stored, also when it has other query packs by then', async () => {
+  const runId = await inDiscovery({ 'a.py': 'def one():\n    pass\n\n\nclass Two:\n    pass\n' })
+  const cutOff = { ...deps.ledger, plan: async () => Promise.reject(new AppError('STORE_001', 'Redis is away')) }
+  await expect(runDiscoveryStage(runId, { ...deps, ledger: cutOff }, signal)).rejects.toThrow('Redis is away')
+  expect(await stores.ledger.getRun(runId)).toMatchObject({ phase: 'planning', nodes: 3 })
+
+  await runDiscoveryStage(runId, { ...deps, packs: new Map() }, signal)
+  const { phase, nodeListKey, projectId } = await stores.ledger.getRun(runId)
+  expect(phase).toBe('execution')
+  const nodes = await Array.fromAsync(openNodeLists(stores.objects).all({ projectId, runId, hash: nodeListKey ?? '' }))
+  const { operations } = await stores.ledger.listOperations(runId, { limit: 10 })
+  expect(nodes.map((node) => node.kind)).toEqual(['file', 'function', 'class'])
+  expect(operations.length).toBeGreaterThan(0)
+  for (const { node } of operations) expect(nodes).toContainEqual(node)
+})
+
+it('keeps the nodes of a run that has nothing to do, and what it passed over', async () => {
+  const runId = await inDiscovery({ 'notes.md': '# Notes\n', 'dist/out.min.js': 'var a=1', 'node_modules/x.js': '1\n' })
+  await runDiscoveryStage(runId, deps, signal)
+  const { status, errorCode, nodeListKey, projectId } = await stores.ledger.getRun(runId)
+  expect({ status, errorCode }).toEqual({ status: 'failed', errorCode: 'INTAKE_007' })
+  const list = await openNodeLists(stores.objects).read({ projectId, runId, hash: nodeListKey ?? '' })
+  expect(list.nodes).toBeGreaterThan(0)
+  expect(list.skippedFiles).toContainEqual({ path: 'node_modules', reason: expect.any(String) })
+})
