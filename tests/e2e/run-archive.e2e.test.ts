@@ -36,7 +36,7 @@ describe('remora run on an archive', () => {
     const run = remora(programs, place, ['run', 'source.zip', '--agents', 'lint', '--out', 'x.patch'])
     expect(await run.exited, run.err()).toBe(0)
     expect(run.out()).toContain(".git  Git's own data")
-    expect(run.out()).toMatch(/Apply it: +git apply \S+x\.patch {2}# in the folder that source\.zip unpacks to\n/)
+    expect(run.out()).toMatch(/Apply it: +git apply .*\S+x\.patch {2}# in the folder that source\.zip unpacks to\n/)
     await unpacked.apply(await place.read('x.patch'))
     expect(await unpacked.read('shop/stock.py')).toContain('if name not in self.items')
   })
