@@ -38,8 +38,13 @@ export const NodeFilter = {
 export const NodePage = z
   .strictObject({
     nodes: z.array(NodeShape),
-    next: z.string().nullable().openapi({ description: 'null on the last page; a page before may have few nodes or none' }),
-    complete: z.boolean().openapi({ description: 'false while discovery is not done, and for ever if it was never done' }),
+    next: z
+      .string()
+      .nullable()
+      .openapi({ description: 'null on the last page; a page before may have few nodes or none' }),
+    complete: z
+      .boolean()
+      .openapi({ description: 'false while discovery is not done, and for ever if it was never done' }),
     skipped: z
       .strictObject({ count: z.int(), files: z.array(SkippedFile) })
       .optional()

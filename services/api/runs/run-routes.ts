@@ -18,10 +18,11 @@ export type RunRecords = {
   readSkipped(run: Run): Promise<SkippedFile[]>
 }
 
-export type RunRouteDeps = EventRouteDeps & NodeRouteDeps & {
-  ledger: Pick<Ledger, 'getRun' | 'listRuns' | 'getOperation' | 'listOperations' | 'readEvents'>
-  records: RunRecords
-}
+export type RunRouteDeps = EventRouteDeps &
+  NodeRouteDeps & {
+    ledger: Pick<Ledger, 'getRun' | 'listRuns' | 'getOperation' | 'listOperations' | 'readEvents'>
+    records: RunRecords
+  }
 
 const maxFailures = 100
 
