@@ -6,6 +6,7 @@ import type { Discovery } from '../../services/discovery/discover/discover-nodes
 import { discoverFolder } from '../../services/discovery/discover/discover-folder.ts'
 import { requireSoundPacks } from '../../services/discovery/load-sound-packs.ts'
 import type { CliContext } from '../cli-context.ts'
+import { nodeLines } from '../node-lines.ts'
 import { plural } from '../plural.ts'
 
 type DiscoverOptions = { languages?: string[]; kinds?: string[]; workers: number; json?: true }
@@ -53,13 +54,7 @@ function discoveryView(found: Discovery) {
 }
 
 function describeDiscovery({ nodes, files, skipped, durationMs }: Discovery): string {
-  const lines: string[] = []
-  let file = ''
-  for (const node of nodes) {
-    if (node.path !== file) lines.push((file = node.path))
-    const range = `${node.startLine}-${node.endLine}`
-    if (node.kind !== 'file') lines.push(`  ${range.padEnd(11)} ${node.kind.padEnd(10)} ${node.qualifiedName}`)
-  }
+  const lines = nodeLines(nodes.map(nodeView))
   const counts = Map.groupBy(nodes, (node) => node.kind)
   const kinds = Array.from(counts, ([kind, ofKind]) => `${ofKind.length} ${kind}`).toSorted()
   if (nodes.length > 0) lines.push('')
