@@ -8,6 +8,7 @@ import { parseJson } from '#domain/json.ts'
 import {
   ChangePage,
   EventPage,
+  NodePage,
   OperationPage,
   OperationView,
   Problem,
@@ -41,6 +42,8 @@ export type ApiClient = {
   /** Waits on the server up to `waitMs` (at most 10,000) for the first event after `after`. */
   readEvents(runId: string, page: { after: number; limit: number; waitMs: number }): Promise<EventPage>
   listOperations(runId: string, page: { status?: string; cursor?: string; limit: number }): Promise<OperationPage>
+  /** Sorted by path. RUN_004 for a run whose nodes were not stored. */
+  listNodes(runId: string, page: { cursor?: string; limit: number }): Promise<NodePage>
   /** RUN_004 when the run has no such operation. */
   getOperation(runId: string, operationId: string): Promise<OperationView>
   listChanges(runId: string, page: { cursor?: string; limit: number }): Promise<ChangePage>
@@ -79,6 +82,7 @@ export function openApiClient(options: { url: string; token: string | undefined;
     readEvents: (runId, { after, limit, waitMs }) =>
       get(`${runPath(runId)}/events`, EventPage, { after, limit, wait_ms: waitMs }),
     listOperations: (runId, page) => get(`${runPath(runId)}/operations`, OperationPage, page),
+    listNodes: (runId, page) => get(`${runPath(runId)}/nodes`, NodePage, page),
     getOperation: (runId, operationId) =>
       get(`${runPath(runId)}/operations/${encodeURIComponent(operationId)}`, OperationView),
     listChanges: (runId, page) => get(`${runPath(runId)}/changes`, ChangePage, page),

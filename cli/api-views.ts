@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { SkippedFile } from '#domain/code-node.ts'
+import { NodeView } from '#domain/node-view.ts'
 
 // What the API answers, as far as the command line uses it (contract.md §2, §3). Unknown keys are kept: `--json` passes
 // on whatever the service says.
@@ -50,6 +51,10 @@ export type RunView = z.infer<typeof RunView>
 /** `next` is the `before` of the next page. */
 export const RunPage = z.object({ runs: z.array(RunView), next: z.string().nullable() })
 export type RunPage = z.infer<typeof RunPage>
+
+/** `next` is the `cursor` of the next page. */
+export const NodePage = z.object({ nodes: z.array(NodeView), next: z.string().nullable() })
+export type NodePage = z.infer<typeof NodePage>
 
 export const RunAccepted = z.looseObject({ run_id: z.string(), status: z.string() })
 export type RunAccepted = z.infer<typeof RunAccepted>

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { type Command, InvalidArgumentError } from 'commander'
 import { AppError } from '#domain/error.ts'
+import { nodeView } from '#domain/node-view.ts'
 import type { Discovery } from '../../services/discovery/discover/discover-nodes.ts'
 import { discoverFolder } from '../../services/discovery/discover/discover-folder.ts'
 import { requireSoundPacks } from '../../services/discovery/load-sound-packs.ts'
@@ -9,6 +10,7 @@ import { compareSince } from '../discover/compare-since.ts'
 import { describeComparison } from '../discover/describe-comparison.ts'
 import { comparisonView, discoveryView } from '../discover/discovery-document.ts'
 import { earlierNodes } from '../discover/earlier-nodes.ts'
+import { nodeLines } from '../node-lines.ts'
 import { visible } from '../visible.ts'
 import { plural } from '../plural.ts'
 
@@ -69,13 +71,7 @@ async function requireFolder(path: string): Promise<void> {
 }
 
 function describeDiscovery({ nodes, edges, files, skipped, durationMs }: Discovery): string {
-  const lines: string[] = []
-  let file = ''
-  for (const node of nodes) {
-    if (node.path !== file) lines.push((file = node.path))
-    const range = `${node.startLine}-${node.endLine}`
-    if (node.kind !== 'file') lines.push(`  ${range.padEnd(11)} ${node.kind.padEnd(10)} ${node.qualifiedName}`)
-  }
+  const lines = nodeLines(nodes.map(nodeView))
   const counts = Map.groupBy(nodes, (node) => node.kind)
   const kinds = Array.from(counts, ([kind, ofKind]) => [kind, `${ofKind.length} ${kind}`] as const)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))

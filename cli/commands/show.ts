@@ -1,15 +1,19 @@
 import type { Command } from 'commander'
 import type { OperationView } from '../api-views.ts'
+import type { NodeView } from '#domain/node-view.ts'
 import type { CliContext } from '../cli-context.ts'
+import { nodeLines } from '../node-lines.ts'
 import { visible } from '../visible.ts'
 import { describeRun } from '../run/describe-run.ts'
 import { isIdle, reachRuns } from '../run/reach-service.ts'
 import { waitingView } from '../run/waiting-view.ts'
 import type { ApiClient } from '../api-client.ts'
 
-type ShowOptions = { operations?: true; json?: true }
+/** `nodes` of a run's JSON is their number: the list is `code_nodes`. */
+type ShowOptions = { operations?: true; nodes?: true; json?: true }
 
 const pageSize = 500
+const pageNodes = 1000
 /** Of the operations, unless all are asked for: what went wrong first, then what there is a diff of. */
 const shown = 20
 const shownFirst = ['failed', 'blocked', 'succeeded'] as const
@@ -21,20 +25,28 @@ export function addShowCommand(program: Command, context: CliContext): void {
     .description('show how a run stands, or how it ended')
     .argument('<run>', 'run id')
     .option('--operations', `list every operation, not only ${shown}`)
+    .option('--nodes', 'list the code nodes it found')
     .option('--json', 'print one JSON document')
     .action(async (runId: string, options: ShowOptions) => {
       const service = await reachRuns(context)
       try {
         const run = await service.client.getRun(runId)
         const all = options.operations === true ? await allOperations(service.client, runId) : undefined
+        const nodes = options.nodes === true ? await allNodes(service.client, runId) : undefined
         const isWaiting = isIdle(service)
-        const view = { ...run, ...waitingView(run, isWaiting) }
-        if (options.json) context.io.out(`${JSON.stringify(all === undefined ? view : { ...view, operations: all })}\n`)
-        else {
+        if (options.json) {
+          const view = { ...run, ...waitingView(run, isWaiting) }
+          const lists = {
+            ...(all === undefined ? {} : { operations: all }),
+            ...(nodes === undefined ? {} : { code_nodes: nodes }),
+          }
+          context.io.out(`${JSON.stringify({ ...view, ...lists })}\n`)
+        } else {
           const operations = all ?? (await firstOperations(service.client, runId))
           const { modelUrls } = context.config
           const manner = { isWaiting, width: context.columns ?? Infinity, modelUrls }
           context.io.out(visible(describeRun(run, operations, manner)))
+          if (nodes !== undefined) context.io.out(visible(['', ...nodeLines(nodes), ''].join('\n')))
         }
       } finally {
         await service.close()
@@ -48,6 +60,16 @@ async function allOperations(client: ApiClient, runId: string): Promise<Operatio
     const page = await client.listOperations(runId, { ...(cursor === undefined ? {} : { cursor }), limit: pageSize })
     operations.push(...page.operations)
     if (page.next === null) return operations
+    cursor = page.next
+  }
+}
+
+async function allNodes(client: ApiClient, runId: string): Promise<NodeView[]> {
+  const nodes: NodeView[] = []
+  for (let cursor: string | undefined; ;) {
+    const page = await client.listNodes(runId, { ...(cursor === undefined ? {} : { cursor }), limit: pageNodes })
+    nodes.push(...page.nodes)
+    if (page.next === null) return nodes
     cursor = page.next
   }
 }

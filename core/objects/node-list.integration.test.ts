@@ -132,7 +132,8 @@ describe('a list of nodes', () => {
     const place = { projectId: store.project, runId: aNewRun().runId }
     const found = { nodes: tree, skipped: [{ path: 'x', reason: 'excluded' }] }
     const hash = await putNodeList(store.objects, place, found)
-    const keys = async () => (await Array.fromAsync(store.objects.list(`projects/${store.project}/`))).map(({ key }) => key)
+    const keys = async () =>
+      (await Array.fromAsync(store.objects.list(`projects/${store.project}/`))).map(({ key }) => key)
     const before = await keys()
     expect(await putNodeList(store.objects, place, found)).toBe(hash)
     expect(await keys()).toEqual(before)

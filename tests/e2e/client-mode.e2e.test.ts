@@ -72,6 +72,9 @@ describe('the commands against a running service', () => {
   it('runs, show, diff, cancel, retry and run --resume know it', async () => {
     expect((await client(['runs'])).out()).toContain(runId)
     expect((await client(['show', runId])).out()).toMatch(/^status +completed$/m)
+    const { nodes: count, code_nodes: nodes } = JSON.parse((await client(['show', runId, '--nodes', '--json'])).out())
+    expect(nodes).toHaveLength(count)
+    expect((await client(['show', runId, '--nodes'])).out()).toContain(`\n${nodes[0].path}\n`)
     expect((await client(['diff', runId])).out()).toContain('not in self.items')
     expect(await client(['cancel', runId])).toMatchObject({ code: 1 })
     expect(await client(['run', '--resume', runId, '--out', 'again.patch'])).toMatchObject({ code: 0 })

@@ -21,10 +21,16 @@ export async function manifestOf({ language, pack, folder }: PackFolder): Promis
   }
 }
 
-/** The text of a manifest file. */
+const lineWidth = 120
+
+/** The text of a manifest file, as the formatter would have it: a list on one line where it fits. */
 export function manifestText(manifest: PackManifest): string {
   const text = JSON.stringify(manifest, null, 2)
-  return `${text.replaceAll(/\[\n[^\][{}]*\]/g, (list) => list.replaceAll(/\s+/g, ' ').replace('[ ', '[').replace(' ]', ']'))}\n`
+  const lists = text.replaceAll(/^( *"\w+": )\[\n[^\][{}]*\](,?)$/gm, (lines) => {
+    const line = lines.replaceAll(/\n\s+/g, ' ').replace('[ ', '[').replace(/\s+\]/, ']')
+    return line.length > lineWidth ? lines : line
+  })
+  return `${lists}\n`
 }
 
 /** How the manifest on disk differs from `current`, one line each; nothing when it is the same. */
