@@ -8,7 +8,16 @@ import { assembleResults } from './assemble-results.ts'
  * `npm run bench`: every bench in turn, then RESULTS.md of all their sections and of the record of `npm run chaos`. Takes
  * about half an hour on a quiet machine. `--only NAME` runs one; with `--quick`, a smoke test, they only print.
  */
-const benches = ['operation', 'ledger', 'utilisation', 'memory', 'archives', 'fairness', 'python-agreement'] as const
+const benches = [
+  'operation',
+  'discovery',
+  'ledger',
+  'utilisation',
+  'memory',
+  'archives',
+  'fairness',
+  'python-agreement',
+] as const
 const { quick, only } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } },
 }).values

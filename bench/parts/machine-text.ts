@@ -5,12 +5,13 @@ import { z } from 'zod'
 const packages = ['undici', 'openai', 'bullmq', 'ioredis', '@aws-sdk/client-s3', '@pydantic/monty', 'zod']
 
 /** Where and with what a result was measured: one sentence of Markdown. */
-export function machineText(command: string, { redisVersion }: { redisVersion: string }): string {
+export function machineText(command: string, { redisVersion }: { redisVersion?: string }): string {
   const [cpu] = cpus()
   const machine = `${cpus().length} × ${cpu?.model.trim() ?? 'unknown CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB`
   const versions = packages.map((name) => `${name} ${versionOf(name)}`).join(', ')
+  const redis = redisVersion === undefined ? '' : `, Redis ${redisVersion}`
   const today = new Date().toISOString().slice(0, 10)
-  return `Written by \`${command}\` on ${today}: ${machine}, Node ${process.version}, Redis ${redisVersion}, ${versions}.`
+  return `Written by \`${command}\` on ${today}: ${machine}, Node ${process.version}${redis}, ${versions}.`
 }
 
 function versionOf(name: string): string {

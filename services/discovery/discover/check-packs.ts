@@ -3,6 +3,8 @@ import { AppError, type ErrorCode } from '#domain/error.ts'
 import { languages } from '#syntax/grammars.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { checkQueryFile, type PackFault } from './check-query.ts'
+import { checkReferenceFile } from './edges/check-reference-file.ts'
+import { readReferenceFile } from './edges/reference-file.ts'
 import { manifestFaults, manifestOf } from './pack-manifest.ts'
 import { manifestFile, type PackManifest } from './recorded-manifest.ts'
 import { listPackFolders, type PackFolder, readQueryFiles } from './query-pack.ts'
@@ -48,6 +50,8 @@ async function checkPack(pack: PackFolder, checked: CheckedPacks): Promise<void>
     })
   }
   for (const file of files) checked.faults.push(...checkQueryFile(grammar.language, file))
+  const references = await readReferenceFile(pack)
+  if (references !== undefined) checked.faults.push(...checkReferenceFile(grammar.language, references))
   if (checked.faults.length > before) return
   const manifest = await manifestOf(pack)
   checked.packs.push({ ...pack, manifest })

@@ -28,6 +28,9 @@ function literalPath(text: string): string {
   return type !== undefined && text.endsWith('}') && path.test(type) ? `${type}()` : noPath
 }
 
+/** Types that say nothing of what is in them. */
+const anything = new Set(['any', 'unknown', 'object', 'Any', 'typing.Any'])
+
 /** The named type of an annotation: without pointers, quotes, type arguments, and `None`, `null` or an error beside it. */
 export function typePath(text: string): string | undefined {
   if (text.length > longestText) return undefined
@@ -35,5 +38,5 @@ export function typePath(text: string): string | undefined {
   plain = plain.replace(/^(?:\w+\.)?Optional\[(.*)\]$/s, '$1').replace(/^Promise<(.*)>$/s, '$1')
   plain = plain.replace(/\s*\|\s*(?:None|null|undefined)\b/g, '').replace(/^\((.*?),\s*error\)$/s, '$1')
   plain = plain.replace(/^[*&]+/, '').replace(/(?:<.*>|\[.+\])$/s, '')
-  return path.test(plain) && !plain.includes('(') ? plain : undefined
+  return path.test(plain) && !plain.includes('(') && !anything.has(plain) ? plain : undefined
 }

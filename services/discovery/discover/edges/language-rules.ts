@@ -21,6 +21,8 @@ export type LanguageRules = {
   /** Whether bare names in a class's body, outside its methods, see what the class defines. */
   classBodyIsScope: boolean
   isTestFile(path: string): boolean
+  /** Whether a test lies in the unit that it tests, and what it calls of others is only its means. */
+  testsOwnUnit: boolean
   /** The qualified name a test is about by its own name, or undefined. */
   subjectOf(test: string): string | undefined
   /** Names that values of the language itself have: a method called so says nothing. */
@@ -40,13 +42,14 @@ const python: LanguageRules = {
   selfNames: words('self cls'),
   classBodyIsScope: true,
   isTestFile: (path) => /^(?:test_.*|.*_test|tests?|conftest)\.py$/.test(basename(path)),
+  testsOwnUnit: false,
   subjectOf: (test) => /^(?:test_|Test)(\w+)$/.exec(test)?.[1],
   commonMembers: words(
     'append extend insert remove pop clear index count sort reverse copy get keys values items update setdefault popitem add discard union ' +
       'difference intersection issubset issuperset join split rsplit strip lstrip rstrip startswith endswith replace find rfind format encode decode ' +
       'lower upper title splitlines partition rpartition isdigit isalpha isspace zfill ljust rjust center translate read write readline readlines ' +
       'writelines close flush seek tell fileno truncate send recv sendall connect bind listen accept start stop run wait set put acquire release ' +
-      'group groups match search sub span end cancel result exists mkdir open next throw done name total hex strftime isoformat timestamp date time poll kill terminate communicate',
+      'group groups match search sub span end cancel result exists mkdir open next throw done name total hex setter getter deleter setsockopt getsockopt getsockname getpeername Lock RLock Event Queue strftime isoformat timestamp date time poll kill terminate communicate',
   ),
 }
 
@@ -60,6 +63,7 @@ const script: LanguageRules = {
   selfNames: words('this'),
   classBodyIsScope: false,
   isTestFile: (path) => /(?:^|[/])__tests__[/]|\.(?:test|spec)\.[cm]?[jt]sx?$/.test(path),
+  testsOwnUnit: false,
   subjectOf: (test) => (/^[\w$.]+$/.test(test) ? test : undefined),
   commonMembers: words(
     'push pop shift unshift slice splice concat join map filter find findIndex findLast forEach reduce some every includes indexOf lastIndexOf sort reverse ' +
@@ -81,6 +85,7 @@ const go: LanguageRules = {
   selfNames: words(''),
   classBodyIsScope: false,
   isTestFile: (path) => path.endsWith('_test.go'),
+  testsOwnUnit: true,
   subjectOf: (test) => /^(?:Test|Benchmark|Fuzz|Example)_?([A-Z]\w*)$/.exec(test)?.[1]?.replace('_', '.'),
   commonMembers: words(
     'Error String Close Read Write Len Less Swap Lock Unlock RLock RUnlock Add Done Wait Get Set Next Scan Flush Reset Bytes WriteString WriteByte ' +

@@ -12,7 +12,7 @@ import type { Reference } from './reference.ts'
 import { noPath } from './expression-path.ts'
 import { follow, lookUp, memberOf, moduleMember } from './resolve-name.ts'
 import { usedFiles } from './go-uses.ts'
-import { isTest, isTestCode, testSubjects } from './test-names.ts'
+import { isTested, testSubjects } from './test-names.ts'
 
 /** An edge before it is written by ids. */
 type Link = { from: Place; to: Place; kind: Edge['kind']; certainty: Edge['certainty'] }
@@ -50,7 +50,7 @@ function* linksOf(file: LinkedFile, repository: LinkedRepository, methods: Metho
       const called = calledBy(reference, from, repository, methods)
       if (called === undefined) continue
       yield { from, ...called, kind: 'calls' }
-      if (isTest(from) && !isTestCode(called.to)) yield { from, ...called, kind: 'tests' }
+      if (isTested(from, called.to)) yield { from, ...called, kind: 'tests' }
     }
   }
   for (const { from, to } of testSubjects(file, repository)) yield { from, to, kind: 'tests', certainty: 'by_name' }

@@ -39,7 +39,11 @@ export type LinkedFile = {
 }
 
 /** The files of one language family that see each other's top-level names without an import: one file, or a Go package. */
-export type Unit = { files: LinkedFile[]; byQualifiedName: Map<string, Place> }
+export type Unit = {
+  byQualifiedName: Map<string, Place>
+  /** The files that bind a name at their top. */
+  topNames: Map<string, LinkedFile[]>
+}
 
 export type LinkedRepository = {
   files: ReadonlyMap<string, LinkedFile>
@@ -70,8 +74,10 @@ export function openRepository(input: LinkInput): LinkedRepository {
   const units = new Map<string, Unit>()
   for (const file of files.values()) {
     const key = file.rules.unitOf(file.path)
-    const unit: Unit = units.get(key) ?? { files: [], byQualifiedName: new Map<string, Place>() }
-    unit.files.push(file)
+    const unit: Unit = units.get(key) ?? { byQualifiedName: new Map(), topNames: new Map() }
+    const top = file.scopes[0]
+    for (const name of new Set([...(top?.definitions.keys() ?? []), ...(top?.locals.keys() ?? [])]))
+      append(unit.topNames, name, file)
     for (const [index, node] of file.nodes.entries())
       if (index > 0 && node.kind !== 'test') unit.byQualifiedName.set(node.qualifiedName, { file, index })
     units.set(key, unit)

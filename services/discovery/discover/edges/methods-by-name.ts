@@ -1,4 +1,5 @@
-import type { LinkedFile, LinkedRepository, Place } from './linked-repository.ts'
+import { isClass, type LinkedFile, type LinkedRepository, type Place } from './linked-repository.ts'
+import { isTestCode } from './test-names.ts'
 
 export type MethodsByName = {
   /** The one method of this name in the file's language family; undefined where another method or function has it, too. */
@@ -23,8 +24,15 @@ export function methodsByName(repository: LinkedRepository): MethodsByName {
     only(name, { rules, path }) {
       const [first, ...others] = rules.commonMembers.has(name) ? [] : (places.get(`${rules.family} ${name}`) ?? [])
       if (first === undefined || others.length > 0) return undefined
-      if (first.file.nodes[first.index]?.kind !== 'method') return undefined
-      return first.file.rules.isTestFile(first.file.path) && !rules.isTestFile(path) ? undefined : first
+      if (!isMethodOfClass(first)) return undefined
+      return isTestCode(first) && !rules.isTestFile(path) ? undefined : first
     },
   }
+}
+
+/** What an object literal is given is called wherever that object goes, and many go by its names. */
+function isMethodOfClass({ file, index }: Place): boolean {
+  if (file.nodes[index]?.kind !== 'method') return false
+  const parent = file.parents[index]
+  return file.rules.family === 'go' || (typeof parent === 'number' && isClass({ file, index: parent }))
 }

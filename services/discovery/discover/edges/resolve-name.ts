@@ -65,8 +65,7 @@ function findName(name: string, { file, index }: Place, repository: LinkedReposi
     if (bound !== undefined) return bound
   }
   const unit = repository.units.get(file.rules.unitOf(file.path))
-  const others = unit?.files.filter((other) => other !== file) ?? []
-  for (const other of others.length === 0 ? others : nearestFirst(others, file)) {
+  for (const other of nearestFirst(unit?.topNames.get(name) ?? [], file)) {
     const bound = definedIn(name, other, repository)
     if (bound !== undefined) return bound
   }
@@ -150,15 +149,22 @@ export function moduleMember(
   { rules }: Pick<LinkedFile, 'rules'>,
   repository: LinkedRepository,
 ): Value {
-  for (const path of module.paths) {
-    const file = repository.files.get(path)
-    if (file === undefined) continue
+  for (const file of filesWith(name, module, repository)) {
+    const { path } = file
     const key = `${path}\0.${name}`
     const found = remembered(key, repository.known, { meanwhile: foreign }, () => fileMember(name, file, repository))
     if (found.is !== 'foreign') return found
   }
   const inner = rules.submodule(module, name, repository.modules)
   return inner === undefined ? foreign : { is: 'module', module: inner, rules }
+}
+
+/** Of a package of many files only those that have the name: a large one is asked often. */
+function filesWith(name: string, { paths }: Module, { files, units }: LinkedRepository): LinkedFile[] {
+  const first = files.get(paths.find((path) => files.has(path)) ?? '')
+  if (first === undefined || paths.length === 1) return first === undefined ? [] : [first]
+  const having = units.get(first.rules.unitOf(first.path))?.topNames.get(name) ?? []
+  return having.filter((file) => !file.rules.isTestFile(file.path))
 }
 
 function fileMember(name: string, file: LinkedFile, repository: LinkedRepository): Value {

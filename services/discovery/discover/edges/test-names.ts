@@ -14,6 +14,13 @@ export function isTestCode(place: Place): boolean {
   return place.file.rules.isTestFile(place.file.path) || isTest(place) || testFolders.test(place.file.path)
 }
 
+/** Whether a test that calls something tests it. */
+export function isTested(by: Place, { file, index }: Place): boolean {
+  if (!isTest(by) || isTestCode({ file, index })) return false
+  const { testsOwnUnit, unitOf } = by.file.rules
+  return !testsOwnUnit || unitOf(by.file.path) === unitOf(file.path)
+}
+
 /** What the tests of a file are about by their own names, among what the file imports or its package holds. */
 export function* testSubjects(file: LinkedFile, repository: LinkedRepository): Generator<{ from: Place; to: Place }> {
   for (const [index, { name }] of file.nodes.entries()) {
@@ -34,10 +41,12 @@ function subjectNamed(subject: string, file: LinkedFile, repository: LinkedRepos
 /** `import parser` and a test called `test_parse`: a name that exactly one of the imported modules has. */
 function inImportedModule(subject: string, file: LinkedFile, repository: LinkedRepository): Place | undefined {
   const found = new Map<string, Place>()
-  for (const { kind, module: path } of file.references) {
+  for (const { kind, name, module: path } of file.references) {
     if (kind !== 'import' || path === undefined) continue
     const module = file.rules.moduleOf(file.path, path, repository.modules)
-    const value = module === undefined ? undefined : moduleMember(module, subject, file, repository)
+    const inner = module === undefined || name === '' ? undefined : moduleMember(module, name, file, repository)
+    const named = inner?.is === 'module' ? inner.module : module
+    const value = named === undefined ? undefined : moduleMember(named, subject, file, repository)
     if (value?.is === 'node') found.set(`${value.place.file.path} ${value.place.index}`, value.place)
   }
   const [only, ...others] = found.values()
