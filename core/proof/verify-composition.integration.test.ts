@@ -68,6 +68,7 @@ async function faults(changed: Partial<Composition> = {}): Promise<string[]> {
 function endedRun(over: { runId: string; compositionKey: string | null }): Run {
   const counts = Object.fromEntries(operationStatuses.map((status) => [status, 0]))
   const nothing = {
+    nodeListKey: null,
     planHash: null,
     isPlanned: true,
     bundleHashes: null,
