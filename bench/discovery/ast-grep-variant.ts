@@ -1,6 +1,6 @@
+import { setImmediate } from 'node:timers/promises'
 import python from '@ast-grep/lang-python'
 import { findInFiles, registerDynamicLanguage } from '@ast-grep/napi'
-import { until } from '#testing/until.ts'
 import { reportVariant } from './report-variant.ts'
 
 /** ast-grep's own threaded walk over the same files, kinds and fields: name, range, lines. */
@@ -19,6 +19,6 @@ await reportVariant(async () => {
     })
     nodes += definitions.length
   })
-  await until(() => called >= files) // its promise may resolve before its last callback
+  while (called < files) await setImmediate() // its promise may resolve before its last callback
   return { files, nodes }
 })

@@ -94,6 +94,18 @@ describe('remora discover', () => {
     expect(out).toMatch(/^a\.py\n +1-4 +class +A\n +2-4 +method +A\.m\n\n2 nodes in 1 file: 1 class, 1 method /)
   })
 
+  it('tells with --edges what needs what, between the nodes that are asked for', async () => {
+    await writeFile(join(top, 'a.py'), 'def f(): pass\n')
+    await writeFile(join(top, 'b.py'), 'from a import f\n\ndef g():\n    f()\n')
+    const found = JSON.parse((await remora('discover', top, '--edges', '--json', '--workers', '1')).out)
+    const idOf = (name: string) => found.nodes.find((one: { name: string }) => one.name === name).node_id
+    expect(found.edges).toHaveLength(2)
+    expect(found.edges).toContainEqual({ from: idOf('g'), to: idOf('f'), kind: 'calls', certainty: 'exact' })
+    expect(found.edges).toContainEqual({ from: idOf('b.py'), to: idOf('f'), kind: 'imports', certainty: 'exact' })
+    const { out } = await remora('discover', top, '--edges', '--kinds', 'function', '--workers', '1')
+    expect(out).toMatch(/\n1 edge: 1 calls\n$/)
+  })
+
   it.each(['discover', 'queries'])('stops when it is interrupted: %s', async (command) => {
     const stop = new AbortController()
     const found = remoraUntil(stop.signal, command, ...(command === 'discover' ? [top] : ['check']))

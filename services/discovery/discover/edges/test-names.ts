@@ -2,7 +2,7 @@ import type { LinkedFile, LinkedRepository, Place } from './linked-repository.ts
 import { lookUp, memberOf, moduleMember } from './resolve-name.ts'
 
 /** Whether a node tests: a test by its kind, or anything but the file itself in a test file. */
-export function isTest({ file, index }: Place): boolean {
+function isTest({ file, index }: Place): boolean {
   if (file.nodes[index]?.kind === 'test') return true
   return index > 0 && file.rules.isTestFile(file.path)
 }
