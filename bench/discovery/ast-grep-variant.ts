@@ -1,6 +1,5 @@
-import { setImmediate } from 'node:timers/promises'
 import python from '@ast-grep/lang-python'
-import { findInFiles, registerDynamicLanguage } from '@ast-grep/napi'
+import { findInFiles, registerDynamicLanguage, type SgNode } from '@ast-grep/napi'
 import { reportVariant } from './report-variant.ts'
 
 /** ast-grep's own threaded walk over the same files, kinds and fields: name, range, lines. */
@@ -10,15 +9,20 @@ registerDynamicLanguage({ python })
 await reportVariant(async () => {
   let nodes = 0
   let called = 0
-  const files = await findInFiles('python', { paths: [root], matcher }, (error, found) => {
+  const all = Promise.withResolvers<number>()
+  let matched = Number.POSITIVE_INFINITY
+  const count = () => called >= matched && all.resolve(matched)
+  const walking = findInFiles('python', { paths: [root], matcher }, (error, found) => {
     called++
-    if (error !== null) return
-    const definitions = found.map((node) => {
-      const { start, end } = node.range()
-      return { kind: node.kind(), name: node.field('name')?.text(), start, end }
-    })
-    nodes += definitions.length
+    if (error === null) nodes += found.map(definitionOf).length
+    count()
   })
-  while (called < files) await setImmediate() // its promise may resolve before its last callback
-  return { files, nodes }
+  matched = await walking // its promise may resolve before its last callback
+  count()
+  return { files: await all.promise, nodes }
 })
+
+function definitionOf(node: SgNode) {
+  const { start, end } = node.range()
+  return { kind: node.kind(), name: node.field('name')?.text(), start, end }
+}

@@ -26,7 +26,7 @@ export function findDefinitions(tree: Tree, text: string, { query, rules }: Defi
   const whole = broken.length === 0 ? found : found.filter((one) => !broken.includes(one))
   const extended = extendHeadings(whole.map((one) => definitionOf(one, leads, text)))
   return {
-    whole: extended.map((one) => withoutEndingSpace(one, text)),
+    whole: extended.map(({ heading: _, ...one }) => withoutEndingSpace(one, text)),
     broken: broken.map((one) => nameOf(one, text)),
   }
 }
