@@ -2,17 +2,20 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { sha256 } from '#domain/hash.ts'
 import { grammarFile, grammarVersion, parserVersion } from '#syntax/grammars.ts'
+import { readReferenceFile } from './edges/reference-file.ts'
 import { type PackManifest, readManifest } from './recorded-manifest.ts'
 import { measureQueries, type PackFolder, readQueryFiles } from './query-pack.ts'
 
 /** The manifest of a pack folder as it is now. DISC_002 when a file does not compile. */
 export async function manifestOf({ language, pack, folder }: PackFolder): Promise<PackManifest> {
   const files = await readQueryFiles(folder)
+  const references = await readReferenceFile({ language, folder })
+  const hashed = references === undefined ? files : [...files, references]
   return {
     language,
     pack,
     ...(await measureQueries(language, files)),
-    files: Object.fromEntries(files.map((file) => [basename(file.path), sha256(file.text)])),
+    files: Object.fromEntries(hashed.map((file) => [basename(file.path), sha256(file.text)])),
     toolchain: {
       grammar: grammarVersion(language),
       grammar_sha256: sha256(await readFile(grammarFile(language))),

@@ -101,6 +101,20 @@ describe('checkPacks', () => {
     expect((await checkPacks(dir, { complete: false })).faults).toEqual([])
     await write('python/default/x.scm', `${classPattern}; changed\n`)
     expect((await checkPacks(dir, { complete: false })).faults).toEqual(mismatch)
+    await write('python/default/x.scm', classPattern)
+    await write('python/default/references.scm', '(call function: (identifier) @call.name)\n')
+    expect((await checkPacks(dir, { complete: false })).faults).toEqual(mismatch)
+  })
+
+  it.each([
+    ['a capture that says nothing', '(call function: (identifier) @called.name)\n', 'invalid_capture_name'],
+    ['two kinds in one pattern', '(call function: (identifier) @call.name) @import.name\n', 'missing_capture'],
+    ['a type there is none of', '(x) @call.name\n', 'does_not_compile'],
+  ])('finds in references.scm %s', async (_, text, fault) => {
+    await write('python/default/x.scm', classPattern)
+    await write('python/default/references.scm', text)
+    const { faults } = await checkPacks(dir, { complete: false })
+    expect(faults).toContainEqual(expect.objectContaining({ fault, code: 'DISC_002', line: 1 }))
   })
 
   it('reports folders that are missing and languages that have no grammar', async () => {

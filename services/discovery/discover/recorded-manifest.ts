@@ -5,6 +5,7 @@ import { parseJson } from '#domain/json.ts'
 import { sha256 } from '#domain/hash.ts'
 import { grammarVersion, parserVersion } from '#syntax/grammars.ts'
 import type { QueryFile } from './compile-query.ts'
+import { referenceFile } from './edges/reference-file.ts'
 
 export const manifestFile = 'manifest.json'
 
@@ -42,8 +43,8 @@ export async function manifestStillTrue(
   if (typeof manifest === 'string' || manifest.language !== language) return undefined
   const { grammar, parser } = manifest.toolchain
   if (grammar !== grammarVersion(language) || parser !== parserVersion()) return undefined
+  const recorded = Object.keys(manifest.files).filter((name) => name !== referenceFile)
   const sameFiles =
-    files.length === Object.keys(manifest.files).length &&
-    files.every(({ path, text }) => manifest.files[basename(path)] === sha256(text))
+    files.length === recorded.length && files.every(({ path, text }) => manifest.files[basename(path)] === sha256(text))
   return sameFiles ? manifest : undefined
 }
