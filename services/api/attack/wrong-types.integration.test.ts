@@ -44,6 +44,7 @@ function addressOf(path: string, wrong: Record<string, string> = {}): string {
   const right: Record<string, string> = {
     run_id: runId,
     operation_id: 'o0123456789abcdef',
+    node_id: 'n0123456789abcdef',
     token_id: 't0123456789abcdef',
   }
   return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(wrong[name] ?? right[name] ?? ''))
