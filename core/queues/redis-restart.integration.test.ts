@@ -7,6 +7,10 @@ import { startRedisCluster } from '#testing/redis-cluster.ts'
 import { until } from '#testing/until.ts'
 import { aJobId, openTestQueue, type TestQueue } from './test-queue.fixture.ts'
 
+/** A loaded machine takes its time to start servers and to connect again. */
+const patience = { withinMs: 40_000 }
+const testMs = 150_000
+
 /**
  * Adds jobs before, between and after restarts, and sees that each is worked on. What Redis had not written when it was
  * killed (it may put off writing while it waits for the disk) is lost: such a job comes again when its lock has run out.
@@ -23,18 +27,18 @@ async function worksOver(queue: TestQueue, restart: () => Promise<void>): Promis
   await until(() => seen.size === 2)
   await restart()
   await queue.add(3)
-  await until(() => seen.has(3), { withinMs: 15_000 })
+  await until(() => seen.has(3), patience)
   gate.resolve()
   await restart()
   await queue.add(4)
-  await until(() => seen.has(4), { withinMs: 15_000 })
+  await until(() => seen.has(4), patience)
   const ids = [1, 2, 3, 4].map(aJobId)
-  await until(async () => (await queue.producer.missing('operations', ids)).length === 4, { withinMs: 15_000 })
+  await until(async () => (await queue.producer.missing('operations', ids)).length === 4, patience)
   await consumer.close({ graceMs: 5_000 })
   return [...seen].toSorted((one, other) => one - other)
 }
 
-describe('a consumer', () => {
+describe('a consumer', { timeout: testMs }, () => {
   let dir = ''
   beforeEach(async () => {
     dir = await mkdtemp(join(tmpdir(), 'remora-redis-restart-'))
@@ -91,7 +95,7 @@ describe('a consumer', () => {
       })
       const seen: number[] = []
       queue.consume(async ({ dispatch }) => void seen.push(dispatch), { lockMs: 1_000 })
-      await until(() => seen.length > 0, { withinMs: 20_000 })
+      await until(() => seen.length > 0, patience)
       expect(queue.logged).not.toContain('jobs did not end when aborted')
     } finally {
       await queue.close()
