@@ -47,7 +47,10 @@ export type ApiClient = {
   /** RUN_004 when the run has no such operation. */
   getOperation(runId: string, operationId: string): Promise<OperationView>
   listChanges(runId: string, page: { cursor?: string; limit: number }): Promise<ChangePage>
-  /** The proposed patch while it arrives, or undefined when the run changes nothing. RUN_006 before it is composed, RUN_007 when it ended without one. */
+  /**
+   * The proposed patch while it arrives, or undefined when the run changes nothing. RUN_006 before it is composed,
+   * RUN_007 when it ended without one.
+   */
   readPatch(runId: string): Promise<AsyncIterable<Uint8Array> | undefined>
   /** Makes a token of the caller's project; without `expiresInS` it stays. Safe to call once. */
   createToken(token: { name?: string; scopes?: readonly string[]; expiresInS?: number }): Promise<TokenCreated>

@@ -25,7 +25,8 @@ export function adviceOn({ code, message }: AppError): string | undefined {
 }
 
 /**
- * What failed, told so that the operator can act on it, without logins and without what a terminal would obey. Anything but an AppError is a bug and shows where it happened.
+ * What failed, told so that the operator can act on it, without logins and without what a terminal would obey.
+ * Anything but an AppError is a bug and shows where it happened.
  */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof AppError) {

@@ -1,6 +1,9 @@
 import { stripVTControlCharacters } from 'node:util'
 
-/** What a terminal obeys instead of showing it: control characters but the newline and the tab, and what turns the direction of writing. */
+/**
+ * What a terminal obeys instead of showing it: control characters but the newline and the tab, and what turns the
+ * direction of writing.
+ */
 const obeyed = /(?![\n\t])[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu
 
 /** Text of others (names, paths, words of a model) with `\u001b` and the like for what a terminal would obey. */

@@ -7,7 +7,10 @@ import { clip } from '../progress/paint.ts'
 import { describeSkipped } from './describe-skipped.ts'
 import { resumeCommand } from './model-flag.ts'
 
-/** `modelUrls`: of the environment. `isWaiting`: no stack works on the run, if it has not ended. `width`: lines of operations are cut to it. */
+/**
+ * `modelUrls`: of the environment. `isWaiting`: no stack works on the run, if it has not ended. `width`: lines of
+ * operations are cut to it.
+ */
 export type RunManner = { isWaiting: boolean; width: number; modelUrls?: string | undefined }
 
 const usualPriority = 5

@@ -26,7 +26,8 @@ const maxBytes = 64 * 1024
 
 /**
  * Takes the data folder (made if missing) for this process. CONFIG_003 when it cannot be made or written, CONFIG_006
- * when a living stack has it or a newer Remora wrote it. The lock of a dead one is taken over, once the processes it had started are gone too.
+ * when a living stack has it or a newer Remora wrote it. The lock of a dead one is taken over, once the processes it
+ * had started are gone too.
  */
 export async function lockStack(dataDir: string, env: Env = {}): Promise<StackLock> {
   await makeDataFolder(dataDir, env)

@@ -1,7 +1,10 @@
 import { AppError } from '#domain/error.ts'
 import { openInFlightGate } from '#platform/in-flight-gate.ts'
 
-/** Waits for a place, LIMIT_002 when none is free in time, INTAKE_001 for a client that has left; the answer gives it back and may be called once only. */
+/**
+ * Waits for a place, LIMIT_002 when none is free in time, INTAKE_001 for a client that has left; the answer gives it
+ * back and may be called once only.
+ */
 export type UploadGate = (gone: AbortSignal) => Promise<() => void>
 
 /** Under the minute after which proxies give up on an answer. */

@@ -24,7 +24,8 @@ export type NestedDefinition = {
 
 /**
  * Nests definitions by their ranges, in source order, outer before inner. Kinds are settled from the outside in;
- * qualified names join the enclosing names, the owner's and their own with the pattern's separator; equal (kind, qualified name) pairs are numbered.
+ * qualified names join the enclosing names, the owner's and their own with the pattern's separator; equal (kind,
+ * qualified name) pairs are numbered.
  */
 export function nestDefinitions(definitions: readonly Definition[]): NestedDefinition[] {
   const nested: NestedDefinition[] = []

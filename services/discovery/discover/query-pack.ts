@@ -72,7 +72,8 @@ export async function listPackFolders(dir: string): Promise<PackFolder[]> {
 }
 
 /**
- * Reads one pack folder, and compiles it to be sure of it unless its manifest says so of these files. DISC_001 when it has no `.scm` file; DISC_002 when one
+ * Reads one pack folder, and compiles it to be sure of it unless its manifest says so of these files. DISC_001 when it
+ * has no `.scm` file; DISC_002 when one
  * does not compile, with its line; DISC_003 when the language has no grammar.
  */
 async function loadPack({ language, pack, folder }: PackFolder, references: boolean): Promise<QueryPack> {
