@@ -38,7 +38,8 @@ describe('a run that is cancelled while a model is asked', () => {
   }
 
   it('aborts the requests on every worker, ends, and can be tried again to the whole patch', async () => {
-    const folder = await sourceFolder({ 'prices.py': manyFunctions(40) })
+    const folder = await sourceFolder({ 'prices.py': manyFunctions(60) })
+    await answerAfter(300) // so that most of the run is still to come when the first operation is seen to have ended
     const runId = await services.api.submit(await folder.pack(), { agents: ['lint'] })
     await until(async () => (await services.api.operations(runId)).some(({ status }) => status === 'succeeded'))
     await answerAfter(600_000)
@@ -48,7 +49,7 @@ describe('a run that is cancelled while a model is asked', () => {
       const answered = events.filter(({ event }) => event === 'model.responded')
       return asked.length - answered.length
     }
-    await until(async () => (await asking()) >= 8, { withinMs: 30_000 })
+    await until(async () => (await asking()) >= 8, { withinMs: 60_000 })
 
     await post(`${runId}/cancel`)
     const { events, status } = await services.api.follow(runId)
