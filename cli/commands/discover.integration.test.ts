@@ -42,7 +42,7 @@ async function remoraUntil(signal: AbortSignal, ...args: string[]) {
     .exitOverride()
     .configureOutput({ writeErr: io.err })
     .configureHelp({ showGlobalOptions: true })
-  const config = readCliConfig(environment)
+  const config = readCliConfig({ XDG_CACHE_HOME: join(top, '.cache'), ...environment })
   addDiscoverCommand(program, { io, signal, config })
   addQueriesCommand(program, { io, signal, config })
   await program.parseAsync(['node', 'remora', ...args])

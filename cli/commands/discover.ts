@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { AppError } from '#domain/error.ts'
 import { nodeView } from '#domain/node-view.ts'
@@ -11,6 +12,7 @@ import { describeComparison } from '../discover/describe-comparison.ts'
 import { comparisonView, discoveryView } from '../discover/discovery-document.ts'
 import { earlierNodes } from '../discover/earlier-nodes.ts'
 import { nodeLines } from '../node-lines.ts'
+import { programCache } from '../program-cache.ts'
 import { visible } from '../visible.ts'
 import { plural } from '../plural.ts'
 
@@ -20,6 +22,7 @@ type DiscoverOptions = {
   workers: number
   since?: string
   edges?: true
+  cache: boolean
   json?: true
 }
 
@@ -37,6 +40,7 @@ export function addDiscoverCommand(
     .option('--workers <count>', 'parsing threads; 0 is one per core', wholeNumber, config.discovery.threads)
     .option('--since <other>', 'what became of the nodes of a folder, an earlier --json output or a git revision')
     .option('--edges', 'also tell what imports, calls, inherits and tests what (Python, TypeScript, JavaScript, Go)')
+    .option('--no-cache', 'parse every file, also those that are as they were in an earlier call')
     .option('--json', 'print one JSON document')
     .action(async (path: string, options: DiscoverOptions) => {
       await requireFolder(path)
@@ -49,7 +53,9 @@ export function addDiscoverCommand(
         languages: splitAtCommas(languages),
         nodeKinds: splitAtCommas(options.kinds),
       }
-      const folderOptions = { filters, packs: config.queries, threads: options.workers }
+      const cache = options.cache ? programCache(config) : undefined
+      const indexDir = cache && join(cache, 'discover')
+      const folderOptions = { filters, packs: config.queries, threads: options.workers, ...(indexDir && { indexDir }) }
       const { since, json } = options
       await requireSoundPacks(config.queries)
       const earlier = since === undefined ? undefined : await earlierNodes(path, since, folderOptions, signal)

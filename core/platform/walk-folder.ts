@@ -19,6 +19,8 @@ export type PassOver = (path: string, kind: EntryKind) => string | undefined
 
 /** Snapshots have the same bound; what .gitignore rules cost depends on it, too. */
 const maxDepth = 64
+/** Folders that are read at once. */
+const atOnce = 16
 
 type Visit = { path: string; layers: readonly IgnoreLayer[] }
 type Walk = WalkedFolder & { top: string; passOver: PassOver }
@@ -33,9 +35,10 @@ export async function walkFolder(root: string, passOver: PassOver, signal: Abort
   const top = resolve(root)
   const walk: Walk = { top, passOver, entries: [], skipped: [] }
   const visits: Visit[] = [{ path: '', layers: await layersAbove(top) }]
-  for (let visit = visits.pop(); visit !== undefined; visit = visits.pop()) {
+  while (visits.length > 0) {
     signal.throwIfAborted()
-    visits.push(...(await visitFolder(walk, visit)))
+    const found = await Promise.all(visits.splice(-atOnce).map((visit) => visitFolder(walk, visit)))
+    visits.push(...found.flat())
   }
   return { entries: walk.entries.toSorted(byPath), skipped: walk.skipped.toSorted(byPath) }
 }

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/hash.ts'
+import { parseJson } from '#domain/json.ts'
 import type { DiscoveryFilters } from './choose-files.ts'
 import { type DiscoveryDeps, discoverNodes } from './discover-nodes.ts'
-import type { IndexCache } from './index-blobs.ts'
+import { type IndexCache, indexName } from './index-blobs.ts'
+import { NodeIndex } from './node-index.ts'
 import { openParsePool } from './parse-pool.ts'
 import { loadQueryPacks } from './query-pack.ts'
 
@@ -36,8 +38,8 @@ function memoryCache(): IndexCache & { entries: Map<string, string> } {
   const entries = new Map<string, string>()
   return {
     entries,
-    get: async (key) => JSON.parse(entries.get(key) ?? 'null'),
-    put: async (key, index) => void entries.set(key, JSON.stringify(index)),
+    get: async (blob) => NodeIndex.safeParse(parseJson(entries.get(indexName(blob)) ?? '')).data,
+    put: async (blob, index) => void entries.set(indexName(blob), JSON.stringify(index)),
   }
 }
 

@@ -50,6 +50,16 @@ describe('discoverRevision', () => {
     expect(found.skipped).toEqual(expect.arrayContaining([{ path: 'latin.py', reason: 'not UTF-8' }]))
   })
 
+  it('parses a content once, in whichever revision it is', async () => {
+    const options = { threads: 1, indexDir: join(top, '.git/index-of-nodes') }
+    const parsed = async (revision: string) => (await discoverRevision(top, revision, options, signal)).parsed
+    await commit({ 'a.py': 'def a(): pass\n', 'b.py': 'def b(): pass\n' })
+    await commit({ 'b.py': 'def b(): return 2\n', 'c.py': 'def c(): pass\n' })
+    expect([await parsed('HEAD~1'), await parsed('HEAD'), await parsed('HEAD')]).toEqual([2, 2, 0])
+    const { nodes } = await discoverRevision(top, 'HEAD', options, signal)
+    expect(nodes).toEqual((await at('HEAD')).nodes)
+  })
+
   it('finds what was there, below the folder alone, and touches no file', async () => {
     await commit({ 'sub/a.py': 'def old(): pass\n', 'b.py': '' })
     await commit({ 'sub/a.py': 'def new(): pass\n' })

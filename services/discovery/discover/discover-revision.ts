@@ -1,8 +1,11 @@
+import { resolve } from 'node:path'
 import { byPath } from '#domain/repo-path.ts'
 import { msSince } from '#platform/clock.ts'
+import type { SourceFile } from './choose-files.ts'
 import type { FolderOptions } from './discover-folder.ts'
 import { type Discovery, discoverNodes } from './discover-nodes.ts'
 import { openGitRevision } from './git-revision.ts'
+import { type IndexFile, indexPath, openIndexFile } from './index-file.ts'
 import { openParsePool } from './parse-pool.ts'
 import { loadQueryPacks } from './query-pack.ts'
 
@@ -20,14 +23,26 @@ export async function discoverRevision(
   const start = performance.now()
   const packs = await loadQueryPacks(options.packs)
   const git = await openGitRevision(folder, revision, signal)
+  const cache = await indexOf(options.indexDir, folder, git.files)
   const pool = openParsePool({ threads: options.threads ?? 0 })
   try {
-    const input = { files: git.files, read: git.read, filters: options.filters ?? {} }
+    const input = { files: git.files, read: git.read, filters: options.filters ?? {}, ...(cache && { cache }) }
     const found = await discoverNodes(input, { pool, packs }, signal)
+    await cache?.save()
     const skipped = [...git.skipped, ...found.skipped].toSorted(byPath)
     return { ...found, skipped, durationMs: msSince(start) }
   } finally {
     git.close()
     await pool.close()
   }
+}
+
+/** One file for all revisions of a folder, most of whose contents are the same. Git's name of a content says it all. */
+async function indexOf(
+  dir: string | undefined,
+  folder: string,
+  files: readonly SourceFile[],
+): Promise<IndexFile | undefined> {
+  if (dir === undefined) return undefined
+  return openIndexFile(indexPath(dir, `git ${resolve(folder)}`), new Map(files.map(({ hash }) => [hash, ''])))
 }

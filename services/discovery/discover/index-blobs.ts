@@ -1,20 +1,24 @@
 import { AppError } from '#domain/error.ts'
-import { NodeIndex, unknownLanguage } from './node-index.ts'
-import type { ParsePool, ParseResult } from './parse-pool.ts'
-import type { QueryPack } from './query-pack.ts'
+import { type NodeIndex, unknownLanguage } from './node-index.ts'
+import type { ParseResult } from './parse-messages.ts'
+import type { ParsePool } from './parse-pool.ts'
+import { indexVersion, type QueryPack } from './query-pack.ts'
+import type { Content } from './thread-link.ts'
 
 /** Distinct content under one pack, and where it lies. */
 export type SourceBlob = { hash: string; size: number; pack: QueryPack | undefined; paths: string[] }
 
 export type IndexCache = {
-  /** The value put under `key`, or undefined. What does not read as a node index counts as absent. */
-  get(key: string): Promise<unknown>
-  put(key: string, index: NodeIndex): Promise<void>
+  /** What was put for such a content under such a pack, or undefined. What does not read as an index is none. */
+  get(blob: SourceBlob): Promise<NodeIndex | undefined>
+  put(blob: SourceBlob, index: NodeIndex): Promise<void>
 }
 
 export type BlobReader = {
   /** The content of a hash. A DISC_005 AppError makes the file a skipped one; any other error ends the discovery. */
   read(hash: string): Promise<Uint8Array>
+  /** The absolute path of the file that holds it, where it is one of this machine: threads then read it themselves. */
+  fileOf?(hash: string): string
   cache?: IndexCache
 }
 
@@ -45,7 +49,7 @@ export async function indexBatch(
   reader: BlobReader,
   pool: ParsePool,
 ): Promise<IndexedBlob[]> {
-  const looked = await Promise.all(batch.map(async (blob) => ({ blob, known: await cached(blob, reader) })))
+  const looked = await Promise.all(batch.map(async (blob) => ({ blob, known: await reader.cache?.get(blob) })))
   const misses = looked.flatMap(({ blob, known }) => (known === undefined ? [blob] : []))
   const parsed = await parseBlobs(misses, reader, pool)
   await Promise.all(parsed.map(({ blob, result }) => keep(blob, result, reader)))
@@ -58,7 +62,7 @@ export async function indexBatch(
 async function parseBlobs(blobs: readonly SourceBlob[], reader: BlobReader, pool: ParsePool): Promise<IndexedBlob[]> {
   const contents = await Promise.all(blobs.map(async (blob) => ({ blob, content: await readBlob(blob, reader) })))
   const indexed: IndexedBlob[] = []
-  const jobs: { blob: SourceBlob; bytes: Uint8Array; pack: QueryPack | undefined }[] = []
+  const jobs: { blob: SourceBlob; content: Content; pack: QueryPack | undefined }[] = []
   for (const { blob, content } of contents) {
     if (content instanceof AppError) {
       indexed.push({
@@ -66,7 +70,7 @@ async function parseBlobs(blobs: readonly SourceBlob[], reader: BlobReader, pool
         result: { kind: 'unreadable', reason: `${content.code}: ${content.message}` },
         parsed: false,
       })
-    } else jobs.push({ blob, bytes: content, pack: blob.pack })
+    } else jobs.push({ blob, content, pack: blob.pack })
   }
   for (const [at, result] of (await pool.parse(jobs)).entries()) {
     const blob = jobs[at]?.blob
@@ -75,7 +79,9 @@ async function parseBlobs(blobs: readonly SourceBlob[], reader: BlobReader, pool
   return indexed
 }
 
-async function readBlob(blob: SourceBlob, reader: BlobReader): Promise<Uint8Array | AppError> {
+async function readBlob(blob: SourceBlob, reader: BlobReader): Promise<Content | AppError> {
+  const file = reader.fileOf?.(blob.hash)
+  if (file !== undefined) return { file }
   try {
     return await reader.read(blob.hash)
   } catch (error) {
@@ -84,17 +90,12 @@ async function readBlob(blob: SourceBlob, reader: BlobReader): Promise<Uint8Arra
   }
 }
 
-async function cached(blob: SourceBlob, { cache }: BlobReader): Promise<NodeIndex | undefined> {
-  if (cache === undefined) return undefined
-  return NodeIndex.safeParse(await cache.get(cacheKey(blob))).data
-}
-
 async function keep(blob: SourceBlob, result: ParseResult, { cache }: BlobReader): Promise<void> {
-  if (result.kind === 'indexed') await cache?.put(cacheKey(blob), result.index)
+  if (result.kind === 'indexed') await cache?.put(blob, result.index)
 }
 
-/** The object's name under `node-index/` (contract.md §8). */
-function cacheKey({ hash, pack }: SourceBlob): string {
+/** A name that two contents under packs share only when their index is the same. */
+export function indexName({ hash, pack }: Pick<SourceBlob, 'hash' | 'pack'>): string {
   const references = pack?.references === undefined ? '' : `.${pack.references.hash}`
-  return `${hash}.${pack?.language ?? unknownLanguage}.${pack?.hash ?? 'none'}${references}.json`
+  return `${hash}.${pack?.language ?? unknownLanguage}.${pack?.hash ?? `none${indexVersion}`}${references}`
 }

@@ -6,7 +6,14 @@ import { unreachable } from '#domain/unreachable.ts'
 import { type EntryKind, walkFolder } from '#platform/walk-folder.ts'
 import { unwantedFolder } from './unwanted-path.ts'
 
-type ListedFile = { path: string; size: number }
+/**
+ * `state` is another whenever the content is: size, times to the nanosecond, and what the file system calls the file.
+ * `changedMs` is when it last changed, by the file system's clock.
+ */
+export type ListedFile = { path: string; size: number; state: string; changedMs: number }
+
+/** Files that are looked at at once. */
+const atOnce = 256
 
 export type ListedSources = { files: ListedFile[]; skipped: SkippedFile[] }
 
@@ -20,16 +27,25 @@ export async function listSourceFiles(root: string, signal: AbortSignal): Promis
     throw new AppError('DISC_005', `folder ${root} cannot be listed`, { cause, phase: 'discovery' })
   })
   const listed: ListedSources = { files: [], skipped: walked.skipped }
-  for (const { path } of walked.entries) await takeFile(root, path, listed)
+  for (let at = 0; at < walked.entries.length; at += atOnce) {
+    signal.throwIfAborted()
+    const some = walked.entries.slice(at, at + atOnce)
+    for (const file of await Promise.all(some.map(({ path }) => lookAt(root, path)))) {
+      if ('reason' in file) listed.skipped.push(file)
+      else listed.files.push(file)
+    }
+  }
   return listed
 }
 
 /** A name that is not UTF-8 cannot be asked for again, and a file may be gone by now: both are skipped. */
-async function takeFile(root: string, path: string, listed: ListedSources): Promise<void> {
+async function lookAt(root: string, path: string): Promise<ListedFile | SkippedFile> {
   try {
-    listed.files.push({ path, size: (await lstat(join(root, path))).size })
+    const { size, ctimeMs, mtimeNs, ctimeNs, ino } = await lstat(join(root, path), { bigint: true })
+    const state = [size, mtimeNs, ctimeNs, ino].join(' ')
+    return { path, size: Number(size), state, changedMs: Number(ctimeMs) }
   } catch {
-    listed.skipped.push({ path, reason: 'DISC_005: the file cannot be read' })
+    return { path, reason: 'DISC_005: the file cannot be read' }
   }
 }
 

@@ -2,15 +2,21 @@ import type { ErrorCode } from '#domain/error.ts'
 import type { NodeIndex } from './node-index.ts'
 import type { QueryPack } from './query-pack.ts'
 
-/** What the pool hands a thread: many files in one buffer, which is transferred. `packs` are referred to by index. */
+/** What became of one file; `unreadable` is DISC_005 and must not be cached. */
+export type ParseResult = { kind: 'indexed'; index: NodeIndex } | { kind: 'unreadable'; reason: string }
+
+/**
+ * What the pool hands a thread: files by their place in one buffer, which is transferred, or by their absolute path.
+ * `packs` are referred to by index.
+ */
 export type ParseRequest = {
   bytes: ArrayBuffer
   packs: readonly QueryPack[]
-  files: readonly { start: number; end: number; pack: number | null }[]
+  files: readonly (({ start: number; end: number } | { file: string }) & { pack: number | null })[]
 }
 
-/** One index per file, in order; or the one error that concerns the whole request. */
-export type ParseReply = { indexes: NodeIndex[] } | { failed: { code: ErrorCode; message: string } }
+/** One result per file, in order; or the one error that concerns the whole request. */
+export type ParseReply = { results: ParseResult[] } | { failed: { code: ErrorCode; message: string } }
 
 /** Shared with the pool: [0] the file being parsed (-1 before the first), [1] when it was begun, `Date.now()`. */
 export type ParseProgress = BigInt64Array<SharedArrayBuffer>

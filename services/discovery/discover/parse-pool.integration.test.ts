@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type ParsePool, type ParseResult, openParsePool } from './parse-pool.ts'
+import type { ParseResult } from './parse-messages.ts'
+import { type ParsePool, openParsePool } from './parse-pool.ts'
 import { loadQueryPacks, type QueryPack } from './query-pack.ts'
 
 const opened: ParsePool[] = []
@@ -39,14 +40,14 @@ describe('openParsePool', () => {
     const pool = open({ threads: 2 })
     const fiveNames = (batch: number) => [0, 1, 2, 3, 4].map((file) => `f_${batch}_${file}`)
     const expected = [0, 1, 2, 3, 4, 5].map(fiveNames)
-    const batches = expected.map((batch) => batch.map((name) => ({ bytes: source(`def ${name}(): pass\n`), pack })))
+    const batches = expected.map((batch) => batch.map((name) => ({ content: source(`def ${name}(): pass\n`), pack })))
     const answers = await Promise.all(batches.map((batch) => pool.parse(batch)))
     expect(answers.map((results) => results.flatMap(names))).toEqual(expected)
   })
 
   it('leaves the bytes it was given as they were', async () => {
     const bytes = source('def f(): pass\n')
-    await open({ threads: 1 }).parse([{ bytes, pack: await pythonPack() }])
+    await open({ threads: 1 }).parse([{ content: bytes, pack: await pythonPack() }])
     expect(bytes.toString()).toBe('def f(): pass\n')
   })
 
@@ -54,7 +55,7 @@ describe('openParsePool', () => {
     const pack = await endlessPack()
     const pool = open({ threads: 1, fileLimitMs: 300 })
     const texts = ['def aa(): pass\n', `def ${'a'.repeat(60)}b(): pass\n`, 'def aaa(): pass\n']
-    const results = await pool.parse(texts.map((text) => ({ bytes: source(text), pack })))
+    const results = await pool.parse(texts.map((text) => ({ content: source(text), pack })))
     expect([names(results[0]), names(results[2])]).toEqual([['aa'], ['aaa']])
     expect(results[1]).toEqual({ kind: 'unreadable', reason: 'DISC_005: parsing took longer than 300 ms' })
   })
@@ -63,18 +64,18 @@ describe('openParsePool', () => {
     const pack = await pythonPack()
     const broken: QueryPack = { ...pack, hash: 'broken', files: [{ path: 'b.scm', text: '(oops' }] }
     const pool = open({ threads: 1 })
-    await expect(pool.parse([{ bytes: source('x'), pack: broken }])).rejects.toMatchObject({ code: 'DISC_002' })
-    const results = await pool.parse([{ bytes: source('def f(): pass'), pack }])
+    await expect(pool.parse([{ content: source('x'), pack: broken }])).rejects.toMatchObject({ code: 'DISC_002' })
+    const results = await pool.parse([{ content: source('def f(): pass'), pack }])
     expect(names(results[0])).toEqual(['f'])
   })
 
   it('fails what is under way and what comes later when it is closed', async () => {
     const pool = open({ threads: 1 })
     const pack = await pythonPack()
-    const many = Array.from({ length: 4 }, () => pool.parse([{ bytes: source('def f(): pass'), pack }]))
+    const many = Array.from({ length: 4 }, () => pool.parse([{ content: source('def f(): pass'), pack }]))
     const ended = Promise.allSettled(many)
     await pool.close()
     expect((await ended).at(-1)?.status).toBe('rejected')
-    await expect(pool.parse([{ bytes: source(''), pack }])).rejects.toThrow('closed')
+    await expect(pool.parse([{ content: source(''), pack }])).rejects.toThrow('closed')
   })
 })

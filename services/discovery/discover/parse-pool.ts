@@ -1,11 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { AppError } from '#domain/error.ts'
-import type { NodeIndex } from './node-index.ts'
+import type { ParseResult } from './parse-messages.ts'
 import { openThreadLender } from './thread-lender.ts'
 import { openThreadLink, type ParseJob } from './thread-link.ts'
-
-/** What became of one file; `unreadable` is DISC_005 and must not be cached. */
-export type ParseResult = { kind: 'indexed'; index: NodeIndex } | { kind: 'unreadable'; reason: string }
 
 export type ParsePool = {
   threads: number
@@ -30,7 +27,7 @@ export function openParsePool(options: { threads: number; fileLimitMs?: number }
       if (left.length === 0) break
       const ending = await lender.use((link) => link.run(left))
       if (ending.kind === 'answered') {
-        for (const [at, index] of ending.indexes.entries()) setResult(results, left[at], { kind: 'indexed', index })
+        for (const [at, result] of ending.results.entries()) setResult(results, left[at], result)
       } else if (ending.at < 0) {
         throw new AppError('DISC_005', `no file can be parsed: ${ending.why}`, { phase: 'discovery' })
       } else {

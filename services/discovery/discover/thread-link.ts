@@ -1,15 +1,24 @@
 import { Worker } from 'node:worker_threads'
 import { AppError } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
-import type { NodeIndex } from './node-index.ts'
-import { markProgress, newProgress, type ParseReply, type ParseRequest, readProgress } from './parse-messages.ts'
+import {
+  markProgress,
+  newProgress,
+  type ParseReply,
+  type ParseRequest,
+  type ParseResult,
+  readProgress,
+} from './parse-messages.ts'
 import type { QueryPack } from './query-pack.ts'
 
+/** What a file holds, or the absolute path of the file, which the thread then reads itself. */
+export type Content = Uint8Array | { file: string }
+
 /** A file to parse. Without a pack only the file node comes back. */
-export type ParseJob = { bytes: Uint8Array; pack: QueryPack | undefined }
+export type ParseJob = { content: Content; pack: QueryPack | undefined }
 
 /** How a request ended: answered, or the thread is gone, at job `at` (-1: before the first), and why. */
-export type ThreadEnding = { kind: 'answered'; indexes: NodeIndex[] } | { kind: 'lost'; at: number; why: string }
+export type ThreadEnding = { kind: 'answered'; results: ParseResult[] } | { kind: 'lost'; at: number; why: string }
 
 /** One parsing thread, for one request at a time. After `lost` it is of no more use. */
 export type ThreadLink = {
@@ -50,7 +59,7 @@ export function openThreadLink(fileLimitMs: number): ThreadLink {
       void worker.terminate()
     }
     const onReply = (reply: ParseReply) => {
-      if ('indexes' in reply) ending.resolve({ kind: 'answered', indexes: reply.indexes })
+      if ('results' in reply) ending.resolve({ kind: 'answered', results: reply.results })
       else ending.reject(new AppError(reply.failed.code, reply.failed.message, { phase: 'discovery' }))
     }
     const onExit = () => ending.resolve({ kind: 'lost', at: readProgress(progress).file, why: fault })
@@ -72,17 +81,19 @@ export function openThreadLink(fileLimitMs: number): ThreadLink {
   }
 }
 
-/** Copies the files into one fresh buffer that can be transferred: a Buffer's own memory may be shared with others. */
+/** Copies contents into one fresh buffer that can be transferred: a Buffer's own memory may be shared with others. */
 function packRequest(jobs: readonly ParseJob[]): ParseRequest {
   const packs = [...new Set(jobs.flatMap((job) => (job.pack === undefined ? [] : [job.pack])))]
-  const bytes = new ArrayBuffer(jobs.reduce((sum, job) => sum + job.bytes.length, 0))
+  const bytes = new ArrayBuffer(jobs.reduce((sum, { content }) => sum + ('file' in content ? 0 : content.length), 0))
   const target = new Uint8Array(bytes)
   let end = 0
-  const files = jobs.map((job) => {
+  const files = jobs.map(({ content, pack }) => {
+    const packAt = pack === undefined ? null : packs.indexOf(pack)
+    if ('file' in content) return { file: content.file, pack: packAt }
     const start = end
-    target.set(job.bytes, start)
-    end += job.bytes.length
-    return { start, end, pack: job.pack === undefined ? null : packs.indexOf(job.pack) }
+    target.set(content, start)
+    end += content.length
+    return { start, end, pack: packAt }
   })
   return { bytes, packs, files }
 }

@@ -1,0 +1,110 @@
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { sha256 } from '#domain/hash.ts'
+import type { IndexCache, SourceBlob } from './index-blobs.ts'
+import { indexOfRows, rowsText } from './index-rows.ts'
+import type { NodeIndex } from './node-index.ts'
+import { indexVersion } from './query-pack.ts'
+
+/** Node indexes of one tree, kept in a file between two discoveries of it. */
+export type IndexFile = IndexCache & {
+  /**
+   * Keeps what was found for contents that are still there. A file that cannot be written is no fault of the discovery:
+   * what is not kept is found again.
+   */
+  save(): Promise<void>
+}
+
+/** `state` tells whether a content is still the one that was indexed; `text` is the index as JSON. */
+type Entry = { state: string; pack: string; references: string; text: string }
+
+const dayMs = 86_400_000
+const keptDays = 30
+
+/** The file in `dir` that is for a tree, which `tree` names as no other is named. */
+export function indexPath(dir: string, tree: string): string {
+  return join(dir, sha256(tree))
+}
+
+/**
+ * Reads `file`, if an earlier discovery left it. `states` names every content of the tree as a blob's hash does, with
+ * what changes when it changes; what is not named is neither found nor kept. An index found with references also serves
+ * a discovery that asks for none.
+ */
+export async function openIndexFile(file: string, states: ReadonlyMap<string, string>): Promise<IndexFile> {
+  const read = await readEntries(file)
+  const entries = new Map([...read].filter(([name, { state }]) => states.get(name) === state))
+  let changed = entries.size < read.size
+
+  async function get({ hash, pack }: SourceBlob): Promise<NodeIndex | undefined> {
+    const entry = entries.get(hash)
+    if (entry?.pack !== (pack?.hash ?? '')) return undefined
+    if (pack?.references !== undefined && entry.references !== pack.references.hash) return undefined
+    return indexOfRows(entry.text)
+  }
+
+  async function put({ hash, pack }: SourceBlob, index: NodeIndex): Promise<void> {
+    const state = states.get(hash)
+    if (state === undefined) return
+    const made = { pack: pack?.hash ?? '', references: pack?.references?.hash ?? '' }
+    entries.set(hash, { state, ...made, text: rowsText(index) })
+    changed = true
+  }
+
+  async function save(): Promise<void> {
+    try {
+      if (!changed) return await utimes(file, new Date(), new Date())
+      await writeEntries(file, entries)
+      await forgetUnused(dirname(file))
+    } catch {
+      // a full disk, a folder of somebody else's
+    }
+  }
+
+  return { get, put, save }
+}
+
+/** The first line vouches for the rest, which is why the rest needs no other check. */
+function headOf(body: string): string {
+  return `remora node index ${indexVersion} ${sha256(body)}`
+}
+
+/** Two lines an entry, the second being its index, which is parsed when it is asked for. None unless the file is whole. */
+async function readEntries(file: string): Promise<Map<string, Entry>> {
+  const content = await readFile(file, 'utf8').catch(() => '')
+  const end = content.indexOf('\n')
+  const body = content.slice(end + 1)
+  const entries = new Map<string, Entry>()
+  if (end < 0 || content.slice(0, end) !== headOf(body)) return entries
+  const lines = body.split('\n')
+  for (let at = 0; at + 1 < lines.length; at += 2) {
+    const [name, state, pack, references]: [string, string, string, string] = JSON.parse(lines[at] ?? '')
+    entries.set(name, { state, pack, references, text: lines[at + 1] ?? '' })
+  }
+  return entries
+}
+
+/** Written beside the file and then moved there: whoever reads meets the old one or the new one. */
+async function writeEntries(file: string, entries: ReadonlyMap<string, Entry>): Promise<void> {
+  const lines = Array.from(
+    entries,
+    ([name, { text, state, pack, references }]) => `${JSON.stringify([name, state, pack, references])}\n${text}\n`,
+  )
+  const body = lines.join('')
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  const fresh = join(dirname(file), `.${basename(file)}.${process.pid}`)
+  try {
+    await writeFile(fresh, `${headOf(body)}\n${body}`, { mode: 0o600 })
+    await rename(fresh, file)
+  } finally {
+    await rm(fresh, { force: true })
+  }
+}
+
+/** Trees that nobody looked into for a month, and what a killed process had not yet moved. */
+async function forgetUnused(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name)
+    if (Date.now() - (await stat(path)).mtimeMs > keptDays * dayMs) await rm(path, { force: true })
+  }
+}
