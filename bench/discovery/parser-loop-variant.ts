@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -18,16 +19,19 @@ await reportVariant(async () => {
   await Promise.all(
     Array.from({ length: availableParallelism() }, async () => {
       const worker = new Worker(new URL('./parser-loop-thread.ts', import.meta.url))
-      while (left.length > 0) nodes += await ask(worker, left.splice(0, filesAtOnce))
+      while (left.length > 0) {
+        const found = await ask(worker, left.splice(0, filesAtOnce))
+        nodes += found
+      }
       await worker.terminate()
     }),
   )
   return { files: files.length, nodes }
 })
 
-function ask(worker: Worker, files: readonly string[]): Promise<number> {
-  return new Promise((resolve, reject) => {
-    worker.once('message', (found: readonly unknown[]) => resolve(found.length)).once('error', reject)
-    worker.postMessage(files)
-  })
+async function ask(worker: Worker, files: readonly string[]): Promise<number> {
+  const answer = once(worker, 'message')
+  worker.postMessage(files)
+  const [found]: readonly unknown[][] = await answer
+  return found?.length ?? 0
 }

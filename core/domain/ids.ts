@@ -34,8 +34,8 @@ export function newToken(): string {
 export type NodeIdentity = { path: string; kind: string; qualifiedName: string; ordinal: number }
 
 /** The same node has the same id on every machine and over runs: no line numbers, no absolute path (features.md D4). */
-export function nodeId(node: NodeIdentity): NodeId {
-  return `n${sha256([node.path, node.kind, node.qualifiedName, String(node.ordinal)].join('\0')).slice(0, 16)}`
+export function nodeId({ path, kind, qualifiedName, ordinal }: NodeIdentity): NodeId {
+  return `n${sha256(`${path}\0${kind}\0${qualifiedName}\0${ordinal}`).slice(0, 16)}`
 }
 
 /** One bundle × one node: unique within a run, the same when planning is repeated. */

@@ -86,7 +86,16 @@ export function parserVersion(): string {
 
 const PackageFile = z.object({ name: z.string(), version: z.string() })
 
+/** A package that is loaded does not change while the process lives. */
+const knownVersions = new Map<string, string>()
+
 function packageVersion(fileInside: string): string {
+  const known = knownVersions.get(fileInside) ?? readPackageVersion(fileInside)
+  knownVersions.set(fileInside, known)
+  return known
+}
+
+function readPackageVersion(fileInside: string): string {
   let folder = dirname(fileInside)
   while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)
   const { name, version } = PackageFile.parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')))

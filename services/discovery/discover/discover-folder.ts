@@ -29,16 +29,16 @@ export async function discoverFolder(root: string, options: FolderOptions, signa
   const packs = await loadQueryPacks(options.packs)
   const listedAtMs = Date.now()
   const listed = await listSourceFiles(top, signal)
-  const cache = await indexOf(options.indexDir, top, listed.files, listedAtMs)
+  const known = await indexOf(options.indexDir, top, listed.files, listedAtMs)
   const pool = openParsePool({ threads: options.threads ?? 0 })
   try {
     // A path names its content well enough: no file is read twice.
     const files = listed.files.map(({ path, size }) => ({ path, size, hash: path }))
     const fileOf = (path: string) => join(top, path)
     const read = (path: string) => readFileOf(fileOf(path))
-    const input = { files, read, fileOf, filters: options.filters ?? {}, ...(cache && { cache }) }
+    const input = { files, read, fileOf, filters: options.filters ?? {}, ...(known && { known }) }
     const found = await discoverNodes(input, { pool, packs }, signal)
-    await cache?.save()
+    await known?.save()
     const skipped = [...listed.skipped, ...found.skipped].toSorted(byPath)
     return { ...found, skipped, durationMs: msSince(start) }
   } finally {

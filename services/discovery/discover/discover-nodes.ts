@@ -7,12 +7,16 @@ import { batchesOf, type BlobReader, indexBatch, type IndexedBlob, type SourceBl
 import type { Edge } from './edges/edge.ts'
 import { linkEdges } from './edges/link-edges.ts'
 import { readModuleFiles } from './edges/read-module-files.ts'
-import type { Reference } from './edges/reference.ts'
-import { codeNodesOf, unknownLanguage } from './node-index.ts'
+import type { FoundFile, KnownFiles, ReadFile } from './found-file.ts'
+import { codeNodesOf, type NodeIndex, unknownLanguage } from './node-index.ts'
 import type { ParsePool } from './parse-pool.ts'
 import type { QueryPack } from './query-pack.ts'
 
-export type DiscoveryInput = BlobReader & { files: readonly SourceFile[]; filters?: DiscoveryFilters }
+export type DiscoveryInput = BlobReader & {
+  files: readonly SourceFile[]
+  filters?: DiscoveryFilters
+  known?: KnownFiles
+}
 
 export type DiscoveryDeps = { pool: ParsePool; packs: ReadonlyMap<string, QueryPack> }
 
@@ -31,8 +35,8 @@ export type Discovery = {
 }
 
 /**
- * Finds the code nodes of a tree. The same tree and packs give the same nodes, with or without a cache. Contents are
- * read a few batches at a time and parsed in the pool's threads. Throws for filters nothing could match (DISC_001,
+ * Finds the code nodes of a tree. The same tree and packs give the same nodes, with or without a cache. What is not known
+ * is read a few batches at a time and parsed in the pool's threads. Throws for filters nothing could match (DISC_001,
  * DISC_003, RUN_002, INTAKE_008) and for stores that fail; an abort is noticed between batches.
  */
 export async function discoverNodes(
@@ -44,33 +48,42 @@ export async function discoverNodes(
   const { filters = {} } = input
   checkFilters(filters, deps.packs)
   const chosen = await chooseFiles(input.files, filters, signal)
-  const found: FoundFiles = new Map()
-  const skipped = [...chosen.skipped]
+  const packOf = (path: string) => deps.packs.get(languageOf(path) ?? unknownLanguage)
+  const found = new Map<string, FoundFile>()
+  for (const { path } of chosen.files) {
+    const known = input.known?.get(path, packOf(path))
+    if (known !== undefined) found.set(path, known)
+  }
+  const unknown = chosen.files.filter(({ path }) => !found.has(path))
   let parsed = 0
-  await eachBatch(distinctBlobs(chosen.files, deps.packs), deps.pool.threads + 1, signal, async (batch) => {
+  await eachBatch(distinctBlobs(unknown, packOf), deps.pool.threads + 1, signal, async (batch) => {
     for (const indexed of await indexBatch(batch, input, deps.pool)) {
       if (indexed.parsed) parsed++
-      collect(indexed, found, skipped)
+      collect(indexed, found, input.known)
     }
   })
+  const read = new Map(found.entries().flatMap(([path, file]) => ('skipped' in file ? [] : [[path, file] as const])))
   const kinds = filters.nodeKinds?.length ? new Set(filters.nodeKinds) : undefined
-  const all = chosen.files.flatMap((file) => found.get(file.path)?.nodes ?? [])
+  const all = chosen.files.flatMap(({ path }) => read.get(path)?.nodes ?? [])
   const nodes = kinds === undefined ? all : all.filter((node) => kinds.has(node.kind))
-  const edges = await edgesOf(input, deps, { all, nodes, found })
+  const edges = await edgesOf(input, deps, { all, nodes, read })
   return {
     nodes,
     ...(edges && { edges }),
-    files: found.size,
-    skipped: skipped.toSorted(byPath),
+    files: read.size,
+    skipped: [...chosen.skipped, ...found.entries().flatMap(skippedOf)].toSorted(byPath),
     durationMs: msSince(start),
     parsed,
   }
 }
 
-function distinctBlobs(files: readonly SourceFile[], packs: ReadonlyMap<string, QueryPack>): Iterable<SourceBlob> {
+function distinctBlobs(
+  files: readonly SourceFile[],
+  packOf: (path: string) => QueryPack | undefined,
+): Iterable<SourceBlob> {
   const blobs = new Map<string, SourceBlob>()
   for (const { path, hash, size } of files) {
-    const pack = packs.get(languageOf(path) ?? unknownLanguage)
+    const pack = packOf(path)
     const key = `${hash}.${pack?.language ?? unknownLanguage}`
     const known = blobs.get(key)
     if (known === undefined) blobs.set(key, { hash, size, pack, paths: [path] })
@@ -103,30 +116,40 @@ async function eachBatch(
   await Promise.all(Array.from({ length: lanes }, lane))
 }
 
-type FoundFiles = Map<string, { nodes: CodeNode[]; references: readonly Reference[] }>
-
 /** Edges are told from everything that was found, and kept between the nodes that were asked for. */
 async function edgesOf(
-  { files, read }: DiscoveryInput,
+  input: DiscoveryInput,
   { packs }: DiscoveryDeps,
-  { all, nodes, found }: { all: CodeNode[]; nodes: CodeNode[]; found: FoundFiles },
+  { all, nodes, read }: { all: CodeNode[]; nodes: CodeNode[]; read: ReadonlyMap<string, ReadFile> },
 ): Promise<Edge[] | undefined> {
   if (!packs.values().some((pack) => pack.references !== undefined)) return undefined
-  const references = new Map(Array.from(found, ([path, file]) => [path, file.references]))
-  const moduleFiles = await readModuleFiles(files, read)
-  const edges = linkEdges({ paths: files.map((file) => file.path), nodes: all, references, moduleFiles })
+  const references = new Map(Array.from(read, ([path, file]) => [path, file.references]))
+  const moduleFiles = await readModuleFiles(input.files, input.read)
+  const edges = linkEdges({ paths: input.files.map((file) => file.path), nodes: all, references, moduleFiles })
   const asked = new Set(nodes.map((node) => node.nodeId))
   return edges.filter(({ from, to }) => asked.has(from) && asked.has(to))
 }
 
-function collect({ blob, result }: IndexedBlob, found: FoundFiles, skipped: SkippedFile[]): void {
+function collect({ blob, result }: IndexedBlob, found: Map<string, FoundFile>, known: KnownFiles | undefined): void {
   for (const path of blob.paths) {
-    if (result.kind === 'unreadable') skipped.push({ path, reason: result.reason })
-    else if ('skipped' in result.index) skipped.push({ path, reason: result.index.skipped })
-    else {
-      const { nodes, broken, references = [] } = result.index
-      found.set(path, { nodes: codeNodesOf(path, blob.pack?.language ?? unknownLanguage, nodes), references })
-      if (broken.length > 0) skipped.push({ path, reason: `does not parse: ${broken.join(', ')}` })
+    if (result.kind === 'unreadable') {
+      found.set(path, { skipped: result.reason })
+      continue
     }
+    const file = fileAt(path, blob.pack?.language ?? unknownLanguage, result.index)
+    found.set(path, file)
+    known?.put(path, blob.pack, file)
   }
+}
+
+function fileAt(path: string, language: string, index: NodeIndex): FoundFile {
+  if ('skipped' in index) return index
+  const { nodes, broken, references = [] } = index
+  return { nodes: codeNodesOf(path, language, nodes), broken, references }
+}
+
+/** A file with nodes is among the skipped for what of it does not parse. */
+function skippedOf([path, file]: readonly [string, FoundFile]): SkippedFile[] {
+  if ('skipped' in file) return [{ path, reason: file.skipped }]
+  return file.broken.length === 0 ? [] : [{ path, reason: `does not parse: ${file.broken.join(', ')}` }]
 }

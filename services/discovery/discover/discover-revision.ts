@@ -23,12 +23,12 @@ export async function discoverRevision(
   const start = performance.now()
   const packs = await loadQueryPacks(options.packs)
   const git = await openGitRevision(folder, revision, signal)
-  const cache = await indexOf(options.indexDir, folder, git.files)
+  const known = await indexOf(options.indexDir, folder, git.files)
   const pool = openParsePool({ threads: options.threads ?? 0 })
   try {
-    const input = { files: git.files, read: git.read, filters: options.filters ?? {}, ...(cache && { cache }) }
+    const input = { files: git.files, read: git.read, filters: options.filters ?? {}, ...(known && { known }) }
     const found = await discoverNodes(input, { pool, packs }, signal)
-    await cache?.save()
+    await known?.save()
     const skipped = [...git.skipped, ...found.skipped].toSorted(byPath)
     return { ...found, skipped, durationMs: msSince(start) }
   } finally {
@@ -37,12 +37,12 @@ export async function discoverRevision(
   }
 }
 
-/** One file for all revisions of a folder, most of whose contents are the same. Git's name of a content says it all. */
+/** One file for all revisions of a folder, most of whose files are the same. Git's name of a content is its state. */
 async function indexOf(
   dir: string | undefined,
   folder: string,
   files: readonly SourceFile[],
 ): Promise<IndexFile | undefined> {
   if (dir === undefined) return undefined
-  return openIndexFile(indexPath(dir, `git ${resolve(folder)}`), new Map(files.map(({ hash }) => [hash, ''])))
+  return openIndexFile(indexPath(dir, `git ${resolve(folder)}`), new Map(files.map(({ path, hash }) => [path, hash])))
 }

@@ -1,53 +1,51 @@
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { sha256 } from '#domain/hash.ts'
-import type { IndexCache, SourceBlob } from './index-blobs.ts'
-import { indexOfRows, rowsText } from './index-rows.ts'
-import type { NodeIndex } from './node-index.ts'
-import { indexVersion } from './query-pack.ts'
+import { type FoundFile, foundFileText, type KnownFiles, parseFoundFile } from './found-file.ts'
+import { indexVersion, type QueryPack } from './query-pack.ts'
 
-/** Node indexes of one tree, kept in a file between two discoveries of it. */
-export type IndexFile = IndexCache & {
+/** What discovery found in one tree, kept in a file until the next discovery of it. */
+export type IndexFile = KnownFiles & {
   /**
-   * Keeps what was found for contents that are still there. A file that cannot be written is no fault of the discovery:
+   * Keeps what was found in files that are still there. An index that cannot be written is no fault of the discovery:
    * what is not kept is found again.
    */
   save(): Promise<void>
 }
 
-/** `state` tells whether a content is still the one that was indexed; `text` is the index as JSON. */
+/** `state` tells whether the file is still what it was; `text` is what was found in it, as JSON. */
 type Entry = { state: string; pack: string; references: string; text: string }
 
 const dayMs = 86_400_000
 const keptDays = 30
 
-/** The file in `dir` that is for a tree, which `tree` names as no other is named. */
+/** The index file in `dir` of a tree, which `tree` names as no other is named. */
 export function indexPath(dir: string, tree: string): string {
   return join(dir, sha256(tree))
 }
 
 /**
- * Reads `file`, if an earlier discovery left it. `states` names every content of the tree as a blob's hash does, with
- * what changes when it changes; what is not named is neither found nor kept. An index found with references also serves
- * a discovery that asks for none.
+ * Reads `file`, if an earlier discovery left it. `states` has every path of the tree with what is another when its
+ * content is; what is not there is neither known nor kept. What was found with references also serves a discovery that
+ * asks for none.
  */
 export async function openIndexFile(file: string, states: ReadonlyMap<string, string>): Promise<IndexFile> {
   const read = await readEntries(file)
-  const entries = new Map([...read].filter(([name, { state }]) => states.get(name) === state))
+  const entries = new Map([...read].filter(([path, { state }]) => states.get(path) === state))
   let changed = entries.size < read.size
 
-  async function get({ hash, pack }: SourceBlob): Promise<NodeIndex | undefined> {
-    const entry = entries.get(hash)
+  function get(path: string, pack: QueryPack | undefined): FoundFile | undefined {
+    const entry = entries.get(path)
     if (entry?.pack !== (pack?.hash ?? '')) return undefined
     if (pack?.references !== undefined && entry.references !== pack.references.hash) return undefined
-    return indexOfRows(entry.text)
+    return parseFoundFile(path, entry.text)
   }
 
-  async function put({ hash, pack }: SourceBlob, index: NodeIndex): Promise<void> {
-    const state = states.get(hash)
+  function put(path: string, pack: QueryPack | undefined, found: FoundFile): void {
+    const state = states.get(path)
     if (state === undefined) return
     const made = { pack: pack?.hash ?? '', references: pack?.references?.hash ?? '' }
-    entries.set(hash, { state, ...made, text: rowsText(index) })
+    entries.set(path, { state, ...made, text: foundFileText(found) })
     changed = true
   }
 
@@ -69,7 +67,7 @@ function headOf(body: string): string {
   return `remora node index ${indexVersion} ${sha256(body)}`
 }
 
-/** Two lines an entry, the second being its index, which is parsed when it is asked for. None unless the file is whole. */
+/** Two lines an entry, the second being what was found, which is parsed when it is asked for. None unless the file is whole. */
 async function readEntries(file: string): Promise<Map<string, Entry>> {
   const content = await readFile(file, 'utf8').catch(() => '')
   const end = content.indexOf('\n')
@@ -78,8 +76,8 @@ async function readEntries(file: string): Promise<Map<string, Entry>> {
   if (end < 0 || content.slice(0, end) !== headOf(body)) return entries
   const lines = body.split('\n')
   for (let at = 0; at + 1 < lines.length; at += 2) {
-    const [name, state, pack, references]: [string, string, string, string] = JSON.parse(lines[at] ?? '')
-    entries.set(name, { state, pack, references, text: lines[at + 1] ?? '' })
+    const [path, state, pack, references]: [string, string, string, string] = JSON.parse(lines[at] ?? '')
+    entries.set(path, { state, pack, references, text: lines[at + 1] ?? '' })
   }
   return entries
 }
@@ -88,7 +86,7 @@ async function readEntries(file: string): Promise<Map<string, Entry>> {
 async function writeEntries(file: string, entries: ReadonlyMap<string, Entry>): Promise<void> {
   const lines = Array.from(
     entries,
-    ([name, { text, state, pack, references }]) => `${JSON.stringify([name, state, pack, references])}\n${text}\n`,
+    ([path, { text, state, pack, references }]) => `${JSON.stringify([path, state, pack, references])}\n${text}\n`,
   )
   const body = lines.join('')
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })

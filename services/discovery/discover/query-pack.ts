@@ -52,10 +52,10 @@ export async function loadQueryPacks(places: PackPlaces = {}): Promise<ReadonlyM
       if (pack === name) folders.set(language, folder)
   }
   if (folders.size === 0) throw new AppError('DISC_001', `no query pack is named ${JSON.stringify(name)}`)
-  const packs = new Map<string, QueryPack>()
-  for (const [language, folder] of folders)
-    packs.set(language, await loadPack({ language, pack: name, folder }, references))
-  return packs
+  const packs = await Promise.all(
+    Array.from(folders, ([language, folder]) => loadPack({ language, pack: name, folder }, references)),
+  )
+  return new Map(packs.map((pack) => [pack.language, pack]))
 }
 
 export type PackFolder = { language: string; pack: string; folder: string }

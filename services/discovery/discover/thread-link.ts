@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { AppError } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
+import { threadEnv } from '#platform/thread-env.ts'
 import {
   markProgress,
   newProgress,
@@ -41,7 +42,11 @@ const resourceLimits = { maxYoungGenerationSizeMb: 8 }
 /** Starts a thread. A file that takes longer than `fileLimitMs` costs it its life. */
 export function openThreadLink(fileLimitMs: number): ThreadLink {
   const progress = newProgress()
-  const worker = new Worker(new URL('./parse-thread.ts', import.meta.url), { workerData: progress, resourceLimits })
+  const worker = new Worker(new URL('./parse-thread.ts', import.meta.url), {
+    workerData: progress,
+    resourceLimits,
+    env: threadEnv(),
+  })
   let fault = 'the parsing thread stopped'
   worker.on('error', (error) => (fault = `the parser crashed: ${error.message}`))
 

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { AppError } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
+import { threadEnv } from '#platform/thread-env.ts'
 import type { LintReport } from './lint-report.ts'
 
 /** What the thread says: its version once, then one report for each text, in the order of the texts. */
@@ -37,7 +38,7 @@ type Thread = {
 
 /** Starts a thread; a text that takes longer than `limitMs` ends it. TOOL_004 when Ruff does not start. */
 export async function openRuffLink(limitMs: number): Promise<RuffLink> {
-  const worker = new Worker(new URL('./ruff-thread.ts', import.meta.url), { resourceLimits })
+  const worker = new Worker(new URL('./ruff-thread.ts', import.meta.url), { resourceLimits, env: threadEnv() })
   const thread: Thread = { worker, isGone: false, fault: 'Ruff stopped', line: [], stopWatch: undefined }
   worker.on('message', (reply: RuffReply) => {
     thread.line.shift()?.tell(reply, false)

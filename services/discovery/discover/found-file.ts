@@ -1,0 +1,60 @@
+import type { CodeNode } from '#domain/code-node.ts'
+import type { Reference } from './edges/reference.ts'
+import type { QueryPack } from './query-pack.ts'
+
+/** What discovery knows of the file at a path. */
+export type FoundFile = ReadFile | { skipped: string }
+
+export type ReadFile = {
+  nodes: readonly CodeNode[]
+  /** Names of definitions that are no nodes, since what they hold does not parse. */
+  broken: readonly string[]
+  references: readonly Reference[]
+}
+
+/** What an earlier discovery of the same tree found, for files that are as they were then. */
+export type KnownFiles = {
+  get(path: string, pack: QueryPack | undefined): FoundFile | undefined
+  put(path: string, pack: QueryPack | undefined, found: FoundFile): void
+}
+
+type Row = readonly [
+  nodeId: string,
+  kind: string,
+  name: string,
+  qualifiedName: string,
+  parentId: string | null,
+  startLine: number,
+  endLine: number,
+  startByte: number,
+  endByte: number,
+  hash: string,
+]
+
+type Rows = Omit<ReadFile, 'nodes'> & { language: string; rows: readonly Row[] }
+
+/** A file as JSON without the names of a node's fields, which are half of it. For who writes and reads it himself. */
+export function foundFileText(found: FoundFile): string {
+  if ('skipped' in found) return JSON.stringify(found)
+  const { nodes, ...rest } = found
+  const rows: Rows = { ...rest, language: nodes[0]?.language ?? '', rows: nodes.map(rowOf) }
+  return JSON.stringify(rows)
+}
+
+/** The file at `path` as `foundFileText` wrote it; nothing is checked. */
+export function parseFoundFile(path: string, text: string): FoundFile {
+  const read: Rows | { skipped: string } = JSON.parse(text)
+  if ('skipped' in read) return read
+  const { rows, language, ...rest } = read
+  return { ...rest, nodes: rows.map((row) => nodeOf(row, path, language)) }
+}
+
+function rowOf(node: CodeNode): Row {
+  const { nodeId, kind, name, qualifiedName, parentId, startLine, endLine, startByte, endByte, hash } = node
+  return [nodeId, kind, name, qualifiedName, parentId, startLine, endLine, startByte, endByte, hash]
+}
+
+function nodeOf(row: Row, path: string, language: string): CodeNode {
+  const [nodeId, kind, name, qualifiedName, parentId, startLine, endLine, startByte, endByte, hash] = row
+  return { nodeId, kind, name, qualifiedName, path, language, startLine, endLine, startByte, endByte, parentId, hash }
+}
