@@ -126,7 +126,15 @@ function collect({ blob, result }: IndexedBlob, found: FoundFiles, skipped: Skip
     else {
       const { nodes, broken, references = [] } = result.index
       found.set(path, { nodes: codeNodesOf(path, blob.pack?.language ?? unknownLanguage, nodes), references })
-      if (broken.length > 0) skipped.push({ path, reason: `does not parse: ${broken.join(', ')}` })
+      if (broken.length > 0) skipped.push({ path, reason: `does not parse: ${someOf(broken)}` })
     }
   }
+}
+
+const namedInReason = 20
+
+/** The first names, and how many there are besides. */
+function someOf(names: readonly string[]): string {
+  const more = names.length - namedInReason
+  return [...names.slice(0, namedInReason), ...(more > 0 ? [`and ${more} more`] : [])].join(', ')
 }
