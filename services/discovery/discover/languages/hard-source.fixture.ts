@@ -4,15 +4,16 @@ import { randomSource } from './random-source.fixture.ts'
 type Difficulty = {
   /** What can lie in itself without end: how it is opened, and closed. */
   nests: readonly (readonly [open: string, close: string])[]
-  /** What begins a string and a comment, where the language has them. */
+  /** What begins a string and a comment, and a whole line that is a comment. */
   string: string
-  comment?: string
+  comment: string
+  commentLine: string
   /** Stands before everything else in a file. */
   head?: string
   define(name: string): string
 }
 
-const braces = { nests: [['{\n', '}\n']], string: '"', comment: '/*' } as const
+const braces = { nests: [['{\n', '}\n']], string: '"', comment: '/*', commentLine: '// a\n' } as const
 const script: Difficulty = {
   ...braces,
   nests: [
@@ -46,6 +47,7 @@ export const difficulties: Readonly<Record<string, Difficulty>> = {
     ],
     string: '"""',
     comment: '#',
+    commentLine: '# a\n',
     define: (name) => `def ${name}(): pass\n`,
   },
   typescript: script,
@@ -90,6 +92,7 @@ export const difficulties: Readonly<Record<string, Difficulty>> = {
     ],
     string: '%q(',
     comment: '=begin\n',
+    commentLine: '# a\n',
     define: (name) => `def ${name}; end\n`,
   },
   c: cLike,
@@ -126,6 +129,7 @@ export const difficulties: Readonly<Record<string, Difficulty>> = {
     ],
     string: 'cat <<A\n',
     comment: '#',
+    commentLine: '# a\n',
     define: (name) => `${name}() { :; }\n`,
   },
   markdown: {
@@ -138,6 +142,7 @@ export const difficulties: Readonly<Record<string, Difficulty>> = {
     ],
     string: '```\n',
     comment: '<!--',
+    commentLine: '<!-- a -->\n',
     define: (name) => `# ${name}\n\n`,
   },
   toml: {
@@ -148,6 +153,7 @@ export const difficulties: Readonly<Record<string, Difficulty>> = {
     ],
     string: 'a = """',
     comment: '#',
+    commentLine: '# a\n',
     define: (name) => `[${name}]\n`,
   },
   yaml: {
@@ -159,6 +165,7 @@ export const difficulties: Readonly<Record<string, Difficulty>> = {
     ],
     string: 'a: "',
     comment: '#',
+    commentLine: '# a\n',
     define: (name) => `${name}: 1\n`,
   },
   json: {
@@ -168,6 +175,7 @@ export const difficulties: Readonly<Record<string, Difficulty>> = {
     ],
     string: '"',
     comment: '/*',
+    commentLine: '// a\n',
     define: (name) => `{"${name}": 1}\n`,
   },
   html: {
@@ -178,6 +186,7 @@ export const difficulties: Readonly<Record<string, Difficulty>> = {
     ],
     string: '<a b="',
     comment: '<!--',
+    commentLine: '<!-- a -->\n',
     define: (name) => `<a id="${name}"></a>\n`,
   },
   lua: {
@@ -189,6 +198,7 @@ export const difficulties: Readonly<Record<string, Difficulty>> = {
     ],
     string: '[[',
     comment: '--[[',
+    commentLine: '-- a\n',
     define: (name) => `function ${name}() end\n`,
   },
   css: {
@@ -204,31 +214,33 @@ export const difficulties: Readonly<Record<string, Difficulty>> = {
 
 export type HardSource = { name: string; text: string }
 
-/** How much of everything there is: levels, definitions, characters of one name and of random text. */
-export type Hardness = { depth: number; definitions: number; nameLength: number; noise: number; seed: number }
+/** How much of everything there is: levels, definitions, characters of one name, of a line, of random text. */
+export type Hardness = Record<'depth' | 'definitions' | 'nameLength' | 'lineLength' | 'noise' | 'seed', number>
 
 /** Files of one language that are hard to parse, or no source at all. */
 export function hardSources(language: string, hard: Hardness): HardSource[] {
-  const { nests, string, comment, head = '', define } = difficultyOf(language)
-  const names = Array.from({ length: hard.definitions }, (_, at) => `n${at}`)
+  const { nests, string, comment, commentLine, head = '', define } = difficultyOf(language)
+  const tiny = Array.from({ length: hard.definitions }, (_, at) => define(`n${at}`))
   const long = 'a'.repeat(hard.nameLength)
   const noise = randomSource(hard.seed, hard.noise)
-  const tokens = [...nests.flat(), string, comment ?? '', define('a'), 'a', ' ', '\n', ',', '=']
+  const tokens = [...nests.flat(), string, comment, commentLine, define('a'), 'a', ' ', '\n', ',', '=']
   const texts: Record<string, string> = {
-    'tiny definitions': names.map(define).join(''),
-    'tiny definitions without their last characters': names.map((name) => define(name).trim().slice(0, -1)).join('\n'),
-    'a long name': define(long) + define(`b${long}`),
-    'an open string': define('a') + string + names.map(define).join(''),
+    'tiny definitions': tiny.join(''),
+    'definitions without their last characters': tiny.map((text) => text.trim().slice(0, -1)).join('\n'),
+    // Empty lines, so that it does not count as minified.
+    'a long name': define(long) + define(`b${long}`) + '\n'.repeat(hard.nameLength / 100),
+    'one line': tiny.map((text) => text.trim()).join(' ') + ' '.repeat(hard.lineLength),
+    'an open string': define('a') + string + tiny.join(''),
+    'an open comment': define('a') + comment + tiny.join(''),
+    'open comments': `${comment} a\n`.repeat(hard.definitions),
+    'comments before a definition': commentLine.repeat(hard.definitions) + define('a'),
     'random characters': noise.characters(),
     'random tokens': noise.picks(tokens),
-    ...(comment !== undefined && { 'an open comment': define('a') + comment + names.map(define).join('') }),
-    ...(comment !== undefined && { comments: `${comment} a\n`.repeat(hard.definitions) + define('a') }),
   }
   for (const [open, close] of nests) {
-    const what = JSON.stringify(open)
-    texts[`${what} nested`] = open.repeat(hard.depth) + define('a') + close.repeat(hard.depth)
-    texts[`only ${what}`] = open.repeat(hard.depth)
-    texts[`only ${JSON.stringify(close)} for ${what}`] = close.repeat(hard.depth)
+    texts[`${JSON.stringify(open)} nested`] = open.repeat(hard.depth) + define('a') + close.repeat(hard.depth)
+    texts[`only ${JSON.stringify(open)}`] = open.repeat(hard.depth)
+    texts[`only ${JSON.stringify(close)}`] = close.repeat(hard.depth)
   }
   return Object.entries(texts).map(([name, text]) => ({ name, text: head + text }))
 }

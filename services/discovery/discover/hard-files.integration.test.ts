@@ -1,0 +1,81 @@
+import { randomInt } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { languages } from '#syntax/grammars.ts'
+import { hardSources, soundSource } from './languages/hard-source.fixture.ts'
+import { openParsePool, type ParsePool, type ParseResult } from './parse-pool.ts'
+import { loadQueryPacks, type QueryPack } from './query-pack.ts'
+
+const seed = Number(process.env['REMORA_SEED'] ?? randomInt(2 ** 31))
+const hardness = {
+  depth: 10_000,
+  definitions: 2_000,
+  nameLength: 1_000_000,
+  lineLength: 10_000_000,
+  noise: 20_000,
+  seed,
+}
+
+let packs: ReadonlyMap<string, QueryPack>
+/** With a shorter limit than is usual, since some files are here to overrun it. */
+let hasty: ParsePool
+let patient: ParsePool
+
+beforeAll(async () => {
+  packs = await loadQueryPacks()
+  hasty = openParsePool({ threads: 2, fileLimitMs: 1_000 })
+  patient = openParsePool({ threads: 1 })
+})
+afterAll(() => Promise.all([hasty.close(), patient.close()]))
+
+const job = (language: string, text: string) => ({ bytes: Buffer.from(text), pack: packs.get(language) })
+
+/** Names of what was found in a file, or why it was not looked at. */
+function outcome(result: ParseResult | undefined): string[] {
+  if (result === undefined) return ['no result']
+  if (result.kind === 'unreadable') return [result.reason]
+  if ('skipped' in result.index) return [result.index.skipped]
+  return result.index.nodes.slice(1).map((node) => node.qualifiedName)
+}
+
+describe(`hard files (REMORA_SEED=${seed})`, () => {
+  it.each(languages)(
+    'of %s are indexed, skipped or reported, and cost no other file anything',
+    async (language) => {
+      const sources = hardSources(language, hardness)
+      const sound = job(language, soundSource(language, 'sound'))
+      const [alone] = await hasty.parse([sound])
+      expect(outcome(alone).join()).toContain('sound')
+      const results = await hasty.parse(sources.flatMap(({ text }) => [job(language, text), sound]))
+      expect(results).toHaveLength(2 * sources.length)
+      for (const [at, { name }] of sources.entries()) {
+        expect.soft(results[2 * at + 1], `after ${name}`).toEqual(alone)
+        const hard = results[2 * at]
+        if (hard?.kind === 'unreadable') expect.soft(hard.reason, name).toMatch(/^DISC_005: /)
+      }
+    },
+    120_000,
+  )
+
+  it.each([
+    ['comments before a definition', 'rust', '// a\n'.repeat(40_000) + '#[a]\nfn f() {}\n', ['f']],
+    ['definitions that do not parse', 'python', 'def f():\n  x = = 1\n'.repeat(10_000) + 'def g(): pass\n', ['g']],
+    ['a name without end', 'typescript', `class ${'A'.repeat(9e5)} {${'f() {}\n'.repeat(9e3)}}`, undefined],
+    ['definitions in one another', 'typescript', 'function f() {\n'.repeat(10_000) + '}\n'.repeat(10_000), undefined],
+  ])('of %s (%s) take no more time than others of their size', async (_, language, text, names) => {
+    const [result] = await patient.parse([job(language, text)])
+    expect(result?.kind).toBe('indexed')
+    if (names !== undefined) expect(outcome(result)).toEqual(names)
+    expect(Math.max(...outcome(result).map((name) => name.length))).toBeLessThan(1_002)
+  })
+
+  it('that a scanner takes too much memory for cannot give the next file wrong nodes', async () => {
+    const nested = ['- ', '> '].flatMap((mark) => [300, 1_000, 10_000].map((depth) => mark.repeat(depth) + 'a\n'))
+    const padding = '\n'.repeat(1_000)
+    const batch = nested.flatMap((text) => [job('markdown', text + padding), job('markdown', '# sound\n')])
+    const results = await patient.parse(batch)
+    for (const [at, result] of results.entries()) {
+      if (at % 2 === 0) expect.soft(outcome(result).join()).toMatch(/^DISC_005: /)
+      else expect.soft(outcome(result)).toEqual(['sound'])
+    }
+  })
+})
