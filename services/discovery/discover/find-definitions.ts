@@ -21,7 +21,12 @@ export function findDefinitions(tree: Tree, text: string, { query, rules }: Defi
   const rangeOf = definitionRanges(text, new Set(matches.flatMap(leadsOf)))
   const found = widest(matches.flatMap((match) => partsOf(match, rules[match.patternIndex])))
   const broken = brokenOnes(found)
-  const headed = found.map((one) => ({ ...definitionOf(one, text), ...rangeOf(one.def), broken: broken.has(one) }))
+  const sectionTypes = sectionTypesOf(found)
+  const headed = found.map((one) => ({
+    ...definitionOf(one, text, sectionTypes),
+    ...rangeOf(one.def),
+    broken: broken.has(one),
+  }))
   return extendHeadings(headed).map(({ heading: _, ...one }) => withoutEndingSpace(one, text))
 }
 
@@ -83,9 +88,9 @@ function widthOf(node: Node): number {
 
 type HeadedDefinition = Omit<Definition, 'start' | 'end' | 'broken'> & { heading: Heading | undefined }
 
-function definitionOf(matched: MatchedDefinition, text: string): HeadedDefinition {
+function definitionOf(matched: MatchedDefinition, text: string, sectionTypes: ReadonlySet<string>): HeadedDefinition {
   const { kind, def, rules } = matched
-  const heading = rules.level === undefined ? undefined : { level: rules.level, scope: scopeOf(def) }
+  const heading = rules.level === undefined ? undefined : { level: rules.level, scope: scopeOf(def, sectionTypes) }
   return { kind, name: nameOf(matched, text), owner: ownerOf(matched, text), heading, rules }
 }
 
@@ -106,11 +111,20 @@ function nameOf({ name, nameEnd, rules }: MatchedDefinition, text: string): stri
   return strip === undefined ? line : line.replace(strip, '').trim() || line
 }
 
-/** What a heading heads lies in its parent, and in the parents of the same type around it (sections in sections). */
-function scopeOf(heading: Node): Heading['scope'] {
+/**
+ * What a heading heads lies in its parent. A parent of a type that begins with a heading is the grammar's own idea of what
+ * is headed, which may be less (markdown's sections know nothing of underlined headings): then it lies in the one around.
+ */
+function scopeOf(heading: Node, sectionTypes: ReadonlySet<string>): Heading['scope'] {
   let scope = heading.parent ?? heading
-  for (let outer = scope.parent; outer !== null && outer.type === scope.type; outer = outer.parent) scope = outer
+  while (sectionTypes.has(scope.type) && scope.parent !== null) scope = scope.parent
   return { id: scope.id, end: scope.endIndex }
+}
+
+function sectionTypesOf(found: readonly MatchedDefinition[]): Set<string> {
+  const headings = found.filter(({ rules }) => rules.level !== undefined)
+  const parents = headings.flatMap(({ def }) => (def.parent?.startIndex === def.startIndex ? [def.parent] : []))
+  return new Set(parents.map((parent) => parent.type))
 }
 
 /** Grammars of languages that are read by lines count the empty lines that follow a definition as its own. */

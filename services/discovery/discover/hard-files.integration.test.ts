@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { languages } from '#syntax/grammars.ts'
-import { hardSources, soundSource } from './languages/hard-source.fixture.ts'
+import { type HardSource, hardSources, soundSource } from './languages/hard-source.fixture.ts'
 import { openParsePool, type ParsePool, type ParseResult } from './parse-pool.ts'
 import { loadQueryPacks, type QueryPack } from './query-pack.ts'
 
@@ -45,13 +45,13 @@ describe(`hard files (REMORA_SEED=${seed})`, () => {
       const sound = job(language, soundSource(language, 'sound'))
       const [alone] = await hasty.parse([sound])
       expect(outcome(alone).join()).toContain('sound')
-      const results = await hasty.parse(sources.flatMap(({ text }) => [job(language, text), sound]))
-      expect(results).toHaveLength(2 * sources.length)
-      for (const [at, { name }] of sources.entries()) {
-        expect.soft(results[2 * at + 1], `after ${name}`).toEqual(alone)
-        const hard = results[2 * at]
+      const parse = async ({ name, text }: HardSource) => {
+        const [before, hard, after] = await hasty.parse([sound, job(language, text), sound])
+        expect.soft([before, after], `beside ${name}`).toEqual([alone, alone])
         if (hard?.kind === 'unreadable') expect.soft(hard.reason, name).toMatch(/^DISC_005: /)
+        else expect.soft(hard?.kind, name).toBe('indexed')
       }
+      await Promise.all(sources.map(parse))
     },
     120_000,
   )
