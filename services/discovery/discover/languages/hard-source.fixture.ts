@@ -38,7 +38,7 @@ const cLike: Difficulty = {
 }
 
 /** By language. */
-export const difficulties: Readonly<Record<string, Difficulty>> = {
+const difficulties: Readonly<Record<string, Difficulty>> = {
   python: {
     nests: [
       ['(\n', ')\n'],
