@@ -162,6 +162,14 @@ describe('matchRenames', () => {
     ])
   })
 
+  it('follows thousands of one size, and gives up on thousands that are others', () => {
+    const many = (name: string, value: number) =>
+      Array.from({ length: 1_500 }, (_, at) => `def ${name}${at + 1_000}():\n    return ${value + at}\n`).join('')
+    const before = { 'a.py': many('old', 10_000) }
+    expect(compareWithTexts(before, { 'a.py': many('new', 10_000) }).moved).toHaveLength(1_500)
+    expect(compareWithTexts(before, { 'b.py': many('new', 20_000) })).toMatchObject({ moved: [], unchanged: 0 })
+  })
+
   it('takes neither an edited node, nor one of another kind, for a renamed one', () => {
     const edited = compareWithTexts({ 'a.py': f }, { 'a.py': 'def h(x):\n    return x + 2\n' })
     expect(told(edited)).toEqual(['added a.py h', 'removed a.py f'])

@@ -73,7 +73,7 @@ describe('discoverNodes', () => {
     const broken = 'class C:\n    def fine(self): pass\n\n    def torn(:\n        return 1\n\n\ndef whole(): pass\n'
     const { nodes, skipped } = await discover({ 'c.py': broken })
     expect(nodes.map((node) => node.qualifiedName)).toEqual(['c.py', 'C', 'C.fine', 'whole'])
-    expect(skipped).toEqual([{ path: 'c.py', reason: 'does not parse: torn' }])
+    expect(skipped).toEqual([{ path: 'c.py', reason: 'does not parse: C.torn' }])
   })
 
   it('gives equal content at two paths two ids and one hash', async () => {

@@ -151,5 +151,13 @@ function fileAt(path: string, language: string, index: NodeIndex): FoundFile {
 /** A file with nodes is among the skipped for what of it does not parse. */
 function skippedOf([path, file]: readonly [string, FoundFile]): SkippedFile[] {
   if ('skipped' in file) return [{ path, reason: file.skipped }]
-  return file.broken.length === 0 ? [] : [{ path, reason: `does not parse: ${file.broken.join(', ')}` }]
+  return file.broken.length === 0 ? [] : [{ path, reason: `does not parse: ${someOf(file.broken)}` }]
+}
+
+const namedInReason = 20
+
+/** The first names, and how many there are besides. */
+function someOf(names: readonly string[]): string {
+  const more = names.length - namedInReason
+  return [...names.slice(0, namedInReason), ...(more > 0 ? [`and ${more} more`] : [])].join(', ')
 }

@@ -1,13 +1,11 @@
 import type { Node, Query, QueryMatch, Tree } from 'web-tree-sitter'
 import { patternRules, type PatternRules } from './compile-query.ts'
+import { definitionRanges, endWithoutSpace } from './definition-range.ts'
 import type { Definition } from './definition-tree.ts'
 import { extendHeadings, type Heading } from './heading-range.ts'
 
 /** A pack as one query, so that a tree is walked once, with what its patterns say. */
 export type DefinitionQuery = { query: Query; rules: readonly PatternRules[] }
-
-/** `broken`: the names of definitions that are no nodes, since what they hold does not parse. */
-export type FoundDefinitions = { whole: Definition[]; broken: string[] }
 
 export function definitionQuery(query: Query): DefinitionQuery {
   const rules = Array.from({ length: query.patternCount() }, (_, at) => patternRules(query.setProperties[at] ?? {}))
@@ -18,17 +16,18 @@ export function definitionQuery(query: Query): DefinitionQuery {
  * Every definition the query matches. Matches that meet on one name node are one definition: the wider range counts
  * (a decorated function), and at equal ranges the pattern that comes first in the pack.
  */
-export function findDefinitions(tree: Tree, text: string, { query, rules }: DefinitionQuery): FoundDefinitions {
+export function findDefinitions(tree: Tree, text: string, { query, rules }: DefinitionQuery): Definition[] {
   const matches = query.matches(tree.rootNode).toSorted((a, b) => a.patternIndex - b.patternIndex)
-  const leads = new Set(matches.flatMap(leadsOf))
+  const rangeOf = definitionRanges(text, new Set(matches.flatMap(leadsOf)))
   const found = widest(matches.flatMap((match) => partsOf(match, rules[match.patternIndex])))
-  const broken = found.filter((one) => isBroken(one, found))
-  const whole = broken.length === 0 ? found : found.filter((one) => !broken.includes(one))
-  const extended = extendHeadings(whole.map((one) => definitionOf(one, leads, text)))
-  return {
-    whole: extended.map(({ heading: _, ...one }) => withoutEndingSpace(one, text)),
-    broken: broken.map((one) => nameOf(one, text)),
-  }
+  const broken = brokenOnes(found)
+  const sectionTypes = sectionTypesOf(found)
+  const headed = found.map((one) => ({
+    ...definitionOf(one, text, sectionTypes),
+    ...rangeOf(one.def),
+    broken: broken.has(one),
+  }))
+  return extendHeadings(headed).map(({ heading: _, ...one }) => withoutEndingSpace(one, text))
 }
 
 /** A definition without a name node is named by its rule. */
@@ -66,26 +65,33 @@ function widest(matched: readonly MatchedDefinition[]): MatchedDefinition[] {
   return [...byName.values()]
 }
 
-/** Whether it holds syntax errors of its own. Those of a definition within it are that one's, and it goes on without. */
-function isBroken({ def }: MatchedDefinition, all: readonly MatchedDefinition[]): boolean {
-  if (!def.hasError) return false
-  const within = (inner: Node) => inner.startIndex > def.startIndex && inner.endIndex <= def.endIndex
-  return !all.some((other) => other.def.hasError && within(other.def))
+/**
+ * Those that hold syntax errors of their own. Errors of a definition within another are the inner one's. Since
+ * definitions nest, the next one that begins further on lies within if any does.
+ */
+function brokenOnes(found: readonly MatchedDefinition[]): Set<MatchedDefinition> {
+  const broken = new Set<MatchedDefinition>()
+  let next: Node | undefined
+  let here: Node | undefined
+  const torn = found.filter(({ def }) => def.hasError)
+  for (const one of torn.toSorted((a, b) => b.def.startIndex - a.def.startIndex)) {
+    if (here !== undefined && here.startIndex > one.def.startIndex) next = here
+    here = one.def
+    if (next === undefined || next.endIndex > one.def.endIndex) broken.add(one)
+  }
+  return broken
 }
 
 function widthOf(node: Node): number {
   return node.endIndex - node.startIndex
 }
 
-function definitionOf(
-  matched: MatchedDefinition,
-  leads: ReadonlySet<number>,
-  text: string,
-): Definition & { heading: Heading | undefined } {
+type HeadedDefinition = Omit<Definition, 'start' | 'end' | 'broken'> & { heading: Heading | undefined }
+
+function definitionOf(matched: MatchedDefinition, text: string, sectionTypes: ReadonlySet<string>): HeadedDefinition {
   const { kind, def, rules } = matched
-  const range = { start: startWithLeads(def, leads), end: endOfCode(def, text) }
-  const heading = rules.level === undefined ? undefined : { level: rules.level, scope: scopeOf(def) }
-  return { kind, name: nameOf(matched, text), owner: ownerOf(matched, text), ...range, heading, rules }
+  const heading = rules.level === undefined ? undefined : { level: rules.level, scope: scopeOf(def, sectionTypes) }
+  return { kind, name: nameOf(matched, text), owner: ownerOf(matched, text), heading, rules }
 }
 
 /** An owner that holds the name is the path before it: of `A::B::run` it is `A::B`. */
@@ -105,11 +111,20 @@ function nameOf({ name, nameEnd, rules }: MatchedDefinition, text: string): stri
   return strip === undefined ? line : line.replace(strip, '').trim() || line
 }
 
-/** What a heading heads lies in its parent, and in the parents of the same type around it (sections in sections). */
-function scopeOf(heading: Node): Heading['scope'] {
+/**
+ * What a heading heads lies in its parent. A parent of a type that begins with a heading is the grammar's own idea of what
+ * is headed, which may be less (markdown's sections know nothing of underlined headings): then it lies in the one around.
+ */
+function scopeOf(heading: Node, sectionTypes: ReadonlySet<string>): Heading['scope'] {
   let scope = heading.parent ?? heading
-  for (let outer = scope.parent; outer !== null && outer.type === scope.type; outer = outer.parent) scope = outer
+  while (sectionTypes.has(scope.type) && scope.parent !== null) scope = scope.parent
   return { id: scope.id, end: scope.endIndex }
+}
+
+function sectionTypesOf(found: readonly MatchedDefinition[]): Set<string> {
+  const headings = found.filter(({ rules }) => rules.level !== undefined)
+  const parents = headings.flatMap(({ def }) => (def.parent?.startIndex === def.startIndex ? [def.parent] : []))
+  return new Set(parents.map((parent) => parent.type))
 }
 
 /** Grammars of languages that are read by lines count the empty lines that follow a definition as its own. */
@@ -118,53 +133,6 @@ function withoutEndingSpace<T extends { start: number; end: number }>(definition
   return end === definition.end ? definition : { ...definition, end }
 }
 
-function endWithoutSpace(start: number, end: number, text: string): number {
-  let last = end
-  while (last > start && isSpace(text.charCodeAt(last - 1))) last--
-  return last
-}
-
-function isSpace(charCode: number): boolean {
-  return charCode === 0x20 || (charCode >= 0x09 && charCode <= 0x0d)
-}
-
 function onOneLine(text: string): string {
   return text.trim().replace(/\s+/g, ' ')
-}
-
-/** Where a node starts with what leads to it: `#[test]` and `/// why` before a Rust function, comments between them. */
-function startWithLeads(def: Node, leads: ReadonlySet<number>): number {
-  let start = def.startIndex
-  if (leads.size === 0) return start
-  for (let before = def.previousSibling; before !== null; before = before.previousSibling) {
-    if (leads.has(before.id)) start = before.startIndex
-    else if (!before.isExtra) break
-  }
-  return start
-}
-
-/** What the last token of a comment is called in one grammar or another. */
-const endsComment = /comment|^(?:\/\/.*|\*\/)$/
-
-/**
- * Where a node ends without the comments that trail in it: they follow the definition and are no part of it. Most end
- * in no comment, which the last token tells in one call of the parser, where looking at all last children takes dozens.
- */
-function endOfCode(node: Node, text: string): number {
-  const token = node.descendantForIndex(endWithoutSpace(node.startIndex, node.endIndex, text) - 1)
-  if (token !== null && !token.isExtra && !endsComment.test(token.type)) return node.endIndex
-  let last = node
-  for (let part: Node | undefined = node; part !== undefined; part = lastPart(part)) last = part
-  return last.endIndex
-}
-
-/** The last child that is not an extra, if the node's end depends on it: it reaches the end, or only extras follow. */
-function lastPart(node: Node): Node | undefined {
-  for (let index = node.childCount - 1; index >= 0; index--) {
-    const child = node.child(index)
-    if (child === null || (child.isExtra && !child.isError)) continue
-    const extrasFollow = index < node.childCount - 1
-    return extrasFollow || child.endIndex === node.endIndex ? child : undefined
-  }
-  return undefined
 }

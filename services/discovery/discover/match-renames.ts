@@ -8,29 +8,39 @@ import { type NodeComparison, splitMoved } from './compare-nodes.ts'
  * place of the new one, wherever it stands as a word, the new text must have the old one's hash. Equal kinds only, each
  * node once; a node of the same file is preferred, then source order.
  *
- * What cannot be told: a node that was renamed and edited otherwise, one whose old text also held the new name, and one
- * that was renamed in part of its own mentions only. Two nodes whose texts differ in their names alone, one deleted and the
- * other added by somebody who never thought of the first, look like a rename too.
+ * What cannot be told: a node that was renamed and edited otherwise, one whose old text also held the new name, one that
+ * was renamed in part of its own mentions only, and one behind a hundred others of its size. Two nodes whose texts differ
+ * in their names alone, one deleted and the other added by somebody who never thought of the first, look like a rename
+ * too.
  */
 export function matchRenames(
   comparison: NodeComparison,
   textOf: (node: CodeNode) => string | undefined,
 ): NodeComparison {
   const { added, removed, moved } = comparison
-  const waiting = Map.groupBy(removed.toReversed(), (node) => shapeOf(node.kind, bytesOf(node.name), sizeOf(node)))
+  const shaped = (node: CodeNode) => shapeOf(node.kind, bytesOf(node.name), sizeOf(node))
+  const waiting = Map.groupBy(removed.toReversed(), shaped)
+  const waitingNear = Map.groupBy(removed.toReversed(), (node) => `${shaped(node)} ${node.path}`)
   const nameSizes = new Set(removed.map(({ name }) => bytesOf(name)))
   const froms = new Map<CodeNode, CodeNode>()
+  const taken = new Set<CodeNode>()
   for (const to of added) {
     const text = to.kind === 'file' || to.name === '' ? undefined : textOf(to)
     if (text === undefined) continue
     const word = wordOf(to.name)
     const mentions = text.match(word)?.length ?? 0
+    const hashAs = (name: string) => sha256(text.replaceAll(word, () => name))
     for (const nameSize of nameSizes) {
-      const grown = mentions * (nameSize - bytesOf(to.name))
-      const alike = waiting.get(shapeOf(to.kind, nameSize, sizeOf(to) + grown)) ?? []
-      const from = takeRenamed(alike, to, (name) => sha256(text.replaceAll(word, () => name)))
+      const shape = shapeOf(to.kind, nameSize, sizeOf(to) + mentions * (nameSize - bytesOf(to.name)))
+      const alike = [waitingNear.get(`${shape} ${to.path}`), waiting.get(shape)]
+      const from = findRenamed(
+        alike.flatMap((nodes) => firstLeft(nodes ?? [], taken)),
+        to,
+        hashAs,
+      )
       if (from === undefined) continue
       froms.set(to, from)
+      taken.add(from)
       break
     }
   }
@@ -38,13 +48,26 @@ export function matchRenames(
   return { ...comparison, ...split, moved: [...moved, ...split.moved] }
 }
 
-/** Takes the node out of `alike`, which are in reverse order, that the new one was under its old name. */
-function takeRenamed(alike: CodeNode[], to: CodeNode, hashAs: (name: string) => string): CodeNode | undefined {
-  const hashes = new Map([...new Set(alike.map(({ name }) => name))].map((name) => [name, hashAs(name)]))
-  const fits = ({ name, hash }: CodeNode) => name !== to.name && hashes.get(name) === hash
-  const near = alike.findLastIndex((node) => node.path === to.path && fits(node))
-  const at = near === -1 ? alike.findLastIndex(fits) : near
-  return at === -1 ? undefined : alike.splice(at, 1)[0]
+/** How many old nodes of one size a new one is held against: thousands of the same size would cost their square. */
+const mostTried = 100
+
+/** The first of those that are left of `nodes`, which are in reverse order. Drops what was taken from their end. */
+function firstLeft(nodes: CodeNode[], taken: ReadonlySet<CodeNode>): CodeNode[] {
+  for (let last = nodes.at(-1); last !== undefined && taken.has(last); last = nodes.at(-1)) nodes.pop()
+  return nodes
+    .slice(-mostTried)
+    .filter((node) => !taken.has(node))
+    .toReversed()
+}
+
+/** The node of `alike` that the new one was under its old name. */
+function findRenamed(alike: readonly CodeNode[], to: CodeNode, hashAs: (name: string) => string): CodeNode | undefined {
+  const hashes = new Map<string, string>()
+  return alike.find(({ name, hash }) => {
+    const hashed = hashes.get(name) ?? hashAs(name)
+    hashes.set(name, hashed)
+    return name !== to.name && hashed === hash
+  })
 }
 
 /** What a node must have to be a candidate: nearly all pairs are ruled out by it, without hashing. */

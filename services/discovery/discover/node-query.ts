@@ -3,10 +3,10 @@ import type { CodeNode } from '#domain/code-node.ts'
 import { sha256 } from '#domain/hash.ts'
 import { type LoadedLanguage, loadLanguage } from '#syntax/parser.ts'
 import { compileQueryFile, compileQueryFiles } from './compile-query.ts'
-import { nestDefinitions } from './definition-tree.ts'
+import { type Definition, nestDefinitions } from './definition-tree.ts'
 import { type FoundReference, findReferences } from './edges/find-references.ts'
 import { placeReferences } from './edges/place-references.ts'
-import { type DefinitionQuery, definitionQuery, findDefinitions, type FoundDefinitions } from './find-definitions.ts'
+import { type DefinitionQuery, definitionQuery, findDefinitions } from './find-definitions.ts'
 import { codeNodesOf, type IndexedNode, type ReadIndex } from './node-index.ts'
 import type { QueryPack } from './query-pack.ts'
 import { lineFinder, readSourceText } from './source-text.ts'
@@ -29,8 +29,8 @@ export function nodesOfFile(file: { path: string; bytes: Uint8Array; language: s
 /** The nodes of one blob, the file first, then in source order; only the file without a query. */
 export function indexNodes(bytes: Uint8Array, query: NodeQuery | undefined): ReadIndex {
   const source = readSourceText(bytes)
-  const { whole, broken, references } = query === undefined ? nothingFound : findInText(source.text, query)
-  const nested = nestDefinitions(whole)
+  const { definitions, references } = query === undefined ? nothingFound : findInText(source.text, query)
+  const { nested, broken } = nestDefinitions(definitions)
   const offsets = source.byteOffsets(nested.flatMap(({ start, end }) => [start, end]))
   const lineOf = lineFinder(bytes)
   const nodes = [fileNode(bytes, lineOf)]
@@ -52,14 +52,16 @@ export function indexNodes(bytes: Uint8Array, query: NodeQuery | undefined): Rea
     : { nodes, broken, references: placeReferences(references, nested) }
 }
 
-type Found = FoundDefinitions & { references?: FoundReference[] }
-const nothingFound: Found = { whole: [], broken: [] }
+type Found = { definitions: Definition[]; references?: FoundReference[] }
+const nothingFound: Found = { definitions: [] }
 
-function findInText(text: string, { language, definitions, references }: NodeQuery): Found {
+function findInText(text: string, { language, references, ...query }: NodeQuery): Found {
   const tree = language.parse(text)
   try {
-    const found = findDefinitions(tree, text, definitions)
-    return references === undefined ? found : { ...found, references: findReferences(tree, text, references) }
+    const definitions = findDefinitions(tree, text, query.definitions)
+    return references === undefined
+      ? { definitions }
+      : { definitions, references: findReferences(tree, text, references) }
   } finally {
     tree.delete()
   }

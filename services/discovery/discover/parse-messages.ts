@@ -15,8 +15,11 @@ export type ParseRequest = {
   files: readonly (({ start: number; end: number } | { file: string }) & { pack: number | null })[]
 }
 
-/** One result per file, in order; or the one error that concerns the whole request. */
-export type ParseReply = { results: ParseResult[] } | { failed: { code: ErrorCode; message: string } }
+/**
+ * One result per file, in order, of all files unless the thread is `spent`: it holds more memory than it should, which it
+ * cannot give back, and has stopped behind the file that took it. Or the one error that concerns the whole request.
+ */
+export type ParseReply = { results: ParseResult[]; spent: boolean } | { failed: { code: ErrorCode; message: string } }
 
 /** Shared with the pool: [0] the file being parsed (-1 before the first), [1] when it was begun, `Date.now()`. */
 export type ParseProgress = BigInt64Array<SharedArrayBuffer>

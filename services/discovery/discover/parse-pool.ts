@@ -14,7 +14,8 @@ export type ParsePool = {
 
 /**
  * Threads that parse, started when first needed. A thread that crashes or overruns `fileLimitMs` on a file is replaced:
- * that file is unreadable, the rest of its batch is parsed again. `threads: 0` means one per core.
+ * that file is unreadable, the rest of its batch is parsed again. One that holds too much memory after a file is replaced
+ * as well. `threads: 0` means one per core.
  */
 export function openParsePool(options: { threads: number; fileLimitMs?: number }): ParsePool {
   const threads = options.threads === 0 ? availableParallelism() : options.threads

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { AppError } from '#domain/error.ts'
+import { parserMemoryBytes } from '#syntax/parser.ts'
 import { compileNodeQuery, indexNodes, type NodeQuery } from './node-query.ts'
 import {
   markProgress,
@@ -16,6 +17,9 @@ import {
 import type { QueryPack } from './query-pack.ts'
 import { unwantedContent } from './unwanted-content.ts'
 
+/** What the parsers of a thread may keep for good: memory of wasm never shrinks, and one large file takes a lot. */
+const spentBytes = 128 * 1024 ** 2
+
 const progress: ParseProgress = workerData
 const compiled = new Map<string, Promise<NodeQuery>>()
 
@@ -26,7 +30,7 @@ parentPort?.on('message', (request: ParseRequest) => {
 async function answer(request: ParseRequest): Promise<ParseReply> {
   try {
     const queries = await Promise.all(request.packs.map(compiledOnce))
-    return { results: parseFiles(request, queries) }
+    return parseFiles(request, queries)
   } catch (error) {
     if (error instanceof AppError) return { failed: { code: error.code, message: error.message } }
     throw error
@@ -40,15 +44,21 @@ async function compiledOnce(pack: QueryPack): Promise<NodeQuery> {
   return known
 }
 
-function parseFiles(request: ParseRequest, queries: readonly NodeQuery[]): ParseResult[] {
-  return request.files.map((source, file) => {
+function parseFiles(request: ParseRequest, queries: readonly NodeQuery[]): ParseReply {
+  const results: ParseResult[] = []
+  for (const [file, source] of request.files.entries()) {
     markProgress(progress, file)
     const bytes = 'file' in source ? readOrUndefined(source.file) : bytesOf(request, source)
-    if (bytes === undefined) return { kind: 'unreadable', reason: 'DISC_005: the file cannot be read' }
-    const unwanted = unwantedContent(bytes)
-    if (unwanted !== undefined) return { kind: 'indexed', index: { skipped: unwanted } }
-    return { kind: 'indexed', index: indexNodes(bytes, source.pack === null ? undefined : queries[source.pack]) }
-  })
+    results.push(parseFile(bytes, source.pack === null ? undefined : queries[source.pack]))
+    if (parserMemoryBytes() > spentBytes) return { results, spent: true }
+  }
+  return { results, spent: false }
+}
+
+function parseFile(bytes: Uint8Array | undefined, query: NodeQuery | undefined): ParseResult {
+  if (bytes === undefined) return { kind: 'unreadable', reason: 'DISC_005: the file cannot be read' }
+  const unwanted = unwantedContent(bytes)
+  return { kind: 'indexed', index: unwanted === undefined ? indexNodes(bytes, query) : { skipped: unwanted } }
 }
 
 function bytesOf({ bytes }: ParseRequest, { start, end }: { start: number; end: number }): Uint8Array {

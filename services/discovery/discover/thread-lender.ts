@@ -2,7 +2,7 @@ import type { ThreadEnding, ThreadLink } from './thread-link.ts'
 
 /** Lends out at most `max` threads, one borrower each, in the order asked. */
 export type ThreadLender = {
-  /** Runs `work` with a thread. One that is lost is not lent again; a new one is started in its place when needed. */
+  /** Runs `work` with a thread. One that is lost or spent is not lent again; a new one takes its place when needed. */
   use(work: (link: ThreadLink) => Promise<ThreadEnding>): Promise<ThreadEnding>
   close(): Promise<void>
 }
@@ -34,6 +34,9 @@ export function openThreadLender(max: number, open: () => ThreadLink): ThreadLen
       const ending = await work(link)
       if (ending.kind === 'lost') {
         if (closed) throw closedError()
+        all.delete(link)
+      } else if (ending.spent) {
+        await link.close()
         all.delete(link)
       }
       return ending

@@ -18,10 +18,15 @@ export type Content = Uint8Array | { file: string }
 /** A file to parse. Without a pack only the file node comes back. */
 export type ParseJob = { content: Content; pack: QueryPack | undefined }
 
-/** How a request ended: answered, or the thread is gone, at job `at` (-1: before the first), and why. */
-export type ThreadEnding = { kind: 'answered'; results: ParseResult[] } | { kind: 'lost'; at: number; why: string }
+/**
+ * How a request ended: answered, the first of its jobs when the thread is `spent`, and all otherwise; or the thread is
+ * gone, at job `at` (-1: before the first), and why.
+ */
+export type ThreadEnding =
+  | { kind: 'answered'; results: ParseResult[]; spent: boolean }
+  | { kind: 'lost'; at: number; why: string }
 
-/** One parsing thread, for one request at a time. After `lost` it is of no more use. */
+/** One parsing thread, for one request at a time. After `lost` or `spent` it is of no more use. */
 export type ThreadLink = {
   /** Throws the AppError the thread answers with when a pack is at fault. Never keeps or changes the jobs' bytes. */
   run(jobs: readonly ParseJob[]): Promise<ThreadEnding>
@@ -36,8 +41,11 @@ export function leftMs({ file, forMs }: { file: number; forMs: number }, fileLim
   return file < 0 ? Infinity : fileLimitMs - forMs
 }
 
-/** What a parse leaves is dead when it is answered; without this the young alone may take 130 MB in each thread. */
-const resourceLimits = { maxYoungGenerationSizeMb: 8 }
+/**
+ * What a parse leaves is dead when it is answered; without a limit the young alone may take 130 MB in each thread. A file
+ * whose definitions take more than the old may costs the thread its life, too.
+ */
+const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 512 }
 
 /** Starts a thread. A file that takes longer than `fileLimitMs` costs it its life. */
 export function openThreadLink(fileLimitMs: number): ThreadLink {
@@ -64,7 +72,7 @@ export function openThreadLink(fileLimitMs: number): ThreadLink {
       void worker.terminate()
     }
     const onReply = (reply: ParseReply) => {
-      if ('results' in reply) ending.resolve({ kind: 'answered', results: reply.results })
+      if ('results' in reply) ending.resolve({ kind: 'answered', ...reply })
       else ending.reject(new AppError(reply.failed.code, reply.failed.message, { phase: 'discovery' }))
     }
     const onExit = () => ending.resolve({ kind: 'lost', at: readProgress(progress).file, why: fault })

@@ -20,6 +20,18 @@ const cases: { name: string; source: string; nodes: string[] }[] = [
     nodes: ['section Top 1-3', 'section Top.C# and `F#` 2-3', 'section Top.C# and `F#`.C 3-3'],
   },
   {
+    name: 'marked headings below an underlined one that is the first',
+    source: 'Top\n===\n\n## A\n\n> ## Quoted\n\n### B\n\nNext\n====\n\n## C\n',
+    nodes: [
+      'section Top 1-8',
+      'section Top.A 4-8',
+      'section Top.A.Quoted 6-6',
+      'section Top.A.B 8-8',
+      'section Next 10-13',
+      'section Next.C 13-13',
+    ],
+  },
+  {
     name: 'underlined headings among the others',
     source: '# One\n\na\n\nTwo\n===\n\nb\n\nThree\nand more\n---\n\nc\n\n### Four\n',
     nodes: [

@@ -1,0 +1,85 @@
+import type { Node } from 'web-tree-sitter'
+
+/**
+ * Where the definitions of one tree begin and end: with the leads before them (`leads`: their ids), and without the
+ * comments that trail in them. Costs no more than looking at every node once, however many comments or levels there are.
+ */
+export function definitionRanges(text: string, leads: ReadonlySet<number>) {
+  const siblingsOf = siblingFinder()
+  const ends = new Map<number, number>()
+  return (def: Node) => ({ start: startWithLeads(def, leads, siblingsOf), end: endOfCode(def, text, ends) })
+}
+
+/** Where the text from `start` to `end` ends without its last white space. */
+export function endWithoutSpace(start: number, end: number, text: string): number {
+  let last = end
+  while (last > start && isSpace(text.charCodeAt(last - 1))) last--
+  return last
+}
+
+function isSpace(charCode: number): boolean {
+  return charCode === 0x20 || (charCode >= 0x09 && charCode <= 0x0d)
+}
+
+type Siblings = { children: readonly Node[]; places: ReadonlyMap<number, number> }
+
+/** A node's parent with its children. Every call of the parser for one sibling costs as much as one for all. */
+function siblingFinder(): (node: Node) => Siblings {
+  const found = new Map<number, Siblings>()
+  return (node) => {
+    const { parent } = node
+    const known = parent === null ? undefined : found.get(parent.id)
+    if (known !== undefined) return known
+    const children = parent?.children ?? [node]
+    const siblings = { children, places: new Map(children.map((child, place) => [child.id, place])) }
+    found.set((parent ?? node).id, siblings)
+    return siblings
+  }
+}
+
+/** Where a node starts with what leads to it: `#[test]` and `/// why` before a Rust function, comments between them. */
+function startWithLeads(def: Node, leads: ReadonlySet<number>, siblingsOf: (node: Node) => Siblings): number {
+  let start = def.startIndex
+  const nearest = leads.size === 0 ? null : def.previousSibling
+  if (nearest === null || (!leads.has(nearest.id) && !nearest.isExtra)) return start
+  const { children, places } = siblingsOf(def)
+  for (let place = (places.get(def.id) ?? 0) - 1; place >= 0; place--) {
+    const before = children[place]
+    if (before === undefined) break
+    if (leads.has(before.id)) start = before.startIndex
+    else if (!before.isExtra) break
+  }
+  return start
+}
+
+/** What the last token of a comment is called in one grammar or another. */
+const endsComment = /comment|^(?:\/\/.*|\*\/)$/
+
+/**
+ * Where a node ends without the comments that trail in it: they follow the definition and are no part of it. Most end
+ * in no comment, which the last token tells in one call of the parser, where looking at all last children takes dozens.
+ * `ends` is what is known of the nodes by id: those that end in one another end at one place.
+ */
+function endOfCode(node: Node, text: string, ends: Map<number, number>): number {
+  const known = ends.get(node.id)
+  if (known !== undefined) return known
+  const token = node.descendantForIndex(endWithoutSpace(node.startIndex, node.endIndex, text) - 1)
+  if (token !== null && !token.isExtra && !endsComment.test(token.type)) return node.endIndex
+  const passed: number[] = []
+  let last = node
+  for (let part: Node | undefined = node; part !== undefined && !ends.has(last.id); part = lastPart(part)) {
+    last = part
+    passed.push(part.id)
+  }
+  const end = ends.get(last.id) ?? last.endIndex
+  for (const id of passed) ends.set(id, end)
+  return end
+}
+
+/** The last child that is not an extra, if the node's end depends on it: it reaches the end, or only extras follow. */
+function lastPart(node: Node): Node | undefined {
+  const { children } = node
+  const at = children.findLastIndex((child) => !child.isExtra || child.isError)
+  const child = children[at]
+  return at < children.length - 1 || child?.endIndex === node.endIndex ? child : undefined
+}
