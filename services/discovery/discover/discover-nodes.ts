@@ -56,7 +56,7 @@ export async function discoverNodes(
   const kinds = filters.nodeKinds?.length ? new Set(filters.nodeKinds) : undefined
   const all = chosen.files.flatMap((file) => found.get(file.path)?.nodes ?? [])
   const nodes = kinds === undefined ? all : all.filter((node) => kinds.has(node.kind))
-  const edges = await edgesOf(input, deps, { all, nodes, found })
+  const edges = await edgesOf(input, deps, { all, nodes, found }, signal)
   return {
     nodes,
     ...(edges && { edges }),
@@ -110,11 +110,13 @@ async function edgesOf(
   { files, read }: DiscoveryInput,
   { packs }: DiscoveryDeps,
   { all, nodes, found }: { all: CodeNode[]; nodes: CodeNode[]; found: FoundFiles },
+  signal: AbortSignal,
 ): Promise<Edge[] | undefined> {
   if (!packs.values().some((pack) => pack.references !== undefined)) return undefined
   const references = new Map(Array.from(found, ([path, file]) => [path, file.references]))
   const moduleFiles = await readModuleFiles(files, read)
-  const edges = linkEdges({ paths: files.map((file) => file.path), nodes: all, references, moduleFiles })
+  const paths = files.map((file) => file.path)
+  const edges = await linkEdges({ paths, nodes: all, references, moduleFiles }, signal)
   const asked = new Set(nodes.map((node) => node.nodeId))
   return edges.filter(({ from, to }) => asked.has(from) && asked.has(to))
 }
