@@ -46,18 +46,18 @@ function edgesOf(
   methods: MethodsByName,
   places: ReadonlyMap<string, number>,
 ): Edge[] {
-  const found = new Map<string, Edge & { order: readonly [from: number, to: number] }>()
+  const found = new Map<string, Edge & { rank: number }>()
   for (const { from: by, to: of, kind, certainty } of linksOf(file, repository, methods)) {
     const from = by.file.nodes[by.index]?.nodeId
     const to = of.file.nodes[of.index]?.nodeId
     if (from === undefined || to === undefined || from === to) continue
     const key = `${by.index} ${to} ${kind}`
     if (certainty === 'by_name' && found.has(key)) continue
-    found.set(key, { from, to, kind, certainty, order: [by.index, places.get(to) ?? 0] })
+    found.set(key, { from, to, kind, certainty, rank: by.index * places.size + (places.get(to) ?? 0) })
   }
   return [...found.values()]
-    .toSorted((a, b) => a.order[0] - b.order[0] || a.order[1] - b.order[1] || (a.kind < b.kind ? -1 : 1))
-    .map(({ order: _, ...edge }) => edge)
+    .toSorted((a, b) => a.rank - b.rank || (a.kind < b.kind ? -1 : 1))
+    .map(({ from, to, kind, certainty }) => ({ from, to, kind, certainty }))
 }
 
 function* linksOf(file: LinkedFile, repository: LinkedRepository, methods: MethodsByName): Generator<Link> {

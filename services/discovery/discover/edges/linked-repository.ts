@@ -53,6 +53,8 @@ export type LinkedRepository = {
   files: ReadonlyMap<string, LinkedFile>
   modules: ModuleMap
   units: ReadonlyMap<string, Unit>
+  /** Every name that any file binds at its top: no module has another. */
+  topNames: ReadonlySet<string>
   /** The module that a file means by a path, found once. */
   moduleOf(file: LinkedFile, path: string): Module | undefined
 }
@@ -72,6 +74,7 @@ export type LinkInput = {
 export async function openRepository(input: LinkInput, pause: () => Promise<void>): Promise<LinkedRepository> {
   const files = new Map<string, LinkedFile>()
   const units = new Map<string, Unit>()
+  const topNames = new Set<string>()
   for (const [path, nodes] of Map.groupBy(input.nodes, (node) => node.path)) {
     await pause()
     const rules = rulesOf(nodes[0]?.language ?? '')
@@ -79,9 +82,10 @@ export async function openRepository(input: LinkInput, pause: () => Promise<void
     const file = layOut(path, rules, nodes, input.references.get(path) ?? [])
     files.set(path, file)
     addToUnit(file, units)
+    for (const name of file.scopes.get(0)?.names.keys() ?? []) topNames.add(name)
   }
   const modules = mapModules(input.paths, input.moduleFiles)
-  return { files, modules, units, moduleOf: moduleFinder(modules) }
+  return { files, modules, units, topNames, moduleOf: moduleFinder(modules) }
 }
 
 function addToUnit(file: LinkedFile, units: Map<string, Unit>): void {

@@ -13,20 +13,24 @@ export function placeReferences(
   const placed = new Map<string, Reference>()
   let next = 0
   let inner = -1
-  for (const { at, ...reference } of withoutRepeats(found)) {
+  for (const reference of withoutRepeats(found)) {
+    const { at, kind, name, module, alias, receiver, type, value } = reference
     while ((definitions[next]?.start ?? Infinity) <= at) inner = next++
     while (inner >= 0 && (definitions[inner]?.end ?? 0) <= at) inner = definitions[inner]?.parent ?? -1
-    if (reference.kind === 'local' && !isAsked(reference, asked)) continue
+    if (kind === 'local' && !isAsked(reference, asked)) continue
     const from = isExport(reference) ? 0 : inner + 1
-    const { kind, name, module, alias, receiver, type, value } = reference
-    const key = [from, kind, name, module, alias, receiver, type, value].join('\0')
-    if (!placed.has(key)) placed.set(key, { ...reference, from })
+    const key = `${from}\0${kind}\0${name}\0${module}\0${alias}\0${receiver}\0${type}\0${value}`
+    if (!placed.has(key)) placed.set(key, placedAt(from, reference))
   }
   return [...placed.values()]
 }
 
+function placedAt(from: number, { at: _, ...reference }: FoundReference): Reference {
+  return { ...reference, from }
+}
+
 /** `export default` stands within what it exports, and speaks for the file. */
-function isExport({ kind, module }: Omit<Reference, 'from'>): boolean {
+function isExport({ kind, module }: FoundReference): boolean {
   return kind === 'import' && module === undefined
 }
 
@@ -65,7 +69,7 @@ function addNames(path: string, names: Set<string>): void {
   else names.add(path)
 }
 
-function isAsked({ name, type, value }: Omit<Reference, 'from'>, asked: ReadonlySet<string>): boolean {
+function isAsked({ name, type, value }: FoundReference, asked: ReadonlySet<string>): boolean {
   const last = name.slice(name.lastIndexOf('.') + 1)
   if (name === '()' || name.includes('.')) return (type ?? value) !== undefined && (name === '()' || asked.has(last))
   return asked.has(name)

@@ -30,6 +30,7 @@ export function* testSubjects(file: LinkedFile, repository: LinkedRepository): G
     const subject = isTest(from) ? file.rules.subjectOf(name) : undefined
     if (subject === undefined) continue
     const seen = inSight(subject, file, repository)
+    if (seen === undefined && !repository.topNames.has(subject)) continue
     const to = seen ?? inModules(subject, (imported ??= importedModules(file, repository)), file, repository)
     if (to !== undefined && !isTestCode(to)) yield { from, to }
   }
