@@ -1,4 +1,5 @@
 import { AppError } from '#domain/error.ts'
+import { sha256 } from '#domain/hash.ts'
 import { NodeIndex, unknownLanguage } from './node-index.ts'
 import type { ParsePool, ParseResult } from './parse-pool.ts'
 import type { QueryPack } from './query-pack.ts'
@@ -93,8 +94,12 @@ async function keep(blob: SourceBlob, result: ParseResult, { cache }: BlobReader
   if (result.kind === 'indexed') await cache?.put(cacheKey(blob), result.index)
 }
 
-/** The object's name under `node-index/` (contract.md §8). */
+/** The object's name under `node-index/` (contract.md §8); no longer than what a store of files takes for a name. */
 function cacheKey({ hash, pack }: SourceBlob): string {
-  const references = pack?.references === undefined ? '' : `.${pack.references.hash}`
-  return `${hash}.${pack?.language ?? unknownLanguage}.${pack?.hash ?? 'none'}${references}.json`
+  return `${hash}.${pack?.language ?? unknownLanguage}.${pack === undefined ? 'none' : indexHash(pack)}.json`
+}
+
+/** A pack that looks for references gives other indexes. */
+function indexHash({ hash, references }: QueryPack): string {
+  return references === undefined ? hash : sha256(`${hash}.${references.hash}`)
 }

@@ -1,5 +1,5 @@
 import { pauseEvery } from '#platform/clock.ts'
-import type { Edge } from './edge.ts'
+import type { Edge } from '#domain/edge.ts'
 import {
   isClass,
   type LinkedFile,
