@@ -90,6 +90,7 @@ export const EdgePage = z
       .openapi({ description: 'null on the last page; a page before may have few edges or none' }),
   })
   .openapi('EdgePage')
+export type EdgePage = z.infer<typeof EdgePage>
 
 /** Which edges of a node. */
 export const EdgeFilter = {
