@@ -82,7 +82,7 @@ export type EdgePage = z.infer<typeof EdgePage>
 /** `edges`: how many there are; null where an earlier version found the node. */
 export const NodeDetail = z.looseObject({
   ...NodeView.shape,
-  edges: z.object({ out: z.number(), in: z.number() }).nullish(),
+  edges: z.object({ out: z.number(), in: z.number() }).nullable().default(null),
   operations: z.array(z.looseObject({ operation_id: z.string(), agent: z.string(), status: z.string() })),
 })
 export type NodeDetail = z.infer<typeof NodeDetail>
