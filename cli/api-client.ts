@@ -7,7 +7,9 @@ import { withoutLogin, withoutLogins } from '#platform/without-login.ts'
 import { parseJson } from '#domain/json.ts'
 import {
   ChangePage,
+  EdgePage,
   EventPage,
+  NodeDetail,
   NodePage,
   OperationPage,
   OperationView,
@@ -43,7 +45,11 @@ export type ApiClient = {
   readEvents(runId: string, page: { after: number; limit: number; waitMs: number }): Promise<EventPage>
   listOperations(runId: string, page: { status?: string; cursor?: string; limit: number }): Promise<OperationPage>
   /** Sorted by path. RUN_004 for a run whose nodes were not stored. */
-  listNodes(runId: string, page: { cursor?: string; limit: number }): Promise<NodePage>
+  listNodes(runId: string, page: { path?: string; cursor?: string; limit: number }): Promise<NodePage>
+  /** RUN_004 when the run has no such node. */
+  getNode(runId: string, nodeId: string): Promise<NodeDetail>
+  /** RUN_004 also for a run whose edges were not stored. */
+  listEdges(runId: string, nodeId: string, page: { cursor?: string; limit: number }): Promise<EdgePage>
   /** RUN_004 when the run has no such operation. */
   getOperation(runId: string, operationId: string): Promise<OperationView>
   listChanges(runId: string, page: { cursor?: string; limit: number }): Promise<ChangePage>
@@ -86,6 +92,8 @@ export function openApiClient(options: { url: string; token: string | undefined;
       get(`${runPath(runId)}/events`, EventPage, { after, limit, wait_ms: waitMs }),
     listOperations: (runId, page) => get(`${runPath(runId)}/operations`, OperationPage, page),
     listNodes: (runId, page) => get(`${runPath(runId)}/nodes`, NodePage, page),
+    getNode: (runId, nodeId) => get(nodePath(runId, nodeId), NodeDetail),
+    listEdges: (runId, nodeId, page) => get(`${nodePath(runId, nodeId)}/edges`, EdgePage, page),
     getOperation: (runId, operationId) =>
       get(`${runPath(runId)}/operations/${encodeURIComponent(operationId)}`, OperationView),
     listChanges: (runId, page) => get(`${runPath(runId)}/changes`, ChangePage, page),
@@ -213,6 +221,10 @@ function strangeAnswer(url: string, status: number, words: string): AppError {
 
 function readProblem(body: string): Problem | undefined {
   return Problem.safeParse(parseJson(body)).data
+}
+
+function nodePath(runId: string, nodeId: string): string {
+  return `${runPath(runId)}/nodes/${encodeURIComponent(nodeId)}`
 }
 
 function runPath(runId: string): string {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { SkippedFile } from '#domain/code-node.ts'
+import { EdgeCertainty, EdgeDirection, EdgeKind } from '#domain/edge.ts'
 import { NodeView } from '#domain/node-view.ts'
 
 // What the API answers, as far as the command line uses it (contract.md §2, §3). Unknown keys are kept: `--json` passes
@@ -55,6 +56,36 @@ export type RunPage = z.infer<typeof RunPage>
 /** `next` is the `cursor` of the next page. */
 export const NodePage = z.object({ nodes: z.array(NodeView), next: z.string().nullable() })
 export type NodePage = z.infer<typeof NodePage>
+
+const end = NodeView.pick({
+  node_id: true,
+  kind: true,
+  qualified_name: true,
+  path: true,
+  start_line: true,
+  end_line: true,
+})
+
+/** An edge as the node that was asked about sees it. */
+export const EdgeView = z.looseObject({
+  direction: EdgeDirection,
+  kind: EdgeKind,
+  certainty: EdgeCertainty,
+  node: end.loose(),
+})
+export type EdgeView = z.infer<typeof EdgeView>
+
+/** `next` is the `cursor` of the next page. */
+export const EdgePage = z.object({ edges: z.array(EdgeView), next: z.string().nullable() })
+export type EdgePage = z.infer<typeof EdgePage>
+
+/** `edges`: how many there are; null where an earlier version found the node. */
+export const NodeDetail = z.looseObject({
+  ...NodeView.shape,
+  edges: z.object({ out: z.number(), in: z.number() }).nullable().default(null),
+  operations: z.array(z.looseObject({ operation_id: z.string(), agent: z.string(), status: z.string() })),
+})
+export type NodeDetail = z.infer<typeof NodeDetail>
 
 export const RunAccepted = z.looseObject({ run_id: z.string(), status: z.string() })
 export type RunAccepted = z.infer<typeof RunAccepted>

@@ -1,16 +1,18 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { OperationView } from '../api-views.ts'
 import type { NodeView } from '#domain/node-view.ts'
 import type { CliContext } from '../cli-context.ts'
 import { nodeLines } from '../node-lines.ts'
 import { visible } from '../visible.ts'
+import { describeNode } from '../run/describe-node.ts'
 import { describeRun } from '../run/describe-run.ts'
+import { findNode } from '../run/find-node.ts'
 import { isIdle, reachRuns } from '../run/reach-service.ts'
 import { waitingView } from '../run/waiting-view.ts'
 import type { ApiClient } from '../api-client.ts'
 
 /** `nodes` of a run's JSON is their number: the list is `code_nodes`. */
-type ShowOptions = { operations?: true; nodes?: true; json?: true }
+type ShowOptions = { operations?: true; nodes?: true; node?: string; json?: true }
 
 const pageSize = 500
 const pageNodes = 1000
@@ -26,10 +28,21 @@ export function addShowCommand(program: Command, context: CliContext): void {
     .argument('<run>', 'run id')
     .option('--operations', `list every operation, not only ${shown}`)
     .option('--nodes', 'list the code nodes it found')
+    .addOption(nodeOption())
     .option('--json', 'print one JSON document')
     .action(async (runId: string, options: ShowOptions) => {
       const service = await reachRuns(context)
       try {
+        if (options.node !== undefined) {
+          const found = await findNode(service.client, runId, options.node)
+          const { node, edges } = found
+          context.io.out(
+            options.json
+              ? `${JSON.stringify({ ...node, edge_list: edges ?? null })}\n`
+              : visible(`${describeNode(found)}\n`),
+          )
+          return
+        }
         const run = await service.client.getRun(runId)
         const all = options.operations === true ? await allOperations(service.client, runId) : undefined
         const nodes = options.nodes === true ? await allNodes(service.client, runId) : undefined
@@ -52,6 +65,13 @@ export function addShowCommand(program: Command, context: CliContext): void {
         await service.close()
       }
     })
+}
+
+function nodeOption(): Option {
+  return new Option('--node <node>', 'show one code node and its edges: its id, or "PATH NAME"').conflicts([
+    'operations',
+    'nodes',
+  ])
 }
 
 async function allOperations(client: ApiClient, runId: string): Promise<OperationView[]> {

@@ -60,6 +60,8 @@ export const Run = z.strictObject({
   compositionKey: z.string().nullable(),
   /** Hash of the list of its code nodes (core/objects/node-list.ts); null until discovery is done. */
   nodeListKey: z.string().nullable(),
+  /** Hash of the list of their edges (core/objects/edge-list.ts); null until then, and where an earlier version found them. */
+  edgeListKey: z.string().nullable(),
   planHash: z.string().nullable(),
   /** All its operations are known. */
   isPlanned: z.boolean(),

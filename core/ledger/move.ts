@@ -24,6 +24,7 @@ export type RunMove = {
     snapshotId?: string
     compositionKey?: string
     nodeListKey?: string
+    edgeListKey?: string
     /** Hashes of the bundles it is planned with, as JSON. */
     bundles?: string
     nodes?: number
@@ -38,6 +39,7 @@ const fieldNames = {
   snapshotId: 'snapshot',
   compositionKey: 'composition',
   nodeListKey: 'node_list',
+  edgeListKey: 'edge_list',
   bundles: 'bundles',
   nodes: 'nodes',
   files: 'files',

@@ -111,9 +111,10 @@ describe('a list of nodes', () => {
     const inner = node('z.py', 'inner', 0, { parentId: outer.nodeId, startByte: 4 })
     const nodes = [...tree, file, outer, inner, ...nested.slice(2)]
     const ref = await stored(nodes, 5)
-    for (const one of nodes) {
+    for (const [place, one] of nodes.entries()) {
       const children = nodes.filter(({ parentId }) => parentId === one.nodeId).map((child) => child.nodeId)
-      expect(await lists.find(ref, one.nodeId)).toEqual({ node: one, children })
+      expect(await lists.find(ref, one.nodeId)).toEqual({ node: one, place, children })
+      expect(await lists.place(ref, one.nodeId)).toBe(place)
     }
     expect(await lists.find(ref, 'n0000000000000000')).toBeUndefined()
     expect(await lists.find(ref, 'nffffffffffffffff')).toBeUndefined()

@@ -18,6 +18,10 @@ export const objectKeys = {
   nodeList: (project: ProjectId, run: RunId, hash: string) => `projects/${project}/runs/${run}/nodes/${hash}.json`,
   nodePage: (project: ProjectId, run: RunId, hash: string) => `projects/${project}/runs/${run}/nodes/${hash}.jsonl`,
   nodeIds: (project: ProjectId, run: RunId, hash: string) => `projects/${project}/runs/${run}/nodes/${hash}.ids`,
+  /** The edges between them: the list of their pages, a page, and where those of each node lie (edge-list.ts). */
+  edgeList: (project: ProjectId, run: RunId, hash: string) => `projects/${project}/runs/${run}/edges/${hash}.json`,
+  edgePage: (project: ProjectId, run: RunId, hash: string) => `projects/${project}/runs/${run}/edges/${hash}.jsonl`,
+  edgeSpans: (project: ProjectId, run: RunId, hash: string) => `projects/${project}/runs/${run}/edges/${hash}.spans`,
   /** Which ledger's runs refer to the project's objects. */
   ledgerMark: (project: ProjectId) => `projects/${project}/ledger.json`,
 } as const

@@ -19,6 +19,9 @@ describe('objectPlace', () => {
     [objectKeys.nodeList('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.nodePage('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.nodeIds('default', runId, hash), { kind: 'run_object', runId }],
+    [objectKeys.edgeList('default', runId, hash), { kind: 'run_object', runId }],
+    [objectKeys.edgePage('default', runId, hash), { kind: 'run_object', runId }],
+    [objectKeys.edgeSpans('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.ledgerMark('default'), { kind: 'ledger_mark' }],
   ] as const)('reads what object-keys.ts made: %s', ([key, place]) => {
     expect(objectPlace('default', key)).toEqual(place)
@@ -35,6 +38,6 @@ describe('objectPlace', () => {
   })
 
   it('knows every kind of key there is', () => {
-    expect(Object.keys(objectKeys)).toHaveLength(13)
+    expect(Object.keys(objectKeys)).toHaveLength(16)
   })
 })

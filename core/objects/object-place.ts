@@ -18,7 +18,10 @@ const forms: readonly [RegExp, (name: string, key: string) => ObjectPlace][] = [
   [new RegExp(`^bundles/${hash}\\.json$`), (name) => ({ kind: 'bundle', hash: name })],
   [new RegExp(`^node-index/${hash}\\.[^/]*\\.json$`), (name) => ({ kind: 'node_index', blobHash: name })],
   [new RegExp(`^uploads/${run}$`), (_, key) => ({ kind: 'upload', key })],
-  [new RegExp(`^runs/${run}/(?:compositions|events|nodes)/[^/]+$`), (name) => ({ kind: 'run_object', runId: name })],
+  [
+    new RegExp(`^runs/${run}/(?:compositions|edges|events|nodes)/[^/]+$`),
+    (name) => ({ kind: 'run_object', runId: name }),
+  ],
   [/^(?<mark>ledger\.json)$/, () => ({ kind: 'ledger_mark' })],
 ]
 

@@ -1,10 +1,8 @@
 import { CodeNode } from '#domain/code-node.ts'
-import { AppError } from '#domain/error.ts'
-import { sha256 } from '#domain/hash.ts'
 import type { NodeId } from '#domain/ids.ts'
 import { parseJson } from '#domain/json.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
-import { openCachedReads } from './cached-reads.ts'
+import { damagedObject, linesOf, openHashedReads } from './hashed-reads.ts'
 import { parseObject } from './json-object.ts'
 import { idLineBytes, idsToChunk, NodeList, type NodeListPlace } from './node-list.ts'
 import { objectKeys } from './object-keys.ts'
@@ -27,8 +25,10 @@ export type NodeLists = {
   read(ref: NodeListRef): Promise<NodeList>
   /** `next` is where to look on; null at the end. There may be more, also when fewer than `limit` are answered. */
   scan(ref: NodeListRef, scan: NodeScan): Promise<{ nodes: CodeNode[]; next: number | null }>
-  /** The node and the ids of those directly inside it, in order; undefined when the list has no such node. */
-  find(ref: NodeListRef, nodeId: NodeId): Promise<{ node: CodeNode; children: NodeId[] } | undefined>
+  /** Place of a node in the list; undefined when it has no such node. */
+  place(ref: NodeListRef, nodeId: NodeId): Promise<number | undefined>
+  /** The node, its place, and the ids of those directly inside it, in order; undefined when the list has no such node. */
+  find(ref: NodeListRef, nodeId: NodeId): Promise<{ node: CodeNode; place: number; children: NodeId[] } | undefined>
   all(ref: NodeListRef): AsyncIterable<CodeNode>
 }
 
@@ -40,12 +40,7 @@ export function openNodeLists(
   objects: Pick<ObjectStore, 'get' | 'getRange'>,
   { maxCacheBytes = defaultCacheBytes }: { maxCacheBytes?: number } = {},
 ): NodeLists {
-  const cached = openCachedReads(objects, maxCacheBytes)
-  const readHashed = async (key: string, hash: string): Promise<Uint8Array> => {
-    const bytes = await cached(key)
-    if (bytes === undefined || sha256(bytes) !== hash) throw damaged(key)
-    return bytes
-  }
+  const readHashed = openHashedReads(objects, maxCacheBytes)
   const read = async ({ projectId, runId, hash }: NodeListRef): Promise<NodeList> => {
     const key = objectKeys.nodeList(projectId, runId, hash)
     return parseObject(await readHashed(key, hash), key, NodeList)
@@ -66,18 +61,22 @@ export function openNodeLists(
       for (const line of lines.slice(first)) yield nodeOf(line, key)
     }
   }
+  const placeIn = async (ref: NodeListRef, list: NodeList, nodeId: NodeId) => {
+    const chunk = list.ids.first.findLastIndex((first) => first <= nodeId)
+    return chunk === -1 ? undefined : placeOf(nodeId, linesOf(await readIds(ref, list, chunk)))
+  }
   return {
     read,
+    place: async (ref, nodeId) => placeIn(ref, await read(ref), nodeId),
     async scan(ref, scan) {
       const list = await read(ref)
       return scanPages(list, scan, (hash) => readPage(ref, hash))
     },
     async find(ref, nodeId) {
       const list = await read(ref)
-      const chunk = list.ids.first.findLastIndex((first) => first <= nodeId)
-      if (chunk === -1) return undefined
-      const place = placeOf(nodeId, linesOf(await readIds(ref, list, chunk)))
-      return place === undefined ? undefined : family(nodesFrom(ref, list, place), nodeId)
+      const place = await placeIn(ref, list, nodeId)
+      if (place === undefined) return undefined
+      return { ...(await family(nodesFrom(ref, list, place), nodeId)), place }
     },
     async *all(ref) {
       yield* nodesFrom(ref, await read(ref), 0)
@@ -133,12 +132,13 @@ async function family(nodes: AsyncIterable<CodeNode>, nodeId: NodeId) {
   const children: NodeId[] = []
   for await (const one of nodes) {
     if (node === undefined) {
-      if (one.nodeId !== nodeId) throw damaged(`of the ids of ${nodeId}`)
+      if (one.nodeId !== nodeId) throw damagedObject(`of the ids of ${nodeId}`)
       node = one
     } else if (one.path !== node.path || one.startByte > node.endByte) break
     else if (one.parentId === nodeId) children.push(one.nodeId)
   }
-  return node === undefined ? undefined : { node, children }
+  if (node === undefined) throw damagedObject(`of the node ${nodeId}`)
+  return { node, children }
 }
 
 function placeOf(nodeId: NodeId, lines: readonly string[]): number | undefined {
@@ -146,16 +146,8 @@ function placeOf(nodeId: NodeId, lines: readonly string[]): number | undefined {
   return line === undefined ? undefined : Number(line.slice(nodeId.length + 1))
 }
 
-function linesOf(bytes: Uint8Array): string[] {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString().split('\n').slice(0, -1)
-}
-
 function nodeOf(line: string, key: string): CodeNode {
   const node = CodeNode.safeParse(parseJson(line))
-  if (!node.success) throw damaged(key, node.error)
+  if (!node.success) throw damagedObject(key, node.error)
   return node.data
-}
-
-function damaged(key: string, cause?: unknown): AppError {
-  return new AppError('STORE_003', `object ${key} does not hold what its name says`, { cause })
 }

@@ -7,6 +7,19 @@ export async function delay(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
+/**
+ * For computing that takes long: awaited often, it lets the process's other work go on every `ms`, and throws the
+ * signal's reason then when it is aborted.
+ */
+export function pauseEvery(ms: number, signal?: AbortSignal): () => Promise<void> {
+  let turnEnd = performance.now() + ms
+  return async () => {
+    if (performance.now() <= turnEnd) return
+    await delay(0, signal)
+    turnEnd = performance.now() + ms
+  }
+}
+
 /** Milliseconds since `start`, a value of `performance.now()`, rounded to a tenth. */
 export function msSince(start: number): number {
   return Math.round((performance.now() - start) * 10) / 10

@@ -69,6 +69,7 @@ function endedRun(over: { runId: string; compositionKey: string | null }): Run {
   const counts = Object.fromEntries(operationStatuses.map((status) => [status, 0]))
   const nothing = {
     nodeListKey: null,
+    edgeListKey: null,
     planHash: null,
     isPlanned: true,
     bundleHashes: null,

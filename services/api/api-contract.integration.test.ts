@@ -49,6 +49,9 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
   'GET /v1/runs/{run_id}/nodes/{node_id}': async () => ({
     path: `/v1/runs/${runId}/nodes/${plannedOperation('one').node.nodeId}`,
   }),
+  'GET /v1/runs/{run_id}/nodes/{node_id}/edges': async () => ({
+    path: `/v1/runs/${runId}/nodes/${plannedOperation('one').node.nodeId}/edges`,
+  }),
   'GET /v1/runs/{run_id}/events': async () => ({ path: `/v1/runs/${runId}/events?limit=1000` }),
   'GET /v1/runs/{run_id}/changes': async () => ({ path: `/v1/runs/${runId}/changes` }),
   'GET /v1/runs/{run_id}/patch': async () => ({ path: `/v1/runs/${runId}/patch` }),

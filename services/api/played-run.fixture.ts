@@ -1,4 +1,5 @@
 import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
+import type { Edge } from '#domain/edge.ts'
 import type { ChangeSet, FileChange } from '#domain/change-set.ts'
 import { changeSetId } from '#domain/change-set.ts'
 import { sha256 } from '#domain/hash.ts'
@@ -7,6 +8,7 @@ import type { NewEvent } from '#domain/event.ts'
 import type { Outcome, PlannedOperation } from '#domain/operation.ts'
 import type { AttemptRecord } from '#objects/attempt-record.ts'
 import type { ComposedFile, Conflict } from '#objects/composition.ts'
+import { putEdgeList } from '#objects/edge-list.ts'
 import { putNodeList } from '#objects/node-list.ts'
 import { putAttemptRecord, putComposition } from '#objects/stored-records.ts'
 import { runForm, tarOf, type TestApi } from './app.fixture.ts'
@@ -50,14 +52,16 @@ export async function storeNodes(
   api: TestApi,
   runId: string,
   nodes: readonly CodeNode[],
-  { skipped = [], pageNodes }: { skipped?: SkippedFile[]; pageNodes?: number } = {},
+  { edges = [], skipped = [], pageNodes }: { edges?: Edge[]; skipped?: SkippedFile[]; pageNodes?: number } = {},
 ): Promise<void> {
-  const nodeListKey = await putNodeList(api.objects, { projectId: api.project, runId }, { nodes, skipped }, pageNodes)
+  const place = { projectId: api.project, runId }
+  const nodeListKey = await putNodeList(api.objects, place, { nodes, skipped }, pageNodes)
+  const edgeListKey = await putEdgeList(api.objects, place, { nodes, edges })
   await api.ledger.move(runId, {
     from: [{ status: 'queued' }, { status: 'running' }],
     to: { phase: 'planning' },
     command: 'discovery',
-    set: { nodeListKey, nodes: nodes.length },
+    set: { nodeListKey, edgeListKey, nodes: nodes.length },
     events: [event('nodes.discovered')],
   })
 }

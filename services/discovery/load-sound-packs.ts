@@ -4,13 +4,13 @@ import { checkPacks } from './discover/check-packs.ts'
 import { loadQueryPacks, type PackPlaces, type QueryPack } from './discover/query-pack.ts'
 
 /**
- * The packs that discovery works with. One that does not compile, or that would give other nodes than it says, starts no
+ * The packs that discovery works with, also those for references. One that does not compile, or that would give other nodes than it says, starts no
  * run: DISC_001, DISC_002 or DISC_003 with its file and line. That a pack is not the one its manifest records (DISC_004)
  * is no reason: the cache goes by what is in it.
  */
 export async function loadSoundPacks(places: PackPlaces): Promise<ReadonlyMap<string, QueryPack>> {
   await requireSoundPacks(places)
-  return loadQueryPacks(places)
+  return loadQueryPacks({ ...places, references: true })
 }
 
 /** What `loadSoundPacks` refuses of the user's own packs, without loading those of Remora. */

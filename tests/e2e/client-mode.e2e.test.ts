@@ -75,6 +75,13 @@ describe('the commands against a running service', () => {
     const { nodes: count, code_nodes: nodes } = JSON.parse((await client(['show', runId, '--nodes', '--json'])).out())
     expect(nodes).toHaveLength(count)
     expect((await client(['show', runId, '--nodes'])).out()).toContain(`\n${nodes[0].path}\n`)
+    expect((await client(['show', runId, '--node', nodes[0].node_id])).out()).toMatch(/^edges +\d+ out, \d+ in$/m)
+    const inner = nodes.find((node: { kind: string }) => node.kind !== 'file')
+    const named = JSON.parse(
+      (await client(['show', runId, '--node', `${inner.path} ${inner.qualified_name}`, '--json'])).out(),
+    )
+    expect([named.node_id, named.edge_list.length]).toEqual([inner.node_id, named.edges.out + named.edges.in])
+    expect((await client(['show', runId, '--node', 'no.py f'])).err()).toMatch(/RUN_004 .*remora show RUN --nodes/)
     expect((await client(['diff', runId])).out()).toContain('not in self.items')
     expect(await client(['cancel', runId])).toMatchObject({ code: 1 })
     expect(await client(['run', '--resume', runId, '--out', 'again.patch'])).toMatchObject({ code: 0 })

@@ -1,5 +1,6 @@
 import type { BlobStore } from '#objects/blob-store.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
+import { openEdgeLists } from '#objects/read-edge-list.ts'
 import { openNodeLists } from '#objects/read-node-list.ts'
 import { getAttemptRecord, getComposition, getSnapshot } from '#objects/stored-records.ts'
 import type { RunRouteDeps } from '../runs/run-routes.ts'
@@ -9,6 +10,7 @@ import type { ChangeRecords } from './list-changes.ts'
 export function openChangeRecords(objects: ObjectStore, blobs: BlobStore): ChangeRecords & RunRouteDeps['records'] {
   return {
     nodes: openNodeLists(objects),
+    edges: openEdgeLists(objects),
     readBlob: (projectId, hash) => blobs.get(projectId, hash),
     readAttempt: (projectId, recordHash) => getAttemptRecord(objects, projectId, recordHash),
     async readComposition({ projectId, runId, compositionKey: hash }) {

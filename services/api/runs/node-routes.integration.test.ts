@@ -1,23 +1,31 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import type { Edge } from '#domain/edge.ts'
 import { nodeView } from '#domain/node-view.ts'
+import { putNodeList } from '#objects/node-list.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
 import { plannedOperation, playRun, storeNodes, submitRun } from '../played-run.fixture.ts'
-import { NodePage } from './node-schema.ts'
+import { EdgePage, NodePage } from './node-schema.ts'
 
 let api: TestApi
 let runId: string
 beforeAll(async () => {
   api = await openTestApi(await testRedis(), await testObjects())
   runId = await submitRun(api)
-  await storeNodes(api, runId, nodes, { skipped, pageNodes: 2 })
+  await storeNodes(api, runId, nodes, { edges, skipped, pageNodes: 2 })
 })
 afterAll(() => api.close())
 
 const skipped = [{ path: 'logo.png', reason: 'binary' }]
 const nodes = ['one', 'two', 'three', 'four', 'five'].map((name) => plannedOperation(name).node)
+
+const [one, two, three, four] = nodes.map(({ nodeId }) => nodeId)
+const edges = [
+  { from: one ?? '', to: two ?? '', kind: 'calls', certainty: 'exact' },
+  { from: three ?? '', to: two ?? '', kind: 'tests', certainty: 'by_name' },
+] satisfies Edge[]
 
 async function page(query = '', run = runId): Promise<NodePage> {
   const answer = await api.ask(`/v1/runs/${run}/nodes?${query}`)
@@ -95,6 +103,7 @@ describe('GET /v1/runs/{run_id}/nodes/{node_id}', () => {
     expect(await answer.json()).toEqual({
       ...nodeView(node),
       children: [],
+      edges: { out: 0, in: 0 },
       operations: [{ operation_id: operationId, agent: 'lint', status: 'failed' }],
     })
   })
@@ -106,5 +115,72 @@ describe('GET /v1/runs/{run_id}/nodes/{node_id}', () => {
 
   it.for(['n0000000000000000', 'nonsense'])('knows no node %s', async (id) => {
     expect(await refused(`${runId}/nodes/${id}`)).toEqual({ status: 404, error_code: 'RUN_004' })
+  })
+})
+
+describe('GET /v1/runs/{run_id}/nodes/{node_id}/edges', () => {
+  async function edgesOf(nodeId = '', query = ''): Promise<EdgePage> {
+    const answer = await api.ask(`/v1/runs/${runId}/nodes/${nodeId}/edges?${query}`)
+    expect(answer.status).toBe(200)
+    return EdgePage.parse(await answer.json())
+  }
+  const told = ({ edges: found }: EdgePage) =>
+    found.map(({ direction, kind, certainty, node }) => `${direction} ${kind} ${certainty} ${node.qualified_name}`)
+
+  it('gives both directions, with what it takes to find the other node', async () => {
+    expect(await edgesOf(one)).toEqual({
+      edges: [
+        {
+          direction: 'out',
+          kind: 'calls',
+          certainty: 'exact',
+          node: {
+            node_id: two,
+            kind: 'function',
+            qualified_name: 'two',
+            path: 'a.py',
+            start_line: 1,
+            end_line: 1,
+          },
+        },
+      ],
+      next: null,
+    })
+    expect(told(await edgesOf(two))).toEqual(['in calls exact one', 'in tests by_name three'])
+    expect(told(await edgesOf(four))).toEqual([])
+  })
+
+  it('gives those of a direction, of a kind, a page at a time', async () => {
+    expect(told(await edgesOf(two, 'direction=out'))).toEqual([])
+    expect(told(await edgesOf(two, 'direction=in&kind=tests'))).toEqual(['in tests by_name three'])
+    const first = await edgesOf(two, 'limit=1')
+    expect(told(first)).toEqual(['in calls exact one'])
+    const second = await edgesOf(two, `limit=1&cursor=${first.next}`)
+    expect({ told: told(second), next: second.next }).toEqual({ told: ['in tests by_name three'], next: null })
+  })
+
+  it('are counted with the node', async () => {
+    const answer = await api.ask(`/v1/runs/${runId}/nodes/${two}`)
+    expect(await answer.json()).toMatchObject({ edges: { out: 0, in: 2 } })
+  })
+
+  it('tells that those of a run that an earlier version discovered were not stored', async () => {
+    const older = await submitRun(api)
+    const place = { projectId: api.project, runId: older }
+    const nodeListKey = await putNodeList(api.objects, place, { nodes, skipped: [] })
+    const from = [{ status: 'queued' as const }]
+    await api.ledger.move(older, { from, to: {}, command: 'older', set: { nodeListKey, nodes: 5 }, events: [] })
+    expect(await refused(`${older}/nodes/${two}/edges`)).toEqual({ status: 404, error_code: 'RUN_004' })
+    expect(await (await api.ask(`/v1/runs/${older}/nodes/${two}`)).json()).toMatchObject({ edges: null })
+  })
+
+  it.for(['direction=up', 'kind=likes', 'limit=0', 'cursor=x'])('refuses %s', async (query) => {
+    expect(await refused(`${runId}/nodes/${two}/edges?${query}`)).toEqual({ status: 400, error_code: 'RUN_002' })
+  })
+
+  it('knows no edges of an unknown node, nor of another project', async () => {
+    expect(await refused(`${runId}/nodes/n0000000000000000/edges`)).toEqual({ status: 404, error_code: 'RUN_004' })
+    const answer = await api.askAs('other', `/v1/runs/${runId}/nodes/${two}/edges`)
+    expect(await answer.json()).toMatchObject({ status: 404, error_code: 'RUN_001' })
   })
 })

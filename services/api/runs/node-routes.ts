@@ -1,19 +1,21 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { NodeEdge } from '#domain/edge.ts'
 import { AppError } from '#domain/error.ts'
 import { type NodeId, operationId } from '#domain/ids.ts'
 import { nodeView } from '#domain/node-view.ts'
 import type { Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
+import type { EdgeListRef, EdgeLists } from '#objects/read-edge-list.ts'
 import type { NodeListRef, NodeLists } from '#objects/read-node-list.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { findRun } from './find-run.ts'
 import { nodeEndpoints } from './node-endpoints.ts'
-import type { NodePage } from './node-schema.ts'
+import type { EdgeShape, NodePage } from './node-schema.ts'
 
 export type NodeRouteDeps = {
   ledger: Pick<Ledger, 'getRun' | 'getOperation'>
-  records: { nodes: Pick<NodeLists, 'find' | 'read' | 'scan'> }
+  records: { nodes: Pick<NodeLists, 'find' | 'place' | 'read' | 'scan'>; edges: EdgeLists }
 }
 
 /** A run's code nodes, a page at a time, and one with what is inside it. */
@@ -38,21 +40,68 @@ export function addNodeRoutes(routes: OpenAPIHono<ApiEnv>, deps: NodeRouteDeps):
     const run = await findRun(runId, c.get('caller').projectId, ledger)
     const ref = listOf(run)
     const found = ref === undefined ? undefined : await records.nodes.find(ref, nodeId)
-    if (found === undefined) throw new AppError('RUN_004', `Run "${runId}" has no node "${nodeId}".`)
+    if (found === undefined) throw noSuchNode(runId, nodeId)
+    const edgeRef = edgesOf(run)
+    const edges = edgeRef === undefined ? null : await records.edges.counts(edgeRef, found.place)
     const operations = (await operationsOn(nodeId, run, ledger)).map((operation) => ({
       operation_id: operation.operationId,
       agent: operation.bundle,
       status: operation.status,
     }))
-    return c.json({ ...nodeView(found.node), children: found.children, operations }, 200)
+    return c.json({ ...nodeView(found.node), children: found.children, edges, operations }, 200)
   })
+  routes.openapi(nodeEndpoints.edges, async (c) => {
+    const { run_id: runId, node_id: nodeId } = c.req.valid('param')
+    const { cursor, limit, direction, kind } = c.req.valid('query')
+    const run = await findRun(runId, c.get('caller').projectId, ledger)
+    const ref = listOf(run)
+    const place = ref === undefined ? undefined : await records.nodes.place(ref, nodeId)
+    if (place === undefined) throw noSuchNode(runId, nodeId)
+    const edgeRef = edgesOf(run)
+    if (edgeRef === undefined) throw notStored('edges', runId)
+    const filters = { ...(direction === undefined ? {} : { direction }), ...(kind === undefined ? {} : { kind }) }
+    const { edges, next } = await records.edges.scan(edgeRef, place, { ...filters, from: Number(cursor ?? 0), limit })
+    return c.json({ edges: edges.map(edgeView), next: next === null ? null : String(next) }, 200)
+  })
+}
+
+function noSuchNode(runId: string, nodeId: NodeId): AppError {
+  return new AppError('RUN_004', `Run "${runId}" has no node "${nodeId}".`)
+}
+
+function notStored(what: 'nodes' | 'edges', runId: string): AppError {
+  return new AppError(
+    'RUN_004',
+    `The ${what} of run "${runId}" were not stored: an earlier version of Remora found them.`,
+  )
 }
 
 /** Undefined while nothing was discovered; RUN_004 when an earlier version did it, which kept only the counts. */
 function listOf({ runId, projectId, nodeListKey: hash, nodes }: Run): NodeListRef | undefined {
   if (hash !== null) return { projectId, runId, hash }
   if (nodes === 0) return undefined
-  throw new AppError('RUN_004', `The nodes of run "${runId}" were not stored: an earlier version of Remora found them.`)
+  throw notStored('nodes', runId)
+}
+
+/** Undefined where an earlier version discovered the nodes, which looked for none. */
+function edgesOf({ runId, projectId, edgeListKey: hash }: Run): EdgeListRef | undefined {
+  return hash === null ? undefined : { projectId, runId, hash }
+}
+
+function edgeView({ direction, kind, certainty, node }: NodeEdge): EdgeShape {
+  return {
+    direction,
+    kind,
+    certainty,
+    node: {
+      node_id: node.nodeId,
+      kind: node.kind,
+      qualified_name: node.qualifiedName,
+      path: node.path,
+      start_line: node.startLine,
+      end_line: node.endLine,
+    },
+  }
 }
 
 async function skippedOf(ref: NodeListRef, { records }: NodeRouteDeps): Promise<NodePage['skipped']> {

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { NodeKind, SkippedFile } from '#domain/code-node.ts'
+import { EdgeCertainty, EdgeDirection, EdgeEnd, EdgeKind } from '#domain/edge.ts'
 import { NodeId, OperationId } from '#domain/ids.ts'
 import { NodeView } from '#domain/node-view.ts'
 import { OperationStatus } from '#domain/operation.ts'
@@ -53,11 +54,59 @@ export const NodePage = z
   .openapi('NodePage')
 export type NodePage = z.infer<typeof NodePage>
 
+const end = EdgeEnd.shape
+
+/** An edge as the node it was asked of sees it. */
+const EdgeShape = z
+  .strictObject({
+    direction: z
+      .enum(EdgeDirection.options)
+      .openapi({ description: '`out`: the node needs the other one; `in`: the other needs it' }),
+    kind: EdgeKind,
+    certainty: z.enum(EdgeCertainty.options).openapi({
+      description: "`exact`: by the language's own rules; `by_name`: nothing else in the repository has that name",
+    }),
+    node: z
+      .strictObject({
+        node_id: end.nodeId,
+        kind: end.kind,
+        qualified_name: end.qualifiedName,
+        path: z.string(),
+        start_line: end.startLine,
+        end_line: end.endLine,
+      })
+      .openapi({ description: 'the node at the other end' }),
+  })
+  .openapi('Edge')
+export type EdgeShape = z.infer<typeof EdgeShape>
+
+/** Those that go out first, each direction sorted by the path and place of the other node. */
+export const EdgePage = z
+  .strictObject({
+    edges: z.array(EdgeShape),
+    next: z
+      .string()
+      .nullable()
+      .openapi({ description: 'null on the last page; a page before may have few edges or none' }),
+  })
+  .openapi('EdgePage')
+export type EdgePage = z.infer<typeof EdgePage>
+
+/** Which edges of a node. */
+export const EdgeFilter = {
+  direction: EdgeDirection.optional().openapi({ description: 'only those that go `out`, or come `in`' }),
+  kind: EdgeKind.optional().openapi({ description: 'only these' }),
+}
+
 /** A node with what is directly inside it, in order, and what was done on it. */
 export const NodeDetail = z
   .strictObject({
     ...NodeShape.shape,
     children: z.array(NodeId),
+    edges: z
+      .strictObject({ out: z.int(), in: z.int() })
+      .nullable()
+      .openapi({ description: 'how many go out and come in; null where an earlier version found the nodes' }),
     operations: z.array(z.strictObject({ operation_id: OperationId, agent: z.string(), status: OperationStatus })),
   })
   .openapi('NodeDetail')

@@ -14,6 +14,7 @@ const run: Run = {
   snapshotId: null,
   compositionKey: null,
   nodeListKey: null,
+  edgeListKey: null,
   planHash: null,
   seq: 12,
   nodes: 3,

@@ -50,7 +50,7 @@ async function checkPack(pack: PackFolder, checked: CheckedPacks): Promise<void>
     })
   }
   for (const file of files) checked.faults.push(...checkQueryFile(grammar.language, file))
-  const references = await readReferenceFile(pack)
+  const references = await readReferenceFile(folder)
   if (references !== undefined) checked.faults.push(...checkReferenceFile(grammar.language, references))
   if (checked.faults.length > before) return
   const manifest = await manifestOf(pack)

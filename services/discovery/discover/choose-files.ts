@@ -2,7 +2,7 @@ import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
 import { byPath, RepoPath } from '#domain/repo-path.ts'
-import { delay } from '#platform/clock.ts'
+import { pauseEvery } from '#platform/clock.ts'
 import { grammarFile, languageOf } from '#syntax/grammars.ts'
 import type { QueryPack } from './query-pack.ts'
 import { pathJudge } from './unwanted-path.ts'
@@ -41,12 +41,9 @@ export async function chooseFiles(
   const excluded = globsOrFolders(filters.exclude)
   const reasons = new Map<string, string>()
   const files: SourceFile[] = []
-  let turnEnd = performance.now() + turnMs
+  const pause = pauseEvery(turnMs, signal)
   for (const file of tree) {
-    if (performance.now() > turnEnd) {
-      await delay(0, signal)
-      turnEnd = performance.now() + turnMs
-    }
+    await pause()
     const { path } = file
     if (wanted?.(path) === false || !speaks(path, filters.languages)) continue
     const unwanted = judge(path)

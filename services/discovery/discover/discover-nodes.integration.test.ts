@@ -20,7 +20,13 @@ afterAll(() => deps.pool.close())
 /** Discovers a tree of texts; `lost` names the paths whose content cannot be read. */
 function discover(
   tree: Record<string, string>,
-  options: { filters?: DiscoveryFilters; cache?: IndexCache; lost?: string[]; signal?: AbortSignal } = {},
+  options: {
+    filters?: DiscoveryFilters
+    cache?: IndexCache
+    lost?: string[]
+    signal?: AbortSignal
+    packs?: DiscoveryDeps['packs']
+  } = {},
 ) {
   const contents = new Map(Object.values(tree).map((text) => [sha256(text), Buffer.from(text)]))
   const lost = new Set(options.lost?.map((path) => sha256(tree[path] ?? '')))
@@ -30,8 +36,9 @@ function discover(
     return bytes
   }
   const files = Object.entries(tree).map(([path, text]) => ({ path, hash: sha256(text), size: text.length }))
-  const { filters = {}, cache } = options
-  return discoverNodes({ files, read, filters, ...(cache ? { cache } : {}) }, deps, options.signal ?? never)
+  const { filters = {}, cache, packs = deps.packs } = options
+  const input = { files, read, filters, ...(cache ? { cache } : {}) }
+  return discoverNodes(input, { ...deps, packs }, options.signal ?? never)
 }
 
 function memoryCache(): IndexCache & { entries: Map<string, string> } {
@@ -90,6 +97,18 @@ describe('discoverNodes', () => {
     expect([again.nodes, again.skipped, again.parsed]).toEqual([first.nodes, first.skipped, 0])
     const changed = await discover({ ...tree, 'b.py': 'class C: pass\n' }, { cache })
     expect(changed.parsed).toBe(1)
+  })
+
+  it('keeps what it knows with references apart from what it knows without, under names of one length', async () => {
+    const cache = memoryCache()
+    const python = { 'm.py': 'def f(): pass\n' }
+    await discover(python, { cache })
+    const packs = await loadQueryPacks({ references: true })
+    const first = await discover(python, { cache, packs })
+    const again = await discover(python, { cache, packs })
+    expect([first.parsed, again.parsed]).toEqual([1, 0])
+    expect([...cache.entries.keys()]).toHaveLength(2)
+    for (const key of cache.entries.keys()) expect(key).toMatch(/^[0-9a-f]{64}\.python\.[0-9a-f]{64}$/)
   })
 
   it('parses again what the cache holds in a shape it does not know', async () => {

@@ -4,7 +4,7 @@ import { msSince } from '#platform/clock.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import { checkFilters, chooseFiles, type DiscoveryFilters, type SourceFile } from './choose-files.ts'
 import { batchesOf, type BlobReader, indexBatch, type IndexedBlob, type SourceBlob } from './index-blobs.ts'
-import type { Edge } from './edges/edge.ts'
+import type { Edge } from '#domain/edge.ts'
 import { linkEdges } from './edges/link-edges.ts'
 import { readModuleFiles } from './edges/read-module-files.ts'
 import type { FoundFile, KnownFiles, ReadFile } from './found-file.ts'
@@ -66,7 +66,7 @@ export async function discoverNodes(
   const kinds = filters.nodeKinds?.length ? new Set(filters.nodeKinds) : undefined
   const all = chosen.files.flatMap(({ path }) => read.get(path)?.nodes ?? [])
   const nodes = kinds === undefined ? all : all.filter((node) => kinds.has(node.kind))
-  const edges = await edgesOf(input, deps, { all, nodes, read })
+  const edges = await edgesOf(input, deps, { all, nodes, read }, signal)
   return {
     nodes,
     ...(edges && { edges }),
@@ -121,11 +121,13 @@ async function edgesOf(
   input: DiscoveryInput,
   { packs }: DiscoveryDeps,
   { all, nodes, read }: { all: CodeNode[]; nodes: CodeNode[]; read: ReadonlyMap<string, ReadFile> },
+  signal: AbortSignal,
 ): Promise<Edge[] | undefined> {
   if (!packs.values().some((pack) => pack.references !== undefined)) return undefined
   const references = new Map(Array.from(read, ([path, file]) => [path, file.references]))
   const moduleFiles = await readModuleFiles(input.files, input.read)
-  const edges = linkEdges({ paths: input.files.map((file) => file.path), nodes: all, references, moduleFiles })
+  const paths = input.files.map((file) => file.path)
+  const edges = await linkEdges({ paths, nodes: all, references, moduleFiles }, signal)
   const asked = new Set(nodes.map((node) => node.nodeId))
   return edges.filter(({ from, to }) => asked.has(from) && asked.has(to))
 }

@@ -1,23 +1,19 @@
-import type { Node, Query, QueryMatch, Tree } from 'web-tree-sitter'
-import { patternRules, type PatternRules } from './compile-query.ts'
+import type { Node, QueryMatch } from 'web-tree-sitter'
+import type { PatternRules } from './compile-query.ts'
 import { definitionRanges, endWithoutSpace } from './definition-range.ts'
 import type { Definition } from './definition-tree.ts'
 import { extendHeadings, type Heading } from './heading-range.ts'
 
-/** A pack as one query, so that a tree is walked once, with what its patterns say. */
-export type DefinitionQuery = { query: Query; rules: readonly PatternRules[] }
-
-export function definitionQuery(query: Query): DefinitionQuery {
-  const rules = Array.from({ length: query.patternCount() }, (_, at) => patternRules(query.setProperties[at] ?? {}))
-  return { query, rules }
-}
-
 /**
- * Every definition the query matches. Matches that meet on one name node are one definition: the wider range counts
- * (a decorated function), and at equal ranges the pattern that comes first in the pack.
+ * Every definition of the matches. Those that meet on one name node are one definition: the wider range counts (a
+ * decorated function), and at equal ranges the pattern that comes first in the pack. `rules` are those of each pattern.
  */
-export function findDefinitions(tree: Tree, text: string, { query, rules }: DefinitionQuery): Definition[] {
-  const matches = query.matches(tree.rootNode).toSorted((a, b) => a.patternIndex - b.patternIndex)
+export function findDefinitions(
+  matched: readonly QueryMatch[],
+  text: string,
+  rules: readonly PatternRules[],
+): Definition[] {
+  const matches = matched.toSorted((a, b) => a.patternIndex - b.patternIndex)
   const rangeOf = definitionRanges(text, new Set(matches.flatMap(leadsOf)))
   const found = widest(matches.flatMap((match) => partsOf(match, rules[match.patternIndex])))
   const broken = brokenOnes(found)

@@ -1,4 +1,5 @@
 import { AppError } from '#domain/error.ts'
+import { sha256 } from '#domain/hash.ts'
 import { type NodeIndex, unknownLanguage } from './node-index.ts'
 import type { ParseResult } from './parse-messages.ts'
 import type { ParsePool } from './parse-pool.ts'
@@ -94,8 +95,15 @@ async function keep(blob: SourceBlob, result: ParseResult, { cache }: BlobReader
   if (result.kind === 'indexed') await cache?.put(blob, result.index)
 }
 
-/** A name that two contents under packs share only when their index is the same. */
+/**
+ * A name that two contents under packs share only when their index is the same; no longer than what a store of files
+ * takes for one.
+ */
 export function indexName({ hash, pack }: Pick<SourceBlob, 'hash' | 'pack'>): string {
-  const references = pack?.references === undefined ? '' : `.${pack.references.hash}`
-  return `${hash}.${pack?.language ?? unknownLanguage}.${pack?.hash ?? `none${indexVersion}`}${references}`
+  return `${hash}.${pack?.language ?? unknownLanguage}.${pack === undefined ? `none${indexVersion}` : indexHash(pack)}`
+}
+
+/** A pack that looks for references gives other indexes. */
+function indexHash({ hash, references }: QueryPack): string {
+  return references === undefined ? hash : sha256(`${hash}.${references.hash}`)
 }

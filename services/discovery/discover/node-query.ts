@@ -1,24 +1,35 @@
-import type { Query } from 'web-tree-sitter'
+import type { Query, QueryMatch } from 'web-tree-sitter'
 import type { CodeNode } from '#domain/code-node.ts'
 import { sha256 } from '#domain/hash.ts'
 import { type LoadedLanguage, loadLanguage } from '#syntax/parser.ts'
-import { compileQueryFile, compileQueryFiles } from './compile-query.ts'
+import { compileQueryFiles, type PatternRules, patternRules } from './compile-query.ts'
 import { type Definition, nestDefinitions } from './definition-tree.ts'
 import { type FoundReference, findReferences } from './edges/find-references.ts'
 import { placeReferences } from './edges/place-references.ts'
-import { type DefinitionQuery, definitionQuery, findDefinitions } from './find-definitions.ts'
+import { findDefinitions } from './find-definitions.ts'
 import { codeNodesOf, type IndexedNode, type ReadIndex } from './node-index.ts'
 import type { QueryPack } from './query-pack.ts'
 import { lineFinder, readSourceText } from './source-text.ts'
 
-/** A query pack ready to run in this thread. */
-export type NodeQuery = { language: LoadedLanguage; definitions: DefinitionQuery; references: Query | undefined }
+/** A query pack ready to run in this thread: one query, so that a tree is walked once. */
+export type NodeQuery = {
+  language: LoadedLanguage
+  query: Query
+  /** Of the patterns that make nodes, which come first; those behind them match references. */
+  rules: readonly PatternRules[]
+  findsReferences: boolean
+}
 
 /** Loads the grammar and compiles the pack. DISC_002 names file and line; DISC_003 the language. */
-export async function compileNodeQuery(pack: QueryPack): Promise<NodeQuery> {
-  const language = await loadLanguage(pack.language)
-  const references = pack.references && compileQueryFile(language.language, pack.references)
-  return { language, definitions: definitionQuery(compileQueryFiles(language.language, pack.files)), references }
+export async function compileNodeQuery({ language: name, files, references }: QueryPack): Promise<NodeQuery> {
+  const language = await loadLanguage(name)
+  const definitions = compileQueryFiles(language.language, files)
+  const rules = Array.from({ length: definitions.patternCount() }, (_, at) =>
+    patternRules(definitions.setProperties[at] ?? {}),
+  )
+  if (references === undefined) return { language, query: definitions, rules, findsReferences: false }
+  definitions.delete()
+  return { language, query: compileQueryFiles(language.language, [...files, references]), rules, findsReferences: true }
 }
 
 /** All nodes of one file, the file itself first. Source that does not parse still gives what does. */
@@ -55,13 +66,17 @@ export function indexNodes(bytes: Uint8Array, query: NodeQuery | undefined): Rea
 type Found = { definitions: Definition[]; references?: FoundReference[] }
 const nothingFound: Found = { definitions: [] }
 
-function findInText(text: string, { language, references, ...query }: NodeQuery): Found {
+function findInText(text: string, { language, query, rules, findsReferences }: NodeQuery): Found {
   const tree = language.parse(text)
   try {
-    const definitions = findDefinitions(tree, text, query.definitions)
-    return references === undefined
-      ? { definitions }
-      : { definitions, references: findReferences(tree, text, references) }
+    const defining: QueryMatch[] = []
+    const referring: QueryMatch[] = []
+    for (const match of query.matches(tree.rootNode)) {
+      if (match.patternIndex < rules.length) defining.push(match)
+      else referring.push(match)
+    }
+    const definitions = findDefinitions(defining, text, rules)
+    return findsReferences ? { definitions, references: findReferences(referring, text) } : { definitions }
   } finally {
     tree.delete()
   }

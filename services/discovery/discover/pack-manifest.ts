@@ -9,7 +9,7 @@ import { measureQueries, type PackFolder, readQueryFiles } from './query-pack.ts
 /** The manifest of a pack folder as it is now. DISC_002 when a file does not compile. */
 export async function manifestOf({ language, pack, folder }: PackFolder): Promise<PackManifest> {
   const files = await readQueryFiles(folder)
-  const references = await readReferenceFile({ language, folder })
+  const references = await readReferenceFile(folder)
   const hashed = references === undefined ? files : [...files, references]
   return {
     language,

@@ -7,7 +7,7 @@ import { grammarFile, grammarVersion, parserVersion } from '#syntax/grammars.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { compileQueryFile, kindsOf, type QueryFile } from './compile-query.ts'
 import { manifestStillTrue } from './recorded-manifest.ts'
-import { type ReferenceFile, readReferenceFile, referenceFile } from './edges/reference-file.ts'
+import { hashReferenceFile, type ReferenceFile, readReferenceFile, referenceFile } from './edges/reference-file.ts'
 
 /** The `.scm` files of one language, in file name order. Plain data: it is sent to the parsing threads. */
 export type QueryPack = {
@@ -82,9 +82,10 @@ async function loadPack({ language, pack, folder }: PackFolder, references: bool
   const manifest = await manifestStillTrue({ language, folder }, files)
   const { kinds } = manifest ?? (await measureQueries(language, files))
   const grammarHash = manifest?.toolchain.grammar_sha256 ?? sha256(await readFile(grammarFile(language)))
-  const referring = references ? await readReferenceFile({ language, folder }) : undefined
+  const referring = references ? await readReferenceFile(folder) : undefined
   const hash = packHash(language, grammarHash, files)
-  return { language, name: pack, folder, files, kinds, hash, ...(referring && { references: referring }) }
+  const found = { language, name: pack, folder, files, kinds, hash }
+  return referring === undefined ? found : { ...found, references: hashReferenceFile(referring, grammarHash) }
 }
 
 /** What a pack's files hold: the kinds its nodes can get, sorted; its patterns; the captures its files name. */

@@ -56,6 +56,7 @@ describe('collectObjects', () => {
         'blobs',
         'bundles',
         'compositions',
+        'edges',
         'events',
         'node-index',
         'nodes',

@@ -10,6 +10,7 @@ import { openRetention, type Retention } from '#ledger/retention.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import type { Composition } from '#objects/composition.ts'
 import { putHashedJson } from '#objects/json-object.ts'
+import { putEdgeList } from '#objects/edge-list.ts'
 import { putNodeList } from '#objects/node-list.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
@@ -122,12 +123,13 @@ export async function storeRun(stores: TestStores, files: Readonly<Record<string
   const bundleHash = await putHashedJson(objects, (hash) => objectKeys.bundle(project, hash), { own })
   const operation = aPlannedOperation('greet', { bundleHash })
   const nodeListKey = await putNodeList(objects, run, { nodes: [operation.node], skipped: [] })
+  const edgeListKey = await putEdgeList(objects, run, { nodes: [operation.node], edges: [] })
   await ledger.plan(runId, { slice: 0, operations: [operation], last: true })
   await ledger.move(runId, {
     from: [{ status: 'running' }],
     to: { phase: 'execution' },
     command: 'planned',
-    set: { nodeListKey, nodes: 1 },
+    set: { nodeListKey, edgeListKey, nodes: 1 },
     events: [anEvent({ event: 'run.planned', phase: 'planning' })],
   })
   await settle(runId, operation, stores)

@@ -2,11 +2,12 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import { loadBundles } from '#bundles/load-bundle.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
+import { openEdgeLists } from '#objects/read-edge-list.ts'
 import { openNodeLists } from '#objects/read-node-list.ts'
 import { openSnapshotReader } from '#objects/snapshot-view.ts'
 import { openParsePool, type ParsePool } from '../discover/parse-pool.ts'
-import { loadQueryPacks } from '../discover/query-pack.ts'
 import { acceptRun, openTestStores, type TestStores } from '../housekeeping/stored-run.fixture.ts'
+import { loadSoundPacks } from '../load-sound-packs.ts'
 import { bundlePinner, pinnedBundleReader } from '../pin-bundles.ts'
 import { defaultSnapshotLimits } from '../snapshot/snapshot-limits.ts'
 import { runDiscoveryStage, type DiscoveryStageDeps } from './discovery-stage.ts'
@@ -23,7 +24,7 @@ beforeEach(async () => {
     ledger,
     objects,
     pool,
-    packs: await loadQueryPacks(),
+    packs: await loadSoundPacks({}),
     leaveOut: { exclude: [], maxFileBytes: 1_000_000 },
     blobs: openBlobStore(objects, { maxCacheBytes: 0 }),
     readSnapshot: openSnapshotReader(objects),
@@ -69,4 +70,42 @@ it('keeps the nodes of a run that has nothing to do, and what it passed over', a
   const list = await openNodeLists(stores.objects).read({ projectId, runId, hash: nodeListKey ?? '' })
   expect(list.nodes).toBeGreaterThan(0)
   expect(list.skippedFiles).toContainEqual({ path: 'node_modules', reason: expect.any(String) })
+})
+
+it('stores the edges of Python, TypeScript and Go, each with the node at either end', async () => {
+  const runId = await inDiscovery({
+    'money.py': 'def rounded(n):\n    return n\n',
+    'test_money.py': 'from money import rounded\n\n\ndef test_rounded():\n    rounded(1)\n',
+    'web/a.ts': "import { f } from './b.ts'\nexport function g() { return f() }\n",
+    'web/b.ts': 'export function f() {}\n',
+    'go.mod': 'module example.com/m\n',
+    'srv/a.go': 'package srv\n\nfunc A() { B() }\n',
+    'srv/b.go': 'package srv\n\nfunc B() {}\n',
+  })
+  await runDiscoveryStage(runId, deps, signal)
+  const run = await stores.ledger.getRun(runId)
+  const { projectId } = run
+  const nodeList = { projectId, runId, hash: run.nodeListKey ?? '' }
+  const edgeList = { projectId, runId, hash: run.edgeListKey ?? '' }
+  const nodes = await Array.fromAsync(openNodeLists(stores.objects).all(nodeList))
+  const found: string[] = []
+  for (const [place, { path, name }] of nodes.entries()) {
+    const { edges } = await openEdgeLists(stores.objects).scan(edgeList, place, { from: 0, limit: 100 })
+    for (const { direction, kind, certainty, node } of edges)
+      found.push(`${path} ${name} ${direction} ${kind} ${certainty} ${node.path} ${node.qualifiedName}`)
+  }
+  expect(found).toEqual([
+    'money.py rounded in imports exact test_money.py test_money.py',
+    'money.py rounded in calls exact test_money.py test_rounded',
+    'money.py rounded in tests exact test_money.py test_rounded',
+    'srv/a.go A out calls exact srv/b.go B',
+    'srv/b.go B in calls exact srv/a.go A',
+    'test_money.py test_money.py out imports exact money.py rounded',
+    'test_money.py test_rounded out calls exact money.py rounded',
+    'test_money.py test_rounded out tests exact money.py rounded',
+    'web/a.ts a.ts out imports exact web/b.ts f',
+    'web/a.ts g out calls exact web/b.ts f',
+    'web/b.ts f in imports exact web/a.ts web/a.ts',
+    'web/b.ts f in calls exact web/a.ts g',
+  ])
 })

@@ -9,6 +9,7 @@ import { failRun } from '#ledger/fail-run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { maxSliceOperations } from '#ledger/plan.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
+import { putEdgeList } from '#objects/edge-list.ts'
 import { putNodeList } from '#objects/node-list.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { openNodeLists } from '#objects/read-node-list.ts'
@@ -70,9 +71,17 @@ async function nodesOf(
     return Array.fromAsync(openNodeLists(deps.objects).all({ projectId, runId, hash: nodeListKey }))
   }
   const discovery = await discoverRun(run, deps, signal)
-  const stored = await putNodeList(deps.objects, run, discovery)
-  await announce(run, { ...discovery, nodeListKey: stored }, bundles, deps)
+  await announce(run, discovery, await store(run, discovery, deps), bundles, deps)
   return discovery.nodes
+}
+
+type StoredLists = { nodeListKey: string; edgeListKey?: string }
+
+/** The same nodes and edges again are the same objects. */
+async function store(run: Run, { nodes, edges, skipped }: Discovery, { objects }: DiscoveryStageDeps) {
+  const lists: StoredLists = { nodeListKey: await putNodeList(objects, run, { nodes, skipped }) }
+  if (edges !== undefined) lists.edgeListKey = await putEdgeList(objects, run, { nodes, edges })
+  return lists
 }
 
 async function discoverRun(run: Run, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<Discovery> {
@@ -90,15 +99,16 @@ async function discoverRun(run: Run, deps: DiscoveryStageDeps, signal: AbortSign
 
 async function announce(
   run: Run,
-  discovery: Discovery & { nodeListKey: string },
+  { nodes, edges, files, skipped, parsed, durationMs }: Discovery,
+  lists: StoredLists,
   bundles: readonly PinnedBundle[],
   { ledger }: DiscoveryStageDeps,
 ): Promise<void> {
-  const { nodes, files, skipped, parsed, durationMs, nodeListKey } = discovery
   const kinds: Record<string, number> = {}
   for (const { kind } of nodes) kinds[kind] = (kinds[kind] ?? 0) + 1
   const found = {
     nodes: nodes.length,
+    ...(edges && { edges: edges.length }),
     files,
     kinds,
     parsed,
@@ -114,7 +124,7 @@ async function announce(
     from: [{ status: 'running', phase: 'discovery' }],
     to: { phase: 'planning' },
     command: 'discovery',
-    set: { nodeListKey, nodes: nodes.length, files, bundles: JSON.stringify(bundles.map(({ hash }) => hash)) },
+    set: { ...lists, nodes: nodes.length, files, bundles: JSON.stringify(bundles.map(({ hash }) => hash)) },
     events,
   })
 }

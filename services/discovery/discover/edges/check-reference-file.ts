@@ -1,13 +1,12 @@
 import type { Language } from 'web-tree-sitter'
 import type { PackFault } from '../check-query.ts'
-import { lineAt, tryCompile } from '../compile-query.ts'
-import type { ReferenceFile } from './reference-file.ts'
+import { lineAt, type QueryFile, tryCompile } from '../compile-query.ts'
 
 const captureName =
   /^(?:import\.(?:module|name|alias)|call\.(?:name|receiver)|inherits\.name|local\.(?:name|type|value)|_.*)$/
 
 /** Everything wrong with a pack's `references.scm`. Lines are those of the pattern at fault, or of the compiler's complaint. */
-export function checkReferenceFile(language: Language, file: ReferenceFile): PackFault[] {
+export function checkReferenceFile(language: Language, file: QueryFile): PackFault[] {
   const compiled = tryCompile(language, file)
   const at = { code: 'DISC_002', file: file.path } as const
   if (!compiled.ok) return [{ ...at, fault: 'does_not_compile', line: compiled.line, message: compiled.message }]

@@ -10,7 +10,7 @@ import type { Reference } from './reference.ts'
 const readSource = (text: string) => new TextEncoder().encode(text)
 
 /** `kind path#name -> path#name` of every edge of a repository given as path → source; `~` marks those by name. */
-export async function openEdgeReader(): Promise<(sources: Readonly<Record<string, string>>) => string[]> {
+export async function openEdgeReader(): Promise<(sources: Readonly<Record<string, string>>) => Promise<string[]>> {
   const packs = await loadQueryPacks({ references: true })
   const queries = new Map<string, NodeQuery>()
   for (const language of ['python', 'typescript', 'tsx', 'javascript', 'go']) {
@@ -20,7 +20,10 @@ export async function openEdgeReader(): Promise<(sources: Readonly<Record<string
   return (sources) => edgesOf(sources, queries)
 }
 
-function edgesOf(sources: Readonly<Record<string, string>>, queries: ReadonlyMap<string, NodeQuery>): string[] {
+async function edgesOf(
+  sources: Readonly<Record<string, string>>,
+  queries: ReadonlyMap<string, NodeQuery>,
+): Promise<string[]> {
   const nodes: CodeNode[] = []
   const references = new Map<string, readonly Reference[]>()
   for (const [path, text] of Object.entries(sources)) {
@@ -31,7 +34,7 @@ function edgesOf(sources: Readonly<Record<string, string>>, queries: ReadonlyMap
   }
   const moduleFiles = new Map(Object.entries(sources).filter(([path]) => isModuleFile(path)))
   const named = new Map(nodes.map((node) => [node.nodeId, nameOf(node)]))
-  const edges = linkEdges({ paths: Object.keys(sources), nodes, references, moduleFiles })
+  const edges = await linkEdges({ paths: Object.keys(sources), nodes, references, moduleFiles })
   return edges
     .map(({ from, to, kind, certainty }) => {
       const mark = certainty === 'by_name' ? ' ~' : ''

@@ -4,6 +4,7 @@ const longestText = 300
 /** Stands for an expression that is no path. */
 export const noPath = '?'
 
+const plainName = /^[A-Za-z_]\w*$/
 const callArguments = /\((?:[^()"'`]|"[^"\n]*"|'[^'\n]*')*\)/g
 const path = /^[\p{ID_Start}_$@#][\p{ID_Continue}$]*(?:\(\))?(?:\.#?[\p{ID_Start}_$][\p{ID_Continue}$]*(?:\(\))?)*$/u
 
@@ -12,6 +13,7 @@ const path = /^[\p{ID_Start}_$@#][\p{ID_Continue}$]*(?:\(\))?(?:\.#?[\p{ID_Start
  * as its call (`new A(1)`, `&A{…}`). `?` for everything else.
  */
 export function expressionPath(text: string): string {
+  if (plainName.test(text)) return text
   if (text.length > longestText) return literalPath(text)
   let plain = text.replace(/^\(?(?:await|new|yield|yield from)\s+/, '').trim()
   for (let before = ''; before !== plain;) {

@@ -1,4 +1,5 @@
-import type { Edge } from './edge.ts'
+import { pauseEvery } from '#platform/clock.ts'
+import type { Edge } from '#domain/edge.ts'
 import {
   isClass,
   type LinkedFile,
@@ -11,38 +12,61 @@ import { methodsByName, type MethodsByName } from './methods-by-name.ts'
 import type { Reference } from './reference.ts'
 import { noPath } from './expression-path.ts'
 import { follow, lookUp, memberOf, moduleMember } from './resolve-name.ts'
-import { usedFiles } from './go-uses.ts'
+import { packageUses, type PackageUses, usedFiles } from './go-uses.ts'
 import { isTested, testSubjects } from './test-names.ts'
 
 /** An edge before it is written by ids. */
 type Link = { from: Place; to: Place; kind: Edge['kind']; certainty: Edge['certainty'] }
 
+/** For how long other work of the process may wait. */
+const turnMs = 20
+
 /**
- * The edges between the nodes of a repository, sorted by from, to and kind; at most one of a kind from one node to
- * another, none from a node to itself. The same input gives the same edges. `contains` is a node's `parentId`.
+ * The edges between the nodes of a repository, in the order of their `from`, of their `to` and of kinds; at most one of a
+ * kind from one node to another, none from a node to itself. The same input gives the same edges. `contains` is a
+ * node's `parentId`. Other work of the process goes on in between, and an abort is noticed then.
  */
-export function linkEdges(input: LinkInput): Edge[] {
-  const repository = openRepository(input)
+export async function linkEdges(input: LinkInput, signal?: AbortSignal): Promise<Edge[]> {
+  const pause = pauseEvery(turnMs, signal)
+  const repository = await openRepository(input, pause)
   const methods = methodsByName(repository)
-  const edges = new Map<string, Edge>()
+  const places = new Map(input.nodes.map(({ nodeId }, place) => [nodeId, place]))
+  const edges: Edge[] = []
   for (const file of repository.files.values()) {
-    for (const link of linksOf(file, repository, methods)) {
-      const from = link.from.file.nodes[link.from.index]?.nodeId
-      const to = link.to.file.nodes[link.to.index]?.nodeId
-      if (from === undefined || to === undefined || from === to) continue
-      const key = `${from} ${to} ${link.kind}`
-      if (link.certainty === 'by_name' && edges.has(key)) continue
-      edges.set(key, { from, to, kind: link.kind, certainty: link.certainty })
-    }
+    await pause()
+    edges.push(...edgesOf(file, repository, methods, places))
   }
-  return [...edges].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, edge]) => edge)
+  return edges
+}
+
+/** All of them come from nodes of the file. */
+function edgesOf(
+  file: LinkedFile,
+  repository: LinkedRepository,
+  methods: MethodsByName,
+  places: ReadonlyMap<string, number>,
+): Edge[] {
+  const found = new Map<string, Edge & { rank: number }>()
+  for (const { from: by, to: of, kind, certainty } of linksOf(file, repository, methods)) {
+    const from = by.file.nodes[by.index]?.nodeId
+    const to = of.file.nodes[of.index]?.nodeId
+    if (from === undefined || to === undefined || from === to) continue
+    const key = `${by.index} ${to} ${kind}`
+    if (certainty === 'by_name' && found.has(key)) continue
+    found.set(key, { from, to, kind, certainty, rank: by.index * places.size + (places.get(to) ?? 0) })
+  }
+  return [...found.values()]
+    .toSorted((a, b) => a.rank - b.rank || (a.kind < b.kind ? -1 : 1))
+    .map(({ from, to, kind, certainty }) => ({ from, to, kind, certainty }))
 }
 
 function* linksOf(file: LinkedFile, repository: LinkedRepository, methods: MethodsByName): Generator<Link> {
+  const importer = { file, uses: file.rules.family === 'go' ? packageUses(file) : new Map() }
   for (const reference of file.references) {
     const from = { file, index: reference.from }
     if (reference.kind === 'import') {
-      for (const to of imported(reference, file, repository)) yield { from, to, kind: 'imports', certainty: 'exact' }
+      for (const to of imported(reference, importer, repository))
+        yield { from, to, kind: 'imports', certainty: 'exact' }
     } else if (reference.kind === 'inherits') {
       const to = baseOf(reference, from, repository)
       if (to !== undefined) yield { from, to, kind: 'inherits', certainty: 'exact' }
@@ -57,15 +81,19 @@ function* linksOf(file: LinkedFile, repository: LinkedRepository, methods: Metho
 }
 
 /** The node that is named; the module's files where it has none, and also where the node comes from elsewhere. */
-function imported(reference: Reference, file: LinkedFile, repository: LinkedRepository): Place[] {
+function imported(
+  reference: Reference,
+  importer: { file: LinkedFile; uses: PackageUses },
+  repository: LinkedRepository,
+): Place[] {
+  const { file } = importer
   const { module: path, name } = reference
-  if (path === undefined) return []
-  const module = file.rules.moduleOf(file.path, path, repository.modules)
+  const module = path === undefined ? undefined : repository.moduleOf(file, path)
   if (module === undefined) return []
-  const whole = filesAt(
-    file.rules.family === 'go' ? usedFiles(module.paths, reference, file, repository) : module.paths,
-    repository,
-  )
+  const { rules } = file
+  const isGo = rules.family === 'go'
+  const used = isGo ? usedFiles(module.paths, rules.boundName(reference), importer, repository) : module.paths
+  const whole = filesAt(used, repository)
   if (name === '' || name === '*') return whole
   const value = moduleMember(module, name, file, repository)
   if (value.is === 'module') return filesAt(value.module.paths, repository)

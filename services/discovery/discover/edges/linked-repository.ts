@@ -1,7 +1,7 @@
 import type { CodeNode } from '#domain/code-node.ts'
 import type { Reference } from './reference.ts'
 import { type LanguageRules, rulesOf } from './language-rules.ts'
-import { mapModules, type Module, type ModuleMap } from './module-map.ts'
+import { folderOf, mapModules, type Module, type ModuleMap } from './module-map.ts'
 
 /** A node of a file, by its index among the file's nodes. */
 export type Place = { file: LinkedFile; index: number }
@@ -17,15 +17,16 @@ export type Value =
   /** Anything; with a name, the methods given to that name are its own (`const api = { get() {} }`). */
   | { is: 'unknown'; named?: { unit: string; name: string } }
 
-/** The names that are bound in one node. */
+/** What binds a name in one node. `definition` is the index of a node. */
+export type Binding = { definition?: number; imports?: Reference[]; locals?: Reference[] }
+
+/** What is bound in one node. */
 export type Scope = {
-  definitions: Map<string, number>
-  imports: Map<string, Reference[]>
-  stars: Reference[]
-  locals: Map<string, Reference[]>
+  names: Map<string, Binding>
+  stars?: Reference[]
   /** What `self.x = …` in a class's methods says of the class, and where. */
-  attributes: Map<string, { place: Place; reference: Reference }[]>
-  bases: Reference[]
+  attributes?: Map<string, { place: Place; reference: Reference }[]>
+  bases?: Reference[]
 }
 
 export type LinkedFile = {
@@ -35,7 +36,10 @@ export type LinkedFile = {
   nodes: readonly CodeNode[]
   parents: readonly (number | null)[]
   references: readonly Reference[]
-  scopes: readonly Scope[]
+  /** By index; most nodes bind nothing. */
+  scopes: ReadonlyMap<number, Scope>
+  /** What a name means in a place of the file, once it has been asked for. */
+  known: Map<string, Value>
 }
 
 /** The files of one language family that see each other's top-level names without an import: one file, or a Go package. */
@@ -49,8 +53,10 @@ export type LinkedRepository = {
   files: ReadonlyMap<string, LinkedFile>
   modules: ModuleMap
   units: ReadonlyMap<string, Unit>
-  /** What a name means in a place, once it has been asked for. */
-  known: Map<string, Value>
+  /** Every name that any file binds at its top: no module has another. */
+  topNames: ReadonlySet<string>
+  /** The module that a file means by a path, found once. */
+  moduleOf(file: LinkedFile, path: string): Module | undefined
 }
 
 export type LinkInput = {
@@ -64,25 +70,44 @@ export type LinkInput = {
   moduleFiles: ReadonlyMap<string, string>
 }
 
-/** Lays out what was found file by file, so that names can be looked up. */
-export function openRepository(input: LinkInput): LinkedRepository {
+/** Lays out what was found file by file, so that names can be looked up. `pause` is awaited for every file. */
+export async function openRepository(input: LinkInput, pause: () => Promise<void>): Promise<LinkedRepository> {
   const files = new Map<string, LinkedFile>()
-  for (const [path, nodes] of Map.groupBy(input.nodes, (node) => node.path)) {
-    const rules = rulesOf(nodes[0]?.language ?? '')
-    if (rules !== undefined) files.set(path, layOut(path, rules, nodes, input.references.get(path) ?? []))
-  }
   const units = new Map<string, Unit>()
-  for (const file of files.values()) {
-    const key = file.rules.unitOf(file.path)
-    const unit: Unit = units.get(key) ?? { byQualifiedName: new Map(), topNames: new Map() }
-    const top = file.scopes[0]
-    for (const name of new Set([...(top?.definitions.keys() ?? []), ...(top?.locals.keys() ?? [])]))
-      append(unit.topNames, name, file)
-    for (const [index, node] of file.nodes.entries())
-      if (index > 0 && node.kind !== 'test') unit.byQualifiedName.set(node.qualifiedName, { file, index })
-    units.set(key, unit)
+  const topNames = new Set<string>()
+  for (const [path, nodes] of Map.groupBy(input.nodes, (node) => node.path)) {
+    await pause()
+    const rules = rulesOf(nodes[0]?.language ?? '')
+    if (rules === undefined) continue
+    const file = layOut(path, rules, nodes, input.references.get(path) ?? [])
+    files.set(path, file)
+    addToUnit(file, units)
+    for (const name of file.scopes.get(0)?.names.keys() ?? []) topNames.add(name)
   }
-  return { files, modules: mapModules(input.paths, input.moduleFiles), units, known: new Map() }
+  const modules = mapModules(input.paths, input.moduleFiles)
+  return { files, modules, units, topNames, moduleOf: moduleFinder(modules) }
+}
+
+function addToUnit(file: LinkedFile, units: Map<string, Unit>): void {
+  const key = file.rules.unitOf(file.path)
+  const unit: Unit = units.get(key) ?? { byQualifiedName: new Map(), topNames: new Map() }
+  for (const [name, { definition, locals }] of file.scopes.get(0)?.names ?? [])
+    if (definition !== undefined || locals !== undefined) append(unit.topNames, name, file)
+  for (const [index, node] of file.nodes.entries())
+    if (index > 0 && node.kind !== 'test') unit.byQualifiedName.set(node.qualifiedName, { file, index })
+  units.set(key, unit)
+}
+
+/** Files of one folder mean the same by a path. */
+function moduleFinder(modules: ModuleMap): LinkedRepository['moduleOf'] {
+  const found = new Map<string, Map<string, Module | undefined>>()
+  return ({ path: from, rules }, path) => {
+    const folder = `${rules.family} ${folderOf(from)}`
+    const known = found.get(folder) ?? new Map<string, Module | undefined>()
+    found.set(folder, known)
+    if (!known.has(path)) known.set(path, rules.moduleOf(from, path, modules))
+    return known.get(path)
+  }
 }
 
 function layOut(
@@ -93,42 +118,46 @@ function layOut(
 ): LinkedFile {
   const indexes = new Map(nodes.map((node, index) => [node.nodeId, index]))
   const parents = nodes.map(({ parentId }) => (parentId === null ? null : (indexes.get(parentId) ?? null)))
-  const scopes = nodes.map(emptyScope)
-  const file = { path, rules, nodes, parents, references, scopes }
+  const scopes = new Map<number, Scope>()
+  const file = { path, rules, nodes, parents, references, scopes, known: new Map<string, Value>() }
   for (const [index, { name, kind }] of nodes.entries()) {
     const parent = parents[index]
-    if (typeof parent === 'number' && kind !== 'test' && kind !== 'method') scopes[parent]?.definitions.set(name, index)
+    if (typeof parent === 'number' && kind !== 'test' && kind !== 'method')
+      bindingOf(name, scopeOf(parent, scopes)).definition = index
   }
-  for (const reference of references) bind(reference, file)
+  for (const reference of references) bind(reference, file, scopes)
   return file
 }
 
-function emptyScope(): Scope {
-  return {
-    definitions: new Map(),
-    imports: new Map(),
-    stars: [],
-    locals: new Map(),
-    attributes: new Map(),
-    bases: [],
-  }
+function scopeOf(index: number, scopes: Map<number, Scope>): Scope {
+  const scope = scopes.get(index) ?? { names: new Map<string, Binding>() }
+  scopes.set(index, scope)
+  return scope
 }
 
-function bind(reference: Reference, file: LinkedFile): void {
-  const scope = file.scopes[reference.from]
-  if (scope === undefined) return
-  if (reference.kind === 'inherits') scope.bases.push(reference)
-  if (reference.kind === 'import') {
-    if (reference.name === '*') scope.stars.push(reference)
-    else append(scope.imports, file.rules.boundName(reference), reference)
+function bindingOf(name: string, { names }: Scope): Binding {
+  const binding = names.get(name) ?? {}
+  names.set(name, binding)
+  return binding
+}
+
+function bind(reference: Reference, file: LinkedFile, scopes: Map<number, Scope>): void {
+  const { kind, from, name } = reference
+  if (kind === 'call' || from >= file.nodes.length) return
+  const scope = () => scopeOf(from, scopes)
+  if (kind === 'inherits') (scope().bases ??= []).push(reference)
+  if (kind === 'import') {
+    if (name === '*') (scope().stars ??= []).push(reference)
+    else (bindingOf(file.rules.boundName(reference), scope()).imports ??= []).push(reference)
   }
-  if (reference.kind !== 'local') return
-  const [self = '', attribute] = reference.name.split('.')
-  if (attribute === undefined) append(scope.locals, reference.name, reference)
+  if (kind !== 'local') return
+  const [self = '', attribute] = name.split('.')
+  if (attribute === undefined) (bindingOf(name, scope()).locals ??= []).push(reference)
   else if (file.rules.selfNames.has(self)) {
-    const owner = enclosingClass(file, reference.from)
-    const attributes = owner === null ? undefined : file.scopes[owner]?.attributes
-    if (attributes !== undefined) append(attributes, attribute, { place: { file, index: reference.from }, reference })
+    const owner = enclosingClass(file, from)
+    if (owner === null) return
+    const attributes = (scopeOf(owner, scopes).attributes ??= new Map())
+    append(attributes, attribute, { place: { file, index: from }, reference })
   }
 }
 

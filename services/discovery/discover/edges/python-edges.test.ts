@@ -135,14 +135,14 @@ beforeAll(async () => {
 })
 
 describe('edges of Python', () => {
-  it.each(cases)('%s', (_name, sources, edges) => {
-    expect(edgesOf(sources)).toEqual(edges)
+  it.each(cases)('%s', async (_name, sources, edges) => {
+    expect(await edgesOf(sources)).toEqual(edges)
   })
 
-  it('are the same whatever order files come in', () => {
+  it('are the same whatever order files come in', async () => {
     for (const [, sources] of cases) {
       const turned = Object.fromEntries(Object.entries(sources).toReversed())
-      expect(edgesOf(turned)).toEqual(edgesOf(sources))
+      expect(await edgesOf(turned)).toEqual(await edgesOf(sources))
     }
   })
 })

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sha256 } from '#domain/hash.ts'
-import { grammarFile, parserVersion } from '#syntax/grammars.ts'
+import { parserVersion } from '#syntax/grammars.ts'
 import type { QueryFile } from '../compile-query.ts'
 
 /** The file of a pack that says what a file refers to. It makes no nodes, and a change of it changes none. */
@@ -14,13 +14,12 @@ export type ReferenceFile = QueryFile & { hash: string }
 const referencesVersion = 1
 
 /** The pack's query for references, or undefined when it has none. */
-export async function readReferenceFile(pack: {
-  language: string
-  folder: string
-}): Promise<ReferenceFile | undefined> {
-  const path = join(pack.folder, referenceFile)
+export async function readReferenceFile(folder: string): Promise<QueryFile | undefined> {
+  const path = join(folder, referenceFile)
   const text = await readFile(path, 'utf8').catch(() => undefined)
-  if (text === undefined) return undefined
-  const grammar = sha256(await readFile(grammarFile(pack.language)))
-  return { path, text, hash: sha256(JSON.stringify([referencesVersion, grammar, parserVersion(), text])) }
+  return text === undefined ? undefined : { path, text }
+}
+
+export function hashReferenceFile(file: QueryFile, grammarHash: string): ReferenceFile {
+  return { ...file, hash: sha256(JSON.stringify([referencesVersion, grammarHash, parserVersion(), file.text])) }
 }

@@ -30,7 +30,7 @@ function called(step: string, find: (name: string) => Value, repository: LinkedR
   if (value.is === 'foreign' || (value.is === 'instance' && value.basesOnly)) return value
   if (value.is !== 'node') return unknown
   if (isClass(value.place)) return { is: 'instance', place: value.place }
-  const [result] = value.place.file.scopes[value.place.index]?.locals.get('()') ?? []
+  const [result] = localsOf('()', value.place) ?? []
   return result === undefined ? unknown : valueOfLocal(result, value.place, repository)
 }
 
@@ -44,8 +44,9 @@ function headValue(name: string, place: Place, repository: LinkedRepository): Va
 
 /** What a bare name means in a place: the innermost node that binds it decides. */
 export function lookUp(name: string, place: Place, repository: LinkedRepository): Value {
-  const key = `${place.file.path}\0${place.index}\0${name}`
-  return remembered(key, repository.known, { meanwhile: unknown }, () => findName(name, place, repository))
+  return remembered(`${place.index} ${name}`, place.file.known, { meanwhile: unknown }, () =>
+    findName(name, place, repository),
+  )
 }
 
 /** Finds a value once. `meanwhile` is the answer when it is asked for while it is being found: names can go in circles. */
@@ -84,18 +85,16 @@ function nearestFirst(files: readonly LinkedFile[], asker: LinkedFile): LinkedFi
 
 /** The top-level definitions and variables of a file of the same package, without its imports. */
 function definedIn(name: string, file: LinkedFile, repository: LinkedRepository): Value | undefined {
-  const index = file.scopes[0]?.definitions.get(name)
+  const index = file.scopes.get(0)?.names.get(name)?.definition
   if (index !== undefined) return { is: 'node', place: { file, index } }
   return localValue(name, { file, index: 0 }, repository)
 }
 
 function boundIn(name: string, place: Place, repository: LinkedRepository): Value | undefined {
   const { file, index } = place
-  const scope = file.scopes[index]
-  const definition = scope?.definitions.get(name)
+  const { definition, imports } = file.scopes.get(index)?.names.get(name) ?? {}
   if (definition !== undefined) return { is: 'node', place: { file, index: definition } }
-  const imported = scope?.imports.get(name)
-  if (imported !== undefined) return agreed(imported.map((one) => valueOfImport(one, file, repository)))
+  if (imports !== undefined) return agreed(imports.map((one) => valueOfImport(one, file, repository)))
   return localValue(name, place, repository)
 }
 
@@ -112,9 +111,13 @@ function identityOf(value: Value): string {
   return 'place' in value ? `${value.place.file.path} ${value.place.index}` : value.is
 }
 
+function localsOf(name: string, { file, index }: Place): Reference[] | undefined {
+  return file.scopes.get(index)?.names.get(name)?.locals
+}
+
 /** A name that is bound more than once, to different things, is unknown. */
 function localValue(name: string, place: Place, repository: LinkedRepository): Value | undefined {
-  const locals = place.file.scopes[place.index]?.locals.get(name)
+  const locals = localsOf(name, place)
   const [only] = locals ?? []
   if (locals === undefined || only === undefined) return undefined
   const named = { unit: place.file.rules.unitOf(place.file.path), name }
@@ -135,9 +138,8 @@ function valueOfLocal({ type, value }: Reference, place: Place, repository: Link
 function valueOfImport(reference: Reference, file: LinkedFile, repository: LinkedRepository): Value {
   const { module: path, name, alias } = reference
   if (path === undefined) return name === alias ? unknown : lookUp(name, { file, index: 0 }, repository)
-  const { moduleOf, bindsTopPackage } = file.rules
-  const bound = bindsTopPackage && name === '' && alias === undefined ? (path.split('.')[0] ?? path) : path
-  const module = moduleOf(file.path, bound, repository.modules)
+  const bound = file.rules.bindsTopPackage && name === '' && alias === undefined ? (path.split('.')[0] ?? path) : path
+  const module = repository.moduleOf(file, bound)
   if (module === undefined) return foreign
   return name === '' ? { is: 'module', module, rules: file.rules } : moduleMember(module, name, file, repository)
 }
@@ -150,9 +152,7 @@ export function moduleMember(
   repository: LinkedRepository,
 ): Value {
   for (const file of filesWith(name, module, repository)) {
-    const { path } = file
-    const key = `${path}\0.${name}`
-    const found = remembered(key, repository.known, { meanwhile: foreign }, () => fileMember(name, file, repository))
+    const found = remembered(`.${name}`, file.known, { meanwhile: foreign }, () => fileMember(name, file, repository))
     if (found.is !== 'foreign') return found
   }
   const inner = rules.submodule(module, name, repository.modules)
@@ -174,8 +174,8 @@ function fileMember(name: string, file: LinkedFile, repository: LinkedRepository
 }
 
 function starred(name: string, file: LinkedFile, repository: LinkedRepository): Value | undefined {
-  for (const { module: path = '' } of file.scopes[0]?.stars ?? []) {
-    const module = file.rules.moduleOf(file.path, path, repository.modules)
+  for (const { module: path = '' } of file.scopes.get(0)?.stars ?? []) {
+    const module = repository.moduleOf(file, path)
     const value = module === undefined ? foreign : moduleMember(module, name, file, repository)
     if (value.is !== 'foreign') return value
   }
@@ -210,8 +210,7 @@ function givenTo(owner: { unit: string; name: string }, name: string, { units }:
 }
 
 function classMember(place: Place, name: string, repository: LinkedRepository): Value {
-  const key = `${place.file.path}\0${place.index}\0.${name}`
-  return remembered(key, repository.known, { meanwhile: foreign }, () => {
+  return remembered(`${place.index}.${name}`, place.file.known, { meanwhile: foreign }, () => {
     const own = givenTo(namesOf(place), name, repository)
     return own ?? attribute(place, name, repository) ?? inherited(place, name, repository)
   })
@@ -219,9 +218,8 @@ function classMember(place: Place, name: string, repository: LinkedRepository): 
 
 /** A field by its declaration, else by what the methods give it. */
 function attribute(place: Place, name: string, repository: LinkedRepository): Value | undefined {
-  const scope = place.file.scopes[place.index]
-  const declared = scope?.locals.get(name)?.map((reference) => ({ place, reference }))
-  const given = declared ?? scope?.attributes.get(name) ?? []
+  const declared = localsOf(name, place)?.map((reference) => ({ place, reference }))
+  const given = declared ?? place.file.scopes.get(place.index)?.attributes?.get(name) ?? []
   const [only] = given
   if (only === undefined) return undefined
   return given.length === 1 ? valueOfLocal(only.reference, only.place, repository) : unknown
@@ -230,7 +228,7 @@ function attribute(place: Place, name: string, repository: LinkedRepository): Va
 /** The first base that has it decides. What no base has is foreign, unless its methods are no nodes (an interface). */
 function inherited({ file, index }: Place, name: string, repository: LinkedRepository): Value {
   const outside = { file, index: file.parents[index] ?? 0 }
-  for (const base of file.scopes[index]?.bases ?? []) {
+  for (const base of file.scopes.get(index)?.bases ?? []) {
     const value = follow(base.name, outside, repository)
     const member = value.is === 'node' ? classMember(value.place, name, repository) : value
     if (member.is !== 'foreign') return member.is === 'node' ? member : unknown

@@ -95,7 +95,7 @@ beforeAll(async () => {
 })
 
 describe('edges of TypeScript and JavaScript', () => {
-  it.each(cases)('%s', (_name, sources, edges) => {
-    expect(edgesOf(sources)).toEqual(edges)
+  it.each(cases)('%s', async (_name, sources, edges) => {
+    expect(await edgesOf(sources)).toEqual(edges)
   })
 })

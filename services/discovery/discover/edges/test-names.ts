@@ -1,4 +1,5 @@
 import type { LinkedFile, LinkedRepository, Place } from './linked-repository.ts'
+import type { Module } from './module-map.ts'
 import { lookUp, memberOf, moduleMember } from './resolve-name.ts'
 
 /** Whether a node tests: a test by its kind, or anything but the file itself in a test file. */
@@ -23,32 +24,50 @@ export function isTested(by: Place, { file, index }: Place): boolean {
 
 /** What the tests of a file are about by their own names, among what the file imports or its package holds. */
 export function* testSubjects(file: LinkedFile, repository: LinkedRepository): Generator<{ from: Place; to: Place }> {
+  let imported: Module[] | undefined
   for (const [index, { name }] of file.nodes.entries()) {
     const from = { file, index }
     const subject = isTest(from) ? file.rules.subjectOf(name) : undefined
-    const to = subject === undefined ? undefined : subjectNamed(subject, file, repository)
+    if (subject === undefined) continue
+    const seen = inSight(subject, file, repository)
+    if (seen === undefined && !repository.topNames.has(subject)) continue
+    const to = seen ?? inModules(subject, (imported ??= importedModules(file, repository)), file, repository)
     if (to !== undefined && !isTestCode(to)) yield { from, to }
   }
 }
 
-function subjectNamed(subject: string, file: LinkedFile, repository: LinkedRepository): Place | undefined {
+function inSight(subject: string, file: LinkedFile, repository: LinkedRepository): Place | undefined {
   const [head = '', ...rest] = subject.split('.')
   const seen = lookUp(head, { file, index: 0 }, repository)
   const value = rest.reduce((owner, name) => memberOf(owner, name, repository), seen)
-  return value.is === 'node' ? value.place : inImportedModule(subject, file, repository)
+  return value.is === 'node' ? value.place : undefined
 }
 
 /** `import parser` and a test called `test_parse`: a name that exactly one of the imported modules has. */
-function inImportedModule(subject: string, file: LinkedFile, repository: LinkedRepository): Place | undefined {
+function inModules(
+  subject: string,
+  modules: readonly Module[],
+  file: LinkedFile,
+  repository: LinkedRepository,
+): Place | undefined {
   const found = new Map<string, Place>()
-  for (const { kind, name, module: path } of file.references) {
-    if (kind !== 'import' || path === undefined) continue
-    const module = file.rules.moduleOf(file.path, path, repository.modules)
-    const inner = module === undefined || name === '' ? undefined : moduleMember(module, name, file, repository)
-    const named = inner?.is === 'module' ? inner.module : module
-    const value = named === undefined ? undefined : moduleMember(named, subject, file, repository)
-    if (value?.is === 'node') found.set(`${value.place.file.path} ${value.place.index}`, value.place)
+  for (const module of modules) {
+    const value = moduleMember(module, subject, file, repository)
+    if (value.is === 'node') found.set(`${value.place.file.path} ${value.place.index}`, value.place)
   }
   const [only, ...others] = found.values()
   return others.length === 0 ? only : undefined
+}
+
+/** Those of the repository that a file imports, or imports names of. */
+function importedModules(file: LinkedFile, repository: LinkedRepository): Module[] {
+  const modules = new Map<string, Module>()
+  for (const { kind, name, module: path } of file.references) {
+    if (kind !== 'import' || path === undefined) continue
+    const module = repository.moduleOf(file, path)
+    const inner = module === undefined || name === '' ? undefined : moduleMember(module, name, file, repository)
+    const named = inner?.is === 'module' ? inner.module : module
+    if (named !== undefined) modules.set([named.folder, ...named.paths].join('\0'), named)
+  }
+  return [...modules.values()]
 }
