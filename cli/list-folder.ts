@@ -50,7 +50,6 @@ async function listOne(root: string, path: RepoPath): Promise<ListedFile | strin
 function reasonToSkip(path: string): string | undefined {
   const name = posix.basename(path)
   if (neverPacked.has(name)) return `${name} is never sent`
-  if (path.includes('\uFFFD')) return 'the name is not UTF-8'
   try {
     parseRepoPath(path, 'INTAKE_002')
     return undefined

@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import { describeFailure } from './describe-failure.ts'
-import { visible } from './visible.ts'
+import { visible, visibleName } from './visible.ts'
 
 describe('text of others', () => {
   it('is shown, and never obeyed by the terminal', () => {
     expect(visible('\u001B]0;owned\u0007\u001B[31mred\r\u009B2Jé\u202Eexe.txt\n\tlast')).toBe(
       '\\u001b]0;owned\\u0007\\u001b[31mred\\u000d\\u009b2Jé\\u202eexe.txt\n\tlast',
     )
+  })
+
+  it('in a name cannot look like another line', () => {
+    expect(visibleName('a\nSince HEAD: 0 added\u2028b\tc.py')).toBe('a\\u000aSince HEAD: 0 added\\u2028b\\u0009c.py')
   })
 
   it('is so within every failure, ours and bugs, whose documents have it as it is', () => {

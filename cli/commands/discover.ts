@@ -13,7 +13,7 @@ import { comparisonView, discoveryView } from '../discover/discovery-document.ts
 import { earlierNodes } from '../discover/earlier-nodes.ts'
 import { nodeLines } from '../node-lines.ts'
 import { programCache } from '../program-cache.ts'
-import { visible } from '../visible.ts'
+import { visible, visibleName } from '../visible.ts'
 import { plural } from '../plural.ts'
 
 type DiscoverOptions = {
@@ -83,7 +83,8 @@ function describeDiscovery({ nodes, edges, files, skipped, durationMs }: Discove
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([, text]) => text)
   if (nodes.length > 0) lines.push('')
-  if (skipped.length > 0) lines.push('Skipped:', ...skipped.map(({ path, reason }) => `  ${path}  ${reason}`), '')
+  if (skipped.length > 0)
+    lines.push('Skipped:', ...skipped.map(({ path, reason }) => `  ${visibleName(path)}  ${reason}`), '')
   const summary = [
     `${plural(nodes.length, 'node')} in ${plural(files, 'file')}`,
     ...(kinds.length > 0 ? [kinds.join(', ')] : []),

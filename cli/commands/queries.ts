@@ -60,7 +60,7 @@ async function printTree(file: string, { language, tokens }: TreeOptions, io: Co
   })
   const { read } = await loadLanguage(name)
   const lines = read(text, (tree) => treeLines(tree, { tokens: tokens === true }))
-  io.out(lines.map((line) => `${line}\n`).join(''))
+  io.out(visible(lines.map((line) => `${line}\n`).join('')))
 }
 
 async function check(dirs: readonly string[], { json }: QueriesOptions, io: CommandIo): Promise<void> {

@@ -1,6 +1,7 @@
 import type { CodeNode } from '#domain/code-node.ts'
 import { nodePlace } from '../node-place.ts'
 import { plural } from '../plural.ts'
+import { visibleName } from '../visible.ts'
 import type { SinceComparison } from './compare-since.ts'
 
 type Change =
@@ -26,8 +27,10 @@ export function describeComparison(comparison: SinceComparison, since: string): 
 
 const shown = 5
 
+const named = (paths: readonly string[]) => paths.map(visibleName).join(', ')
+
 function firstOf(paths: readonly string[]): string {
-  return paths.length <= shown ? paths.join(', ') : `${paths.slice(0, shown).join(', ')} … (${paths.length} files)`
+  return paths.length <= shown ? named(paths) : `${named(paths.slice(0, shown))} … (${paths.length} files)`
 }
 
 function changesOf({ added, removed, changed, moved }: SinceComparison): Change[] {
@@ -45,7 +48,7 @@ function fileLines(path: string, changes: readonly Change[]): string[] {
   const own = inside.filter((change) => file === undefined || !goesWith(change, file))
   const more = inside.length - own.length
   const fate = file === undefined ? '' : `  ${file.what}${fromText(file)}`
-  const head = `${path}${fate}${more === 0 ? '' : ` with ${plural(more, 'node')}`}`
+  const head = `${visibleName(path)}${fate}${more === 0 ? '' : ` with ${plural(more, 'node')}`}`
   return [head, ...own.toSorted((one, other) => one.node.startByte - other.node.startByte).map(nodeLine)]
 }
 
@@ -63,6 +66,6 @@ function nodeLine(change: Change): string {
 
 function fromText({ from, node }: Change): string {
   if (from === undefined) return ''
-  if (from.kind === 'file') return ` from ${from.path}`
+  if (from.kind === 'file') return ` from ${visibleName(from.path)}`
   return ` from ${from.path === node.path ? from.qualifiedName : nodePlace(from.path, from.qualifiedName)}`
 }

@@ -1,4 +1,5 @@
-import { access, readFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { access, open } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
 
@@ -7,9 +8,12 @@ export type IgnoreLayer = { folder: string; rules: Ignore }
 
 const maxDoubleStars = 3
 
-/** The layer of a folder, or undefined when it has no `.gitignore` that can be read. Case matters, as to Git on Linux. */
+/** What many rules cost grows with the number of files; no one writes so many by hand. */
+const maxRuleBytes = 1024 ** 2
+
+/** The layer of a folder, or undefined when it has no `.gitignore` that counts. Case matters, as to Git on Linux. */
 export async function ignoreLayer(folder: string): Promise<IgnoreLayer | undefined> {
-  const text = await readFile(join(folder, '.gitignore'), 'utf8').catch(() => undefined)
+  const text = await readRules(join(folder, '.gitignore')).catch(() => undefined)
   return text === undefined ? undefined : { folder, rules: ignore({ ignorecase: false }).add(affordableRules(text)) }
 }
 
@@ -52,6 +56,17 @@ function affordableRules(text: string): string {
     .split('\n')
     .filter((rule) => rule.split('**').length - 1 <= maxDoubleStars)
     .join('\n')
+}
+
+/** Links are not followed, as git follows none; a pipe must not be waited for. Undefined for what is too large. */
+async function readRules(path: string): Promise<string | undefined> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    const stats = await file.stat()
+    return stats.isFile() && stats.size <= maxRuleBytes ? await file.readFile('utf8') : undefined
+  } finally {
+    await file.close()
+  }
 }
 
 /** `.git` is a folder, or a file in worktrees and submodules. */

@@ -67,6 +67,8 @@ async function visitFolder(walk: Walk, { path, layers }: Visit): Promise<Visit[]
 }
 
 function reasonToSkip(walk: Walk, path: string, kind: EntryKind, rules: readonly IgnoreLayer[]): string | undefined {
+  // Read as text, a name that is not UTF-8 may be that of another file.
+  if (path.includes('\uFFFD')) return 'the name is not UTF-8'
   if (path.split('/').length > maxDepth) return `deeper than ${maxDepth} folders`
   if (kind === 'folder' && isVendoredName(basename(path))) return 'vendored'
   const unwanted = walk.passOver(path, kind)

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -92,6 +93,32 @@ describe('discoverFolder', () => {
     expect(nodes.map((node) => node.path)).toEqual([`${deep}/c.py`])
     expect(skipped).toContainEqual({ path: 'x.py', reason: 'ignored by .gitignore' })
     expect(skipped).toContainEqual({ path: 'b/'.repeat(65).slice(0, -1), reason: 'deeper than 64 folders' })
+  })
+
+  it('waits for no pipe that is called .gitignore, and follows no link of that name', async () => {
+    await write({ 'pipe/a.py': '', 'link/a.py': '', rules: 'a.py\n' })
+    execFileSync('mkfifo', [join(top, 'pipe/.gitignore')])
+    await symlink('../rules', join(top, 'link/.gitignore'))
+    const { nodes } = await discover(top)
+    expect(nodes.map((node) => node.path)).toEqual(['link/a.py', 'pipe/a.py', 'rules'])
+  })
+
+  it('takes no name that is not UTF-8 for another file, so that no two nodes have one id', async () => {
+    for (const last of ['\xff', '\xfe']) await writeFile(Buffer.from(`${top}/a${last}.py`, 'latin1'), 'def f(): pass\n')
+    await write({ 'a\uFFFD.py': 'def f(): pass\n', 'b.py': '' })
+    const { nodes, skipped } = await discover(top)
+    expect(nodes.map((node) => node.path)).toEqual(['b.py'])
+    expect(skipped).toEqual(Array.from({ length: 3 }, () => ({ path: 'a\uFFFD.py', reason: 'the name is not UTF-8' })))
+  })
+
+  it('says near which line a file does not parse when no definition holds the error', async () => {
+    await write({ 'a.c': 'int one;\n\nMACRO_BEGIN\nstruct S { int a; };\n', 'b.py': 'def f(:\n  pass\n\nx = (\n' })
+    const { nodes, skipped } = await discover(top)
+    expect(nodes.map((node) => node.path)).toEqual(expect.arrayContaining(['a.c', 'b.py']))
+    expect(skipped).toEqual([
+      { path: 'a.c', reason: expect.stringMatching(/^does not parse: near line [34]$/) },
+      { path: 'b.py', reason: expect.stringMatching(/^does not parse: /) },
+    ])
   })
 
   it('refuses a folder that is not there', async () => {

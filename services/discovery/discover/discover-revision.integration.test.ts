@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { access, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -99,6 +99,25 @@ describe('discoverRevision', () => {
     const found = await at('HEAD')
     expect(found.nodes.map(({ name }) => name)).toEqual(['b.py', 'g'])
     expect(found.skipped).toEqual([{ path: 'a.py', reason: expect.stringContaining('DISC_005') }])
+  })
+
+  it('starts no program that the repository names to get what it lacks', async () => {
+    await commit({ 'a.py': 'def f(): pass\n' })
+    const lost = git('rev-parse', 'HEAD:a.py').trim()
+    await rm(join(top, '.git/objects', lost.slice(0, 2), lost.slice(2)), { force: true })
+    const said = join(top, '.git/started')
+    for (const [name, value] of [
+      ['core.repositoryFormatVersion', '1'],
+      ['extensions.partialClone', 'origin'],
+      ['remote.origin.promisor', 'true'],
+      ['remote.origin.url', 'ssh://nobody.invalid/x'],
+      ['core.sshCommand', `touch ${said}; false`],
+      ['protocol.ssh.allow', 'always'],
+    ])
+      git('config', name ?? '', value ?? '')
+    const { skipped } = await at('HEAD')
+    expect(skipped).toEqual([{ path: 'a.py', reason: expect.stringContaining('DISC_005') }])
+    await expect(access(said)).rejects.toThrow('ENOENT')
   })
 
   it('stops when it is interrupted', async () => {

@@ -7,7 +7,7 @@ export type FoundFile = ReadFile | { skipped: string }
 
 export type ReadFile = {
   nodes: readonly CodeNode[]
-  /** Names of definitions that are no nodes, since what they hold does not parse. */
+  /** What does not parse: the definitions that hold it, by qualified name, which are no nodes; else the first line. */
   broken: readonly string[]
   references: readonly Reference[]
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { AppError } from '#domain/error.ts'
+import { gitSettings } from './git-settings.ts'
 
 const lineFeed = 10
 
@@ -11,7 +12,11 @@ type Waiting = { resolve(content: Uint8Array): void; reject(reason: unknown): vo
  * fails what is still waited for with it too.
  */
 export function openBlobs(folder: string, signal: AbortSignal) {
-  const git = spawn('git', ['cat-file', '--batch'], { cwd: folder, signal, stdio: ['pipe', 'pipe', 'ignore'] })
+  const git = spawn('git', [...gitSettings, 'cat-file', '--batch'], {
+    cwd: folder,
+    signal,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
   const waiting: Waiting[] = []
   let ended = false
   const end = () => {

@@ -4,6 +4,7 @@ import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import type { SourceFile } from './choose-files.ts'
 import { openBlobs } from './git-blobs.ts'
+import { gitSettings } from './git-settings.ts'
 
 const run = promisify(execFile)
 const maxListingBytes = 1024 ** 3
@@ -25,7 +26,7 @@ export async function openGitRevision(folder: string, revision: string, signal: 
   const tree = await treeOf(folder, revision, signal)
   const options = { cwd: folder, signal, maxBuffer: maxListingBytes }
   // Without --full-tree, what is listed and how it is called is relative to the folder git is started in.
-  const { stdout } = await run('git', ['ls-tree', '-r', '-z', '-l', tree], options)
+  const { stdout } = await run('git', [...gitSettings, 'ls-tree', '-r', '-z', '-l', tree], options)
   const files: SourceFile[] = []
   const skipped: SkippedFile[] = []
   for (const entry of stdout.split('\0')) {
@@ -48,7 +49,7 @@ async function treeOf(folder: string, revision: string, signal: AbortSignal): Pr
       },
     )
   if (revision.startsWith('-')) throw unknown()
-  const args = ['rev-parse', '--verify', '--quiet', `${revision}^{tree}`]
+  const args = [...gitSettings, 'rev-parse', '--verify', '--quiet', `${revision}^{tree}`]
   try {
     const { stdout } = await run('git', args, { cwd: folder, signal })
     return stdout.trim()

@@ -103,6 +103,7 @@ async function writeEntries(file: string, entries: ReadonlyMap<string, Entry>): 
 async function forgetUnused(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name)
-    if (Date.now() - (await stat(path)).mtimeMs > keptDays * dayMs) await rm(path, { force: true })
+    const stats = await stat(path).catch(() => undefined)
+    if (stats?.isFile() === true && Date.now() - stats.mtimeMs > keptDays * dayMs) await rm(path, { force: true })
   }
 }

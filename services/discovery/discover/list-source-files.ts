@@ -38,7 +38,7 @@ export async function listSourceFiles(root: string, signal: AbortSignal): Promis
   return listed
 }
 
-/** A name that is not UTF-8 cannot be asked for again, and a file may be gone by now: both are skipped. */
+/** A file may be gone by now. */
 async function lookAt(root: string, path: string): Promise<ListedFile | SkippedFile> {
   try {
     const { size, ctimeMs, mtimeNs, ctimeNs, ino } = await lstat(join(root, path), { bigint: true })

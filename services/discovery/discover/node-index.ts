@@ -20,7 +20,7 @@ export type IndexedNode = z.infer<typeof IndexedNode>
 export const NodeIndex = z.union([
   z.strictObject({
     nodes: z.array(IndexedNode).min(1),
-    /** Qualified names of definitions that are no nodes, since what they hold does not parse. */
+    /** What does not parse: the definitions that hold it, by qualified name, which are no nodes; else the first line. */
     broken: z.array(z.string()),
     /** What the blob refers to, where it was looked for. */
     references: z.array(Reference).optional(),

@@ -1,6 +1,7 @@
 import type { Query, QueryMatch } from 'web-tree-sitter'
 import type { CodeNode } from '#domain/code-node.ts'
 import { sha256 } from '#domain/hash.ts'
+import { firstErrorLine } from '#syntax/first-error-line.ts'
 import { type LoadedLanguage, loadLanguage } from '#syntax/parser.ts'
 import { compileQueryFiles, type PatternRules, patternRules } from './compile-query.ts'
 import { type Definition, nestDefinitions } from './definition-tree.ts'
@@ -40,8 +41,10 @@ export function nodesOfFile(file: { path: string; bytes: Uint8Array; language: s
 /** The nodes of one blob, the file first, then in source order; only the file without a query. */
 export function indexNodes(bytes: Uint8Array, query: NodeQuery | undefined): ReadIndex {
   const source = readSourceText(bytes)
-  const { definitions, references } = query === undefined ? nothingFound : findInText(source.text, query)
+  const { definitions, errorLine, references } = query === undefined ? nothingFound : findInText(source.text, query)
   const { nested, broken } = nestDefinitions(definitions)
+  // An error that stands in no definition may have cost some that nobody can name.
+  if (broken.length === 0 && errorLine !== undefined) broken.push(`near line ${errorLine}`)
   const offsets = source.byteOffsets(nested.flatMap(({ start, end }) => [start, end]))
   const lineOf = lineFinder(bytes)
   const nodes = [fileNode(bytes, lineOf)]
@@ -63,8 +66,8 @@ export function indexNodes(bytes: Uint8Array, query: NodeQuery | undefined): Rea
     : { nodes, broken, references: placeReferences(references, nested) }
 }
 
-type Found = { definitions: Definition[]; references?: FoundReference[] }
-const nothingFound: Found = { definitions: [] }
+type Found = { definitions: Definition[]; errorLine: number | undefined; references?: FoundReference[] }
+const nothingFound: Found = { definitions: [], errorLine: undefined }
 
 function findInText(text: string, { language, query, rules, findsReferences }: NodeQuery): Found {
   const tree = language.parse(text)
@@ -76,7 +79,8 @@ function findInText(text: string, { language, query, rules, findsReferences }: N
       else referring.push(match)
     }
     const definitions = findDefinitions(defining, text, rules)
-    return findsReferences ? { definitions, references: findReferences(referring, text) } : { definitions }
+    const found = { definitions, errorLine: firstErrorLine(tree) }
+    return findsReferences ? { ...found, references: findReferences(referring, text) } : found
   } finally {
     tree.delete()
   }

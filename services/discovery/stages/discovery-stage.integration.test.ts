@@ -72,6 +72,14 @@ it('keeps the nodes of a run that has nothing to do, and what it passed over', a
   expect(list.skippedFiles).toContainEqual({ path: 'node_modules', reason: expect.any(String) })
 })
 
+it('counts the nodes of every kind, also of those that are called as what every object has', async () => {
+  const runId = await inDiscovery({ 'A.java': 'class A {\n  A() {}\n  A(int n) {}\n}\n', 'b.py': 'def f(): pass\n' })
+  await runDiscoveryStage(runId, deps, signal)
+  const events = await stores.ledger.readEvents(runId, { after: 0, limit: 100 })
+  const found = events.find(({ event }) => event === 'nodes.discovered')
+  expect(found?.data).toMatchObject({ kinds: { file: 2, class: 1, constructor: 2, function: 1 } })
+})
+
 it('stores the edges of Python, TypeScript and Go, each with the node at either end', async () => {
   const runId = await inDiscovery({
     'money.py': 'def rounded(n):\n    return n\n',

@@ -104,13 +104,14 @@ async function announce(
   bundles: readonly PinnedBundle[],
   { ledger }: DiscoveryStageDeps,
 ): Promise<void> {
-  const kinds: Record<string, number> = {}
-  for (const { kind } of nodes) kinds[kind] = (kinds[kind] ?? 0) + 1
+  // A kind may be called `constructor`, which every plain object seems to have.
+  const kinds = new Map<string, number>()
+  for (const { kind } of nodes) kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
   const found = {
     nodes: nodes.length,
     ...(edges && { edges: edges.length }),
     files,
-    kinds,
+    kinds: Object.fromEntries(kinds),
     parsed,
     skipped: skipped.length,
     skipped_files: firstSkipped(skipped.filter(({ reason }) => reason !== hiddenReason)),
