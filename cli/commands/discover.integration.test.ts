@@ -144,7 +144,7 @@ describe('remora queries', () => {
 
   it('takes in the folder that is set, beside that of Remora', async () => {
     const dir = await writePack('python/mine', '(class_definition name: (identifier) @class.name) @class.def\n')
-    environment = { REMORA_QUERIES_DIR: dir }
+    environment = { REMORA_QUERIES_DIR: dir, REMORA_QUERY_PACK: 'mine' }
     const listed = await remora('queries', 'list')
     expect(listed.out).toMatch(/^python\/default: file, /m)
     expect(listed.out).toContain(`python/mine: file, class (${join(dir, 'python/mine')})\n`)
@@ -161,5 +161,30 @@ describe('remora queries', () => {
     const { out, code } = await remora('queries', 'check', '--dir', join(top, 'none'), '--json')
     expect(code).toBe(1)
     expect(JSON.parse(out).faults).toEqual([expect.objectContaining({ code: 'DISC_001', fault: 'missing_folder' })])
+  })
+
+  it('says how a folder is to be laid out that is not', async () => {
+    await writeFile(join(top, 'a.py'), source)
+    const dir = await writePack('python', '(class_definition name: (identifier) @class.name) @class.def\n')
+    const fault = 'mine.scm lies in no pack: the layout is <language>/<pack>/*.scm, such as python/default/mine.scm'
+    const checked = await remora('queries', 'check', '--dir', dir)
+    expect(checked).toMatchObject({ out: `${dir}/python:1: DISC_001 missing_folder: ${fault}\n`, code: 1 })
+    const refusal = { code: 'DISC_001', message: expect.stringContaining(fault) }
+    await expect(remora('queries', 'list', '--dir', dir)).rejects.toMatchObject(refusal)
+    await expect(remora('queries', 'manifest', '--dir', dir)).rejects.toMatchObject(refusal)
+    environment = { REMORA_QUERIES_DIR: dir }
+    await expect(remora('discover', top)).rejects.toMatchObject(refusal)
+  })
+
+  it('takes a pack that no setting names for a fault', async () => {
+    const dir = await writePack('python/strict', '(class_definition name: (identifier) @class.name) @class.def\n')
+    await remora('queries', 'manifest', '--dir', dir)
+    const checked = await remora('queries', 'check', '--dir', dir)
+    expect(checked.code).toBe(1)
+    expect(checked.out).toContain(
+      `${dir}/python:1: DISC_001 missing_folder: no pack named "default" in it, only "strict"`,
+    )
+    environment = { REMORA_QUERY_PACK: 'strict' }
+    expect((await remora('queries', 'check', '--dir', dir)).code).toBe(0)
   })
 })

@@ -8,7 +8,8 @@ import { treeLines } from '#syntax/tree-lines.ts'
 import { checkPacks, type CheckedPacks } from '../../services/discovery/discover/check-packs.ts'
 import { manifestOf, manifestText } from '../../services/discovery/discover/pack-manifest.ts'
 import { manifestFile } from '../../services/discovery/discover/recorded-manifest.ts'
-import { builtinQueries, listPackFolders } from '../../services/discovery/discover/query-pack.ts'
+import { listPackFolders } from '../../services/discovery/discover/pack-folders.ts'
+import { builtinQueries } from '../../services/discovery/discover/query-pack.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../visible.ts'
 import type { CommandIo } from '../command-io.ts'
@@ -22,11 +23,11 @@ export function addQueriesCommand(
   program: Command,
   { io, signal, config }: Pick<CliContext, 'io' | 'signal' | 'config'>,
 ): void {
-  const { userDir } = config.queries
+  const { userDir, name } = config.queries
   const queries = program.command('queries').description('check, list and record the query packs; look at syntax trees')
-  const subcommand = (name: string, description: string, usual: string) =>
+  const subcommand = (verb: string, description: string, usual: string) =>
     queries
-      .command(name)
+      .command(verb)
       .description(description)
       .option('--dir <folder>', `folder of the packs, <language>/<pack>/*.scm (default: ${usual})`)
       .option('--json', 'print one JSON document')
@@ -34,7 +35,7 @@ export function addQueriesCommand(
   const dirsOf = ({ dir }: QueriesOptions) =>
     dir === undefined ? [builtinQueries, ...(userDir === undefined ? [] : [userDir])] : [dir]
   subcommand('check', 'check every pack; exit code 1 on any fault', both).action((options) =>
-    orInterrupted(check(dirsOf(options), options, io), signal),
+    orInterrupted(check(dirsOf(options), { ...options, name }, io), signal),
   )
   subcommand('list', 'list the packs and their node kinds', both).action((options) =>
     orInterrupted(list(dirsOf(options), options, io), signal),
@@ -63,10 +64,12 @@ async function printTree(file: string, { language, tokens }: TreeOptions, io: Co
   io.out(visible(lines.map((line) => `${line}\n`).join('')))
 }
 
-async function check(dirs: readonly string[], { json }: QueriesOptions, io: CommandIo): Promise<void> {
+type CheckOptions = Pick<QueriesOptions, 'json'> & { name: string | undefined }
+
+async function check(dirs: readonly string[], { json, name }: CheckOptions, io: CommandIo): Promise<void> {
   const checked: CheckedPacks = { packs: [], faults: [] }
   for (const dir of dirs) {
-    const { packs, faults } = await checkPacks(dir, { complete: dir === builtinQueries })
+    const { packs, faults } = await checkPacks(dir, { complete: dir === builtinQueries, name })
     checked.packs.push(...packs)
     checked.faults.push(...faults)
   }

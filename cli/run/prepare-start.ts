@@ -28,7 +28,7 @@ export async function prepareStart(order: RunOrder, context: CliContext): Promis
   return ({ client }) => submitSource(client, source.submission, packed)
 }
 
-/** DISC_001, DISC_002 or DISC_003 as discovery would say, before anything is started. Remora's own need no check. */
+/** DISC_001, DISC_002, DISC_003 or DISC_005 as discovery would say, before anything is started. Remora's own need no check. */
 async function requirePacks({ queries }: CliContext['config']): Promise<void> {
   if (queries.userDir === undefined) return
   const { requireSoundPacks } = await import('../../services/discovery/load-sound-packs.ts')

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -41,9 +41,37 @@ describe('loadSoundPacks', () => {
     ['python/default/a.scm', `${good}\n(module) @module.def\n`, 'DISC_002', /a\.scm:3: .*no @module\.name/],
     ['python/default/notes.txt', 'no query', 'DISC_001', /python\/default:1: no \.scm file/],
     ['klingon/default/a.scm', good, 'DISC_003', /klingon/],
+    ['python/a.scm', good, 'DISC_001', /packs-\w+\/python:1: a\.scm lies in no pack: .*python\/default\/a\.scm$/],
+    ['a.scm', good, 'DISC_001', /packs-\w+:1: a\.scm lies in no pack: /],
+    [
+      'python/notes.txt',
+      'no query',
+      'DISC_001',
+      /\/python:1: no pack in it: the layout is <language>\/<pack>\/\*\.scm$/,
+    ],
+    [
+      'python/defualt/a.scm',
+      good,
+      'DISC_001',
+      /\/python:1: no pack named "default" in it, only "defualt": .*query_pack/,
+    ],
   ] as const)('refuses %s with %j: %s', async ([path, text, code, message]) => {
     await write(path, text)
     expect(await refused()).toEqual({ code, message: expect.stringMatching(message) })
+  })
+
+  it('leaves a language that only has a default aside where another name is in use', async () => {
+    await write('python/strict/a.scm', good)
+    await write('rust/default/a.scm', '(unfinished')
+    expect([...(await loadSoundPacks({ userDir, name: 'strict' })).keys()]).toEqual(['python'])
+  })
+
+  it('takes the packs that links lead to', async () => {
+    await write('mine/a.scm', good)
+    await mkdir(join(userDir, 'packs/python'), { recursive: true })
+    await symlink(join(userDir, 'mine'), join(userDir, 'packs/python/default'))
+    const packs = await loadSoundPacks({ userDir: join(userDir, 'packs') })
+    expect(packs.get('python')?.kinds).toEqual(['class'])
   })
 
   it('says in one line how many faults there are beside the first', async () => {
@@ -53,10 +81,12 @@ describe('loadSoundPacks', () => {
     expect(message).toMatch(/^\S+a\.scm:1: .*\(and 1 more: remora queries check\)$/)
   })
 
-  it('refuses a folder that is not there, and a name that no pack has', async () => {
+  it('refuses a folder that is not there or empty, and a name that no pack has', async () => {
     await rm(userDir, { recursive: true })
     expect(await refused()).toMatchObject({ code: 'DISC_001' })
     await mkdir(userDir)
+    expect(await refused()).toMatchObject({ code: 'DISC_001' })
+    await write('python/default/a.scm', good)
     expect(await refused('nobody')).toMatchObject({ code: 'DISC_001' })
   })
 })

@@ -7,31 +7,40 @@ import { checkReferenceFile } from './edges/check-reference-file.ts'
 import { readReferenceFile } from './edges/reference-file.ts'
 import { manifestFaults, manifestOf } from './pack-manifest.ts'
 import { manifestFile, type PackManifest } from './recorded-manifest.ts'
-import { listPackFolders, type PackFolder, readQueryFiles } from './query-pack.ts'
+import { defaultPack, type PackFolder, type PackLayout, readPackLayout, unusedLanguages } from './pack-folders.ts'
+import { readQueryFiles } from './query-pack.ts'
 
 export type CheckedPacks = { packs: (PackFolder & { manifest: PackManifest })[]; faults: PackFault[] }
 
-/**
- * Checks every pack under `dir`; a fault in one hides none in another. `complete` demands a `default` pack for every
- * language with a grammar, as the built-in folder has it. `packs` are those whose files all compile.
- */
-export async function checkPacks(dir: string, options: { complete: boolean }): Promise<CheckedPacks> {
+export type CheckOptions = {
+  /** Whether every language with a grammar must have a `default` pack, as in the built-in folder. */
+  complete: boolean
+  /** The pack in use, `default` unless told: a language that has neither is a fault. */
+  name?: string | undefined
+}
+
+/** Checks every pack under `dir`; a fault in one hides none in another. `packs` are those whose files all compile. */
+export async function checkPacks(dir: string, { complete, name = defaultPack }: CheckOptions): Promise<CheckedPacks> {
   const checked: CheckedPacks = { packs: [], faults: [] }
-  const folders = await orFault(() => listPackFolders(dir), dir, 'missing_folder', checked.faults)
-  for (const folder of folders ?? []) await checkPack(folder, checked)
-  for (const language of options.complete ? languages : []) {
-    if (!folders?.some((folder) => folder.language === language && folder.pack === 'default')) {
-      const file = join(dir, language, 'default')
-      checked.faults.push({
-        code: 'DISC_001',
-        fault: 'missing_folder',
-        file,
-        line: 1,
-        message: `no pack for ${language}`,
-      })
+  const found = await orFault(() => readPackLayout(dir), dir, 'missing_folder', checked.faults)
+  if (found !== undefined) checked.faults.push(...layoutFaults(dir, found, name))
+  const packs = found?.packs ?? []
+  for (const pack of packs) await checkPack(pack, checked)
+  for (const language of complete ? languages : []) {
+    if (!packs.some((one) => one.language === language && one.pack === defaultPack)) {
+      const file = join(dir, language, defaultPack)
+      checked.faults.push(missingFolder({ file, message: `no pack for ${language}` }))
     }
   }
   return checked
+}
+
+function layoutFaults(dir: string, { packs, faults }: PackLayout, name: string): PackFault[] {
+  return [...faults, ...unusedLanguages(dir, packs, name)].map(missingFolder)
+}
+
+function missingFolder({ file, message }: { file: string; message: string }): PackFault {
+  return { code: 'DISC_001', fault: 'missing_folder', file, line: 1, message }
 }
 
 async function checkPack(pack: PackFolder, checked: CheckedPacks): Promise<void> {
@@ -39,7 +48,8 @@ async function checkPack(pack: PackFolder, checked: CheckedPacks): Promise<void>
   const before = checked.faults.length
   const grammar = await orFault(() => loadLanguage(pack.language), folder, 'unknown_language', checked.faults)
   if (grammar === undefined) return
-  const files = await readQueryFiles(folder)
+  const files = await orFault(() => readQueryFiles(folder), folder, 'unreadable_file', checked.faults)
+  if (files === undefined) return
   if (files.length === 0) {
     checked.faults.push({
       code: 'DISC_001',

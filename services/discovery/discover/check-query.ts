@@ -8,6 +8,7 @@ export type PackFault = {
     | 'missing_folder'
     | 'empty_folder'
     | 'unknown_language'
+    | 'unreadable_file'
     | 'empty_file'
     | 'does_not_compile'
     | 'duplicate_capture'

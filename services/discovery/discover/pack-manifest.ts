@@ -4,7 +4,8 @@ import { sha256 } from '#domain/hash.ts'
 import { grammarFile, grammarVersion, parserVersion } from '#syntax/grammars.ts'
 import { readReferenceFile } from './edges/reference-file.ts'
 import { type PackManifest, readManifest } from './recorded-manifest.ts'
-import { measureQueries, type PackFolder, readQueryFiles } from './query-pack.ts'
+import type { PackFolder } from './pack-folders.ts'
+import { measureQueries, readQueryFiles } from './query-pack.ts'
 
 /** The manifest of a pack folder as it is now. DISC_002 when a file does not compile. */
 export async function manifestOf({ language, pack, folder }: PackFolder): Promise<PackManifest> {

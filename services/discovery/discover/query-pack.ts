@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError } from '#domain/error.ts'
@@ -6,6 +6,8 @@ import { sha256 } from '#domain/hash.ts'
 import { grammarFile, grammarVersion, parserVersion } from '#syntax/grammars.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { compileQueryFile, kindsOf, type QueryFile } from './compile-query.ts'
+import { folderEntries } from './folder-entries.ts'
+import { defaultPack, listPackFolders, type PackFolder } from './pack-folders.ts'
 import { manifestStillTrue } from './recorded-manifest.ts'
 import { hashReferenceFile, type ReferenceFile, readReferenceFile, referenceFile } from './edges/reference-file.ts'
 
@@ -42,10 +44,11 @@ export type PackPlaces = {
 
 /**
  * The pack called `name` (default: `default`) of every language that has one. A language's folder under `userDir`
- * replaces the built-in one whole. DISC_001: a folder is missing, has no pack of that name, or a pack has no queries.
+ * replaces the built-in one whole. DISC_001: a folder is missing or laid out in another way, has no pack of that name, or a
+ * pack has no queries.
  */
 export async function loadQueryPacks(places: PackPlaces = {}): Promise<ReadonlyMap<string, QueryPack>> {
-  const { builtinDir = builtinQueries, userDir, name = 'default', references = false } = places
+  const { builtinDir = builtinQueries, userDir, name = defaultPack, references = false } = places
   const folders = new Map<string, string>()
   for (const dir of userDir === undefined ? [builtinDir] : [builtinDir, userDir]) {
     for (const { language, pack, folder } of await listPackFolders(dir))
@@ -56,19 +59,6 @@ export async function loadQueryPacks(places: PackPlaces = {}): Promise<ReadonlyM
     Array.from(folders, ([language, folder]) => loadPack({ language, pack: name, folder }, references)),
   )
   return new Map(packs.map((pack) => [pack.language, pack]))
-}
-
-export type PackFolder = { language: string; pack: string; folder: string }
-
-/** Every `<language>/<pack>/` folder under `dir`, sorted. DISC_001 when `dir` cannot be listed. */
-export async function listPackFolders(dir: string): Promise<PackFolder[]> {
-  const found: PackFolder[] = []
-  for (const language of await foldersIn(dir)) {
-    for (const pack of await foldersIn(join(dir, language))) {
-      found.push({ language, pack, folder: join(dir, language, pack) })
-    }
-  }
-  return found
 }
 
 /**
@@ -109,26 +99,21 @@ function packHash(language: string, grammarHash: string, files: readonly QueryFi
   return sha256(JSON.stringify([indexVersion, grammarVersion(language), grammarHash, parserVersion(), contents]))
 }
 
-/** The `.scm` files of a folder that make nodes, by name. DISC_001 when the folder cannot be listed. */
+/**
+ * The `.scm` files of a folder that make nodes, by name. DISC_001 when it cannot be listed, DISC_005 when one cannot be
+ * read or any `.scm` is a link that leads nowhere.
+ */
 export async function readQueryFiles(folder: string): Promise<QueryFile[]> {
-  const names = (await listFolder(folder)).filter((entry) => entry.isFile() && isNodeQuery(entry.name))
-  const paths = names.map((entry) => join(folder, entry.name)).toSorted()
-  return Promise.all(paths.map(async (path) => ({ path, text: await readFile(path, 'utf8') })))
+  const { files, broken } = await folderEntries(folder)
+  const queries = files.filter((name) => name.endsWith('.scm') && name !== referenceFile)
+  const lost = broken.filter((name) => name.endsWith('.scm'))
+  return Promise.all([...queries, ...lost].map((name) => readQueryFile(join(folder, name))))
 }
 
-function isNodeQuery(name: string): boolean {
-  return name.endsWith('.scm') && name !== referenceFile
-}
-
-async function foldersIn(dir: string): Promise<string[]> {
-  const entries = await listFolder(dir)
-  return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).toSorted()
-}
-
-async function listFolder(dir: string) {
+async function readQueryFile(path: string): Promise<QueryFile> {
   try {
-    return await readdir(dir, { withFileTypes: true })
+    return { path, text: await readFile(path, 'utf8') }
   } catch (cause) {
-    throw new AppError('DISC_001', `query folder ${dir} cannot be read`, { cause })
+    throw new AppError('DISC_005', `query file ${path} cannot be read`, { cause })
   }
 }
