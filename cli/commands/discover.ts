@@ -65,7 +65,10 @@ export function addDiscoverCommand(
       if (json)
         io.out(`${JSON.stringify({ ...discoveryView(found), ...(comparison && comparisonView(comparison)) })}\n`)
       else if (comparison === undefined) io.out(visible(describeDiscovery(found)))
-      else io.out(visible(describeComparison(comparison, since ?? '')))
+      else {
+        io.out(visible(describeComparison(comparison, since ?? '')))
+        if (found.edges !== undefined) io.out(`${describeEdges(found.edges)}\n`)
+      }
     })
 }
 

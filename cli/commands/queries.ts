@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
@@ -56,9 +57,11 @@ export function addQueriesCommand(
 async function printTree(file: string, { language, tokens }: TreeOptions, io: CommandIo): Promise<void> {
   const name = language ?? languageOf(file)
   if (name === undefined) throw new AppError('DISC_003', `no language has such files: ${file}; name one: --language`)
-  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+  const bytes = await readFile(file).catch((cause: unknown) => {
     throw new AppError('DISC_005', `${file} cannot be read`, { cause })
   })
+  if (!isUtf8(bytes) || bytes.includes(0)) throw new AppError('DISC_005', `${file} is no text in UTF-8`)
+  const text = bytes.toString()
   const { read } = await loadLanguage(name)
   const lines = read(text, (tree) => treeLines(tree, { tokens: tokens === true }))
   io.out(visible(lines.map((line) => `${line}\n`).join('')))

@@ -23,6 +23,10 @@ export type PackFault = {
 
 const code = 'DISC_002' as const
 
+const capturesThatExist =
+  'a capture is @<kind>.def, @<kind>.name, @<kind>.name_end, @<kind>.owner, @lead, or begins with an underscore'
+const predicatesThatExist = '#eq?, #match?, #any-of?, their #not- and #any- forms, and #set!'
+
 /**
  * The parts of a definition, `@<kind>.def` …; `@lead`, what belongs to the definition behind it; names with a leading
  * underscore serve predicates and make no node.
@@ -51,7 +55,8 @@ function checkPattern(query: Query, pattern: number, file: QueryFile): PackFault
   const captures = capturesOf(query, pattern)
   return [
     ...captures.flatMap(({ name, many }): PackFault[] => {
-      if (!captureName.test(name)) return [{ ...at, fault: 'invalid_capture_name', message: `@${name}` }]
+      if (!captureName.test(name))
+        return [{ ...at, fault: 'invalid_capture_name', message: `@${name}: ${capturesThatExist}` }]
       if (many) return [{ ...at, fault: 'duplicate_capture', message: `@${name} can be captured more than once` }]
       return []
     }),
@@ -103,9 +108,15 @@ function unsupportedPredicates(query: Query, pattern: number): string[] {
   const properties = Object.entries(query.setProperties[pattern] ?? {})
   const foreign = properties.filter(([key, value]) => !isPatternRule(key, value))
   return [
-    ...query.predicatesForPattern(pattern).map(({ operator }) => `#${operator}`),
+    ...query
+      .predicatesForPattern(pattern)
+      .map(({ operator }) => `#${operator}: what is served is ${predicatesThatExist}`),
     ...foreign.map(([key, value]) => `#set! ${key} ${value ?? ''}: ${rulesThatExist}`),
-    ...Object.keys(query.assertedProperties[pattern] ?? {}).map((key) => `#is? ${key}`),
-    ...Object.keys(query.refutedProperties[pattern] ?? {}).map((key) => `#is-not? ${key}`),
+    ...Object.keys(query.assertedProperties[pattern] ?? {}).map(
+      (key) => `#is? ${key}: what is served is ${predicatesThatExist}`,
+    ),
+    ...Object.keys(query.refutedProperties[pattern] ?? {}).map(
+      (key) => `#is-not? ${key}: what is served is ${predicatesThatExist}`,
+    ),
   ]
 }

@@ -2,6 +2,7 @@ import { type Language, Query, type QueryProperties } from 'web-tree-sitter'
 import { z } from 'zod'
 import { NodeKind } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
+import { queryBrackets } from './query-brackets.ts'
 
 export type QueryFile = { path: string; text: string }
 
@@ -15,8 +16,7 @@ export function tryCompile(language: Language, file: QueryFile): CompiledQuery {
   try {
     return { ok: true, query: new Query(language, file.text) }
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause)
-    return { ok: false, line: lineAt(file.text, faultIndex(cause, file.text)), message, cause }
+    return { ok: false, ...describeFault(language, file.text, cause), cause }
   }
 }
 
@@ -43,10 +43,34 @@ export function lineAt(text: string, index: number): number {
   return text.slice(0, index).split('\n').length
 }
 
-/** A malformed predicate carries no position: the first predicate of the file is the nearest that can be said. */
-function faultIndex(error: unknown, text: string): number {
-  const positioned = PositionedError.safeParse(error)
-  return positioned.success ? positioned.data.index : Math.max(0, text.indexOf('(#'))
+function describeFault(language: Language, text: string, error: unknown): { line: number; message: string } {
+  const { closed, open } = queryBrackets(text)
+  const message = error instanceof Error ? error.message : String(error)
+  const index = PositionedError.safeParse(error).data?.index
+  if (index === undefined) return { line: lineAt(text, faultyPredicate(language, text, closed)), message }
+  const [unclosed] = open
+  if (unclosed !== undefined && index >= text.trimEnd().length) {
+    return { line: lineAt(text, unclosed), message: `a "${text[unclosed]}" of this line is never closed` }
+  }
+  const advice = /^Bad (?:node|field) name/.test(message) ? '; "remora queries tree FILE" tells the names' : ''
+  return { line: lineAt(text, index), message: `${message}${advice}` }
+}
+
+/** A malformed predicate carries no position: it is the first that is refused without all others, else the first of all. */
+function faultyPredicate(language: Language, text: string, closed: ReadonlyMap<number, number>): number {
+  const predicates = [...closed].filter(([start]) => text[start + 1] === '#').toSorted(([a], [b]) => a - b)
+  for (const [start] of predicates) {
+    let alone = text
+    for (const [other, end] of predicates) {
+      if (other !== start) alone = `${alone.slice(0, other)}${' '.repeat(end - other)}${alone.slice(end)}`
+    }
+    try {
+      new Query(language, alone).delete()
+    } catch {
+      return start
+    }
+  }
+  return predicates[0]?.[0] ?? 0
 }
 
 const insidePrefix = 'inside.'

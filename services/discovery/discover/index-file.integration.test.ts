@@ -114,6 +114,7 @@ describe('the index a discovery leaves', () => {
     expect((await stat(file)).mode & 0o077).toBe(0)
     await write({ taken: 'a file where a folder should be' })
     expect((await found({ indexDir: join(top, 'taken') })).rest.nodes.length).toBeGreaterThan(5)
+    expect((await found({ indexDir: '/proc/nope/remora/discover' })).rest.nodes.length).toBeGreaterThan(5)
     await chmod(join(top, 'cache'), 0o500)
     expect((await found()).rest.nodes.length).toBeGreaterThan(5)
     await chmod(join(top, 'cache'), 0o700)

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { sha256 } from '#domain/hash.ts'
@@ -89,7 +90,7 @@ async function writeEntries(file: string, entries: ReadonlyMap<string, Entry>): 
     ([path, { text, state, pack, references }]) => `${JSON.stringify([path, state, pack, references])}\n${text}\n`,
   )
   const body = lines.join('')
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  await makeFolder(dirname(file))
   const fresh = join(dirname(file), `.${basename(file)}.${process.pid}`)
   try {
     await writeFile(fresh, `${headOf(body)}\n${body}`, { mode: 0o600 })
@@ -97,6 +98,17 @@ async function writeEntries(file: string, entries: ReadonlyMap<string, Entry>): 
   } finally {
     await rm(fresh, { force: true })
   }
+}
+
+/** As a recursive mkdir does, which Node never ends below a folder such as /proc that says a new one's parent is absent. */
+async function makeFolder(path: string): Promise<void> {
+  const make = () => mkdir(path, { mode: 0o700 })
+  await make().catch(async (error: unknown) => {
+    if (existsSync(path)) return
+    if (dirname(path) === path || existsSync(dirname(path))) throw error
+    await makeFolder(dirname(path))
+    await make()
+  })
 }
 
 /** Trees that nobody looked into for a month, and what a killed process had not yet moved. */

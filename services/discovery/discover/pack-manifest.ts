@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { sha256 } from '#domain/hash.ts'
 import { grammarFile, grammarVersion, parserVersion } from '#syntax/grammars.ts'
 import { readReferenceFile } from './edges/reference-file.ts'
@@ -40,11 +40,16 @@ export function manifestText(manifest: PackManifest): string {
 /** How the manifest on disk differs from `current`, one line each; nothing when it is the same. */
 export async function manifestFaults(folder: string, current: PackManifest): Promise<string[]> {
   const stored = await readManifest(folder)
-  if (stored === 'absent') return ['there is no manifest; write it with `remora queries manifest`']
-  if (stored === 'unreadable') return ['it is not a manifest; write it anew with `remora queries manifest`']
+  if (stored === 'absent') return [`there is no manifest; ${wayToWriteIt(folder)}`]
+  if (stored === 'unreadable') return [`it is not a manifest; ${wayToWriteIt(folder)}`]
   const names = new Set([...Object.keys(stored.files), ...Object.keys(current.files)])
   const differing = [...names].filter((name) => stored.files[name] !== current.files[name])
   const faults = differing.toSorted().map((name) => `${name} is not the file that was recorded`)
   const same = JSON.stringify({ ...stored, files: {} }) === JSON.stringify({ ...current, files: {} })
-  return same || faults.length > 0 ? faults : ['it was recorded with other kinds, counts or toolchain versions']
+  if (!same && faults.length === 0) faults.push('it was recorded with other kinds, counts or toolchain versions')
+  return faults.map((fault) => `${fault}; when that is meant, ${wayToWriteIt(folder)}`)
+}
+
+function wayToWriteIt(folder: string): string {
+  return `write it with "remora queries manifest --dir ${dirname(dirname(folder))}"`
 }

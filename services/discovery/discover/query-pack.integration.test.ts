@@ -10,6 +10,10 @@ import { builtinQueries, loadQueryPacks } from './query-pack.ts'
 
 const classPattern = '(class_definition name: (identifier) @class.name) @class.def\n'
 
+/** Two lines, the second with a predicate. */
+const predicateOf = (expression: string) =>
+  `((class_definition name: (_) @class.name) @class.def\n  (#match? @class.name "${expression}"))\n`
+
 let dir: string
 
 beforeEach(async () => {
@@ -78,6 +82,8 @@ describe('checkPacks', () => {
     ['empty_file', '; nothing here\n', 1],
     ['does_not_compile', `${classPattern}(oops`, 2],
     ['does_not_compile', '(identifier) @x.def (#match? @x.def)', 1],
+    ['does_not_compile', `${predicateOf('^A')}${predicateOf('(')}`, 4],
+    ['does_not_compile', `; (\n(identifier) @x ; "\n(class_definition\n name: (_) @class.name @class.def`, 3],
     ['duplicate_capture', '(class_definition name: (identifier) @c.name body: (block (_)* @c.name)) @c.def', 1],
     ['invalid_capture_name', `\n${classPattern.replace('@class.name', '@class.name @Bad')}`, 2],
     ['missing_capture', '(class_definition) @class.def', 1],

@@ -6,7 +6,7 @@ const minifiedMinBytes = 5000
 const minifiedMeanLine = 500
 
 /** A generator's mark in a comment: the `@generated` convention, and the line Go's tools agree on. */
-const generatedMark = /^\s*(?:#|\/\/|\/\*|\*|<!--|--|;|%).*(?:@generated\b|\bcode generated\b.*\bdo not edit\b)/im
+const generatedMark = /^\s*(?:#|\/\/|\/\*|\*|<!--|--|;|%).*(?:(?<!`)@generated\b|\bcode generated\b.*\bdo not edit\b)/im
 const markerLines = 10
 
 /** Why a file's content is not source that people edit, or undefined. Looks at bytes only, not at the path. */
