@@ -45,6 +45,7 @@ type Round = {
 /** The index of the first discovery serves the second, and after one file has changed the third. */
 async function runRound(dir: string, root: string, round: number): Promise<Round> {
   const index = join(dir, `index-${round}`)
+  await delay(3000) // what changed less than two seconds ago is parsed again
   const first = run('remora', root, index)
   const peer = run('ast-grep', root)
   const loop = run('parser-loop', root)
@@ -77,7 +78,6 @@ else {
     const root = join(dir, 'lib')
     const source = quick ? join(python.library, 'asyncio') : python.library
     await cp(source, root, { recursive: true, filter: (path) => !/site-packages|__pycache__|\.so$/.test(path) })
-    await delay(3000) // what changed less than two seconds ago is parsed again
     const all: Round[] = []
     for (let round = 0; round < rounds; round++) all.push(await runRound(dir, root, round))
     const of = (name: keyof Round) => all.map((one) => one[name])
