@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createWriteStream, type WriteStream } from 'node:fs'
-import { access, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { access, open, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { once } from 'node:events'
 import { basename, dirname, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -28,7 +28,9 @@ export async function requireWritable(path: string): Promise<void> {
 export async function writeWhole(path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
   const temporary = temporaryBeside(path)
   try {
-    await pipeline(content, createWriteStream(temporary, { flags: 'wx' }))
+    // A stream that opens it itself may still be about to make it when the content breaks off and it is removed.
+    const file = await open(temporary, 'wx')
+    await pipeline(content, file.createWriteStream())
     await rename(temporary, path)
   } catch (error) {
     await rm(temporary, { force: true })
