@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import type { Env } from '#platform/env.ts'
 import { isOfUser, othersMayWrite } from '#platform/ownership.ts'
+import { gitSettings } from '#platform/git-settings.ts'
 import { runProgram } from '#platform/run-program.ts'
 
 /** What Remora makes in a data folder. */
@@ -54,12 +55,9 @@ async function findForeign(paths: readonly string[], levels: number): Promise<st
   return undefined
 }
 
-/** Without what the repository's own settings would have git start, and whoever owns the repository. */
-const quiet = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'safe.directory=*']
-
 /** What a hook of git sets for the repository it runs in is no part of the bare environment. */
 async function refuseTracked(dataDir: string, env: Env): Promise<void> {
-  const settings = quiet.flatMap((one) => ['-c', one])
+  const settings = [...gitSettings, '-c', 'safe.directory=*'] // whoever owns the repository
   const ended = await runProgram(['git', ...settings, '-C', dataDir, 'ls-files', '--cached', '--', '.'], {
     limitMs: gitMs,
     signal: new AbortController().signal,

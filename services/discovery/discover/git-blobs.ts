@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { AppError } from '#domain/error.ts'
-import { gitSettings } from './git-settings.ts'
+import { gitSettings } from '#platform/git-settings.ts'
 
 const lineFeed = 10
 

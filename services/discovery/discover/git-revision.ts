@@ -4,7 +4,7 @@ import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import type { SourceFile } from './choose-files.ts'
 import { openBlobs } from './git-blobs.ts'
-import { gitSettings } from './git-settings.ts'
+import { gitSettings } from '#platform/git-settings.ts'
 
 const run = promisify(execFile)
 const maxListingBytes = 1024 ** 3
