@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { NodeId, OperationId } from '#domain/ids.ts'
+
+/** What `ask_user` takes: a text of at most 4,000 characters, and what may be answered when that is not free. */
+export const AskedQuestion = z.strictObject({
+  text: z.string().min(1).max(4000),
+  choices: z.array(z.string().min(1).max(200)).min(1).max(20).nullable(),
+})
+export type AskedQuestion = z.infer<typeof AskedQuestion>
+
+/** `q` and its number in the run, so that a person can type it. */
+export const QuestionId = z.string().regex(/^q[1-9][0-9]{0,8}$/)
+export type QuestionId = z.infer<typeof QuestionId>
+
+export const maxAnswerCharacters = 16_000
+
+export const questionStatuses = ['open', 'answered', 'expired', 'cancelled'] as const
+
+/** A question an operation waits for, or waited for. Times are milliseconds since the epoch, by Redis' clock. */
+export const Question = z.strictObject({
+  requestId: QuestionId,
+  operationId: OperationId,
+  nodeId: NodeId,
+  bundle: z.string(),
+  path: z.string(),
+  qualifiedName: z.string(),
+  ...AskedQuestion.shape,
+  status: z.enum(questionStatuses),
+  askedAt: z.number(),
+  expiresAt: z.number(),
+  /** Who answered, as `kind/id`. */
+  answer: z.strictObject({ text: z.string(), at: z.number(), by: z.string() }).nullable(),
+})
+export type Question = z.infer<typeof Question>
