@@ -12,7 +12,9 @@ const file = BundleFile.parse({
   tools: [{ builtin: 'submit_result' }],
   limits: { max_turns: 12, timeout_s: 60 },
 })
-const loaded = new Map([['probe', { bundle: { file, tools: [], scripts: {}, hostInputs: {} }, warnings: [] }]])
+const loaded = new Map([
+  ['probe', { bundle: { file, tools: [], scripts: {}, hostInputs: {}, warnings: [] }, warnings: [] }],
+])
 const none: BundleChoices = { mapping: {}, settings: {}, maxTurns: undefined, maxTimeoutS: undefined }
 const adjusted = (choices: Partial<BundleChoices>) =>
   adjustBundles(loaded, { ...none, ...choices }).get('probe')?.bundle.file

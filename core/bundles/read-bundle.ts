@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { basename, join, resolve } from 'node:path'
+import { basename, join, relative, resolve } from 'node:path'
 import type { AgentBundle, BundleFile } from '#domain/agent-bundle.ts'
 import { parseRepoPath } from '#domain/repo-path.ts'
 import { checkScript } from '#tool-scripts/check-script.ts'
@@ -45,7 +45,7 @@ export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<Re
       : yaml.faults
   const read: ReadBundle = { dir, file: yaml.file, bundle: undefined, faults, warnings: [], placeOf: yaml.placeOf }
   if (yaml.file === undefined || source === undefined) return read
-  const bundle: AgentBundle = { file: yaml.file, tools: [], scripts: {}, hostInputs: {} }
+  const bundle: AgentBundle = { file: yaml.file, tools: [], scripts: {}, hostInputs: {}, warnings: [] }
   const reading: Reading = { dir, path, yaml, deps, bundle, read }
   for (const [index, tool] of yaml.file.tools.entries()) {
     if ('builtin' in tool) bundle.tools.push(submitTool)
@@ -61,6 +61,7 @@ export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<Re
       faults.push({ file: path, ...yaml.placeInText(at, inside), code: 'AGENT_001', message }),
     warn: (at, message) => read.warnings.push(faultAt(reading, at, message)),
   })
+  bundle.warnings = read.warnings.map((warning) => warningText(reading, warning))
   return { ...read, bundle: faults.length === 0 ? bundle : undefined }
 }
 
@@ -132,6 +133,11 @@ function checkSettings(reading: Reading): void {
     if (setting.enum?.includes(setting.default) !== false) continue
     report(reading, ['settings', name, 'default'], `the default of ${name} is not one of its values`)
   }
+}
+
+/** Without the folder's own place: the same bundle has the same hash wherever it lies. */
+function warningText({ dir, bundle }: Reading, { file, line, column, code, message }: BundleWarning): string {
+  return `${bundle.file.name}/${relative(dir, file)}:${line}:${column} ${code} ${message}`
 }
 
 function report(reading: Reading, at: readonly (string | number)[], message: string): void {

@@ -39,7 +39,14 @@ export const BundleFile = z.strictObject({
   limits: z
     .strictObject({
       max_turns: z.int().min(1).max(200).default(12),
+      /** Of work; waiting for a person does not count. */
       timeout_s: z.number().positive().default(300),
+      /** How long a question to a person stays open; its operation is blocked after that. */
+      answer_within_s: z
+        .number()
+        .positive()
+        .max(30 * 86_400)
+        .default(86_400),
       max_tokens: z.int().min(1).default(512),
       context_messages: z.int().min(4).default(40),
       parallel_tools: z.int().min(1).max(64).default(4),
@@ -68,5 +75,7 @@ export const AgentBundle = z.strictObject({
   scripts: z.record(z.string(), z.strictObject({ path: z.string(), source: z.string() })),
   /** Names of script inputs the host fills in and the model never sees. */
   hostInputs: z.record(z.string(), z.array(z.string())),
+  /** What the check of the bundle and its scripts warned of, as `<bundle>/<file>:<line>:<column> <code> <message>`. */
+  warnings: z.array(z.string()).default([]),
 })
 export type AgentBundle = z.infer<typeof AgentBundle>

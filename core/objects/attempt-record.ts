@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ChangeSet } from '#domain/change-set.ts'
+import { ExternalCall } from '#domain/external-call.ts'
 import { OperationId, RunId } from '#domain/ids.ts'
 import { Outcome } from '#domain/operation.ts'
 import { Message, ToolResult } from '#domain/turn.ts'
@@ -11,7 +12,7 @@ export const ToolRun = z.strictObject({
   name: z.string(),
   arguments: z.string(),
   result: ToolResult,
-  externals: z.array(z.strictObject({ name: z.string(), args: z.unknown(), answer: z.unknown() })),
+  externals: z.array(ExternalCall),
   durationMs: z.number(),
 })
 export type ToolRun = z.infer<typeof ToolRun>

@@ -6,6 +6,7 @@ import { getHashedJson, putHashedJson } from './json-object.ts'
 import { objectKeys } from './object-keys.ts'
 import type { ObjectStore } from './object-store.ts'
 import { Snapshot } from './snapshot.ts'
+import { SuspendedAttempt } from './suspended-attempt.ts'
 
 /** Stores what an attempt did and answers the hash its outcome refers to. The same record has the same hash. */
 export function putAttemptRecord(objects: ObjectStore, project: ProjectId, record: AttemptRecord): Promise<string> {
@@ -15,6 +16,20 @@ export function putAttemptRecord(objects: ObjectStore, project: ProjectId, recor
 /** STORE_003 when it is missing or not what its hash says. */
 export function getAttemptRecord(objects: ObjectStore, project: ProjectId, hash: string): Promise<AttemptRecord> {
   return getHashedJson(objects, objectKeys.attempt(project, hash), hash, AttemptRecord)
+}
+
+/** Stores what an attempt that waits for a person goes on from, beside the records of ended attempts. */
+export function putSuspendedAttempt(
+  objects: ObjectStore,
+  project: ProjectId,
+  suspended: SuspendedAttempt,
+): Promise<string> {
+  return putHashedJson(objects, (hash) => objectKeys.attempt(project, hash), suspended)
+}
+
+/** STORE_003 when it is missing or not what its hash says. */
+export function getSuspendedAttempt(objects: ObjectStore, project: ProjectId, hash: string): Promise<SuspendedAttempt> {
+  return getHashedJson(objects, objectKeys.attempt(project, hash), hash, SuspendedAttempt)
 }
 
 /** Answers the hash of the composition within its run. */

@@ -11,5 +11,6 @@ export const hostSignatures = {
   apply_lint_fix: '(code: str | None = None) -> dict[str, Any]',
   describe_definition: '() -> dict[str, Any]',
   insert_docstring: '(docstring: str) -> dict[str, Any]',
+  ask_user: '(question: str, choices: list[str] | None = None) -> str',
   log: '(message: str) -> None',
 } as const

@@ -1,5 +1,5 @@
 import { adjustBundles } from '#bundles/adjust-bundles.ts'
-import { loadBundles } from '#bundles/load-bundle.ts'
+import { loadBundles, type LoadedBundle } from '#bundles/load-bundle.ts'
 import { unlessDeadly } from '#ledger/unless-deadly.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/put-permit.ts'
@@ -18,6 +18,7 @@ import type { Log } from '#platform/log.ts'
 import { openReleaser } from '#platform/shutdown.ts'
 import { openConsumer } from '#queues/consumer.ts'
 import { openProducer } from '#queues/producer.ts'
+import { hostExternals } from '#tool-scripts/host-externals.ts'
 import { runArchiver } from './archiving/run-archiver.ts'
 import { bundlePinner, pinnedBundleReader } from './pin-bundles.ts'
 import type { DiscoveryConfig } from './config.ts'
@@ -33,12 +34,17 @@ import { takeOver } from './take-over.ts'
 
 export type DiscoveryService = { healthPort: number; close(): Promise<void> }
 
+/** With all that `remora check` looks at: a script that calls what the host does not offer starts no run. */
+async function checkedBundles(dir: string): Promise<Map<string, LoadedBundle>> {
+  return loadBundles(dir, { knownExternals: await hostExternals(), typeCheck: true })
+}
+
 /** Starts discovery: snapshots, code nodes, plans, and the dispatcher that feeds the workers. */
 export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Log }): Promise<DiscoveryService> {
   const { redisUrl, s3 } = config.storage
   const releaser = openReleaser()
   try {
-    const [loaded, packs] = await Promise.all([loadBundles(config.agentsDir), loadSoundPacks(config.queries)])
+    const [loaded, packs] = await Promise.all([checkedBundles(config.agentsDir), loadSoundPacks(config.queries)])
     const bundles = adjustBundles(loaded, config.bundles)
     const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20 }, log)
     releaser.add('redis', async () => redis.disconnect())

@@ -115,11 +115,29 @@ describe('other tool sets', () => {
     expect(calls[2]?.args).toMatchObject({ status: 'success' })
   })
 
-  it('submits at once when no rule knows the tools', () => {
-    expect(play({ fly_to_moon: () => ({}) })[0]?.args).toMatchObject({
-      status: 'skipped',
-      summary: 'the rehearsal model has no rule for these tools',
+  it('calls each tool once when no rule knows them, and submits what came of it', () => {
+    const calls = play({ fly_to_moon: () => ({ result: 1 }), land: () => ({ outcome: 'error', error: 'no' }) })
+    expect(names(calls)).toEqual(['fly_to_moon', 'land', 'submit_result'])
+    expect(calls[2]?.args).toMatchObject({ status: 'success', summary: 'Called each tool once: fly_to_moon.' })
+    expect(play({ land: () => ({ outcome: 'error', error: 'no' }) })[1]?.args).toMatchObject({ status: 'failed' })
+    expect(play({})[0]?.args).toMatchObject({ status: 'skipped' })
+  })
+
+  it('calls a tool it does not know with the plainest arguments its schema takes', () => {
+    const properties = {
+      path: { type: 'string' },
+      mode: { enum: ['fast', 'slow'] },
+      count: { type: 'integer', minimum: 3 },
+      tags: { type: 'array' },
+      note: { type: 'string' },
+    }
+    const required = ['path', 'mode', 'count', 'tags']
+    const request = ChatRequest.parse({
+      model: 'rehearsal',
+      messages: [{ role: 'user', content: 'The node is f in src/shop.py' }],
+      tools: [{ function: { name: 'odd', parameters: { type: 'object', properties, required } } }],
     })
+    expect(nextMove(request)).toMatchObject({ args: { path: 'src/shop.py', mode: 'fast', count: 3, tags: [] } })
   })
 
   it('submits when submit_result is forced, with only what its schema declares', () => {

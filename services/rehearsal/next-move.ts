@@ -1,6 +1,7 @@
 import { isRecord } from '#domain/json.ts'
 import type { ChatRequest } from './chat-request.ts'
 import { readConversation, type Conversation } from './conversation.ts'
+import { anyTools } from './rules/any-tools.ts'
 import { docstring } from './rules/docstring.ts'
 import { lint } from './rules/lint.ts'
 import { rewriteFile } from './rules/rewrite-file.ts'
@@ -9,17 +10,6 @@ import { call, type Conclusion, type Move, type Rule } from './rules/rule.ts'
 /** The first rule all of whose tools are offered plays. */
 const rules: readonly Rule[] = [lint, docstring, rewriteFile]
 
-/** Plays when no rule knows the tools. */
-const stranger: Rule = {
-  tools: [],
-  next: () => undefined,
-  conclude: () => ({
-    status: 'skipped',
-    summary: 'the rehearsal model has no rule for these tools',
-    changedFiles: [],
-  }),
-}
-
 /** What the rehearsal model does next, by rules alone: the same request gives the same move. */
 export function nextMove(request: ChatRequest): Move {
   const conversation = readConversation(request)
@@ -27,7 +17,7 @@ export function nextMove(request: ChatRequest): Move {
   if (choice === 'none' || conversation.tools.size === 0) {
     return { kind: 'say', text: 'The rehearsal model only calls tools.' }
   }
-  const rule = rules.find(({ tools }) => tools.every((tool) => conversation.tools.has(tool))) ?? stranger
+  const rule = rules.find(({ tools }) => tools.every((tool) => conversation.tools.has(tool))) ?? anyTools
   if (typeof choice === 'string') return rule.next(conversation) ?? submit(rule, conversation)
   const { name } = choice.function
   return name === 'submit_result' ? submit(rule, conversation) : call(name)

@@ -116,10 +116,14 @@ async function announce(
     skipped: skipped.length,
     skipped_files: firstSkipped(skipped.filter(({ reason }) => reason !== hiddenReason)),
   }
-  const checked = bundles.map(({ hash, bundle }) => ({ name: bundle.file.name, hash, tools: bundle.tools.length }))
   const events: NewEvent[] = [
     { event: 'nodes.discovered', phase: 'discovery', origin, durationMs, data: found },
-    { event: 'bundles.checked', phase: 'discovery', origin, data: { bundles: checked } },
+    {
+      event: 'bundles.checked',
+      phase: 'grail_check',
+      origin: { kind: 'grail', id: 'check' },
+      data: { bundles: bundles.map(checkedView) },
+    },
   ]
   await ledger.move(run.runId, {
     from: [{ status: 'running', phase: 'discovery' }],
@@ -128,6 +132,15 @@ async function announce(
     set: { ...lists, nodes: nodes.length, files, bundles: JSON.stringify(bundles.map(({ hash }) => hash)) },
     events,
   })
+}
+
+/** How much of what a bundle's check warned of is told; the whole stays in the pinned bundle. */
+const toldWarnings = 10
+
+/** A bundle with faults is not pinned, so that those of a run are valid. */
+function checkedView({ hash, bundle: { file, tools, warnings } }: PinnedBundle) {
+  const first = warnings.slice(0, toldWarnings)
+  return { name: file.name, hash, valid: true, tools: tools.length, warnings: warnings.length, first_warnings: first }
 }
 
 function expectSome(operations: PlannedOperation[], { request }: Run, nodes: readonly CodeNode[]): PlannedOperation[] {

@@ -4,11 +4,15 @@ import type { ModelReply, ModelRequest, RequestedCall } from '#domain/turn.ts'
 import type { ToolSet } from '../tools/tool-set.ts'
 import { journalOver, type AgentEvent } from './journal.ts'
 import { runAgent, type AgentRun } from './run-agent.ts'
-import { openTranscript } from './transcript.ts'
+import { firstMessages, openTranscript } from './transcript.ts'
 
 const call = (name: string, args: unknown, id = 'c1'): RequestedCall => ({ id, name, arguments: JSON.stringify(args) })
 const submit = (status: unknown = 'success') => call('submit_result', { status, summary: 'done' })
-const done = { result: { outcome: 'success' as const, result: 1, summary: 'ok', knowledgeDelta: {} }, externals: [] }
+const done = {
+  kind: 'done' as const,
+  result: { outcome: 'success' as const, result: 1, summary: 'ok', knowledgeDelta: {} },
+  externals: [],
+}
 
 /** A model that gives the listed replies, one a turn: tool calls, or text for a reply without one. */
 function scripted(replies: (RequestedCall[] | string)[]) {
@@ -34,10 +38,10 @@ function open(replies: (RequestedCall[] | string)[], maxTurns = 6) {
   }
   const tools: ToolSet = {
     definitions: [definition],
-    get: (name) => (name === 'read_file' ? { definition, run } : undefined),
+    get: (name) => (name === 'read_file' ? { definition, run, resume: async () => done } : undefined),
   }
   const model = scripted(replies)
-  const transcript = openTranscript('system', 'user')
+  const transcript = openTranscript({ messages: firstMessages('system', 'user') })
   const settings = { model: 'm', temperature: 0, maxTokens: 100, maxTurns }
   const agent: AgentRun = {
     transcript,

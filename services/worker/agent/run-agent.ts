@@ -1,16 +1,25 @@
 import type { ErrorCode } from '#domain/error.ts'
 import type { ModelReply, ModelRequest, RequestedCall, Submission, ToolChoice, ToolDefinition } from '#domain/turn.ts'
 import { submitToolName } from '#bundles/submit-tool.ts'
+import type { SuspendedLoop } from '#objects/suspended-attempt.ts'
 import { msSince } from '#platform/clock.ts'
 import type { Journal } from './journal.ts'
 import { submissionOf, type SubmissionAnswer } from './submission.ts'
 import type { Transcript } from './transcript.ts'
-import { executeToolCall, type ToolSet } from '../tools/tool-set.ts'
+import {
+  executeToolCall,
+  resumeToolCall,
+  type AnsweredScript,
+  type SuspendedCall,
+  type ToolSet,
+} from '../tools/tool-set.ts'
 
-/** Why the loop stopped. Only a valid submission is an answer; everything else carries its code. */
+/** Why the loop stopped. Only a valid submission is an answer; a stop carries its code. */
 export type Ending =
   | { kind: 'submitted'; submission: Submission }
   | { kind: 'stopped'; code: ErrorCode; phase: 'execution' | 'model' | 'tools' | 'submission'; reason: string }
+/** A tool waits for a person: where the loop goes on from. */
+export type Suspension = Omit<SuspendedCall, 'kind'> & { kind: 'suspended'; loop: SuspendedLoop }
 
 export type AgentRun = {
   transcript: Transcript
@@ -18,7 +27,11 @@ export type AgentRun = {
   model: { complete(request: ModelRequest, signal: AbortSignal): Promise<ModelReply> }
   settings: { model: string; temperature: number; maxTokens: number; maxTurns: number }
   journal: Journal
+  /** Where an earlier attempt stopped to ask, and what it was answered. */
+  from?: { loop: SuspendedLoop; answered: AnsweredScript } | undefined
 }
+
+type Loop = { turn: number; corrected: boolean; refusedSubmissions: number }
 
 const correction =
   'You answered without a tool call. Call one of the tools; when the work is finished, call submit_result.'
@@ -27,33 +40,40 @@ const correction =
 const maxRefusedSubmissions = 2
 
 /**
- * The loop: ask the model with the whole conversation, run the tools it calls, until it submits or a limit ends it.
- * The last turn may only submit; what it brings instead is the code of the ending. Throws what aborts `signal`, and what
- * the model pool throws (AGENT_002, AGENT_008).
+ * The loop: ask the model with the whole conversation, run the tools it calls, until it submits, a tool waits for a
+ * person, or a limit ends it. The last turn may only submit; what it brings instead is the code of the ending. Throws what
+ * aborts `signal`, and what the model pool throws (AGENT_002, AGENT_008).
  */
-export async function runAgent(run: AgentRun, signal: AbortSignal): Promise<Ending> {
+export async function runAgent(run: AgentRun, signal: AbortSignal): Promise<Ending | Suspension> {
   const { transcript, settings } = run
-  let corrected = false
-  let refusedSubmissions = 0
+  const loop: Loop = { turn: 1, corrected: false, refusedSubmissions: 0, ...run.from?.loop }
+  let waiting = run.from
   let lastFault: Ending | undefined
 
-  for (let turn = 1; turn <= settings.maxTurns; turn++) {
-    const reply = await askModel(run, turn, signal)
-    transcript.addReply(reply)
-    if (reply.toolCalls.length === 0) {
+  for (; loop.turn <= settings.maxTurns; loop.turn++) {
+    const calls = waiting?.loop.calls ?? (await nextCalls(run, loop.turn, signal))
+    if (calls.length === 0) {
       lastFault = stopped('AGENT_003', 'model', 'the model answered without calling a tool')
-      if (corrected) return lastFault
-      corrected = true
+      if (loop.corrected) return lastFault
+      loop.corrected = true
       transcript.addUser(correction)
       continue
     }
-    const answer = await runCalls(run, turn, reply.toolCalls, signal)
-    run.journal.emit({ event: 'turn.finished', phase: 'execution', data: { turn, calls: reply.toolCalls.length } })
+    const answer = await runCalls(run, loop, { calls, answered: waiting?.answered }, signal)
+    waiting = undefined
+    if (answer?.kind === 'suspended') return answer
+    run.journal.emit({ event: 'turn.finished', phase: 'execution', data: { turn: loop.turn, calls: calls.length } })
     if (answer?.kind === 'valid') return { kind: 'submitted', submission: answer.submission }
     lastFault = answer === undefined ? undefined : stopped('AGENT_005', 'submission', answer.reason)
-    if (lastFault !== undefined && ++refusedSubmissions > maxRefusedSubmissions) return lastFault
+    if (lastFault !== undefined && ++loop.refusedSubmissions > maxRefusedSubmissions) return lastFault
   }
   return lastFault ?? stopped('AGENT_004', 'model', `no submission within ${settings.maxTurns} turns`)
+}
+
+async function nextCalls(run: AgentRun, turn: number, signal: AbortSignal): Promise<readonly RequestedCall[]> {
+  const reply = await askModel(run, turn, signal)
+  run.transcript.addReply(reply)
+  return reply.toolCalls
 }
 
 async function askModel(run: AgentRun, turn: number, signal: AbortSignal): Promise<ModelReply> {
@@ -94,21 +114,27 @@ function requestOf(run: AgentRun, tools: readonly ToolDefinition[]): Omit<ModelR
   return { model, messages: run.transcript.messages, tools, temperature, maxTokens }
 }
 
-/** Runs the calls in the model's order; what follows a valid submission is not run. Answers the last submission. */
+type TurnCalls = { calls: readonly RequestedCall[]; answered: AnsweredScript | undefined }
+
+/**
+ * Runs the calls in the model's order; what follows a valid submission is not run, what follows a call that waits for a
+ * person is run after the answer. Answers the last submission, or where to go on.
+ */
 async function runCalls(
   run: AgentRun,
-  turn: number,
-  calls: readonly RequestedCall[],
+  loop: Loop,
+  { calls, answered }: TurnCalls,
   signal: AbortSignal,
-): Promise<SubmissionAnswer | undefined> {
+): Promise<SubmissionAnswer | Suspension | undefined> {
   let answer: SubmissionAnswer | undefined
-  for (const call of calls) {
+  for (const [index, call] of calls.entries()) {
     if (answer?.kind === 'valid') {
       run.transcript.addToolText(call, 'Not run: the work was already submitted.')
     } else if (call.name === submitToolName) {
-      answer = submit(run, turn, call)
+      answer = submit(run, loop.turn, call)
     } else {
-      await runTool(run, turn, call, signal)
+      const suspended = await runTool(run, loop.turn, { call, answered: index === 0 ? answered : undefined }, signal)
+      if (suspended !== undefined) return { ...suspended, loop: { ...loop, calls: calls.slice(index) } }
     }
   }
   return answer
@@ -133,13 +159,26 @@ function submit(run: AgentRun, turn: number, call: RequestedCall): SubmissionAns
   return answer
 }
 
-async function runTool(run: AgentRun, turn: number, call: RequestedCall, signal: AbortSignal): Promise<void> {
-  const { journal, transcript, tools } = run
-  const flag = call.parsedFromContent === true ? { parsed_from_content: true } : {}
-  const called = { turn, call_id: call.id, arguments: call.arguments.slice(0, 2000), ...flag }
+/** Undefined once the call has its result in the transcript. */
+async function runTool(
+  { journal, transcript, tools }: AgentRun,
+  turn: number,
+  { call, answered }: { call: RequestedCall; answered: AnsweredScript | undefined },
+  signal: AbortSignal,
+): Promise<SuspendedCall | undefined> {
+  const flags = {
+    ...(call.parsedFromContent === true ? { parsed_from_content: true } : {}),
+    ...(answered === undefined ? {} : { resumed: true }),
+  }
+  const called = { turn, call_id: call.id, arguments: call.arguments.slice(0, 2000), ...flags }
   journal.emit({ event: 'tool.called', phase: 'tools', toolName: call.name, data: called })
   const start = performance.now()
-  const { result, externals } = await executeToolCall(call, tools, signal)
+  const executed =
+    answered === undefined
+      ? await executeToolCall(call, tools, signal)
+      : await resumeToolCall(call, answered, tools, signal)
+  if (executed.kind === 'suspended') return executed
+  const { result, externals } = executed
   const durationMs = msSince(start)
   transcript.addToolResult({ turn, call, result, externals, durationMs })
   const failed = result.outcome === 'error'
@@ -152,6 +191,7 @@ async function runTool(run: AgentRun, turn: number, call: RequestedCall, signal:
     ...(result.errorCode === undefined ? {} : { errorCode: result.errorCode }),
     data: { turn, call_id: call.id, outcome: result.outcome, summary: result.summary.slice(0, 1000) },
   })
+  return undefined
 }
 
 function stopped(code: ErrorCode, phase: 'model' | 'tools' | 'submission', reason: string): Ending {

@@ -10,6 +10,15 @@ export type RanTool = {
   durationMs: number
 }
 
+/** What a transcript begins with: the prompts, or all of an earlier attempt's. */
+export type TranscriptStart = {
+  messages: readonly Message[]
+  replies?: readonly unknown[]
+  tools?: readonly ToolRun[]
+  usage?: TokenUsage
+  model?: string
+}
+
 /** The conversation of one attempt and what it cost. Every assistant call has its result: they are added together. */
 export type Transcript = {
   readonly messages: readonly Message[]
@@ -29,16 +38,13 @@ export type Transcript = {
 /** How much of a tool's answer the model is shown; the whole stays in the attempt record. */
 const maxShownCharacters = 16_000
 
-/** A conversation that begins with the system prompt and the first user message. */
-export function openTranscript(systemPrompt: string, firstMessage: string): Transcript {
-  const messages: Message[] = [
-    { role: 'system', content: systemPrompt },
-    { role: 'user', content: firstMessage },
-  ]
-  const replies: unknown[] = []
-  const toolRuns: ToolRun[] = []
-  const usage = { promptTokens: 0, completionTokens: 0 }
-  let model = ''
+/** The system prompt and the first user message, or the conversation of the attempt that this one goes on from. */
+export function openTranscript(start: TranscriptStart): Transcript {
+  const messages = [...start.messages]
+  const replies = [...(start.replies ?? [])]
+  const toolRuns = [...(start.tools ?? [])]
+  const usage = { ...(start.usage ?? { promptTokens: 0, completionTokens: 0 }) }
+  let model = start.model ?? ''
   const addToolText = (call: RequestedCall, content: string) =>
     void messages.push({ role: 'tool', toolCallId: call.id, content })
   return {
@@ -69,6 +75,14 @@ export function openTranscript(systemPrompt: string, firstMessage: string): Tran
       usage.completionTokens += more.completionTokens
     },
   }
+}
+
+/** What a conversation begins with. */
+export function firstMessages(systemPrompt: string, firstMessage: string): Message[] {
+  return [
+    { role: 'system', content: systemPrompt },
+    { role: 'user', content: firstMessage },
+  ]
 }
 
 function shownTo(result: ToolResult): string {

@@ -1,4 +1,5 @@
 import type { Attempt } from '#ledger/claim.ts'
+import type { AgentRun } from '../agent/run-agent.ts'
 import type { PreparedBundle } from '../agent/prepared-bundle.ts'
 import type { Transcript } from '../agent/transcript.ts'
 import type { TargetNode } from '../tools/target-node.ts'
@@ -9,9 +10,18 @@ import type { AttemptJournal } from './attempt-journal.ts'
 export type RunningAttempt = {
   attempt: Attempt
   startedAt: number
+  /** How long the attempts that this one goes on from have run. */
+  spentMs: number
   bundle: PreparedBundle
   workspace: Workspace
   target: TargetNode
   transcript: Transcript
   journal: AttemptJournal
+  /** Where the agent goes on when an earlier attempt stopped to ask. */
+  from: AgentRun['from']
+}
+
+/** The time the operation has been worked on, without what it waited for a person. */
+export function runningMs({ startedAt, spentMs }: Pick<RunningAttempt, 'startedAt' | 'spentMs'>): number {
+  return spentMs + Date.now() - startedAt
 }

@@ -9,7 +9,7 @@ import type { ObjectStore } from '#objects/object-store.ts'
 import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
 import type { Ending } from '../agent/run-agent.ts'
 import { decideOutcome, type Decided } from './decide-outcome.ts'
-import type { RunningAttempt } from './running-attempt.ts'
+import { runningMs, type RunningAttempt } from './running-attempt.ts'
 
 export type SettleDeps = {
   ledger: Pick<Ledger, 'settle'>
@@ -32,7 +32,7 @@ export async function settleOperation(running: RunningAttempt, ending: Ending, d
   const outcome = outcomeOf(running, decided)
   const recordHash = await putAttemptRecord(deps.objects, attempt.projectId, recordOf(running, decided, outcome, deps))
   const { n, events } = await journal.close()
-  const result = resultOf(decided, ending, evidence)
+  const result = resultOf(running, decided, ending, evidence)
   await deps.ledger.settle(attempt, n, { outcome: { ...outcome, recordHash }, events, result })
 }
 
@@ -66,14 +66,15 @@ function announceChangeSet({ journal }: RunningAttempt, { changeSet }: Decided):
   journal.emit({ event: 'change_set.created', phase: 'submission', data })
 }
 
-function outcomeOf({ transcript, startedAt }: RunningAttempt, { verdict, changeSet }: Decided): Outcome {
+function outcomeOf(running: RunningAttempt, { verdict, changeSet }: Decided): Outcome {
+  const { transcript } = running
   return {
     ...verdict,
     ...(changeSet === null ? {} : { changeSetId: changeSet.changeSetId }),
     changedFiles: changeSet === null ? [] : changeSet.files.map((file) => file.path),
     turns: transcript.turns,
     ...transcript.usage,
-    durationMs: Date.now() - startedAt,
+    durationMs: runningMs(running),
   }
 }
 
@@ -99,10 +100,16 @@ function recordOf(running: RunningAttempt, decided: Decided, outcome: Outcome, d
 }
 
 /** What the results stream says of the operation beyond what the ledger knows (contract.md §3). */
-function resultOf(decided: Decided, ending: Ending, evidence: readonly Evidence[]): Partial<ResultDetail> {
+function resultOf(
+  { bundle }: RunningAttempt,
+  decided: Decided,
+  ending: Ending,
+  evidence: readonly Evidence[],
+): Partial<ResultDetail> {
   const details = ending.kind === 'submitted' ? ending.submission.details : {}
+  const check = { valid: true, warnings: bundle.bundle.warnings }
   return {
-    details,
+    details: { ...details, grail_check: check },
     evidence: decided.changeSet === null ? [] : [...evidence],
     findings: [],
     learnings: [],

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import type { ToolDefinition, ToolResult } from '#domain/turn.ts'
-import type { ToolRun } from '#objects/attempt-record.ts'
 import type { CompiledScript } from '#tool-scripts/compiled-script.ts'
 import type { ScriptEnding, ScriptPool } from '#tool-scripts/script-pool.ts'
 import type { HostFunction } from './host/host-function.ts'
@@ -18,56 +17,59 @@ export type ScriptToolParts = {
 
 /** A tool whose work is a script in the sandbox; every answer of the host goes into the attempt's record. */
 export function scriptTool(parts: ScriptToolParts): Tool {
+  const { definition, script, pool } = parts
+  const externals = offered(parts)
   return {
-    definition: parts.definition,
+    definition,
     async run(args, signal) {
-      const externals: ToolRun['externals'] = []
-      const ending = await parts.pool.run(
-        parts.script,
-        { inputs: { ...args, ...parts.hostInputs }, externals: journalled(parts, externals) },
-        signal,
-      )
-      const executed = resultOf(parts.definition.name, ending)
-      return { ...executed, externals }
+      const inputs = { ...args, ...parts.hostInputs }
+      return executed(parts, inputs, await pool.run(script, { inputs, externals }, signal))
+    },
+    async resume({ waiting, answer }, signal) {
+      if (waiting.scriptHash !== script.hash)
+        throw new AppError('ASK_004', `${script.path} has changed since it asked; start the run again`)
+      const { inputs } = waiting
+      const journal = [...waiting.journal, { ...waiting.asked, answer }]
+      return executed(parts, inputs, await pool.run(script, { inputs, externals, journal }, signal))
     },
   }
 }
 
-/** Only what the script declares is offered, and each answer is kept for the record. */
-function journalled(parts: ScriptToolParts, journal: ToolRun['externals']) {
-  const declared = parts.script.declarations.externals.flatMap(({ name }) => {
-    const run = parts.host.get(name)
-    return run === undefined ? [] : [{ name, run }]
+/** Only what the script declares is offered. */
+function offered({ script, host }: ScriptToolParts): Readonly<Record<string, HostFunction>> {
+  const declared = script.declarations.externals.flatMap(({ name }) => {
+    const run = host.get(name)
+    return run === undefined ? [] : [[name, run] as const]
   })
-  return Object.fromEntries(
-    declared.map(({ name, run }) => [
-      name,
-      async (args: readonly unknown[]) => {
-        try {
-          const answer = await run(args)
-          journal.push({ name, args, answer: answer ?? null })
-          return answer
-        } catch (error) {
-          journal.push({ name, args, answer: { error: error instanceof Error ? error.message : String(error) } })
-          throw error
-        }
-      },
-    ]),
-  )
+  return Object.fromEntries(declared)
 }
 
-function resultOf(tool: string, ending: ScriptEnding): ExecutedCall {
+function executed(parts: ScriptToolParts, inputs: Record<string, unknown>, ending: ScriptEnding): ExecutedCall {
+  const { name } = parts.definition
+  const failed = (code: string, message: string): ExecutedCall => ({
+    ...refused(code, `${name} ${message}`),
+    externals: ending.journal,
+  })
   switch (ending.kind) {
     case 'returned':
-      return { result: toolResult(ending.value), externals: [] }
+      return { kind: 'done', result: toolResult(ending.value), externals: ending.journal }
     case 'raised': {
       const where = ending.line === undefined ? '' : ` (line ${ending.line})`
-      return refused('TOOL_004', `${tool} raised ${ending.type}: ${ending.message}${where}`)
+      return failed('TOOL_004', `raised ${ending.type}: ${ending.message}${where}`)
     }
     case 'stopped':
-      return refused(ending.code, `${tool} was stopped: ${ending.message}`)
+      return failed(ending.code, `was stopped: ${ending.message}`)
     case 'crashed':
-      return refused('TOOL_004', `${tool} crashed: ${ending.message}`)
+      return failed('TOOL_004', `crashed: ${ending.message}`)
+    case 'diverged':
+      throw new AppError(
+        'ASK_004',
+        `${parts.script.path} does not do again what it did before it asked: ${ending.message}`,
+      )
+    case 'suspended': {
+      const { journal, asked, question } = ending
+      return { kind: 'suspended', question, waiting: { scriptHash: parts.script.hash, inputs, journal, asked } }
+    }
   }
 }
 

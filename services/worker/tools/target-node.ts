@@ -8,9 +8,9 @@ export type TargetNode = {
   locate(): Promise<{ source: string; start: number; end: number }>
 }
 
-/** Anchors `node` in the workspace's file by the bytes before and after it. */
+/** Anchors `node` in the workspace's file by the bytes before and after it in the base, whatever was written since. */
 export async function openTargetNode(node: CodeNode, workspace: Workspace): Promise<TargetNode> {
-  const base = Buffer.from(await workspace.readText(node.path))
+  const base = Buffer.from(await workspace.readBase(node.path))
   const start = base.subarray(0, node.startByte).toString().length
   const fromEnd = base.subarray(node.endByte).toString().length
   return {

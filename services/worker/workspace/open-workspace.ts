@@ -31,15 +31,28 @@ export type Workspace = {
   changes(): Promise<FileChange[]>
   changedPaths(): string[]
   reads(): ReadSet
+  /** What was written, sorted by path. */
+  written(): WrittenFile[]
 }
+
+export type WrittenFile = { path: string; text: string }
+
+/** What another attempt wrote and read before this one goes on from there. */
+export type WorkspaceStart = { written: readonly WrittenFile[]; reads: ReadSet }
 
 const maxFileBytes = 4_000_000
 
-/** Opens a workspace over `base` with an empty overlay. Nothing is written to disk. */
-export function openWorkspace(base: BaseLayer): Workspace {
+/** Opens a workspace over `base`, with an empty overlay or the one of `start`. Nothing is written to disk. */
+export function openWorkspace(base: BaseLayer, start?: WorkspaceStart): Workspace {
   const overlay = new Map<RepoPath, string>()
   const writtenFolders = new Set<string>()
-  const log = openReadLog()
+  const log = openReadLog(start?.reads)
+  for (const { path, text } of start?.written ?? []) write(inside(path), text)
+
+  function write(path: RepoPath, text: string): void {
+    overlay.set(path, text)
+    for (const folder of foldersOf(path)) writtenFolders.add(folder)
+  }
 
   function kindAt(path: RepoPath): PathKind | undefined {
     if (overlay.has(path)) return 'file'
@@ -61,8 +74,7 @@ export function openWorkspace(base: BaseLayer): Workspace {
       const path = inside(raw)
       refuseWrite(path, kindAt)
       refuseLarge(path, text)
-      overlay.set(path, text)
-      for (const folder of foldersOf(path)) writtenFolders.add(folder)
+      write(path, text)
     },
     exists(raw) {
       const path = inside(raw)
@@ -77,13 +89,18 @@ export function openWorkspace(base: BaseLayer): Workspace {
       return mergedListing(below, overlay.keys(), folder)
     },
     async changes() {
-      const written = [...overlay].toSorted(([one], [other]) => (one < other ? -1 : 1))
-      const changes = await Promise.all(written.map(([path, text]) => changeOf(path, text, base)))
+      const written = Array.from(overlay, ([path, text]) => ({ path, text })).toSorted(byPath)
+      const changes = await Promise.all(written.map(({ path, text }) => changeOf(path, text, base)))
       return changes.filter((change) => change !== undefined)
     },
     changedPaths: () => [...overlay.keys()].toSorted(),
     reads: log.readSet,
+    written: () => Array.from(overlay, ([path, text]) => ({ path, text })).toSorted(byPath),
   }
+}
+
+function byPath(one: WrittenFile, other: WrittenFile): number {
+  return one.path < other.path ? -1 : 1
 }
 
 function inside(raw: string): RepoPath {

@@ -10,10 +10,11 @@ export type ReadLog = {
   readSet(): ReadSet
 }
 
-export function openReadLog(): ReadLog {
-  const contents = new Map<RepoPath, string>()
-  const listings = new Map<string, string>()
-  const absences = new Set<RepoPath>()
+/** Begins with what was read before, if that is given. */
+export function openReadLog(start: ReadSet = { contents: {}, listings: {}, absences: [] }): ReadLog {
+  const contents = new Map<string, string>(Object.entries(start.contents))
+  const listings = new Map(Object.entries(start.listings))
+  const absences = new Set<string>(start.absences)
   return {
     content(path, hash) {
       if (hash === undefined) absences.add(path)

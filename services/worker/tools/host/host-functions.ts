@@ -4,6 +4,7 @@ import { WorkspaceFault } from '../../workspace/workspace-fault.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 import type { LintDeps } from '../lint/lint-node.ts'
 import type { TargetNode } from '../target-node.ts'
+import { askFunction } from './ask-function.ts'
 import { docstringFunctions } from './docstring-functions.ts'
 import { fileFunctions } from './file-functions.ts'
 import type { HostFunction } from './host-function.ts'
@@ -21,6 +22,7 @@ export function hostFunctions(
     ...fileFunctions(workspace),
     ...lintFunctions(workspace, target, deps),
     ...docstringFunctions(workspace, target, deps),
+    ...askFunction,
     log: async ([message]) => deps.log.debug('tool script', { message: String(message).slice(0, 2000) }),
   }
   return new Map(Object.entries(all).map(([name, run]) => [name, withPythonErrors(run)]))

@@ -1,0 +1,15 @@
+import type { AskedQuestion } from '#domain/question.ts'
+
+/**
+ * What a host function throws when a person has to answer first: the script ends there and holds no process. Run again
+ * over its journal and the answer, it goes on.
+ */
+export class ScriptSuspended extends Error {
+  override readonly name = 'ScriptSuspended'
+  readonly question: AskedQuestion
+
+  constructor(question: AskedQuestion) {
+    super('the script waits for an answer')
+    this.question = question
+  }
+}

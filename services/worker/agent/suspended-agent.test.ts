@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import type { ModelReply, RequestedCall } from '#domain/turn.ts'
+import { SuspendedLoop, type WaitingScript } from '#objects/suspended-attempt.ts'
+import type { AnsweredScript, ExecutedCall, ToolSet } from '../tools/tool-set.ts'
+import { journalOver, type AgentEvent } from './journal.ts'
+import { runAgent, type AgentRun, type Ending, type Suspension } from './run-agent.ts'
+import { firstMessages, openTranscript, type Transcript } from './transcript.ts'
+
+const never = new AbortController().signal
+const question = { text: 'Which one?', choices: ['a', 'b'] }
+const waiting: WaitingScript = {
+  scriptHash: 'h',
+  inputs: { n: 1 },
+  journal: [{ name: 'read_file', args: ['a'], answer: 'text' }],
+  asked: { name: 'ask_user', args: ['Which one?', ['a', 'b']] },
+}
+const call = (id: string, name: string): RequestedCall => ({ id, name, arguments: '{}' })
+const submit: RequestedCall = {
+  id: 'last',
+  name: 'submit_result',
+  arguments: JSON.stringify({ status: 'success', summary: 'done' }),
+}
+
+function answered(summary: string): ExecutedCall {
+  return { kind: 'done', result: { outcome: 'success', result: null, summary, knowledgeDelta: {} }, externals: [] }
+}
+
+/** A turn of `count`, `ask`, `count`, then the submission. `ask` waits for a person as long as nobody has answered. */
+function open(transcript: Transcript, from?: AgentRun['from']) {
+  const ran: (string | AnsweredScript)[] = []
+  const events: AgentEvent[] = []
+  const definition = (name: string) => ({ name, description: name, parameters: { type: 'object', properties: {} } })
+  const tools: ToolSet = {
+    definitions: [definition('count'), definition('ask')],
+    get: (name) => ({
+      definition: definition(name),
+      async run() {
+        ran.push(name)
+        return name === 'ask' ? { kind: 'suspended', question, waiting } : answered(name)
+      },
+      async resume(given) {
+        ran.push(given)
+        return answered(given.answer)
+      },
+    }),
+  }
+  const replies = [[call('c1', 'count'), call('c2', 'ask'), call('c3', 'count')], [submit]]
+  const complete = async (): Promise<ModelReply> => ({
+    model: 'scripted',
+    content: null,
+    toolCalls: replies[transcript.turns] ?? [],
+    finishReason: 'stop',
+    usage: { promptTokens: 10, completionTokens: 1 },
+    latencyMs: 0,
+    raw: {},
+  })
+  const settings = { model: 'm', temperature: 0, maxTokens: 100, maxTurns: 4 }
+  const journal = journalOver((event) => void events.push(event))
+  const end = () => runAgent({ transcript, tools, model: { complete }, settings, journal, from }, never)
+  return { ran, events, end }
+}
+
+function suspension(ending: Ending | Suspension): Suspension {
+  if (ending.kind !== 'suspended') throw new Error(`it ended ${ending.kind}`)
+  return ending
+}
+
+const toolIds = (transcript: Transcript) =>
+  transcript.messages.flatMap((message) => (message.role === 'tool' ? [message.toolCallId] : []))
+
+describe('a loop whose tool asks a person', () => {
+  it('stops with the calls that are still to be run, the one that waits first', async () => {
+    const transcript = openTranscript({ messages: firstMessages('system', 'user') })
+    const { end, ran, events } = open(transcript)
+    const { loop, question: asked, waiting: script } = suspension(await end())
+    expect(ran).toEqual(['count', 'ask'])
+    expect(toolIds(transcript)).toEqual(['c1'])
+    expect(loop.calls.map(({ id }) => id)).toEqual(['c2', 'c3'])
+    expect({ asked, script }).toEqual({ asked: question, script: waiting })
+    expect(events.map(({ event }) => event).at(-1)).toBe('tool.called')
+  })
+
+  it('goes on in another process: with the answer, then the other calls, then the model', async () => {
+    const before = openTranscript({ messages: firstMessages('system', 'user') })
+    const stored = JSON.stringify(suspension(await open(before).end()).loop)
+    const loop = SuspendedLoop.parse(JSON.parse(stored))
+    const { messages, replies, toolRuns, usage, model } = before
+    const after = openTranscript({ messages, replies, tools: toolRuns, usage, model })
+    const { end, ran, events } = open(after, { loop, answered: { waiting, answer: 'b' } })
+    expect(await end()).toMatchObject({ kind: 'submitted' })
+    expect(ran).toEqual([{ waiting, answer: 'b' }, 'count'])
+    expect(toolIds(after)).toEqual(['c1', 'c2', 'c3', 'last'])
+    expect(after.usage).toEqual({ promptTokens: 20, completionTokens: 2 })
+    expect(events[0]).toMatchObject({ event: 'tool.called', toolName: 'ask', data: { resumed: true } })
+    expect(events.filter(({ event }) => event === 'model.requested')).toHaveLength(1)
+  })
+})

@@ -1,0 +1,58 @@
+import type { Ledger } from '#ledger/ledger.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
+import { putSuspendedAttempt } from '#objects/stored-records.ts'
+import type { SuspendedAttempt } from '#objects/suspended-attempt.ts'
+import type { Suspension } from '../agent/run-agent.ts'
+import { runningMs, type RunningAttempt } from './running-attempt.ts'
+
+export type SuspendDeps = {
+  ledger: Pick<Ledger, 'suspend'>
+  objects: ObjectStore
+  versions: Readonly<Record<string, string>>
+}
+
+/**
+ * Lets an operation wait for a person: what the attempt came to is stored as one object, then one atomic command asks the
+ * question and frees the slot. The answer makes the operation ready again.
+ */
+export async function suspendOperation(
+  running: RunningAttempt,
+  suspension: Suspension,
+  deps: SuspendDeps,
+): Promise<void> {
+  const { attempt, journal, bundle } = running
+  const suspended = suspendedAttempt(running, suspension, deps)
+  const recordHash = await putSuspendedAttempt(deps.objects, attempt.projectId, suspended)
+  const { n, events } = await journal.close()
+  const answerWithinMs = bundle.bundle.file.limits.answer_within_s * 1000
+  await deps.ledger.suspend(attempt, n, { question: suspension.question, answerWithinMs, recordHash, events })
+}
+
+function suspendedAttempt(
+  running: RunningAttempt,
+  { question, loop, waiting }: Suspension,
+  { versions }: SuspendDeps,
+): SuspendedAttempt {
+  const { attempt, transcript, workspace } = running
+  return {
+    v: 1,
+    runId: attempt.runId,
+    operationId: attempt.operationId,
+    attempt: attempt.attempt,
+    bundle: attempt.bundle,
+    bundleHash: attempt.bundleHash,
+    model: transcript.model,
+    versions: { ...versions },
+    startedAt: running.startedAt,
+    question,
+    spentMs: runningMs(running),
+    messages: [...transcript.messages],
+    replies: [...transcript.replies],
+    tools: [...transcript.toolRuns],
+    usage: { ...transcript.usage },
+    loop,
+    waiting,
+    written: workspace.written(),
+    reads: workspace.reads(),
+  }
+}
