@@ -1,5 +1,6 @@
 import { AppError } from '#domain/error.ts'
 import type { CompiledScript } from './compiled-script.ts'
+import type { JournalEntry } from './external-journal.ts'
 import { plainValue } from './plain-value.ts'
 import type { ScriptEnding } from './script-ending.ts'
 import type { ChosenLimits, ScriptLimits } from './script-limits.ts'
@@ -16,6 +17,8 @@ export type ScriptRequest = {
   inputs: Readonly<Record<string, unknown>>
   externals: Readonly<Record<string, ExternalFunction>>
   limits?: ChosenLimits
+  /** The calls of an earlier run of this script: they are answered as they were then, and the host is not called. */
+  journal?: readonly JournalEntry[]
 }
 
 /** One execution, from the pool's queue to its ending. `settled` once its promise is. */
@@ -25,6 +28,14 @@ export type ScriptCall = {
   readonly inputs: Record<string, unknown>
   readonly externals: Readonly<Record<string, ExternalFunction>>
   readonly limits: ScriptLimits
+  /** What the host answered so far: a process that takes the call over begins with it. */
+  readonly journal: JournalEntry[]
+  /** JSON text of the answers in the journal. */
+  answeredBytes: number
+  /** How many processes began it. */
+  starts: number
+  /** Processes that ended under this call through no fault that one can name. */
+  lostProcesses: number
   settled: boolean
   resolve(ending: ScriptEnding): void
   reject(error: unknown): void

@@ -12,7 +12,8 @@ export type ScriptPool = {
   /**
    * Runs a script in one of the pool's processes. However the script ends is an ending; rejected with AGENT_001 or
    * TOOL_002 before anything ran, with the signal's reason when it is aborted, and with the error of an external that
-   * was no ScriptError. A process that dies takes only the scripts in it along; those that had not begun run elsewhere.
+   * was no ScriptError. A process that dies takes only the script it was running along; the others in it are run again
+   * over what the host has answered them, so that nothing is done twice.
    */
   run(script: CompiledScript, request: ScriptRequest, signal: AbortSignal): Promise<ScriptEnding>
   /** The processes that run now. They start with the first script. */
@@ -46,7 +47,8 @@ export function openScriptPool(options: ScriptPoolOptions): ScriptPool {
       if (pool.closed) throw closedError()
       const limits = scriptLimits({ ...options.limits, ...request.limits })
       const inputs = checkedInputs(script, request)
-      return enter(pool, { id: (lastId += 1), script, inputs, externals: request.externals, limits }, signal)
+      const journal = [...(request.journal ?? [])]
+      return enter(pool, { id: (lastId += 1), script, inputs, externals: request.externals, limits, journal }, signal)
     },
     pids: () => pool.lanes.map(({ pid }) => pid).filter((pid) => pid !== undefined),
     close: () => close(pool),
@@ -55,7 +57,7 @@ export function openScriptPool(options: ScriptPoolOptions): ScriptPool {
 
 function enter(
   pool: Pool,
-  parts: Omit<ScriptCall, 'settled' | 'resolve' | 'reject'>,
+  parts: Omit<ScriptCall, 'answeredBytes' | 'starts' | 'lostProcesses' | 'settled' | 'resolve' | 'reject'>,
   signal: AbortSignal,
 ): Promise<ScriptEnding> {
   const { promise, resolve, reject } = Promise.withResolvers<ScriptEnding>()
@@ -68,6 +70,9 @@ function enter(
   }
   const call: ScriptCall = {
     ...parts,
+    answeredBytes: 0,
+    starts: 0,
+    lostProcesses: 0,
     settled: false,
     resolve: (ending) => settle(() => resolve(ending)),
     reject: (error) => settle(() => reject(error)),
@@ -96,10 +101,12 @@ function dispatch(pool: Pool): void {
   }
 }
 
+/** Takes up again what lost its process. It goes first: it has waited before. */
 function giveBack(pool: Pool, call: ScriptCall): void {
   if (call.settled) return
   pool.open.set(call, undefined)
   pool.queue.unshift(call)
+  dispatch(pool)
 }
 
 async function close(pool: Pool): Promise<void> {

@@ -66,6 +66,8 @@ function resultOf(tool: string, ending: ScriptEnding): ExecutedCall {
     }
     case 'stopped':
       return refused(ending.code, `${tool} was stopped: ${ending.message}`)
+    case 'diverged':
+      return refused(ending.code, `${tool} cannot go on: ${ending.message}`)
     case 'crashed':
       return refused('TOOL_004', `${tool} crashed: ${ending.message}`)
   }
