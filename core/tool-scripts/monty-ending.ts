@@ -1,6 +1,7 @@
 import { MontyError, MontyRuntimeError } from '@pydantic/monty'
 import { ValueTooDeep } from './plain-value.ts'
 import type { PrintedText } from './printed-text.ts'
+import { JournalDiverged } from './replay-journal.ts'
 import type { ScriptEnding } from './script-ending.ts'
 import type { ScriptLimits } from './script-limits.ts'
 
@@ -21,6 +22,7 @@ const maxMessage = 4_000
 export function endingOfError(error: unknown, run: FailedRun): ScriptEnding {
   if (error instanceof ValueTooDeep)
     return { kind: 'stopped', code: 'TOOL_006', limit: 'value_depth', message: error.message }
+  if (error instanceof JournalDiverged) return { kind: 'diverged', code: 'ASK_004', message: error.message }
   if (!(error instanceof MontyError))
     return { kind: 'crashed', code: 'TOOL_004', message: String(error).slice(0, maxMessage) }
   const { typeName: type, message: full } = error.exception

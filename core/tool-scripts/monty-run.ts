@@ -1,8 +1,10 @@
 import { Monty, MontyComplete, MontyNameLookup, MontySnapshot } from '@pydantic/monty'
+import type { JournalEntry } from './external-journal.ts'
 import { hostFunctionName } from './host-function-name.ts'
 import { endingOfError } from './monty-ending.ts'
 import { plainValue } from './plain-value.ts'
 import { openPrintedText, type PrintedText } from './printed-text.ts'
+import { replayJournal, type HostAnswer, type JournalReplay } from './replay-journal.ts'
 import type { ScriptEnding } from './script-ending.ts'
 import type { ScriptLimits } from './script-limits.ts'
 
@@ -13,12 +15,14 @@ export type MontyScript = { path: string; code: string; inputs: string[]; extern
 
 /** Where a script got to: it waits for the host, or it ended. */
 export type ScriptStep = { kind: 'call'; name: string; args: unknown[] } | { kind: 'end'; ending: ScriptEnding }
-export type HostAnswer = { value: unknown } | { type: string; message: string }
+/** What one run of a script begins with. */
+export type RunParts = { inputs: Record<string, unknown>; limits: ScriptLimits; journal: readonly JournalEntry[] }
 
 export type MontyRun = {
   script: MontyScript
   limits: ScriptLimits
   printed: PrintedText
+  replay: JournalReplay
   waiting: MontySnapshot | undefined
   /** Running time, without waiting. */
   ownMs: number
@@ -30,14 +34,15 @@ export type MontyRun = {
 /** Monty's clock runs on while a script waits; once it waited for this share of its limit the clock is set back. */
 const pauseShare = 0.05
 
-/** Starts a script and runs it to its first call to the host, or to its end. Never throws: an error is an ending. */
-export function startMonty(
-  script: MontyScript,
-  inputs: Record<string, unknown>,
-  limits: ScriptLimits,
-): { run: MontyRun; step: ScriptStep } {
+/**
+ * Starts a script and runs it to its first call to the host that the journal does not answer, or to its end. Never
+ * throws: an error is an ending.
+ */
+export function startMonty(script: MontyScript, parts: RunParts): { run: MontyRun; step: ScriptStep } {
+  const { inputs, limits, journal } = parts
   const printed = openPrintedText(limits.printedBytes)
-  const run: MontyRun = { script, limits, printed, waiting: undefined, ownMs: 0, pausedMs: 0, pausedAt: 0 }
+  const replay = replayJournal(journal)
+  const run: MontyRun = { script, limits, printed, replay, waiting: undefined, ownMs: 0, pausedMs: 0, pausedAt: 0 }
   const step = advance(run, () => {
     script.monty ??= new Monty(script.code, { scriptName: script.path, inputs: script.inputs })
     return script.monty.start({
@@ -62,7 +67,7 @@ export function resumeMonty(run: MontyRun, answer: HostAnswer): ScriptStep {
       run.waiting = MontySnapshot.load(run.waiting.dump(), { printCallback: run.printed.add })
       run.pausedMs = 0
     }
-    return 'value' in answer ? run.waiting.resume({ returnValue: answer.value }) : raise(run.waiting, answer)
+    return goOn(run.waiting, answer)
   })
 }
 
@@ -80,7 +85,9 @@ function advance(run: MontyRun, move: () => Progress): ScriptStep {
       : { kind: 'end', ending: outOfTime(run.limits) }
   } catch (error) {
     spend()
-    return { kind: 'end', ending: endingOfError(error, run) }
+    const ending = endingOfError(error, run)
+    const missing = ending.kind === 'raised' ? run.replay.missing() : undefined
+    return { kind: 'end', ending: missing === undefined ? ending : endingOfError(missing, run) }
   }
 }
 
@@ -94,12 +101,24 @@ function stepOf(run: MontyRun, first: Progress): ScriptStep {
     const called = progress.functionName
     const name = run.script.externals.find((external) => hostFunctionName(external) === called)
     if (name !== undefined && Object.keys(progress.kwargs).length === 0) {
-      run.waiting = progress
-      return { kind: 'call', name, args: progress.args.map((arg) => plainValue(arg)) }
+      const args = progress.args.map((arg) => plainValue(arg))
+      const answer = run.replay.answer(name, args)
+      if (answer === undefined) {
+        run.waiting = progress
+        return { kind: 'call', name, args }
+      }
+      progress = goOn(progress, answer)
+      continue
     }
     progress = progress.resume({ exception: { type: 'NameError', message: `name '${called}' is not defined` } })
   }
+  const missing = run.replay.missing()
+  if (missing !== undefined) throw missing
   return { kind: 'end', ending: { kind: 'returned', value: plainValue(progress.output), printed: run.printed.text() } }
+}
+
+function goOn(waiting: MontySnapshot, answer: HostAnswer): Progress {
+  return 'value' in answer ? waiting.resume({ returnValue: answer.value }) : raise(waiting, answer)
 }
 
 /** Python has fewer exception types than hosts have names; Monty refuses an unknown one without using up the snapshot. */

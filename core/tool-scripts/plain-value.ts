@@ -15,7 +15,7 @@ export function plainValue(value: unknown, depth = 0): unknown {
     case 'boolean':
       return value
     case 'number':
-      return Number.isFinite(value) ? value : String(value)
+      return Number.isFinite(value) ? value + 0 : String(value) // JSON has no -0 either
     case 'bigint':
       return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
     case 'object':

@@ -1,14 +1,16 @@
 import { AppError } from '#domain/error.ts'
 import type { CompiledScript } from './compiled-script.ts'
+import type { JournalEntry } from './external-journal.ts'
 import { plainValue } from './plain-value.ts'
 import type { ScriptEnding } from './script-ending.ts'
 import type { ChosenLimits, ScriptLimits } from './script-limits.ts'
+import type { SuspendedEnding } from './script-suspended.ts'
 import { inputSchema, type ObjectSchema } from './script-schema.ts'
 import { validateArguments } from './tool-arguments.ts'
 
 /**
  * Answers one call of a script. The arguments are plain JSON in the order of the declared parameters. A ScriptError is
- * raised in the script; any other error ends the script and rejects its run.
+ * raised in the script, a ScriptSuspended lets it wait; any other error ends the script and rejects its run.
  */
 export type ExternalFunction = (args: unknown[]) => unknown
 
@@ -16,6 +18,8 @@ export type ScriptRequest = {
   inputs: Readonly<Record<string, unknown>>
   externals: Readonly<Record<string, ExternalFunction>>
   limits?: ChosenLimits
+  /** The calls of an earlier run of this script: they are answered as they were then, and the host is not called. */
+  journal?: readonly JournalEntry[]
 }
 
 /** One execution, from the pool's queue to its ending. `settled` once its promise is. */
@@ -25,8 +29,16 @@ export type ScriptCall = {
   readonly inputs: Record<string, unknown>
   readonly externals: Readonly<Record<string, ExternalFunction>>
   readonly limits: ScriptLimits
+  /** What the host answered so far: a process that takes the call over begins with it. */
+  readonly journal: JournalEntry[]
+  /** JSON text of the answers in the journal. */
+  answeredBytes: number
+  /** How many processes began it. */
+  starts: number
+  /** Processes that ended under this call through no fault that one can name. */
+  lostProcesses: number
   settled: boolean
-  resolve(ending: ScriptEnding): void
+  resolve(ending: ScriptEnding | SuspendedEnding): void
   reject(error: unknown): void
 }
 

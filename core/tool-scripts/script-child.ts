@@ -1,12 +1,6 @@
 import { readLines, writeLine } from './line-channel.ts'
-import {
-  resumeMonty,
-  startMonty,
-  type HostAnswer,
-  type MontyRun,
-  type MontyScript,
-  type ScriptStep,
-} from './monty-run.ts'
+import { resumeMonty, startMonty, type MontyRun, type MontyScript, type ScriptStep } from './monty-run.ts'
+import type { HostAnswer } from './replay-journal.ts'
 import type { FromScriptProcess, ToScriptProcess } from './script-protocol.ts'
 
 /**
@@ -43,10 +37,10 @@ function carryOut(message: ToScriptProcess): void {
   }
 }
 
-function start({ id, hash, inputs, limits }: ToScriptProcess & { t: 'start' }): void {
+function start({ id, hash, inputs, limits, journal = [] }: ToScriptProcess & { t: 'start' }): void {
   const script = scripts.get(hash)
   if (script === undefined) throw new Error(`script ${hash} was never sent`)
-  const { run, step } = startMonty(script, inputs, limits)
+  const { run, step } = startMonty(script, { inputs, limits, journal })
   runs.set(id, run)
   report(id, run, step)
 }

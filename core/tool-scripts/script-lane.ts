@@ -1,9 +1,8 @@
 import { after } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
-import { plainValue } from './plain-value.ts'
+import { answerExternal } from './answer-external.ts'
 import type { ScriptCall } from './script-call.ts'
 import type { ScriptEnding } from './script-ending.ts'
-import { ScriptError } from './script-error.ts'
 import { startScriptProcess, type ScriptProcess } from './script-process.ts'
 import type { FromScriptProcess, ToScriptProcess } from './script-protocol.ts'
 
@@ -25,17 +24,16 @@ type LaneDeps = {
   log?: Pick<Log, 'warn'> | undefined
   /** A slot is free. */
   onFree(): void
-  /** The process went before this call had begun: it can run elsewhere. */
+  /** The process went, and this call was not to blame: it can run elsewhere, over its journal. */
   giveBack(call: ScriptCall): void
 }
 
 type Lane = LaneDeps & {
   process: ScriptProcess | undefined
   ready: boolean
-  failedStarts: number
   calls: Map<number, ScriptCall>
   /** What the process was asked and has not answered. */
-  steps: { call: ScriptCall; begins: boolean; ticks: number }[]
+  steps: { call: ScriptCall; ticks: number }[]
   /** Hashes of the scripts the process knows, least recently used first. */
   known: Set<string>
   stopWatch: (() => void) | undefined
@@ -44,7 +42,8 @@ type Lane = LaneDeps & {
 }
 
 const maxKnownScripts = 256
-const maxFailedStarts = 3
+/** A call whose processes end this often while none of its own steps ran is not run again. */
+const maxLostProcesses = 3
 const watchMs = 250
 /** On top of the script's own limit, for handing values over. */
 const graceMs = 1_000
@@ -54,7 +53,6 @@ export function openScriptLane(deps: LaneDeps): ScriptLane {
     ...deps,
     process: undefined,
     ready: false,
-    failedStarts: 0,
     calls: new Map(),
     steps: [],
     known: new Set(),
@@ -91,7 +89,9 @@ function startCall(lane: Lane, call: ScriptCall): void {
   }
   lane.known.add(hash)
   forgetOldest(lane)
-  ask(lane, call, JSON.stringify({ t: 'start', id: call.id, hash, inputs: call.inputs, limits: call.limits }))
+  call.starts += 1
+  const { id, inputs, limits, journal } = call
+  ask(lane, call, JSON.stringify({ t: 'start', id, hash, inputs, limits, journal }))
 }
 
 function forgetOldest(lane: Lane): void {
@@ -106,8 +106,8 @@ function send(lane: Lane, message: ToScriptProcess): void {
 }
 
 /** Sends what the process answers with one step of `call`. */
-function ask(lane: Lane, call: ScriptCall, line: string, begins = true): void {
-  lane.steps.push({ call, begins, ticks: 0 })
+function ask(lane: Lane, call: ScriptCall, line: string): void {
+  lane.steps.push({ call, ticks: 0 })
   lane.process?.send(line)
   watch(lane)
 }
@@ -115,7 +115,6 @@ function ask(lane: Lane, call: ScriptCall, line: string, begins = true): void {
 function receive(lane: Lane, message: FromScriptProcess): void {
   if (message.t === 'ready') {
     lane.ready = true
-    lane.failedStarts = 0
     return
   }
   const step = lane.steps.shift()
@@ -128,36 +127,20 @@ function receive(lane: Lane, message: FromScriptProcess): void {
   void answer(lane, step.call, message)
 }
 
+/** A process that ends meanwhile changes nothing: the answer counts, and the call goes on with it in another one. */
 async function answer(lane: Lane, call: ScriptCall, asked: { name: string; args: unknown[] }): Promise<void> {
-  const line = await answerLine(call, asked)
-  if (lane.calls.get(call.id) !== call) return // the process has gone, and the call with it
-  if (line === undefined) return drop(lane, call)
-  ask(lane, call, line, false)
-}
-
-/** The host's answer as it is sent; undefined when the call ended here, by the host's error or while it waited. */
-async function answerLine(call: ScriptCall, asked: { name: string; args: unknown[] }): Promise<string | undefined> {
-  try {
-    const external = call.externals[asked.name]
-    if (external === undefined) throw new Error(`external ${asked.name} is not answered`)
-    const value = plainValue(await external(asked.args))
-    if (call.settled) return undefined
-    const line = JSON.stringify({ t: 'answer', id: call.id, value })
-    if (line.length <= call.limits.valueBytes) return line
-    throw new ScriptError('ValueError', `the answer of ${asked.name} is larger than ${call.limits.valueBytes} bytes`)
-  } catch (error) {
-    if (call.settled) return undefined
-    if (error instanceof ScriptError) {
-      return JSON.stringify({ t: 'raise', id: call.id, type: error.pythonType, message: error.message })
-    }
-    call.reject(error)
-    return undefined
-  }
+  const asking = lane.process
+  const line = await answerExternal(call, asked)
+  const isLost = lane.process !== asking
+  if (line === undefined) return isLost ? undefined : drop(lane, call)
+  if (isLost) return lane.giveBack(call)
+  ask(lane, call, line)
 }
 
 function finish(lane: Lane, call: ScriptCall, ending: ScriptEnding): void {
   lane.calls.delete(call.id)
-  call.resolve(ending)
+  const isOurFault = ending.kind === 'diverged' && call.starts > 1
+  call.resolve(isOurFault ? crashedEnding(`its process ended, and run again ${ending.message}`) : ending)
   lane.onFree()
 }
 
@@ -190,24 +173,22 @@ function watch(lane: Lane): void {
 }
 
 function processEnded(lane: Lane, lastWords: string): void {
-  const [first] = lane.steps
-  const blamed = lane.ready ? first?.call : undefined
-  lane.failedStarts += lane.ready ? 0 : 1
-  const begun = new Set(lane.ready ? lane.steps.filter((step) => !step.begins).map((step) => step.call.id) : [])
-  const queued = new Set(lane.steps.filter((step) => step.call !== blamed).map((step) => step.call.id))
-  const calls = [...lane.calls.values()]
   const { hung, closing } = lane
+  const blamed = lane.ready ? lane.steps[0]?.call : undefined
+  const asked = new Set(lane.steps.map(({ call }) => call))
+  const calls = [...lane.calls.values()]
   lane.stopWatch?.()
   Object.assign(lane, { process: undefined, ready: false, steps: [], stopWatch: undefined, hung: undefined })
   lane.calls.clear()
   lane.known.clear()
   if (closing !== undefined) return closing.resolve()
   lane.log?.warn('a tool-script process ended', { calls: calls.length, script: blamed?.script.path, lastWords })
+  blamed?.resolve(blamed === hung ? hungEnding(blamed) : crashedEnding(lastWords))
   for (const call of calls) {
-    const neverBegan = queued.has(call.id) && !begun.has(call.id)
-    if (call === hung) call.resolve(hungEnding(call))
-    else if (neverBegan && lane.failedStarts < maxFailedStarts) lane.giveBack(call)
-    else call.resolve(crashedEnding(call === blamed ? lastWords : `a process that it shared ended: ${lastWords}`))
+    if (call === blamed) continue
+    if (blamed === undefined) call.lostProcesses += 1
+    if (call.lostProcesses > maxLostProcesses) call.resolve(crashedEnding(lastWords))
+    else if (asked.has(call)) lane.giveBack(call) // the others wait for the host: `answer` gives them back
   }
   lane.onFree()
 }

@@ -8,10 +8,18 @@ export type ScriptLimits = {
   valueBytes: number
   /** Printed text that is kept; the rest is counted, not kept. */
   printedBytes: number
+  /** Calls to the host, and the JSON text of all its answers together: what a run over its journal costs again. */
+  externalCalls: number
+  answeredBytes: number
 }
 
 const mebibyte = 1024 * 1024
-const common = { valueBytes: 4 * mebibyte, printedBytes: 64 * 1024 }
+const common = {
+  valueBytes: 4 * mebibyte,
+  printedBytes: 64 * 1024,
+  externalCalls: 10_000,
+  answeredBytes: 32 * mebibyte,
+}
 
 /** Features.md G4. */
 export const scriptLimitPresets = {

@@ -2,19 +2,25 @@ import { AppError } from '#domain/error.ts'
 import type { Log } from '#platform/log.ts'
 import type { CompiledScript } from './compiled-script.ts'
 import { checkedInputs, type ScriptCall, type ScriptRequest } from './script-call.ts'
+import type { JournalEntry } from './external-journal.ts'
 import type { ScriptEnding } from './script-ending.ts'
 import { openScriptLane, type ScriptLane } from './script-lane.ts'
 import { scriptLimits, type ChosenLimits } from './script-limits.ts'
+import type { SuspendedEnding } from './script-suspended.ts'
 
 export type { ScriptEnding } from './script-ending.ts'
+
+/** How a script ended, or that it waits for a person, and all that the host answered it, in order. */
+export type RunEnding = (ScriptEnding | SuspendedEnding) & { journal: readonly JournalEntry[] }
 
 export type ScriptPool = {
   /**
    * Runs a script in one of the pool's processes. However the script ends is an ending; rejected with AGENT_001 or
    * TOOL_002 before anything ran, with the signal's reason when it is aborted, and with the error of an external that
-   * was no ScriptError. A process that dies takes only the scripts in it along; those that had not begun run elsewhere.
+   * was no ScriptError. A process that dies takes only the script it was running along; the others in it are run again
+   * over what the host has answered them, so that nothing is done twice.
    */
-  run(script: CompiledScript, request: ScriptRequest, signal: AbortSignal): Promise<ScriptEnding>
+  run(script: CompiledScript, request: ScriptRequest, signal: AbortSignal): Promise<RunEnding>
   /** The processes that run now. They start with the first script. */
   pids(): number[]
   /** Ends the processes and rejects what is under way with AGENT_010. Nothing is left when it resolves. */
@@ -46,7 +52,8 @@ export function openScriptPool(options: ScriptPoolOptions): ScriptPool {
       if (pool.closed) throw closedError()
       const limits = scriptLimits({ ...options.limits, ...request.limits })
       const inputs = checkedInputs(script, request)
-      return enter(pool, { id: (lastId += 1), script, inputs, externals: request.externals, limits }, signal)
+      const journal = [...(request.journal ?? [])]
+      return enter(pool, { id: (lastId += 1), script, inputs, externals: request.externals, limits, journal }, signal)
     },
     pids: () => pool.lanes.map(({ pid }) => pid).filter((pid) => pid !== undefined),
     close: () => close(pool),
@@ -55,10 +62,10 @@ export function openScriptPool(options: ScriptPoolOptions): ScriptPool {
 
 function enter(
   pool: Pool,
-  parts: Omit<ScriptCall, 'settled' | 'resolve' | 'reject'>,
+  parts: Omit<ScriptCall, 'answeredBytes' | 'starts' | 'lostProcesses' | 'settled' | 'resolve' | 'reject'>,
   signal: AbortSignal,
-): Promise<ScriptEnding> {
-  const { promise, resolve, reject } = Promise.withResolvers<ScriptEnding>()
+): Promise<RunEnding> {
+  const { promise, resolve, reject } = Promise.withResolvers<RunEnding>()
   const settle = (end: () => void): void => {
     if (call.settled) return
     call.settled = true
@@ -68,8 +75,11 @@ function enter(
   }
   const call: ScriptCall = {
     ...parts,
+    answeredBytes: 0,
+    starts: 0,
+    lostProcesses: 0,
     settled: false,
-    resolve: (ending) => settle(() => resolve(ending)),
+    resolve: (ending) => settle(() => resolve({ ...ending, journal: call.journal })),
     reject: (error) => settle(() => reject(error)),
   }
   const abort = (): void => {
@@ -96,10 +106,12 @@ function dispatch(pool: Pool): void {
   }
 }
 
+/** Takes up again what lost its process. It goes first: it has waited before. */
 function giveBack(pool: Pool, call: ScriptCall): void {
   if (call.settled) return
   pool.open.set(call, undefined)
   pool.queue.unshift(call)
+  dispatch(pool)
 }
 
 async function close(pool: Pool): Promise<void> {

@@ -1,15 +1,24 @@
 import { z } from 'zod'
+import type { JournalEntry } from './external-journal.ts'
 import { ScriptEnding } from './script-ending.ts'
 import type { ScriptLimits } from './script-limits.ts'
 
 /**
  * What the host and a script process say to each other: JSON, one message a line. Every `start`, `answer` and `raise`
- * has exactly one `call` or `end` in reply, in the order they were sent; `drop` forgets a script that waits.
+ * has exactly one `call` or `end` in reply, in the order they were sent; `drop` forgets a script that waits. The calls in
+ * a `start`'s journal are answered in the process.
  */
 export type ToScriptProcess =
   | { t: 'code'; hash: string; path: string; code: string; inputs: string[]; externals: string[] }
   | { t: 'forget'; hash: string }
-  | { t: 'start'; id: number; hash: string; inputs: Record<string, unknown>; limits: ScriptLimits }
+  | {
+      t: 'start'
+      id: number
+      hash: string
+      inputs: Record<string, unknown>
+      limits: ScriptLimits
+      journal?: readonly JournalEntry[]
+    }
   | { t: 'answer'; id: number; value: unknown }
   | { t: 'raise'; id: number; type: string; message: string }
   | { t: 'drop'; id: number }

@@ -13,3 +13,10 @@ export class ScriptSuspended extends Error {
     this.question = question
   }
 }
+
+/** Where a script stopped to ask: the call to the host that has no answer yet. */
+export type SuspendedEnding = {
+  kind: 'suspended'
+  question: AskedQuestion
+  asked: { name: string; args: unknown[] }
+}

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import type { ToolDefinition, ToolResult } from '#domain/turn.ts'
 import type { CompiledScript } from '#tool-scripts/compiled-script.ts'
-import type { ScriptEnding, ScriptPool } from '#tool-scripts/script-pool.ts'
+import type { RunEnding, ScriptPool } from '#tool-scripts/script-pool.ts'
 import type { HostFunction } from './host/host-function.ts'
 import { refused, type ExecutedCall, type Tool } from './tool-set.ts'
 
@@ -44,15 +44,13 @@ function offered({ script, host }: ScriptToolParts): Readonly<Record<string, Hos
   return Object.fromEntries(declared)
 }
 
-function executed(parts: ScriptToolParts, inputs: Record<string, unknown>, ending: ScriptEnding): ExecutedCall {
+function executed(parts: ScriptToolParts, inputs: Record<string, unknown>, ending: RunEnding): ExecutedCall {
   const { name } = parts.definition
-  const failed = (code: string, message: string): ExecutedCall => ({
-    ...refused(code, `${name} ${message}`),
-    externals: ending.journal,
-  })
+  const externals = [...ending.journal]
+  const failed = (code: string, message: string): ExecutedCall => ({ ...refused(code, `${name} ${message}`), externals })
   switch (ending.kind) {
     case 'returned':
-      return { kind: 'done', result: toolResult(ending.value), externals: ending.journal }
+      return { kind: 'done', result: toolResult(ending.value), externals }
     case 'raised': {
       const where = ending.line === undefined ? '' : ` (line ${ending.line})`
       return failed('TOOL_004', `raised ${ending.type}: ${ending.message}${where}`)
@@ -62,13 +60,11 @@ function executed(parts: ScriptToolParts, inputs: Record<string, unknown>, endin
     case 'crashed':
       return failed('TOOL_004', `crashed: ${ending.message}`)
     case 'diverged':
-      throw new AppError(
-        'ASK_004',
-        `${parts.script.path} does not do again what it did before it asked: ${ending.message}`,
-      )
+      throw new AppError(ending.code, `${parts.script.path} cannot go on: ${ending.message}`)
     case 'suspended': {
-      const { journal, asked, question } = ending
-      return { kind: 'suspended', question, waiting: { scriptHash: parts.script.hash, inputs, journal, asked } }
+      const { asked, question } = ending
+      const waiting = { scriptHash: parts.script.hash, inputs, journal: externals, asked }
+      return { kind: 'suspended', question, waiting }
     }
   }
 }

@@ -1,0 +1,65 @@
+import type { JournalEntry } from './external-journal.ts'
+import { plainValue } from './plain-value.ts'
+import type { ScriptCall } from './script-call.ts'
+import type { ScriptEnding } from './script-ending.ts'
+import { ScriptError } from './script-error.ts'
+import type { FromScriptProcess } from './script-protocol.ts'
+import { ScriptSuspended } from './script-suspended.ts'
+
+type ExternalCall = Pick<FromScriptProcess & { t: 'call' }, 'name' | 'args'>
+
+/**
+ * Has the host answer one call of a script, and keeps the answer in the call's journal. Returns the line to send;
+ * undefined when the call ended here: by an error of the host, at a limit, while it waited, or to wait for a person.
+ */
+export async function answerExternal(call: ScriptCall, asked: ExternalCall): Promise<string | undefined> {
+  if (call.journal.length >= call.limits.externalCalls) return stop(call, 'external_calls')
+  try {
+    const answered = await entryOf(call, asked)
+    if (call.settled) return undefined
+    const { entry, line } = fitting(call, answered)
+    call.answeredBytes += line.length
+    if (call.answeredBytes > call.limits.answeredBytes) return stop(call, 'answers_size')
+    call.journal.push(entry)
+    return line
+  } catch (error) {
+    if (error instanceof ScriptSuspended) call.resolve({ kind: 'suspended', question: error.question, asked })
+    else call.reject(error)
+    return undefined
+  }
+}
+
+async function entryOf(call: ScriptCall, { name, args }: ExternalCall): Promise<JournalEntry> {
+  try {
+    const external = call.externals[name]
+    if (external === undefined) throw new Error(`external ${name} is not answered`)
+    return { name, args, answer: plainValue(await external(args)) }
+  } catch (error) {
+    if (!(error instanceof ScriptError)) throw error
+    return { name, args, error: { type: error.pythonType, message: error.message } }
+  }
+}
+
+/** A script may catch that an answer is too large for it. */
+function fitting(call: ScriptCall, entry: JournalEntry): { entry: JournalEntry; line: string } {
+  const line = answerLine(call, entry)
+  if (line.length <= call.limits.valueBytes) return { entry, line }
+  const message = `the answer of ${entry.name} is larger than ${call.limits.valueBytes} bytes`
+  const refusal = { name: entry.name, args: entry.args, error: { type: 'ValueError', message } }
+  return { entry: refusal, line: answerLine(call, refusal) }
+}
+
+function answerLine({ id }: ScriptCall, entry: JournalEntry): string {
+  return JSON.stringify(
+    'error' in entry ? { t: 'raise', id, ...entry.error } : { t: 'answer', id, value: entry.answer },
+  )
+}
+
+function stop(call: ScriptCall, limit: (ScriptEnding & { kind: 'stopped' })['limit']): undefined {
+  const { externalCalls, answeredBytes } = call.limits
+  const message =
+    limit === 'external_calls'
+      ? `the script called the host more than ${externalCalls} times`
+      : `the answers of the host are larger than ${answeredBytes} bytes together`
+  call.resolve({ kind: 'stopped', code: 'TOOL_006', limit, message })
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { bomb, readFile, useProbePool } from './probe-pool.fixture.ts'
+
+const probe = useProbePool()
+
+describe('a limit', () => {
+  it.each([
+    ['duration', 'TOOL_003', 'while True:\n    pass'],
+    ['memory', 'TOOL_006', 'x = []\nwhile True:\n    x.append("a" * 10000)'],
+    ['recursion', 'TOOL_006', 'def f(n: int) -> int:\n    return f(n + 1)\nf(0)'],
+    ['value_size', 'TOOL_006', '["a" * 100000] * 50'],
+    ['value_depth', 'TOOL_006', 'x = []\nfor i in range(90):\n    x = [x]\nx'],
+  ])('%s stops the script and names itself', async (limit, code, source) => {
+    expect(await probe.run(source, { limits: { preset: 'strict' } })).toMatchObject({ kind: 'stopped', code, limit })
+    expect(await probe.run('1')).toMatchObject({ kind: 'returned' })
+  })
+
+  it('of printed text keeps the beginning of what is printed forever', async () => {
+    const source = 'n = 0\nwhile n < 20000:\n    print("0123456789")\n    n += 1\nn'
+    const ending = await probe.run(source)
+    expect(ending).toMatchObject({ kind: 'returned', value: 20_000 })
+    expect('printed' in ending ? ending.printed : '').toMatch(
+      /^(0123456789\n){5000}[^]{0,15000}… \d+ more characters printed$/,
+    )
+  })
+
+  it('of time does not count the wait for the host', async () => {
+    const { ending: first, release } = await probe.waitingCall()
+    const waiting = probe.run(`${readFile}await read_file("a")\nawait read_file("b")`, {
+      externals: { read_file: async () => (await first, 'late') },
+      limits: { durationMs: 200 },
+    })
+    const spinning = probe.run('while True:\n    pass', { limits: { durationMs: 600 } })
+    expect(await spinning).toMatchObject({ kind: 'stopped', limit: 'duration' })
+    release('done')
+    expect(await waiting).toMatchObject({ kind: 'returned', value: 'late' })
+  })
+
+  it('on the process ends a value that grows without bound outside of the script', async () => {
+    const ending = await probe.run(bomb)
+    expect(ending.kind === 'crashed' || ending.kind === 'stopped').toBe(true)
+    expect(await probe.run('1')).toMatchObject({ kind: 'returned' })
+  })
+})
