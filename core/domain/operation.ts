@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { CodeNode } from '#domain/code-node.ts'
 import { OperationId, RunId } from '#domain/ids.ts'
+import { QuestionId } from '#domain/question.ts'
 
 /**
  * The states of an operation, in the ledger's words:
@@ -72,6 +73,10 @@ export const Operation = z.strictObject({
   startedAt: z.number().nullable(),
   endedAt: z.number().nullable(),
   outcome: Outcome.nullable(),
+  /** The question it waits for now. */
+  waitsFor: QuestionId.nullable(),
+  /** The object that says where it was when it last asked a question. */
+  suspensionHash: z.string().nullable(),
 })
 export type Operation = z.infer<typeof Operation>
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { CodeNode } from '#domain/code-node.ts'
 import type { OperationId, ProjectId, RunId } from '#domain/ids.ts'
+import { QuestionId } from '#domain/question.ts'
 import { runKeys } from './keys.ts'
 import { newerRun } from './refusal.ts'
 import { runScript } from './script.ts'
@@ -28,6 +29,8 @@ export type Attempt = {
   storeFaults: number
   /** Without an append within this time the operation counts as lost. */
   leaseMs: number
+  /** The answer it was suspended for, and the record it goes on from; null for one that begins anew. */
+  resumes: { recordHash: string; requestId: QuestionId; answer: string } | null
 }
 
 /** `gone`: ended, stale or stopped, there is nothing to do. `busy`: another delivery works on it, or did and is lost. */
@@ -47,6 +50,9 @@ const Reply = z.union([
     z.string(),
     z.string(),
     z.int(),
+    z.union([z.literal(''), QuestionId]),
+    z.string(),
+    z.string(),
   ]),
   z.tuple([z.literal('gone')]),
   z.tuple([z.literal('newer')]),
@@ -70,7 +76,8 @@ export async function claim(store: LedgerStore, job: DispatchedOperation, token:
   if (reply[0] === 'newer') throw newerRun(runId)
   if (reply[0] === 'gone') return { kind: 'gone' }
   if (reply[0] === 'busy') return { kind: 'busy' }
-  const [, attempt, bundle, bundleHash, node, projectId, snapshotId, traceparent, storeFaults] = reply
+  const [, attempt, bundle, bundleHash, node, projectId, snapshotId, traceparent, ...rest] = reply
+  const [storeFaults, requestId, recordHash, answered] = rest
   return {
     kind: 'claimed',
     attempt: {
@@ -88,6 +95,7 @@ export async function claim(store: LedgerStore, job: DispatchedOperation, token:
       correlationId: runId,
       leaseMs: store.leaseMs,
       storeFaults,
+      resumes: requestId === '' ? null : { recordHash, requestId, answer: answered },
     },
   }
 }

@@ -37,5 +37,6 @@ function setsOf(status: OperationStatus): readonly AccountSet[] {
   if (status === 'ready') return ['ready', 'delayed', 'suspects']
   if (status === 'dispatched') return ['dispatched']
   if (status === 'running') return ['leases']
+  if (status === 'waiting') return ['waiting']
   return isEndedOperation(status) ? ['ended'] : []
 }

@@ -13,7 +13,7 @@ const Reply = z.union([z.literal('going_on'), z.tuple([z.int(), z.int()])])
 export type EndSliceAnswer = { next: number | undefined; open: number }
 
 /**
- * Ends the operations of a stopped run that have not started, 200 places of the plan from `first` on. Those under way end
+ * Ends the operations of a stopped run that nobody works on, 200 places of the plan from `first` on. Those under way end
  * by themselves. Undefined when the run was not stopped. RUN_001 for an unknown run.
  */
 export async function endSlice(store: LedgerStore, runId: RunId, first: number): Promise<EndSliceAnswer | undefined> {

@@ -5,14 +5,25 @@ import type { ErrorPolicyName } from '#domain/run.ts'
 import type { Invariant, Violation } from './violation.ts'
 
 /** What the events alone say of an operation. `unseen`: nothing yet, so pending or ready. */
-export type FoldedStatus = 'unseen' | 'ready' | 'dispatched' | 'running' | EndedOperationStatus
+export type FoldedStatus = 'unseen' | 'ready' | 'dispatched' | 'running' | 'waiting' | EndedOperationStatus
 
-/** `announced`: how `operation.failed` or `operation.blocked` says that the attempt is about to end. */
-type Folded = { status: FoldedStatus; attempt: number; dispatch: number; announced?: 'failed' | 'blocked' }
+/**
+ * `announced`: how `operation.failed` or `operation.blocked` says that the operation is about to end. `asked`: the last
+ * question, and whether it was answered.
+ */
+type Folded = {
+  status: FoldedStatus
+  attempt: number
+  dispatch: number
+  announced?: 'failed' | 'blocked'
+  asked?: { request: string; answered: boolean }
+}
 
 export type OperationsFold = {
   take(event: Event): void
   statusOf(operationId: string): FoldedStatus
+  /** How many have the status; of `unseen` and `ready` only those that events have named. */
+  count(status: FoldedStatus): number
   /** Those whose last attempt has not ended. */
   running(): string[]
   violations: readonly Violation[]
@@ -22,6 +33,8 @@ const EndedData = z.object({ status: z.enum(endedOperationStatuses) })
 const AttemptData = z.object({ attempt: z.int() })
 const QueuedData = z.object({ dispatch: z.int(), reason: z.string().optional() })
 const CauseData = z.object({ cause: z.string() })
+const RequestData = z.object({ request_id: z.string() })
+const ResumesData = z.object({ resumes: z.string().optional() })
 
 /**
  * Follows every operation through the run's events, taken in order, and notes what must not happen (invariants 3 to 5).
@@ -33,8 +46,10 @@ export function foldOperations(plan: {
 }): OperationsFold {
   const states = new Map<string, Folded>()
   const violations: Violation[] = []
+  const tally = new Map<FoldedStatus, number>()
   let stoppedBy: string | undefined
   const statusOf = (id: string) => states.get(id)?.status ?? 'unseen'
+  const count = (status: FoldedStatus) => tally.get(status) ?? 0
 
   function take(event: Event): void {
     const id = event.operationId
@@ -46,6 +61,8 @@ export function foldOperations(plan: {
     if (event.event === 'operation.started') checkDependencies(id, blame)
     if (event.event === 'operation.skipped') checkCause(event, id, blame)
     if (plan.policy === 'stop_run' && (after.status === 'failed' || after.status === 'blocked')) stoppedBy ??= id
+    tally.set(statusOf(id), count(statusOf(id)) - 1)
+    tally.set(after.status, count(after.status) + 1)
     states.set(id, after)
   }
 
@@ -67,13 +84,13 @@ export function foldOperations(plan: {
   }
 
   const running = () => [...states].filter(([, { status }]) => status === 'running').map(([id]) => id)
-  return { take, statusOf, running, violations }
+  return { take, statusOf, count, running, violations }
 }
 
 type Blame = (invariant: Invariant, what: string) => void
 
 function step(event: Event, before: Folded, blame: Blame): Folded {
-  const { status, attempt, dispatch } = before
+  const { status, attempt } = before
   switch (event.event) {
     case 'operation.queued':
       return queued(event, before, blame)
@@ -81,45 +98,74 @@ function step(event: Event, before: Folded, blame: Blame): Folded {
       if (status !== 'dispatched' && status !== 'ready') blame(3, `it was ${status}`)
       const started = AttemptData.safeParse(event.data).data?.attempt
       if (started !== attempt + 1) blame(3, `attempt ${started} after attempt ${attempt}`)
-      return { status: 'running', attempt: attempt + 1, dispatch }
+      const resumes = ResumesData.safeParse(event.data).data?.resumes
+      if (resumes !== before.asked?.request) blame(3, `it resumes ${resumes}, ${before.asked?.request} was asked last`)
+      return { ...before, status: 'running', attempt: attempt + 1 }
     }
     case 'operation.failed':
     case 'operation.blocked':
-      if (status !== 'running') blame(4, `it was ${status}, not running`)
+      if (!mayEnd(status)) blame(4, `it was ${status}, not running`)
       return { ...before, announced: event.event === 'operation.failed' ? 'failed' : 'blocked' }
     case 'operation.retried':
       if (status !== 'running') blame(3, `it was ${status}`)
       if (before.announced !== undefined) blame(3, `operation.${before.announced} came before it`)
-      return { status: 'ready', attempt, dispatch }
+      return { ...before, status: 'ready' }
+    case 'human_input.requested':
+    case 'operation.suspended':
+    case 'human_input.answered':
+    case 'operation.resumed':
+      return asked(event, before, blame)
     case 'operation.ended':
       return ended(event, before, blame)
     case 'operation.skipped':
       if (status === 'running' || isEnded(status)) blame(3, `it was ${status}`)
-      return { status: endedStatusOf(event) ?? status, attempt, dispatch }
+      return { ...before, status: endedStatusOf(event) ?? status }
     default:
       if (status !== 'running') blame(4, `it was ${status}, not running`)
       return before
   }
 }
 
+/** A question and its answer: requested, suspended, answered, resumed, in this order and with nothing in between. */
+function asked(event: Event, before: Folded, blame: Blame): Folded {
+  const asks = event.event === 'human_input.requested' || event.event === 'operation.suspended'
+  const due = asks ? 'running' : 'waiting'
+  if (before.status !== due) blame(asks ? 4 : 3, `it was ${before.status}, not ${due}`)
+  const request = RequestData.safeParse(event.data).data?.request_id ?? 'no question'
+  if (event.event === 'human_input.requested') return { ...before, asked: { request, answered: false } }
+  const { asked: last } = before
+  if (last?.request !== request) blame(3, `it names ${request}, ${last?.request} was asked last`)
+  if (event.event === 'operation.suspended') return { ...before, status: 'waiting' }
+  if (event.event === 'human_input.answered') return { ...before, asked: { request, answered: true } }
+  if (last?.answered !== true) blame(3, 'no human_input.answered came before it')
+  return { ...before, status: 'ready' }
+}
+
 /** A dispatch whose job was lost is followed by another without a start in between. */
-function queued(event: Event, { status, attempt, dispatch }: Folded, blame: Blame): Folded {
+function queued(event: Event, before: Folded, blame: Blame): Folded {
+  const { status, dispatch } = before
   const data = QueuedData.safeParse(event.data).data
   const isAgain = status === 'dispatched' && data?.reason === 'job_lost'
   if (status !== 'unseen' && status !== 'ready' && !isAgain) blame(3, `it was ${status}`)
   if (data?.dispatch !== dispatch + 1) blame(3, `dispatch ${data?.dispatch} after dispatch ${dispatch}`)
-  return { status: 'dispatched', attempt, dispatch: dispatch + 1 }
+  return { ...before, status: 'dispatched', dispatch: dispatch + 1 }
 }
 
-function ended(event: Event, { status, attempt, dispatch, announced }: Folded, blame: Blame): Folded {
-  if (status !== 'running') blame(3, `it was ${status}`)
+function ended(event: Event, before: Folded, blame: Blame): Folded {
+  const { status, announced } = before
+  if (!mayEnd(status)) blame(3, `it was ${status}`)
   const said = endedStatusOf(event)
   const due = said === 'failed' || said === 'blocked' ? said : undefined
-  if (status === 'running' && announced !== due) {
-    const before = announced === undefined ? `no operation.${due} came` : `operation.${announced} came`
-    blame(3, `it says ${said}, ${before} before it`)
+  if (mayEnd(status) && announced !== due) {
+    const came = announced === undefined ? `no operation.${due} came` : `operation.${announced} came`
+    blame(3, `it says ${said}, ${came} before it`)
   }
-  return { status: said ?? status, attempt, dispatch }
+  return { ...before, status: said ?? status }
+}
+
+/** An attempt ends its operation; so does a question that is not answered. */
+function mayEnd(status: FoldedStatus): boolean {
+  return status === 'running' || status === 'waiting'
 }
 
 function endedStatusOf(event: Event): EndedOperationStatus | undefined {

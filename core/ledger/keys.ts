@@ -20,6 +20,10 @@ export type RunKeys = {
   dispatched: string
   /** Ready operations whose next loss would be their last. */
   suspects: string
+  /** Operations that wait for an answer, by the time they wait until. */
+  waiting: string
+  /** Field `q<N>`: what was asked; `q<N>:end`: how that ended, while it is not open. Both JSON. */
+  questions: string
   scripted: readonly string[]
   operation(id: OperationId): string
   /** The operation's node, apart from it: Redis keeps a hash of short values in a third of the memory. */
@@ -43,6 +47,8 @@ export function runKeys(namespace: string, runId: RunId): RunKeys {
     delayed: `${prefix}delayed`,
     dispatched: `${prefix}dispatched`,
     suspects: `${prefix}suspects`,
+    waiting: `${prefix}waiting`,
+    questions: `${prefix}questions`,
   }
   return {
     ...named,

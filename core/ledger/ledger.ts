@@ -2,6 +2,7 @@ import type { RedisClient } from '#platform/connect-redis.ts'
 import type { Event, EventOrigin, NewEvent } from '#domain/event.ts'
 import type { OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import type { Operation, OperationStatus } from '#domain/operation.ts'
+import type { Question } from '#domain/question.ts'
 import type { Run } from '#domain/run.ts'
 import { archiveEvents } from './archive-events.ts'
 import { append, type AppendAnswer } from './append.ts'
@@ -18,13 +19,16 @@ import { move, type MoveAnswer, type RunMove } from './move.ts'
 import { plan, type PlanAnswer, type PlanSlice } from './plan.ts'
 import { readEvents } from './read-events.ts'
 import { getOperation, listOperations, type OperationPage } from './read-operations.ts'
+import { listQuestions } from './read-questions.ts'
 import { getRun } from './read-run.ts'
 import { relayResults } from './relay-results.ts'
 import { dispatchedLongAgo, requeue } from './requeue.ts'
 import { release, type Release, type ReleaseAnswer } from './release.ts'
+import { resume, type Answer } from './resume.ts'
 import { settle, type SettleAnswer, type Settlement } from './settle.ts'
 import { orStoreError } from './store-error.ts'
 import type { LedgerStore } from './store.ts'
+import { suspend, type SuspendAnswer, type Suspension } from './suspend.ts'
 import { sweep, type SweepReason } from './sweep.ts'
 import { verifyRun, type Verification } from './verify.ts'
 
@@ -46,6 +50,8 @@ export type Ledger = {
   append(attempt: Attempt, n: number, events: readonly NewEvent[]): Promise<AppendAnswer>
   settle(attempt: Attempt, n: number, settlement: Settlement): Promise<SettleAnswer>
   release(attempt: Attempt, n: number, release: Release): Promise<ReleaseAnswer>
+  suspend(attempt: Attempt, n: number, suspension: Suspension): Promise<SuspendAnswer>
+  resume(runId: RunId, answer: Answer): Promise<Question>
   relayResults(runId: RunId): Promise<number>
   getRun(runId: RunId): Promise<Run>
   listRuns(projectId: ProjectId, page: { before?: RunId; limit: number }): Promise<RunPage>
@@ -56,6 +62,7 @@ export type Ledger = {
     runId: RunId,
     page: { status?: OperationStatus; cursor?: string; limit: number },
   ): Promise<OperationPage>
+  listQuestions(runId: RunId): Promise<Question[]>
   readEvents(runId: RunId, page: { after: number; limit: number }): Promise<Event[]>
   /** Answers how many segments it moved; 0 without an archive. */
   archiveEvents(runId: RunId, options?: { keep?: number }): Promise<number>
@@ -94,6 +101,8 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}): Led
     append: (attempt, n, events) => orStoreError(append(store, attempt, n, events)),
     settle: (attempt, n, settlement) => orStoreError(settle(store, attempt, n, settlement)),
     release: (attempt, n, handedBack) => orStoreError(release(store, attempt, n, handedBack)),
+    suspend: (attempt, n, suspension) => orStoreError(suspend(store, attempt, n, suspension)),
+    resume: (runId, answer) => orStoreError(resume(store, runId, answer)),
     relayResults: (runId) => orStoreError(relayResults(store, runId)),
     getRun: (runId) => orStoreError(getRun(store, runId)),
     listRuns: (projectId, page) => orStoreError(listRuns(store, projectId, page)),
@@ -101,6 +110,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}): Led
     deactivate: (run) => orStoreError(deactivate(store, run)),
     getOperation: (runId, operationId) => orStoreError(getOperation(store, runId, operationId)),
     listOperations: (runId, page) => orStoreError(listOperations(store, runId, page)),
+    listQuestions: (runId) => orStoreError(listQuestions(store, runId)),
     readEvents: (runId, page) => orStoreError(readEvents(store, runId, page)),
     archiveEvents: async (runId, limits) =>
       archive === undefined ? 0 : orStoreError(archiveEvents(store, archive, runId, limits)),

@@ -1,18 +1,19 @@
 -- What every script of a run starts with. KEYS[1..own_keys] are the run's own keys, in the order of keys.ts; a script's
 -- further keys follow. All of them share the run's hash tag. The keys of single operations (op:<O>, node:<O>, after:<O>)
 -- are derived here, where a step finds out by itself which operations it reaches (decision record 4).
-local own_keys = 12
+local own_keys = 14
 local keys = {
   run = KEYS[1], events = KEYS[2], operations = KEYS[3], ready = KEYS[4], leases = KEYS[5],
   ended = KEYS[6], outbox = KEYS[7], cascade = KEYS[8], commands = KEYS[9],
-  delayed = KEYS[10], dispatched = KEYS[11], suspects = KEYS[12],
+  delayed = KEYS[10], dispatched = KEYS[11], suspects = KEYS[12], waiting = KEYS[13],
+  questions = KEYS[14],
 }
 local prefix = string.sub(KEYS[1], 1, -4)
-local known_schema = 1
+local known_schema = 2
 local cascade_budget = 200
 -- An operation whose worker was lost this often fails: it may be what kills the workers.
 local max_lost = 3
-local lost_code, cancelled_code = 'TOOL_004', 'AGENT_010'
+local lost_code, cancelled_code, expired_code = 'TOOL_004', 'AGENT_010', 'ASK_003'
 local well = { succeeded = true, unchanged = true }
 local has_ended = { succeeded = true, unchanged = true, skipped = true, failed = true, blocked = true, cancelled = true }
 local run_has_ended = { completed = true, blocked = true, failed = true, cancelled = true }
@@ -71,9 +72,14 @@ end
 -- The sets an operation of a status is in one of.
 local sets_of = {
   ready = { keys.ready, keys.delayed, keys.suspects }, dispatched = { keys.dispatched }, running = { keys.leases },
+  waiting = { keys.waiting },
 }
 
+-- Whether this step has changed any operation's status.
+local has_changed = false
+
 local function change_status(id, from, to)
+  has_changed = true
   for _, set in ipairs(sets_of[from] or {}) do redis.call('ZREM', set, id) end
   redis.call('HSET', prefix .. 'op:' .. id, 'status', to)
   redis.call('HINCRBY', keys.run, 'n:' .. from, -1)
@@ -145,6 +151,11 @@ local function end_operation(id, from, at, ending)
   if run[1] == 'stop_run' and run[2] ~= '1' then stop_run({ 'stopped_by', id }) end
 end
 
+-- How a question ended is kept beside it, so that the text a person reads is written once. Without that it is open.
+local function close_question(request, ending)
+  redis.call('HSET', keys.questions, request .. ':end', cjson.encode(ending))
+end
+
 -- Ends an operation nobody will work on because its run was stopped.
 local function cancel_operation(id, from, at, origin)
   local operation = described(id)
@@ -155,6 +166,9 @@ local function cancel_operation(id, from, at, origin)
     data.attempt = tonumber(redis.call('HGET', prefix .. 'op:' .. id, 'attempt'))
   else
     redis.call('HDEL', prefix .. 'op:' .. id, 'token') -- an attempt that was handed back did not end it
+    if from == 'waiting' then
+      close_question(redis.call('HGET', prefix .. 'op:' .. id, 'question'), { status = 'cancelled' })
+    end
   end
   end_operation(id, from, at, {
     status = 'cancelled',
@@ -244,13 +258,21 @@ local function counts()
   return answer
 end
 
--- Works off what is due, then: a whole plan with nothing open is done executing. The end of a stopped run is told by
--- who ends it, in any phase.
+-- Works off what is due, then: a whole plan with nothing open is done executing, and one that only answers of people move
+-- on waits, until any of its operations changes. The end of a stopped run is told by who ends it, in any phase.
 local function go_on(at)
   work_off(at)
-  if is_stopped() then return end
-  local run = redis.call('HMGET', keys.run, 'planned', 'phase')
-  if run[1] == '1' and run[2] == 'execution' and counts().open == 0 and redis.call('LLEN', keys.cascade) == 0 then
+  local run = redis.call('HMGET', keys.run, 'status', 'planned', 'phase')
+  if run[1] == 'waiting' and has_changed then
+    run[1] = 'running'
+    redis.call('HSET', keys.run, 'status', run[1])
+  end
+  if is_stopped() or run[2] ~= '1' or run[3] ~= 'execution' or redis.call('LLEN', keys.cascade) > 0 then return end
+  local left = counts()
+  if left.open == 0 then
     redis.call('HSET', keys.run, 'phase', 'review')
+  elseif run[1] == 'running' and left.waiting > 0 and left.ready + left.dispatched + left.running == 0 then
+    redis.call('HSET', keys.run, 'status', 'waiting')
+    emit(at, { 0, body_of('run.waiting', { 'discovery', 'ledger' }, {}, { questions = left.waiting }) })
   end
 end

@@ -7,9 +7,15 @@ import type { LedgerStore } from './store.ts'
 const sliceLength = 1_000
 
 /** What the ledger's keys say of one operation, apart from the events. */
-export type OperationAccount = { status: OperationStatus; hasOutcome: boolean; waitsFor: OperationId[] }
+export type OperationAccount = {
+  status: OperationStatus
+  hasOutcome: boolean
+  waitsFor: OperationId[]
+  /** The last one it asked. */
+  question: string | null
+}
 
-const Row = z.tuple([OperationStatus, z.string().nullable()])
+const Row = z.tuple([OperationStatus, z.string().nullable(), z.string().nullable()])
 
 /** Every operation of the run, in plan order, with what it waits for as the dependents' lists say it. */
 export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Map<OperationId, OperationAccount>> {
@@ -18,11 +24,13 @@ export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Ma
   const waiters: [OperationId, readonly OperationId[]][] = []
   for (let first = 0; ; first += sliceLength) {
     const ids = await store.redis.zrange(keys.operations, String(first), String(first + sliceLength - 1))
-    const rows = await Promise.all(ids.map((id) => store.redis.hmget(keys.operation(id), 'status', 'outcome')))
+    const rows = await Promise.all(
+      ids.map((id) => store.redis.hmget(keys.operation(id), 'status', 'outcome', 'question')),
+    )
     const afters = await Promise.all(ids.map((id) => store.redis.lrange(keys.after(id), 0, -1)))
     for (const [index, id] of ids.entries()) {
-      const [status, outcome] = Row.parse(rows[index])
-      accounts.set(id, { status, hasOutcome: outcome !== null, waitsFor: [] })
+      const [status, outcome, question] = Row.parse(rows[index])
+      accounts.set(id, { status, hasOutcome: outcome !== null, waitsFor: [], question })
       waiters.push([id, afters[index] ?? []])
     }
     if (ids.length < sliceLength) break
@@ -34,7 +42,7 @@ export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Ma
 }
 
 /** The sets of operations something is still to be done for: empty once the run has ended. */
-export const transientSets = ['ready', 'delayed', 'suspects', 'dispatched', 'leases'] as const
+export const transientSets = ['ready', 'delayed', 'suspects', 'dispatched', 'leases', 'waiting'] as const
 const accountSets = [...transientSets, 'ended'] as const
 export type AccountSet = (typeof accountSets)[number]
 

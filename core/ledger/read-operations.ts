@@ -18,13 +18,15 @@ const fields = [
   'started',
   'ended',
   'outcome',
+  'question',
+  'suspension',
 ] as const
 const text = z.string().nullable()
 const count = z
   .string()
   .nullable()
   .transform((value) => Number(value ?? 0))
-const Fields = z.tuple([z.string(), z.string(), count, text, count, count, count, count, text, text, text])
+const Fields = z.tuple([z.string(), z.string(), count, text, count, count, count, count, text, text, text, text, text])
 /** plan.lua: rank = priority × this + place in the plan. */
 const rankUnit = 1e9
 const statusSlice = 1_000
@@ -91,8 +93,9 @@ async function readOperation(store: LedgerStore, runId: RunId, operationId: Oper
     store.redis.hmget(keys.operation(operationId), ...fields),
     store.redis.get(keys.node(operationId)),
   ])
-  const [bundle, bundleHash, rank, status, attempt, dispatch, lost, left, started, ended, outcome] =
+  const [bundle, bundleHash, rank, status, attempt, dispatch, lost, left, started, ended, outcome, ...asked] =
     Fields.parse(values)
+  const [question, suspension] = asked
   return Operation.parse({
     operationId,
     runId,
@@ -108,5 +111,7 @@ async function readOperation(store: LedgerStore, runId: RunId, operationId: Oper
     startedAt: started === null ? null : Number(started),
     endedAt: ended === null ? null : Number(ended),
     outcome: outcome === null ? null : JSON.parse(outcome),
+    waitsFor: status === 'waiting' ? question : null,
+    suspensionHash: suspension,
   })
 }

@@ -1,7 +1,22 @@
 -- ARGV: origin kind, origin id, 'lost' or 'abandoned'. Takes back up to cascade_budget operations whose lease ran out, or
--- whose lease is worth nothing any more, and tells dependents that are still to be told. Answers how many are left.
+-- whose lease is worth nothing any more, ends up to as many that were not answered in time, and tells dependents that are
+-- still to be told. Answers how many are left. What waits in a stopped run is left to end-slice.lua.
 local refused = refusal()
 if refused then return refused end
+local function expire(id, at, origin)
+  local op = redis.call('HMGET', prefix .. 'op:' .. id, 'question', 'attempt')
+  local reason = op[1] .. ' was not answered in time'
+  local operation = described(id)
+  local data = placed(id, { status = 'blocked', attempt = tonumber(op[2]), reason = reason, error_code = expired_code })
+  redis.call('HDEL', prefix .. 'op:' .. id, 'token') -- the attempt that asked did not end it
+  close_question(op[1], { status = 'expired' })
+  end_operation(id, 'waiting', at, {
+    status = 'blocked',
+    outcome = bare_outcome('blocked', expired_code, reason),
+    events = { 0, body_of('operation.blocked', origin, operation, data), 0, body_of('operation.ended', origin, operation, data) },
+  })
+end
+
 local at = now()
 local until_time = text(at)
 if ARGV[3] == 'abandoned' then until_time = '+inf' end
@@ -13,5 +28,11 @@ for _, id in ipairs(taken_back) do
     redis.call('ZREM', keys.leases, id)
   end
 end
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', keys.waiting, '-inf', text(at), 'LIMIT', 0, cascade_budget)) do
+  -- One that ends so may stop its run.
+  if not is_stopped() then expire(id, at, { ARGV[1], ARGV[2] }) end
+end
 go_on(at)
-return redis.call('ZCOUNT', keys.leases, '-inf', until_time)
+local left = redis.call('ZCOUNT', keys.leases, '-inf', until_time)
+if is_stopped() then return left end
+return left + redis.call('ZCOUNT', keys.waiting, '-inf', text(at))

@@ -12,8 +12,8 @@ export type SweepReason = 'lost' | 'abandoned'
 
 /**
  * Takes operations back whose worker has been silent for longer than its lease, 200 at most: ready again
- * (`operation.retried`), or failed after the third loss; what was abandoned counts as no loss. Answers how many are left.
- * RUN_001 for an unknown run.
+ * (`operation.retried`), or failed after the third loss; what was abandoned counts as no loss. As many that wait for an
+ * answer past its time end as blocked (ASK_003). Answers how many are left of both. RUN_001 for an unknown run.
  */
 export async function sweep(store: LedgerStore, runId: RunId, reason: SweepReason = 'lost'): Promise<number> {
   const { kind, id } = store.origin

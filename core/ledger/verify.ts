@@ -7,9 +7,11 @@ import { compareSets } from './compare-sets.ts'
 import { segmentOf } from './event-archive.ts'
 import { foldModelCalls } from './fold-model-calls.ts'
 import { foldOperations, type OperationsFold } from './fold-operations.ts'
+import { foldQuestions } from './fold-questions.ts'
 import { foldRun } from './fold-run.ts'
 import { readAccounts, readSets, type OperationAccount } from './read-accounts.ts'
 import { readEvents } from './read-events.ts'
+import { listQuestions } from './read-questions.ts'
 import { readResults, type ResultTimes } from './read-results.ts'
 import { getRun } from './read-run.ts'
 import type { LedgerStore } from './store.ts'
@@ -26,11 +28,17 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   const accounts = await readAccounts(store, runId)
   const waitsFor = new Map([...accounts].map(([id, account]) => [id, account.waitsFor]))
   const operations = foldOperations({ waitsFor, policy: run.request.errorPolicy })
-  const [lifecycle, modelCalls] = [foldRun(), foldModelCalls()]
-  const { events, violations } = await readAll(store, run, [operations.take, lifecycle.take, modelCalls.take])
+  const [lifecycle, modelCalls, questions] = [foldRun(), foldModelCalls(), foldQuestions(operations)]
+  const { events, violations } = await readAll(store, run, [
+    operations.take,
+    lifecycle.take,
+    modelCalls.take,
+    questions.take,
+  ])
   violations.push(...operations.violations, ...modelCalls.violations, ...lifecycle.violations(run))
   violations.push(...compareStatuses(accounts, operations), ...compareCounters(run, accounts))
   violations.push(...compareSets(run, accounts, await readSets(store, runId)))
+  violations.push(...questions.violations(run, accounts, await listQuestions(store, runId)))
   violations.push(...withoutEnd(run, accounts, operations))
   violations.push(...compareResults(accounts, await readResults(store, run)))
   return { violations, events, operations: accounts.size }

@@ -16,8 +16,9 @@ export async function enqueueReady(run: Run, share: number, attention: Attention
   await enqueue(run, attention, deps)
   const underWay = counts.dispatched + counts.running
   const waiting = counts.ready + counts.pending
-  // With nothing open at all, dependents are still to be told: that is the dispatch's business, too.
-  const isDue = underWay === 0 || (underWay < share && waiting > 0)
+  // With nothing open at all, dependents are still to be told: that is the dispatch's business, too. A run that waits for
+  // people has none to tell, and may do so for days.
+  const isDue = run.status !== 'waiting' && (underWay === 0 || (underWay < share && waiting > 0))
   if (attention.command === undefined && !isDue) return
   attention.command ??= newToken()
   const { command } = attention

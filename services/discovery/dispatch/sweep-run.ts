@@ -17,14 +17,14 @@ const slicePerSweep = 500
 
 /**
  * Brings back what got lost of a run, once a second: operations whose worker fell silent, and dispatched ones that the
- * queue has no job for. On the first look every dispatched operation counts, since a dispatcher that died had not added
+ * queue has no job for; and ends those that were not answered in time. On the first look every dispatched operation counts, since a dispatcher that died had not added
  * its last jobs.
  */
 export async function sweepRun(run: Run, attention: Attention, { ledger, producer }: SweepDeps): Promise<void> {
   const { sweepAt } = attention
   if (sweepAt !== undefined && performance.now() < sweepAt) return
   const { runId, counts } = run
-  if (counts.running + counts.pending > 0) while ((await ledger.sweep(runId)) > 0);
+  if (counts.running + counts.pending + counts.waiting > 0) while ((await ledger.sweep(runId)) > 0);
   if (counts.dispatched > 0 && run.stop === null) {
     const agedMs = sweepAt === undefined ? 0 : jobDueMs
     const old = await ledger.dispatchedLongAgo(runId, { agedMs, limit: slicePerSweep })

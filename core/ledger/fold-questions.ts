@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import type { Event } from '#domain/event.ts'
+import type { Question } from '#domain/question.ts'
+import type { Run } from '#domain/run.ts'
+import type { FoldedStatus, OperationsFold } from './fold-operations.ts'
+import type { OperationAccount } from './read-accounts.ts'
+import type { Violation } from './violation.ts'
+
+export type QuestionsFold = {
+  take(event: Event): void
+  /** What the questions, as the ledger keeps them, and the events do not agree on. */
+  violations(
+    run: Pick<Run, 'status'>,
+    accounts: ReadonlyMap<string, OperationAccount>,
+    questions: readonly Question[],
+  ): Violation[]
+}
+
+type Folded = Pick<Question, 'operationId' | 'status'>
+
+const RequestData = z.object({ request_id: z.string() })
+const WaitingData = z.object({ questions: z.int() })
+const busyStatuses: readonly FoldedStatus[] = ['ready', 'dispatched', 'running']
+
+/**
+ * The questions of a run, and the run that waits for nothing but answers, from its events taken in order: each after
+ * `operations` has taken it. A run waits from `run.waiting` to the next event of an operation's state.
+ */
+export function foldQuestions(operations: Pick<OperationsFold, 'count'>): QuestionsFold {
+  const folded = new Map<string, Folded>()
+  const openOf = new Map<string, string>()
+  const faults: string[] = []
+  let isWaiting = false
+
+  function take(event: Event): void {
+    const { event: name, operationId = '' } = event
+    if (name === 'run.waiting') {
+      isWaiting = true
+      faults.push(...waitingFaults(event, operations))
+    } else if (name.startsWith('operation.')) isWaiting = false
+    const request = RequestData.safeParse(event.data).data?.request_id
+    if (name === 'human_input.requested' && request !== undefined) {
+      folded.set(request, { operationId, status: 'open' })
+      openOf.set(operationId, request)
+      if (request !== `q${folded.size}`) faults.push(`event ${event.seq} asks ${request} as number ${folded.size}`)
+    }
+    if (name === 'human_input.answered') close(operationId, 'answered')
+    if (name === 'operation.ended') close(operationId, 'expired')
+    if (name === 'operation.skipped') close(operationId, 'cancelled')
+  }
+
+  function close(operationId: string, status: Question['status']): void {
+    const request = openOf.get(operationId)
+    if (request === undefined) return
+    openOf.delete(operationId)
+    folded.set(request, { operationId, status })
+  }
+
+  const violations: QuestionsFold['violations'] = (run, accounts, questions) => {
+    const found = [...faults, ...compare(questions, folded), ...compareOpen(questions, accounts)]
+    const isSaid = run.status === 'waiting'
+    if ((isSaid || run.status === 'running') && isSaid !== isWaiting) {
+      found.push(`the run is ${run.status}, its events say that it ${isWaiting ? 'waits' : 'goes on'}`)
+    }
+    return found.map((message) => ({ invariant: 2, message }))
+  }
+
+  return { take, violations }
+}
+
+function waitingFaults(event: Event, { count }: Pick<OperationsFold, 'count'>): string[] {
+  const said = WaitingData.safeParse(event.data).data?.questions
+  const busy = busyStatuses.filter((status) => count(status) > 0)
+  return [
+    ...(said === count('waiting') ? [] : [`event ${event.seq} counts ${said} questions, ${count('waiting')} are open`]),
+    ...(busy.length === 0 ? [] : [`event ${event.seq} run.waiting: operations are ${busy.join(' and ')}`]),
+  ]
+}
+
+function compare(questions: readonly Question[], folded: ReadonlyMap<string, Folded>): string[] {
+  const kept = new Map(questions.map((question) => [question.requestId, question]))
+  const names = [...new Set([...kept.keys(), ...folded.keys()])]
+  return names.flatMap((name) => {
+    const [one, other] = [describe(kept.get(name)), describe(folded.get(name))]
+    return one === other ? [] : [`question ${name} is ${one}, its events say ${other}`]
+  })
+}
+
+function describe(question: Folded | undefined): string {
+  return question === undefined ? 'not there' : `${question.status}, of operation ${question.operationId}`
+}
+
+/** An open question has one operation that waits for it, and the other way round. */
+function compareOpen(questions: readonly Question[], accounts: ReadonlyMap<string, OperationAccount>): string[] {
+  const open = new Map(questions.flatMap((one) => (one.status === 'open' ? [[one.requestId, one.operationId]] : [])))
+  const faults: string[] = []
+  for (const [id, { status, question }] of accounts) {
+    if (status !== 'waiting') continue
+    if (open.get(question ?? '') !== id) faults.push(`operation ${id} waits for ${question}, which is not open for it`)
+    open.delete(question ?? '')
+  }
+  for (const [request, id] of open) faults.push(`question ${request} is open, operation ${id} does not wait for it`)
+  return faults
+}

@@ -1,0 +1,43 @@
+-- Further KEYS: op:<O>. ARGV: operation, token, the attempt's counter, question, how long it may be answered in ms, hash of
+-- the record the next attempt goes on from, origin kind, origin id, (event age, event body)…
+-- The token stays until the next claim: its holder learns that the suspend it sends again was applied.
+local op_key = KEYS[own_keys + 1]
+local op = redis.call('HMGET', op_key, 'status', 'token', 'attempt', 'nid', 'bundle')
+if op[2] ~= ARGV[2] then return 'lost' end
+if op[1] ~= 'running' then return 'already' end
+
+local at = now()
+local id, origin = ARGV[1], { ARGV[7], ARGV[8] }
+local events = {}
+for i = 9, #ARGV do events[#events + 1] = ARGV[i] end
+redis.call('HSET', op_key, 'n', ARGV[3])
+if is_stopped() then
+  emit(at, events)
+  cancel_operation(id, 'running', at, origin)
+  go_on(at)
+  return 'suspended'
+end
+
+-- A run that an older version began becomes one it leaves alone: it knows nobody who would end the waiting.
+redis.call('HSET', keys.run, 'schema', known_schema)
+local request = 'q' .. text(redis.call('HINCRBY', keys.run, 'asked', 1))
+local question = cjson.decode(ARGV[4])
+local expires = at + tonumber(ARGV[5])
+question.requestId, question.askedAt, question.expiresAt = request, at, expires
+redis.call('HSET', keys.questions, request, cjson.encode(question))
+redis.call('HSET', op_key, 'suspension', ARGV[6], 'question', request)
+change_status(id, 'running', 'waiting')
+redis.call('ZADD', keys.waiting, text(expires), id)
+
+local operation = { id = id, node = op[4], bundle = op[5] }
+local attempt = tonumber(op[3])
+local function add(name, data)
+  data.request_id, data.attempt, data.path, data.qualified_name = request, attempt, question.path, question.qualifiedName
+  events[#events + 1] = 0
+  events[#events + 1] = body_of(name, origin, operation, data)
+end
+add('human_input.requested', { question = question.text, choices = question.choices, expires_at = expires })
+add('operation.suspended', {})
+emit(at, events)
+go_on(at)
+return 'suspended'
