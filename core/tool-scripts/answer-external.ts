@@ -23,8 +23,8 @@ export async function answerExternal(call: ScriptCall, asked: ExternalCall): Pro
     call.journal.push(entry)
     return line
   } catch (error) {
-    if (error instanceof ScriptSuspended) call.resolve({ kind: 'suspended', question: error.question, asked })
-    else call.reject(error)
+    if (!(error instanceof ScriptSuspended)) call.reject(error)
+    else call.resolve({ kind: 'suspended', question: error.question, asked: { name: asked.name, args: asked.args } })
     return undefined
   }
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach } from 'vitest'
 import { compileScript } from './compiled-script.ts'
 import type { ScriptRequest } from './script-call.ts'
-import { openScriptPool, type ScriptEnding, type ScriptPool } from './script-pool.ts'
+import { openScriptPool, type RunEnding, type ScriptPool } from './script-pool.ts'
 
 export const head = 'from grail import Input, external\n'
 export const readFile = `${head}@external\nasync def read_file(path: str) -> str: ...\n`
@@ -10,13 +10,13 @@ export const bomb = 'x = []\nfor i in range(45):\n    x = [x, x]\nx'
 const forever = new AbortController().signal
 
 export type ProbePool = {
-  run(source: string, request?: Partial<ScriptRequest>, signal?: AbortSignal): Promise<ScriptEnding>
+  run(source: string, request?: Partial<ScriptRequest>, signal?: AbortSignal): Promise<RunEnding>
   pids(): number[]
   close(): Promise<void>
   /** A call that waits in its external, whose arguments go to `calls`, until the test lets it go. */
   waitingCall(options?: { signal?: AbortSignal; calls?: unknown[] }): Promise<WaitingCall>
 }
-export type WaitingCall = { ending: Promise<ScriptEnding>; release: (text: string) => void }
+export type WaitingCall = { ending: Promise<RunEnding>; release: (text: string) => void }
 
 /** A pool of one process for each test of the file. */
 export function useProbePool(): ProbePool {

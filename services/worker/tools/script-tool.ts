@@ -47,7 +47,10 @@ function offered({ script, host }: ScriptToolParts): Readonly<Record<string, Hos
 function executed(parts: ScriptToolParts, inputs: Record<string, unknown>, ending: RunEnding): ExecutedCall {
   const { name } = parts.definition
   const externals = [...ending.journal]
-  const failed = (code: string, message: string): ExecutedCall => ({ ...refused(code, `${name} ${message}`), externals })
+  const failed = (code: string, message: string): ExecutedCall => ({
+    ...refused(code, `${name} ${message}`),
+    externals,
+  })
   switch (ending.kind) {
     case 'returned':
       return { kind: 'done', result: toolResult(ending.value), externals }
