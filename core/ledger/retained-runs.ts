@@ -44,10 +44,11 @@ export async function ledgerId(store: RetentionStore): Promise<string> {
   return z.string().parse(await store.redis.get(key))
 }
 
-/** The objects that a run's operations name. `next` is where the next page starts; null when this was the last. */
+/** The objects that a run's operations name; records of attempts that ended, and of those that wait for a person. `next` is where the next page starts; null when this was the last. */
 export type ReferencePage = { bundleHashes: string[]; recordHashes: string[]; next: number | null }
 
-const Row = z.tuple([z.string(), z.string().nullable()])
+const Row = z.tuple([z.string(), z.string().nullable(), z.string().nullable()])
+const referring = ['hash', 'outcome', 'suspension'] as const
 
 /** The references of `limit` operations from place `first` of the plan on. */
 export async function readReferences(
@@ -58,14 +59,14 @@ export async function readReferences(
   const keys = runKeys(store.namespace, runId)
   const range = [String(page.first), String(page.first + page.limit - 1)] as const
   const ids = z.array(OperationId).parse(await store.redis.zrange(keys.operations, ...range))
-  const rows = await Promise.all(ids.map((id) => store.redis.hmget(keys.operation(id), 'hash', 'outcome')))
+  const rows = await Promise.all(ids.map((id) => store.redis.hmget(keys.operation(id), ...referring)))
   const bundleHashes = new Set<string>()
   const recordHashes: string[] = []
   for (const row of rows) {
-    const [bundleHash, outcome] = Row.parse(row)
+    const [bundleHash, outcome, suspensionHash] = Row.parse(row)
     bundleHashes.add(bundleHash)
     const recordHash = outcome === null ? undefined : Outcome.parse(JSON.parse(outcome)).recordHash
-    if (recordHash !== undefined) recordHashes.push(recordHash)
+    for (const hash of [recordHash ?? null, suspensionHash]) if (hash !== null) recordHashes.push(hash)
   }
   return {
     bundleHashes: [...bundleHashes],

@@ -8,7 +8,7 @@ import type { BlobStore } from '#objects/blob-store.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import type { SnapshotView } from '#objects/snapshot-view.ts'
-import { getAttemptRecord, getBundle } from '#objects/stored-records.ts'
+import { getAttemptRecord, getBundle, getSuspendedAttempt } from '#objects/stored-records.ts'
 import { changeSetFaults } from './change-set-faults.ts'
 import type { Findings } from './findings.ts'
 import { operationPages } from './operation-pages.ts'
@@ -53,7 +53,7 @@ export async function verifyRecords(run: Run, deps: RecordDeps, done: Set<string
 async function changeSetOf(run: Run, operation: Operation, deps: RecordDeps): Promise<ChangeSet | undefined> {
   const { operationId, outcome } = operation
   const blame = (fault: string) => deps.findings.blame(`operation ${operationId}: ${fault}`)
-  if (outcome === null) return undefined
+  if (outcome === null) return verifySuspension(run, operation, deps)
   if (outcome.recordHash === undefined) {
     const needsRecord = outcome.status === 'succeeded' || outcome.status === 'unchanged'
     if (needsRecord) blame(`it is ${outcome.status} and names no attempt record`)
@@ -73,6 +73,19 @@ async function changeSetOf(run: Run, operation: Operation, deps: RecordDeps): Pr
   const faults = snapshot === undefined ? [] : await changeSetFaults(changeSet, { snapshot, blobLength })
   for (const fault of faults) blame(`change set ${changeSet.changeSetId}: ${fault}`)
   return changeSet
+}
+
+/** What an operation that waits for a person, or was just answered, goes on from. */
+async function verifySuspension(
+  { projectId }: Run,
+  { operationId, suspensionHash }: Operation,
+  { objects, findings }: RecordDeps,
+): Promise<undefined> {
+  if (suspensionHash === null) return
+  const reading = getSuspendedAttempt(objects, projectId, suspensionHash)
+  const kept = await findings.read(`operation ${operationId}, what it goes on from`, reading)
+  if (kept !== undefined && kept.operationId !== operationId)
+    findings.blame(`operation ${operationId}: what it goes on from is of operation ${kept.operationId}`)
 }
 
 function recordFaults(record: AttemptRecord, operation: Operation, outcome: Outcome): string[] {

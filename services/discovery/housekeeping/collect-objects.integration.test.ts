@@ -12,6 +12,7 @@ import {
   storeRun,
   type StoredRun,
   type TestStores,
+  waitingRun,
 } from './stored-run.fixture.ts'
 
 let stores: TestStores
@@ -100,6 +101,13 @@ describe('collectObjects', () => {
     expect(await stores.objects.exists(accepted.uploadKey)).toBe(true)
     expect(await stores.objects.exists(uploadKey)).toBe(true)
     expect(await stores.objects.exists(unused)).toBe(false)
+  })
+
+  it('keeps what an operation that waits for a person goes on from', async () => {
+    const key = await waitingRun(stores)
+    await stores.age()
+    await collect()
+    expect(await stores.objects.exists(key)).toBe(true)
   })
 
   it('follows the folders of a snapshot that holds the bytes of a folder object as a file', async () => {

@@ -4,6 +4,7 @@ import { changeSetId, type ChangeSet } from '#domain/change-set.ts'
 import { newToken, type ProjectId, type RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import type { RunRequest } from '#domain/run.ts'
+import type { Attempt } from '#ledger/claim.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/put-permit.ts'
 import { openRetention, type Retention } from '#ledger/retention.ts'
@@ -147,11 +148,35 @@ export async function storeRun(stores: TestStores, files: Readonly<Record<string
   return run
 }
 
-async function settle(runId: RunId, operation: PlannedOperation, { ledger, objects, project }: TestStores) {
-  const { operationId, bundle, bundleHash, node } = operation
+/** A run whose only operation waits for a person; answers the key of what it goes on from. */
+export async function waitingRun(stores: TestStores): Promise<string> {
+  const { ledger, objects, project } = stores
+  const run = await snapshotRun(await acceptRun(stores, { 'a.py': 'x = 1\n' }), ledger, objects)
+  const operation = aPlannedOperation('greet')
+  await ledger.plan(run.runId, { slice: 0, operations: [operation], last: true })
+  await ledger.move(run.runId, {
+    from: [{ status: 'running' }],
+    to: { phase: 'execution' },
+    command: 'planned',
+    events: [anEvent({ event: 'run.planned', phase: 'planning' })],
+  })
+  const attempt = await claimed(run.runId, operation, ledger)
+  const recordHash = await putHashedJson(objects, (hash) => objectKeys.attempt(project, hash), { of: run.runId })
+  const question = { text: 'Which?', choices: null }
+  await ledger.suspend(attempt, 1, { question, answerWithinMs: 60_000, recordHash, events: [] })
+  return objectKeys.attempt(project, recordHash)
+}
+
+async function claimed(runId: RunId, { operationId }: PlannedOperation, ledger: Ledger): Promise<Attempt> {
   const { taken } = await ledger.dispatch(runId, 1)
   const answer = await ledger.claim({ runId, operationId, dispatch: taken[0]?.dispatch ?? 0 }, newToken())
   if (answer.kind !== 'claimed') throw new Error(`the operation is ${answer.kind}`)
+  return answer.attempt
+}
+
+async function settle(runId: RunId, operation: PlannedOperation, { ledger, objects, project }: TestStores) {
+  const { operationId, bundle, bundleHash, node } = operation
+  const attempt = await claimed(runId, operation, ledger)
   const files: ChangeSet['files'] = [{ kind: 'create', path: 'new.py', content: 'x = 1\n' }]
   const setId = changeSetId(operationId, files)
   const changeSet: ChangeSet = { changeSetId: setId, operationId, bundle, nodeId: node.nodeId, files, evidence: [] }
@@ -165,7 +190,7 @@ async function settle(runId: RunId, operation: PlannedOperation, { ledger, objec
     changeSet,
     outcome,
   })
-  await ledger.settle(answer.attempt, 1, { outcome: { ...outcome, recordHash }, events: [] })
+  await ledger.settle(attempt, 1, { outcome: { ...outcome, recordHash }, events: [] })
 }
 
 const emptyRecord = {
