@@ -14,6 +14,8 @@ import {
   OperationPage,
   OperationView,
   Problem,
+  QuestionList,
+  QuestionView,
   RunAccepted,
   RunPage,
   RunView,
@@ -52,6 +54,10 @@ export type ApiClient = {
   listEdges(runId: string, nodeId: string, page: { cursor?: string; limit: number }): Promise<EdgePage>
   /** RUN_004 when the run has no such operation. */
   getOperation(runId: string, operationId: string): Promise<OperationView>
+  /** By number. */
+  listQuestions(runId: string, page: { status?: string }): Promise<QuestionList>
+  /** ASK_001 for an unknown question, ASK_002, ASK_003 or ASK_005 for one that does not take the answer. */
+  answer(runId: string, requestId: string, text: string): Promise<QuestionView>
   listChanges(runId: string, page: { cursor?: string; limit: number }): Promise<ChangePage>
   /**
    * The proposed patch while it arrives, or undefined when the run changes nothing. RUN_006 before it is composed,
@@ -96,6 +102,7 @@ export function openApiClient(options: { url: string; token: string | undefined;
     listEdges: (runId, nodeId, page) => get(`${nodePath(runId, nodeId)}/edges`, EdgePage, page),
     getOperation: (runId, operationId) =>
       get(`${runPath(runId)}/operations/${encodeURIComponent(operationId)}`, OperationView),
+    listQuestions: (runId, page) => get(`${runPath(runId)}/questions`, QuestionList, page),
     listChanges: (runId, page) => get(`${runPath(runId)}/changes`, ChangePage, page),
     async readPatch(runId) {
       const answer = await send(connection, `${runPath(runId)}/patch?of=proposed`, { method: 'GET' })
@@ -109,8 +116,15 @@ export function openApiClient(options: { url: string; token: string | undefined;
   }
 }
 
-function steeringCalls(connection: Connection): Pick<ApiClient, 'cancel' | 'retry'> {
+function steeringCalls(connection: Connection): Pick<ApiClient, 'cancel' | 'retry' | 'answer'> {
   return {
+    answer: (runId, requestId, text) =>
+      postJson(
+        connection,
+        `${runPath(runId)}/questions/${encodeURIComponent(requestId)}`,
+        { answer: text },
+        QuestionView,
+      ),
     cancel: (runId, reason) =>
       postJson(connection, `${runPath(runId)}/cancel`, reason === undefined ? {} : { reason }, RunAccepted),
     retry: (runId, { operations, errorPolicy }) =>

@@ -125,6 +125,24 @@ export type OperationView = z.infer<typeof OperationView>
 export const OperationPage = z.object({ operations: z.array(OperationView), next: z.string().nullable() })
 export type OperationPage = z.infer<typeof OperationPage>
 
+export const QuestionView = z.looseObject({
+  request_id: z.string(),
+  operation_id: z.string(),
+  agent: z.string(),
+  path: z.string(),
+  qualified_name: z.string(),
+  question: z.string(),
+  choices: z.array(z.string()).nullable(),
+  status: z.string(),
+  asked_at: Time,
+  expires_at: Time,
+  answer: z.string().nullable(),
+})
+export type QuestionView = z.infer<typeof QuestionView>
+
+export const QuestionList = z.object({ questions: z.array(QuestionView) })
+export type QuestionList = z.infer<typeof QuestionList>
+
 export const ChangeView = z.looseObject({
   change_set_id: z.string(),
   operation_id: z.string(),

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { packageVersion } from '#platform/package-version.ts'
 import type { CliContext } from './cli-context.ts'
 import { addAgentsCommand } from './commands/agents.ts'
+import { addAnswerCommand } from './commands/answer.ts'
 import { addCancelCommand } from './commands/cancel.ts'
 import { addCheckCommand } from './commands/check.ts'
 import { addConfigCommand } from './commands/config.ts'
@@ -43,6 +44,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addRunsCommand(program, context)
   addShowCommand(program, context)
   addDiffCommand(program, context)
+  addAnswerCommand(program, context)
   addCancelCommand(program, context)
   addRetryCommand(program, context)
   addTokenCommand(program, context)

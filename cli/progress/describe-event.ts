@@ -20,6 +20,10 @@ export function describeEvent(event: WireEvent): string | undefined {
       return `${workOf(event)} ${Words.parse(data['status'])}: ${summaryOf(event)}`
     case 'operation.retried':
       return `${workOf(event)} tried again: ${Words.parse(data['reason'])}`
+    case 'human_input.requested':
+      return `${workOf(event)} asks ${Words.parse(data['request_id'])}: ${oneLine(Words.parse(data['question']))}`
+    case 'human_input.answered':
+      return `${Words.parse(data['request_id'])} answered: ${oneLine(Words.parse(data['answer']))}`
     case 'run.composed':
       return 'patch composed'
     case 'run.failed':
@@ -30,7 +34,7 @@ export function describeEvent(event: WireEvent): string | undefined {
 }
 
 /** `lint src/money.py round_half_up`: the agent and the node, as far as the event names it. */
-function workOf({ agent, data }: WireEvent): string {
+export function workOf({ agent, data }: WireEvent): string {
   return oneLine(`${agent ?? ''} ${nodePlace(Words.parse(data['path']), Words.parse(data['qualified_name']))}`)
 }
 

@@ -2,14 +2,22 @@ import { z } from 'zod'
 import { SkippedFile } from '#domain/code-node.ts'
 import type { WireEvent } from '../api-views.ts'
 import { nodePlace } from '../node-place.ts'
-import { emptyAgent, shownPhases, type AgentProgress, type ProgressState, type ShownPhase } from './progress-state.ts'
-import { describeEvent } from './describe-event.ts'
+import {
+  emptyAgent,
+  shownPhases,
+  type AgentProgress,
+  type OpenQuestion,
+  type ProgressState,
+  type ShownPhase,
+} from './progress-state.ts'
+import { describeEvent, workOf } from './describe-event.ts'
 
 const recentKept = 5
 const failuresKept = 10
 
 const Count = z.number().catch(0)
 const Skipped = z.array(SkippedFile).catch([])
+const Choices = z.array(z.string()).catch([])
 const Words = z.string().optional().catch(undefined)
 
 /** The state after one more event. Events come in the order of their numbers, each once. */
@@ -52,6 +60,8 @@ function foldRun(state: ProgressState, event: WireEvent): ProgressState {
         earlierChangeSets: Count.parse(data['earlier_change_sets']),
         patchFiles: Count.parse(data['files']),
       }
+    case 'run.waiting':
+      return { ...state, status: 'waiting' }
     case 'run.completed':
       return { ...state, phase: 'review', status: 'completed' }
     case 'run.failed':
@@ -63,7 +73,8 @@ function foldRun(state: ProgressState, event: WireEvent): ProgressState {
   }
 }
 
-function foldOperation(state: ProgressState, event: WireEvent): ProgressState {
+function foldOperation(waiting: ProgressState, event: WireEvent): ProgressState {
+  const state = goingOn(waiting, event)
   switch (event.event) {
     case 'operation.started':
       return withAgent({ ...state, phase: later(state.phase, 'execution') }, event, (agent) => ({
@@ -71,16 +82,18 @@ function foldOperation(state: ProgressState, event: WireEvent): ProgressState {
         running: agent.running + 1,
       }))
     case 'operation.retried':
+    case 'operation.suspended':
       return withAgent(state, event, stopped)
+    case 'human_input.requested':
+      return { ...state, questions: [...state.questions, questionOf(event)] }
+    case 'operation.resumed':
+      return withoutQuestion(state, event)
     case 'operation.skipped':
-      return withAgent(state, event, (agent) =>
+      return withAgent(withoutQuestion(state, event), event, (agent) =>
         counted(agent, event.data['status'] === 'cancelled' ? 'cancelled' : 'skipped'),
       )
     case 'operation.ended':
-      return noteFailure(
-        withAgent(state, event, (agent) => ended(stopped(agent), event)),
-        event,
-      )
+      return endOperation(state, event)
     case 'model.responded':
       return noteModel(state, Words.parse(event.data['model']))
     case 'change_set.created':
@@ -88,6 +101,36 @@ function foldOperation(state: ProgressState, event: WireEvent): ProgressState {
     default:
       return state
   }
+}
+
+/** A run that waited for people alone goes on with the first operation that is answered, or given up. */
+function goingOn(state: ProgressState, { event }: WireEvent): ProgressState {
+  const moves = event === 'operation.resumed' || event === 'operation.ended' || event === 'operation.skipped'
+  return state.status === 'waiting' && moves ? { ...state, status: 'running' } : state
+}
+
+/** One that waits for a person is not running when it ends. */
+function endOperation(state: ProgressState, event: WireEvent): ProgressState {
+  const wasWaiting = state.questions.some(({ operationId }) => operationId === event.operation_id)
+  const change = (agent: AgentProgress) => ended(wasWaiting ? agent : stopped(agent), event)
+  return noteFailure(withAgent(withoutQuestion(state, event), event, change), event)
+}
+
+function questionOf(event: WireEvent): OpenQuestion {
+  const { data, operation_id: operationId = '' } = event
+  const requestId = Words.parse(data['request_id']) ?? ''
+  return {
+    requestId,
+    operationId,
+    work: workOf(event),
+    text: Words.parse(data['question']) ?? '',
+    choices: Choices.parse(data['choices']),
+  }
+}
+
+function withoutQuestion(state: ProgressState, event: WireEvent): ProgressState {
+  if (state.questions.length === 0) return state
+  return { ...state, questions: state.questions.filter(({ operationId }) => operationId !== event.operation_id) }
 }
 
 function stopped(agent: AgentProgress): AgentProgress {

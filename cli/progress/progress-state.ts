@@ -20,6 +20,9 @@ export type AgentProgress = {
 
 export type Failure = { operationId: string; agent: string; place: string; code: string; reason: string }
 
+/** What an operation waits for a person to answer. `work`: agent and node. */
+export type OpenQuestion = { requestId: string; operationId: string; work: string; text: string; choices: string[] }
+
 export type ProgressState = {
   runId: string
   status: string
@@ -31,6 +34,8 @@ export type ProgressState = {
   /** Undefined until the run is planned. */
   total: number | undefined
   agents: Readonly<Record<string, AgentProgress>>
+  /** In the order they were asked. */
+  questions: readonly OpenQuestion[]
   /** The latest events in words, newest last. */
   recent: readonly string[]
   /** The first ones; `failed` of the agents counts all. */
@@ -58,6 +63,7 @@ export function emptyProgress(runId: string): ProgressState {
     passedOver: [],
     total: undefined,
     agents: {},
+    questions: [],
     recent: [],
     failures: [],
     models: [],

@@ -2,6 +2,7 @@ import { unreachable } from '#domain/unreachable.ts'
 import { formatSeconds } from '../format-seconds.ts'
 import { plural } from '../plural.ts'
 import { clip, type Paint } from './paint.ts'
+import { questionLines } from './question-lines.ts'
 import {
   cancelledOperations,
   endedOperations,
@@ -27,11 +28,13 @@ export function renderScreen(state: ProgressState, view: ScreenView): string[] {
     `${runningOperations(state)} running`,
     `${failedOperations(state)} failed`,
     ...(cancelled > 0 ? [`${cancelled} cancelled`] : []),
+    ...(state.questions.length > 0 ? [`${plural(state.questions.length, 'question')} open`] : []),
   ].join(' · ')
   return [
     view.paint('bold', head),
     ...shownPhases.map((phase) => phaseLine(state, phase, width, view.paint)),
     clip(`operations  ${counts}`, width),
+    ...questionLines(state).map((line) => view.paint('yellow', clip(line, width))),
     ...state.recent.map((line) => view.paint('dim', clip(`  ${line}`, width))),
   ]
 }

@@ -4,8 +4,10 @@ import { foldProgress } from '../progress/fold-progress.ts'
 import { openLiveScreen } from '../progress/live-screen.ts'
 import { openPaint } from '../progress/paint.ts'
 import { openPlainLines } from '../progress/plain-lines.ts'
+import { openNewQuestions } from '../progress/question-lines.ts'
 import { emptyProgress, type ProgressState } from '../progress/progress-state.ts'
 import { renderScreen } from '../progress/render-screen.ts'
+import { visible } from '../visible.ts'
 import type { Follower } from './follow-run.ts'
 
 export type ShownProgress = Follower & {
@@ -44,10 +46,12 @@ function openDisplay(context: CliContext, state: () => ProgressState): Display {
   const { terminal, io, colored } = context
   if (terminal === undefined || context.verbose()) {
     const lineFor = openPlainLines()
+    const questionsOf = openNewQuestions()
     return {
       update() {
         const line = lineFor(state(), performance.now())
         if (line !== undefined) io.err(`${line}\n`)
+        for (const question of questionsOf(state())) io.err(`${visible(question)}\n`)
       },
       close() {},
     }

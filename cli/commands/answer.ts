@@ -1,0 +1,67 @@
+import type { Command } from 'commander'
+import { AppError } from '#domain/error.ts'
+import type { ApiClient } from '../api-client.ts'
+import type { QuestionView } from '../api-views.ts'
+import type { CliContext } from '../cli-context.ts'
+import { nodePlace } from '../node-place.ts'
+import { questionText, answerCommand } from '../progress/question-lines.ts'
+import { isIdle, reachRuns, type Service } from '../run/reach-service.ts'
+import { visible } from '../visible.ts'
+
+type AnswerOptions = { all?: true; json?: true }
+
+/** `remora answer RUN [REQUEST] [TEXT]`: what the agents of a run ask, and the answer to it. */
+export function addAnswerCommand(program: Command, context: CliContext): void {
+  program
+    .command('answer')
+    .description('list what the agents of a run ask, or answer it')
+    .argument('<run>', 'run id')
+    .argument('[request]', 'the question, q1 and so on; without it, the open ones are listed')
+    .argument('[text...]', 'the answer; without it, the question is shown')
+    .option('--all', 'list the answered and expired ones as well')
+    .option('--json', 'print one JSON document')
+    .action(async (runId: string, request: string | undefined, words: string[], options: AnswerOptions) => {
+      const service = await reachRuns(context)
+      try {
+        if (request === undefined) return await list(runId, service, options, context)
+        const { client } = service
+        const text = words.join(' ')
+        const question = text === '' ? await find(runId, request, client) : await client.answer(runId, request, text)
+        const next = text !== '' && isIdle(service) ? `"remora run --resume ${runId}" goes on with it\n` : ''
+        context.io.out(
+          options.json ? `${JSON.stringify(question)}\n` : visible(`${describe(runId, question)}\n${next}`),
+        )
+      } finally {
+        await service.close()
+      }
+    })
+}
+
+async function list(
+  runId: string,
+  { client }: Service,
+  { all, json }: AnswerOptions,
+  { io }: Pick<CliContext, 'io'>,
+): Promise<void> {
+  const { questions } = await client.listQuestions(runId, all ? {} : { status: 'open' })
+  if (json) return io.out(`${JSON.stringify({ questions })}\n`)
+  if (questions.length === 0) return io.out(`${runId}: no ${all ? '' : 'open '}questions\n`)
+  io.out(visible(`${questions.map((question) => describe(runId, question)).join('\n')}\n`))
+}
+
+async function find(runId: string, request: string, client: ApiClient): Promise<QuestionView> {
+  const { questions } = await client.listQuestions(runId, {})
+  const found = questions.find(({ request_id: id }) => id === request)
+  if (found === undefined) throw new AppError('ASK_001', `Run "${runId}" has no question "${request}".`)
+  return found
+}
+
+/** The question, how it stands, and for an open one the command that answers it. */
+function describe(runId: string, question: QuestionView): string {
+  const { request_id: requestId, agent, path, qualified_name: name, status } = question
+  const work = `${agent} ${nodePlace(path, name)}`
+  const asked = questionText({ requestId, work, text: question.question, choices: question.choices ?? [] })
+  if (status === 'answered') return `${asked}\n  answered: ${question.answer ?? ''}`
+  if (status !== 'open') return `${asked}\n  ${status}`
+  return `${asked}\n  open until ${question.expires_at ?? ''}: ${answerCommand(runId, requestId)}`
+}
