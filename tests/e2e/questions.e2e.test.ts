@@ -1,0 +1,87 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { until } from '#testing/until.ts'
+import { askingAgent } from './asking-agent.ts'
+import { openPrograms, type Program } from './program.ts'
+import { lastDocument, remora } from './remora.ts'
+import { sourceFolder } from './source-folder.ts'
+
+const programs = openPrograms()
+afterAll(() => programs.end())
+
+const source = 'def shelf():\n    return 1\n\n\ndef price():\n    return 2\n'
+const settings = 'agents: { dir: agents }\ndiscovery: { exclude: [agents] }\n'
+const Line = z.looseObject({ event: z.string(), run_id: z.string() })
+const Questions = z.object({
+  questions: z.array(z.looseObject({ request_id: z.string(), question: z.string(), status: z.string() })),
+})
+
+/** What `--json` has told so far; the last line may be half there. */
+function told(program: Program): z.infer<typeof Line>[] {
+  const lines = program.out().split('\n').slice(0, -1)
+  return lines.flatMap((line) => Line.safeParse(JSON.parse(line)).data ?? [])
+}
+
+describe('a run whose agents ask a person', () => {
+  it('waits over the end of its stack, and goes on to its patch once it is answered', async () => {
+    const folder = await sourceFolder({ 'remora.yaml': settings, 'shop.py': source, ...askingAgent })
+    const first = remora(programs, folder, ['run', '.', '--agents', 'purpose', '--json'])
+    await until(() => told(first).some(({ event }) => event === 'run.waiting'), { withinMs: 60_000 })
+    const runId = told(first)[0]?.run_id ?? ''
+
+    // While its stack runs, and by two people at once: the first answer counts.
+    const listed = remora(programs, folder, ['answer', runId, '--json'])
+    expect(await listed.exited, listed.err()).toBe(0)
+    const { questions } = Questions.parse(lastDocument(listed))
+    expect(questions.map(({ question }) => question).toSorted()).toEqual(['What is price for?', 'What is shelf for?'])
+    const of = (name: string) => questions.find(({ question }) => question.includes(name))?.request_id ?? ''
+    const both = ['holding', 'keeping'].map((word) => remora(programs, folder, ['answer', runId, of('shelf'), word]))
+    const codes = await Promise.all(both.map(({ exited }) => exited))
+    expect(codes.toSorted()).toEqual([0, 1])
+    expect(both.map((one) => one.err()).join('')).toContain('ASK_002')
+    const word = codes[0] === 0 ? 'holding' : 'keeping'
+    await until(() => told(first).filter(({ event }) => event === 'operation.ended').length === 1)
+
+    first.kill('SIGTERM')
+    await first.exited
+    const answered = remora(programs, folder, ['answer', runId, of('price'), 'paying', 'for', 'it'])
+    expect(await answered.exited, answered.err()).toBe(0)
+    expect(answered.out()).toContain(`remora run --resume ${runId}`)
+
+    const second = remora(programs, folder, ['run', '--resume', runId, '--json', '--out', 'purpose.patch'])
+    expect(await second.exited, second.err()).toBe(0)
+    await folder.apply(await folder.read('purpose.patch'))
+    expect(await folder.read('shop.py')).toBe(
+      `# ${word}\ndef shelf():\n    return 1\n\n\n# paying for it\ndef price():\n    return 2\n`,
+    )
+    const verify = remora(programs, folder, ['verify', runId])
+    expect(await verify.exited, verify.out()).toBe(0)
+    await folder.remove()
+  })
+
+  it('says what it asks in a pipe, and a question that is not there, was answered or takes other answers', async () => {
+    const asking = askingAgent['agents/purpose/tools/ask_purpose.pym'] ?? ''
+    const choosing = asking.replace('for?")', 'for?", ["use", "show"])')
+    const folder = await sourceFolder({
+      'remora.yaml': settings,
+      'shop.py': 'def shelf():\n    return 1\n',
+      ...askingAgent,
+      'agents/purpose/tools/ask_purpose.pym': choosing,
+    })
+    const run = remora(programs, folder, ['run', '.', '--agents', 'purpose', '--out', 'purpose.patch'])
+    await until(() => run.err().includes(' TEXT'), { withinMs: 60_000 })
+    expect(run.err()).toContain('q1  purpose shop.py shelf asks: What is shelf for? (use | show)')
+    const runId = /remora answer (\S+) q1/.exec(run.err())?.[1] ?? ''
+    const give = async (...words: string[]): Promise<[number | string, string]> => {
+      const program = remora(programs, folder, ['answer', runId, ...words])
+      return [await program.exited, program.err()]
+    }
+    expect(await give('q9', 'use')).toEqual([1, expect.stringContaining('ASK_001')])
+    expect(await give('q1', 'sell')).toEqual([1, expect.stringContaining('ASK_005')])
+    expect((await give('q1', 'use'))[0]).toBe(0)
+    expect(await run.exited, run.err()).toBe(0)
+    expect(await folder.read('purpose.patch')).toContain('+# use')
+    expect(await give('q1', 'show')).toEqual([1, expect.stringContaining('ASK_002')])
+    await folder.remove()
+  })
+})
