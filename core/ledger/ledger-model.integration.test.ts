@@ -44,7 +44,18 @@ const sent: fc.Arbitrary<Step['sent']> = fc.oneof(
 )
 
 const frequent: readonly Act[] = ['dispatch', 'dispatch', 'claim', 'claim', 'claim', 'settle', 'leaseEnds', 'leaseEnds']
-const rarer: readonly Act[] = ['plan', 'move', 'append', 'release', 'suspend', 'suspend', 'resume', 'sweep', 'sweep', 'requeue']
+const rarer: readonly Act[] = [
+  'plan',
+  'move',
+  'append',
+  'release',
+  'suspend',
+  'suspend',
+  'resume',
+  'sweep',
+  'sweep',
+  'requeue',
+]
 const rarest: readonly Act[] = ['relay', 'restEnds', 'waitEnds']
 const anAct: fc.Arbitrary<Act> = fc.oneof(
   { weight: 70, arbitrary: fc.constantFrom(...frequent) },
