@@ -2,7 +2,7 @@ import type { Event, EventName } from '#domain/event.ts'
 import { eventCategories } from '#domain/event.ts'
 
 /** An event as it is read back; `operation` is its operation's id. */
-export type ToldEvent = [name: EventName, operation?: string, data?: Record<string, unknown>]
+export type ToldEvent = [name: EventName, operation?: string | undefined, data?: Record<string, unknown>]
 
 /** The events of one run, numbered from 1. */
 export function eventsOf(told: readonly ToldEvent[]): Event[] {

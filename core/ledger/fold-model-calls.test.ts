@@ -25,6 +25,11 @@ describe('the model’s requests and answers', () => {
   it.each<[string, ToldEvent[], string]>([
     ['a request is not answered', [asked, settled], 'event 2 operation.ended of operation a: the request of event 1'],
     ['a request follows another', [asked, asked, answered], 'event 2 model.requested of operation a: the request of'],
+    [
+      'one asks a person before the model has answered',
+      [asked, ['operation.suspended', 'a']],
+      'event 2 operation.suspended',
+    ],
     ['there are two answers', [asked, answered, answered], 'event 3 model.responded of operation a: it answers no'],
   ])('are not when %s', (_what, told, fault) => {
     expect(faults(told)).toEqual([expect.stringContaining(fault)])

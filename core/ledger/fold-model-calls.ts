@@ -27,6 +27,10 @@ export function foldModelCalls(): ModelCallsFold {
         if (open === undefined) blame('it answers no request')
         asked.delete(id)
         return
+      case 'operation.suspended':
+        if (open !== undefined) blame(`the request of event ${open} was not answered`)
+        asked.delete(id)
+        return
       case 'operation.ended':
         if (open !== undefined && isSettled(event)) blame(`the request of event ${open} was not answered`)
         asked.delete(id)

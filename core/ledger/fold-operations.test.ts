@@ -21,6 +21,21 @@ const started = (id: string, attempt = 1): ToldEvent => ['operation.started', id
 const ended = (id: string, status: string): ToldEvent => ['operation.ended', id, { status }]
 const failed = (id: string): ToldEvent[] => [['operation.failed', id], ended(id, 'failed')]
 const skipped = (id: string, cause: string): ToldEvent => ['operation.skipped', id, { status: 'skipped', cause }]
+const blocked = (id: string): ToldEvent[] => [['operation.blocked', id], ended(id, 'blocked')]
+const again = (id: string, attempt: number, resumes?: string): ToldEvent[] => [
+  queued(id, attempt),
+  ['operation.started', id, { attempt, resumes }],
+]
+const suspended = (id: string, request: string): ToldEvent => ['operation.suspended', id, { request_id: request }]
+const askedBy = (id: string, request: string, attempt = 1, resumes?: string): ToldEvent[] => [
+  ...again(id, attempt, resumes),
+  ['human_input.requested', id, { request_id: request }],
+  suspended(id, request),
+]
+const answered = (id: string, request: string): ToldEvent[] => [
+  ['human_input.answered', id, { request_id: request }],
+  ['operation.resumed', id, { request_id: request }],
+]
 
 describe('the operations’ events', () => {
   it.each<[string, ErrorPolicyName, ToldEvent[]]>([
@@ -49,6 +64,23 @@ describe('the operations’ events', () => {
         ['operation.retried', 'a', { attempt: 1 }],
         queued('a', 3),
         started('a', 2),
+        ended('a', 'succeeded'),
+      ],
+    ],
+    [
+      'a question that is answered, and another that is not',
+      'skip_downstream',
+      [...askedBy('a', 'q1'), ...answered('a', 'q1'), ...askedBy('a', 'q2', 2, 'q1'), ...blocked('a')],
+    ],
+    [
+      'an attempt that goes on from an answer twice',
+      'skip_downstream',
+      [
+        ...askedBy('a', 'q1'),
+        ...answered('a', 'q1'),
+        ...again('a', 2, 'q1'),
+        ['operation.retried', 'a', { attempt: 2 }],
+        ...again('a', 3, 'q1'),
         ended('a', 'succeeded'),
       ],
     ],
@@ -103,6 +135,36 @@ describe('the operations’ events', () => {
       'continue',
       [queued('a'), started('a'), ...failed('a'), skipped('b', 'a')],
       '5: operation.skipped of operation b: skipped in a run that continues after errors',
+    ],
+    [
+      'an event of an attempt that has asked',
+      'continue',
+      [...askedBy('a', 'q1'), ['turn.finished', 'a']],
+      '4: turn.finished of operation a: it was waiting, not running',
+    ],
+    [
+      'a suspension for another question than was asked',
+      'continue',
+      [...again('a', 1), ['human_input.requested', 'a', { request_id: 'q1' }], suspended('a', 'q2')],
+      '3: operation.suspended of operation a: it names q2, q1 was asked last',
+    ],
+    [
+      'an operation that goes on without an answer',
+      'continue',
+      [...askedBy('a', 'q1'), ['operation.resumed', 'a', { request_id: 'q1' }]],
+      '3: operation.resumed of operation a: no human_input.answered came before it',
+    ],
+    [
+      'an attempt that begins anew after an answer',
+      'continue',
+      [...askedBy('a', 'q1'), ...answered('a', 'q1'), ...again('a', 2)],
+      '3: operation.started of operation a: it resumes undefined, q1 was asked last',
+    ],
+    [
+      'a second answer',
+      'continue',
+      [...askedBy('a', 'q1'), ['human_input.answered', 'a', { request_id: 'q1' }], ...answered('a', 'q1')],
+      '3: human_input.answered of operation a: it was answered before',
     ],
     [
       'an operation nobody planned',

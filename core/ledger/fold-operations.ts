@@ -136,7 +136,10 @@ function asked(event: Event, before: Folded, blame: Blame): Folded {
   const { asked: last } = before
   if (last?.request !== request) blame(3, `it names ${request}, ${last?.request} was asked last`)
   if (event.event === 'operation.suspended') return { ...before, status: 'waiting' }
-  if (event.event === 'human_input.answered') return { ...before, asked: { request, answered: true } }
+  if (event.event === 'human_input.answered') {
+    if (last?.answered === true) blame(3, 'it was answered before')
+    return { ...before, asked: { request, answered: true } }
+  }
   if (last?.answered !== true) blame(3, 'no human_input.answered came before it')
   return { ...before, status: 'ready' }
 }

@@ -1,5 +1,6 @@
 import type { OperationId } from '#domain/ids.ts'
 import type { EndedOperationStatus, OperationStatus, PlannedOperation } from '#domain/operation.ts'
+import type { Question } from '#domain/question.ts'
 import type { ErrorPolicyName } from '#domain/run.ts'
 import { operationTransitions, type Transition, type TransitionCause } from './operation-transitions.fixture.ts'
 
@@ -22,6 +23,16 @@ export type ModelOperation = {
   rest: 'none' | 'resting' | 'over'
   /** The last command that dispatched it again. */
   requeue?: string
+  /** The last one it asked. */
+  asked?: ModelQuestion
+}
+
+export type ModelQuestion = {
+  requestId: string
+  operationId: OperationId
+  status: Question['status']
+  timeIsOver: boolean
+  answer?: { text: string; command: string }
 }
 
 export type ModelEvent = { event: string; operationId?: OperationId; attempt?: number; dispatch?: number }
@@ -29,7 +40,11 @@ export type ModelEvent = { event: string; operationId?: OperationId; attempt?: n
 /** What the ledger knows of one run, without Redis, slices of work, or time other than leases and rests that are over. */
 export type LedgerModel = {
   policy: ErrorPolicyName
+  status: 'running' | 'waiting'
   phase: 'planning' | 'execution' | 'review'
+  /** Whether an operation has changed since the ledger last looked whether its run waits. */
+  hasChanged: boolean
+  questions: ModelQuestion[]
   slices: number
   isPlanned: boolean
   /** Of the first slice. */
@@ -52,7 +67,10 @@ const maxLost = 3
 export function newLedgerModel(policy: ErrorPolicyName): LedgerModel {
   return {
     policy,
+    status: 'running',
     phase: 'planning',
+    hasChanged: false,
+    questions: [],
     slices: 0,
     isPlanned: false,
     stop: null,
@@ -86,6 +104,7 @@ export function change(model: LedgerModel, one: ModelOperation, to: OperationSta
   const name = nameOf({ from: one.status, to }, by)
   if (!allowed.has(name)) throw new Error(`the state diagram does not have: ${name}`)
   model.taken.add(name)
+  model.hasChanged = true
   one.status = to
 }
 
@@ -112,7 +131,7 @@ export function makeReady(model: LedgerModel, one: ModelOperation, by: Transitio
 export type Ending = { status: EndedOperationStatus; by: TransitionCause; events: readonly string[] }
 
 export function endOperation(model: LedgerModel, one: ModelOperation, { status, by, events }: Ending): void {
-  const attempt = one.status === 'running' ? { attempt: one.attempt } : {}
+  const attempt = one.status === 'running' || by === 'sweep' ? { attempt: one.attempt } : {}
   change(model, one, status, by)
   for (const event of events) model.events.push({ event, operationId: one.id, ...attempt })
   model.ended.push({ operationId: one.id, status })
@@ -125,6 +144,7 @@ export function cancelOperation(model: LedgerModel, one: ModelOperation, by: Tra
   const isRunning = one.status === 'running'
   // An attempt that handed it back did not end it.
   if (!isRunning) delete one.token
+  if (one.status === 'waiting' && one.asked !== undefined) one.asked.status = 'cancelled'
   const events = [isRunning ? 'operation.ended' : 'operation.skipped']
   endOperation(model, one, { status: 'cancelled', by, events })
 }
@@ -141,15 +161,31 @@ export function loseWorker(model: LedgerModel, one: ModelOperation, by: Transiti
   model.events.push({ event: 'operation.retried', operationId: one.id, attempt: one.attempt })
 }
 
-/** Tells dependents of what has ended, first come first told; then a planned run with nothing open is done. */
+/** Nobody answered in time. */
+export function expireQuestion(model: LedgerModel, one: ModelOperation): void {
+  delete one.token
+  if (one.asked !== undefined) one.asked.status = 'expired'
+  endOperation(model, one, { status: 'blocked', by: 'sweep', events: ['operation.blocked', 'operation.ended'] })
+}
+
+/**
+ * Tells dependents of what has ended, first come first told; then a planned run with nothing open is done, and one with
+ * nothing but questions waits.
+ */
 export function goOn(model: LedgerModel): void {
   for (let cause = model.untold.shift(); cause !== undefined; cause = model.untold.shift()) {
     const { status, dependents } = operationOf(model, cause)
     const isWell = status === 'succeeded' || status === 'unchanged'
     for (const id of dependents) tell(model, operationOf(model, id), isWell || model.policy === 'continue')
   }
+  if (model.hasChanged) model.status = 'running'
+  model.hasChanged = false
   if (model.stop !== null || !model.isPlanned || model.phase !== 'execution') return
   if (openCount(model) === 0) model.phase = 'review'
+  else if (model.status === 'running' && onlyWaits(model)) {
+    model.status = 'waiting'
+    model.events.push({ event: 'run.waiting' })
+  }
 }
 
 function tell(model: LedgerModel, one: ModelOperation, mayStart: boolean): void {
@@ -157,6 +193,10 @@ function tell(model: LedgerModel, one: ModelOperation, mayStart: boolean): void 
   if (one.status !== 'pending') return
   if (!mayStart) endOperation(model, one, { status: 'skipped', by: 'told', events: ['operation.skipped'] })
   else if (one.left === 0) makeReady(model, one, 'told')
+}
+
+function onlyWaits(model: LedgerModel): boolean {
+  return withStatus(model, 'waiting').length > 0 && withStatus(model, 'ready', 'dispatched', 'running').length === 0
 }
 
 export function openCount(model: LedgerModel): number {

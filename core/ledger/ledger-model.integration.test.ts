@@ -44,10 +44,22 @@ const sent: fc.Arbitrary<Step['sent']> = fc.oneof(
 )
 
 const frequent: readonly Act[] = ['dispatch', 'dispatch', 'claim', 'claim', 'claim', 'settle', 'leaseEnds', 'leaseEnds']
-const rarer: readonly Act[] = ['plan', 'move', 'append', 'release', 'sweep', 'sweep', 'requeue', 'relay', 'restEnds']
+const rarer: readonly Act[] = [
+  'plan',
+  'move',
+  'append',
+  'release',
+  'suspend',
+  'suspend',
+  'resume',
+  'sweep',
+  'sweep',
+  'requeue',
+]
+const rarest: readonly Act[] = ['relay', 'restEnds', 'waitEnds']
 const anAct: fc.Arbitrary<Act> = fc.oneof(
   { weight: 70, arbitrary: fc.constantFrom(...frequent) },
-  { weight: 30, arbitrary: fc.constantFrom(...rarer) },
+  { weight: 30, arbitrary: fc.constantFrom(...rarer, ...rarer, ...rarest) },
   { weight: 3, arbitrary: fc.constantFrom<Act[]>('endSlice', 'cancel', 'abandon') },
 )
 
@@ -84,6 +96,10 @@ const scenarios = [
   'dispatch:3 claim cancel release:1',
   'dispatch:3 claim cancel leaseEnds sweep',
   'dispatch:3 claim leaseEnds claim:1 sweep dispatch:7 claim:1 leaseEnds sweep dispatch:3 claim:2 release:5 dispatch:7',
+  'dispatch:3 claim suspend resume dispatch:7 claim:1 suspend:1 resume:1 dispatch:3 claim:2 settle:5',
+  'dispatch:3 claim suspend waitEnds sweep settle:1',
+  'dispatch:3 claim suspend cancel endSlice settle:1',
+  'dispatch:3 claim cancel suspend:1',
   'dispatch:3 requeue claim:1 leaseEnds sweep dispatch:7 claim:2 leaseEnds sweep dispatch:3 claim:3 leaseEnds sweep',
 ]
 

@@ -6,6 +6,7 @@ import {
   cancelOperation,
   change,
   endOperation,
+  expireQuestion,
   goOn,
   loseWorker,
   makeReady,
@@ -15,6 +16,7 @@ import {
   withStatus,
   type LedgerModel,
   type ModelOperation,
+  type ModelQuestion,
 } from './ledger-model.fixture.ts'
 import type { PlanSlice } from './plan.ts'
 import type { SweepReason } from './sweep.ts'
@@ -97,7 +99,12 @@ export function claimModel(model: LedgerModel, job: Taken, token: string): unkno
     model.events.push({ event: 'operation.started', operationId: one.id, attempt: one.attempt })
   }
   one.leaseIsOver = false
-  return `attempt ${one.attempt}`
+  return `attempt ${one.attempt}${one.asked === undefined ? '' : resumes(one.asked)}`
+}
+
+/** What the next attempt goes on from. */
+export function resumes({ requestId, answer }: Pick<ModelQuestion, 'requestId' | 'answer'>): string {
+  return ` resumes ${requestId} ${answer?.text}`
 }
 
 /** A write of an attempt, with one event of its own. */
@@ -127,9 +134,9 @@ export function settleModel(model: LedgerModel, write: Write, status: EndedOpera
   return { kind: 'settled' }
 }
 
-/** Handed back, and not claimed since. */
+/** Handed back or suspended, and not claimed since. */
 function isWaitingAgain({ status }: ModelOperation): boolean {
-  return status === 'ready' || status === 'dispatched'
+  return status === 'ready' || status === 'dispatched' || status === 'waiting'
 }
 
 export function releaseModel(model: LedgerModel, write: Write, rests: boolean): unknown {
@@ -148,6 +155,46 @@ export function releaseModel(model: LedgerModel, write: Write, rests: boolean): 
   return { kind: 'released' }
 }
 
+export function suspendModel(model: LedgerModel, write: Write): unknown {
+  const one = operationOf(model, write.operationId)
+  if (one.token !== write.token) return { kind: 'lost' }
+  if (one.status !== 'running') return { kind: 'already' }
+  one.n = write.n
+  model.events.push(told(one.id))
+  if (model.stop === null) {
+    const requestId = `q${model.questions.length + 1}`
+    one.asked = { requestId, operationId: one.id, status: 'open', timeIsOver: false }
+    model.questions.push(one.asked)
+    for (const event of ['human_input.requested', 'operation.suspended']) {
+      model.events.push({ event, operationId: one.id, attempt: one.attempt })
+    }
+    change(model, one, 'waiting', 'suspend')
+  } else cancelOperation(model, one, 'suspend')
+  goOn(model)
+  return { kind: 'suspended' }
+}
+
+/** `requestId status text`, or the code of the refusal. */
+export function resumeModel(
+  model: LedgerModel,
+  { requestId, text, command }: { requestId: string; text: string; command: string },
+): string {
+  const question = model.questions.find((one) => one.requestId === requestId)
+  if (question === undefined) return 'ASK_001'
+  if (question.answer?.command === command) return `${requestId} answered ${question.answer.text}`
+  if (model.stop !== null) return 'RUN_007'
+  if (question.status === 'answered') return 'ASK_002'
+  if (question.status !== 'open' || question.timeIsOver) return 'ASK_003'
+  question.status = 'answered'
+  question.answer = { text, command }
+  makeReady(model, operationOf(model, question.operationId), 'resume')
+  for (const event of ['human_input.answered', 'operation.resumed']) {
+    model.events.push({ event, operationId: question.operationId })
+  }
+  goOn(model)
+  return `${requestId} answered ${text}`
+}
+
 export function cancelModel(model: LedgerModel): unknown {
   model.stop ??= { kind: 'request' }
   return 'stopping'
@@ -156,7 +203,7 @@ export function cancelModel(model: LedgerModel): unknown {
 export function endSliceModel(model: LedgerModel, first: number): unknown {
   if (model.stop === null) return undefined
   for (const one of [...model.operations.values()].slice(first)) {
-    if (['pending', 'ready', 'dispatched'].includes(one.status)) cancelOperation(model, one, 'end slice')
+    if (['pending', 'ready', 'dispatched', 'waiting'].includes(one.status)) cancelOperation(model, one, 'end slice')
   }
   goOn(model)
   return { next: undefined, open: openCount(model) }
@@ -165,12 +212,16 @@ export function endSliceModel(model: LedgerModel, first: number): unknown {
 export function sweepModel(model: LedgerModel, reason: SweepReason): unknown {
   const running = withStatus(model, 'running')
   const takenBack = running.filter((one) => one.leaseIsOver || reason === 'abandoned')
-  // Leases that end at one time end in the order of the ids.
-  for (const one of takenBack.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
-    loseWorker(model, one, 'sweep', reason === 'lost')
-  }
+  for (const one of takenBack.toSorted(byId)) loseWorker(model, one, 'sweep', reason === 'lost')
+  const overdue = withStatus(model, 'waiting').filter(({ asked }) => asked?.timeIsOver === true)
+  for (const one of overdue.toSorted(byId)) if (model.stop === null) expireQuestion(model, one)
   goOn(model)
   return 0
+}
+
+/** What ends at one time ends in the order of the ids. */
+function byId(one: ModelOperation, other: ModelOperation): number {
+  return one.id < other.id ? -1 : 1
 }
 
 export function requeueModel(model: LedgerModel, lost: readonly Taken[], command: string): Taken[] {

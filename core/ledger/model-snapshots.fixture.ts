@@ -8,6 +8,7 @@ export function modelSnapshot({ model }: World): unknown {
   const idsOf = (...found: { id: string }[]) => found.map(({ id }) => id).toSorted()
   const ready = withStatus(model, 'ready')
   return {
+    status: model.status,
     phase: model.phase,
     stop: model.stop,
     open: openCount(model),
@@ -20,10 +21,14 @@ export function modelSnapshot({ model }: World): unknown {
       suspects: idsOf(...ready.filter((one) => placeOf(one) === 'suspects')),
       dispatched: idsOf(...withStatus(model, 'dispatched')),
       leases: idsOf(...withStatus(model, 'running')),
+      waiting: idsOf(...withStatus(model, 'waiting')),
       ended: model.ended.map(({ operationId }) => operationId).toSorted(),
     },
     events: model.events.map(({ event, operationId = '', attempt = '', dispatch = '' }) => {
       return [event, operationId, attempt, dispatch].join(' ')
+    }),
+    questions: model.questions.map(({ requestId, operationId, status, answer }) => {
+      return [requestId, operationId, status, answer?.text ?? ''].join(' ')
     }),
     results: model.ended.slice(0, model.published).map(({ operationId, status }) => `${operationId} ${status}`),
   }
@@ -33,10 +38,12 @@ export async function ledgerSnapshot({ test, runId }: World): Promise<unknown> {
   const { ledger } = test
   const run = await ledger.getRun(runId)
   const { operations } = await ledger.listOperations(runId, { limit: 1_000 })
-  const sets = ['ready', 'delayed', 'suspects', 'dispatched', 'leases', 'ended']
+  const questions = await ledger.listQuestions(runId)
+  const sets = ['ready', 'delayed', 'suspects', 'dispatched', 'leases', 'waiting', 'ended']
   const members = await Promise.all(sets.map(async (set) => [set, await membersOf(test, runId, set)]))
   const { pending, ready, dispatched, running, waiting } = run.counts
   return {
+    status: run.status,
     phase: run.phase,
     stop: run.stop?.kind === 'request' ? { kind: 'request' } : run.stop,
     open: pending + ready + dispatched + running + waiting,
@@ -45,6 +52,9 @@ export async function ledgerSnapshot({ test, runId }: World): Promise<unknown> {
     }),
     sets: Object.fromEntries(members),
     events: await eventsOf({ test, runId }),
+    questions: questions.map(({ requestId, operationId, status, answer }) => {
+      return [requestId, operationId, status, answer?.text ?? ''].join(' ')
+    }),
     results: await resultsOf({ test, runId }),
   }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import type { OperationId, RunId } from '#domain/ids.ts'
 import type { EndedOperationStatus } from '#domain/operation.ts'
+import type { Question } from '#domain/question.ts'
 import { anEvent, anOutcome } from '#testing/factories.ts'
 import type { TestLedger } from '#testing/ledger.ts'
 import type { ResendProxy } from '#testing/resend-proxy.ts'
@@ -20,7 +21,10 @@ import {
   relayModel,
   releaseModel,
   requeueModel,
+  resumeModel,
+  resumes,
   settleModel,
+  suspendModel,
   sweepModel,
   type Write,
 } from './model-commands.fixture.ts'
@@ -53,6 +57,8 @@ export const Act = z.enum([
   'append',
   'settle',
   'release',
+  'suspend',
+  'resume',
   'cancel',
   'endSlice',
   'sweep',
@@ -61,6 +67,7 @@ export const Act = z.enum([
   'relay',
   'leaseEnds',
   'restEnds',
+  'waitEnds',
 ])
 export type Act = z.infer<typeof Act>
 
@@ -129,7 +136,9 @@ export const acts: Record<Act, (world: World, pick: number) => Prepared | undefi
         if (answer.kind !== 'claimed') return answer.kind
         if (!attempts.has(token)) writers.push({ operationId: job.operationId, token, n: 0 })
         attempts.set(token, answer.attempt)
-        return `attempt ${answer.attempt.attempt}`
+        const { attempt, resumes: from } = answer.attempt
+        const { requestId = '', answer: text = '' } = from ?? {}
+        return `attempt ${attempt}${from === null ? '' : resumes({ requestId, answer: { text, command: '' } })}`
       },
     }
   },
@@ -162,6 +171,26 @@ export const acts: Record<Act, (world: World, pick: number) => Prepared | undefi
     return {
       expect: () => releaseModel(world.model, write, rests),
       send: (ledger) => ledger.release(attempt, write.n, handedBack),
+    }
+  },
+  suspend(world: World, pick: number): Prepared | undefined {
+    const next = nextWrite(world, pick)
+    if (next === undefined) return undefined
+    const { write, attempt } = next
+    const question = { text: 'Shall I?', choices: pick % 2 === 0 ? ['yes', 'no'] : null }
+    const suspension = { question, answerWithinMs: 3_600_000, recordHash: write.token, events: [anEvent()] }
+    return {
+      expect: () => suspendModel(world.model, write),
+      send: (ledger) => ledger.suspend(attempt, write.n, suspension),
+    }
+  },
+  /** Of one of the questions, or of one that nobody has asked. */
+  resume({ model, runId }: World, pick: number): Prepared {
+    const requestId = `q${(pick % (model.questions.length + 1)) + 1}`
+    const answer = { requestId, text: pick % 3 === 0 ? 'yes' : 'no', command: `answer ${pick % 4}` }
+    return {
+      expect: () => resumeModel(model, answer),
+      send: (ledger) => orFault(ledger.resume(runId, { ...answer, by: origin }).then(describeQuestion)),
     }
   },
   cancel({ model, runId }: World): Prepared {
@@ -218,6 +247,19 @@ export const acts: Record<Act, (world: World, pick: number) => Prepared | undefi
     if (one === undefined) return undefined
     return timePasses(world, 'delayed', one.id, () => (one.rest = 'over'))
   },
+  /** Time passes: nobody has answered. */
+  waitEnds(world: World, pick: number): Prepared | undefined {
+    const one = pickFrom(
+      world.model.questions.filter(({ status }) => status === 'open'),
+      pick,
+    )
+    if (one === undefined) return undefined
+    return timePasses(world, 'waiting', one.operationId, () => (one.timeIsOver = true))
+  },
+}
+
+function describeQuestion({ requestId, status, answer }: Question): string {
+  return `${requestId} ${status} ${answer?.text}`
 }
 
 function timePasses({ test, runId }: World, set: string, id: OperationId, note: () => void): Prepared {

@@ -97,6 +97,8 @@ export async function finish(world: World): Promise<void> {
     if (round > maxRounds) throw new Error(`after ${maxRounds} rounds ${openCount(model)} operations are open`)
     await once('endSlice')
     await once('restEnds')
+    for (const pick of model.questions.keys()) await once('resume', pick)
+    await once('sweep')
     await once('dispatch', 3 + 4 * round)
     for (const pick of world.jobs.keys()) await once('claim', pick)
     for (const pick of world.writers.keys()) await once('settle', pick)

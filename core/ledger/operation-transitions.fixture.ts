@@ -9,6 +9,8 @@ export type TransitionCause =
   | 'claim'
   | 'settle'
   | 'release'
+  | 'suspend'
+  | 'resume'
   | 'sweep'
   | 'end slice'
 
@@ -16,7 +18,7 @@ export type Transition = { from: OperationStatus | 'new'; to: OperationStatus; b
 
 /**
  * Every way of an operation from state to state, as the state diagram of ARCHITECTURE.md draws it. The model of the
- * ledger takes no other, and the ledger takes each. Nothing leads to `waiting` yet.
+ * ledger takes no other, and the ledger takes each.
  */
 export const operationTransitions: readonly Transition[] = [
   { from: 'new', to: 'pending', by: ['plan'] },
@@ -30,9 +32,13 @@ export const operationTransitions: readonly Transition[] = [
   { from: 'dispatched', to: 'running', by: ['claim'] },
   { from: 'dispatched', to: 'cancelled', by: ['claim', 'end slice'] },
   { from: 'running', to: 'ready', by: ['release', 'sweep'] },
+  { from: 'running', to: 'waiting', by: ['suspend'] },
   { from: 'running', to: 'succeeded', by: ['settle'] },
   { from: 'running', to: 'unchanged', by: ['settle'] },
   { from: 'running', to: 'failed', by: ['settle', 'sweep'] },
   { from: 'running', to: 'blocked', by: ['settle'] },
-  { from: 'running', to: 'cancelled', by: ['settle', 'release', 'sweep'] },
+  { from: 'running', to: 'cancelled', by: ['settle', 'release', 'suspend', 'sweep'] },
+  { from: 'waiting', to: 'ready', by: ['resume'] },
+  { from: 'waiting', to: 'blocked', by: ['sweep'] },
+  { from: 'waiting', to: 'cancelled', by: ['end slice'] },
 ]

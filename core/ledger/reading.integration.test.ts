@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runSchema } from '#domain/run.ts'
 import { aNewRun, anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
 import { testLedger, type TestLedger } from '#testing/ledger.ts'
 import type { Ledger } from './ledger.ts'
@@ -53,7 +54,7 @@ describe('runs', () => {
     for (const run of runs) await ledger.createRun(run)
     const { runs: all } = await ledger.listRuns('mixed', { limit: 10 })
     for (const { runId } of all.slice(0, 2)) {
-      await test.redis.hset(`${test.namespace}:{${runId}}:run`, 'schema', 2)
+      await test.redis.hset(`${test.namespace}:{${runId}}:run`, 'schema', runSchema + 1)
     }
     const first = await ledger.listRuns('mixed', { limit: 2 })
     expect(first).toEqual({ runs: [], next: all[1]?.runId })
@@ -86,7 +87,7 @@ describe('runs', () => {
     await expect(ledger.dispatch('r00000000', 1)).rejects.toMatchObject({ code: 'RUN_001' })
     const run = aNewRun()
     await ledger.createRun(run)
-    await test.redis.hset(`${test.namespace}:{${run.runId}}:run`, 'schema', 2)
+    await test.redis.hset(`${test.namespace}:{${run.runId}}:run`, 'schema', runSchema + 1)
     await expect(ledger.getRun(run.runId)).rejects.toMatchObject({ code: 'RUN_005' })
     await expect(ledger.move(run.runId, ending)).rejects.toMatchObject({ code: 'RUN_005' })
     const job = { runId: run.runId, operationId: aPlannedOperation('a').operationId, dispatch: 1 }

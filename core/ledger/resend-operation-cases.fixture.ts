@@ -1,4 +1,5 @@
 import { anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
+import { questionCases } from './resend-question-cases.fixture.ts'
 import {
   child,
   loseWorker,
@@ -132,4 +133,9 @@ const ofStoppedRuns: readonly ResendCase[] = [
   },
 ]
 
-export const operationCases: readonly ResendCase[] = [...ofOperations, ...ofLostWorkers, ...ofStoppedRuns]
+export const operationCases: readonly ResendCase[] = [
+  ...ofOperations,
+  ...ofLostWorkers,
+  ...ofStoppedRuns,
+  ...questionCases,
+]

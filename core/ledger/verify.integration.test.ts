@@ -166,6 +166,35 @@ describe('verify', () => {
     expect(violations).toEqual([{ invariant: 2, message: expect.stringMatching(says) }])
   })
 
+  it.each([
+    [
+      'is not open any more',
+      (keys: RunKeys) => test.redis.hset(keys.questions, 'q1:end', JSON.stringify({ status: 'expired' })),
+      [/question q1 is expired, .* say open/, /waits for q1, which is not open for it/],
+    ],
+    [
+      'was asked by another',
+      (keys: RunKeys) => test.redis.hset(keys.operation(root.operationId), 'question', 'q2'),
+      [/waits for q2, which is not open for it/, /question q1 is open, .* does not wait for it/],
+    ],
+    ['is in no set', (keys: RunKeys) => test.redis.del(keys.waiting), [/is waiting and not in the set waiting/]],
+    [
+      'does not let its run wait',
+      (keys: RunKeys) => test.redis.hset(keys.run, 'status', 'running'),
+      [/the run is running, its events say that it waits/],
+    ],
+  ])('sees that the question an operation waits for %s (invariant 2)', async (_name, damage, says) => {
+    const runId = await test.executing([root])
+    const [attempt] = await test.claimReady(runId)
+    if (attempt === undefined) throw new Error('nothing was ready')
+    const question = { text: 'Shall I?', choices: null }
+    await test.ledger.suspend(attempt, 1, { question, answerWithinMs: 60_000, recordHash: 'r', events: [] })
+    expect((await test.ledger.verify(runId)).violations).toEqual([])
+    await damage(runKeys(test.namespace, runId))
+    const expected = says.map((message) => ({ invariant: 2, message: expect.stringMatching(message) }))
+    expect((await test.ledger.verify(runId)).violations).toEqual(expected)
+  })
+
   it('tells of an archived segment that is gone (invariant 1), and reads on after it', async () => {
     const store = await testObjects()
     const { namespace, redis } = test

@@ -39,6 +39,12 @@ describe('the endings of a run, as its events tell them', () => {
     })
   })
 
+  it('are in order when an operation asked, was answered, asked again and was not', () => {
+    const asked = ['operation.started a', 'human_input.requested a', 'operation.suspended a', 'run.waiting']
+    const told = [...asked, 'human_input.answered a', 'operation.resumed a', ...asked, 'operation.blocked a']
+    expect(foldEndings(events(...told, 'operation.ended a')).violations).toEqual([])
+  })
+
   it.each([
     ['ended twice', ['operation.started a', 'operation.ended a', 'operation.ended a'], 'the operation had ended'],
     ['tried after its end', ['operation.skipped a', 'operation.started a'], 'the operation had ended'],
@@ -46,6 +52,12 @@ describe('the endings of a run, as its events tell them', () => {
     ['no end', ['operation.started a', 'run.completed'], 'an attempt of a has no end'],
     ['an end without an attempt', ['operation.ended a'], 'no attempt was under way'],
     ['skipped at work', ['operation.started a', 'operation.skipped a'], 'an attempt was under way'],
+    [
+      'tried before the answer',
+      ['operation.started a', 'operation.suspended a', 'operation.started a'],
+      'not answered',
+    ],
+    ['resumed unasked', ['operation.started a', 'operation.resumed a'], 'it waited for no answer'],
     ['two ends of the run', ['run.completed', 'run.failed'], 'the run ended as run.completed and run.failed'],
   ])('tell of %s', (_case, lines, violation) => {
     expect(foldEndings(events(...lines)).violations.join('\n')).toContain(violation)

@@ -8,7 +8,8 @@ export type Endings = {
   runEndings: string[]
 }
 
-type Seen = { open: boolean; ended: boolean; attempt: number }
+/** `asking`: its last attempt asked a person, who has not answered; `open`: an attempt is under way. */
+type Seen = { open: boolean; asking: boolean; ended: boolean; attempt: number }
 
 const runEndings = new Set<string>(['run.completed', 'run.failed', 'run.cancelled'])
 
@@ -21,7 +22,7 @@ export function foldEndings(events: readonly Event[]): Endings {
     if (runEndings.has(event.event)) endings.runEndings.push(event.event)
     const id = event.operationId
     if (id === undefined) continue
-    const seen = operations.get(id) ?? { open: false, ended: false, attempt: 0 }
+    const seen = operations.get(id) ?? { open: false, asking: false, ended: false, attempt: 0 }
     operations.set(id, seen)
     const fault = take(event, seen)
     if (fault !== undefined) endings.violations.push(`event ${event.seq} ${event.event} of ${id}: ${fault}`)
@@ -38,22 +39,31 @@ function take({ event }: Event, seen: Seen): string | undefined {
   if (seen.ended) return 'the operation had ended'
   switch (event) {
     case 'operation.started': {
-      const wasOpen = seen.open
+      const { open: wasOpen, asking } = seen
       seen.open = true
       seen.attempt += 1
+      if (asking) return 'its question was not answered'
       return wasOpen ? 'the attempt before it has no end' : undefined
     }
-    case 'operation.retried': {
+    case 'operation.retried':
+    case 'operation.suspended': {
       const wasOpen = seen.open
       seen.open = false
+      seen.asking = event === 'operation.suspended'
       return wasOpen ? undefined : 'no attempt was under way'
+    }
+    case 'operation.resumed': {
+      const wasAsking = seen.asking
+      seen.asking = false
+      return wasAsking ? undefined : 'it waited for no answer'
     }
     case 'operation.ended':
     case 'operation.skipped': {
       const wasOpen = seen.open
       seen.open = false
       seen.ended = true
-      if (event === 'operation.ended') return wasOpen ? undefined : 'no attempt was under way'
+      // One that nobody answered in time is ended without another attempt.
+      if (event === 'operation.ended') return wasOpen || seen.asking ? undefined : 'no attempt was under way'
       return wasOpen ? 'an attempt was under way' : undefined
     }
     default:
