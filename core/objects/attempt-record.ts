@@ -13,6 +13,8 @@ export const ToolRun = z.strictObject({
   arguments: z.string(),
   result: ToolResult,
   externals: z.array(ExternalCall),
+  /** What its script printed, when it did. */
+  printed: z.string().optional(),
   durationMs: z.number(),
 })
 export type ToolRun = z.infer<typeof ToolRun>

@@ -178,9 +178,10 @@ async function runTool(
       ? await executeToolCall(call, tools, signal)
       : await resumeToolCall(call, answered, tools, signal)
   if (executed.kind === 'suspended') return executed
-  const { result, externals } = executed
+  const { kind: _, ...done } = executed
+  const { result } = done
   const durationMs = msSince(start)
-  transcript.addToolResult({ turn, call, result, externals, durationMs })
+  transcript.addToolResult({ turn, call, ...done, durationMs })
   const failed = result.outcome === 'error'
   journal.emit({
     event: 'tool.returned',

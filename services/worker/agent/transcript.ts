@@ -6,9 +6,8 @@ export type RanTool = {
   turn: number
   call: RequestedCall
   result: ToolResult
-  externals: ToolRun['externals']
   durationMs: number
-}
+} & Pick<ToolRun, 'externals' | 'printed'>
 
 /** What a transcript begins with: the prompts, or all of an earlier attempt's. */
 export type TranscriptStart = {
@@ -65,10 +64,11 @@ export function openTranscript(start: TranscriptStart): Transcript {
     },
     addUser: (content) => void messages.push({ role: 'user', content }),
     addToolText,
-    addToolResult({ turn, call, result, externals, durationMs }) {
+    addToolResult({ turn, call, result, externals, printed, durationMs }) {
       addToolText(call, shownTo(result))
       const { id: callId, name } = call
-      toolRuns.push({ turn, callId, name, arguments: call.arguments, result, externals, durationMs })
+      const ran = { turn, callId, name, arguments: call.arguments, result, externals, durationMs }
+      toolRuns.push(printed === undefined ? ran : { ...ran, printed })
     },
     countUsage(more) {
       usage.promptTokens += more.promptTokens

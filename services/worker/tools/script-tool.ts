@@ -47,13 +47,14 @@ function offered({ script, host }: ScriptToolParts): Readonly<Record<string, Hos
 function executed(parts: ScriptToolParts, inputs: Record<string, unknown>, ending: RunEnding): ExecutedCall {
   const { name } = parts.definition
   const externals = [...ending.journal]
+  const printed = 'printed' in ending && ending.printed !== '' ? { printed: ending.printed } : {}
   const failed = (code: string, message: string): ExecutedCall => ({
     ...refused(code, `${name} ${message}`),
     externals,
   })
   switch (ending.kind) {
     case 'returned':
-      return { kind: 'done', result: toolResult(ending.value), externals }
+      return { kind: 'done', result: toolResult(ending.value), externals, ...printed }
     case 'raised': {
       const where = ending.line === undefined ? '' : ` (line ${ending.line})`
       return failed('TOOL_004', `raised ${ending.type}: ${ending.message}${where}`)
