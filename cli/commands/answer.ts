@@ -3,8 +3,7 @@ import { AppError } from '#domain/error.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { QuestionView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
-import { nodePlace } from '../node-place.ts'
-import { questionText, answerCommand } from '../progress/question-lines.ts'
+import { describeQuestion } from '../run/describe-question.ts'
 import { isIdle, reachRuns, type Service } from '../run/reach-service.ts'
 import { visible } from '../visible.ts'
 
@@ -29,7 +28,7 @@ export function addAnswerCommand(program: Command, context: CliContext): void {
         const question = text === '' ? await find(runId, request, client) : await client.answer(runId, request, text)
         const next = text !== '' && isIdle(service) ? `"remora run --resume ${runId}" goes on with it\n` : ''
         context.io.out(
-          options.json ? `${JSON.stringify(question)}\n` : visible(`${describe(runId, question)}\n${next}`),
+          options.json ? `${JSON.stringify(question)}\n` : visible(`${describeQuestion(runId, question)}\n${next}`),
         )
       } finally {
         await service.close()
@@ -46,7 +45,7 @@ async function list(
   const { questions } = await client.listQuestions(runId, all ? {} : { status: 'open' })
   if (json) return io.out(`${JSON.stringify({ questions })}\n`)
   if (questions.length === 0) return io.out(`${runId}: no ${all ? '' : 'open '}questions\n`)
-  io.out(visible(`${questions.map((question) => describe(runId, question)).join('\n')}\n`))
+  io.out(visible(`${questions.map((question) => describeQuestion(runId, question)).join('\n')}\n`))
 }
 
 async function find(runId: string, request: string, client: ApiClient): Promise<QuestionView> {
@@ -54,14 +53,4 @@ async function find(runId: string, request: string, client: ApiClient): Promise<
   const found = questions.find(({ request_id: id }) => id === request)
   if (found === undefined) throw new AppError('ASK_001', `Run "${runId}" has no question "${request}".`)
   return found
-}
-
-/** The question, how it stands, and for an open one the command that answers it. */
-function describe(runId: string, question: QuestionView): string {
-  const { request_id: requestId, agent, path, qualified_name: name, status } = question
-  const work = `${agent} ${nodePlace(path, name)}`
-  const asked = questionText({ requestId, work, text: question.question, choices: question.choices ?? [] })
-  if (status === 'answered') return `${asked}\n  answered: ${question.answer ?? ''}`
-  if (status !== 'open') return `${asked}\n  ${status}`
-  return `${asked}\n  open until ${question.expires_at ?? ''}: ${answerCommand(runId, requestId)}`
 }

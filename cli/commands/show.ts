@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander'
-import type { OperationView } from '../api-views.ts'
+import type { OperationView, RunView } from '../api-views.ts'
 import type { NodeView } from '#domain/node-view.ts'
 import type { CliContext } from '../cli-context.ts'
 import { nodeLines } from '../node-lines.ts'
 import { visible } from '../visible.ts'
 import { describeNode } from '../run/describe-node.ts'
+import { describeQuestion } from '../run/describe-question.ts'
 import { describeRun } from '../run/describe-run.ts'
 import { findNode } from '../run/find-node.ts'
 import { isIdle, reachRuns } from '../run/reach-service.ts'
@@ -59,12 +60,20 @@ export function addShowCommand(program: Command, context: CliContext): void {
           const { modelUrls } = context.config
           const manner = { isWaiting, width: context.columns ?? Infinity, modelUrls }
           context.io.out(visible(describeRun(run, operations, manner)))
+          await showQuestions(run, service.client, context)
           if (nodes !== undefined) context.io.out(visible(['', ...nodeLines(nodes), ''].join('\n')))
         }
       } finally {
         await service.close()
       }
     })
+}
+
+/** What its operations wait for a person to answer. */
+async function showQuestions(run: RunView, client: ApiClient, { io }: Pick<CliContext, 'io'>): Promise<void> {
+  if ((run.counts['waiting'] ?? 0) === 0) return
+  const { questions } = await client.listQuestions(run.run_id, { status: 'open' })
+  io.out(visible(['', ...questions.map((question) => describeQuestion(run.run_id, question)), ''].join('\n')))
 }
 
 function nodeOption(): Option {
