@@ -1,5 +1,5 @@
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { cp, mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { Redis } from 'ioredis'
 import { startLocalRedis, type LocalRedis } from '#platform/local-redis.ts'
 import { startLocalS3 } from '#platform/local-s3.ts'
@@ -10,6 +10,8 @@ import type { ObjectStore } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openProducer, type Producer } from '#queues/producer.ts'
 import { freePorts } from '#testing/free-ports.ts'
+import { askingAgent } from '../e2e/asking-agent.ts'
+import { repository } from '../e2e/program.ts'
 import { openRunApi, type RunApi } from '../e2e/run-api.ts'
 import { leaseMs, workerCount } from './draw-fault.ts'
 import { openServiceProcess, type ServiceProcess } from './service-process.ts'
@@ -49,6 +51,7 @@ export async function startChaosStack(dir: string): Promise<ChaosStack> {
   try {
     const [logDir, tempDir] = [join(dir, 'logs'), join(dir, 'tmp')]
     await Promise.all([logDir, tempDir].map((folder) => mkdir(folder, { recursive: true })))
+    const agentsDir = await layOutAgents(dir)
     const server = await openRedisServer(join(dir, 'redis'))
     releaser.add('Redis', server.stop)
     const s3 = await startLocalS3({ dir: join(dir, 's3') })
@@ -57,7 +60,7 @@ export async function startChaosStack(dir: string): Promise<ChaosStack> {
     releaser.add('proxy', store.close)
     const ports = await freePorts(4 + workerCount)
     const address = { redisUrl: server.url, s3: { ...s3, endpoint: store.endpoint } }
-    const settings = openServiceSettings({ address, ports, logDir, tempDir, token })
+    const settings = openServiceSettings({ address, ports, logDir, tempDir, token, agentsDir })
     const open = (name: string) => openServiceProcess(settings(name))
     const services = {
       rehearsal: open('rehearsal'),
@@ -79,6 +82,16 @@ export async function startChaosStack(dir: string): Promise<ChaosStack> {
     await releaser.release()
     throw error
   }
+}
+
+/** The shipped bundles, and one that asks a person. */
+async function layOutAgents(dir: string): Promise<string> {
+  await cp(join(repository, 'agents'), join(dir, 'agents'), { recursive: true })
+  for (const [path, text] of Object.entries(askingAgent)) {
+    await mkdir(dirname(join(dir, path)), { recursive: true })
+    await writeFile(join(dir, path), text)
+  }
+  return join(dir, 'agents')
 }
 
 type RedisServer = {

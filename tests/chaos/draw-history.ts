@@ -38,7 +38,7 @@ function drawSubmission(random: Random, at: number): Submission {
   return {
     atMs: at === 0 ? 0 : random.int(0, 1_500),
     request: {
-      agents: random.pick([['lint'], ['docstring'], ['lint', 'docstring'], ['lint', 'docstring']]),
+      agents: random.pick([['lint'], ['docstring'], ['lint', 'docstring'], ['lint', 'docstring', 'purpose']]),
       priority: random.int(0, 9),
       error_policy: random.pick(['continue', 'skip_downstream', 'stop_run']),
     },

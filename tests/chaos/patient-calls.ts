@@ -37,6 +37,32 @@ export async function cancelPatiently(api: Pick<RunApi, 'ask'>, runId: RunId): P
   return (await askPatiently(ask)).status
 }
 
+const Questions = z.object({ questions: z.array(z.object({ request_id: z.string() })) })
+
+/** The open questions of a run, by their ids. */
+export async function openQuestionsOf(api: Pick<RunApi, 'ask'>, runId: RunId): Promise<string[]> {
+  const answer = await askPatiently(() => api.ask(`/v1/runs/${runId}/questions?status=open`))
+  if (answer.status !== 200) throw new Error(`the questions answered ${answer.status}: ${answer.text}`)
+  return Questions.parse(JSON.parse(answer.text)).questions.map(({ request_id: id }) => id)
+}
+
+/** Under an idempotency key, so that an answer whose reply was lost is given once. */
+export async function answerPatiently(
+  api: Pick<RunApi, 'ask'>,
+  { runId, request, text, key }: { runId: RunId; request: string; text: string; key: string },
+): Promise<{ status: number; text: string }> {
+  const headers = { 'content-type': 'application/json', 'idempotency-key': key }
+  const body = JSON.stringify({ answer: text })
+  return askPatiently(() =>
+    api.ask(`/v1/runs/${runId}/questions/${request}`, {
+      method: 'POST',
+      headers,
+      body,
+      signal: AbortSignal.timeout(answerMs),
+    }),
+  )
+}
+
 /** The run's patch; empty when nothing changed. */
 export async function patchOf(api: Pick<RunApi, 'ask'>, runId: RunId): Promise<string> {
   const answer = await askPatiently(() => api.ask(`/v1/runs/${runId}/patch`))

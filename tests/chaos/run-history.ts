@@ -1,5 +1,6 @@
 import { isEnded } from '#domain/run.ts'
 import { until } from '#testing/until.ts'
+import { openAnswerers } from './answer-questions.ts'
 import type { ChaosStack } from './chaos-stack.ts'
 import { checkPatches } from './check-patches.ts'
 import { checkRun, type HistoryRun, type RunCheck } from './check-run.ts'
@@ -28,9 +29,10 @@ const endMs = 60_000
 export async function runHistory(history: History, stack: ChaosStack): Promise<HistoryOutcome> {
   const startedAt = performance.now()
   await setModel(stack, 'latency', { ms: history.latencyMs })
-  const { runs, met, violations } = await underFire(history, stack)
+  const answerers = openAnswerers(stack.api)
+  const { runs, met, violations } = await underFire(history, stack, answerers.add)
   await heal(stack)
-  violations.push(...(await unfinished(runs, stack)))
+  violations.push(...(await unfinished(runs, stack)), ...(await answerers.close()))
   const leftovers = violations.length === 0 ? await findLeftovers(runs, stack) : []
   const checks = await Promise.all(runs.map((run) => checkRun(run, stack)))
   violations.push(...leftovers, ...checks.flatMap((check) => check.violations))

@@ -9,11 +9,13 @@ export type StackPlaces = {
   logDir: string
   tempDir: string
   token: string
+  /** The bundles that the histories' runs name. */
+  agentsDir: string
 }
 
 /** By the name of a service: what its process is started with. */
 export function openServiceSettings(places: StackPlaces): (name: string) => ServiceSettings {
-  const { address, logDir, tempDir, token } = places
+  const { address, logDir, tempDir, token, agentsDir } = places
   const [api = 0, discovery = 0, discovery2 = 0, rehearsal = 0, ...workers] = places.ports
   const store = { ...storeEnv(address), TMPDIR: tempDir, REMORA_LEASE_MS: String(leaseMs) }
   const worker = {
@@ -23,10 +25,14 @@ export function openServiceSettings(places: StackPlaces): (name: string) => Serv
     REMORA_WORKER_SCRIPT_PROCESSES: '1',
     REMORA_DRAIN_MS: '200',
   }
-  const finder = { ...store, REMORA_DISCOVERY_THREADS: '1' }
+  const finder = { ...store, REMORA_DISCOVERY_THREADS: '1', REMORA_AGENTS_DIR: agentsDir }
   const known: Record<string, Omit<ServiceSettings, 'name' | 'logDir'>> = {
     rehearsal: { service: 'rehearsal', port: rehearsal, env: { REMORA_REHEARSAL_PORT: String(rehearsal) } },
-    api: { service: 'api', port: api, env: { ...store, REMORA_TOKEN: token, REMORA_API_PORT: String(api) } },
+    api: {
+      service: 'api',
+      port: api,
+      env: { ...store, REMORA_TOKEN: token, REMORA_API_PORT: String(api), REMORA_AGENTS_DIR: agentsDir },
+    },
     discovery: {
       service: 'discovery',
       port: discovery,

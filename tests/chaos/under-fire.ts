@@ -18,14 +18,20 @@ export type UnderFire = {
 }
 
 /** Submits the history's runs and lets its faults happen, each at its time; resolves when the last of them is over. */
-export async function underFire(history: History, stack: ChaosStack): Promise<UnderFire> {
+export async function underFire(
+  history: History,
+  stack: ChaosStack,
+  onAccepted: (runId: RunId) => void,
+): Promise<UnderFire> {
   const violations: string[] = []
   const archive = await packed(history.source)
   const startedAt = performance.now()
   const rest = (atMs: number) => delay(Math.max(0, startedAt + atMs - performance.now()))
   const submitted = history.submissions.map(async ({ atMs, request }) => {
     await rest(atMs)
-    return submitPatiently(stack.api, { request, archive, key: randomUUID() })
+    const runId = await submitPatiently(stack.api, { request, archive, key: randomUUID() })
+    onAccepted(runId)
+    return runId
   })
   const answers = Promise.allSettled(submitted)
   const cancelled = new Set<number>()
