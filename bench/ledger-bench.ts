@@ -75,7 +75,7 @@ const figures: LedgerFigures = {
   plans: await measurePlans(),
   commands: await measureAllCommands(),
   memory: await measureCurves(),
-  waiting: await measureWaiting(plannedOperations(scale.waiting / operationsPerFile)),
+  waiting: await measureWaiting(plannedOperations(scale.waiting / operationsPerFile + 1)),
 }
 const text = renderLedger(figures)
 console.log(text)

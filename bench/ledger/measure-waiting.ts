@@ -1,5 +1,7 @@
+import type { RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import type { Attempt } from '#ledger/claim.ts'
+import type { Ledger } from '#ledger/ledger.ts'
 import { claimOne, execute, newRun, planAll, slicesOf } from './bench-run.ts'
 import { openBenchLedger } from './open-bench-ledger.ts'
 import { settledBytes } from './redis-figures.ts'
@@ -25,24 +27,31 @@ export async function measureWaiting(operations: readonly PlannedOperation[]): P
     const runId = await newRun(ledger)
     await planAll(ledger, runId, slicesOf(operations.map((one) => ({ ...one, after: [] }))))
     await execute(ledger, runId)
+    // With the first one come the scripts, which Redis keeps.
+    await suspendReady(ledger, runId, 1)
     const before = await settledBytes(redis)
-    const { taken } = await ledger.dispatch(runId, operations.length)
-    const attempts: Attempt[] = []
-    for (const job of taken) attempts.push(await claimOne(ledger, { runId, ...job }))
-    for (const attempt of attempts) {
-      const { kind } = await ledger.suspend(attempt, 1, { question, answerWithinMs: day, recordHash, events: [] })
-      if (kind !== 'suspended') throw new Error(`a suspend was answered ${kind}`)
-    }
-    // The last answer of a dispatch is kept for a moment only; a run has one.
-    await ledger.dispatch(runId, 0)
+    await suspendReady(ledger, runId, operations.length)
     const { status } = await ledger.getRun(runId)
     if (status !== 'waiting') throw new Error(`the run is ${status}`)
     const all = await settledBytes(redis)
     await redis.xtrim(`remora:{${runId}}:events`, 'MAXLEN', 0)
     const state = await settledBytes(redis)
-    const each = (bytes: number) => bytes / operations.length
-    return { operations: operations.length, state: each(state - before), events: each(all - state) }
+    const count = operations.length - 1
+    const each = (bytes: number) => bytes / count
+    return { operations: count, state: each(state - before), events: each(all - state) }
   } finally {
     await bench.close()
   }
+}
+
+async function suspendReady(ledger: Ledger, runId: RunId, max: number): Promise<void> {
+  const { taken } = await ledger.dispatch(runId, max)
+  const attempts: Attempt[] = []
+  for (const job of taken) attempts.push(await claimOne(ledger, { runId, ...job }))
+  for (const attempt of attempts) {
+    const { kind } = await ledger.suspend(attempt, 1, { question, answerWithinMs: day, recordHash, events: [] })
+    if (kind !== 'suspended') throw new Error(`a suspend was answered ${kind}`)
+  }
+  // The last dispatch's answer, which the ledger keeps, is small again.
+  await ledger.dispatch(runId, 0)
 }
