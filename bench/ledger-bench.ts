@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { measureCommands, pairsOf, type CommandFigures } from './ledger/measure-commands.ts'
 import { measureMemory } from './ledger/measure-memory.ts'
 import { measurePlainHashes, measurePlan } from './ledger/measure-plan.ts'
+import { measureWaiting } from './ledger/measure-waiting.ts'
 import { memoryCurve } from './ledger/memory-curve.ts'
 import { openBenchLedger } from './ledger/open-bench-ledger.ts'
 import { operationsPerFile, plannedOperations } from './ledger/plan-shape.ts'
@@ -15,7 +16,9 @@ import { meetsAims, renderLedger, type LedgerFigures } from './ledger/render-led
  * docs/images/redis-memory.svg; with `--quick`, a smoke test, it only prints.
  */
 const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values
-const scale = quick ? { planned: 5_000, settled: 500, rounds: 1 } : { planned: 100_000, settled: 6_000, rounds: 3 }
+const scale = quick
+  ? { planned: 5_000, settled: 500, waiting: 200, rounds: 1 }
+  : { planned: 100_000, settled: 6_000, waiting: 1_000, rounds: 3 }
 
 async function measurePlans(): Promise<LedgerFigures['plans']> {
   const operations = plannedOperations(scale.planned / operationsPerFile)
@@ -72,6 +75,7 @@ const figures: LedgerFigures = {
   plans: await measurePlans(),
   commands: await measureAllCommands(),
   memory: await measureCurves(),
+  waiting: await measureWaiting(plannedOperations(scale.waiting / operationsPerFile + 1)),
 }
 const text = renderLedger(figures)
 console.log(text)

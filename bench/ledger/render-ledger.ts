@@ -3,6 +3,7 @@ import { median, spreadText } from '../parts/spread.ts'
 import type { CommandFigures } from './measure-commands.ts'
 import type { MemoryFigures } from './measure-memory.ts'
 import type { PlanFigures } from './measure-plan.ts'
+import type { WaitingFigures } from './measure-waiting.ts'
 
 export type LedgerFigures = {
   planned: number
@@ -12,24 +13,28 @@ export type LedgerFigures = {
   plans: { ledger: PlanFigures; floor: PlanFigures }[]
   commands: CommandFigures[]
   memory: MemoryFigures[]
+  waiting: WaitingFigures
 }
 
-const aims = { planMs: 3_000, bytes: 1_200, settleMs: 0.3 }
+const aims = { planMs: 3_000, bytes: 1_200, settleMs: 0.3, waitingBytes: 10_000 }
 const mebibyte = 2 ** 20
 
 /** results/ledger.md. */
 export function renderLedger(figures: LedgerFigures): string {
   const { redisVersion } = figures
   const heading = `# The ledger\n\n${machineText('node bench/ledger-bench.ts', { redisVersion })}\n`
-  return [heading, planSection(figures), commandSection(figures), memorySection(figures)].join('\n')
+  return [heading, planSection(figures), commandSection(figures), memorySection(figures), waitingSection(figures)].join(
+    '\n',
+  )
 }
 
 /** Whether the figures meet the aims, by their medians. */
-export function meetsAims({ plans, commands }: LedgerFigures): boolean {
+export function meetsAims({ plans, commands, waiting }: LedgerFigures): boolean {
   const wallMs = median(plans.map(({ ledger }) => ledger.wallMs))
   const bytes = median(plans.map(({ ledger }) => ledger.bytesPerOperation))
   const settleMs = median(commands.map(({ settle }) => settle.commandMs))
-  return wallMs <= aims.planMs && bytes <= aims.bytes && settleMs <= aims.settleMs
+  const waitingBytes = waiting.state + waiting.events
+  return wallMs <= aims.planMs && bytes <= aims.bytes && settleMs <= aims.settleMs && waitingBytes <= aims.waitingBytes
 }
 
 function planSection({ plans, planned, rounds }: LedgerFigures): string {
@@ -106,6 +111,17 @@ own length).
 ${rows.join('\n')}
 
 ![Redis' memory during and after the run](../../docs/images/redis-memory.svg)
+`
+}
+
+function waitingSection({ waiting }: LedgerFigures): string {
+  const { operations, state, events } = waiting
+  const total = ((state + events) * operations) / 1e6
+  return `## Operations that wait for a person
+
+${count(operations)} operations with a question of 100 characters and three choices wait in one run, each without process, lease or slot:
+${count(Math.round(state))} bytes an operation beside what a ready one takes, and ${count(Math.round(events))} in its events from its dispatch on, until these are
+archived. Together ${total.toFixed(1)} MB; the aim is ${(aims.waitingBytes * 1000) / 1e6} MB for 1,000.
 `
 }
 

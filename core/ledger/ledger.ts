@@ -19,7 +19,7 @@ import { move, type MoveAnswer, type RunMove } from './move.ts'
 import { plan, type PlanAnswer, type PlanSlice } from './plan.ts'
 import { readEvents } from './read-events.ts'
 import { getOperation, listOperations, type OperationPage } from './read-operations.ts'
-import { listQuestions } from './read-questions.ts'
+import { listQuestions, type QuestionSlice } from './read-questions.ts'
 import { getRun } from './read-run.ts'
 import { relayResults } from './relay-results.ts'
 import { dispatchedLongAgo, requeue } from './requeue.ts'
@@ -62,7 +62,7 @@ export type Ledger = {
     runId: RunId,
     page: { status?: OperationStatus; cursor?: string; limit: number },
   ): Promise<OperationPage>
-  listQuestions(runId: RunId): Promise<Question[]>
+  listQuestions(runId: RunId, slice?: QuestionSlice): Promise<Question[]>
   readEvents(runId: RunId, page: { after: number; limit: number }): Promise<Event[]>
   /** Answers how many segments it moved; 0 without an archive. */
   archiveEvents(runId: RunId, options?: { keep?: number }): Promise<number>
@@ -110,7 +110,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}): Led
     deactivate: (run) => orStoreError(deactivate(store, run)),
     getOperation: (runId, operationId) => orStoreError(getOperation(store, runId, operationId)),
     listOperations: (runId, page) => orStoreError(listOperations(store, runId, page)),
-    listQuestions: (runId) => orStoreError(listQuestions(store, runId)),
+    listQuestions: (runId, slice) => orStoreError(listQuestions(store, runId, slice)),
     readEvents: (runId, page) => orStoreError(readEvents(store, runId, page)),
     archiveEvents: async (runId, limits) =>
       archive === undefined ? 0 : orStoreError(archiveEvents(store, archive, runId, limits)),

@@ -262,16 +262,18 @@ end
 -- on waits, until any of its operations changes. The end of a stopped run is told by who ends it, in any phase.
 local function go_on(at)
   work_off(at)
-  local run = redis.call('HMGET', keys.run, 'status', 'planned', 'phase')
+  local run = redis.call('HMGET', keys.run, 'status', 'planned', 'phase', 'cancel')
   if run[1] == 'waiting' and has_changed then
     run[1] = 'running'
     redis.call('HSET', keys.run, 'status', run[1])
   end
-  if is_stopped() or run[2] ~= '1' or run[3] ~= 'execution' or redis.call('LLEN', keys.cascade) > 0 then return end
+  if run[4] == '1' or run_has_ended[run[1]] or run[2] ~= '1' or run[3] ~= 'execution' then return end
   local left = counts()
+  local is_idle = left.ready + left.dispatched + left.running == 0
+  if not is_idle or redis.call('LLEN', keys.cascade) > 0 then return end
   if left.open == 0 then
     redis.call('HSET', keys.run, 'phase', 'review')
-  elseif run[1] == 'running' and left.waiting > 0 and left.ready + left.dispatched + left.running == 0 then
+  elseif run[1] == 'running' and left.waiting > 0 then
     redis.call('HSET', keys.run, 'status', 'waiting')
     emit(at, { 0, body_of('run.waiting', { 'discovery', 'ledger' }, {}, { questions = left.waiting }) })
   end

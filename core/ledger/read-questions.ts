@@ -31,14 +31,22 @@ export const StoredQuestion = z.tuple([z.string(), z.string().nullable()]).trans
 
 const Counted = z.tuple([z.string().nullable(), z.coerce.number()])
 
-/** Every question of the run, by number. RUN_001 for an unknown run. */
-export async function listQuestions(store: LedgerStore, runId: RunId): Promise<Question[]> {
+/** Those after number `after`, `limit` at most. */
+export type QuestionSlice = { after?: number; limit?: number }
+
+/** The run's questions by number, without a slice all of them. RUN_001 for an unknown run. */
+export async function listQuestions(
+  store: LedgerStore,
+  runId: RunId,
+  { after = 0, limit = Infinity }: QuestionSlice = {},
+): Promise<Question[]> {
   const keys = runKeys(store.namespace, runId)
   const [schema, asked] = Counted.parse(await store.redis.hmget(keys.run, 'schema', 'asked'))
   if (schema === null) throw unknownRun(runId)
   const questions: Question[] = []
-  for (let first = 1; first <= asked; first += sliceLength) {
-    const numbers = Array.from({ length: Math.min(sliceLength, asked - first + 1) }, (_, index) => first + index)
+  const last = Math.min(asked, after + limit)
+  for (let first = after + 1; first <= last; first += sliceLength) {
+    const numbers = Array.from({ length: Math.min(sliceLength, last - first + 1) }, (_, index) => first + index)
     const values = await store.redis.hmget(keys.questions, ...numbers.flatMap((n) => [`q${n}`, `q${n}:end`]))
     for (const index of numbers.keys()) questions.push(StoredQuestion.parse(values.slice(2 * index, 2 * index + 2)))
   }

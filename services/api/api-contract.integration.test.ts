@@ -5,7 +5,7 @@ import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { openTestApi, runForm, tarOf, type TestApi } from './app.fixture.ts'
 import { Problem } from './http/problem.ts'
-import { composeRun, plannedOperation, playRun, submitRun } from './played-run.fixture.ts'
+import { askingRun, composeRun, plannedOperation, playRun, submitRun } from './played-run.fixture.ts'
 import { apiDocument, endpoints } from './reference/api-document.ts'
 
 let api: TestApi
@@ -51,6 +51,11 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
   }),
   'GET /v1/runs/{run_id}/nodes/{node_id}/edges': async () => ({
     path: `/v1/runs/${runId}/nodes/${plannedOperation('one').node.nodeId}/edges`,
+  }),
+  'GET /v1/runs/{run_id}/questions': async () => ({ path: `/v1/runs/${await askingRun(api)}/questions` }),
+  'POST /v1/runs/{run_id}/questions/{request_id}': async () => ({
+    path: `/v1/runs/${await askingRun(api)}/questions/q1`,
+    init: { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"answer":"yes"}' },
   }),
   'GET /v1/runs/{run_id}/events': async () => ({ path: `/v1/runs/${runId}/events?limit=1000` }),
   'GET /v1/runs/{run_id}/changes': async () => ({ path: `/v1/runs/${runId}/changes` }),

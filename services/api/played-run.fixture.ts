@@ -6,6 +6,7 @@ import { sha256 } from '#domain/hash.ts'
 import { nodeId, operationId } from '#domain/ids.ts'
 import type { NewEvent } from '#domain/event.ts'
 import type { Outcome, PlannedOperation } from '#domain/operation.ts'
+import type { AskedQuestion } from '#domain/question.ts'
 import type { AttemptRecord } from '#objects/attempt-record.ts'
 import type { ComposedFile, Conflict } from '#objects/composition.ts'
 import { putEdgeList } from '#objects/edge-list.ts'
@@ -17,6 +18,7 @@ import { runForm, tarOf, type TestApi } from './app.fixture.ts'
 export type PlayedEnding =
   | { name: string; changes: FileChange[] }
   | { name: string; fails: { code: string; reason: string } }
+  | { name: string; asks: AskedQuestion }
 
 /** Takes a run in and plays the services that would work on it, with what they store. Answers its id. */
 export async function playRun(api: TestApi, endings: readonly PlayedEnding[]): Promise<string> {
@@ -37,6 +39,13 @@ export async function playRun(api: TestApi, endings: readonly PlayedEnding[]): P
     if (ending !== undefined) await settleAs(api, { runId, ...job }, ending)
   }
   return runId
+}
+
+export async function askingRun(
+  api: TestApi,
+  asks: AskedQuestion = { text: 'Shall I?', choices: null },
+): Promise<string> {
+  return playRun(api, [{ name: 'asking', asks }])
 }
 
 export async function submitRun(api: TestApi): Promise<string> {
@@ -113,6 +122,11 @@ async function settleAs(api: TestApi, job: Job, ending: PlayedEnding): Promise<v
   const answer = await api.ledger.claim(job, `token-of-${job.operationId}`)
   if (answer.kind !== 'claimed') throw new Error(`the operation is ${answer.kind}`)
   const figures = { turns: 2, promptTokens: 100, completionTokens: 20, durationMs: 50 }
+  if ('asks' in ending) {
+    const suspension = { question: ending.asks, answerWithinMs: 3_600_000, recordHash: sha256('record'), events: [] }
+    await api.ledger.suspend(answer.attempt, 1, suspension)
+    return
+  }
   if ('fails' in ending) {
     const { code: errorCode, reason } = ending.fails
     const failed: Outcome = { status: 'failed', summary: 'failed', errorCode, reason, changedFiles: [], ...figures }

@@ -6,12 +6,13 @@ const unknownThing: Readonly<Record<string, { code: ErrorCode; name: string }>> 
   run_id: { code: 'RUN_001', name: 'run' },
   operation_id: { code: 'RUN_004', name: 'operation' },
   node_id: { code: 'RUN_004', name: 'node' },
+  request_id: { code: 'ASK_001', name: 'question' },
   token_id: { code: 'AUTH_003', name: 'token' },
 }
 
 /**
  * What the schema of an endpoint does not take, in our words: an id in the address that cannot be one is unknown
- * (RUN_001, RUN_004, AUTH_003), a query parameter or Last-Event-ID is RUN_002, another header or the body INTAKE_008.
+ * (RUN_001, RUN_004, ASK_001, AUTH_003), a query parameter or Last-Event-ID is RUN_002, another header or the body INTAKE_008.
  * Every field at fault is named.
  */
 export const refuseInput: Hook<unknown, ApiEnv, string, void> = (result, context) => {

@@ -5,6 +5,7 @@ import { intakeEndpoints } from '../intake/intake-endpoints.ts'
 import { probeEndpoints } from '../probe-endpoints.ts'
 import { changeEndpoints } from '../review/change-endpoints.ts'
 import { nodeEndpoints } from '../runs/node-endpoints.ts'
+import { questionEndpoints } from '../runs/question-endpoints.ts'
 import { runEndpoints } from '../runs/run-endpoints.ts'
 import { tokenEndpoints } from '../tokens/token-endpoints.ts'
 import { referenceEndpoints } from './reference-endpoints.ts'
@@ -13,7 +14,7 @@ export type ApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>
 
 /** In the order of the reference. */
 const groups: readonly { tag: string; endpoints: Readonly<Record<string, RouteConfig>> }[] = [
-  { tag: 'Runs', endpoints: { ...intakeEndpoints, ...runEndpoints, ...nodeEndpoints } },
+  { tag: 'Runs', endpoints: { ...intakeEndpoints, ...runEndpoints, ...nodeEndpoints, ...questionEndpoints } },
   { tag: 'Changes', endpoints: changeEndpoints },
   { tag: 'Tokens', endpoints: tokenEndpoints },
   { tag: 'Service', endpoints: { ...probeEndpoints, ...referenceEndpoints } },

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { OperationId, RunId } from '#domain/ids.ts'
 import { Operation, Outcome, OperationStatus } from '#domain/operation.ts'
+import { QuestionId } from '#domain/question.ts'
 import { NodeShape } from './node-schema.ts'
 import { Time } from './run-schema.ts'
 
@@ -36,6 +37,7 @@ export const OperationView = z
     attempt: z.int(),
     lost: z.int().openapi({ description: 'how often its worker was lost' }),
     dependencies_left: z.int(),
+    waits_for: QuestionId.nullable().openapi({ description: 'the question it waits for' }),
     started_at: Time.nullable(),
     ended_at: Time.nullable(),
     outcome: OutcomeView.nullable(),

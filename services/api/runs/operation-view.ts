@@ -15,6 +15,7 @@ export function operationView(operation: Operation): OperationView {
     attempt: operation.attempt,
     lost: operation.lost,
     dependencies_left: operation.dependenciesLeft,
+    waits_for: operation.waitsFor,
     started_at: isoTime(operation.startedAt),
     ended_at: isoTime(operation.endedAt),
     outcome: operation.outcome === null ? null : outcomeView(operation.outcome),

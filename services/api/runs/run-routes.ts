@@ -9,6 +9,7 @@ import { addEventRoute, type EventRouteDeps } from './event-routes.ts'
 import { findRun } from './find-run.ts'
 import { addNodeRoutes, type NodeRouteDeps } from './node-routes.ts'
 import { operationView } from './operation-view.ts'
+import { addQuestionRoutes, type QuestionRouteDeps } from './question-routes.ts'
 import { runEndpoints } from './run-endpoints.ts'
 import { runSummaryView, runView } from './run-view.ts'
 
@@ -19,14 +20,15 @@ export type RunRecords = {
 }
 
 export type RunRouteDeps = EventRouteDeps &
-  NodeRouteDeps & {
+  NodeRouteDeps &
+  QuestionRouteDeps & {
     ledger: Pick<Ledger, 'getRun' | 'listRuns' | 'getOperation' | 'listOperations' | 'readEvents'>
     records: RunRecords
   }
 
 const maxFailures = 100
 
-/** Reading a run: its state, its code nodes, its operations and its events. */
+/** Reading a run: its state, its code nodes, its operations and its events; and answering what it asks. */
 export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   const { ledger } = deps
   const routes = new OpenAPIHono<ApiEnv>()
@@ -58,6 +60,7 @@ export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
     return c.json(operationView(await ledger.getOperation(run.runId, operationId)), 200)
   })
   addNodeRoutes(routes, deps)
+  addQuestionRoutes(routes, deps)
   addEventRoute(routes, deps)
   return routes
 }

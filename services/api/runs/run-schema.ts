@@ -20,6 +20,7 @@ export const RunLinks = z
     operations: z.string(),
     changes: z.string(),
     patch: z.string(),
+    questions: z.string(),
   })
   .openapi('RunLinks')
 export type RunLinks = z.infer<typeof RunLinks>
@@ -45,6 +46,7 @@ const RunState = z.strictObject({
   phase: RunPhase,
   request: RequestView,
   counts: z.record(z.enum(operationStatuses), z.int()).openapi({ description: 'operations by their status' }),
+  open_questions: z.int().openapi({ description: 'that operations wait for' }),
   nodes: z.int(),
   files: z.int(),
   seq: z.int().openapi({ description: 'number of the last event' }),

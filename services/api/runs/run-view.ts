@@ -16,6 +16,7 @@ export function runSummaryView(run: Run): RunSummary {
     phase: run.phase,
     request: requestView(run),
     counts: run.counts,
+    open_questions: run.counts.waiting,
     nodes: run.nodes,
     files: run.files,
     seq: run.seq,
@@ -58,6 +59,7 @@ export function runLinks(runId: string): RunLinks {
     operations: `${self}/operations`,
     changes: `${self}/changes`,
     patch: `${self}/patch`,
+    questions: `${self}/questions`,
   }
 }
 

@@ -102,6 +102,46 @@ describe('dispatchReady', () => {
     expect([other.count(first), other.count(last)]).toEqual([7, 1])
   })
 
+  it('gives nothing of the window to a run that waits for people, until it is answered or time is over', async () => {
+    const waiting = await test.executing(operations.slice(0, 2))
+    const [first, second] = await test.claimReady(waiting)
+    if (first === undefined || second === undefined) throw new Error('two were ready')
+    const question = { text: 'Shall I?', choices: null }
+    const suspension = { question, answerWithinMs: 60_000, recordHash: 'r', events: [] }
+    for (const attempt of [first, second]) await test.ledger.suspend(attempt, 1, suspension)
+    const { seq } = await test.ledger.getRun(waiting)
+    const busy = await test.executing(operations)
+    const { deps, count } = dispatcher()
+    await dispatchReady(deps)
+    await dispatchReady(deps)
+    expect([count(waiting), count(busy)]).toEqual([0, 8])
+    expect(await test.ledger.getRun(waiting)).toMatchObject({ status: 'waiting', seq })
+
+    const by = { kind: 'human', id: 'me' } as const
+    await test.ledger.resume(waiting, { requestId: 'q1', text: 'yes', by, command: 'answer' })
+    await dispatchReady(deps)
+    expect([count(waiting), count(busy)]).toEqual([1, 8])
+
+    await test.redis.zadd(runKeys(test.namespace, waiting).waiting, 1, second.operationId)
+    await dispatchReady(dispatcher().deps)
+    expect(await test.ledger.getRun(waiting)).toMatchObject({
+      status: 'running',
+      counts: { blocked: 1, dispatched: 1 },
+    })
+  })
+
+  it('brings a cancelled run with open questions to its end', async () => {
+    const runId = await test.executing(operations.slice(0, 1))
+    const [attempt] = await test.claimReady(runId)
+    if (attempt === undefined) throw new Error('nothing was ready')
+    const question = { text: 'Shall I?', choices: null }
+    await test.ledger.suspend(attempt, 1, { question, answerWithinMs: 60_000, recordHash: 'r', events: [] })
+    await test.ledger.cancel(runId, { reason: 'not wanted', origin: { kind: 'human', id: 'me' } })
+    await dispatchReady(dispatcher().deps)
+    expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'cancelled', counts: { cancelled: 1, waiting: 0 } })
+    expect((await test.ledger.verify(runId)).violations).toEqual([])
+  })
+
   it('brings a cancelled run to its end, and then leaves it alone', async () => {
     const runId = await test.executing(operations)
     const { deps } = dispatcher()
