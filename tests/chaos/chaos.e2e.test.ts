@@ -17,6 +17,7 @@ describe('ten histories of random faults', () => {
     const outcomes = await runChaos({ seed, runs: 10, print })
     expect(outcomes.flatMap(({ violations }) => violations)).toEqual([])
     expect(outcomes).toHaveLength(10)
+    expect(outcomes.map(({ answered }) => answered).some((answered) => answered > 0)).toBe(true)
   })
 })
 

@@ -18,7 +18,13 @@ export type HistoryRun = {
   faults: readonly FaultName[]
 }
 
-export type RunCheck = { status: Run['status']; operations: number; retried: number; violations: string[] }
+export type RunCheck = {
+  status: Run['status']
+  operations: number
+  retried: number
+  answered: number
+  violations: string[]
+}
 
 export type CheckDeps = ProofDeps & { ledger: Ledger }
 
@@ -47,7 +53,8 @@ export async function checkRun(run: HistoryRun, proof: CheckDeps): Promise<RunCh
     ...(isEnded(state.status) && endings.runEndings.length === 0 ? ['the run has ended without an event'] : []),
   ]
   const told = found.map((violation) => `run ${runId}: ${violation}`)
-  return { status: state.status, operations, retried: endings.retried, violations: told }
+  const { retried, answered } = endings
+  return { status: state.status, operations, retried, answered, violations: told }
 }
 
 /** A run whose cancel was accepted is cancelled, another completes; with `stop_run` it may fail as an operation did. */

@@ -1,8 +1,9 @@
 import { describeFault } from './fault.ts'
 import type { HistoryOutcome } from './run-history.ts'
 
-/** `seed 17  4 faults (kill_worker, wipe_queues …)  2 runs  61 operations  5 retried  4.1 s  0 violations` */
-export function historyLine({ history, runs, operations, retried, durationMs, violations }: HistoryOutcome): string {
+/** `seed 17  4 faults (kill_worker, wipe_queues …)  2 runs  61 operations  5 retried  3 answered  4.1 s  0 violations` */
+export function historyLine(outcome: HistoryOutcome): string {
+  const { history, runs, operations, retried, answered, durationMs, violations } = outcome
   const kinds = history.faults.map(({ kind }) => kind).join(', ')
   return [
     `seed ${history.seed}`,
@@ -10,6 +11,7 @@ export function historyLine({ history, runs, operations, retried, durationMs, vi
     `${runs.length} runs`,
     `${operations} operations`,
     `${retried} retried`,
+    `${answered} answered`,
     `${(durationMs / 1000).toFixed(1)} s`,
     `${violations.length} violations`,
   ].join('  ')

@@ -11,6 +11,7 @@ const outcome: HistoryOutcome = {
   runs: [],
   operations: 41,
   retried: 3,
+  answered: 2,
   durationMs: 4_210,
   violations: [],
 }
@@ -20,7 +21,7 @@ const faults = history.faults.length + bad.history.faults.length
 describe('the report of chaos', () => {
   it('has a line per history and the totals', () => {
     expect(historyLine(outcome)).toMatch(
-      /^seed 7 {2}\d faults \(.*\) {2}0 runs {2}41 operations {2}3 retried {2}4\.2 s/,
+      /^seed 7 {2}\d faults \(.*\) {2}0 runs {2}41 operations {2}3 retried {2}2 answered {2}4\.2 s/,
     )
     expect(totalsLine([outcome, bad])).toBe(`2 histories, ${faults} faults, 1 violations`)
   })

@@ -34,7 +34,7 @@ export function chaosSection(
   const total = (of: (outcome: HistoryOutcome) => number) => outcomes.map(of).reduce((sum, one) => sum + one, 0)
   return `# Chaos: random faults against real processes
 
-**${totalsLine(outcomes)}.** ${total(({ runs }) => runs.length)} runs, ${total(({ operations }) => operations)} operations, ${total(({ retried }) => retried)} attempts taken back and tried again.
+**${totalsLine(outcomes)}.** ${total(({ runs }) => runs.length)} runs, ${total(({ operations }) => operations)} operations, ${total(({ retried }) => retried)} attempts taken back and tried again, ${total(({ answered }) => answered)} questions answered.
 ${failing.length === 0 ? 'No seed failed.' : `Failing seeds: ${failing.join(', ')}.`}
 
 - ${place.date.toISOString().slice(0, 10)}, commit ${place.commit}, ${Math.round(place.tookMs / 1000)} s in all

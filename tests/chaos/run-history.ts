@@ -18,6 +18,7 @@ export type HistoryOutcome = {
   runs: readonly HistoryRun[]
   operations: number
   retried: number
+  answered: number
   durationMs: number
   violations: readonly string[]
 }
@@ -44,6 +45,7 @@ export async function runHistory(history: History, stack: ChaosStack): Promise<H
     runs,
     operations: sum(checks.map((check) => check.operations)),
     retried: sum(checks.map((check) => check.retried)),
+    answered: sum(checks.map((check) => check.answered)),
     durationMs: Math.round(performance.now() - startedAt),
     violations,
   }

@@ -59,7 +59,7 @@ describe('a run whose agents ask a person', () => {
     await folder.remove()
   })
 
-  it('says what it asks in a pipe, and a question that is not there, was answered or takes other answers', async () => {
+  it('says what it asks in a pipe, and refuses a question that is not there, other answers, and any once it is over', async () => {
     const asking = askingAgent['agents/purpose/tools/ask_purpose.pym'] ?? ''
     const choosing = asking.replace('for?")', 'for?", ["use", "show"])')
     const folder = await sourceFolder({
@@ -81,7 +81,7 @@ describe('a run whose agents ask a person', () => {
     expect((await give('q1', 'use'))[0]).toBe(0)
     expect(await run.exited, run.err()).toBe(0)
     expect(await folder.read('purpose.patch')).toContain('+# use')
-    expect(await give('q1', 'show')).toEqual([1, expect.stringContaining('ASK_002')])
+    expect(await give('q1', 'show')).toEqual([1, expect.stringContaining('RUN_007')])
     await folder.remove()
   })
 })
