@@ -78,6 +78,6 @@ async function play(seed: number, stack: ChaosStack): Promise<HistoryOutcome> {
   } catch (error) {
     const violations = [`the history broke off: ${error instanceof Error ? error.stack : String(error)}`]
     const durationMs = Math.round(performance.now() - startedAt)
-    return { history, met: [], runs: [], operations: 0, retried: 0, durationMs, violations }
+    return { history, met: [], runs: [], operations: 0, retried: 0, answered: 0, durationMs, violations }
   }
 }
