@@ -1,14 +1,14 @@
 import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { submitRun } from '../played-run.fixture.ts'
+import { askingRun, submitRun } from '../played-run.fixture.ts'
 import { expectAnswer, openAttackedApi, type AttackedApi } from './attacked-api.fixture.ts'
 
 let api: AttackedApi
 let runId: string
 beforeAll(async () => {
   api = await openAttackedApi({ maxUploadBytes: 100_000 })
-  runId = await submitRun(api)
+  runId = await askingRun(api)
 })
 afterAll(() => api.close())
 
@@ -81,25 +81,34 @@ describe(`random bodies (REMORA_SEED=${seed})`, () => {
     await fc.assert(property, { seed, numRuns: 400, endOnFailure: true })
   })
 
-  it.for(['cancel', 'retry', 'tokens'])('as JSON are taken or refused with a code: %s', async (what) => {
-    const path = what === 'tokens' ? '/v1/tokens' : `/v1/runs/${runId}/${what}`
-    const texts = fc.oneof(
-      fc.json({ maxDepth: 5 }),
-      fc.string({ maxLength: 300 }),
-      fc.integer({ min: 1, max: 60_000 }).map((depth) => '['.repeat(depth)),
-      fc
-        .record(
-          { reason: fc.anything(), operations: fc.anything(), scopes: fc.anything(), name: fc.anything() },
-          { requiredKeys: [] },
-        )
-        .map(toJson),
-    )
-    const property = fc.asyncProperty(texts, async (body) => {
-      const headers = { 'content-type': 'application/json' }
-      await expectAnswer(await api.fetch(path, { method: 'POST', headers, body }))
-    })
-    await fc.assert(property, { seed, numRuns: 200, endOnFailure: true })
-  })
+  it.for(['questions/q1', 'cancel', 'retry', 'tokens'])(
+    'as JSON are taken or refused with a code: %s',
+    async (what) => {
+      const path = what === 'tokens' ? '/v1/tokens' : `/v1/runs/${runId}/${what}`
+      const texts = fc.oneof(
+        fc.json({ maxDepth: 5 }),
+        fc.string({ maxLength: 300 }),
+        fc.integer({ min: 1, max: 60_000 }).map((depth) => '['.repeat(depth)),
+        fc
+          .record(
+            {
+              reason: fc.anything(),
+              operations: fc.anything(),
+              scopes: fc.anything(),
+              name: fc.anything(),
+              answer: fc.anything(),
+            },
+            { requiredKeys: [] },
+          )
+          .map(toJson),
+      )
+      const property = fc.asyncProperty(texts, async (body) => {
+        const headers = { 'content-type': 'application/json' }
+        await expectAnswer(await api.fetch(path, { method: 'POST', headers, body }))
+      })
+      await fc.assert(property, { seed, numRuns: 200, endOnFailure: true })
+    },
+  )
 
   it('leave a service that still takes a good upload', async () => {
     expect(await submitRun(api)).toMatch(/^r/)

@@ -45,6 +45,7 @@ function addressOf(path: string, wrong: Record<string, string> = {}): string {
     run_id: runId,
     operation_id: 'o0123456789abcdef',
     node_id: 'n0123456789abcdef',
+    request_id: 'q1',
     token_id: 't0123456789abcdef',
   }
   return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(wrong[name] ?? right[name] ?? ''))
