@@ -52,7 +52,8 @@ function verdict({ name, tools, maxTurns, findings }: CheckedItem, valid: boolea
   return `${name}: ${valid ? 'PASS' : 'FAIL'}${notes === '' ? '' : ` (${notes})`}\n`
 }
 
-function findingLine({ file, line, column, code, severity, message, source }: Finding): string {
+/** A fault as `file:line:column`, its code and its words, and the line of the file under it. */
+export function findingLine({ file, line, column, code, severity, message, source }: Finding): string {
   const kind = severity === 'warning' ? 'warning: ' : ''
   const shown = source === undefined || source.trim() === '' ? '' : `    ${source.trimEnd()}\n`
   return `${file}:${line}:${column} ${code} ${kind}${message}\n${shown}`
