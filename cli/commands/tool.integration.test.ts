@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { CommanderError } from 'commander'
@@ -261,5 +261,26 @@ tools: [{ builtin: submit_result }]
       diff: '',
       applied: false,
     })
+  })
+})
+
+describe('remora tool run --artifacts', () => {
+  it('adds a log of the run that says the same every time, also where a limit was hit', async () => {
+    const file = await script(
+      `n: int = Input("n", default=0)\n${readFileStub}print("start")\nx = len(await read_file("src/sums.py"))\nwhile n > 0:\n    n = n + 1\nx\n`,
+    )
+    const logOf = async (out: string, ...args: string[]) => {
+      await toolRun(file, '--workspace', top, '--artifacts', join(dir, out), ...args)
+      expect(await readdir(join(dir, out, '_/probe'))).toContain('stubs.pyi')
+      return readFile(join(dir, out, '_/probe/run.log'), 'utf8')
+    }
+    const log = await logOf('one')
+    expect(log).toBe(
+      `script probe.pym\ncall read_file ["src/sums.py"]\nanswered ${JSON.stringify(module)}\nprinted "start\\n"\nreturned ${module.length}\n`,
+    )
+    expect(await logOf('two')).toBe(log)
+    const stopped = await logOf('three', '-i', 'n=1', '--limits', 'strict')
+    expect(stopped).toContain('\nstopped TOOL_003 duration\n')
+    expect(await logOf('four', '-i', 'n=1', '--limits', 'strict')).toBe(stopped)
   })
 })

@@ -1,13 +1,16 @@
 import { text } from 'node:stream/consumers'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { AppError } from '#domain/error.ts'
+import { requireArtifactFolder, writeArtifacts } from '../artifacts/artifact-folder.ts'
+import { writeScriptArtifacts, type ArtifactOrder } from '../artifacts/write-script-artifacts.ts'
 import type { CliContext } from '../cli-context.ts'
 import { describeFailure } from '../describe-failure.ts'
 import { orInterrupted } from '../or-interrupted.ts'
 import { applyChanges } from '../tool/apply-changes.ts'
 import { describeToolRun, toolRunView, valueText } from '../tool/describe-tool-run.ts'
 import { readGiven } from '../tool/read-given.ts'
-import { runTool, type ToolRunOrder } from '../tool/run-tool.ts'
+import { runLog } from '../tool/run-log.ts'
+import { runTool, type ToolRun, type ToolRunOrder } from '../tool/run-tool.ts'
 import { visible } from '../visible.ts'
 
 type RunOptions = {
@@ -17,6 +20,7 @@ type RunOptions = {
   node?: string
   limits: ToolRunOrder['limits']
   apply?: true
+  artifacts?: string
   json?: true
 }
 
@@ -49,12 +53,14 @@ export function addToolCommand(program: Command, context: ToolContext): void {
         .default('default'),
     )
     .option('--apply', 'write what the script changed to the workspace, unless that has changed meanwhile')
+    .option('--artifacts <folder>', 'write there what the compiler makes of the script, and run.log')
     .option('--json', 'print one JSON document')
     .action((file: string, options: RunOptions) => refusingInputs(options, context, () => run(file, options, context)))
 }
 
-async function run(file: string, options: RunOptions, { io, signal, config }: ToolContext): Promise<void> {
-  const { input, inputs, workspace, node, limits, json } = options
+async function run(file: string, options: RunOptions, { io, signal, config, cwd }: ToolContext): Promise<void> {
+  const { input, inputs, workspace, node, limits, artifacts, json } = options
+  if (artifacts !== undefined) await requireArtifactFolder(artifacts)
   const given = {
     texts: input ?? new Map<string, string>(),
     values: await orInterrupted(
@@ -64,6 +70,7 @@ async function run(file: string, options: RunOptions, { io, signal, config }: To
   }
   const deps = { packs: config.queries, onLog: (message: string) => io.err(visible(`log: ${message}\n`)) }
   const ran = await runTool({ file, given, workspace, node, limits }, deps, signal)
+  if (artifacts !== undefined) await keepArtifacts(ran, { dir: artifacts, cwd })
   const hasReturned = ran.ending.kind === 'returned'
   const applied = options.apply === true && hasReturned && ran.changes.length > 0
   if (applied) await applyChanges(ran.top, ran.changes)
@@ -73,6 +80,11 @@ async function run(file: string, options: RunOptions, { io, signal, config }: To
     if (ran.ending.kind === 'returned') io.out(valueText(ran.ending.value))
   }
   if (!hasReturned) io.exit(1)
+}
+
+async function keepArtifacts(ran: ToolRun, order: ArtifactOrder): Promise<void> {
+  const folders = await writeScriptArtifacts([ran.script.path], order)
+  for (const folder of folders) await writeArtifacts(folder, new Map([['run.log', runLog(ran)]]))
 }
 
 /** Inputs that do not fit are wrong usage, but the command line cannot be judged before the script is read. */

@@ -74,6 +74,11 @@ const cliExceptions: readonly { from: RegExp; to: RegExp; why: string }[] = [
     why: 'bundles and scripts in process',
   },
   {
+    from: /^cli\/artifacts\//,
+    to: /^core\/(?:bundles|tool-scripts)\//,
+    why: 'what the compiler of tool scripts makes of them is written where the command runs',
+  },
+  {
     from: /^cli\/tool\//,
     to: /^(?:core\/(?:bundles|syntax|tool-scripts)|services\/discovery|services\/worker\/(?:evidence|tools|workspace))\//,
     why: 'tool run: a script as a worker runs it, in process',
