@@ -240,6 +240,12 @@ tools: [{ builtin: submit_result }]
     })
   })
 
+  it('gives a script the file of its node as `files`', async () => {
+    const file = await script('files: dict[str, str] = Input("files")\nfiles\n')
+    const args = ['--workspace', top, '--node', 'src/sums.py:add']
+    expect(await toolRunJson(file, ...args)).toMatchObject({ value: { 'src/sums.py': module } })
+  })
+
   it('tells a program what the script asked of its host and was answered, in order', async () => {
     const file = await script(
       `${readFileStub}try:\n    await read_file("none.py")\nexcept OSError:\n    pass\nx = len(await read_file("src/sums.py"))\nx\n`,

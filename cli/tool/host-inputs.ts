@@ -1,22 +1,24 @@
 import { bundleInvalid } from '#bundles/bundle-fault.ts'
 import { bundleOfScript } from '#bundles/bundle-of-script.ts'
 import { resolveSettings } from '#bundles/resolve-settings.ts'
+import { virtualFiles } from '../../services/worker/tools/virtual-files.ts'
 import type { TargetNode } from '../../services/worker/tools/target-node.ts'
+import type { Workspace } from '../../services/worker/workspace/open-workspace.ts'
 
 /**
- * What a worker would fill in by itself: the node's when there is one, the settings' defaults when the script lies in a
+ * What a worker would fill in by itself: the node's when there is one, of `files` its own alone, and the settings' defaults when the script lies in a
  * bundle. AGENT_001 when that bundle's file is broken, where `wanted` has the settings.
  */
 export async function hostInputs(
   script: string,
   wanted: ReadonlySet<string>,
-  target: TargetNode | undefined,
+  { target, workspace }: { target: TargetNode | undefined; workspace: Workspace },
 ): Promise<Record<string, unknown>> {
   const settings = wanted.has('settings') ? await defaultSettings(script) : undefined
   return {
     workspace_id: 'tool-run',
     ...(settings === undefined ? {} : { settings }),
-    ...(target === undefined ? {} : await nodeInputs(target)),
+    ...(target === undefined ? {} : await nodeInputs(target, workspace)),
   }
 }
 
@@ -28,7 +30,7 @@ async function defaultSettings(script: string): Promise<Record<string, unknown> 
   return resolveSettings({ file }, {})
 }
 
-async function nodeInputs(target: TargetNode): Promise<Record<string, unknown>> {
+async function nodeInputs(target: TargetNode, workspace: Workspace): Promise<Record<string, unknown>> {
   const { source, start, end } = await target.locate()
   const { node } = target
   return {
@@ -37,6 +39,7 @@ async function nodeInputs(target: TargetNode): Promise<Record<string, unknown>> 
     node_kind: node.kind,
     node_id: node.nodeId,
     file_path: node.path,
+    files: await virtualFiles(workspace, [node.path]),
     language: node.language,
   }
 }

@@ -52,7 +52,7 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
   const node = order.node === undefined ? undefined : await findTarget(order.node, folder, deps.packs, signal)
   const target = node === undefined ? undefined : await openTargetNode(node, workspace)
   const wanted = new Set(script.declarations.inputs.map(({ name }) => name))
-  const inputs = toolInputs(script, order.given, await hostInputs(order.file, wanted, target))
+  const inputs = toolInputs(script, order.given, await hostInputs(order.file, wanted, { target, workspace }))
   const { add: onEnd, release } = openReleaser()
   try {
     const host = await openToolHost({ workspace, target, onLog: deps.onLog, onEnd })

@@ -10,8 +10,8 @@ import { refused, type ExecutedCall, type Tool } from './tool-set.ts'
 export type ScriptToolParts = {
   definition: ToolDefinition
   script: CompiledScript
-  /** Inputs the host fills in: what the model sends under these names is not used. */
-  hostInputs: Readonly<Record<string, unknown>>
+  /** Inputs the host fills in, as they are when the script starts: what the model sends under these names is not used. */
+  hostInputs(): Promise<Readonly<Record<string, unknown>>>
   host: ReadonlyMap<string, HostFunction>
   pool: Pick<ScriptPool, 'run'>
 }
@@ -22,11 +22,8 @@ export function scriptTool(parts: ScriptToolParts): Tool {
     definition: parts.definition,
     async run(args, signal) {
       const externals: ToolRun['externals'] = []
-      const ending = await parts.pool.run(
-        parts.script,
-        { inputs: { ...args, ...parts.hostInputs }, externals: journalled(parts, externals) },
-        signal,
-      )
+      const inputs = { ...args, ...(await parts.hostInputs()) }
+      const ending = await parts.pool.run(parts.script, { inputs, externals: journalled(parts, externals) }, signal)
       const executed = resultOf(parts.definition.name, ending)
       return { ...executed, externals }
     },
