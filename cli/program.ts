@@ -18,6 +18,7 @@ import { addRunsCommand } from './commands/runs.ts'
 import { addShowCommand } from './commands/show.ts'
 import { addSubmitCommand } from './commands/submit.ts'
 import { addTokenCommand } from './commands/token.ts'
+import { addToolCommand } from './commands/tool.ts'
 import { addUpCommand } from './commands/up.ts'
 import { addVerifyCommand } from './commands/verify.ts'
 import { addWatchCommand } from './commands/watch.ts'
@@ -54,6 +55,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addDoctorCommand(program, context)
   addAgentsCommand(program, context)
   addCheckCommand(program, context)
+  addToolCommand(program, context)
   addQueriesCommand(program, context)
   addHelpCommand(program)
   addCompletionCommand(program, context)

@@ -38,7 +38,7 @@ async function checkUntil(signal: AbortSignal, ...args: string[]): Promise<{ tex
     err: (text: string) => void (result.text += text),
     exit: (code: number) => void (result.code = code),
   }
-  addCheckCommand(program, { io, signal })
+  addCheckCommand(program, { io, signal, cwd: dir })
   await program.parseAsync(['check', ...args], { from: 'user' })
   return { ...result, text: result.text.replaceAll(`${dir}/`, '') }
 }

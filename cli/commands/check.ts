@@ -1,16 +1,21 @@
 import { Option, type Command } from 'commander'
 import { checkPaths, type CheckedItem, type Finding } from '#bundles/check-paths.ts'
+import { requireArtifactFolder } from '../artifacts/artifact-folder.ts'
+import { writeScriptArtifacts } from '../artifacts/write-script-artifacts.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../visible.ts'
 import { orInterrupted } from '../or-interrupted.ts'
 
-type CheckOptions = { strict?: true; format: 'text' | 'json'; json?: true }
+type CheckOptions = { strict?: true; format: 'text' | 'json'; json?: true; artifacts?: string }
 
 /**
  * `remora check [PATH…]`: bundles and tool scripts against their rules. Exit code 1 on faults, with --strict on
  * warnings too.
  */
-export function addCheckCommand(program: Command, { io, signal }: Pick<CliContext, 'io' | 'signal'>): void {
+export function addCheckCommand(
+  program: Command,
+  { io, signal, cwd }: Pick<CliContext, 'io' | 'signal' | 'cwd'>,
+): void {
   program
     .command('check')
     .description('check agent bundles and tool scripts; exit code 1 on any fault')
@@ -18,8 +23,13 @@ export function addCheckCommand(program: Command, { io, signal }: Pick<CliContex
     .option('--strict', 'warnings are faults')
     .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json']).default('text'))
     .option('--json', 'the same as --format json')
-    .action(async (paths: string[], options: CheckOptions) => {
-      const checked = await orInterrupted(checkPaths(paths.length === 0 ? ['agents'] : paths), signal)
+    .option('--artifacts <folder>', 'write there what the compiler makes of each script: its schema, stubs and code')
+    .action(async (named: string[], options: CheckOptions) => {
+      const { artifacts: dir } = options
+      if (dir !== undefined) await requireArtifactFolder(dir)
+      const paths = named.length === 0 ? ['agents'] : named
+      const checked = await orInterrupted(checkPaths(paths), signal)
+      if (dir !== undefined) await orInterrupted(writeScriptArtifacts(paths, { dir, cwd }), signal)
       const passes = (item: CheckedItem): boolean => !item.findings.some((found) => isFault(found, options))
       const ok = checked.every(passes)
       const isJson = options.json === true || options.format === 'json'
@@ -52,7 +62,8 @@ function verdict({ name, tools, maxTurns, findings }: CheckedItem, valid: boolea
   return `${name}: ${valid ? 'PASS' : 'FAIL'}${notes === '' ? '' : ` (${notes})`}\n`
 }
 
-function findingLine({ file, line, column, code, severity, message, source }: Finding): string {
+/** A fault as `file:line:column`, its code and its words, and the line of the file under it. */
+export function findingLine({ file, line, column, code, severity, message, source }: Finding): string {
   const kind = severity === 'warning' ? 'warning: ' : ''
   const shown = source === undefined || source.trim() === '' ? '' : `    ${source.trimEnd()}\n`
   return `${file}:${line}:${column} ${code} ${kind}${message}\n${shown}`

@@ -53,6 +53,9 @@ describe('completion in bash', () => {
     ['remora run sh', ['shelf.tar', 'shop/']],
     ['remora run --out sho', ['shop/']],
     ['remora queries m', ['manifest']],
+    ['remora tool run sh', ['shelf.tar', 'shop/']],
+    ['remora tool run --workspace sho', ['shop/']],
+    ['remora tool run --limits s', ['strict']],
   ])('offers after "%s"', async (line, offers) => {
     expect((await tabAfter(line)).toSorted()).toEqual(offers)
   })

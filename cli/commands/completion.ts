@@ -45,16 +45,27 @@ async function offer(completion: Completion, program: Command, { word, agents, p
     words.filter((one) => plainName.test(one)).forEach((one) => complete(one, ''))
   const shell = completion.commands.get('completion')?.arguments.get('shell')
   if (shell !== undefined) shell.handler = offering(Shell.options) // the library offers one we have no script for
-  for (const command of program.commands) {
-    const known = completion.commands.get(command.name())
+  for (const [name, command] of commandsUnder(program)) {
+    const known = completion.commands.get(name)
     for (const option of command.options) {
       const found = known?.options.get(option.long?.slice(2) ?? '')
       if (found === undefined) continue
       if (option.long === '--agents') found.handler = offering(names)
       if (namesPath.test(option.flags.split(' ').at(-1) ?? '')) found.handler = offering(places)
     }
-    const path = known?.arguments.get('path')
-    if (path !== undefined) path.handler = offering(places)
+    for (const argument of ['path', 'file']) {
+      const found = known?.arguments.get(argument)
+      if (found !== undefined) found.handler = offering(places)
+    }
+  }
+}
+
+/** Every command by its whole name, as the library knows it: `tool run`. */
+function* commandsUnder(command: Command, before = ''): Generator<readonly [string, Command]> {
+  for (const inner of command.commands) {
+    const name = `${before}${inner.name()}`
+    yield [name, inner]
+    yield* commandsUnder(inner, `${name} `)
   }
 }
 

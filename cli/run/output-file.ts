@@ -24,12 +24,20 @@ export async function requireWritable(path: string): Promise<void> {
   }
 }
 
-/** Writes the whole of `content` or nothing: it is renamed into place when it is complete. */
-export async function writeWhole(path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+/**
+ * Writes the whole of `content` or nothing: it is renamed into place when it is complete. The file has `mode` where one is
+ * given, whatever the umask. CONFIG_003 when it cannot be written.
+ */
+export async function writeWhole(
+  path: string,
+  content: AsyncIterable<Uint8Array> | Iterable<string>,
+  { mode }: { mode?: number } = {},
+): Promise<void> {
   const temporary = temporaryBeside(path)
   try {
     // A stream that opens it itself may still be about to make it when the content breaks off and it is removed.
     const file = await open(temporary, 'wx')
+    if (mode !== undefined) await file.chmod(mode)
     await pipeline(content, file.createWriteStream())
     await rename(temporary, path)
   } catch (error) {

@@ -5,6 +5,7 @@ export const hostInputNames: ReadonlySet<string> = new Set([
   'node_kind',
   'node_id',
   'file_path',
+  'files',
   'workspace_id',
   'language',
   'settings',

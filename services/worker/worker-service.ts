@@ -24,6 +24,7 @@ import { composeRun, type CompositionDeps } from './composition/compose-run.ts'
 import type { WorkerConfig } from './config.ts'
 import { openEvidenceChecker } from './evidence/evidence-checker.ts'
 import { openPythonLinter, type PythonLinter } from './evidence/python-linter.ts'
+import { openRelatedPaths } from './operation/related-paths.ts'
 import { runOperation, type OperationDeps } from './operation/run-operation.ts'
 import { baseLayerOf } from './workspace/base-layer.ts'
 
@@ -103,6 +104,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
     baseLayer: async (project, snapshotId) => baseLayerOf(await readSnapshot(project, snapshotId), blobs, project),
     modelSettings: async (signal) => ({ model: name ?? (await model.firstModel(signal)), temperature }),
     versions: { linter: linter.version, node: process.version },
+    relatedPaths: openRelatedPaths(opened),
     workerId: config.workerId,
     storeRestMs: 1_000,
   }

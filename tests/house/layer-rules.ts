@@ -73,6 +73,21 @@ const cliExceptions: readonly { from: RegExp; to: RegExp; why: string }[] = [
     to: /^core\/(?:bundles|tool-scripts)\//,
     why: 'bundles and scripts in process',
   },
+  {
+    from: /^cli\/artifacts\//,
+    to: /^core\/(?:bundles|tool-scripts)\//,
+    why: 'what the compiler of tool scripts makes of them is written where the command runs',
+  },
+  {
+    from: /^cli\/tool\//,
+    to: /^(?:core\/(?:bundles|syntax|tool-scripts)|services\/discovery|services\/worker\/(?:evidence|tools|workspace))\//,
+    why: 'tool run: a script as a worker runs it, in process',
+  },
+  {
+    from: /^cli\/tool\/workspace-changes\.ts$/,
+    to: /^services\/api\/review\/unified-diff\.ts$/,
+    why: 'tool run shows changes as a review does',
+  },
   { from: /^cli\/commands\/agents\.ts$/, to: /^core\/bundles\/load-bundle\.ts$/, why: 'the bundles that are listed' },
   {
     from: /^cli\/commands\/(?:completion|named-agents)\.ts$/,

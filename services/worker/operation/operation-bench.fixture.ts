@@ -25,6 +25,7 @@ import { openPreparedBundles } from '../agent/prepared-bundle.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
 import { openPythonLinter } from '../evidence/python-linter.ts'
 import { baseLayerOf } from '../workspace/base-layer.ts'
+import { openRelatedPaths } from './related-paths.ts'
 import type { OperationDeps, OperationJob } from './run-operation.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
@@ -74,6 +75,7 @@ export async function openOperationBench(): Promise<OperationBench> {
     storeRestMs: 1,
     evidence: openEvidenceChecker({ linter, python }),
     versions: { linter: linter.version },
+    relatedPaths: openRelatedPaths({ ledger: ledger.ledger, objects }),
     bundles: openPreparedBundles((owner, hash) => getBundle(objects, owner, hash)),
     baseLayer: async (owner, id) => baseLayerOf(await readSnapshot(owner, id), blobs, owner),
     modelSettings: async () => ({ model: 'rehearsal', temperature: 0 }),

@@ -9,8 +9,8 @@ import { refused, type ExecutedCall, type Tool } from './tool-set.ts'
 export type ScriptToolParts = {
   definition: ToolDefinition
   script: CompiledScript
-  /** Inputs the host fills in: what the model sends under these names is not used. */
-  hostInputs: Readonly<Record<string, unknown>>
+  /** Inputs the host fills in, as they are when the script starts: what the model sends under these names is not used. */
+  hostInputs(): Promise<Readonly<Record<string, unknown>>>
   host: ReadonlyMap<string, HostFunction>
   pool: Pick<ScriptPool, 'run'>
 }
@@ -22,7 +22,7 @@ export function scriptTool(parts: ScriptToolParts): Tool {
   return {
     definition,
     async run(args, signal) {
-      const inputs = { ...args, ...parts.hostInputs }
+      const inputs = { ...args, ...(await parts.hostInputs()) }
       return executed(parts, inputs, await pool.run(script, { inputs, externals }, signal))
     },
     async resume({ waiting, answer }, signal) {
@@ -51,6 +51,7 @@ function executed(parts: ScriptToolParts, inputs: Record<string, unknown>, endin
   const failed = (code: string, message: string): ExecutedCall => ({
     ...refused(code, `${name} ${message}`),
     externals,
+    ...printed,
   })
   switch (ending.kind) {
     case 'returned':

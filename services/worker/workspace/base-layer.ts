@@ -1,8 +1,15 @@
 import type { BlobStore } from '#objects/blob-store.ts'
-import type { SnapshotView } from '#objects/snapshot-view.ts'
 import { foldersOf } from './folders-of.ts'
 import type { BaseLayer } from './open-workspace.ts'
 import type { PathKind } from './refuse-write.ts'
+
+/** What a base layer is made of: a snapshot's files by path, each with the hash its content is read by. */
+export type BaseFiles = {
+  files: readonly { path: string }[]
+  links: readonly { path: string }[]
+  skipped: readonly { path: string }[]
+  find(path: string): { hash: string } | undefined
+}
 
 type Names = {
   listings: ReadonlyMap<string, string[]>
@@ -10,10 +17,10 @@ type Names = {
   unlisted: ReadonlyMap<string, PathKind>
 }
 
-const namesOf = new WeakMap<SnapshotView, Names>()
+const namesOf = new WeakMap<BaseFiles, Names>()
 
 /** A snapshot as the immutable layer of a workspace. Its names are put in order once per snapshot. */
-export function baseLayerOf(snapshot: SnapshotView, blobs: Pick<BlobStore, 'get'>, projectId: string): BaseLayer {
+export function baseLayerOf(snapshot: BaseFiles, blobs: Pick<BlobStore, 'get'>, projectId: string): BaseLayer {
   const names = namesOf.get(snapshot) ?? readNames(snapshot)
   namesOf.set(snapshot, names)
   const { listings, unlisted } = names
@@ -28,7 +35,7 @@ export function baseLayerOf(snapshot: SnapshotView, blobs: Pick<BlobStore, 'get'
   }
 }
 
-function readNames({ files, links, skipped }: SnapshotView): Names {
+function readNames({ files, links, skipped }: BaseFiles): Names {
   const unlisted = new Map<string, PathKind>()
   for (const { path } of [...links, ...skipped]) for (const folder of foldersOf(path)) unlisted.set(folder, 'folder')
   for (const { path } of skipped) unlisted.set(path, 'skipped')
@@ -36,7 +43,7 @@ function readNames({ files, links, skipped }: SnapshotView): Names {
   return { listings: listFolders(files), unlisted }
 }
 
-function listFolders(files: SnapshotView['files']): Map<string, string[]> {
+function listFolders(files: BaseFiles['files']): Map<string, string[]> {
   const names = new Map<string, Set<string>>()
   const add = (folder: string, name: string) => {
     const known = names.get(folder) ?? new Set()

@@ -1,0 +1,63 @@
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { applyChanges } from './apply-changes.ts'
+
+const edit = (path: string) => ({ path, kind: 'edit' as const, before: 'old\n', after: 'new\n', diff: '' })
+const create = (path: string) => ({ path, kind: 'create' as const, before: null, after: 'new\n', diff: '' })
+
+let top = ''
+beforeEach(async () => {
+  top = await realpath(await mkdtemp(join(tmpdir(), 'apply-')))
+  await writeFile(join(top, 'a.txt'), 'old\n')
+  await writeFile(join(top, 'b.txt'), 'old\n')
+})
+afterEach(() => rm(top, { recursive: true, force: true }))
+
+const read = (path: string) => readFile(join(top, path), 'utf8')
+
+describe('changes that are applied to a folder', () => {
+  it('are written file by file, and leave nothing else behind', async () => {
+    await applyChanges(top, [edit('a.txt'), create('c/d.txt')])
+    expect([await read('a.txt'), await read('c/d.txt')]).toEqual(['new\n', 'new\n'])
+    expect(await readdir(top)).toEqual(['a.txt', 'b.txt', 'c'])
+  })
+
+  it.each([
+    ['was changed', () => writeFile(join(top, 'b.txt'), 'mine\n')],
+    ['was removed', () => rm(join(top, 'b.txt'))],
+    [
+      'has become a link to the same text',
+      async () => {
+        await writeFile(join(top, 'same.txt'), 'old\n')
+        await rm(join(top, 'b.txt'))
+        await symlink('same.txt', join(top, 'b.txt'))
+      },
+    ],
+  ])('are refused, all of them, when one of the files %s meanwhile', async (_what, meanwhile) => {
+    await meanwhile()
+    const applied = applyChanges(top, [edit('a.txt'), edit('b.txt')])
+    await expect(applied).rejects.toMatchObject({ code: 'WORK_002', message: expect.stringContaining('b.txt changed') })
+    expect(await read('a.txt')).toBe('old\n')
+  })
+
+  it('are refused when a new file is there by now, or its folder leads away', async () => {
+    await writeFile(join(top, 'c.txt'), 'mine\n')
+    await expect(applyChanges(top, [create('c.txt')])).rejects.toMatchObject({ code: 'WORK_002' })
+    await mkdir(join(top, 'real'))
+    await symlink('real', join(top, 'linked'))
+    await symlink('nowhere', join(top, 'dangling'))
+    await expect(applyChanges(top, [create('linked/x/e.txt')])).rejects.toMatchObject({ code: 'WORK_002' })
+    await expect(applyChanges(top, [create('dangling/e.txt')])).rejects.toMatchObject({ code: 'WORK_002' })
+    expect(await readdir(join(top, 'real'))).toEqual([])
+  })
+
+  it('say what was written when a later one cannot be', async () => {
+    const inTheWay = applyChanges(top, [edit('a.txt'), create('b.txt/under-a-file.txt')])
+    await expect(inTheWay).rejects.toMatchObject({
+      code: 'CONFIG_003',
+      message: expect.stringMatching(/these were written: a\.txt$/),
+    })
+  })
+})

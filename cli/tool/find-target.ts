@@ -1,0 +1,68 @@
+import type { CodeNode } from '#domain/code-node.ts'
+import { AppError } from '#domain/error.ts'
+import { parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
+import { nearest } from '#platform/nearest.ts'
+import { discoverNodes } from '../../services/discovery/discover/discover-nodes.ts'
+import { openParsePool } from '../../services/discovery/discover/parse-pool.ts'
+import { loadQueryPacks, type PackPlaces } from '../../services/discovery/discover/query-pack.ts'
+import { requireSoundPacks } from '../../services/discovery/load-sound-packs.ts'
+import type { BaseLayer } from '../../services/worker/workspace/open-workspace.ts'
+
+const namedInMessage = 10
+
+/**
+ * The node that `PATH[:QUALIFIED_NAME]` names, found by discovery of that one file; without a name the file itself, of
+ * several of one name the first. DISC_005 for a file the folder does not have or discovery passes over, RUN_002 for a
+ * name that is not in it.
+ */
+export async function findTarget(
+  named: string,
+  folder: Pick<BaseLayer, 'find' | 'read'>,
+  packs: PackPlaces,
+  signal: AbortSignal,
+): Promise<CodeNode> {
+  const { path, name } = splitName(named, folder)
+  await requireSoundPacks(packs)
+  const nodes = await nodesOf(path, folder, packs, signal)
+  const found = nodes.find((node) => (name === '' ? node.kind === 'file' : node.qualifiedName === name))
+  if (found === undefined) throw unknownName(path, name, nodes)
+  return found
+}
+
+/** A path and a name may both have colons: of the prefixes that are files of the folder the longest is the path. */
+function splitName(named: string, folder: Pick<BaseLayer, 'find'>): { path: RepoPath; name: string } {
+  for (let end = named.length; end > 0; end = named.lastIndexOf(':', end - 1)) {
+    const path = parseRepoPath(named.slice(0, end), 'TOOL_007')
+    if (folder.find(path) !== undefined) return { path, name: named.slice(end + 1) }
+  }
+  throw new AppError('DISC_005', `--node ${JSON.stringify(named)}: the workspace has no such file; paths are relative to --workspace`)
+}
+
+async function nodesOf(
+  path: RepoPath,
+  folder: Pick<BaseLayer, 'read'>,
+  packs: PackPlaces,
+  signal: AbortSignal,
+): Promise<CodeNode[]> {
+  const pool = openParsePool({ threads: 1 })
+  try {
+    const files = [{ path, hash: path, size: (await folder.read(path)).length }]
+    const deps = { pool, packs: await loadQueryPacks(packs) }
+    const { nodes, skipped } = await discoverNodes({ files, read: folder.read }, deps, signal)
+    const [why] = skipped
+    if (nodes.length === 0) throw new AppError('DISC_005', `--node ${path}: ${why?.reason ?? 'it has no nodes'}`)
+    return nodes
+  } finally {
+    await pool.close()
+  }
+}
+
+function unknownName(path: string, name: string, nodes: readonly CodeNode[]): AppError {
+  const names = [...new Set(nodes.filter(({ kind }) => kind !== 'file').map((node) => node.qualifiedName))]
+  const near = nearest(name, names)
+  const more = names.length > namedInMessage ? `, … (${names.length} in all)` : ''
+  const known =
+    names.length === 0 ? 'it has only the file itself' : `it has ${names.slice(0, namedInMessage).join(', ')}`
+  const way = near === undefined ? `${known}${more}` : `did you mean ${near}?`
+  return new AppError('RUN_002', `--node: ${path} has no node ${JSON.stringify(name)}: ${way}`)
+}

@@ -1,0 +1,74 @@
+import { lstatSync } from 'node:fs'
+import { readFile, realpath, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AppError } from '#domain/error.ts'
+import { baseLayerOf } from '../../services/worker/workspace/base-layer.ts'
+import { foldersOf } from '../../services/worker/workspace/folders-of.ts'
+import type { BaseLayer } from '../../services/worker/workspace/open-workspace.ts'
+import { WorkspaceFault } from '../../services/worker/workspace/workspace-fault.ts'
+import { listFolder, type FolderListing } from '../list-folder.ts'
+
+/** CONFIG_003 unless `path` is a folder; its real path otherwise. */
+export async function requireFolder(path: string): Promise<string> {
+  const stats = await stat(path).catch(() => undefined)
+  if (stats?.isDirectory() !== true) throw new AppError('CONFIG_003', `--workspace needs a folder, and ${path} is none`)
+  return realpath(path)
+}
+
+/**
+ * The folder `top` (a real path) as the layer below a workspace, with the files that a run would send of it. A file is
+ * read when it is asked for, once: what it held then is its base, whatever becomes of it. A path names its content. A
+ * link that a run would leave out, such as one that leads out of the folder, is TOOL_007.
+ */
+export async function openFolder(top: string, signal: AbortSignal): Promise<BaseLayer> {
+  return folderLayer(top, await listFolder(top, signal))
+}
+
+/** A folder of which nothing is looked at: for scripts that cannot ask for a file. */
+export function unseenFolder(top: string): BaseLayer {
+  return folderLayer(top, { files: [], skipped: [] })
+}
+
+function folderLayer(top: string, listing: FolderListing): BaseLayer {
+  const files = listing.files.filter(({ kind }) => kind === 'file')
+  const links = listing.files.filter(({ kind }) => kind === 'link')
+  const paths = new Set<string>(files.map(({ path }) => path))
+  const skipped = new Set(listing.skipped.map(({ path }) => path))
+  const known = new Map<string, Promise<Uint8Array>>()
+  const get = (_project: string, path: string): Promise<Uint8Array> => {
+    const bytes = known.get(path) ?? readInside(top, path)
+    known.set(path, bytes)
+    return bytes
+  }
+  const find = (path: string) => (paths.has(path) ? { hash: path } : undefined)
+  const layer = baseLayerOf({ files, links, skipped: listing.skipped, find }, { get }, top)
+  return {
+    ...layer,
+    find(path) {
+      for (const at of [path, ...foldersOf(path)]) {
+        if (skipped.has(at) && isLink(join(top, at))) throw linkRefused(at)
+      }
+      return layer.find(path)
+    },
+    kindAt: (path) => (skipped.has(path) && isLink(join(top, path)) ? 'link' : layer.kindAt(path)),
+  }
+}
+
+async function readInside(top: string, path: string): Promise<Uint8Array> {
+  const full = join(top, path)
+  try {
+    if ((await realpath(full)) !== full) throw linkRefused(path)
+    return await readFile(full)
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause
+    throw new WorkspaceFault('not-found', `${path} cannot be read any more`, { cause })
+  }
+}
+
+function isLink(full: string): boolean {
+  return lstatSync(full, { throwIfNoEntry: false })?.isSymbolicLink() === true
+}
+
+function linkRefused(path: string): AppError {
+  return new AppError('TOOL_007', `${path} is a link, and links are not followed`)
+}
