@@ -52,7 +52,9 @@ describe('remora check', () => {
   it('shows each fault with its line, checks the rest all the same, and exits with 1', async () => {
     const { text, code } = await check(join(dir, 'bad.pym'), join(dir, 'none.pym'), join(dir, 'agents'))
     expect(code).toBe(1)
-    expect(text).toContain('bad.pym:2:1 E001 classes are not available in tool scripts\n    class A:\nbad.pym: FAIL\n')
+    expect(text).toContain(
+      'bad.pym:2:1 E001 classes are not available in tool scripts; use dicts\n    class A:\n    ^\nbad.pym: FAIL\n',
+    )
     expect(text).toContain('none.pym:1:1 AGENT_001 there is no such file or folder\nnone.pym: FAIL\n')
     expect(text).toContain('probe: PASS')
   })

@@ -1,10 +1,12 @@
 import { Option, type Command } from 'commander'
+import { ScriptProfile } from '#domain/script-profile.ts'
 import { checkPaths, type CheckedItem, type Finding } from '#bundles/check-paths.ts'
 import type { CliContext } from '../cli-context.ts'
+import { findingText } from '../finding-text.ts'
 import { visible } from '../visible.ts'
 import { orInterrupted } from '../or-interrupted.ts'
 
-type CheckOptions = { strict?: true; format: 'text' | 'json'; json?: true }
+type CheckOptions = { strict?: true; format: 'text' | 'json'; json?: true; profile?: ScriptProfile }
 
 /**
  * `remora check [PATH…]`: bundles and tool scripts against their rules. Exit code 1 on faults, with --strict on
@@ -14,12 +16,18 @@ export function addCheckCommand(program: Command, { io, signal }: Pick<CliContex
   program
     .command('check')
     .description('check agent bundles and tool scripts; exit code 1 on any fault')
-    .argument('[path...]', 'bundle folders, folders of bundles, .pym files (default: agents)')
+    .argument('[path...]', 'bundle folders, folders of bundles or of .pym files, .pym files (default: agents)')
     .option('--strict', 'warnings are faults')
+    .addOption(
+      new Option('--profile <profile>', 'what scripts may use (default: what their bundle says)').choices(
+        ScriptProfile.options,
+      ),
+    )
     .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json']).default('text'))
     .option('--json', 'the same as --format json')
     .action(async (paths: string[], options: CheckOptions) => {
-      const checked = await orInterrupted(checkPaths(paths.length === 0 ? ['agents'] : paths), signal)
+      const { profile } = options
+      const checked = await orInterrupted(checkPaths(paths.length === 0 ? ['agents'] : paths, { profile }), signal)
       const passes = (item: CheckedItem): boolean => !item.findings.some((found) => isFault(found, options))
       const ok = checked.every(passes)
       const isJson = options.json === true || options.format === 'json'
@@ -42,7 +50,7 @@ function view(item: CheckedItem, valid: boolean) {
 }
 
 function describe(checked: readonly CheckedItem[], passes: (item: CheckedItem) => boolean): string {
-  return checked.map((item) => [...item.findings.map(findingLine), verdict(item, passes(item))].join('')).join('')
+  return checked.map((item) => [...item.findings.map(findingText), verdict(item, passes(item))].join('')).join('')
 }
 
 function verdict({ name, tools, maxTurns, findings }: CheckedItem, valid: boolean): string {
@@ -50,10 +58,4 @@ function verdict({ name, tools, maxTurns, findings }: CheckedItem, valid: boolea
   const warnings = findings.filter(({ severity }) => severity === 'warning').length
   const notes = [size, warnings === 0 ? '' : `${warnings} warnings`].filter((note) => note !== '').join(', ')
   return `${name}: ${valid ? 'PASS' : 'FAIL'}${notes === '' ? '' : ` (${notes})`}\n`
-}
-
-function findingLine({ file, line, column, code, severity, message, source }: Finding): string {
-  const kind = severity === 'warning' ? 'warning: ' : ''
-  const shown = source === undefined || source.trim() === '' ? '' : `    ${source.trimEnd()}\n`
-  return `${file}:${line}:${column} ${code} ${kind}${message}\n${shown}`
 }
