@@ -8,7 +8,7 @@ import type { BundleFault, BundleWarning } from './bundle-fault.ts'
 import { readBundleYaml, type BundleYaml } from './bundle-yaml.ts'
 import { hostInputNames } from './host-inputs.ts'
 import { findPromptFaults } from './prompt-faults.ts'
-import { readSource, type ReadSource } from './read-source.ts'
+import { readSource } from './read-source.ts'
 import { submitTool, submitToolName } from './submit-tool.ts'
 import { buildToolDefinition, type ScriptToolFile } from './tool-definition.ts'
 import { unservedFields } from './unserved-fields.ts'
@@ -76,7 +76,7 @@ async function readTool(reading: Reading, tool: ScriptToolFile, index: number): 
       `${submitToolName} is the builtin tool; write - { builtin: ${submitToolName} }`,
     )
   const text = await readScript(reading, tool.script)
-  if ('fault' in text) return report(reading, [...at, 'script'], `script ${tool.script}: ${text.fault}`)
+  if ('fault' in text) return report(reading, [...at, 'script'], text.fault)
   const { source } = text
   const file = join(reading.dir, tool.script)
   const check = await checkScript(source, file, {
@@ -99,9 +99,13 @@ async function readTool(reading: Reading, tool: ScriptToolFile, index: number): 
   bundle.hostInputs[tool.name] = built.hostInputs
 }
 
-async function readScript({ dir }: Reading, script: string): Promise<ReadSource> {
+async function readScript({ dir }: Reading, script: string): Promise<{ source: string } | { fault: string }> {
   const within = repoPathOf(script)
-  return within === undefined ? { fault: "it is outside the bundle's folder" } : readSource(join(dir, within))
+  const missing = { fault: `there is no script ${script} in the bundle's folder` }
+  if (within === undefined) return missing // a path out of the folder is as good as none
+  const read = await readSource(join(dir, within))
+  if ('source' in read) return read
+  return read.isMissing ? missing : { fault: `script ${script}: ${read.fault}` }
 }
 
 function repoPathOf(script: string): string | undefined {

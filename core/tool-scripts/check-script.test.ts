@@ -23,6 +23,11 @@ const rules: Rule[] = [
     good: 'try:\n  x = 1\nexcept ValueError:\n  x = 2\nx',
     bad: 'try:\n  x = 1\nexcept* ValueError:\n  x = 2\nx',
   },
+  {
+    at: 'E000 3:1',
+    good: 'def d(f: int) -> int:\n  return f\nd(1)',
+    bad: 'def d(f):\n  return f\n@d\ndef g() -> int:\n  return 1\ng()',
+  },
   { at: 'E000 1:5', good: 'x = 1 * 2\nx', bad: 'x = 1 @ 2\nx' },
   { at: 'E000 1:5', good: 'x = 1\nx', bad: 'x = 1j\nx' },
   { at: 'E000 1:5', good: 'x = f"{1}"\nx', bad: 'x = t"{1}"\nx' },

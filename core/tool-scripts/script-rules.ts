@@ -1,8 +1,9 @@
 import type { ScriptProfile } from '#domain/script-profile.ts'
+import { grailName } from './grail-name.ts'
 import type { LocatedFault, ScriptFaultCode } from './script-declarations.ts'
 import { scriptFault } from './script-fault.ts'
 import { importFaults } from './script-imports.ts'
-import { walkLevels, type SyntaxNode } from './syntax-node.ts'
+import { partsOf, walkLevels, type SyntaxNode } from './syntax-node.ts'
 
 type Rule = {
   /** Of the syntax node. */
@@ -19,6 +20,12 @@ const forbidden: readonly Rule[] = [
   { type: 'with_statement', code: 'E003', message: 'with is not available in tool scripts; call an external' },
   { type: 'match_statement', code: 'E004', message: 'match is not available in tool scripts; write if and elif' },
   { type: 'delete_statement', code: 'E011', message: 'del is not available in tool scripts; build a new value' },
+  {
+    type: 'decorator',
+    code: 'E000',
+    message: 'the sandbox ignores decorators; call it yourself',
+    where: isOwnDecorator,
+  },
   { type: 'type_alias_statement', code: 'E000', message: 'the sandbox has no type aliases' },
   { type: 'for_statement', code: 'E000', message: 'the sandbox has no async for', where: has('async') },
   { type: 'for_in_clause', code: 'E000', message: 'the sandbox has no async for', where: has('async') },
@@ -117,6 +124,12 @@ function callsFormat(node: SyntaxNode): boolean {
 
 function fills(node: SyntaxNode): boolean {
   return node.childForFieldName('operator')?.type === '%' && isText(node.childForFieldName('left'))
+}
+
+/** `@external` with parentheses is told of in words of its own. */
+function isOwnDecorator(node: SyntaxNode): boolean {
+  const [mark] = partsOf(node)
+  return grailName(mark) !== 'external' && grailName(mark?.childForFieldName('function')) !== 'external'
 }
 
 function isText(node: SyntaxNode | null): boolean {
