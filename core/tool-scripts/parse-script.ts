@@ -23,12 +23,16 @@ export type ParsedScript = Omit<RuleFaults, 'faults'> & {
   last: LastStatement
 }
 
+/** In characters. What checks a script takes more than linear time for some texts. */
+const maxLength = 64 * 1024
+
 /**
  * Reads a `.pym` script. Never throws on bad source: what is wrong is in `faults`. Only module-level declarations
  * count.
  */
 export async function parseScript(text: string, profile: ScriptProfile = 'default'): Promise<ParsedScript> {
   const source = text.replace(/^\uFEFF/, '').replaceAll(/\r\n?/g, '\n')
+  if (source.length > maxLength) return tooLong(source)
   const python = await loadLanguage('python')
   const tree = python.parse(source)
   try {
@@ -38,16 +42,26 @@ export async function parseScript(text: string, profile: ScriptProfile = 'defaul
   }
 }
 
-function readModule(source: string, root: SyntaxNode, profile: ScriptProfile): ParsedScript {
-  const script: ParsedScript = {
+function unread(source: string, found: RuleFaults): ParsedScript {
+  return {
     source,
     declarations: { inputs: [], externals: [] },
-    ...findRuleFaults(root, profile),
+    ...found,
     runEdits: [],
     typeEdits: [],
     uses: { outside: new Set(), functions: [] },
     last: { kind: 'none', line: 1, column: 1 },
   }
+}
+
+function tooLong(source: string): ParsedScript {
+  const message = `the script has ${source.length} characters, more than ${maxLength}; a tool script is small`
+  const fault = { code: 'E000', severity: 'error', line: 1, column: 1, message, endLine: 1 } as const
+  return unread(source, { faults: [fault], parses: false, tooDeep: true })
+}
+
+function readModule(source: string, root: SyntaxNode, profile: ScriptProfile): ParsedScript {
+  const script = unread(source, findRuleFaults(root, profile))
   if (!script.parses) return script
   const code = partsOf(root).filter((statement) => !readDeclaration(statement, script))
   script.faults.push(...strayDeclarations(code), ...duplicates(script.declarations))

@@ -60,6 +60,7 @@ export type RuleFaults = {
   faults: LocatedFault[]
   /** The text is Python as far as the tree shows; without that its statements cannot be trusted. */
   parses: boolean
+  /** Neither Monty nor its type checker may be given the text. */
   tooDeep: boolean
 }
 
