@@ -86,7 +86,7 @@ describe('remora check', () => {
     const { text } = await check(join(dir, 'wide.pym'))
     expect(text).toContain('wide.pym:3:6 E100 ')
     expect(text).toContain('    \tx = "é漢" + 1\n    \t    ^\n')
-    expect(text).toContain('    y = "漢"; z = y + 1\n               ^\n')
+    expect(text).toContain('    y = "漢"; z = y + 1\n                  ^\n')
   })
 
   it('checks every script of a folder, whatever the others are', async () => {
