@@ -1,5 +1,15 @@
-import type { Finding } from '#bundles/check-paths.ts'
 import { visible } from './visible.ts'
+
+type Finding = {
+  file: string
+  line: number
+  column: number
+  code: string
+  message: string
+  severity: 'error' | 'warning'
+  /** The line it is about. */
+  source?: string
+}
 
 /** Shown of a longer line, in characters, around the column. */
 const maxShown = 120

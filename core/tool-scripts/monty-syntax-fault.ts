@@ -1,4 +1,5 @@
 import { Monty, MontyError } from '@pydantic/monty'
+import { syntaxErrorLine } from './monty-ending.ts'
 import type { SourcePosition } from './script-declarations.ts'
 
 /** `isSyntax`: it is no Python at all, and not something that Monty lacks. */
@@ -15,7 +16,7 @@ export function montySyntaxFault(code: string): MontySyntaxFault | undefined {
   } catch (error) {
     if (!(error instanceof MontyError)) throw error
     const text = String(Reflect.apply(error.display, error, ['traceback']))
-    const line = Number(/, line (\d+)/.exec(text)?.[1] ?? 1)
+    const line = syntaxErrorLine(error) ?? 1
     const [reason = ''] = error.exception.message.split('\n')
     const isSyntax = error.exception.typeName === 'SyntaxError' && !reason.includes('not yet supported')
     const message = `${isSyntax ? 'invalid syntax' : 'the sandbox cannot run this'}: ${reason}`
