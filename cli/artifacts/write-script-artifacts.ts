@@ -1,7 +1,9 @@
 import { basename, join } from 'node:path'
 import { findScripts, type FoundScript } from '#bundles/find-scripts.ts'
 import { hostInputNames } from '#bundles/host-inputs.ts'
+import { nearProfile } from '#bundles/near-profile.ts'
 import { AppError } from '#domain/error.ts'
+import type { ScriptProfile } from '#domain/script-profile.ts'
 import { checkScript } from '#tool-scripts/check-script.ts'
 import { hostExternals } from '#tool-scripts/host-externals.ts'
 import { parseScript } from '#tool-scripts/parse-script.ts'
@@ -9,13 +11,17 @@ import { scriptArtifactNames, scriptArtifacts } from '#tool-scripts/script-artif
 import { writeArtifacts } from './artifact-folder.ts'
 import { artifactPlace } from './artifact-place.ts'
 
-export type ArtifactOrder = { dir: string; cwd: string }
+/** `profile`: for every script, whatever its bundle says. */
+export type ArtifactOrder = { dir: string; cwd: string; profile?: ScriptProfile | undefined }
 
 /**
  * Writes what the compiler makes of each tool script under `paths` into `dir`, one folder a script; answers those
  * folders. CONFIG_003, before anything is written, when scripts of two bundles of one name would share a folder.
  */
-export async function writeScriptArtifacts(paths: readonly string[], { dir, cwd }: ArtifactOrder): Promise<string[]> {
+export async function writeScriptArtifacts(
+  paths: readonly string[],
+  { dir, cwd, profile }: ArtifactOrder,
+): Promise<string[]> {
   const found = (await Promise.all(paths.map(findScripts))).flat()
   const places = new Map<string, FoundScript>()
   for (const script of found) {
@@ -27,8 +33,9 @@ export async function writeScriptArtifacts(paths: readonly string[], { dir, cwd 
   const known = await hostExternals()
   const folders: string[] = []
   for (const [place, { file, source }] of places) {
-    const { faults } = await checkScript(source, file, { knownExternals: known })
-    const parts = { name: basename(file), script: await parseScript(source), faults, hostInputNames }
+    const allowed = profile ?? (await nearProfile(file))
+    const { faults } = await checkScript(source, file, { knownExternals: known, profile: allowed })
+    const parts = { name: basename(file), script: await parseScript(source, allowed), faults, hostInputNames }
     const folder = join(dir, place)
     await writeArtifacts(folder, scriptArtifacts(parts), scriptArtifactNames)
     folders.push(folder)

@@ -52,7 +52,9 @@ describe('remora check', () => {
   it('shows each fault with its line, checks the rest all the same, and exits with 1', async () => {
     const { text, code } = await check(join(dir, 'bad.pym'), join(dir, 'none.pym'), join(dir, 'agents'))
     expect(code).toBe(1)
-    expect(text).toContain('bad.pym:2:1 E001 classes are not available in tool scripts\n    class A:\nbad.pym: FAIL\n')
+    expect(text).toContain(
+      'bad.pym:2:1 E001 classes are not available in tool scripts; use dicts\n    class A:\n    ^\nbad.pym: FAIL\n',
+    )
     expect(text).toContain('none.pym:1:1 AGENT_001 there is no such file or folder\nnone.pym: FAIL\n')
     expect(text).toContain('probe: PASS')
   })
@@ -77,6 +79,55 @@ describe('remora check', () => {
         { kind: 'bundle', name: 'probe', valid: true, tools: 2, max_turns: 12, findings: [] },
       ],
     })
+  })
+
+  it('puts the caret under the place, behind tabs and wide characters', async () => {
+    await writeFile(join(dir, 'wide.pym'), '\uFEFFx = "漢字"\nif x:\n\tx = "é漢" + 1\ny = "漢"; z = y + 1\nz\n')
+    const { text } = await check(join(dir, 'wide.pym'))
+    expect(text).toContain('wide.pym:3:6 E100 ')
+    expect(text).toContain('    \tx = "é漢" + 1\n    \t    ^\n')
+    expect(text).toContain('    y = "漢"; z = y + 1\n                  ^\n')
+  })
+
+  it('checks every script of a folder, whatever the others are', async () => {
+    const folder = join(dir, 'loose')
+    await mkdir(join(folder, 'folder.pym'), { recursive: true })
+    await writeFile(join(folder, 'a.pym'), Buffer.from([0xff, 0xfe]))
+    await writeFile(join(folder, 'b.pym'), 'x = (1\n')
+    await writeFile(join(folder, 'c.pym'), 'x = 1\nx\n')
+    expect(await check(folder)).toMatchObject({
+      code: 1,
+      text: [
+        'loose/a.pym:1:1 AGENT_001 it is not UTF-8 text',
+        'loose/a.pym: FAIL',
+        'loose/b.pym:1:5 E000 invalid syntax: what begins here does not end',
+        '    x = (1',
+        '        ^',
+        'loose/b.pym: FAIL',
+        'loose/c.pym: PASS',
+        '',
+      ].join('\n'),
+    })
+  })
+
+  it('checks the scripts of a bundle that cannot be read, and those it does not name', async () => {
+    await writeFile(join(dir, 'agents/probe/other.pym'), 'class A:\n  pass\n')
+    expect((await check(join(dir, 'agents'))).text).toContain('other.pym:1:1 E001')
+    await writeFile(join(dir, 'agents/probe/bundle.yaml'), 'name: [')
+    await writeFile(join(dir, 'agents/probe/probe.pym'), 'class A:\n  pass\n')
+    const { text, code } = await check(join(dir, 'agents'))
+    expect(code).toBe(1)
+    expect(text).toContain('agents/probe/probe.pym:1:1 E001')
+  })
+
+  it('goes by the profile of the bundle, and by the one that is asked for', async () => {
+    const file = join(dir, 'agents/probe/probe.pym')
+    await writeFile(file, 'import json\nf = lambda: json.dumps(1)\nf()\n')
+    expect(await check(join(dir, 'agents'), file)).toMatchObject({ code: 1 })
+    expect(await check('--profile', 'monty', join(dir, 'agents'), file)).toMatchObject({ code: 0 })
+    await writeFile(join(dir, 'agents/probe/bundle.yaml'), `${bundle}profile: monty\n`)
+    expect(await check(join(dir, 'agents'), file)).toMatchObject({ code: 0 })
+    expect(await check('--profile', 'default', join(dir, 'agents'))).toMatchObject({ code: 1 })
   })
 
   it('stops when it is interrupted', async () => {

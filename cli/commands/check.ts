@@ -1,12 +1,20 @@
 import { Option, type Command } from 'commander'
+import { ScriptProfile } from '#domain/script-profile.ts'
 import { checkPaths, type CheckedItem, type Finding } from '#bundles/check-paths.ts'
 import { requireArtifactFolder } from '../artifacts/artifact-folder.ts'
 import { writeScriptArtifacts } from '../artifacts/write-script-artifacts.ts'
 import type { CliContext } from '../cli-context.ts'
+import { findingText } from '../finding-text.ts'
 import { visible } from '../visible.ts'
 import { orInterrupted } from '../or-interrupted.ts'
 
-type CheckOptions = { strict?: true; format: 'text' | 'json'; json?: true; artifacts?: string }
+type CheckOptions = {
+  strict?: true
+  format: 'text' | 'json'
+  json?: true
+  profile?: ScriptProfile
+  artifacts?: string
+}
 
 /**
  * `remora check [PATH…]`: bundles and tool scripts against their rules. Exit code 1 on faults, with --strict on
@@ -19,17 +27,22 @@ export function addCheckCommand(
   program
     .command('check')
     .description('check agent bundles and tool scripts; exit code 1 on any fault')
-    .argument('[path...]', 'bundle folders, folders of bundles, .pym files (default: agents)')
+    .argument('[path...]', 'bundle folders, folders of bundles or of .pym files, .pym files (default: agents)')
     .option('--strict', 'warnings are faults')
+    .addOption(
+      new Option('--profile <profile>', 'what scripts may use (default: what their bundle says)').choices(
+        ScriptProfile.options,
+      ),
+    )
     .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json']).default('text'))
     .option('--json', 'the same as --format json')
     .option('--artifacts <folder>', 'write there what the compiler makes of each script: its schema, stubs and code')
     .action(async (named: string[], options: CheckOptions) => {
-      const { artifacts: dir } = options
+      const { artifacts: dir, profile } = options
       if (dir !== undefined) await requireArtifactFolder(dir)
       const paths = named.length === 0 ? ['agents'] : named
-      const checked = await orInterrupted(checkPaths(paths), signal)
-      if (dir !== undefined) await orInterrupted(writeScriptArtifacts(paths, { dir, cwd }), signal)
+      const checked = await orInterrupted(checkPaths(paths, { profile }), signal)
+      if (dir !== undefined) await orInterrupted(writeScriptArtifacts(paths, { dir, cwd, profile }), signal)
       const passes = (item: CheckedItem): boolean => !item.findings.some((found) => isFault(found, options))
       const ok = checked.every(passes)
       const isJson = options.json === true || options.format === 'json'
@@ -52,7 +65,7 @@ function view(item: CheckedItem, valid: boolean) {
 }
 
 function describe(checked: readonly CheckedItem[], passes: (item: CheckedItem) => boolean): string {
-  return checked.map((item) => [...item.findings.map(findingLine), verdict(item, passes(item))].join('')).join('')
+  return checked.map((item) => [...item.findings.map(findingText), verdict(item, passes(item))].join('')).join('')
 }
 
 function verdict({ name, tools, maxTurns, findings }: CheckedItem, valid: boolean): string {
@@ -60,11 +73,4 @@ function verdict({ name, tools, maxTurns, findings }: CheckedItem, valid: boolea
   const warnings = findings.filter(({ severity }) => severity === 'warning').length
   const notes = [size, warnings === 0 ? '' : `${warnings} warnings`].filter((note) => note !== '').join(', ')
   return `${name}: ${valid ? 'PASS' : 'FAIL'}${notes === '' ? '' : ` (${notes})`}\n`
-}
-
-/** A fault as `file:line:column`, its code and its words, and the line of the file under it. */
-export function findingLine({ file, line, column, code, severity, message, source }: Finding): string {
-  const kind = severity === 'warning' ? 'warning: ' : ''
-  const shown = source === undefined || source.trim() === '' ? '' : `    ${source.trimEnd()}\n`
-  return `${file}:${line}:${column} ${code} ${kind}${message}\n${shown}`
 }

@@ -132,7 +132,9 @@ describe('remora tool run', () => {
   it('refuses a script with faults in the words of remora check', async () => {
     const { err, code } = await toolRun(await script('class A:\n    pass\nopen("x")\n'))
     expect(code).toBe(1)
-    expect(err).toContain('probe.pym:3:1 E001 classes are not available in tool scripts\n    class A:\n')
+    expect(err).toContain(
+      'probe.pym:3:1 E001 classes are not available in tool scripts; use dicts\n    class A:\n    ^\n',
+    )
   })
 
   it('shows the line of an exception, its text and the way there, and writes nothing', async () => {

@@ -6,6 +6,7 @@ import { writeScriptArtifacts, type ArtifactOrder } from '../artifacts/write-scr
 import type { CliContext } from '../cli-context.ts'
 import { describeFailure } from '../describe-failure.ts'
 import { orInterrupted } from '../or-interrupted.ts'
+import { answerQuestions } from '../tool/answer-questions.ts'
 import { applyChanges } from '../tool/apply-changes.ts'
 import { describeToolRun, toolRunView, valueText } from '../tool/describe-tool-run.ts'
 import { readGiven } from '../tool/read-given.ts'
@@ -20,6 +21,7 @@ type RunOptions = {
   node?: string
   limits: ToolRunOrder['limits']
   apply?: true
+  answer?: string[]
   artifacts?: string
   json?: true
 }
@@ -52,6 +54,7 @@ export function addToolCommand(program: Command, context: ToolContext): void {
         .choices(['strict', 'default', 'permissive'])
         .default('default'),
     )
+    .option('--answer <text>', 'what ask_user is answered (repeat it for more); without it, you are asked', inOrder)
     .option('--apply', 'write what the script changed to the workspace, unless that has changed meanwhile')
     .option('--artifacts <folder>', 'write there what the compiler makes of the script, and run.log')
     .option('--json', 'print one JSON document')
@@ -59,7 +62,7 @@ export function addToolCommand(program: Command, context: ToolContext): void {
 }
 
 async function run(file: string, options: RunOptions, { io, signal, config, cwd }: ToolContext): Promise<void> {
-  const { input, inputs, workspace, node, limits, artifacts, json } = options
+  const { input, inputs, workspace, node, limits, answer = [], artifacts, json } = options
   if (artifacts !== undefined) await requireArtifactFolder(artifacts)
   const given = {
     texts: input ?? new Map<string, string>(),
@@ -68,7 +71,11 @@ async function run(file: string, options: RunOptions, { io, signal, config, cwd 
       signal,
     ),
   }
-  const deps = { packs: config.queries, onLog: (message: string) => io.err(visible(`log: ${message}\n`)) }
+  const deps = {
+    packs: config.queries,
+    onLog: (message: string) => io.err(visible(`log: ${message}\n`)),
+    answer: answerQuestions(answer),
+  }
   const ran = await runTool({ file, given, workspace, node, limits }, deps, signal)
   if (artifacts !== undefined) await keepArtifacts(ran, { dir: artifacts, cwd })
   const hasReturned = ran.ending.kind === 'returned'
@@ -98,6 +105,10 @@ async function refusingInputs({ json }: RunOptions, { io }: ToolContext, work: (
     io.err(told)
     io.exit(2)
   }
+}
+
+function inOrder(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text]
 }
 
 function inputOption(given: string, before: ReadonlyMap<string, string> = new Map()): ReadonlyMap<string, string> {

@@ -17,6 +17,8 @@ export function valueText(value: unknown): string {
 
 function describeEnding({ script, ending }: ToolRun): string {
   if (ending.kind === 'returned') return ''
+  if (ending.kind === 'suspended')
+    return `${script.path}: waits for an answer to "${ending.question.text}": give it with --answer TEXT\n`
   if (ending.kind !== 'raised') {
     const limit = 'limit' in ending ? ` (limit: ${ending.limit})` : ''
     return `${script.path}: ${ending.kind}: ${ending.code} ${ending.message}${limit}\n`
@@ -38,8 +40,8 @@ function endedLine(text: string): string {
 
 /** The document of `--json`. */
 export function toolRunView(run: ToolRun, applied: boolean) {
-  const { ending, externals, changes, durationMs } = run
-  const { kind, ...rest } = ending
+  const { ending, changes, durationMs } = run
+  const { kind, journal: externals, ...rest } = ending
   return {
     ending: kind,
     value: null,

@@ -1,18 +1,18 @@
 import { msSince } from '#platform/clock.ts'
 import { openReleaser } from '#platform/shutdown.ts'
 import type { CompiledScript } from '#tool-scripts/compiled-script.ts'
-import type { ScriptEnding } from '#tool-scripts/script-ending.ts'
-import { openScriptPool } from '#tool-scripts/script-pool.ts'
+import { openScriptPool, type RunEnding, type ScriptPool } from '#tool-scripts/script-pool.ts'
+import type { ScriptRequest } from '#tool-scripts/script-call.ts'
 import type { ChosenLimits } from '#tool-scripts/script-limits.ts'
 import { openTargetNode } from '../../services/worker/tools/target-node.ts'
 import { openWorkspace } from '../../services/worker/workspace/open-workspace.ts'
 import type { CliConfig } from '../config.ts'
+import type { AnswerQuestion } from './answer-questions.ts'
 import { findTarget } from './find-target.ts'
 import { hostInputs } from './host-inputs.ts'
 import { openFolder, requireFolder, unseenFolder } from './open-folder.ts'
 import { openToolHost } from './open-tool-host.ts'
 import { readScript } from './read-script.ts'
-import { recordExternals, type ExternalCall } from './record-externals.ts'
 import { toolInputs, type GivenInputs } from './tool-inputs.ts'
 import { workspaceChanges, type WorkspaceChange } from './workspace-changes.ts'
 
@@ -31,13 +31,12 @@ export type ToolRun = {
   /** The real path of the workspace. */
   top: string
   inputs: Record<string, unknown>
-  ending: ScriptEnding
-  externals: ExternalCall[]
+  ending: RunEnding
   changes: WorkspaceChange[]
   durationMs: number
 }
 
-export type ToolRunDeps = { packs: CliConfig['queries']; onLog(message: string): void }
+export type ToolRunDeps = { packs: CliConfig['queries']; onLog(message: string): void; answer: AnswerQuestion }
 
 /**
  * Runs one tool script as a worker would, over a folder that is only read. Whatever the script does is an ending; thrown
@@ -56,18 +55,37 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
   const { add: onEnd, release } = openReleaser()
   try {
     const host = await openToolHost({ workspace, target, onLog: deps.onLog, onEnd })
-    const externals: ExternalCall[] = []
     const pool = openScriptPool({ size: 1, limits: { preset: order.limits } })
     onEnd('script process', pool.close)
     const start = performance.now()
-    const answers = recordExternals(host, script.declarations.externals, externals)
-    const ending = await pool.run(script, { inputs, externals: answers }, signal)
+    const externals = Object.fromEntries(host)
+    const ending = await runToEnd({ pool, script, inputs, externals, answer: deps.answer }, signal)
     const durationMs = msSince(start)
     const changes = await workspaceChanges(workspace, (path) => folder.kindAt(path) === 'file')
-    return { script, top, inputs, ending, externals, changes, durationMs }
+    return { script, top, inputs, ending, changes, durationMs }
   } finally {
     await release()
   }
+}
+
+type Running = {
+  pool: Pick<ScriptPool, 'run'>
+  script: CompiledScript
+  inputs: Record<string, unknown>
+  externals: ScriptRequest['externals']
+  answer: AnswerQuestion
+}
+
+/** As between two attempts of a worker: each answer runs the script again over all that it was answered before. */
+async function runToEnd({ pool, script, inputs, externals, answer }: Running, signal: AbortSignal): Promise<RunEnding> {
+  let ending = await pool.run(script, { inputs, externals }, signal)
+  while (ending.kind === 'suspended') {
+    const text = await answer(ending.question, signal)
+    if (text === undefined) return ending
+    const journal = [...ending.journal, { ...ending.asked, answer: text }]
+    ending = await pool.run(script, { inputs, externals, journal }, signal)
+  }
+  return ending
 }
 
 /** The folder may be large, and is not walked for a script that asks for nothing of it. */

@@ -1,10 +1,14 @@
-import { readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { join, normalize } from 'node:path'
+import type { ScriptProfile } from '#domain/script-profile.ts'
 import { checkScript } from '#tool-scripts/check-script.ts'
 import { hostExternals } from '#tool-scripts/host-externals.ts'
 import type { BundleFault } from './bundle-fault.ts'
 import { bundleFolders, findFolderFaults } from './load-bundle.ts'
+import { nearProfile } from './near-profile.ts'
 import { readBundle, type BundleDeps, type ReadBundle } from './read-bundle.ts'
+import { readSource } from './read-source.ts'
+import { scriptsUnder } from './scripts-under.ts'
 
 /** One fault or warning, with the line of the file it is about. */
 export type Finding = BundleFault & { severity: 'error' | 'warning'; source?: string }
@@ -19,9 +23,21 @@ export type CheckedItem = {
   findings: Finding[]
 }
 
-/** Checks everything under the paths, in their order. A file that is missing or broken is a finding, never an error. */
-export async function checkPaths(paths: readonly string[]): Promise<CheckedItem[]> {
-  const deps = { knownExternals: await hostExternals(), typeCheck: true }
+export type CheckPathsOptions = {
+  /** For every script, whatever its bundle says. */
+  profile?: ScriptProfile | undefined
+}
+
+/**
+ * Checks everything under the paths, in their order: bundles, and `.pym` files that no bundle names. A file that is
+ * missing or broken is a finding, never an error, and hides no other.
+ */
+export async function checkPaths(
+  paths: readonly string[],
+  { profile }: CheckPathsOptions = {},
+): Promise<CheckedItem[]> {
+  const known = { knownExternals: await hostExternals(), typeCheck: true }
+  const deps = profile === undefined ? known : { ...known, profile }
   const checked: CheckedItem[] = []
   for (const path of paths) checked.push(...(await checkPath(path, deps)))
   for (const item of checked) await addSourceLines(item)
@@ -30,15 +46,24 @@ export async function checkPaths(paths: readonly string[]): Promise<CheckedItem[
 
 async function checkPath(path: string, deps: BundleDeps): Promise<CheckedItem[]> {
   const kind = await kindOf(path)
+  if (kind === 'missing') return [neither(path, 'there is no such file or folder')]
   if (kind === 'file')
     return [path.endsWith('.pym') ? await checkScriptFile(path, deps) : neither(path, 'it is no .pym file')]
-  if (kind === 'missing') return [neither(path, 'there is no such file or folder')]
-  if ((await kindOf(join(path, 'bundle.yaml'))) === 'file') return [bundleItem(await readBundle(path, deps), [])]
-  const folders = await bundleFolders(path)
-  if (folders.length === 0) return [neither(path, 'it holds no bundle')]
-  const read = await Promise.all(folders.map((folder) => readBundle(folder, deps)))
-  const together = findFolderFaults(read)
-  return read.map((bundle) => bundleItem(bundle, together))
+  const isBundle = (await kindOf(join(path, 'bundle.yaml'))) === 'file'
+  const folders = isBundle ? [path] : await bundleFolders(path)
+  const bundles: ReadBundle[] = []
+  for (const folder of folders) bundles.push(await readBundle(folder, deps))
+  const together = isBundle ? [] : findFolderFaults(bundles)
+  const named = new Set(bundles.flatMap(scriptsOf))
+  const others = (await scriptsUnder(path)).filter((script) => !named.has(normalize(script)))
+  const items = bundles.map((bundle) => bundleItem(bundle, together))
+  for (const script of others) items.push(await checkScriptFile(script, deps))
+  return items.length === 0 ? [neither(path, 'it holds no bundle and no .pym file')] : items
+}
+
+/** The scripts that the check of the bundle has read. */
+function scriptsOf({ dir, file }: ReadBundle): string[] {
+  return (file?.tools ?? []).flatMap((tool) => ('script' in tool ? [normalize(join(dir, tool.script))] : []))
 }
 
 function bundleItem(read: ReadBundle, together: readonly BundleFault[]): CheckedItem {
@@ -53,7 +78,10 @@ function bundleItem(read: ReadBundle, together: readonly BundleFault[]): Checked
 }
 
 async function checkScriptFile(path: string, deps: BundleDeps): Promise<CheckedItem> {
-  const { faults } = await checkScript(await readFile(path, 'utf8'), path, deps)
+  const read = await readSource(path)
+  if ('fault' in read) return { ...neither(path, read.fault), kind: 'script' }
+  const profile = deps.profile ?? (await nearProfile(path))
+  const { faults } = await checkScript(read.source, path, { ...deps, profile })
   return { kind: 'script', path, name: path, findings: faults.map((fault) => ({ file: path, ...fault })) }
 }
 
@@ -63,10 +91,13 @@ function neither(path: string, message: string): CheckedItem {
 }
 
 async function addSourceLines(item: CheckedItem): Promise<void> {
-  for (const found of item.findings) {
-    if ((await kindOf(found.file)) !== 'file') continue
-    const source = (await readFile(found.file, 'utf8')).split('\n')[found.line - 1]
-    if (source !== undefined) found.source = source
+  for (const [file, findings] of Map.groupBy(item.findings, (found) => found.file)) {
+    const read = await readSource(file)
+    const lines = 'source' in read ? read.source.replace(/^\uFEFF/, '').split(/\r\n?|\n/) : []
+    for (const found of findings) {
+      const source = lines[found.line - 1]
+      if (source !== undefined) found.source = source
+    }
   }
 }
 

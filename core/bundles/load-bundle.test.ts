@@ -131,7 +131,7 @@ describe('loadBundle', () => {
 
   it('refuses a script that breaks a rule, with the line of the script', async () => {
     const message = await faultOf(load(yaml, {}, `${script}class A:\n  pass\n`))
-    expect(message).toBe('probe/tools/probe.pym:8:1 classes are not available in tool scripts')
+    expect(message).toBe('probe/tools/probe.pym:8:1 classes are not available in tool scripts; use dicts')
   })
 
   it('names every fault at once', async () => {

@@ -33,12 +33,17 @@ export async function bundleFolders(dir: string): Promise<string[]> {
     const files = await readdir(dir, { withFileTypes: true })
     const folders = files.filter((entry) => entry.isDirectory()).map((entry) => join(dir, entry.name))
     const holding = await Promise.all(
-      folders.map(async (folder) => ((await readdir(folder)).includes('bundle.yaml') ? [folder] : [])),
+      folders.map(async (folder) => ((await namesIn(folder)).includes('bundle.yaml') ? [folder] : [])),
     )
     return holding.flat().toSorted()
   } catch (error) {
     throw noAgentsFolder(dir, error)
   }
+}
+
+/** A folder that cannot be read is taken for a bundle, which is then told to be unreadable. */
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch(() => ['bundle.yaml'])
 }
 
 /** What only all bundles of a folder together show: an unknown `after`, bundles that wait in a circle. */

@@ -1,13 +1,14 @@
-import { readFile } from 'node:fs/promises'
 import { basename, join, relative, resolve } from 'node:path'
 import type { AgentBundle, BundleFile } from '#domain/agent-bundle.ts'
 import { parseRepoPath } from '#domain/repo-path.ts'
+import type { ScriptProfile } from '#domain/script-profile.ts'
 import { checkScript } from '#tool-scripts/check-script.ts'
 import type { ExternalSignature } from '#tool-scripts/external-signature.ts'
 import type { BundleFault, BundleWarning } from './bundle-fault.ts'
 import { readBundleYaml, type BundleYaml } from './bundle-yaml.ts'
 import { hostInputNames } from './host-inputs.ts'
 import { findPromptFaults } from './prompt-faults.ts'
+import { readSource } from './read-source.ts'
 import { submitTool, submitToolName } from './submit-tool.ts'
 import { buildToolDefinition, type ScriptToolFile } from './tool-definition.ts'
 import { unservedFields } from './unserved-fields.ts'
@@ -18,6 +19,8 @@ export type BundleDeps = {
   hostInputNames?: ReadonlySet<string>
   /** Kinds that query packs find. Without it, node kinds are not checked. */
   nodeKinds?: ReadonlySet<string>
+  /** In place of what the bundle says. */
+  profile?: ScriptProfile
   /** E100, about 30 ms a script; off unless it is true. */
   typeCheck?: boolean
 }
@@ -37,12 +40,11 @@ type Reading = { dir: string; path: string; yaml: BundleYaml; deps: BundleDeps; 
 /** Reads and checks one bundle folder. Everything wrong with it is in `faults`; throws for nothing in the folder. */
 export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<ReadBundle> {
   const path = join(dir, 'bundle.yaml')
-  const source = await readText(path)
+  const text = await readSource(path)
+  const source = 'source' in text ? text.source : undefined
   const yaml = readBundleYaml(path, source ?? '')
   const faults =
-    source === undefined
-      ? [{ file: path, line: 1, column: 1, code: 'AGENT_001', message: 'there is no such file' }]
-      : yaml.faults
+    'fault' in text ? [{ file: path, line: 1, column: 1, code: 'AGENT_001', message: text.fault }] : yaml.faults
   const read: ReadBundle = { dir, file: yaml.file, bundle: undefined, faults, warnings: [], placeOf: yaml.placeOf }
   if (yaml.file === undefined || source === undefined) return read
   const bundle: AgentBundle = { file: yaml.file, tools: [], scripts: {}, hostInputs: {}, warnings: [] }
@@ -74,12 +76,13 @@ async function readTool(reading: Reading, tool: ScriptToolFile, index: number): 
       [...at, 'name'],
       `${submitToolName} is the builtin tool; write - { builtin: ${submitToolName} }`,
     )
-  const source = await readScript(reading, tool.script)
-  if (source === undefined)
-    return report(reading, [...at, 'script'], `there is no script ${tool.script} in the bundle's folder`)
+  const text = await readScript(reading, tool.script)
+  if ('fault' in text) return report(reading, [...at, 'script'], text.fault)
+  const { source } = text
   const file = join(reading.dir, tool.script)
   const check = await checkScript(source, file, {
     typeCheck: deps.typeCheck === true,
+    profile: deps.profile ?? bundle.file.profile,
     ...(deps.knownExternals === undefined ? {} : { knownExternals: deps.knownExternals }),
   })
   for (const fault of check.faults) {
@@ -97,11 +100,20 @@ async function readTool(reading: Reading, tool: ScriptToolFile, index: number): 
   bundle.hostInputs[tool.name] = built.hostInputs
 }
 
-async function readScript({ dir }: Reading, script: string): Promise<string | undefined> {
+async function readScript({ dir }: Reading, script: string): Promise<{ source: string } | { fault: string }> {
+  const within = repoPathOf(script)
+  const missing = { fault: `there is no script ${script} in the bundle's folder` }
+  if (within === undefined) return missing // a path out of the folder is as good as none
+  const read = await readSource(join(dir, within))
+  if ('source' in read) return read
+  return read.isMissing ? missing : { fault: `script ${script}: ${read.fault}` }
+}
+
+function repoPathOf(script: string): string | undefined {
   try {
-    return await readText(join(dir, parseRepoPath(script, 'AGENT_001')))
+    return parseRepoPath(script, 'AGENT_001')
   } catch {
-    return undefined // a path out of the folder is as good as none
+    return undefined
   }
 }
 
@@ -146,12 +158,4 @@ function report(reading: Reading, at: readonly (string | number)[], message: str
 
 function faultAt({ path, yaml }: Reading, at: readonly (string | number)[], message: string): BundleFault {
   return { file: path, ...yaml.placeOf(at), code: 'AGENT_001', message }
-}
-
-async function readText(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch {
-    return undefined
-  }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ErrorPolicyName } from '#domain/run.ts'
 import { NodeKind } from '#domain/code-node.ts'
 import { evidenceChecks } from '#domain/evidence.ts'
+import { ScriptProfile } from '#domain/script-profile.ts'
 import type { ToolDefinition } from '#domain/turn.ts'
 
 const name = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/)
@@ -28,6 +29,8 @@ export const BundleFile = z.strictObject({
   priority: z.int().min(0).max(99).default(10),
   model: z.strictObject({ name: z.string().default('default'), adapter: z.string().default('') }).prefault({}),
   initial_context: z.strictObject({ system_prompt: z.string().min(1), node_context: z.string().min(1) }),
+  /** What the bundle's tool scripts may use. */
+  profile: ScriptProfile.default('default'),
   settings: z.record(name, z.strictObject({ enum: z.array(Scalar).optional(), default: Scalar })).default({}),
   tools: z.array(z.union([ScriptTool, BuiltinTool])).min(1),
   grammar: z

@@ -1,15 +1,17 @@
+import { basename } from 'node:path'
+import type { ScriptProfile } from '#domain/script-profile.ts'
 import { signatureFault, type ExternalSignature } from './external-signature.ts'
+import { montySyntaxFault } from './monty-syntax-fault.ts'
 import { parseScript, type ParsedScript } from './parse-script.ts'
-import type { ScriptDeclarations, ScriptFault, ScriptFaultCode, SourcePosition } from './script-declarations.ts'
+import type { LocatedFault, ScriptDeclarations, ScriptFault } from './script-declarations.ts'
+import { shapeWarnings } from './shape-warnings.ts'
+import { applySourceEdits } from './source-edit.ts'
 import { typeFaults } from './type-check-script.ts'
-
-const maxLines = 200
 
 export type ScriptCheckOptions = {
   /** What the host answers. Without it E013 is not checked. */
   knownExternals?: ReadonlyMap<string, ExternalSignature>
-  /** The script is its bundle's submit tool: it must call `submit_result`. */
-  isSubmit?: boolean
+  profile?: ScriptProfile
   /** E100 takes about 30 ms a script; on unless it is false. */
   typeCheck?: boolean
 }
@@ -23,55 +25,66 @@ export type ScriptCheck = {
   declarations: ScriptDeclarations
 }
 
-/** Checks one script against the rules of features.md G2. Never throws on a bad script. */
+/**
+ * Checks one script against the rules of features.md G2. Never throws on a bad script. Every fault is found in one pass;
+ * where the text is no Python, those up to the syntax error.
+ */
 export async function checkScript(
   source: string,
   path: string,
   options: ScriptCheckOptions = {},
 ): Promise<ScriptCheck> {
-  const script = await parseScript(source)
-  const faults = [...script.faults]
-  if (!faults.some((fault) => fault.code === 'E000')) {
-    faults.push(...unusedFaults(script), ...shapeFaults(script, options), ...hostFaults(script, options.knownExternals))
-    const isSound = faults.every((fault) => fault.severity === 'warning' || fault.code === 'E013')
-    if (isSound && options.typeCheck !== false) faults.push(...typeFaults(script))
-  }
-  faults.sort((a, b) => a.line - b.line || a.column - b.column)
+  const script = await parseScript(source, options.profile)
+  const isSubmit = basename(path) === 'submit_result.pym'
+  const faults = script.parses ? faultsOfCode(script, isSubmit, options) : withMontysWords(script)
   return {
     path,
     valid: faults.every((fault) => fault.severity === 'warning'),
-    faults,
+    faults: faults.map(shown).toSorted((a, b) => a.line - b.line || a.column - b.column),
     declarations: script.declarations,
   }
 }
 
-function unusedFaults(script: ParsedScript): ScriptFault[] {
-  const { externals, inputs } = script.declarations
+function faultsOfCode(script: ParsedScript, isSubmit: boolean, options: ScriptCheckOptions): ScriptFault[] {
+  const refused = [...script.faults, ...outsideOf(script.faults, sandboxFaults(script))]
   return [
-    ...externals
-      .filter(({ name }) => !script.usedNames.has(name))
-      .map((external) => warning('W002', external, `external ${external.name} is never used`)),
-    ...inputs
-      .filter(({ name }) => !script.usedNames.has(name))
-      .map((input) => warning('W003', input, `input ${input.name} is never used`)),
+    ...refused,
+    ...shapeWarnings(script, isSubmit).filter(
+      (found) => !saysItAgain.has(found.code) || outsideOf(refused, [found]).length > 0,
+    ),
+    ...hostFaults(script, options.knownExternals),
+    ...(options.typeCheck === false ? [] : outsideOf(refused, typeFaults(script))),
   ]
 }
 
-function shapeFaults(script: ParsedScript, options: ScriptCheckOptions): ScriptFault[] {
-  const faults: ScriptFault[] = []
-  const lines = script.source.split('\n').length - (script.source.endsWith('\n') ? 1 : 0)
-  if (script.last.kind === 'bare_collection') {
-    faults.push(warning('W001', script.last, 'the last expression is a bare dict or list; give it a name first'))
-  }
-  if (lines > maxLines) {
-    faults.push(
-      warning('W004', { line: maxLines + 1, column: 1 }, `the script has ${lines} lines, more than ${maxLines}`),
-    )
-  }
-  if (options.isSubmit === true && !script.usedNames.has('submit_result')) {
-    faults.push(warning('W006', { line: 1, column: 1 }, 'the submit script never calls submit_result'))
-  }
-  return faults
+/** Of a construct that is refused. */
+const saysItAgain: ReadonlySet<string> = new Set(['W005', 'W007'])
+
+function shown({ code, severity, line, column, message }: ScriptFault): ScriptFault {
+  return { code, severity, line, column, message }
+}
+
+/** What another parser found inside a construct that is refused anyway says the same again. */
+function outsideOf<T extends ScriptFault>(refused: readonly LocatedFault[], found: readonly T[]): T[] {
+  return found.filter(({ line }) => !refused.some((fault) => line >= fault.line && line <= fault.endLine))
+}
+
+/** E000 for what only Monty refuses. */
+function sandboxFaults({ source, runEdits }: ParsedScript): LocatedFault[] {
+  const found = montySyntaxFault(applySourceEdits(source, runEdits))
+  if (found === undefined) return []
+  const { line, column, message } = found
+  return [{ code: 'E000', severity: 'error', line, column, message, endLine: line }]
+}
+
+/** Monty says better than the tree what is wrong, but not where something begins that never ends. */
+function withMontysWords({ faults, source, tooDeep }: ParsedScript): ScriptFault[] {
+  const found = tooDeep ? undefined : montySyntaxFault(source)
+  const last = faults.at(-1)
+  if (last === undefined || found?.isSyntax !== true) return faults
+  const place = found.message.includes('unexpected EOF') ? last : found
+  const message = place === last ? 'invalid syntax: what begins here does not end' : found.message
+  return [...faults.slice(0, -1), { ...last, line: place.line, column: place.column, message }]
 }
 
 function hostFaults(script: ParsedScript, known: ScriptCheckOptions['knownExternals']): ScriptFault[] {
@@ -84,8 +97,4 @@ function hostFaults(script: ParsedScript, known: ScriptCheckOptions['knownExtern
       ? []
       : [{ ...at, code: 'E013', severity: 'error', message: `external ${external.name} ${fault}` }]
   })
-}
-
-function warning(code: ScriptFaultCode, at: SourcePosition, message: string): ScriptFault {
-  return { code, severity: 'warning', line: at.line, column: at.column, message }
 }

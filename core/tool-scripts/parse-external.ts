@@ -1,18 +1,20 @@
+import { grailName } from './grail-name.ts'
 import { hostFunctionName } from './host-function-name.ts'
 import { pythonLiteral } from './python-literal.ts'
 import type { ReadDeclaration } from './parse-input.ts'
-import type { ExternalDeclaration, ExternalParameter, ScriptFault } from './script-declarations.ts'
-import { scriptFault } from './script-rules.ts'
+import type { ExternalDeclaration, ExternalParameter, LocatedFault } from './script-declarations.ts'
+import { scriptFault } from './script-fault.ts'
 import { typeSchema } from './script-type.ts'
 import { partsOf, positionOf, type SyntaxNode } from './syntax-node.ts'
+import { valueFaults } from './tool-arguments.ts'
 
 /** The external that a module-level `@external` definition declares; undefined for other code. */
 export function externalOf(statement: SyntaxNode): ReadDeclaration<ExternalDeclaration> | undefined {
   const decorators = partsOf(statement).filter((part) => part.type === 'decorator')
-  const mark = decorators.find((decorator) => partsOf(decorator)[0]?.text === 'external')
+  const mark = decorators.find((decorator) => grailName(partsOf(decorator)[0]) === 'external')
   const definition = statement.type === 'decorated_definition' ? statement.childForFieldName('definition') : null
   if (mark === undefined || definition?.type !== 'function_definition') return undefined
-  const faults: ScriptFault[] = []
+  const faults: LocatedFault[] = []
   if (decorators.length > 1) faults.push(scriptFault(statement, 'E006', 'an external has no other decorator'))
   const declaration = readSignature(definition, faults)
   const body = definition.childForFieldName('body')
@@ -38,7 +40,7 @@ function inBlock(definition: SyntaxNode, body: SyntaxNode, text: string): string
   return sameLine ? text : ' '.repeat(definition.startPosition.column + 4) + text
 }
 
-function readSignature(definition: SyntaxNode, faults: ScriptFault[]): ExternalDeclaration {
+function readSignature(definition: SyntaxNode, faults: LocatedFault[]): ExternalDeclaration {
   const name = definition.childForFieldName('name')?.text ?? ''
   const returned = definition.childForFieldName('return_type')
   const returnsSchema = returned === null ? undefined : typeSchema(returned)
@@ -58,8 +60,8 @@ function readSignature(definition: SyntaxNode, faults: ScriptFault[]): ExternalD
   }
 }
 
-function readParameter(node: SyntaxNode, external: string, faults: ScriptFault[]): ExternalParameter[] {
-  if (node.type === 'keyword_separator') return []
+function readParameter(node: SyntaxNode, external: string, faults: LocatedFault[]): ExternalParameter[] {
+  if (node.type === 'keyword_separator' || node.type === 'positional_separator') return []
   const fail = (message: string): ExternalParameter[] => {
     faults.push(scriptFault(node, 'E006', `parameter ${node.text} of external ${external} ${message}`))
     return []
@@ -67,14 +69,18 @@ function readParameter(node: SyntaxNode, external: string, faults: ScriptFault[]
   const annotation = node.childForFieldName('type')
   const nameNode = node.type === 'typed_default_parameter' ? node.childForFieldName('name') : partsOf(node)[0]
   if (node.type === 'identifier' || node.type === 'default_parameter') return fail('has no type annotation')
-  if (annotation === null || nameNode?.type !== 'identifier') return fail('is not a plain parameter')
+  if (annotation === null || nameNode?.type !== 'identifier')
+    return fail('has no fixed place; the host takes each argument by its own name')
+  if (nameNode.text === hostFunctionName(external)) return fail('has a name that the sandbox needs; choose another')
   const schema = typeSchema(annotation)
   if (schema === undefined) return fail('has an unsupported type')
   const parameter = { name: nameNode.text, type: annotation.text, schema }
   const value = node.childForFieldName('value')
   if (value === null) return [parameter]
   const literal = pythonLiteral(value)
-  return literal === undefined ? fail('has a default that is no literal') : [{ ...parameter, default: literal.value }]
+  if (literal === undefined) return fail('has a default that is no literal')
+  const [misfit] = valueFaults(schema, literal.value, 'its default')
+  return misfit === undefined ? [{ ...parameter, default: literal.value }] : fail(`has another default: ${misfit}`)
 }
 
 function isStub(body: SyntaxNode | null): boolean {

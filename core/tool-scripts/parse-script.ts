@@ -1,67 +1,78 @@
+import type { ScriptProfile } from '#domain/script-profile.ts'
 import { loadLanguage } from '#syntax/parser.ts'
+import { lastStatement, type LastStatement } from './last-statement.ts'
 import { externalOf } from './parse-external.ts'
 import { inputOf } from './parse-input.ts'
-import type { ScriptDeclarations, ScriptFault } from './script-declarations.ts'
-import { findRuleFaults } from './script-rules.ts'
+import type { LocatedFault, ScriptDeclarations } from './script-declarations.ts'
+import { findRuleFaults, type RuleFaults } from './script-rules.ts'
+import { findUses, type ScriptUses } from './script-uses.ts'
 import type { SourceEdit } from './source-edit.ts'
-import { partsOf, walk, type SyntaxNode } from './syntax-node.ts'
+import { strayDeclarations } from './stray-declarations.ts'
+import { partsOf, type SyntaxNode } from './syntax-node.ts'
 
-/** What the last statement of a script is: its value is the script's result only when it is an expression. */
-export type LastStatement = { kind: 'none' | 'expression' | 'bare_collection'; line: number; column: number }
-
-export type ParsedScript = {
-  /** The author's text without a byte order mark. Every position and edit refers to it. */
+export type ParsedScript = Omit<RuleFaults, 'faults'> & {
+  /** The author's text without a byte order mark, every line break as `\n`. Every position and edit refers to it. */
   source: string
   declarations: ScriptDeclarations
-  faults: ScriptFault[]
+  faults: LocatedFault[]
   /** What turns the source into code for Monty, and into code for its type checker; neither moves a line. */
   runEdits: SourceEdit[]
   typeEdits: SourceEdit[]
-  /** Every identifier that occurs outside the declarations. */
-  usedNames: ReadonlySet<string>
+  /** Of the code without the declarations. */
+  uses: ScriptUses
   last: LastStatement
 }
+
+/** In characters. What checks a script takes more than linear time for some texts. */
+const maxLength = 64 * 1024
 
 /**
  * Reads a `.pym` script. Never throws on bad source: what is wrong is in `faults`. Only module-level declarations
  * count.
  */
-export async function parseScript(text: string): Promise<ParsedScript> {
-  const source = text.startsWith('\uFEFF') ? text.slice(1) : text
+export async function parseScript(text: string, profile: ScriptProfile = 'default'): Promise<ParsedScript> {
+  const source = text.replace(/^\uFEFF/, '').replaceAll(/\r\n?/g, '\n')
+  if (source.length > maxLength) return tooLong(source)
   const python = await loadLanguage('python')
   const tree = python.parse(source)
   try {
-    return readModule(source, tree.rootNode)
+    return readModule(source, tree.rootNode, profile)
   } finally {
     tree.delete()
   }
 }
 
-function readModule(source: string, root: SyntaxNode): ParsedScript {
-  const script: ParsedScript = {
+function unread(source: string, found: RuleFaults): ParsedScript {
+  return {
     source,
     declarations: { inputs: [], externals: [] },
-    faults: findRuleFaults(root),
+    ...found,
     runEdits: [],
     typeEdits: [],
-    usedNames: new Set(),
+    uses: { outside: new Set(), functions: [] },
     last: { kind: 'none', line: 1, column: 1 },
   }
-  if (script.faults.some((fault) => fault.code === 'E000')) return script
-  const used = new Set<string>()
-  for (const statement of partsOf(root)) {
-    if (!readDeclaration(statement, script)) for (const name of identifiersOf(statement)) used.add(name)
-  }
-  reportDuplicates(script)
-  return { ...script, usedNames: used, last: lastStatement(root) }
+}
+
+function tooLong(source: string): ParsedScript {
+  const message = `the script has ${source.length} characters, more than ${maxLength}; a tool script is small`
+  const fault = { code: 'E000', severity: 'error', line: 1, column: 1, message, endLine: 1 } as const
+  return unread(source, { faults: [fault], parses: false, tooDeep: true })
+}
+
+function readModule(source: string, root: SyntaxNode, profile: ScriptProfile): ParsedScript {
+  const script = unread(source, findRuleFaults(root, profile))
+  if (!script.parses) return script
+  const code = partsOf(root).filter((statement) => !readDeclaration(statement, script))
+  script.faults.push(...strayDeclarations(code), ...duplicates(script.declarations))
+  return { ...script, uses: findUses(code), last: lastStatement(root) }
 }
 
 /** Adds what the statement declares to `script`; false when it is ordinary code. */
 function readDeclaration(statement: SyntaxNode, script: ParsedScript): boolean {
-  if (statement.type === 'import_from_statement' || statement.type === 'future_import_statement') {
-    const module = statement.childForFieldName('module_name')?.text
-    if (module === 'typing') return false
-    const edit = { start: statement.startIndex, end: statement.endIndex, text: 'pass' }
+  const imported = withoutGrail(statement)
+  if (imported !== undefined) {
+    const edit = { start: statement.startIndex, end: statement.endIndex, text: imported }
     script.runEdits.push(edit)
     script.typeEdits.push(edit)
     return true
@@ -79,31 +90,26 @@ function readDeclaration(statement: SyntaxNode, script: ParsedScript): boolean {
   return true
 }
 
-function reportDuplicates(script: ParsedScript): void {
+/** What is left of an import without the modules that only say how to read a script; undefined when it has none. */
+function withoutGrail(statement: SyntaxNode): string | undefined {
+  if (statement.type === 'future_import_statement') return 'pass'
+  if (statement.type === 'import_from_statement')
+    return statement.childForFieldName('module_name')?.text === 'grail' ? 'pass' : undefined
+  if (statement.type !== 'import_statement') return undefined
+  const modules = partsOf(statement)
+  const others = modules.filter((module) => module.text !== 'grail')
+  if (others.length === modules.length) return undefined
+  return others.length === 0 ? 'pass' : `import ${others.map((module) => module.text).join(', ')}`
+}
+
+function duplicates({ inputs, externals }: ScriptDeclarations): LocatedFault[] {
   const seen = new Set<string>()
-  for (const [code, list] of [
-    ['E008', script.declarations.inputs],
-    ['E006', script.declarations.externals],
-  ] as const) {
-    for (const { name, line, column } of list) {
-      if (seen.has(name)) {
-        script.faults.push({ code, severity: 'error', line, column, message: `${name} is declared twice` })
-      }
+  return [...inputs.map((one) => ['E008', one] as const), ...externals.map((one) => ['E006', one] as const)].flatMap(
+    ([code, { name, line, column }]): LocatedFault[] => {
+      const isKnown = seen.has(name)
       seen.add(name)
-    }
-  }
-}
-
-function* identifiersOf(root: SyntaxNode): Generator<string> {
-  for (const node of walk(root)) if (node.type === 'identifier') yield node.text
-}
-
-function lastStatement(root: SyntaxNode): LastStatement {
-  const statement = partsOf(root).at(-1)
-  if (statement === undefined) return { kind: 'none', line: 1, column: 1 }
-  const [expression] = statement.type === 'expression_statement' ? partsOf(statement) : []
-  const at = { line: statement.startPosition.row + 1, column: statement.startPosition.column + 1 }
-  if (expression === undefined || expression.type.endsWith('assignment')) return { kind: 'none', ...at }
-  const bare = expression.type === 'dictionary' || expression.type === 'list'
-  return { kind: bare ? 'bare_collection' : 'expression', ...at }
+      const message = `${name} is declared twice`
+      return isKnown ? [{ code, severity: 'error', line, column, message, endLine: line }] : []
+    },
+  )
 }

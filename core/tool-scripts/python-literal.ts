@@ -15,7 +15,10 @@ const simpleEscapes: Readonly<Record<string, string>> = {
   '\n': '',
 }
 
-/** The JSON value of a literal: None, bool, number, string, list or str-keyed dict of these. Undefined for the rest. */
+/**
+ * The JSON value of a literal: None, bool, number, string, list or str-keyed dict of these. Undefined for the rest, and
+ * for an integer that JSON's readers would round.
+ */
 export function pythonLiteral(node: SyntaxNode, depth = 0): PythonLiteral | undefined {
   if (depth > maxDepth) return undefined
   if (Object.hasOwn(constants, node.type)) return { value: constants[node.type] }
@@ -24,9 +27,13 @@ export function pythonLiteral(node: SyntaxNode, depth = 0): PythonLiteral | unde
     case 'float':
       return numberLiteral(node.text)
     case 'unary_operator':
-      return negative(node)
+      return signed(node)
     case 'string':
       return stringLiteral(node)
+    case 'concatenated_string':
+      return joined(partsOf(node).map(stringLiteral))
+    case 'parenthesized_expression':
+      return inParentheses(node, depth)
     case 'list':
       return listLiteral(node, depth)
     case 'dictionary':
@@ -37,15 +44,30 @@ export function pythonLiteral(node: SyntaxNode, depth = 0): PythonLiteral | unde
 }
 
 function numberLiteral(text: string): PythonLiteral | undefined {
-  const value = Number(text.replaceAll('_', ''))
-  return Number.isFinite(value) ? { value } : undefined
+  const digits = text.replaceAll('_', '')
+  const value = Number(digits)
+  const isInteger = /^0[xob]/i.test(digits) || !/[.e]/i.test(digits)
+  const isOctalOfPython2 = /^0+[1-9]\d*$/.test(digits)
+  const isExact = isInteger ? Number.isSafeInteger(value) && !isOctalOfPython2 : Number.isFinite(value)
+  return isExact ? { value } : undefined
 }
 
-function negative(node: SyntaxNode): PythonLiteral | undefined {
+function signed(node: SyntaxNode): PythonLiteral | undefined {
   const argument = node.childForFieldName('argument')
-  if (!node.text.startsWith('-') || (argument?.type !== 'integer' && argument?.type !== 'float')) return undefined
-  const positive = numberLiteral(argument.text)
-  return typeof positive?.value === 'number' ? { value: -positive.value } : undefined
+  const sign = node.childForFieldName('operator')?.type
+  if ((sign !== '-' && sign !== '+') || (argument?.type !== 'integer' && argument?.type !== 'float')) return undefined
+  const unsigned = numberLiteral(argument.text)
+  return typeof unsigned?.value === 'number' && sign === '-' ? { value: -unsigned.value } : unsigned
+}
+
+function inParentheses(node: SyntaxNode, depth: number): PythonLiteral | undefined {
+  const [inner, more] = partsOf(node)
+  return inner === undefined || more !== undefined ? undefined : pythonLiteral(inner, depth + 1)
+}
+
+function joined(strings: readonly (PythonLiteral | undefined)[]): PythonLiteral | undefined {
+  const known = strings.filter((string) => string !== undefined)
+  return known.length === strings.length ? { value: known.map(({ value }) => value).join('') } : undefined
 }
 
 function stringLiteral(node: SyntaxNode): PythonLiteral | undefined {
@@ -54,27 +76,31 @@ function stringLiteral(node: SyntaxNode): PythonLiteral | undefined {
   if (prefix.startsWith('b') || prefix.includes('f') || prefix.includes('t')) return undefined
   const contents = parts.filter((part) => part.type === 'string_content')
   if (prefix.startsWith('r')) return { value: contents.map((part) => part.text).join('') }
-  return { value: contents.map(unescaped).join('') }
+  return joined(contents.map(unescaped))
 }
 
-function unescaped(content: SyntaxNode): string {
+function unescaped(content: SyntaxNode): PythonLiteral | undefined {
   const start = content.startIndex
   let from = 0
   let text = ''
   for (const part of partsOf(content)) {
     if (part.type !== 'escape_sequence') continue
-    text += content.text.slice(from, part.startIndex - start) + escapeValue(part.text.slice(1))
+    const value = escapeValue(part.text.slice(1))
+    if (value === undefined) return undefined
+    text += content.text.slice(from, part.startIndex - start) + value
     from = part.endIndex - start
   }
-  return text + content.text.slice(from)
+  return { value: text + content.text.slice(from) }
 }
 
-function escapeValue(escape: string): string {
+/** Undefined for `\N{…}`, whose names are not known here, and for what is no character. */
+function escapeValue(escape: string): string | undefined {
   const kind = escape[0] ?? ''
-  if (Object.hasOwn(simpleEscapes, kind)) return simpleEscapes[kind] ?? ''
+  if (kind === 'N') return undefined
+  if (Object.hasOwn(simpleEscapes, kind)) return simpleEscapes[kind]
   if (kind === 'x' || kind === 'u' || kind === 'U') {
     const point = Number.parseInt(escape.slice(1), 16)
-    return point <= 0x10ffff ? String.fromCodePoint(point) : ''
+    return point <= 0x10ffff ? String.fromCodePoint(point) : undefined
   }
   if (kind >= '0' && kind <= '7') return String.fromCodePoint(Number.parseInt(escape, 8))
   return escape

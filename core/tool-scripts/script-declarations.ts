@@ -26,11 +26,14 @@ export type ExternalDeclaration = SourcePosition & {
 
 export type ScriptDeclarations = { inputs: InputDeclaration[]; externals: ExternalDeclaration[] }
 
-/** Codes of features.md G2. `E000` is a script that does not parse at all. */
+/** Codes of features.md G2. `E000` is a script that does not parse, or that the sandbox has no way to run. */
 export type ScriptFaultCode =
   | `E00${0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}`
   | `E01${0 | 1 | 2 | 3}`
   | 'E100'
-  | `W00${1 | 2 | 3 | 4 | 6}`
+  | `W00${1 | 2 | 3 | 4 | 5 | 6 | 7}`
 
 export type ScriptFault = SourcePosition & { code: ScriptFaultCode; severity: 'error' | 'warning'; message: string }
+
+/** A fault with its last line: what else is found inside a refused construct only says the same again. */
+export type LocatedFault = ScriptFault & { endLine: number }

@@ -30,12 +30,16 @@ export function typeSchema(node: SyntaxNode, depth = 0): JsonSchema | undefined 
     case 'none':
       return Object.hasOwn(simple, node.text) ? simple[node.text] : undefined
     case 'attribute':
-      return qualifiedName(node)
+      return Object.hasOwn(simple, typeName(node)) ? simple[typeName(node)] : undefined
     case 'union_type':
     case 'binary_operator':
       return node.children.some((child) => child?.type === '|') ? union(partsOf(node), depth) : undefined
-    case 'generic_type':
-      return generic(node, depth)
+    case 'generic_type': {
+      const [name, list] = partsOf(node)
+      return generic(typeName(name), list === undefined ? [] : partsOf(list), depth)
+    }
+    case 'subscript':
+      return generic(typeName(node.childForFieldName('value')), partsOf(node).slice(1), depth)
     default:
       return undefined
   }
@@ -55,16 +59,16 @@ function onlyPart(node: SyntaxNode, depth: number): JsonSchema | undefined {
   return part === undefined || more !== undefined ? undefined : typeSchema(part, depth + 1)
 }
 
-function qualifiedName(node: SyntaxNode): JsonSchema | undefined {
-  if (node.childForFieldName('object')?.text !== 'typing') return undefined
-  return node.childForFieldName('attribute')?.text === 'Any' ? {} : undefined
+/** The name of a type, also behind `typing.`; empty for anything else. */
+function typeName(node: SyntaxNode | null | undefined): string {
+  if (node?.type === 'identifier') return node.text
+  if (node?.type !== 'attribute' || node.childForFieldName('object')?.text !== 'typing') return ''
+  return node.childForFieldName('attribute')?.text ?? ''
 }
 
-function generic(node: SyntaxNode, depth: number): JsonSchema | undefined {
-  const [name, list] = partsOf(node)
-  const args = list === undefined ? [] : partsOf(list)
+function generic(name: string, args: readonly SyntaxNode[], depth: number): JsonSchema | undefined {
   const [first, second] = args
-  switch (name?.text) {
+  switch (name) {
     case 'list':
     case 'List':
       return args.length === 1 && first !== undefined ? arrayOf(first, depth) : undefined
@@ -114,15 +118,18 @@ function anyOf(schemas: readonly JsonSchema[]): JsonSchema {
 }
 
 function literal(args: readonly SyntaxNode[]): JsonSchema | undefined {
-  const values = args.map((arg) => pythonLiteral(partsOf(arg)[0] ?? arg)?.value)
-  if (values.length === 0 || values.some((value) => value === undefined || typeof value === 'object')) return undefined
+  const values = args.map((arg) => pythonLiteral(arg.type === 'type' ? (partsOf(arg)[0] ?? arg) : arg)?.value)
   const types = new Set(values.map(literalType))
   const [type] = types
-  return { ...(types.size === 1 ? { type } : {}), enum: values }
+  if (type === undefined || types.has(undefined)) return undefined
+  return { ...(types.size === 1 ? { type } : {}), enum: [...new Set(values)] }
 }
 
-function literalType(value: unknown): string {
-  return typeof value === 'number' ? 'integer' : typeof value
+/** The JSON type of a value a Literal may have: strings, booleans, integers and None. */
+function literalType(value: unknown): string | undefined {
+  if (value === null) return 'null'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : undefined
+  return typeof value === 'string' || typeof value === 'boolean' ? typeof value : undefined
 }
 
 function isAny(schema: JsonSchema): boolean {

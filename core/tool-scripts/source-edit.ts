@@ -8,10 +8,31 @@ export type SourceEdit = { start: number; end: number; text: string }
 export function applySourceEdits(source: string, edits: readonly SourceEdit[]): string {
   let result = ''
   let from = 0
-  for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
-    const breaks = source.slice(edit.start, edit.end).split('\n').length - 1
-    result += source.slice(from, edit.start) + '\n'.repeat(breaks) + edit.text
+  for (const edit of inOrder(edits)) {
+    result += source.slice(from, edit.start) + replacement(source, edit)
     from = edit.end
   }
   return result + source.slice(from)
+}
+
+/** Where in the source an index of the edited text stands: for one inside a replaced part, the start of that part. */
+export function sourceIndex(source: string, edits: readonly SourceEdit[], editedIndex: number): number {
+  let moved = 0
+  for (const edit of inOrder(edits)) {
+    const start = edit.start + moved
+    if (editedIndex < start) break
+    const { length } = replacement(source, edit)
+    if (editedIndex < start + length) return edit.start
+    moved += length - (edit.end - edit.start)
+  }
+  return editedIndex - moved
+}
+
+function inOrder(edits: readonly SourceEdit[]): SourceEdit[] {
+  return edits.toSorted((a, b) => a.start - b.start)
+}
+
+function replacement(source: string, edit: SourceEdit): string {
+  const breaks = source.slice(edit.start, edit.end).split('\n').length - 1
+  return '\n'.repeat(breaks) + edit.text
 }

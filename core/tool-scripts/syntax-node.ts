@@ -16,9 +16,16 @@ export function positionOf(node: SyntaxNode): SourcePosition {
 
 /** Every node under `root`, itself first, in source order. Iterative: deep nesting costs no stack. */
 export function* walk(root: SyntaxNode): Generator<SyntaxNode> {
-  const open = [root]
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    yield node
-    for (const child of node.children.toReversed()) if (child !== null) open.push(child)
+  for (const { node } of walkLevels(root)) yield node
+}
+
+/** The same with how deep each node stands under `root`. */
+export function* walkLevels(root: SyntaxNode): Generator<{ node: SyntaxNode; level: number }> {
+  const open = [{ node: root, level: 0 }]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    yield next
+    for (const child of next.node.children.toReversed()) {
+      if (child !== null) open.push({ node: child, level: next.level + 1 })
+    }
   }
 }

@@ -14,9 +14,23 @@ const articles: Readonly<Record<string, string>> = { integer: 'an integer', arra
 export function validateArguments(schema: JsonSchema, args: unknown): ValidatedArguments {
   const faults: string[] = []
   const checked = checkValue(schema, args, '', faults)
-  if (faults.length > maxFaults) faults.splice(maxFaults, faults.length, `… and ${faults.length - maxFaults} more`)
-  if (faults.length > 0) return { ok: false, faults }
+  if (faults.length > 0) return { ok: false, faults: shortened(faults) }
   return isRecord(checked) ? { ok: true, args: checked } : { ok: false, faults: [expected('', ['object'], args)] }
+}
+
+/**
+ * What is wrong with one value, named `name` in the messages: nothing when the list is empty. For answers and results,
+ * which are checked as arguments are.
+ */
+export function valueFaults(schema: JsonSchema, value: unknown, name: string): string[] {
+  const faults: string[] = []
+  checkValue(schema, value, name, faults)
+  return shortened(faults)
+}
+
+function shortened(faults: string[]): string[] {
+  if (faults.length <= maxFaults) return faults
+  return [...faults.slice(0, maxFaults), `… and ${faults.length - maxFaults} more`]
 }
 
 function checkValue(schema: JsonSchema, value: unknown, path: string, faults: string[]): unknown {

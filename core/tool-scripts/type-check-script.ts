@@ -1,35 +1,68 @@
 import { Monty, MontyError, MontyTypingError } from '@pydantic/monty'
 import { z } from 'zod'
-import { syntaxErrorLine } from './monty-ending.ts'
 import type { ParsedScript } from './parse-script.ts'
-import type { ScriptFault } from './script-declarations.ts'
-import { applySourceEdits } from './source-edit.ts'
+import type { ScriptFault, SourcePosition } from './script-declarations.ts'
+import { applySourceEdits, sourceIndex } from './source-edit.ts'
 
-/** One line in front of the source; Monty joins it with a line break. */
-const prefix = 'from typing import Any; __any: Any = None'
+/** The line before the code. It brings in no name that a script could mean. */
+const prefix = 'from typing import Any as __Any; __any: __Any = None\n'
+
+const maxFaults = 100
 
 const Diagnostics = z.array(
-  z.object({ message: z.string(), severity: z.string(), location: z.object({ row: z.int(), column: z.int() }) }),
+  z.object({
+    code: z.string(),
+    message: z.string(),
+    severity: z.string(),
+    location: z.object({ row: z.int(), column: z.int() }),
+  }),
 )
 
-/** E100 for every type error Monty's checker finds, E000 where Monty cannot parse the script. About 30 ms a script. */
+/**
+ * E100 for every type error that Monty's checker finds, at the author's line and column. About 30 ms a script. Inputs and
+ * externals have their declared types. Syntax is not its business. The
+ * code must not be nested deeply: that ends the process.
+ */
 export function typeFaults(script: ParsedScript): ScriptFault[] {
-  const fault = { code: 'E100', severity: 'error' } as const
+  const code = applySourceEdits(script.source, script.typeEdits)
+  const starts = lineStarts(code)
+  return diagnosticsOf(prefix + code)
+    .filter(({ code: kind, severity }) => kind !== 'invalid-syntax' && severity !== 'warning' && severity !== 'info')
+    .filter(({ location }) => location.row > 1)
+    .slice(0, maxFaults)
+    .map(({ message, location }) => {
+      const index = indexOfPoint(code, starts[location.row - 2] ?? 0, location.column)
+      return { code: 'E100', severity: 'error', ...positionAt(script, index), message }
+    })
+}
+
+/** The checker runs over the text it is given before a script, so that text may hold what Monty cannot run. */
+function diagnosticsOf(code: string): z.infer<typeof Diagnostics> {
   try {
-    new Monty(applySourceEdits(script.source, script.typeEdits)).typeCheck(prefix)
+    new Monty('pass').typeCheck(code)
     return []
   } catch (error) {
-    if (error instanceof MontyTypingError) {
-      return Diagnostics.parse(JSON.parse(error.displayDiagnostics('json')))
-        .filter((found) => found.severity !== 'warning' && found.severity !== 'info')
-        .map(({ message, location }) => ({
-          ...fault,
-          line: Math.max(1, location.row - 1),
-          column: location.column,
-          message,
-        }))
-    }
+    if (error instanceof MontyTypingError) return Diagnostics.parse(JSON.parse(error.displayDiagnostics('json')))
     if (!(error instanceof MontyError)) throw error
-    return [{ ...fault, code: 'E000', line: syntaxErrorLine(error) ?? 1, column: 1, message: error.message }]
+    return []
   }
+}
+
+function lineStarts(code: string): number[] {
+  const starts = [0]
+  for (let at = code.indexOf('\n'); at >= 0; at = code.indexOf('\n', at + 1)) starts.push(at + 1)
+  return starts
+}
+
+/** The checker counts columns in code points. */
+function indexOfPoint(code: string, lineStart: number, column: number): number {
+  let index = lineStart
+  for (let left = column - 1; left > 0; left -= 1) index += (code.codePointAt(index) ?? 0) > 0xffff ? 2 : 1
+  return index
+}
+
+function positionAt({ source, typeEdits }: ParsedScript, editedIndex: number): SourcePosition {
+  const before = source.slice(0, sourceIndex(source, typeEdits, editedIndex))
+  const lineStart = before.lastIndexOf('\n') + 1
+  return { line: before.split('\n').length, column: before.length - lineStart + 1 }
 }

@@ -31,9 +31,9 @@ export function openPreparedBundles(load: BundleSource): (project: ProjectId, ha
 }
 
 async function prepareBundle(bundle: AgentBundle): Promise<PreparedBundle> {
-  const { initial_context: prompts, settings } = bundle.file
+  const { initial_context: prompts, settings, profile } = bundle.file
   const scripts = new Map<string, CompiledScript>()
-  for (const [tool, script] of Object.entries(bundle.scripts)) scripts.set(tool, await compileScript(script))
+  for (const [tool, script] of Object.entries(bundle.scripts)) scripts.set(tool, await compileScript(script, profile))
   return {
     bundle,
     scripts,

@@ -1,0 +1,41 @@
+import { visible } from './visible.ts'
+
+type Finding = {
+  file: string
+  line: number
+  column: number
+  code: string
+  message: string
+  severity: 'error' | 'warning'
+  /** The line it is about. */
+  source?: string
+}
+
+/** Shown of a longer line, in characters, around the column. */
+const maxShown = 120
+const indentation = '    '
+const wide =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\uFF01-\uFF60]/u
+const withoutWidth = /[\p{M}\p{Cf}]/u
+
+/** A finding as editors read it, `file:line:column code message`, then the line and a caret under the column. */
+export function findingText({ file, line, column, code, severity, message, source }: Finding): string {
+  const kind = severity === 'warning' ? 'warning: ' : ''
+  const shown = source === undefined || source.trim() === '' ? '' : withCaret(source.trimEnd(), column - 1)
+  return `${file}:${line}:${column} ${code} ${kind}${message}\n${shown}`
+}
+
+function withCaret(source: string, at: number): string {
+  const from = source.length <= maxShown || at < maxShown / 2 ? 0 : at - maxShown / 2
+  const before = `${from > 0 ? '…' : ''}${visible(source.slice(from, at))}`
+  const after = `${visible(source.slice(at, from + maxShown))}${source.length > from + maxShown ? '…' : ''}`
+  const blank = Array.from(before, blankAs).join('')
+  return `${indentation}${before}${after}\n${indentation}${blank}^\n`
+}
+
+/** White space as wide as the character: terminals give two columns to some, and none to accents. */
+function blankAs(char: string): string {
+  if (char === '\t') return char
+  if (withoutWidth.test(char)) return ''
+  return wide.test(char) ? '  ' : ' '
+}

@@ -1,0 +1,27 @@
+import { createInterface } from 'node:readline/promises'
+import { AppError } from '#domain/error.ts'
+import type { AskedQuestion } from '#domain/question.ts'
+import { visible } from '../visible.ts'
+
+/** What a script's question is answered with; undefined when nobody can. */
+export type AnswerQuestion = (question: AskedQuestion, signal: AbortSignal) => Promise<string | undefined>
+
+/** The answers given beforehand, in order, then those of the person at the terminal, if there is one. */
+export function answerQuestions(given: readonly string[]): AnswerQuestion {
+  const rest = [...given]
+  return async (question, signal) => {
+    const next = rest.shift() ?? (process.stdin.isTTY ? await askAtTerminal(question, signal) : undefined)
+    if (next === undefined || question.choices === null || question.choices.includes(next)) return next
+    throw new AppError('ASK_005', `"${next}" is none of ${question.choices.join(', ')}, which "${question.text}" takes`)
+  }
+}
+
+async function askAtTerminal({ text, choices }: AskedQuestion, signal: AbortSignal): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    const among = choices === null ? '' : ` (${choices.join(' | ')})`
+    return await terminal.question(visible(`${text}${among} `), { signal })
+  } finally {
+    terminal.close()
+  }
+}

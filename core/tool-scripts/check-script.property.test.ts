@@ -1,0 +1,79 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { checkScript } from './check-script.ts'
+
+const whole = `"""Doc."""
+from typing import Any, Literal
+from grail import Input, external
+mode: Literal["a", "b"] | None = Input("mode", default=None)
+paths: list[str] = Input("paths", default=["x", 'y'])
+
+@external
+async def read_file(path: str, start_line: int | None = None) -> str: ...
+
+async def all_of(names: list[str]) -> dict[str, Any]:
+    return {name: await read_file(name) for name in names}
+
+found = await all_of(paths)
+answer = {"result": found, "summary": f"{len(found)} files, {mode}", "outcome": "success"}
+answer
+`
+const tokens = whole.split(/(\s+|\b)/).filter((token) => token !== '')
+const odd = [
+  'class',
+  'lambda',
+  'yield',
+  'import os',
+  '\t',
+  '\r\n',
+  '\0',
+  '"""',
+  '\ud800',
+  '😀',
+  '{',
+  '[',
+  '(',
+  '@',
+  'f"{',
+  '\\',
+]
+
+/** Fixed, so that a failure is the same failure again. */
+const seed = 20_250_601
+
+describe('checkScript', () => {
+  it('answers any text, with places inside of it', async () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 200 }),
+      fc.array(fc.constantFrom(...tokens, ...odd), { maxLength: 60 }).map((parts) => parts.join('')),
+      fc.nat(whole.length).map((end) => whole.slice(0, end)),
+      fc
+        .tuple(fc.nat(whole.length), fc.constantFrom(...odd))
+        .map(([at, put]) => whole.slice(0, at) + put + whole.slice(at)),
+    )
+    const answers = async (source: string): Promise<void> => {
+      const { faults, valid } = await checkScript(source, 'any.pym', { typeCheck: source.length % 8 === 0 })
+      expect(valid).toBe(faults.every(({ severity }) => severity === 'warning'))
+      const lines = source.replace(/^\uFEFF/, '').split(/\r\n?|\n/)
+      for (const { line, column } of faults) {
+        expect(line).toBeGreaterThanOrEqual(1)
+        expect(line).toBeLessThanOrEqual(lines.length)
+        expect(column).toBeGreaterThanOrEqual(1)
+        expect(column).toBeLessThanOrEqual((lines[line - 1]?.length ?? 0) + 1)
+      }
+    }
+    await fc.assert(fc.asyncProperty(text, answers), { seed, numRuns: 400 })
+  })
+
+  it.each([
+    ['brackets', `x = ${'['.repeat(10_000)}${']'.repeat(10_000)}`],
+    ['open brackets', '('.repeat(10_000)],
+    ['sums', `x = 1${'+1'.repeat(30_000)}`],
+    ['sums before a syntax error', `x = 1${'+1'.repeat(30_000)}\ny = (`],
+    ['attributes before a syntax error', `x = a${'.b'.repeat(30_000)})`],
+    ['types', `x: ${'int | '.repeat(10_000)}int = 1`],
+    ['a long line', `x = "${'a'.repeat(1_000_000)}"`],
+  ])('refuses what would end the process: %s', async (_, source) => {
+    expect((await checkScript(source, 'deep.pym')).faults).toMatchObject([{ code: 'E000' }])
+  })
+})
