@@ -35,7 +35,10 @@ function splitName(named: string, folder: Pick<BaseLayer, 'find'>): { path: Repo
     const path = parseRepoPath(named.slice(0, end), 'TOOL_007')
     if (folder.find(path) !== undefined) return { path, name: named.slice(end + 1) }
   }
-  throw new AppError('DISC_005', `--node ${JSON.stringify(named)}: the workspace has no such file; paths are relative to --workspace`)
+  throw new AppError(
+    'DISC_005',
+    `--node ${JSON.stringify(named)}: the workspace has no such file; paths are relative to --workspace`,
+  )
 }
 
 async function nodesOf(
