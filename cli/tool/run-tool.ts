@@ -88,7 +88,9 @@ async function runToEnd({ pool, script, inputs, externals, answer }: Running, si
   return ending
 }
 
+const withoutFiles = new Set(['log', 'ask_user'])
+
 /** The folder may be large, and is not walked for a script that asks for nothing of it. */
 function needsFiles({ declarations }: CompiledScript, { node }: ToolRunOrder): boolean {
-  return node !== undefined || declarations.externals.some(({ name }) => name !== 'log')
+  return node !== undefined || declarations.externals.some(({ name }) => !withoutFiles.has(name))
 }
