@@ -122,7 +122,7 @@ function receive(lane: Lane, message: FromScriptProcess): void {
     lane.process?.kill()
     return
   }
-  if (message.t === 'end') return finish(lane, step.call, message.ending)
+  if (message.t === 'end') return finish(lane, step.call, message)
   if (step.call.settled) return drop(lane, step.call)
   void answer(lane, step.call, message)
 }
@@ -137,8 +137,9 @@ async function answer(lane: Lane, call: ScriptCall, asked: { name: string; args:
   ask(lane, call, line)
 }
 
-function finish(lane: Lane, call: ScriptCall, ending: ScriptEnding): void {
+function finish(lane: Lane, call: ScriptCall, { ending, ownMs, printedChars }: FromScriptProcess & { t: 'end' }): void {
   lane.calls.delete(call.id)
+  call.told = { ownMs, printedChars }
   const isOurFault = ending.kind === 'diverged' && call.starts > 1
   call.resolve(isOurFault ? crashedEnding(`its process ended, and run again ${ending.message}`) : ending)
   lane.onFree()

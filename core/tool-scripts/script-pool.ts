@@ -3,6 +3,7 @@ import type { Log } from '#platform/log.ts'
 import type { CompiledScript } from './compiled-script.ts'
 import { checkedInputs, type ScriptCall, type ScriptRequest } from './script-call.ts'
 import type { ScriptEnding } from './script-ending.ts'
+import { watchRun } from './script-event.ts'
 import { openScriptLane, type ScriptLane } from './script-lane.ts'
 import { scriptLimits, type ChosenLimits } from './script-limits.ts'
 
@@ -46,20 +47,18 @@ export function openScriptPool(options: ScriptPoolOptions): ScriptPool {
       signal.throwIfAborted()
       if (pool.closed) throw closedError()
       const limits = scriptLimits({ ...options.limits, ...request.limits })
-      const inputs = checkedInputs(script, request)
-      const journal = [...(request.journal ?? [])]
-      return enter(pool, { id: (lastId += 1), script, inputs, externals: request.externals, limits, journal }, signal)
+      const inputs = checkedInputs(script, request, limits.valueBytes)
+      return enter(pool, { ...request, id: (lastId += 1), script, inputs, limits }, signal)
     },
     pids: () => pool.lanes.map(({ pid }) => pid).filter((pid) => pid !== undefined),
     close: () => close(pool),
   }
 }
 
-function enter(
-  pool: Pool,
-  parts: Omit<ScriptCall, 'answeredBytes' | 'starts' | 'lostProcesses' | 'settled' | 'resolve' | 'reject'>,
-  signal: AbortSignal,
-): Promise<ScriptEnding> {
+type CallParts = Pick<ScriptCall, 'id' | 'script' | 'inputs' | 'externals' | 'limits'> &
+  Pick<ScriptRequest, 'journal' | 'onEvent'>
+
+function enter(pool: Pool, { journal = [], onEvent, ...parts }: CallParts, signal: AbortSignal): Promise<ScriptEnding> {
   const { promise, resolve, reject } = Promise.withResolvers<ScriptEnding>()
   const settle = (end: () => void): void => {
     if (call.settled) return
@@ -70,13 +69,24 @@ function enter(
   }
   const call: ScriptCall = {
     ...parts,
+    journal: [...journal],
     answeredBytes: 0,
     starts: 0,
     lostProcesses: 0,
+    told: undefined,
     settled: false,
-    resolve: (ending) => settle(() => resolve(ending)),
-    reject: (error) => settle(() => reject(error)),
+    resolve: (ending) =>
+      settle(() => {
+        watch?.ended(ending)
+        resolve(ending)
+      }),
+    reject: (error) =>
+      settle(() => {
+        watch?.rejected(error)
+        reject(error)
+      }),
   }
+  const watch = onEvent === undefined ? undefined : watchRun(call, onEvent)
   const abort = (): void => {
     const lane = pool.open.get(call)
     call.reject(signal.reason)

@@ -55,7 +55,7 @@ export function startScriptProcess(listeners: Listeners): ScriptProcess {
   return {
     pid: child.pid,
     send(line) {
-      if (pending.length === 0) setImmediate(flush)
+      if (pending.length === 0) queueMicrotask(flush)
       pending.push(`${line}\n`)
     },
     kill: () => void child.kill('SIGKILL'),

@@ -19,6 +19,13 @@ export function validateArguments(schema: JsonSchema, args: unknown): ValidatedA
   return isRecord(checked) ? { ok: true, args: checked } : { ok: false, faults: [expected('', ['object'], args)] }
 }
 
+/** What is wrong with one value, called `name` in the faults; nothing is coerced or defaulted. Empty: it fits. */
+export function valueFaults(schema: JsonSchema, value: unknown, name: string): string[] {
+  const faults: string[] = []
+  checkValue(schema, value, name, faults)
+  return faults.slice(0, maxFaults)
+}
+
 function checkValue(schema: JsonSchema, value: unknown, path: string, faults: string[]): unknown {
   const alternatives = schema['anyOf']
   if (Array.isArray(alternatives)) return checkAlternatives(alternatives.filter(isRecord), value, path, faults)
