@@ -5,7 +5,7 @@ import { montyCode } from '#tool-scripts/monty-code.ts'
 import { parseScript } from '#tool-scripts/parse-script.ts'
 import { benchScripts, type BenchScript, type ScriptPeer } from './bench-scripts.ts'
 
-const childFile = fileURLToPath(new URL('bare-child.ts', import.meta.url))
+const childFile = fileURLToPath(new URL('../peers/bare-monty.ts', import.meta.url))
 const names: readonly BenchScript[] = ['line', 'external']
 
 type FromChild = { id: number; value: unknown } | { id: number; args: unknown[] }

@@ -34,10 +34,10 @@ export type ScriptPoolOptions = {
 /** Scripts that share one process while they wait for the host. A script that computes holds up the others. */
 const maxCallsPerProcess = 32
 
-type Pool = { lanes: ScriptLane[]; queue: ScriptCall[]; open: Map<ScriptCall, ScriptLane | undefined>; closed: boolean }
+type Pool = { lanes: ScriptLane[]; queue: ScriptCall[]; closed: boolean }
 
 export function openScriptPool(options: ScriptPoolOptions): ScriptPool {
-  const pool: Pool = { lanes: [], queue: [], open: new Map(), closed: false }
+  const pool: Pool = { lanes: [], queue: [], closed: false }
   const lane = (): ScriptLane =>
     openScriptLane({ log: options.log, onFree: () => dispatch(pool), giveBack: (call) => giveBack(pool, call) })
   pool.lanes = Array.from({ length: options.size }, lane)
@@ -64,7 +64,6 @@ function enter(pool: Pool, { journal = [], onEvent, ...parts }: CallParts, signa
     if (call.settled) return
     call.settled = true
     signal.removeEventListener('abort', abort)
-    pool.open.delete(call)
     end()
   }
   const call: ScriptCall = {
@@ -88,12 +87,10 @@ function enter(pool: Pool, { journal = [], onEvent, ...parts }: CallParts, signa
   }
   const watch = onEvent === undefined ? undefined : watchRun(call, onEvent)
   const abort = (): void => {
-    const lane = pool.open.get(call)
     call.reject(signal.reason)
-    lane?.abandon(call)
+    for (const lane of pool.lanes) lane.abandon(call)
   }
   signal.addEventListener('abort', abort, { once: true })
-  pool.open.set(call, undefined)
   pool.queue.push(call)
   dispatch(pool)
   return promise
@@ -106,7 +103,6 @@ function dispatch(pool: Pool): void {
     if (lane.load >= maxCallsPerProcess) return
     const call = pool.queue.shift()
     if (call === undefined || call.settled) continue
-    pool.open.set(call, lane)
     lane.start(call)
   }
 }
@@ -114,14 +110,13 @@ function dispatch(pool: Pool): void {
 /** Takes up again what lost its process. It goes first: it has waited before. */
 function giveBack(pool: Pool, call: ScriptCall): void {
   if (call.settled) return
-  pool.open.set(call, undefined)
   pool.queue.unshift(call)
   dispatch(pool)
 }
 
 async function close(pool: Pool): Promise<void> {
   pool.closed = true
-  for (const call of pool.open.keys()) call.reject(closedError())
+  for (const call of [...pool.queue, ...pool.lanes.flatMap((lane) => lane.calls())]) call.reject(closedError())
   await Promise.all(pool.lanes.map((lane) => lane.close()))
 }
 
