@@ -17,6 +17,7 @@ const benches = [
   'archives',
   'fairness',
   'python-agreement',
+  'scripts',
 ] as const
 const { quick, only } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } },

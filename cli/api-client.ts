@@ -14,7 +14,7 @@ import {
   OperationPage,
   OperationView,
   Problem,
-  QuestionList,
+  QuestionPage,
   QuestionView,
   RunAccepted,
   RunPage,
@@ -55,7 +55,7 @@ export type ApiClient = {
   /** RUN_004 when the run has no such operation. */
   getOperation(runId: string, operationId: string): Promise<OperationView>
   /** By number. */
-  listQuestions(runId: string, page: { status?: string }): Promise<QuestionList>
+  listQuestions(runId: string, page: { status?: string; cursor?: string; limit: number }): Promise<QuestionPage>
   /** ASK_001 for an unknown question, ASK_002, ASK_003 or ASK_005 for one that does not take the answer. */
   answer(runId: string, requestId: string, text: string): Promise<QuestionView>
   listChanges(runId: string, page: { cursor?: string; limit: number }): Promise<ChangePage>
@@ -102,7 +102,7 @@ export function openApiClient(options: { url: string; token: string | undefined;
     listEdges: (runId, nodeId, page) => get(`${nodePath(runId, nodeId)}/edges`, EdgePage, page),
     getOperation: (runId, operationId) =>
       get(`${runPath(runId)}/operations/${encodeURIComponent(operationId)}`, OperationView),
-    listQuestions: (runId, page) => get(`${runPath(runId)}/questions`, QuestionList, page),
+    listQuestions: (runId, page) => get(`${runPath(runId)}/questions`, QuestionPage, page),
     listChanges: (runId, page) => get(`${runPath(runId)}/changes`, ChangePage, page),
     async readPatch(runId) {
       const answer = await send(connection, `${runPath(runId)}/patch?of=proposed`, { method: 'GET' })

@@ -140,8 +140,9 @@ export const QuestionView = z.looseObject({
 })
 export type QuestionView = z.infer<typeof QuestionView>
 
-export const QuestionList = z.object({ questions: z.array(QuestionView) })
-export type QuestionList = z.infer<typeof QuestionList>
+/** `next` is the cursor of the next page. */
+export const QuestionPage = z.object({ questions: z.array(QuestionView), next: z.string().nullable() })
+export type QuestionPage = z.infer<typeof QuestionPage>
 
 export const ChangeView = z.looseObject({
   change_set_id: z.string(),

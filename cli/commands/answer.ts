@@ -4,6 +4,7 @@ import type { ApiClient } from '../api-client.ts'
 import type { QuestionView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { describeQuestion } from '../run/describe-question.ts'
+import { readQuestions } from '../run/read-questions.ts'
 import { isIdle, reachRuns, type Service } from '../run/reach-service.ts'
 import { visible } from '../visible.ts'
 
@@ -42,15 +43,14 @@ async function list(
   { all, json }: AnswerOptions,
   { io }: Pick<CliContext, 'io'>,
 ): Promise<void> {
-  const { questions } = await client.listQuestions(runId, all ? {} : { status: 'open' })
+  const questions = await readQuestions(client, runId, all ? {} : { status: 'open' })
   if (json) return io.out(`${JSON.stringify({ questions })}\n`)
   if (questions.length === 0) return io.out(`${runId}: no ${all ? '' : 'open '}questions\n`)
   io.out(visible(`${questions.map((question) => describeQuestion(runId, question)).join('\n')}\n`))
 }
 
 async function find(runId: string, request: string, client: ApiClient): Promise<QuestionView> {
-  const { questions } = await client.listQuestions(runId, {})
-  const found = questions.find(({ request_id: id }) => id === request)
+  const found = (await readQuestions(client, runId)).find(({ request_id: id }) => id === request)
   if (found === undefined) throw new AppError('ASK_001', `Run "${runId}" has no question "${request}".`)
   return found
 }

@@ -8,6 +8,7 @@ import { describeNode } from '../run/describe-node.ts'
 import { describeQuestion } from '../run/describe-question.ts'
 import { describeRun } from '../run/describe-run.ts'
 import { findNode } from '../run/find-node.ts'
+import { readQuestions } from '../run/read-questions.ts'
 import { isIdle, reachRuns } from '../run/reach-service.ts'
 import { waitingView } from '../run/waiting-view.ts'
 import type { ApiClient } from '../api-client.ts'
@@ -72,7 +73,7 @@ export function addShowCommand(program: Command, context: CliContext): void {
 /** What its operations wait for a person to answer. */
 async function showQuestions(run: RunView, client: ApiClient, { io }: Pick<CliContext, 'io'>): Promise<void> {
   if ((run.counts['waiting'] ?? 0) === 0) return
-  const { questions } = await client.listQuestions(run.run_id, { status: 'open' })
+  const questions = await readQuestions(client, run.run_id, { status: 'open' })
   io.out(visible(['', ...questions.map((question) => describeQuestion(run.run_id, question)), ''].join('\n')))
 }
 

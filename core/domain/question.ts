@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { NodeId, OperationId } from '#domain/ids.ts'
 
-/** What `ask_user` takes: a text of at most 4,000 characters, and what may be answered when that is not free. */
+/** What `ask_user` takes: a text of at most 3,000 characters, and what may be answered when that is not free. */
 export const AskedQuestion = z.strictObject({
-  text: z.string().min(1).max(4000),
-  choices: z.array(z.string().min(1).max(200)).min(1).max(20).nullable(),
+  text: z.string().min(1).max(3000),
+  choices: z.array(z.string().min(1).max(100)).min(1).max(20).nullable(),
 })
 export type AskedQuestion = z.infer<typeof AskedQuestion>
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ChangeSet } from '#domain/change-set.ts'
-import { ExternalCall } from '#domain/external-call.ts'
+import { JournalEntry } from '#domain/external-journal.ts'
 import { OperationId, RunId } from '#domain/ids.ts'
 import { Outcome } from '#domain/operation.ts'
 import { Message, ToolResult } from '#domain/turn.ts'
@@ -12,7 +12,7 @@ export const ToolRun = z.strictObject({
   name: z.string(),
   arguments: z.string(),
   result: ToolResult,
-  externals: z.array(ExternalCall),
+  externals: z.array(JournalEntry),
   /** What its script printed, when it did. */
   printed: z.string().optional(),
   durationMs: z.number(),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ExternalCall } from '#domain/external-call.ts'
+import { JournalEntry } from '#domain/external-journal.ts'
 import { AskedQuestion } from '#domain/question.ts'
 import { Message, RequestedCall, TokenUsage } from '#domain/turn.ts'
 import { AttemptRecord, ReadSet, ToolRun } from './attempt-record.ts'
@@ -12,7 +12,7 @@ export const WaitingScript = z.strictObject({
   scriptHash: z.string(),
   inputs: z.record(z.string(), z.unknown()),
   /** What the host answered before it asked. */
-  journal: z.array(ExternalCall),
+  journal: z.array(JournalEntry),
   asked: z.strictObject({ name: z.string(), args: z.array(z.unknown()) }),
 })
 export type WaitingScript = z.infer<typeof WaitingScript>

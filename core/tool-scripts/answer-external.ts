@@ -1,6 +1,9 @@
-import type { JournalEntry } from './external-journal.ts'
-import { plainValue } from './plain-value.ts'
+import { AppError } from '#domain/error.ts'
+import { answerFault, argumentFault } from './check-external.ts'
+import type { JournalEntry } from '#domain/external-journal.ts'
+import { plainValue, ValueRefused } from './plain-value.ts'
 import type { ScriptCall } from './script-call.ts'
+import type { ExternalDeclaration } from './script-declarations.ts'
 import type { ScriptEnding } from './script-ending.ts'
 import { ScriptError } from './script-error.ts'
 import type { FromScriptProcess } from './script-protocol.ts'
@@ -30,13 +33,34 @@ export async function answerExternal(call: ScriptCall, asked: ExternalCall): Pro
 }
 
 async function entryOf(call: ScriptCall, { name, args }: ExternalCall): Promise<JournalEntry> {
+  const declared = call.script.declarations.externals.find((external) => external.name === name)
+  const answer = declared === undefined ? undefined : call.externals[name]
+  if (declared === undefined || answer === undefined) throw new AppError('TOOL_004', `nobody answers ${name}`)
+  const refused = argumentFault(declared, args)
+  if (refused !== undefined) return { name, args, error: { type: 'TypeError', message: refused } }
   try {
-    const external = call.externals[name]
-    if (external === undefined) throw new Error(`external ${name} is not answered`)
-    return { name, args, answer: plainValue(await external(args)) }
+    return { name, args, answer: plainAnswer(declared, await answer(args), call.limits.valueBytes) }
   } catch (error) {
     if (!(error instanceof ScriptError)) throw error
     return { name, args, error: { type: error.pythonType, message: error.message } }
+  }
+}
+
+/**
+ * What the script gets of the host's answer. It may catch that an answer is too large for it; one off its declaration is
+ * the host's fault, which no `except` of a script may hide.
+ */
+function plainAnswer(declared: ExternalDeclaration, answer: unknown, maxSize: number): unknown {
+  try {
+    const value = plainValue(answer, maxSize)
+    const fault = answerFault(declared, value)
+    if (fault === undefined) return value
+    throw new AppError('TOOL_004', fault)
+  } catch (error) {
+    if (!(error instanceof ValueRefused)) throw error
+    const message = `the answer of ${declared.name} cannot be taken: ${error.message}`
+    if (error.reason === 'value_size') throw new ScriptError('ValueError', message)
+    throw new AppError('TOOL_004', message, { cause: error })
   }
 }
 

@@ -112,6 +112,11 @@ const rules: Rule[] = [
   { at: 'E100 4:1', good: `${head}x: int = Input("x")\nx + 1`, bad: `${head}x: int = Input("x")\ny = 1\nx + "a"` },
   { at: 'E100 1:5', good: 'x = f"{1}"\nx', bad: 'x = "{}".format(1)\nx' },
   { at: 'E100 1:5', good: 'x = 5 % 2\nx', bad: 'x = "%s" % 1\nx' },
+  {
+    at: 'E100 3:8',
+    good: 'try:\n  x = 1\nexcept FileNotFoundError as fault:\n  x = len(str(fault))\nx',
+    bad: 'try:\n  x = 1\nexcept NoSuchError:\n  x = 2\nx',
+  },
   { at: 'W001 2:1', good: 'x = {"a": 1}\nx', bad: 'x = 1\n{"a": x}' },
   { at: 'W001 1:1', good: 'x = [1]\nx', bad: '[1, 2]' },
   {

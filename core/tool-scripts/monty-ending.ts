@@ -1,5 +1,5 @@
 import { MontyError, MontyRuntimeError } from '@pydantic/monty'
-import { ValueTooDeep } from './plain-value.ts'
+import { ValueRefused } from './plain-value.ts'
 import type { PrintedText } from './printed-text.ts'
 import { JournalDiverged } from './replay-journal.ts'
 import type { ScriptEnding } from './script-ending.ts'
@@ -7,26 +7,25 @@ import type { ScriptLimits } from './script-limits.ts'
 
 /** What is known of the run that failed. */
 export type FailedRun = {
-  script: { path: string; externals: readonly string[] }
+  script: { path: string; code: string; externals: readonly string[] }
   limits: ScriptLimits
   printed: PrintedText
   ownMs: number
 }
 
-type Frame = { line: number; functionName: string; source: string }
-
 const maxFrames = 20
 const maxMessage = 4_000
+const maxSourceLine = 200
 
 /** The ending that an error thrown while a script ran stands for. An error that is not the script's is a crash. */
 export function endingOfError(error: unknown, run: FailedRun): ScriptEnding {
-  if (error instanceof ValueTooDeep)
-    return { kind: 'stopped', code: 'TOOL_006', limit: 'value_depth', message: error.message }
+  if (error instanceof ValueRefused && error.reason !== 'unreadable')
+    return { kind: 'stopped', code: 'TOOL_006', limit: error.reason, message: error.message }
   if (error instanceof JournalDiverged) return { kind: 'diverged', code: 'ASK_004', message: error.message }
   if (!(error instanceof MontyError))
     return { kind: 'crashed', code: 'TOOL_004', message: String(error).slice(0, maxMessage) }
   const { typeName: type, message: full } = error.exception
-  const message = full.slice(0, maxMessage)
+  const message = full.slice(0, maxMessage).replace(/^Internal error in monty: /, '')
   return limitEnding(type, message, run) ?? raisedEnding(error, type, message, run)
 }
 
@@ -39,29 +38,33 @@ function limitEnding(type: string, message: string, { limits, ownMs }: FailedRun
 }
 
 function raisedEnding(error: MontyError, type: string, message: string, run: FailedRun): ScriptEnding {
-  // An external's wrapper stands where the declaration is; the author's line is the one that called it.
-  const frames = framesOf(error).filter((frame) => !run.script.externals.includes(frame.functionName))
-  const where = frames
-    .slice(-maxFrames)
-    .map((frame) => `  ${run.script.path}:${frame.line} in ${frame.functionName}\n    ${frame.source}`)
-  const line = frames.at(-1)?.line ?? syntaxErrorLine(error)
+  const frames = framesOf(error, run.script.externals)
+  const line = frames.at(-1)?.line
+  const lines = run.script.code.split('\n')
+  const where = frames.slice(-maxFrames).map((frame) => {
+    const source = (lines[frame.line - 1] ?? '').trim().slice(0, maxSourceLine)
+    return `  ${run.script.path}:${frame.line} in ${frame.functionName}\n    ${source}`
+  })
   return {
     kind: 'raised',
     type,
     message,
     ...(line === undefined ? {} : { line }),
-    traceback: [...where, `${type}: ${message}`].join('\n'),
+    traceback: [...where, message === '' ? type : `${type}: ${message}`].join('\n'),
     printed: run.printed.text(),
   }
 }
 
-function framesOf(error: MontyError): Frame[] {
-  if (!(error instanceof MontyRuntimeError)) return []
-  return error.traceback().map((frame) => ({
-    line: frame.line,
-    functionName: frame.functionName ?? '<module>',
-    source: (frame.sourceLine ?? '').trim(),
-  }))
+/** The outermost first. An external's wrapper stands where the declaration is; the author's line is its caller's. */
+function framesOf(error: MontyError, externals: readonly string[]): { line: number; functionName: string }[] {
+  if (error instanceof MontyRuntimeError) {
+    return error
+      .traceback()
+      .map(({ line, functionName }) => ({ line, functionName: functionName ?? '<module>' }))
+      .filter(({ functionName }) => !externals.includes(functionName))
+  }
+  const line = syntaxErrorLine(error)
+  return line === undefined ? [] : [{ line, functionName: '<module>' }]
 }
 
 /** Monty's syntax errors carry their line only in the text of the traceback. */

@@ -16,7 +16,7 @@ function outcome(code: string): string {
       if (progress instanceof MontyNameLookup) progress = progress.resume()
       else progress = progress.resume({ exception: { type: 'NameError', message: progress.functionName } })
     }
-    return JSON.stringify(plainValue(progress.output))
+    return JSON.stringify(plainValue(progress.output, 1_000_000))
   } catch (error) {
     if (!(error instanceof MontyError)) throw error
     return `${error.exception.typeName}: ${error.exception.message}`
@@ -24,6 +24,11 @@ function outcome(code: string): string {
 }
 
 const runs: [code: string, result: string][] = [
+  [
+    'try:\n  raise PermissionError("a")\nexcept FileNotFoundError:\n  r = 1\nexcept OSError as e:\n  r = str(e)\nr',
+    '"a"',
+  ],
+  ['try:\n  raise ModuleNotFoundError("a")\nexcept ImportError:\n  r = 1\nr', '1'],
   ['(lambda a, b=2: a + b)(1)', '3'],
   ['x = 1\ndef f():\n  global x\n  x = 2\nf()\nx', '2'],
   ['def f():\n  y = 1\n  def g():\n    nonlocal y\n    y = 2\n  g()\n  return y\nf()', '2'],

@@ -1,5 +1,5 @@
 import { Monty, MontyComplete, MontyNameLookup, MontySnapshot } from '@pydantic/monty'
-import type { JournalEntry } from './external-journal.ts'
+import type { JournalEntry } from '#domain/external-journal.ts'
 import { hostFunctionName } from './host-function-name.ts'
 import { endingOfError } from './monty-ending.ts'
 import { plainValue } from './plain-value.ts'
@@ -101,7 +101,7 @@ function stepOf(run: MontyRun, first: Progress): ScriptStep {
     const called = progress.functionName
     const name = run.script.externals.find((external) => hostFunctionName(external) === called)
     if (name !== undefined && Object.keys(progress.kwargs).length === 0) {
-      const args = progress.args.map((arg) => plainValue(arg))
+      const args = progress.args.map((arg) => plainValue(arg, run.limits.valueBytes))
       const answer = run.replay.answer(name, args)
       if (answer === undefined) {
         run.waiting = progress
@@ -114,7 +114,8 @@ function stepOf(run: MontyRun, first: Progress): ScriptStep {
   }
   const missing = run.replay.missing()
   if (missing !== undefined) throw missing
-  return { kind: 'end', ending: { kind: 'returned', value: plainValue(progress.output), printed: run.printed.text() } }
+  const value = plainValue(progress.output, run.limits.valueBytes)
+  return { kind: 'end', ending: { kind: 'returned', value, printed: run.printed.text() } }
 }
 
 function goOn(waiting: MontySnapshot, answer: HostAnswer): Progress {

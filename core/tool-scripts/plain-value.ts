@@ -1,46 +1,102 @@
 /** Nesting beyond this is refused in both directions. */
 const maxDepth = 64
+/** As Python itself, which refuses to write a longer integer in decimal digits. */
+const maxDigits = 4_300
+const maxHexDigits = Math.ceil(maxDigits / Math.log10(16))
 
-/** The value is nested deeper than either side takes. */
-export class ValueTooDeep extends RangeError {}
+/** Why a value is not handed over. `unreadable` is only ever said of the host's: a getter that throws, a proxy. */
+export class ValueRefused extends RangeError {
+  readonly reason: 'value_depth' | 'value_size' | 'unreadable'
+
+  constructor(reason: ValueRefused['reason'], message: string, options: { cause?: unknown } = {}) {
+    super(message, options)
+    this.reason = reason
+  }
+}
+
+/** What is left of the size that a value may have; strings count as long as they are, everything else as two. */
+type Room = { readonly size: number; left: number }
 
 /**
  * A value as plain JSON, in either direction between host and script. Tuples and sets become arrays, dicts objects with
- * string keys (`__proto__` is a key like any other), bytes base64, missing values null. Numbers JSON does not have
- * become strings: NaN, Infinity, and integers beyond 2^53. Throws ValueTooDeep.
+ * string keys (`__proto__` is a key like any other), bytes base64, missing values and functions null. Numbers JSON does
+ * not have become strings: NaN, Infinity, and integers beyond 2^53; -0 becomes 0. Throws ValueRefused and nothing else;
+ * more than about `maxSize` characters of JSON are refused before they are copied, however the value shares its parts.
  */
-export function plainValue(value: unknown, depth = 0): unknown {
+export function plainValue(value: unknown, maxSize: number): unknown {
+  try {
+    return plain(value, 0, { size: maxSize, left: maxSize })
+  } catch (error) {
+    if (error instanceof ValueRefused) throw error
+    throw new ValueRefused('unreadable', 'the value cannot be read', { cause: error })
+  }
+}
+
+function plain(value: unknown, depth: number, room: Room): unknown {
+  take(room, 2)
   switch (typeof value) {
     case 'string':
+      take(room, value.length)
+      return value
     case 'boolean':
       return value
     case 'number':
-      return Number.isFinite(value) ? value + 0 : String(value) // JSON has no -0 either
+      return Number.isFinite(value) ? value + 0 : String(value)
     case 'bigint':
-      return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
+      return plainInteger(value)
     case 'object':
-      return value === null ? null : plainObject(value, depth + 1)
+      return value === null ? null : plainObject(value, depth + 1, room)
     default:
       return null
   }
 }
 
-function plainObject(value: object, depth: number): unknown {
-  if (depth > maxDepth) throw new ValueTooDeep(`the value is nested deeper than ${maxDepth} levels`)
-  if (Array.isArray(value) || value instanceof Set) return Array.from(value, (item) => plainValue(item, depth))
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
-  if (value instanceof Map) {
-    return Object.fromEntries(Array.from(value, ([key, item]) => [plainKey(key), plainValue(item, depth)]))
+function plainInteger(value: bigint): unknown {
+  if (Number.isSafeInteger(Number(value))) return Number(value)
+  if (value.toString(16).length <= maxHexDigits) return String(value)
+  throw new ValueRefused('value_size', `an integer has more than ${maxDigits} digits`)
+}
+
+function plainObject(value: object, depth: number, room: Room): unknown {
+  if (depth > maxDepth) throw new ValueRefused('value_depth', `the value is nested deeper than ${maxDepth} levels`)
+  if (Array.isArray(value)) return plainArray(value, depth, room)
+  if (value instanceof Set) return plainArray([...value], depth, room)
+  if (value instanceof Uint8Array) {
+    take(room, value.length)
+    return Buffer.from(value).toString('base64')
   }
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, item]) => item !== undefined)
-      .map(([key, item]) => [key, plainValue(item, depth)]),
-  )
+  const copy: Record<string, unknown> = {}
+  if (value instanceof Map) {
+    for (const [key, item] of value) put(copy, plainKey(key, depth, room), plain(item, depth, room))
+    return copy
+  }
+  for (const [key, item] of Object.entries(value)) {
+    if (item === undefined) continue
+    take(room, key.length)
+    put(copy, key, plain(item, depth, room))
+  }
+  return copy
+}
+
+function plainArray(value: readonly unknown[], depth: number, room: Room): unknown[] {
+  if (value.length > room.left) take(room, value.length) // an array may be all holes
+  return Array.from(value, (item) => plain(item, depth, room))
 }
 
 /** A dict key as Python's json module writes it; a tuple becomes its JSON. */
-function plainKey(key: unknown): string {
-  if (typeof key === 'string') return key
-  return JSON.stringify(plainValue(key))
+function plainKey(key: unknown, depth: number, room: Room): string {
+  if (typeof key !== 'string') return JSON.stringify(plain(key, depth, room))
+  take(room, key.length)
+  return key
+}
+
+/** An assignment to `__proto__` would set the prototype. */
+function put(copy: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== '__proto__') copy[key] = value
+  else Object.defineProperty(copy, key, { value, enumerable: true, configurable: true, writable: true })
+}
+
+function take(room: Room, size: number): void {
+  room.left -= size
+  if (room.left < 0) throw new ValueRefused('value_size', `the value is larger than ${room.size} bytes`)
 }

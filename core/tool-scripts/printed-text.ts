@@ -1,4 +1,9 @@
-export type PrintedText = { add(stream: string, text: string): undefined; text(): string }
+export type PrintedText = {
+  add(stream: string, text: string): undefined
+  text(): string
+  /** What was printed, kept or not. */
+  readonly length: number
+}
 
 /** Collects what a script prints, up to `maxBytes` (UTF-16 units); what is cut is counted and said at the end. */
 export function openPrintedText(maxBytes: number): PrintedText {
@@ -13,6 +18,9 @@ export function openPrintedText(maxBytes: number): PrintedText {
       kept += piece.length
       cut += text.length - piece.length
       return undefined
+    },
+    get length() {
+      return kept + cut
     },
     text: () => pieces.join('') + (cut === 0 ? '' : `\n… ${cut} more characters printed`),
   }

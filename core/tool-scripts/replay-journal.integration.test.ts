@@ -26,6 +26,7 @@ await read_file("c") + b`
       kind: 'returned',
       value: 'C no b',
       printed: 'A no b\n',
+      journal: [...journal, { name: 'read_file', args: ['c'], answer: 'C ' }],
     })
     expect(asked).toEqual([['c']])
   })

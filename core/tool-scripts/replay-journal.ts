@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { JournalEntry } from './external-journal.ts'
+import type { JournalEntry } from '#domain/external-journal.ts'
 
 /** What the host says to a script that called it: a value, or an exception by its Python type. */
 export type HostAnswer = { value: unknown } | { type: string; message: string }

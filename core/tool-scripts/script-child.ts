@@ -52,16 +52,18 @@ function resume(id: number, answer: HostAnswer): void {
 }
 
 function report(id: number, run: MontyRun, step: ScriptStep): void {
-  const line = JSON.stringify({
-    t: step.kind,
-    id,
-    ...(step.kind === 'call' ? { name: step.name, args: step.args } : { ending: step.ending }),
-  })
+  const line = JSON.stringify(messageOf(id, run, step))
   const isTooLarge = line.length > run.limits.valueBytes + run.limits.printedBytes
   if (step.kind === 'end' || isTooLarge) runs.delete(id)
   if (!isTooLarge) return writeLine(output, line)
   const message = `${step.kind === 'call' ? `the arguments of ${step.name}` : 'the result'} is larger than ${run.limits.valueBytes} bytes`
-  send({ t: 'end', id, ending: { kind: 'stopped', code: 'TOOL_006', limit: 'value_size', message } })
+  const ending = { kind: 'stopped', code: 'TOOL_006', limit: 'value_size', message } as const
+  send(messageOf(id, run, { kind: 'end', ending }))
+}
+
+function messageOf(id: number, run: MontyRun, step: ScriptStep): FromScriptProcess {
+  if (step.kind === 'call') return { t: 'call', id, name: step.name, args: step.args }
+  return { t: 'end', id, ending: step.ending, ownMs: run.ownMs, printedChars: run.printed.length }
 }
 
 function send(message: FromScriptProcess): void {

@@ -17,6 +17,8 @@ export type ScriptLane = {
   start(call: ScriptCall): void
   /** The call is of no interest any more; its slot is free as soon as its script does not run. */
   abandon(call: ScriptCall): void
+  /** All that it took on and that has not ended. */
+  calls(): ScriptCall[]
   close(): Promise<void>
 }
 
@@ -31,11 +33,14 @@ type LaneDeps = {
 type Lane = LaneDeps & {
   process: ScriptProcess | undefined
   ready: boolean
-  calls: Map<number, ScriptCall>
+  /** In the process. Few, and thousands come and go: a Map would keep what it dropped until a full collection. */
+  calls: ScriptCall[]
+  /** Their process ended while they waited for the host. */
+  adrift: Set<ScriptCall>
   /** What the process was asked and has not answered. */
   steps: { call: ScriptCall; ticks: number }[]
-  /** Hashes of the scripts the process knows, least recently used first. */
-  known: Set<string>
+  /** The scripts the process knows, by hash, and when each was last used. */
+  known: Map<string, number>
   stopWatch: (() => void) | undefined
   hung: ScriptCall | undefined
   closing: { promise: Promise<void>; resolve: () => void } | undefined
@@ -53,21 +58,23 @@ export function openScriptLane(deps: LaneDeps): ScriptLane {
     ...deps,
     process: undefined,
     ready: false,
-    calls: new Map(),
+    calls: [],
+    adrift: new Set(),
     steps: [],
-    known: new Set(),
+    known: new Map(),
     stopWatch: undefined,
     hung: undefined,
     closing: undefined,
   }
   return {
     get load() {
-      return lane.calls.size
+      return lane.calls.length
     },
     get pid() {
       return lane.process?.pid
     },
     start: (call) => startCall(lane, call),
+    calls: () => [...lane.calls, ...lane.adrift],
     abandon: (call) => abandon(lane, call),
     close: () => close(lane),
   }
@@ -78,25 +85,24 @@ function startCall(lane: Lane, call: ScriptCall): void {
     onMessage: (message) => receive(lane, message),
     onExit: (lastWords) => processEnded(lane, lastWords),
   })
-  lane.calls.set(call.id, call)
+  lane.calls.push(call)
   const { hash, path, montyCode: code, declarations } = call.script
-  if (!lane.known.delete(hash)) {
+  if (!lane.known.has(hash)) {
     const names = {
       inputs: declarations.inputs.map(({ name }) => name),
       externals: declarations.externals.map(({ name }) => name),
     }
     send(lane, { t: 'code', hash, path, code, ...names })
   }
-  lane.known.add(hash)
-  forgetOldest(lane)
+  lane.known.set(hash, call.id)
+  if (lane.known.size > maxKnownScripts) forgetOldest(lane)
   call.starts += 1
   const { id, inputs, limits, journal } = call
   ask(lane, call, JSON.stringify({ t: 'start', id, hash, inputs, limits, journal }))
 }
 
 function forgetOldest(lane: Lane): void {
-  const [oldest] = lane.known
-  if (lane.known.size <= maxKnownScripts || oldest === undefined) return
+  const [oldest] = [...lane.known].reduce((least, other) => (other[1] < least[1] ? other : least))
   lane.known.delete(oldest)
   send(lane, { t: 'forget', hash: oldest })
 }
@@ -107,8 +113,8 @@ function send(lane: Lane, message: ToScriptProcess): void {
 
 /** Sends what the process answers with one step of `call`. */
 function ask(lane: Lane, call: ScriptCall, line: string): void {
+  lane.process?.send(line, { isBusy: lane.steps.length > 0 })
   lane.steps.push({ call, ticks: 0 })
-  lane.process?.send(line)
   watch(lane)
 }
 
@@ -122,7 +128,7 @@ function receive(lane: Lane, message: FromScriptProcess): void {
     lane.process?.kill()
     return
   }
-  if (message.t === 'end') return finish(lane, step.call, message.ending)
+  if (message.t === 'end') return finish(lane, step.call, message)
   if (step.call.settled) return drop(lane, step.call)
   void answer(lane, step.call, message)
 }
@@ -131,27 +137,36 @@ function receive(lane: Lane, message: FromScriptProcess): void {
 async function answer(lane: Lane, call: ScriptCall, asked: { name: string; args: unknown[] }): Promise<void> {
   const asking = lane.process
   const line = await answerExternal(call, asked)
-  const isLost = lane.process !== asking
-  if (line === undefined) return isLost ? undefined : drop(lane, call)
-  if (isLost) return lane.giveBack(call)
+  if (lane.process !== asking) {
+    lane.adrift.delete(call)
+    return line === undefined ? undefined : lane.giveBack(call)
+  }
+  if (!lane.calls.includes(call)) return // it was abandoned
+  if (line === undefined) return drop(lane, call)
   ask(lane, call, line)
 }
 
-function finish(lane: Lane, call: ScriptCall, ending: ScriptEnding): void {
-  lane.calls.delete(call.id)
+function finish(lane: Lane, call: ScriptCall, { ending, ownMs, printedChars }: FromScriptProcess & { t: 'end' }): void {
+  removeCall(lane, call)
+  call.told = { ownMs, printedChars }
   const isOurFault = ending.kind === 'diverged' && call.starts > 1
   call.resolve(isOurFault ? crashedEnding(`its process ended, and run again ${ending.message}`) : ending)
   lane.onFree()
 }
 
+function removeCall(lane: Lane, call: ScriptCall): void {
+  const place = lane.calls.indexOf(call)
+  if (place !== -1) lane.calls.splice(place, 1)
+}
+
 function drop(lane: Lane, call: ScriptCall): void {
-  lane.calls.delete(call.id)
+  removeCall(lane, call)
   send(lane, { t: 'drop', id: call.id })
   lane.onFree()
 }
 
 function abandon(lane: Lane, call: ScriptCall): void {
-  const isWaiting = lane.calls.has(call.id) && !lane.steps.some((step) => step.call === call)
+  const isWaiting = lane.calls.includes(call) && !lane.steps.some((step) => step.call === call)
   if (isWaiting) drop(lane, call)
 }
 
@@ -176,10 +191,9 @@ function processEnded(lane: Lane, lastWords: string): void {
   const { hung, closing } = lane
   const blamed = lane.ready ? lane.steps[0]?.call : undefined
   const asked = new Set(lane.steps.map(({ call }) => call))
-  const calls = [...lane.calls.values()]
   lane.stopWatch?.()
   Object.assign(lane, { process: undefined, ready: false, steps: [], stopWatch: undefined, hung: undefined })
-  lane.calls.clear()
+  const calls = lane.calls.splice(0)
   lane.known.clear()
   if (closing !== undefined) return closing.resolve()
   lane.log?.warn('a tool-script process ended', { calls: calls.length, script: blamed?.script.path, lastWords })
@@ -188,7 +202,8 @@ function processEnded(lane: Lane, lastWords: string): void {
     if (call === blamed) continue
     if (blamed === undefined) call.lostProcesses += 1
     if (call.lostProcesses > maxLostProcesses) call.resolve(crashedEnding(lastWords))
-    else if (asked.has(call)) lane.giveBack(call) // the others wait for the host: `answer` gives them back
+    else if (asked.has(call)) lane.giveBack(call)
+    else lane.adrift.add(call) // `answer` gives it back
   }
   lane.onFree()
 }

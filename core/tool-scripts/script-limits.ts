@@ -4,7 +4,7 @@ export type ScriptLimits = {
   /** The script's own running time; waiting for the host does not count. */
   durationMs: number
   recursionDepth: number
-  /** JSON text of the result, of the arguments of one call to the host, and of one answer. */
+  /** JSON text of the inputs, of the result, of the arguments of one call to the host, and of one answer. */
   valueBytes: number
   /** Printed text that is kept; the rest is counted, not kept. */
   printedBytes: number

@@ -32,7 +32,7 @@ answer`
     }
     const ending = await probe.run(source, { inputs: { path: 'a.py' }, externals })
     expect(calls).toEqual([['a.py', 7, 'b'], ['content']])
-    expect(ending).toEqual({
+    expect(ending).toMatchObject({
       kind: 'returned',
       value: { text: 'content', pair: [1, 2], tags: ['x'], note: null, big: String(10n ** 30n), nan: 'NaN' },
       printed: 'read 7\n',

@@ -2,8 +2,9 @@ import { AppError } from '#domain/error.ts'
 import type { Log } from '#platform/log.ts'
 import type { CompiledScript } from './compiled-script.ts'
 import { checkedInputs, type ScriptCall, type ScriptRequest } from './script-call.ts'
-import type { JournalEntry } from './external-journal.ts'
+import type { JournalEntry } from '#domain/external-journal.ts'
 import type { ScriptEnding } from './script-ending.ts'
+import { watchRun } from './script-event.ts'
 import { openScriptLane, type ScriptLane } from './script-lane.ts'
 import { scriptLimits, type ChosenLimits } from './script-limits.ts'
 import type { SuspendedEnding } from './script-suspended.ts'
@@ -38,10 +39,10 @@ export type ScriptPoolOptions = {
 /** Scripts that share one process while they wait for the host. A script that computes holds up the others. */
 const maxCallsPerProcess = 32
 
-type Pool = { lanes: ScriptLane[]; queue: ScriptCall[]; open: Map<ScriptCall, ScriptLane | undefined>; closed: boolean }
+type Pool = { lanes: ScriptLane[]; queue: ScriptCall[]; closed: boolean }
 
 export function openScriptPool(options: ScriptPoolOptions): ScriptPool {
-  const pool: Pool = { lanes: [], queue: [], open: new Map(), closed: false }
+  const pool: Pool = { lanes: [], queue: [], closed: false }
   const lane = (): ScriptLane =>
     openScriptLane({ log: options.log, onFree: () => dispatch(pool), giveBack: (call) => giveBack(pool, call) })
   pool.lanes = Array.from({ length: options.size }, lane)
@@ -51,44 +52,50 @@ export function openScriptPool(options: ScriptPoolOptions): ScriptPool {
       signal.throwIfAborted()
       if (pool.closed) throw closedError()
       const limits = scriptLimits({ ...options.limits, ...request.limits })
-      const inputs = checkedInputs(script, request)
-      const journal = [...(request.journal ?? [])]
-      return enter(pool, { id: (lastId += 1), script, inputs, externals: request.externals, limits, journal }, signal)
+      const inputs = checkedInputs(script, request, limits.valueBytes)
+      return enter(pool, { ...request, id: (lastId += 1), script, inputs, limits }, signal)
     },
     pids: () => pool.lanes.map(({ pid }) => pid).filter((pid) => pid !== undefined),
     close: () => close(pool),
   }
 }
 
-function enter(
-  pool: Pool,
-  parts: Omit<ScriptCall, 'answeredBytes' | 'starts' | 'lostProcesses' | 'settled' | 'resolve' | 'reject'>,
-  signal: AbortSignal,
-): Promise<RunEnding> {
+type CallParts = Pick<ScriptCall, 'id' | 'script' | 'inputs' | 'externals' | 'limits'> &
+  Pick<ScriptRequest, 'journal' | 'onEvent'>
+
+function enter(pool: Pool, { journal = [], onEvent, ...parts }: CallParts, signal: AbortSignal): Promise<RunEnding> {
   const { promise, resolve, reject } = Promise.withResolvers<RunEnding>()
   const settle = (end: () => void): void => {
     if (call.settled) return
     call.settled = true
     signal.removeEventListener('abort', abort)
-    pool.open.delete(call)
     end()
   }
   const call: ScriptCall = {
     ...parts,
+    journal: [...journal],
     answeredBytes: 0,
     starts: 0,
     lostProcesses: 0,
+    told: undefined,
     settled: false,
-    resolve: (ending) => settle(() => resolve({ ...ending, journal: call.journal })),
-    reject: (error) => settle(() => reject(error)),
+    resolve: (ending) =>
+      settle(() => {
+        watch?.ended(ending)
+        resolve({ ...ending, journal: call.journal })
+      }),
+    reject: (error) =>
+      settle(() => {
+        watch?.rejected(error)
+        reject(error)
+      }),
   }
+  const watch = onEvent === undefined ? undefined : watchRun(call, onEvent)
   const abort = (): void => {
-    const lane = pool.open.get(call)
     call.reject(signal.reason)
-    lane?.abandon(call)
+    for (const lane of pool.lanes) lane.abandon(call)
   }
   signal.addEventListener('abort', abort, { once: true })
-  pool.open.set(call, undefined)
   pool.queue.push(call)
   dispatch(pool)
   return promise
@@ -101,7 +108,6 @@ function dispatch(pool: Pool): void {
     if (lane.load >= maxCallsPerProcess) return
     const call = pool.queue.shift()
     if (call === undefined || call.settled) continue
-    pool.open.set(call, lane)
     lane.start(call)
   }
 }
@@ -109,14 +115,13 @@ function dispatch(pool: Pool): void {
 /** Takes up again what lost its process. It goes first: it has waited before. */
 function giveBack(pool: Pool, call: ScriptCall): void {
   if (call.settled) return
-  pool.open.set(call, undefined)
   pool.queue.unshift(call)
   dispatch(pool)
 }
 
 async function close(pool: Pool): Promise<void> {
   pool.closed = true
-  for (const call of pool.open.keys()) call.reject(closedError())
+  for (const call of [...pool.queue, ...pool.lanes.flatMap((lane) => lane.calls())]) call.reject(closedError())
   await Promise.all(pool.lanes.map((lane) => lane.close()))
 }
 

@@ -4,8 +4,11 @@ import { FromScriptProcess } from './script-protocol.ts'
 
 export type ScriptProcess = {
   pid: number | undefined
-  /** Queues one line; lines of one tick leave together. Nothing happens when the process has gone. */
-  send(line: string): void
+  /**
+   * Queues one line. What comes while the process is busy leaves together a little later: it would wait there as well.
+   * Nothing happens when the process has gone.
+   */
+  send(line: string, options?: { isBusy: boolean }): void
   /** Ends the process at once, whatever it does. `onExit` follows. */
   kill(): void
 }
@@ -39,6 +42,7 @@ export function startScriptProcess(listeners: Listeners): ScriptProcess {
   let lastWords = ''
   let exited = false
   const flush = (): void => {
+    if (pending.length === 0) return
     if (!exited) child.stdin.write(pending.join(''))
     pending = []
   }
@@ -54,9 +58,10 @@ export function startScriptProcess(listeners: Listeners): ScriptProcess {
   readMessages(child.stdout, listeners.onMessage, () => child.kill('SIGKILL'))
   return {
     pid: child.pid,
-    send(line) {
-      if (pending.length === 0) setImmediate(flush)
+    send(line, { isBusy } = { isBusy: true }) {
       pending.push(`${line}\n`)
+      if (!isBusy) queueMicrotask(flush)
+      else if (pending.length === 1) setImmediate(flush)
     },
     kill: () => void child.kill('SIGKILL'),
   }

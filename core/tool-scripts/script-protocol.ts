@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { JournalEntry } from './external-journal.ts'
+import type { JournalEntry } from '#domain/external-journal.ts'
 import { ScriptEnding } from './script-ending.ts'
 import type { ScriptLimits } from './script-limits.ts'
 
@@ -26,6 +26,6 @@ export type ToScriptProcess =
 export const FromScriptProcess = z.discriminatedUnion('t', [
   z.object({ t: z.literal('ready') }),
   z.object({ t: z.literal('call'), id: z.int(), name: z.string(), args: z.array(z.unknown()) }),
-  z.object({ t: z.literal('end'), id: z.int(), ending: ScriptEnding }),
+  z.object({ t: z.literal('end'), id: z.int(), ending: ScriptEnding, ownMs: z.number(), printedChars: z.int() }),
 ])
 export type FromScriptProcess = z.infer<typeof FromScriptProcess>

@@ -4,8 +4,25 @@ import type { ParsedScript } from './parse-script.ts'
 import type { ScriptFault, SourcePosition } from './script-declarations.ts'
 import { applySourceEdits, sourceIndex } from './source-edit.ts'
 
-/** The line before the code. It brings in no name that a script could mean. */
-const prefix = 'from typing import Any as __Any; __any: __Any = None\n'
+/** Exceptions that Monty runs and its checker does not know (monty-language.test.ts), and what they derive from. */
+const exceptions = {
+  FileExistsError: 'OSError',
+  FileNotFoundError: 'OSError',
+  IsADirectoryError: 'OSError',
+  NotADirectoryError: 'OSError',
+  PermissionError: 'OSError',
+  ImportError: 'Exception',
+  ModuleNotFoundError: 'ImportError',
+  UnboundLocalError: 'NameError',
+  UnicodeDecodeError: 'ValueError',
+} as const
+
+/** The lines before the code. They bring in no name that a script could mean but those Python has. */
+const prefixLines = [
+  'from typing import Any as __Any; __any: __Any = None',
+  ...Object.entries(exceptions).map(([name, base]) => `class ${name}(${base}): ...`),
+]
+const prefix = `${prefixLines.join('\n')}\n`
 
 const maxFaults = 100
 
@@ -28,10 +45,10 @@ export function typeFaults(script: ParsedScript): ScriptFault[] {
   const starts = lineStarts(code)
   return diagnosticsOf(prefix + code)
     .filter(({ code: kind, severity }) => kind !== 'invalid-syntax' && severity !== 'warning' && severity !== 'info')
-    .filter(({ location }) => location.row > 1)
+    .filter(({ location }) => location.row > prefixLines.length)
     .slice(0, maxFaults)
     .map(({ message, location }) => {
-      const index = indexOfPoint(code, starts[location.row - 2] ?? 0, location.column)
+      const index = indexOfPoint(code, starts[location.row - prefixLines.length - 1] ?? 0, location.column)
       return { code: 'E100', severity: 'error', ...positionAt(script, index), message }
     })
 }

@@ -1,0 +1,45 @@
+import { checkScript } from '#tool-scripts/check-script.ts'
+import { compileScript } from '#tool-scripts/compiled-script.ts'
+import { median } from '../parts/spread.ts'
+import { montyStarts } from '../peers/compile-monty.ts'
+import type { ShippedScript } from './shipped-scripts.ts'
+
+export type CompileFigures = {
+  /** Microseconds a script, the median of the rounds over all scripts. */
+  compile: number
+  load: number
+  /** Scripts a second. */
+  checked: number
+  typeChecked: number
+}
+
+/** What the shipped scripts cost before they run: compiled by Monty, loaded from its dump, checked by `remora check`. */
+export async function measureCompile(scripts: readonly ShippedScript[], rounds: number): Promise<CompileFigures> {
+  const compiled = await Promise.all(scripts.map((script) => compileScript(script)))
+  const starts = compiled.map(montyStarts)
+  const figures = { compile: [0], load: [0], check: [0], typeCheck: [0] }
+  for (let round = 0; round <= rounds; round += 1) {
+    const times = {
+      compile: await secondsEach(starts, ({ compile }) => compile(), 50),
+      load: await secondsEach(starts, ({ load }) => load(), 50),
+      check: await secondsEach(scripts, ({ source, path }) => checkScript(source, path, { typeCheck: false }), 25),
+      typeCheck: await secondsEach(scripts, ({ source, path }) => checkScript(source, path), 1),
+    }
+    for (const name of ['compile', 'load', 'check', 'typeCheck'] as const) {
+      if (round === 0) figures[name].pop()
+      else figures[name].push(times[name])
+    }
+  }
+  return {
+    compile: median(figures.compile) * 1e6,
+    load: median(figures.load) * 1e6,
+    checked: 1 / median(figures.check),
+    typeChecked: 1 / median(figures.typeCheck),
+  }
+}
+
+async function secondsEach<T>(items: readonly T[], work: (item: T) => unknown, times: number): Promise<number> {
+  const startedAt = performance.now()
+  for (let time = 0; time < times; time += 1) for (const item of items) await work(item)
+  return (performance.now() - startedAt) / 1_000 / times / items.length
+}
