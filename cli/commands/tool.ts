@@ -107,8 +107,8 @@ async function refusingInputs({ json }: RunOptions, { io }: ToolContext, work: (
   }
 }
 
-function inOrder(text: string, before: readonly string[] = []): readonly string[] {
-  return [...before, text]
+function inOrder(given: string, before: readonly string[] = []): readonly string[] {
+  return [...before, given]
 }
 
 function inputOption(given: string, before: ReadonlyMap<string, string> = new Map()): ReadonlyMap<string, string> {

@@ -95,7 +95,13 @@ describe('an operation whose tool asks a person', () => {
     const [run] = record.tools
     expect(record.tools).toHaveLength(1)
     expect(run?.externals.map(({ name }) => name)).toEqual([
-      ...['read_file', 'write_file', 'ask_user', 'read_file', 'write_file', 'ask_user', 'write_file'],
+      'read_file',
+      'write_file',
+      'ask_user',
+      'read_file',
+      'write_file',
+      'ask_user',
+      'write_file',
     ])
     const [change] = record.changeSet?.files ?? []
     const edits = change?.kind === 'edit' ? change.edits : []

@@ -3,7 +3,7 @@ import { parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
 import type { ReadSet } from '#objects/attempt-record.ts'
 import { editsBetween } from './edits-between.ts'
 import { openReadLog } from './read-log.ts'
-import { foldersOf } from './folders-of.ts'
+import { openOverlay, type WrittenFile } from './overlay.ts'
 import { refuseWrite, type PathKind } from './refuse-write.ts'
 import { WorkspaceFault } from './workspace-fault.ts'
 
@@ -35,29 +35,16 @@ export type Workspace = {
   written(): WrittenFile[]
 }
 
-export type WrittenFile = { path: string; text: string }
-
 /** What another attempt wrote and read before this one goes on from there. */
-export type WorkspaceStart = { written: readonly WrittenFile[]; reads: ReadSet }
+export type WorkspaceStart = { written: readonly { path: string; text: string }[]; reads: ReadSet }
 
 const maxFileBytes = 4_000_000
 
 /** Opens a workspace over `base`, with an empty overlay or the one of `start`. Nothing is written to disk. */
 export function openWorkspace(base: BaseLayer, start?: WorkspaceStart): Workspace {
-  const overlay = new Map<RepoPath, string>()
-  const writtenFolders = new Set<string>()
+  const overlay = openOverlay()
   const log = openReadLog(start?.reads)
-  for (const { path, text } of start?.written ?? []) write(inside(path), text)
-
-  function write(path: RepoPath, text: string): void {
-    overlay.set(path, text)
-    for (const folder of foldersOf(path)) writtenFolders.add(folder)
-  }
-
-  function kindAt(path: RepoPath): PathKind | undefined {
-    if (overlay.has(path)) return 'file'
-    return writtenFolders.has(path) ? 'folder' : base.kindAt(path)
-  }
+  for (const { path, text } of start?.written ?? []) overlay.write(inside(path), text)
 
   async function readBase(raw: string): Promise<string> {
     const path = inside(raw)
@@ -69,38 +56,33 @@ export function openWorkspace(base: BaseLayer, start?: WorkspaceStart): Workspac
 
   return {
     readBase,
-    readText: async (raw) => overlay.get(inside(raw)) ?? readBase(raw),
+    readText: async (raw) => overlay.textOf(inside(raw)) ?? readBase(raw),
     async writeText(raw, text) {
       const path = inside(raw)
-      refuseWrite(path, kindAt)
+      refuseWrite(path, (at) => overlay.kindAt(at) ?? base.kindAt(at))
       refuseLarge(path, text)
-      write(path, text)
+      overlay.write(path, text)
     },
     exists(raw) {
       const path = inside(raw)
-      const file = base.find(path)
-      if (file === undefined && !overlay.has(path)) log.content(path, undefined)
-      return overlay.has(path) || file !== undefined
+      const isThere = overlay.textOf(path) !== undefined || base.find(path) !== undefined
+      if (!isThere) log.content(path, undefined)
+      return isThere
     },
     list(raw) {
       const folder = raw === '' || raw === '.' ? '' : inside(raw)
       const below = base.list(folder)
       log.listing(folder, below)
-      return mergedListing(below, overlay.keys(), folder)
+      return mergedListing(below, overlay.paths(), folder)
     },
     async changes() {
-      const written = Array.from(overlay, ([path, text]) => ({ path, text })).toSorted(byPath)
-      const changes = await Promise.all(written.map(({ path, text }) => changeOf(path, text, base)))
+      const changes = await Promise.all(overlay.files().map(({ path, text }) => changeOf(path, text, base)))
       return changes.filter((change) => change !== undefined)
     },
-    changedPaths: () => [...overlay.keys()].toSorted(),
+    changedPaths: () => overlay.files().map(({ path }) => path),
     reads: log.readSet,
-    written: () => Array.from(overlay, ([path, text]) => ({ path, text })).toSorted(byPath),
+    written: overlay.files,
   }
-}
-
-function byPath(one: WrittenFile, other: WrittenFile): number {
-  return one.path < other.path ? -1 : 1
 }
 
 function inside(raw: string): RepoPath {
