@@ -29,6 +29,8 @@ export type MontyRun = {
   /** Waiting time since Monty's clock was last set back. */
   pausedMs: number
   pausedAt: number
+  /** Memory of copies of the script that are of no use any more. */
+  copiedBytes: number
 }
 
 /** Monty's clock runs on while a script waits; once it waited for this share of its limit the clock is set back. */
@@ -42,7 +44,17 @@ export function startMonty(script: MontyScript, parts: RunParts): { run: MontyRu
   const { inputs, limits, journal } = parts
   const printed = openPrintedText(limits.printedBytes)
   const replay = replayJournal(journal)
-  const run: MontyRun = { script, limits, printed, replay, waiting: undefined, ownMs: 0, pausedMs: 0, pausedAt: 0 }
+  const run: MontyRun = {
+    script,
+    limits,
+    printed,
+    replay,
+    waiting: undefined,
+    ownMs: 0,
+    pausedMs: 0,
+    pausedAt: 0,
+    copiedBytes: 0,
+  }
   const step = advance(run, () => {
     script.monty ??= new Monty(script.code, { scriptName: script.path, inputs: script.inputs })
     return script.monty.start({
@@ -64,7 +76,9 @@ export function resumeMonty(run: MontyRun, answer: HostAnswer): ScriptStep {
   return advance(run, () => {
     if (run.waiting === undefined) throw new Error('the script does not wait')
     if (run.pausedMs > run.limits.durationMs * pauseShare) {
-      run.waiting = MontySnapshot.load(run.waiting.dump(), { printCallback: run.printed.add })
+      const dump = run.waiting.dump()
+      run.copiedBytes += 2 * dump.length
+      run.waiting = MontySnapshot.load(dump, { printCallback: run.printed.add })
       run.pausedMs = 0
     }
     return goOn(run.waiting, answer)

@@ -1,3 +1,4 @@
+import { openFreeing } from './free-native.ts'
 import { readLines, writeLine } from './line-channel.ts'
 import { resumeMonty, startMonty, type MontyRun, type MontyScript, type ScriptStep } from './monty-run.ts'
 import type { HostAnswer } from './replay-journal.ts'
@@ -6,14 +7,15 @@ import type { FromScriptProcess, ToScriptProcess } from './script-protocol.ts'
 /**
  * The process that runs tool scripts. It knows nothing but its two pipes: it reads a message, does what it says and
  * answers before it reads the next, so the host always knows which script is running. It ends when the host closes its
- * side. Blocking reads and writes: there is nothing else to do here, and an event loop would cost more than the scripts.
+ * side. Blocking reads and writes: there is nothing else to do here, and an event loop for each would cost more than the scripts.
  */
 const input = 0
 const output = 1
 const scripts = new Map<string, MontyScript>()
 const runs = new Map<number, MontyRun>()
 
-function carryOut(message: ToScriptProcess): void {
+/** Returns the bytes that Monty may hold of it, about. */
+function carryOut(message: ToScriptProcess): number {
   switch (message.t) {
     case 'code':
       scripts.set(message.hash, {
@@ -22,10 +24,10 @@ function carryOut(message: ToScriptProcess): void {
         inputs: message.inputs,
         externals: message.externals,
       })
-      return
+      return 0
     case 'forget':
       scripts.delete(message.hash)
-      return
+      return 0
     case 'start':
       return start(message)
     case 'answer':
@@ -33,32 +35,44 @@ function carryOut(message: ToScriptProcess): void {
     case 'raise':
       return resume(message.id, { type: message.type, message: message.message })
     case 'drop':
-      runs.delete(message.id)
+      return drop(message.id)
   }
 }
 
-function start({ id, hash, inputs, limits, journal = [] }: ToScriptProcess & { t: 'start' }): void {
+function start({ id, hash, inputs, limits, journal = [] }: ToScriptProcess & { t: 'start' }): number {
   const script = scripts.get(hash)
   if (script === undefined) throw new Error(`script ${hash} was never sent`)
   const { run, step } = startMonty(script, { inputs, limits, journal })
   runs.set(id, run)
-  report(id, run, step)
+  return report(id, run, step)
 }
 
-function resume(id: number, answer: HostAnswer): void {
+function resume(id: number, answer: HostAnswer): number {
   const run = runs.get(id)
   if (run === undefined) throw new Error(`script ${id} does not wait`)
-  report(id, run, resumeMonty(run, answer))
+  return report(id, run, resumeMonty(run, answer))
 }
 
-function report(id: number, run: MontyRun, step: ScriptStep): void {
+/** A script that waits holds its whole memory. */
+function drop(id: number): number {
+  const memory = runs.get(id)?.limits.memoryBytes ?? 0
+  runs.delete(id)
+  return memory
+}
+
+function report(id: number, run: MontyRun, step: ScriptStep): number {
   const line = JSON.stringify(messageOf(id, run, step))
   const isTooLarge = line.length > run.limits.valueBytes + run.limits.printedBytes
   if (step.kind === 'end' || isTooLarge) runs.delete(id)
-  if (!isTooLarge) return writeLine(output, line)
-  const message = `${step.kind === 'call' ? `the arguments of ${step.name}` : 'the result'} is larger than ${run.limits.valueBytes} bytes`
-  const ending = { kind: 'stopped', code: 'TOOL_006', limit: 'value_size', message } as const
-  send(messageOf(id, run, { kind: 'end', ending }))
+  writeLine(output, isTooLarge ? JSON.stringify(messageOf(id, run, tooLarge(run, step))) : line)
+  const bytes = line.length + run.copiedBytes
+  run.copiedBytes = 0
+  return bytes
+}
+
+function tooLarge({ limits }: MontyRun, step: ScriptStep): ScriptStep {
+  const message = `${step.kind === 'call' ? `the arguments of ${step.name}` : 'the result'} is larger than ${limits.valueBytes} bytes`
+  return { kind: 'end', ending: { kind: 'stopped', code: 'TOOL_006', limit: 'value_size', message } }
 }
 
 function messageOf(id: number, run: MontyRun, step: ScriptStep): FromScriptProcess {
@@ -66,9 +80,10 @@ function messageOf(id: number, run: MontyRun, step: ScriptStep): FromScriptProce
   return { t: 'end', id, ending: step.ending, ownMs: run.ownMs, printedChars: run.printed.length }
 }
 
-function send(message: FromScriptProcess): void {
-  writeLine(output, JSON.stringify(message))
+writeLine(output, JSON.stringify({ t: 'ready' } satisfies FromScriptProcess))
+const freeing = openFreeing()
+for (const line of readLines(input)) {
+  const bytes = carryOut(JSON.parse(line))
+  const turn = freeing(line.length + bytes)
+  if (turn !== undefined) await turn
 }
-
-send({ t: 'ready' })
-for (const line of readLines(input)) carryOut(JSON.parse(line))

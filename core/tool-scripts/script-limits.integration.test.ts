@@ -15,6 +15,30 @@ describe('a limit', () => {
     expect(await probe.run('1')).toMatchObject({ kind: 'returned' })
   })
 
+  it.each([
+    ['external_calls', { externalCalls: 100 }],
+    ['answers_size', { answeredBytes: 5_000 }],
+  ])('%s stops a script that calls the host without end', async (limit, limits) => {
+    let calls = 0
+    const read_file = () => {
+      calls += 1
+      return 'x'.repeat(100)
+    }
+    const source = `${readFile}while True:\n    try:\n        await read_file("a")\n    except Exception:\n        pass`
+    expect(await probe.run(source, { externals: { read_file }, limits })).toMatchObject({
+      kind: 'stopped',
+      code: 'TOOL_006',
+      limit,
+    })
+    expect(calls).toBeLessThanOrEqual(100)
+  })
+
+  it('of printed text holds while a script prints without end', async () => {
+    const ending = await probe.run('while True:\n    print("x" * 1000)', { limits: { durationMs: 1_000 } })
+    expect(ending).toMatchObject({ kind: 'stopped', limit: 'duration' })
+    expect(await probe.run('1')).toMatchObject({ kind: 'returned' })
+  })
+
   it('of printed text keeps the beginning of what is printed forever', async () => {
     const source = 'n = 0\nwhile n < 20000:\n    print("0123456789")\n    n += 1\nn'
     const ending = await probe.run(source)

@@ -76,6 +76,17 @@ describe('a process', () => {
     expect(await probe.run('3')).toMatchObject({ kind: 'returned', value: 3 })
   })
 
+  it('lets go of what scripts handed over', async () => {
+    const source = `${readFile}text = await read_file("a" * 3000000)\nlen(text)`
+    await probe.run('1')
+    const pids = probe.pids()
+    for (let runs = 0; runs < 40; runs += 1) {
+      const ending = await probe.run(source, { externals: { read_file: ([text]) => text } })
+      expect(ending).toMatchObject({ kind: 'returned', value: 3_000_000 })
+    }
+    expect(probe.pids()).toEqual(pids)
+  }, 60_000)
+
   it('has no environment', async () => {
     await probe.run('1')
     const [pid = 0] = probe.pids()

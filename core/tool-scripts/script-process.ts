@@ -20,7 +20,7 @@ type Listeners = {
 }
 
 const childFile = fileURLToPath(new URL('script-child.ts', import.meta.url))
-const nodeOptions = ['--max-old-space-size=128', '--max-semi-space-size=4']
+const nodeOptions = ['--max-old-space-size=128', '--max-semi-space-size=4', '--expose-gc']
 /**
  * Monty's limits count its own heap, not what handing a value over costs, so the process has a limit as well: about
  * 400 MB over what Node itself maps (kB, RLIMIT_DATA).

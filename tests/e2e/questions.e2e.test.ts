@@ -37,7 +37,7 @@ describe('a run whose agents ask a person', () => {
     const of = (name: string) => questions.find(({ question }) => question.includes(name))?.request_id ?? ''
     const both = ['holding', 'keeping'].map((word) => remora(programs, folder, ['answer', runId, of('shelf'), word]))
     const codes = await Promise.all(both.map(({ exited }) => exited))
-    expect(codes.toSorted()).toEqual([0, 1])
+    expect(new Set(codes)).toEqual(new Set([0, 1]))
     expect(both.map((one) => one.err()).join('')).toContain('ASK_002')
     const word = codes[0] === 0 ? 'holding' : 'keeping'
     await until(() => told(first).filter(({ event }) => event === 'operation.ended').length === 1)
