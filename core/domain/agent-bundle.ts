@@ -3,6 +3,7 @@ import { ErrorPolicyName } from '#domain/run.ts'
 import { NodeKind } from '#domain/code-node.ts'
 import { evidenceChecks } from '#domain/evidence.ts'
 import { ScriptProfile } from '#domain/script-profile.ts'
+import { ScriptLimitPreset } from '#domain/script-limit-preset.ts'
 import type { ToolDefinition } from '#domain/turn.ts'
 
 const name = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/)
@@ -52,6 +53,8 @@ export const BundleFile = z.strictObject({
         .default(86_400),
       max_tokens: z.int().min(1).default(512),
       context_messages: z.int().min(4).default(40),
+      /** What one run of a tool script may use. */
+      script: ScriptLimitPreset.default('default'),
       parallel_tools: z.int().min(1).max(64).default(4),
     })
     .prefault({}),

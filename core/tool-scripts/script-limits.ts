@@ -1,3 +1,5 @@
+import type { ScriptLimitPreset } from '#domain/script-limit-preset.ts'
+
 /** What one execution of a script may use. */
 export type ScriptLimits = {
   memoryBytes: number
@@ -26,10 +28,10 @@ export const scriptLimitPresets = {
   strict: { memoryBytes: 8 * mebibyte, durationMs: 500, recursionDepth: 120, ...common },
   default: { memoryBytes: 16 * mebibyte, durationMs: 2_000, recursionDepth: 200, ...common },
   permissive: { memoryBytes: 64 * mebibyte, durationMs: 5_000, recursionDepth: 400, ...common },
-} as const satisfies Record<string, ScriptLimits>
+} as const satisfies Record<ScriptLimitPreset, ScriptLimits>
 
 /** A preset, and what differs from it. */
-export type ChosenLimits = Partial<ScriptLimits> & { preset?: keyof typeof scriptLimitPresets }
+export type ChosenLimits = Partial<ScriptLimits> & { preset?: ScriptLimitPreset }
 
 export function scriptLimits({ preset = 'default', ...overrides }: ChosenLimits = {}): ScriptLimits {
   return { ...scriptLimitPresets[preset], ...overrides }

@@ -21,7 +21,15 @@ export function attemptTools(
     const names = bundle.hostInputs[definition.name] ?? []
     const script = scriptOf(scripts, definition.name)
     const inputs = () => hostInputs(names, running, deps.relatedPaths)
-    bound.set(definition.name, scriptTool({ definition, script, hostInputs: inputs, host, pool: deps.scripts }))
+    const parts = {
+      definition,
+      script,
+      hostInputs: inputs,
+      host,
+      limits: bundle.file.limits.script,
+      pool: deps.scripts,
+    }
+    bound.set(definition.name, scriptTool(parts))
   }
   return { definitions: bundle.tools, get: (name) => bound.get(name) }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
+import type { ScriptLimitPreset } from '#domain/script-limit-preset.ts'
 import type { ToolDefinition, ToolResult } from '#domain/turn.ts'
 import type { CompiledScript } from '#tool-scripts/compiled-script.ts'
 import type { RunEnding, ScriptPool } from '#tool-scripts/script-pool.ts'
@@ -12,25 +13,26 @@ export type ScriptToolParts = {
   /** Inputs the host fills in, as they are when the script starts: what the model sends under these names is not used. */
   hostInputs(): Promise<Readonly<Record<string, unknown>>>
   host: ReadonlyMap<string, HostFunction>
+  limits: ScriptLimitPreset
   pool: Pick<ScriptPool, 'run'>
 }
 
 /** A tool whose work is a script in the sandbox; every answer of the host goes into the attempt's record. */
 export function scriptTool(parts: ScriptToolParts): Tool {
   const { definition, script, pool } = parts
-  const externals = offered(parts)
+  const granted = { externals: offered(parts), limits: { preset: parts.limits } }
   return {
     definition,
     async run(args, signal) {
       const inputs = { ...args, ...(await parts.hostInputs()) }
-      return executed(parts, inputs, await pool.run(script, { inputs, externals }, signal))
+      return executed(parts, inputs, await pool.run(script, { inputs, ...granted }, signal))
     },
     async resume({ waiting, answer }, signal) {
       if (waiting.scriptHash !== script.hash)
         throw new AppError('ASK_004', `${script.path} has changed since it asked; start the run again`)
       const { inputs } = waiting
       const journal = [...waiting.journal, { ...waiting.asked, answer }]
-      return executed(parts, inputs, await pool.run(script, { inputs, externals, journal }, signal))
+      return executed(parts, inputs, await pool.run(script, { inputs, ...granted, journal }, signal))
     },
   }
 }
