@@ -43,7 +43,7 @@ Starts and runs over a journal:
 | what | ms |
 | --- | --- |
 | first script of a pool (the process starts) | ${starts.cold.toFixed(1)} |
-| first run of a script in a process that runs (sent and compiled) | ${starts.first.toFixed(2)} |
+| first run of a script in a process that runs: sent, compiled, run to its first call | ${starts.first.toFixed(2)} |
 | a script of ${starts.calls} calls, answered by the host | ${starts.answered.toFixed(1)} |
 | the same over its journal | ${starts.replayed.toFixed(1)} |
 

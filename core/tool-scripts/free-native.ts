@@ -1,5 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
-
 /** Small values hold little each, and a turn costs a few microseconds. */
 const messagesPerTurn = 64
 /** A collection costs a few milliseconds, less than it takes to hand over so much. */
@@ -23,6 +21,6 @@ export function openFreeing(): (bytes: number) => Promise<void> | undefined {
       held = 0
     }
     messages = 0
-    return setImmediate()
+    return new Promise((resolve) => void setImmediate(resolve))
   }
 }

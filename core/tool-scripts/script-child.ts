@@ -53,11 +53,11 @@ function resume(id: number, answer: HostAnswer): number {
   return report(id, run, resumeMonty(run, answer))
 }
 
-/** A script that waits holds its whole memory. */
+/** A script that waits holds its whole memory; its dump is about as large, and gone with it. */
 function drop(id: number): number {
-  const memory = runs.get(id)?.limits.memoryBytes ?? 0
+  const dump = runs.get(id)?.waiting?.dump()
   runs.delete(id)
-  return memory
+  return 2 * (dump?.length ?? 0)
 }
 
 function report(id: number, run: MontyRun, step: ScriptStep): number {
