@@ -2,6 +2,7 @@ import type { ScriptProfile } from '#domain/script-profile.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { lastStatement, type LastStatement } from './last-statement.ts'
 import { externalOf } from './parse-external.ts'
+import { bindForwardNames } from './forward-names.ts'
 import { inputOf } from './parse-input.ts'
 import type { LocatedFault, ScriptDeclarations } from './script-declarations.ts'
 import { findRuleFaults, type RuleFaults } from './script-rules.ts'
@@ -63,6 +64,7 @@ function tooLong(source: string): ParsedScript {
 function readModule(source: string, root: SyntaxNode, profile: ScriptProfile): ParsedScript {
   const script = unread(source, findRuleFaults(root, profile))
   if (!script.parses) return script
+  script.runEdits.push(...bindForwardNames(root))
   const code = partsOf(root).filter((statement) => !readDeclaration(statement, script))
   script.faults.push(...strayDeclarations(code), ...duplicates(script.declarations))
   return { ...script, uses: findUses(code), last: lastStatement(root) }

@@ -85,6 +85,31 @@ answer`
     expect(await probe.run('open("/etc/passwd").read()')).toMatchObject({ kind: 'raised', type: 'PermissionError' })
   })
 
+  it.each([
+    ['a function', 'def one() -> int:\n    return two()\ndef two() -> int:\n    return 2\none()', 2],
+    ['a variable', 'def one() -> int:\n    return limit\nif True:\n    limit = 3\none()', 3],
+    [
+      'an async function',
+      'async def one() -> int:\n    return await two()\nasync def two() -> int:\n    return 4\nawait one()',
+      4,
+    ],
+  ])('may use %s that stands below the function that uses it', async (_what, source, value) => {
+    expect(await probe.run(`${head}${source}`)).toMatchObject({ kind: 'returned', value })
+    expect(await probe.run(`"""Words\nof mine."""\n${source}`)).toMatchObject({ kind: 'returned', value })
+  })
+
+  it.each([
+    'def f(d: dict[str, int]) -> int:\n    return len(str(d))\nd = {"a": 1}\nd[str(2)] = 3\nf(d)',
+    'def f() -> int:\n    return len("abc")\nx = f()\nlen = 4\nx',
+  ])("leaves Python's own functions as they are", async (source) => {
+    expect(await probe.run(`${head}${source}`)).toMatchObject({ kind: 'returned' })
+  })
+
+  it('keeps the line of an exception where names are used before they stand', async () => {
+    const source = `${head}def one() -> int:\n    return two()\n\n\ndef two() -> int:\n    return 1 // 0\n\n\none()`
+    expect(await probe.run(source)).toMatchObject({ kind: 'raised', type: 'ZeroDivisionError', line: 7 })
+  })
+
   it('may call the host thousands of times', async () => {
     const source = `${head}@external\ndef step(n: int) -> int: ...\ntotal = 0\nfor n in range(5000):\n    total += step(n)\ntotal`
     const ending = await probe.run(source, { externals: { step: ([n]) => n }, limits: { durationMs: 10_000 } })
