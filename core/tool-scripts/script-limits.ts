@@ -24,7 +24,7 @@ const common = {
 }
 
 /** Features.md G4. */
-export const scriptLimitPresets = {
+const scriptLimitPresets = {
   strict: { memoryBytes: 8 * mebibyte, durationMs: 500, recursionDepth: 120, ...common },
   default: { memoryBytes: 16 * mebibyte, durationMs: 2_000, recursionDepth: 200, ...common },
   permissive: { memoryBytes: 64 * mebibyte, durationMs: 5_000, recursionDepth: 400, ...common },
