@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { JournalEntry } from '#domain/external-journal.ts'
 import { AskedQuestion } from '#domain/question.ts'
-import { Message, RequestedCall, TokenUsage } from '#domain/turn.ts'
-import { AttemptRecord, ReadSet, ToolRun } from './attempt-record.ts'
+import { RequestedCall, TokenUsage } from '#domain/turn.ts'
+import { AttemptRecord } from './attempt-record.ts'
 
 /**
  * A script that waits for an answer: run again with the same inputs over `journal`, it asks the same again. Another text
@@ -33,27 +33,13 @@ export type SuspendedLoop = z.infer<typeof SuspendedLoop>
  * go on. Written before the ledger refers to it.
  */
 export const SuspendedAttempt = z.strictObject({
-  ...AttemptRecord.pick({
-    v: true,
-    runId: true,
-    operationId: true,
-    attempt: true,
-    bundle: true,
-    bundleHash: true,
-    model: true,
-    versions: true,
-    startedAt: true,
-  }).shape,
+  ...AttemptRecord.omit({ changeSet: true, outcome: true }).shape,
   question: AskedQuestion,
   /** How long this attempt and those it went on from have run, without waiting. */
   spentMs: z.number().min(0),
-  messages: z.array(Message),
-  replies: z.array(z.unknown()),
-  tools: z.array(ToolRun),
   usage: TokenUsage,
   loop: SuspendedLoop,
   waiting: WaitingScript,
   written: z.array(z.strictObject({ path: z.string(), text: z.string() })),
-  reads: ReadSet,
 })
 export type SuspendedAttempt = z.infer<typeof SuspendedAttempt>

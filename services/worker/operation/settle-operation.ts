@@ -3,11 +3,11 @@ import type { Evidence } from '#domain/evidence.ts'
 import type { Outcome } from '#domain/operation.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { ResultDetail } from '#ledger/result.ts'
-import type { AttemptRecord } from '#objects/attempt-record.ts'
 import { putAttemptRecord } from '#objects/stored-records.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
 import type { Ending } from '../agent/run-agent.ts'
+import { attemptSoFar } from './attempt-so-far.ts'
 import { decideOutcome, type Decided } from './decide-outcome.ts'
 import { runningMs, type RunningAttempt } from './running-attempt.ts'
 
@@ -30,7 +30,8 @@ export async function settleOperation(running: RunningAttempt, ending: Ending, d
   const decided = decideOutcome(attempt, ending, changes, evidence)
   announceChangeSet(running, decided)
   const outcome = outcomeOf(running, decided)
-  const recordHash = await putAttemptRecord(deps.objects, attempt.projectId, recordOf(running, decided, outcome, deps))
+  const record = { ...attemptSoFar(running, deps.versions), changeSet: decided.changeSet, outcome }
+  const recordHash = await putAttemptRecord(deps.objects, attempt.projectId, record)
   const { n, events } = await journal.close()
   const result = resultOf(running, decided, ending, evidence)
   await deps.ledger.settle(attempt, n, { outcome: { ...outcome, recordHash }, events, result })
@@ -75,27 +76,6 @@ function outcomeOf(running: RunningAttempt, { verdict, changeSet }: Decided): Ou
     turns: transcript.turns,
     ...transcript.usage,
     durationMs: runningMs(running),
-  }
-}
-
-function recordOf(running: RunningAttempt, decided: Decided, outcome: Outcome, deps: SettleDeps): AttemptRecord {
-  const { attempt, transcript, workspace } = running
-  return {
-    v: 1,
-    runId: attempt.runId,
-    operationId: attempt.operationId,
-    attempt: attempt.attempt,
-    bundle: attempt.bundle,
-    bundleHash: attempt.bundleHash,
-    model: transcript.model,
-    versions: { ...deps.versions },
-    startedAt: running.startedAt,
-    messages: [...transcript.messages],
-    replies: [...transcript.replies],
-    tools: [...transcript.toolRuns],
-    reads: workspace.reads(),
-    changeSet: decided.changeSet,
-    outcome,
   }
 }
 

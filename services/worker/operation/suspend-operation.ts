@@ -3,6 +3,7 @@ import type { ObjectStore } from '#objects/object-store.ts'
 import { putSuspendedAttempt } from '#objects/stored-records.ts'
 import type { SuspendedAttempt } from '#objects/suspended-attempt.ts'
 import type { Suspension } from '../agent/run-agent.ts'
+import { attemptSoFar } from './attempt-so-far.ts'
 import { runningMs, type RunningAttempt } from './running-attempt.ts'
 
 export type SuspendDeps = {
@@ -33,26 +34,8 @@ function suspendedAttempt(
   { question, loop, waiting }: Suspension,
   { versions }: SuspendDeps,
 ): SuspendedAttempt {
-  const { attempt, transcript, workspace } = running
-  return {
-    v: 1,
-    runId: attempt.runId,
-    operationId: attempt.operationId,
-    attempt: attempt.attempt,
-    bundle: attempt.bundle,
-    bundleHash: attempt.bundleHash,
-    model: transcript.model,
-    versions: { ...versions },
-    startedAt: running.startedAt,
-    question,
-    spentMs: runningMs(running),
-    messages: [...transcript.messages],
-    replies: [...transcript.replies],
-    tools: [...transcript.toolRuns],
-    usage: { ...transcript.usage },
-    loop,
-    waiting,
-    written: workspace.written(),
-    reads: workspace.reads(),
-  }
+  const spentMs = runningMs(running)
+  const usage = { ...running.transcript.usage }
+  const written = running.workspace.written()
+  return { ...attemptSoFar(running, versions), question, spentMs, usage, loop, waiting, written }
 }
