@@ -138,6 +138,7 @@ local function end_operation(id, from, at, ending)
   local op = prefix .. 'op:' .. id
   change_status(id, from, ending.status)
   redis.call('HSET', op, 'outcome', ending.outcome, 'ended', text(at))
+  redis.call('HDEL', op, 'suspension') -- nothing goes on from it any more: it may be collected
   redis.call('ZADD', keys.ended, text(at), id)
   local seq = text(emit(at, ending.events))
   if ending.result then

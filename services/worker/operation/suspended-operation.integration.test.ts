@@ -90,7 +90,7 @@ describe('an operation whose tool asks a person', () => {
 
     await work(await answer(second, 'it holds'))
     const operation = await bench.operation(planned)
-    expect(operation).toMatchObject({ status: 'succeeded', attempt: 3, outcome: { turns: 2 } })
+    expect(operation).toMatchObject({ status: 'succeeded', attempt: 3, suspensionHash: null, outcome: { turns: 2 } })
     const record = await bench.record(operation)
     const [run] = record.tools
     expect(record.tools).toHaveLength(1)
