@@ -18,6 +18,7 @@ const question = {
 }
 const day = 86_400_000
 const recordHash = 'f'.repeat(64)
+const spent = { turns: 3, promptTokens: 4_000, completionTokens: 300, durationMs: 9_000 }
 
 /** Suspends every one of `operations`, none of which waits for another, in an empty Redis. */
 export async function measureWaiting(operations: readonly PlannedOperation[]): Promise<WaitingFigures> {
@@ -49,7 +50,7 @@ async function suspendReady(ledger: Ledger, runId: RunId, max: number): Promise<
   const attempts: Attempt[] = []
   for (const job of taken) attempts.push(await claimOne(ledger, { runId, ...job }))
   for (const attempt of attempts) {
-    const { kind } = await ledger.suspend(attempt, 1, { question, answerWithinMs: day, recordHash, events: [] })
+    const { kind } = await ledger.suspend(attempt, 1, { question, answerWithinMs: day, recordHash, spent, events: [] })
     if (kind !== 'suspended') throw new Error(`a suspend was answered ${kind}`)
   }
   // The last dispatch's answer, which the ledger keeps, is small again.

@@ -25,9 +25,10 @@ export function addAnswerCommand(program: Command, context: CliContext): void {
       try {
         if (request === undefined) return await list(runId, service, options, context)
         const { client } = service
-        const text = words.join(' ')
-        const question = text === '' ? await find(runId, request, client) : await client.answer(runId, request, text)
-        const next = text !== '' && isIdle(service) ? `"remora run --resume ${runId}" goes on with it\n` : ''
+        const text = words.length === 0 ? undefined : words.join(' ')
+        const question =
+          text === undefined ? await find(runId, request, client) : await client.answer(runId, request, text)
+        const next = text !== undefined && isIdle(service) ? `"remora run --resume ${runId}" goes on with it\n` : ''
         context.io.out(
           options.json ? `${JSON.stringify(question)}\n` : visible(`${describeQuestion(runId, question)}\n${next}`),
         )

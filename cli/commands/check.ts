@@ -5,6 +5,7 @@ import { requireArtifactFolder } from '../artifacts/artifact-folder.ts'
 import { writeScriptArtifacts } from '../artifacts/write-script-artifacts.ts'
 import type { CliContext } from '../cli-context.ts'
 import { findingText } from '../finding-text.ts'
+import { plural } from '../plural.ts'
 import { visible } from '../visible.ts'
 import { orInterrupted } from '../or-interrupted.ts'
 
@@ -71,6 +72,6 @@ function describe(checked: readonly CheckedItem[], passes: (item: CheckedItem) =
 function verdict({ name, tools, maxTurns, findings }: CheckedItem, valid: boolean): string {
   const size = tools === undefined ? '' : `${tools} tools, max_turns ${maxTurns}`
   const warnings = findings.filter(({ severity }) => severity === 'warning').length
-  const notes = [size, warnings === 0 ? '' : `${warnings} warnings`].filter((note) => note !== '').join(', ')
+  const notes = [size, warnings === 0 ? '' : plural(warnings, 'warning')].filter((note) => note !== '').join(', ')
   return `${name}: ${valid ? 'PASS' : 'FAIL'}${notes === '' ? '' : ` (${notes})`}\n`
 }

@@ -44,7 +44,8 @@ function figures(state: ProgressState): string {
       const counts = `${endedOperations(state)}/${state.total ?? '?'} ${state.total === 1 ? 'operation' : 'operations'} done`
       const cancelled = cancelledOperations(state)
       const stopped = cancelled > 0 ? `, ${cancelled} cancelled` : ''
-      return `${counts}, ${running} running, ${failedOperations(state)} failed${stopped}`
+      const asking = state.questions.length === 0 ? '' : `, ${state.questions.length} waiting for an answer`
+      return `${counts}, ${running} running, ${failedOperations(state)} failed${stopped}${asking}`
     }
     default:
       return unreachable(state.phase)

@@ -9,5 +9,6 @@ export function describeQuestion(runId: string, question: QuestionView): string 
   const asked = questionText({ requestId, work, text: question.question, choices: question.choices ?? [] })
   if (status === 'answered') return `${asked}\n  answered: ${question.answer ?? ''}`
   if (status !== 'open') return `${asked}\n  ${status}`
+  if (Date.parse(question.expires_at ?? '') < Date.now()) return `${asked}\n  expired at ${question.expires_at ?? ''}`
   return `${asked}\n  open until ${question.expires_at ?? ''}: ${answerCommand(runId, requestId)}`
 }

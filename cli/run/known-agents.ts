@@ -11,5 +11,8 @@ export function requireKnown(agents: readonly string[], known: readonly string[]
   if (unknown.length === 0) return
   const near = unknown.flatMap((agent) => nearest(agent, known) ?? [])
   const meant = near.length === 0 ? '' : ` (did you mean ${near.join(', ')}?)`
-  throw new AppError('INTAKE_006', `unknown agent: ${unknown.join(', ')}${meant}; known: ${known.join(', ')}`)
+  throw new AppError(
+    'INTAKE_006',
+    `unknown agent: ${unknown.join(', ')}${meant}; known: ${known.join(', ')} (agents.dir of remora.yaml names another folder)`,
+  )
 }

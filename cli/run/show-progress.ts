@@ -34,23 +34,28 @@ export function showProgress(runId: string, choice: ProgressChoice, context: Cli
       if (choice.json) context.io.out(`${line}\n`)
       else display?.update()
     },
-    onPage: () => display?.update(),
+    onPage: () => display?.page(),
     state: () => state,
     close: () => display?.close(),
   }
 }
 
-type Display = { update(): void; close(): void }
+type Display = { update(): void; page(): void; close(): void }
 
 function openDisplay(context: CliContext, state: () => ProgressState): Display {
   const { terminal, io, colored } = context
   if (terminal === undefined || context.verbose()) {
     const lineFor = openPlainLines()
     const questionsOf = openNewQuestions()
+    const update = () => {
+      const line = lineFor(state(), performance.now())
+      if (line !== undefined) io.err(`${line}\n`)
+    }
     return {
-      update() {
-        const line = lineFor(state(), performance.now())
-        if (line !== undefined) io.err(`${line}\n`)
+      update,
+      page() {
+        update()
+        // Not event by event: what is answered later on the same page was asked long ago.
         for (const question of questionsOf(state())) io.err(`${visible(question)}\n`)
       },
       close() {},
@@ -60,5 +65,6 @@ function openDisplay(context: CliContext, state: () => ProgressState): Display {
   const startedAt = performance.now()
   const paint = openPaint(colored)
   const view = () => ({ width: terminal.columns ?? 80, elapsedMs: performance.now() - startedAt, paint })
-  return { update: () => screen.draw(() => renderScreen(state(), view())), close: screen.close }
+  const update = () => screen.draw(() => renderScreen(state(), view()))
+  return { update, page: update, close: screen.close }
 }

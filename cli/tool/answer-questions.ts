@@ -16,11 +16,20 @@ export function answerQuestions(given: readonly string[]): AnswerQuestion {
   }
 }
 
-async function askAtTerminal({ text, choices }: AskedQuestion, signal: AbortSignal): Promise<string> {
+/** Asks again until the answer is one the question takes; undefined when the person ends the input (Ctrl-D). */
+async function askAtTerminal({ text, choices }: AskedQuestion, signal: AbortSignal): Promise<string | undefined> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT')) // the prompt would keep Ctrl-C to itself
+  const among = choices === null ? '' : ` (${choices.join(' | ')})`
   try {
-    const among = choices === null ? '' : ` (${choices.join(' | ')})`
-    return await terminal.question(visible(`${text}${among} `), { signal })
+    for (;;) {
+      const given = await terminal.question(visible(`${text}${among} `), { signal })
+      if (given.trim() !== '' && (choices === null || choices.includes(given))) return given
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof Error && error.name === 'AbortError') return undefined
+    throw error
   } finally {
     terminal.close()
   }

@@ -40,6 +40,15 @@ export const PlannedOperation = z.strictObject({
 })
 export type PlannedOperation = z.infer<typeof PlannedOperation>
 
+/** What the model and the tools were used for one operation; the time without that of waiting for people. */
+export const OperationCost = z.strictObject({
+  turns: z.int().min(0),
+  promptTokens: z.int().min(0),
+  completionTokens: z.int().min(0),
+  durationMs: z.number().min(0),
+})
+export type OperationCost = z.infer<typeof OperationCost>
+
 /** How an operation ended. `recordHash` names the attempt record; `changeSetId` is there only when files changed. */
 export const Outcome = z.strictObject({
   status: z.enum(endedOperationStatuses),
@@ -50,10 +59,7 @@ export const Outcome = z.strictObject({
   recordHash: z.string().optional(),
   changeSetId: z.string().optional(),
   changedFiles: z.array(z.string()),
-  turns: z.int().min(0),
-  promptTokens: z.int().min(0),
-  completionTokens: z.int().min(0),
-  durationMs: z.number().min(0),
+  ...OperationCost.shape,
 })
 export type Outcome = z.infer<typeof Outcome>
 

@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import { NodeId, OperationId } from '#domain/ids.ts'
 
+const isSaid = (text: string) => text.trim() !== ''
+const areDifferent = (texts: readonly string[]) => new Set(texts).size === texts.length
+
 /** What `ask_user` takes: a text of at most 3,000 characters, and what may be answered when that is not free. */
 export const AskedQuestion = z.strictObject({
-  text: z.string().min(1).max(3000),
-  choices: z.array(z.string().min(1).max(100)).min(1).max(20).nullable(),
+  text: z.string().max(3000).refine(isSaid),
+  choices: z.array(z.string().max(100).refine(isSaid)).min(1).max(20).refine(areDifferent).nullable(),
 })
 export type AskedQuestion = z.infer<typeof AskedQuestion>
 

@@ -3,7 +3,7 @@ import { AppError } from '#domain/error.ts'
 import type { OperationId, RunId } from '#domain/ids.ts'
 import type { EndedOperationStatus } from '#domain/operation.ts'
 import type { Question } from '#domain/question.ts'
-import { anEvent, anOutcome } from '#testing/factories.ts'
+import { aCost, anEvent, anOutcome } from '#testing/factories.ts'
 import type { TestLedger } from '#testing/ledger.ts'
 import type { ResendProxy } from '#testing/resend-proxy.ts'
 import type { Attempt } from './claim.ts'
@@ -178,7 +178,13 @@ export const acts: Record<Act, (world: World, pick: number) => Prepared | undefi
     if (next === undefined) return undefined
     const { write, attempt } = next
     const question = { text: 'Shall I?', choices: pick % 2 === 0 ? ['yes', 'no'] : null }
-    const suspension = { question, answerWithinMs: 3_600_000, recordHash: write.token, events: [anEvent()] }
+    const suspension = {
+      question,
+      answerWithinMs: 3_600_000,
+      recordHash: write.token,
+      spent: aCost,
+      events: [anEvent()],
+    }
     return {
       expect: () => suspendModel(world.model, write),
       send: (ledger) => ledger.suspend(attempt, write.n, suspension),

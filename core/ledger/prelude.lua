@@ -124,13 +124,16 @@ local function is_stopped()
   return run[1] == '1' or run_has_ended[run[2]] == true
 end
 
--- An outcome nobody worked for: skipped, cancelled before its start, lost too often.
-local function bare_outcome(status, code, reason)
+-- An outcome that no attempt brought: skipped, cancelled, lost too often, not answered in time. What attempts that asked a
+-- person have cost counts.
+local function bare_outcome(id, status, code, reason)
   local quoted = cjson.encode(reason)
   local error_code = ''
   if code then error_code = ',"errorCode":' .. cjson.encode(code) end
+  local spent = redis.call('HGET', prefix .. 'op:' .. id, 'spent')
+    or '{"turns":0,"promptTokens":0,"completionTokens":0,"durationMs":0}'
   return '{"status":"' .. status .. '","summary":' .. quoted .. error_code .. ',"phase":"execution","reason":' .. quoted
-    .. ',"changedFiles":[],"turns":0,"promptTokens":0,"completionTokens":0,"durationMs":0}'
+    .. ',"changedFiles":[],' .. string.sub(spent, 2)
 end
 
 -- The one way an operation ends. Its dependents are told by work_off.
@@ -138,7 +141,8 @@ local function end_operation(id, from, at, ending)
   local op = prefix .. 'op:' .. id
   change_status(id, from, ending.status)
   redis.call('HSET', op, 'outcome', ending.outcome, 'ended', text(at))
-  redis.call('HDEL', op, 'suspension') -- nothing goes on from it any more: it may be collected
+  -- What nobody answered is all there is to read of its attempts; the others have their own record.
+  if from ~= 'waiting' then redis.call('HDEL', op, 'suspension') end
   redis.call('ZADD', keys.ended, text(at), id)
   local seq = text(emit(at, ending.events))
   if ending.result then
@@ -173,7 +177,7 @@ local function cancel_operation(id, from, at, origin)
   end
   end_operation(id, from, at, {
     status = 'cancelled',
-    outcome = bare_outcome('cancelled', cancelled_code, 'the run was stopped'),
+    outcome = bare_outcome(id, 'cancelled', cancelled_code, 'the run was stopped'),
     events = { 0, body_of(name, origin, operation, data) },
   })
 end
@@ -199,7 +203,7 @@ local function lose(id, at, origin, why)
   local data = placed(id, { status = 'failed', attempt = attempt, reason = reason, error_code = lost_code })
   end_operation(id, 'running', at, {
     status = 'failed',
-    outcome = bare_outcome('failed', lost_code, reason),
+    outcome = bare_outcome(id, 'failed', lost_code, reason),
     events = { 0, body_of('operation.failed', origin, operation, data), 0, body_of('operation.ended', origin, operation, data) },
   })
 end
@@ -208,7 +212,7 @@ local function skip(id, cause, cause_status, at)
   local data = placed(id, { status = 'skipped', cause = cause, cause_status = cause_status })
   end_operation(id, 'pending', at, {
     status = 'skipped',
-    outcome = bare_outcome('skipped', nil, 'it waits for ' .. cause .. ', which ended ' .. cause_status),
+    outcome = bare_outcome(id, 'skipped', nil, 'it waits for ' .. cause .. ', which ended ' .. cause_status),
     events = { 0, body_of('operation.skipped', { 'discovery', 'ledger' }, described(id), data) },
   })
 end

@@ -1,4 +1,4 @@
-import { anEvent } from '#testing/factories.ts'
+import { aCost, anEvent } from '#testing/factories.ts'
 import type { TestLedger } from '#testing/ledger.ts'
 import type { Attempt } from './claim.ts'
 import {
@@ -17,6 +17,7 @@ const suspension: Suspension = {
   question: { text: 'Shall I?', choices: ['yes', 'no'] },
   answerWithinMs: 60_000,
   recordHash: 'the-record',
+  spent: aCost,
   events: [anEvent()],
 }
 

@@ -32,28 +32,39 @@ export async function resume(store: LedgerStore, runId: RunId, answer: Answer): 
   const { requestId, by, command } = answer
   if (!QuestionId.safeParse(requestId).success) throw refused(runId, requestId, 'no_question')
   const text = answer.text.toWellFormed()
-  if (text.trim() === '' || text.length > maxAnswerCharacters) {
-    throw new AppError('ASK_005', `An answer has 1 to ${maxAnswerCharacters} characters, this one ${text.length}.`)
+  if (text.trim() === '') throw new AppError('ASK_005', 'The answer is empty.')
+  if (text.length > maxAnswerCharacters) {
+    throw new AppError('ASK_005', `An answer has at most ${maxAnswerCharacters} characters, this one ${text.length}.`)
   }
   const told = text.slice(0, toldCharacters).toWellFormed()
   const { kind, id } = store.origin
   const args = [requestId, text, told, command, by.kind, by.id, kind, id]
-  const reply = expectKnownRun(runId, await script(store.redis, runKeys(store.namespace, runId).scripted, args))
+  const keys = runKeys(store.namespace, runId)
+  const reply = expectKnownRun(runId, await script(store.redis, keys.scripted, args))
   const refusal = Refusal.safeParse(reply)
-  if (refusal.success) throw refused(runId, requestId, refusal.data)
+  if (refusal.success) {
+    const asked = await store.redis.hmget(keys.questions, requestId, `${requestId}:end`)
+    throw refused(runId, requestId, refusal.data, StoredQuestion.safeParse(asked).data)
+  }
   return StoredQuestion.parse(reply)
 }
 
-function refused(runId: RunId, requestId: string, why: z.infer<typeof Refusal>): AppError {
+function refused(runId: RunId, requestId: string, why: z.infer<typeof Refusal>, question?: Question): AppError {
   switch (why) {
     case 'no_question':
       return new AppError('ASK_001', `Run "${runId}" has no question "${requestId}".`)
     case 'no_choice':
-      return new AppError('ASK_005', `"${requestId}" takes one of its choices as the answer, in the same letters.`)
+      return new AppError(
+        'ASK_005',
+        `"${requestId}" takes one of these, in the same letters: ${question?.choices?.join(', ') ?? ''}.`,
+      )
     case 'over':
       return new AppError('RUN_007', `Run "${runId}" has ended or was stopped: nothing waits for an answer any more.`)
     case 'answered':
-      return new AppError('ASK_002', `"${requestId}" has been answered: the first answer counts.`)
+      return new AppError(
+        'ASK_002',
+        `"${requestId}" has been answered with ${JSON.stringify(question?.answer?.text.slice(0, 200) ?? '')}: the first answer counts.`,
+      )
     case 'expired':
       return new AppError('ASK_003', `"${requestId}" was to be answered earlier: its operation has gone without.`)
     case 'cancelled':

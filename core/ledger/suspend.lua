@@ -1,5 +1,5 @@
 -- Further KEYS: op:<O>. ARGV: operation, token, the attempt's counter, question, how long it may be answered in ms, hash of
--- the record the next attempt goes on from, origin kind, origin id, (event age, event body)…
+-- the record the next attempt goes on from, what it has cost, origin kind, origin id, (event age, event body)…
 -- The token stays until the next claim: its holder learns that the suspend it sends again was applied.
 local op_key = KEYS[own_keys + 1]
 local op = redis.call('HMGET', op_key, 'status', 'token', 'attempt', 'nid', 'bundle')
@@ -7,9 +7,9 @@ if op[2] ~= ARGV[2] then return 'lost' end
 if op[1] ~= 'running' then return 'already' end
 
 local at = now()
-local id, origin = ARGV[1], { ARGV[7], ARGV[8] }
+local id, origin = ARGV[1], { ARGV[8], ARGV[9] }
 local events = {}
-for i = 9, #ARGV do events[#events + 1] = ARGV[i] end
+for i = 10, #ARGV do events[#events + 1] = ARGV[i] end
 redis.call('HSET', op_key, 'n', ARGV[3])
 if is_stopped() then
   emit(at, events)
@@ -25,7 +25,7 @@ local question = cjson.decode(ARGV[4])
 local expires = at + tonumber(ARGV[5])
 question.requestId, question.askedAt, question.expiresAt = request, at, expires
 redis.call('HSET', keys.questions, request, cjson.encode(question))
-redis.call('HSET', op_key, 'suspension', ARGV[6], 'question', request)
+redis.call('HSET', op_key, 'suspension', ARGV[6], 'question', request, 'spent', ARGV[7])
 change_status(id, 'running', 'waiting')
 redis.call('ZADD', keys.waiting, text(expires), id)
 

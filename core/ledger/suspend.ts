@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { NewEvent } from '#domain/event.ts'
+import { OperationCost } from '#domain/operation.ts'
 import type { AskedQuestion } from '#domain/question.ts'
 import { ofAttempt } from './append.ts'
 import type { Attempt } from './claim.ts'
@@ -20,6 +21,8 @@ export type Suspension = {
   answerWithinMs: number
   /** The stored object that the attempt after the answer goes on from. */
   recordHash: string
+  /** Of all its attempts so far: what its outcome says when nobody answers. */
+  spent: OperationCost
   /** What is still to be told; `human_input.requested` and `operation.suspended` are added after them. */
   events: readonly NewEvent[]
 }
@@ -32,7 +35,7 @@ export async function suspend(
   store: LedgerStore,
   attempt: Attempt,
   n: number,
-  { question, answerWithinMs, recordHash, events }: Suspension,
+  { question, answerWithinMs, recordHash, spent, events }: Suspension,
 ): Promise<SuspendAnswer> {
   const keys = runKeys(store.namespace, attempt.runId)
   const { kind, id } = store.origin
@@ -46,6 +49,7 @@ export async function suspend(
       JSON.stringify(storedQuestion(attempt, question)),
       Math.round(answerWithinMs),
       recordHash,
+      JSON.stringify(OperationCost.parse(spent)),
       kind,
       id,
       ...encodeEvents(ofAttempt(attempt, events)),

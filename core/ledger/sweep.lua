@@ -12,7 +12,7 @@ local function expire(id, at, origin)
   close_question(op[1], { status = 'expired' })
   end_operation(id, 'waiting', at, {
     status = 'blocked',
-    outcome = bare_outcome('blocked', expired_code, reason),
+    outcome = bare_outcome(id, 'blocked', expired_code, reason),
     events = { 0, body_of('operation.blocked', origin, operation, data), 0, body_of('operation.ended', origin, operation, data) },
   })
 end

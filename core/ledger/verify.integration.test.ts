@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
-import { anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
+import { aCost, anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import { testLedger, type TestLedger } from '#testing/ledger.ts'
@@ -188,7 +188,13 @@ describe('verify', () => {
     const [attempt] = await test.claimReady(runId)
     if (attempt === undefined) throw new Error('nothing was ready')
     const question = { text: 'Shall I?', choices: null }
-    await test.ledger.suspend(attempt, 1, { question, answerWithinMs: 60_000, recordHash: 'r', events: [] })
+    await test.ledger.suspend(attempt, 1, {
+      question,
+      answerWithinMs: 60_000,
+      recordHash: 'r',
+      spent: aCost,
+      events: [],
+    })
     expect((await test.ledger.verify(runId)).violations).toEqual([])
     await damage(runKeys(test.namespace, runId))
     const expected = says.map((message) => ({ invariant: 2, message: expect.stringMatching(message) }))

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newToken, type RunId } from '#domain/ids.ts'
 import { maxAnswerCharacters } from '#domain/question.ts'
-import { anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
+import { aCost, anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
 import { testLedger, type TestLedger } from '#testing/ledger.ts'
 import type { Attempt } from './claim.ts'
 import type { Suspension } from './suspend.ts'
@@ -20,7 +20,7 @@ const other = aPlannedOperation('other')
 
 function asking(over: Partial<Suspension> = {}): Suspension {
   const question = { text: 'May I rename greet?', choices: ['yes', 'no'] }
-  return { question, answerWithinMs: day, recordHash: 'the-record', events: [anEvent()], ...over }
+  return { question, answerWithinMs: day, recordHash: 'the-record', spent: aCost, events: [anEvent()], ...over }
 }
 
 function answering(text: string, over: { requestId?: string; command?: string } = {}) {
@@ -240,7 +240,8 @@ describe('a question nobody answers', () => {
     expect(await test.ledger.getOperation(runId, operationId)).toMatchObject({
       status: 'blocked',
       waitsFor: null,
-      outcome: { errorCode: 'ASK_003', phase: 'execution', reason: 'q1 was not answered in time' },
+      suspensionHash: 'the-record',
+      outcome: { errorCode: 'ASK_003', phase: 'execution', reason: 'q1 was not answered in time', ...aCost },
     })
     expect(await statusOf({ runId, operationId: child.operationId })).toBe('skipped')
     expect(await test.ledger.listQuestions(runId)).toMatchObject([{ status: 'expired', answer: null }])

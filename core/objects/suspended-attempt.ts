@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isErrorCode, type ErrorCode } from '#domain/error.ts'
 import { JournalEntry } from '#domain/external-journal.ts'
 import { AskedQuestion } from '#domain/question.ts'
 import { RequestedCall, TokenUsage } from '#domain/turn.ts'
@@ -25,6 +26,8 @@ export const SuspendedLoop = z.strictObject({
   /** What the loop forgives only so often. */
   corrected: z.boolean(),
   refusedSubmissions: z.int().min(0),
+  /** Why a submission among the calls of this turn before these was refused; null: there was none. */
+  refusal: z.strictObject({ code: z.custom<ErrorCode>(isErrorCode), reason: z.string() }).nullable(),
 })
 export type SuspendedLoop = z.infer<typeof SuspendedLoop>
 

@@ -53,7 +53,8 @@ export async function verifyRecords(run: Run, deps: RecordDeps, done: Set<string
 async function changeSetOf(run: Run, operation: Operation, deps: RecordDeps): Promise<ChangeSet | undefined> {
   const { operationId, outcome } = operation
   const blame = (fault: string) => deps.findings.blame(`operation ${operationId}: ${fault}`)
-  if (outcome === null) return verifySuspension(run, operation, deps)
+  if (operation.suspensionHash !== null) await verifySuspension(run, operation, deps)
+  if (outcome === null) return undefined
   if (outcome.recordHash === undefined) {
     const needsRecord = outcome.status === 'succeeded' || outcome.status === 'unchanged'
     if (needsRecord) blame(`it is ${outcome.status} and names no attempt record`)
@@ -75,12 +76,12 @@ async function changeSetOf(run: Run, operation: Operation, deps: RecordDeps): Pr
   return changeSet
 }
 
-/** What an operation that waits for a person, or was just answered, goes on from. */
+/** What an operation that waits for a person goes on from; of one that nobody answered, what it had come to. */
 async function verifySuspension(
   { projectId }: Run,
   { operationId, suspensionHash }: Operation,
   { objects, findings }: RecordDeps,
-): Promise<undefined> {
+): Promise<void> {
   if (suspensionHash === null) return
   const reading = getSuspendedAttempt(objects, projectId, suspensionHash)
   const kept = await findings.read(`operation ${operationId}, what it goes on from`, reading)

@@ -1,7 +1,7 @@
 import type { CodeNode } from '#domain/code-node.ts'
 import type { NewEvent } from '#domain/event.ts'
 import { defaultProject, newRunId, nodeId, operationId, type ProjectId, type RunId } from '#domain/ids.ts'
-import type { Outcome, PlannedOperation } from '#domain/operation.ts'
+import type { Outcome, PlannedOperation, OperationCost } from '#domain/operation.ts'
 import { RunRequest } from '#domain/run.ts'
 
 /** A function node that is its own: nodes with different names have different ids. */
@@ -76,15 +76,14 @@ export function anEvent(over: Partial<NewEvent> = {}): NewEvent {
   return { event: 'turn.finished', phase: 'model', origin: { kind: 'worker', id: 'test' }, data: {}, ...over }
 }
 
+export const aCost: OperationCost = { turns: 1, promptTokens: 10, completionTokens: 5, durationMs: 12 }
+
 export function anOutcome(over: Partial<Outcome> = {}): Outcome {
   return {
     status: 'succeeded',
     summary: 'done',
     changedFiles: [],
-    turns: 1,
-    promptTokens: 10,
-    completionTokens: 5,
-    durationMs: 12,
+    ...aCost,
     ...over,
   }
 }

@@ -1,3 +1,4 @@
+import type { JournalEntry } from '#domain/external-journal.ts'
 import type { AskedQuestion } from '#domain/question.ts'
 
 /**
@@ -12,6 +13,14 @@ export class ScriptSuspended extends Error {
     super('the script waits for an answer')
     this.question = question
   }
+}
+
+/** What a script that asked is run again over, so that it goes on with the answer. */
+export function answeredJournal(
+  { journal, asked }: { journal: readonly JournalEntry[]; asked: SuspendedEnding['asked'] },
+  answer: string,
+): JournalEntry[] {
+  return [...journal, { ...asked, answer }]
 }
 
 /** Where a script stopped to ask: the call to the host that has no answer yet. */

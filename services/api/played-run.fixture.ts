@@ -123,7 +123,14 @@ async function settleAs(api: TestApi, job: Job, ending: PlayedEnding): Promise<v
   if (answer.kind !== 'claimed') throw new Error(`the operation is ${answer.kind}`)
   const figures = { turns: 2, promptTokens: 100, completionTokens: 20, durationMs: 50 }
   if ('asks' in ending) {
-    const suspension = { question: ending.asks, answerWithinMs: 3_600_000, recordHash: sha256('record'), events: [] }
+    const spent = { turns: 1, promptTokens: 10, completionTokens: 5, durationMs: 12 }
+    const suspension = {
+      question: ending.asks,
+      answerWithinMs: 3_600_000,
+      recordHash: sha256('record'),
+      spent,
+      events: [],
+    }
     await api.ledger.suspend(answer.attempt, 1, suspension)
     return
   }

@@ -3,7 +3,7 @@ import { AppError } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import { indexKeys, runKeys } from '#ledger/keys.ts'
-import { aNewRun, anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
+import { aCost, aNewRun, anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
 import { testLedger, type TestLedger } from '#testing/ledger.ts'
 import { dispatchReady, type DispatchDeps } from './dispatch-ready.ts'
 
@@ -107,7 +107,7 @@ describe('dispatchReady', () => {
     const [first, second] = await test.claimReady(waiting)
     if (first === undefined || second === undefined) throw new Error('two were ready')
     const question = { text: 'Shall I?', choices: null }
-    const suspension = { question, answerWithinMs: 60_000, recordHash: 'r', events: [] }
+    const suspension = { question, answerWithinMs: 60_000, recordHash: 'r', spent: aCost, events: [] }
     for (const attempt of [first, second]) await test.ledger.suspend(attempt, 1, suspension)
     const { seq } = await test.ledger.getRun(waiting)
     const busy = await test.executing(operations)
@@ -135,7 +135,13 @@ describe('dispatchReady', () => {
     const [attempt] = await test.claimReady(runId)
     if (attempt === undefined) throw new Error('nothing was ready')
     const question = { text: 'Shall I?', choices: null }
-    await test.ledger.suspend(attempt, 1, { question, answerWithinMs: 60_000, recordHash: 'r', events: [] })
+    await test.ledger.suspend(attempt, 1, {
+      question,
+      answerWithinMs: 60_000,
+      recordHash: 'r',
+      spent: aCost,
+      events: [],
+    })
     await test.ledger.cancel(runId, { reason: 'not wanted', origin: { kind: 'human', id: 'me' } })
     await dispatchReady(dispatcher().deps)
     expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'cancelled', counts: { cancelled: 1, waiting: 0 } })

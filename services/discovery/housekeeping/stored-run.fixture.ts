@@ -17,7 +17,7 @@ import { objectKeys } from '#objects/object-keys.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { permittedPuts } from '#objects/permitted-puts.ts'
 import { putAttemptRecord, putComposition } from '#objects/stored-records.ts'
-import { aNewRun, anEvent, anOutcome, aPlannedOperation, aRequest } from '#testing/factories.ts'
+import { aCost, aNewRun, anEvent, anOutcome, aPlannedOperation, aRequest } from '#testing/factories.ts'
 import { testLedger } from '#testing/ledger.ts'
 import { testObjects } from '#testing/s3.ts'
 import { nodeIndexCache } from '../stages/node-index-cache.ts'
@@ -163,7 +163,7 @@ export async function waitingRun(stores: TestStores): Promise<string> {
   const attempt = await claimed(run.runId, operation, ledger)
   const recordHash = await putHashedJson(objects, (hash) => objectKeys.attempt(project, hash), { of: run.runId })
   const question = { text: 'Which?', choices: null }
-  await ledger.suspend(attempt, 1, { question, answerWithinMs: 60_000, recordHash, events: [] })
+  await ledger.suspend(attempt, 1, { question, answerWithinMs: 60_000, recordHash, spent: aCost, events: [] })
   return objectKeys.attempt(project, recordHash)
 }
 

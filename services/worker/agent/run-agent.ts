@@ -59,7 +59,7 @@ export async function runAgent(run: AgentRun, signal: AbortSignal): Promise<Endi
       transcript.addUser(correction)
       continue
     }
-    const answer = await runCalls(run, loop, { calls, answered: waiting?.answered }, signal)
+    const answer = await runCalls(run, loop, { calls, from: waiting }, signal)
     waiting = undefined
     if (answer?.kind === 'suspended') return answer
     run.journal.emit({ event: 'turn.finished', phase: 'execution', data: { turn: loop.turn, calls: calls.length } })
@@ -114,7 +114,7 @@ function requestOf(run: AgentRun, tools: readonly ToolDefinition[]): Omit<ModelR
   return { model, messages: run.transcript.messages, tools, temperature, maxTokens }
 }
 
-type TurnCalls = { calls: readonly RequestedCall[]; answered: AnsweredScript | undefined }
+type TurnCalls = { calls: readonly RequestedCall[]; from: AgentRun['from'] }
 
 /**
  * Runs the calls in the model's order; what follows a valid submission is not run, what follows a call that waits for a
@@ -123,18 +123,20 @@ type TurnCalls = { calls: readonly RequestedCall[]; answered: AnsweredScript | u
 async function runCalls(
   run: AgentRun,
   loop: Loop,
-  { calls, answered }: TurnCalls,
+  { calls, from }: TurnCalls,
   signal: AbortSignal,
 ): Promise<SubmissionAnswer | Suspension | undefined> {
-  let answer: SubmissionAnswer | undefined
+  const refusal = from?.loop.refusal ?? null
+  let answer: SubmissionAnswer | undefined = refusal === null ? undefined : { kind: 'refused', ...refusal }
   for (const [index, call] of calls.entries()) {
     if (answer?.kind === 'valid') {
       run.transcript.addToolText(call, 'Not run: the work was already submitted.')
     } else if (call.name === submitToolName) {
       answer = submit(run, loop.turn, call)
     } else {
-      const suspended = await runTool(run, loop.turn, { call, answered: index === 0 ? answered : undefined }, signal)
-      if (suspended !== undefined) return { ...suspended, loop: { ...loop, calls: calls.slice(index) } }
+      const answered = index === 0 ? from?.answered : undefined
+      const suspended = await runTool(run, loop.turn, { call, answered }, signal)
+      if (suspended !== undefined) return { ...suspended, loop: restOf(loop, calls.slice(index), answer) }
     }
   }
   return answer
@@ -157,6 +159,12 @@ function submit(run: AgentRun, turn: number, call: RequestedCall): SubmissionAns
     })
   }
   return answer
+}
+
+function restOf(loop: Loop, calls: RequestedCall[], answer: SubmissionAnswer | undefined): SuspendedLoop {
+  const { turn, corrected, refusedSubmissions } = loop
+  const refusal = answer?.kind === 'refused' ? { code: answer.code, reason: answer.reason } : null
+  return { turn, corrected, refusedSubmissions, calls, refusal }
 }
 
 /** Undefined once the call has its result in the transcript. */

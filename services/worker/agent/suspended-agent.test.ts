@@ -25,8 +25,10 @@ function answered(summary: string): ExecutedCall {
   return { kind: 'done', result: { outcome: 'success', result: null, summary, knowledgeDelta: {} }, externals: [] }
 }
 
+const askingReplies = [[call('c1', 'count'), call('c2', 'ask'), call('c3', 'count')], [submit]]
+
 /** A turn of `count`, `ask`, `count`, then the submission. `ask` waits for a person as long as nobody has answered. */
-function open(transcript: Transcript, from?: AgentRun['from']) {
+function open(transcript: Transcript, from?: AgentRun['from'], replies = askingReplies) {
   const ran: (string | AnsweredScript)[] = []
   const events: AgentEvent[] = []
   const definition = (name: string) => ({ name, description: name, parameters: { type: 'object', properties: {} } })
@@ -44,7 +46,6 @@ function open(transcript: Transcript, from?: AgentRun['from']) {
       },
     }),
   }
-  const replies = [[call('c1', 'count'), call('c2', 'ask'), call('c3', 'count')], [submit]]
   const complete = async (): Promise<ModelReply> => ({
     model: 'scripted',
     content: null,
@@ -93,5 +94,19 @@ describe('a loop whose tool asks a person', () => {
     expect(after.usage).toEqual({ promptTokens: 20, completionTokens: 2 })
     expect(events[0]).toMatchObject({ event: 'tool.called', toolName: 'ask', data: { resumed: true } })
     expect(events.filter(({ event }) => event === 'model.requested')).toHaveLength(1)
+  })
+
+  it('counts a submission that was refused before the question in the same reply', async () => {
+    const refused: RequestedCall = { ...submit, id: 'bad', arguments: '{"status":"odd"}' }
+    const replies = Array.from({ length: 6 }, () => [refused, call('c2', 'ask')])
+    const transcript = openTranscript({ messages: firstMessages('system', 'user') })
+    let from: AgentRun['from']
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      const { loop } = suspension(await open(transcript, from, replies).end())
+      from = { loop: SuspendedLoop.parse(JSON.parse(JSON.stringify(loop))), answered: { waiting, answer: 'a' } }
+    }
+    const ending = await open(transcript, from, replies).end()
+    expect(ending).toMatchObject({ kind: 'stopped', code: 'AGENT_005' })
+    expect(transcript.turns).toBe(3)
   })
 })

@@ -1,3 +1,4 @@
+import type { OperationCost } from '#domain/operation.ts'
 import type { Attempt } from '#ledger/claim.ts'
 import type { AgentRun } from '../agent/run-agent.ts'
 import type { PreparedBundle } from '../agent/prepared-bundle.ts'
@@ -19,6 +20,12 @@ export type RunningAttempt = {
   journal: AttemptJournal
   /** Where the agent goes on when an earlier attempt stopped to ask. */
   from: AgentRun['from']
+}
+
+/** What the operation has cost up to now, with the attempts that this one goes on from. */
+export function costSoFar(running: Pick<RunningAttempt, 'startedAt' | 'spentMs' | 'transcript'>): OperationCost {
+  const { turns, usage } = running.transcript
+  return { turns, ...usage, durationMs: runningMs(running) }
 }
 
 /** The time the operation has been worked on, without what it waited for a person. */

@@ -9,7 +9,7 @@ import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
 import type { Ending } from '../agent/run-agent.ts'
 import { attemptSoFar } from './attempt-so-far.ts'
 import { decideOutcome, type Decided } from './decide-outcome.ts'
-import { runningMs, type RunningAttempt } from './running-attempt.ts'
+import { costSoFar, type RunningAttempt } from './running-attempt.ts'
 
 export type SettleDeps = {
   ledger: Pick<Ledger, 'settle'>
@@ -68,14 +68,11 @@ function announceChangeSet({ journal }: RunningAttempt, { changeSet }: Decided):
 }
 
 function outcomeOf(running: RunningAttempt, { verdict, changeSet }: Decided): Outcome {
-  const { transcript } = running
   return {
     ...verdict,
     ...(changeSet === null ? {} : { changeSetId: changeSet.changeSetId }),
     changedFiles: changeSet === null ? [] : changeSet.files.map((file) => file.path),
-    turns: transcript.turns,
-    ...transcript.usage,
-    durationMs: runningMs(running),
+    ...costSoFar(running),
   }
 }
 

@@ -4,7 +4,7 @@ import { putSuspendedAttempt } from '#objects/stored-records.ts'
 import type { SuspendedAttempt } from '#objects/suspended-attempt.ts'
 import type { Suspension } from '../agent/run-agent.ts'
 import { attemptSoFar } from './attempt-so-far.ts'
-import { runningMs, type RunningAttempt } from './running-attempt.ts'
+import { costSoFar, runningMs, type RunningAttempt } from './running-attempt.ts'
 
 export type SuspendDeps = {
   ledger: Pick<Ledger, 'suspend'>
@@ -26,7 +26,13 @@ export async function suspendOperation(
   const recordHash = await putSuspendedAttempt(deps.objects, attempt.projectId, suspended)
   const { n, events } = await journal.close()
   const answerWithinMs = bundle.bundle.file.limits.answer_within_s * 1000
-  await deps.ledger.suspend(attempt, n, { question: suspension.question, answerWithinMs, recordHash, events })
+  await deps.ledger.suspend(attempt, n, {
+    question: suspension.question,
+    answerWithinMs,
+    recordHash,
+    spent: costSoFar(running),
+    events,
+  })
 }
 
 function suspendedAttempt(

@@ -4,6 +4,7 @@ import type { ScriptLimitPreset } from '#domain/script-limit-preset.ts'
 import type { ToolDefinition, ToolResult } from '#domain/turn.ts'
 import type { CompiledScript } from '#tool-scripts/compiled-script.ts'
 import type { RunEnding, ScriptPool } from '#tool-scripts/script-pool.ts'
+import { answeredJournal } from '#tool-scripts/script-suspended.ts'
 import type { HostFunction } from './host/host-function.ts'
 import { refused, type ExecutedCall, type Tool } from './tool-set.ts'
 
@@ -31,7 +32,7 @@ export function scriptTool(parts: ScriptToolParts): Tool {
       if (waiting.scriptHash !== script.hash)
         throw new AppError('ASK_004', `${script.path} has changed since it asked; start the run again`)
       const { inputs } = waiting
-      const journal = [...waiting.journal, { ...waiting.asked, answer }]
+      const journal = answeredJournal(waiting, answer)
       return executed(parts, inputs, await pool.run(script, { inputs, ...granted, journal }, signal))
     },
   }

@@ -8,7 +8,7 @@ export const askFunction: Record<string, HostFunction> = {
   async ask_user([text, choices]) {
     const question = AskedQuestion.safeParse({ text, choices: choices ?? null })
     if (question.success) throw new ScriptSuspended(question.data)
-    const limits = 'a question has 1 to 3,000 characters and at most 20 choices of 1 to 100 characters each'
+    const limits = 'a question has 1 to 3,000 characters and at most 20 different choices of 1 to 100 characters each'
     throw new ScriptError('ValueError', limits)
   },
 }
