@@ -29,6 +29,7 @@ export function addDiffCommand(program: Command, context: CliContext): void {
         // A pipe gets what git applies, a terminal what a person may look at.
         const shown = context.columns === undefined ? diff : visible(diff)
         context.io.out(options.json ? `${JSON.stringify(document)}\n` : shown)
+        if (diff === '') context.io.err(`${runId} changes nothing\n`)
       } finally {
         await service.close()
       }

@@ -13,7 +13,7 @@ import {
   type ProgressState,
 } from './progress-state.ts'
 
-/** What became of the patch. `elsewhere`: the hint is for the folder the run was made from, which is not this one. */
+/** What became of the patch. `elsewhere`: the hint is for the folder that holds the files, which is not known here. */
 export type PatchResult = { path: string; applied: boolean; hint: string; elsewhere?: true } | undefined
 
 /** A patch that was not fetched, and the command that prints it. */
@@ -127,7 +127,7 @@ function patchLines({ state, run, patch }: Omit<ReportParts, 'conflicts'>, paint
   const earlier = earlierLines(state, run)
   if ('printedBy' in patch) return [`Its patch: ${patch.printedBy}`, ...earlier]
   if (patch.applied) return [`Proposed patch: ${patch.path}`, ...earlier, paint('green', 'Applied.')]
-  const place = patch.elsewhere ? '   (in the folder the run was made from)' : ''
+  const place = patch.elsewhere ? '   (in the folder that holds the files)' : ''
   return [`Proposed patch: ${patch.path}`, ...earlier, `Apply it:       ${patch.hint}${place}`]
 }
 
