@@ -3,6 +3,8 @@ import type { Log } from '#platform/log.ts'
 import type { CompiledScript } from './compiled-script.ts'
 import { checkedInputs, type ScriptCall, type ScriptRequest } from './script-call.ts'
 import type { JournalEntry } from '#domain/external-journal.ts'
+import { fullJournal } from './full-journal.ts'
+import { journalSize } from './journal-size.ts'
 import type { ScriptEnding } from './script-ending.ts'
 import { watchRun } from './script-event.ts'
 import { openScriptLane, type ScriptLane } from './script-lane.ts'
@@ -52,15 +54,16 @@ export function openScriptPool(options: ScriptPoolOptions): ScriptPool {
       signal.throwIfAborted()
       if (pool.closed) throw closedError()
       const limits = scriptLimits({ ...options.limits, ...request.limits })
+      const journalBytes = journalSize(request.journal ?? [])
       const inputs = checkedInputs(script, request, limits.valueBytes)
-      return enter(pool, { ...request, id: (lastId += 1), script, inputs, limits }, signal)
+      return enter(pool, { ...request, id: (lastId += 1), script, inputs, limits, journalBytes }, signal)
     },
     pids: () => pool.lanes.map(({ pid }) => pid).filter((pid) => pid !== undefined),
     close: () => close(pool),
   }
 }
 
-type CallParts = Pick<ScriptCall, 'id' | 'script' | 'inputs' | 'externals' | 'limits'> &
+type CallParts = Pick<ScriptCall, 'id' | 'script' | 'inputs' | 'externals' | 'limits' | 'journalBytes'> &
   Pick<ScriptRequest, 'journal' | 'onEvent'>
 
 function enter(pool: Pool, { journal = [], onEvent, ...parts }: CallParts, signal: AbortSignal): Promise<RunEnding> {
@@ -74,7 +77,6 @@ function enter(pool: Pool, { journal = [], onEvent, ...parts }: CallParts, signa
   const call: ScriptCall = {
     ...parts,
     journal: [...journal],
-    answeredBytes: 0,
     starts: 0,
     lostProcesses: 0,
     told: undefined,
@@ -96,7 +98,9 @@ function enter(pool: Pool, { journal = [], onEvent, ...parts }: CallParts, signa
     for (const lane of pool.lanes) lane.abandon(call)
   }
   signal.addEventListener('abort', abort, { once: true })
-  pool.queue.push(call)
+  const full = fullJournal({ calls: journal.length, size: call.journalBytes }, call.limits)
+  if (full !== undefined) call.resolve(full)
+  else pool.queue.push(call)
   dispatch(pool)
   return promise
 }
