@@ -20,8 +20,9 @@ export type ScriptPool = {
   /**
    * Runs a script in one of the pool's processes. However the script ends is an ending; rejected with AGENT_001 or
    * TOOL_002 before anything ran, with the signal's reason when it is aborted, and with the error of an external that
-   * was no ScriptError. A process that dies takes only the script it was running along; the others in it are run again
-   * over what the host has answered them, so that nothing is done twice.
+   * was no ScriptError, or TOOL_004 where it could not be handed to a process. A process that dies takes only the script
+   * it was running along; the others in it are run again over what the host has answered them, so that nothing is done
+   * twice.
    */
   run(script: CompiledScript, request: ScriptRequest, signal: AbortSignal): Promise<RunEnding>
   /** The processes that run now. They start with the first script. */
@@ -49,14 +50,19 @@ export function openScriptPool(options: ScriptPoolOptions): ScriptPool {
     openScriptLane({ log: options.log, onFree: () => dispatch(pool), giveBack: (call) => giveBack(pool, call) })
   pool.lanes = Array.from({ length: options.size }, lane)
   let lastId = 0
+  const begin: ScriptPool['run'] = async (script, request, signal) => {
+    signal.throwIfAborted()
+    if (pool.closed) throw closedError()
+    const limits = scriptLimits({ ...options.limits, ...request.limits })
+    const journalBytes = journalSize(request.journal ?? [])
+    const inputs = checkedInputs(script, request, limits.valueBytes)
+    return enter(pool, { ...request, id: (lastId += 1), script, inputs, limits, journalBytes }, signal)
+  }
   return {
-    run: async (script, request, signal) => {
-      signal.throwIfAborted()
-      if (pool.closed) throw closedError()
-      const limits = scriptLimits({ ...options.limits, ...request.limits })
-      const journalBytes = journalSize(request.journal ?? [])
-      const inputs = checkedInputs(script, request, limits.valueBytes)
-      return enter(pool, { ...request, id: (lastId += 1), script, inputs, limits, journalBytes }, signal)
+    run: (script, request, signal) => {
+      const ending = begin(script, request, signal)
+      ending.catch(() => {}) // who awaits it later, once the pool was closed, is told then
+      return ending
     },
     pids: () => pool.lanes.map(({ pid }) => pid).filter((pid) => pid !== undefined),
     close: () => close(pool),
