@@ -1,10 +1,11 @@
 import { AppError } from '#domain/error.ts'
 import { answerFault, argumentFault } from './check-external.ts'
 import type { JournalEntry } from '#domain/external-journal.ts'
+import { fullJournal } from './full-journal.ts'
+import { answerSize, askedSize } from './journal-size.ts'
 import { plainValue, ValueRefused } from './plain-value.ts'
 import type { ScriptCall } from './script-call.ts'
 import type { ExternalDeclaration } from './script-declarations.ts'
-import type { ScriptEnding } from './script-ending.ts'
 import { ScriptError } from './script-error.ts'
 import type { FromScriptProcess } from './script-protocol.ts'
 import { ScriptSuspended } from './script-suspended.ts'
@@ -16,13 +17,17 @@ type ExternalCall = Pick<FromScriptProcess & { t: 'call' }, 'name' | 'args'>
  * undefined when the call ended here: by an error of the host, at a limit, while it waited, or to wait for a person.
  */
 export async function answerExternal(call: ScriptCall, asked: ExternalCall): Promise<string | undefined> {
-  if (call.journal.length >= call.limits.externalCalls) return stop(call, 'external_calls')
   try {
+    const calls = call.journal.length + 1
+    const size = call.journalBytes + askedSize(asked)
+    const full = fullJournal({ calls, size }, call.limits)
+    if (full !== undefined) return void call.resolve(full)
     const answered = await entryOf(call, asked)
     if (call.settled) return undefined
     const { entry, line } = fitting(call, answered)
-    call.answeredBytes += line.length
-    if (call.answeredBytes > call.limits.answeredBytes) return stop(call, 'answers_size')
+    call.journalBytes = size + answerSize(entry)
+    const overfull = fullJournal({ calls, size: call.journalBytes }, call.limits)
+    if (overfull !== undefined) return void call.resolve(overfull)
     call.journal.push(entry)
     return line
   } catch (error) {
@@ -77,13 +82,4 @@ function answerLine({ id }: ScriptCall, entry: JournalEntry): string {
   return JSON.stringify(
     'error' in entry ? { t: 'raise', id, ...entry.error } : { t: 'answer', id, value: entry.answer },
   )
-}
-
-function stop(call: ScriptCall, limit: (ScriptEnding & { kind: 'stopped' })['limit']): undefined {
-  const { externalCalls, answeredBytes } = call.limits
-  const message =
-    limit === 'external_calls'
-      ? `the script called the host more than ${externalCalls} times`
-      : `the answers of the host are larger than ${answeredBytes} bytes together`
-  call.resolve({ kind: 'stopped', code: 'TOOL_006', limit, message })
 }

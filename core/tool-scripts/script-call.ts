@@ -34,8 +34,8 @@ export type ScriptCall = {
   readonly limits: ScriptLimits
   /** What the host answered so far: a process that takes the call over begins with it. */
   readonly journal: JournalEntry[]
-  /** JSON text of the answers in the journal. */
-  answeredBytes: number
+  /** Its size, as `journalSize` tells it. */
+  journalBytes: number
   /** How many processes began it. */
   starts: number
   /** Processes that ended under this call through no fault that one can name. */

@@ -25,7 +25,7 @@ export const ScriptEnding = z.discriminatedUnion('kind', [
       'value_size',
       'value_depth',
       'external_calls',
-      'answers_size',
+      'journal_size',
     ]),
     message: z.string(),
   }),

@@ -1,3 +1,4 @@
+import { asAppError } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import { answerExternal } from './answer-external.ts'
@@ -80,12 +81,30 @@ export function openScriptLane(deps: LaneDeps): ScriptLane {
   }
 }
 
+/** Never throws: whoever gives a call back has others to think of. */
 function startCall(lane: Lane, call: ScriptCall): void {
-  lane.process ??= startScriptProcess({
-    onMessage: (message) => receive(lane, message),
-    onExit: (lastWords) => processEnded(lane, lastWords),
-  })
-  lane.calls.push(call)
+  try {
+    const line = startLine(call)
+    lane.process ??= startScriptProcess({
+      onMessage: (message) => receive(lane, message),
+      onExit: (lastWords) => processEnded(lane, lastWords),
+    })
+    teach(lane, call)
+    ask(lane, call, line)
+    lane.calls.push(call)
+    call.starts += 1
+  } catch (error) {
+    call.reject(asAppError(error, 'TOOL_004'))
+  }
+}
+
+function startLine({ id, script, inputs, limits, journal }: ScriptCall): string {
+  const message = { t: 'start', id, hash: script.hash, inputs, limits, journal } satisfies ToScriptProcess
+  return JSON.stringify(message)
+}
+
+/** The process has to know the script before it starts it. */
+function teach(lane: Lane, call: ScriptCall): void {
   const { hash, path, montyCode: code, declarations } = call.script
   if (!lane.known.has(hash)) {
     const names = {
@@ -96,9 +115,6 @@ function startCall(lane: Lane, call: ScriptCall): void {
   }
   lane.known.set(hash, call.id)
   if (lane.known.size > maxKnownScripts) forgetOldest(lane)
-  call.starts += 1
-  const { id, inputs, limits, journal } = call
-  ask(lane, call, JSON.stringify({ t: 'start', id, hash, inputs, limits, journal }))
 }
 
 function forgetOldest(lane: Lane): void {
@@ -130,7 +146,7 @@ function receive(lane: Lane, message: FromScriptProcess): void {
   }
   if (message.t === 'end') return finish(lane, step.call, message)
   if (step.call.settled) return drop(lane, step.call)
-  void answer(lane, step.call, message)
+  answer(lane, step.call, message).catch((error: unknown) => fail(lane, step.call, error))
 }
 
 /** A process that ends meanwhile changes nothing: the answer counts, and the call goes on with it in another one. */
@@ -144,6 +160,13 @@ async function answer(lane: Lane, call: ScriptCall, asked: { name: string; args:
   if (!lane.calls.includes(call)) return // it was abandoned
   if (line === undefined) return drop(lane, call)
   ask(lane, call, line)
+}
+
+/** What we could not hand over ends its run, and its script is of no interest any more. */
+function fail(lane: Lane, call: ScriptCall, error: unknown): void {
+  call.reject(asAppError(error, 'TOOL_004'))
+  lane.adrift.delete(call)
+  abandon(lane, call)
 }
 
 function finish(lane: Lane, call: ScriptCall, { ending, ownMs, printedChars }: FromScriptProcess & { t: 'end' }): void {

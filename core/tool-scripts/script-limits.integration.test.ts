@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { ScriptSuspended } from './script-suspended.ts'
 import { bomb, readFile, useProbePool } from './probe-pool.fixture.ts'
 
 const probe = useProbePool()
@@ -17,7 +18,7 @@ describe('a limit', () => {
 
   it.each([
     ['external_calls', { externalCalls: 100 }],
-    ['answers_size', { answeredBytes: 5_000 }],
+    ['journal_size', { journalBytes: 5_000 }],
   ])('%s stops a script that calls the host without end', async (limit, limits) => {
     let calls = 0
     const read_file = () => {
@@ -31,6 +32,45 @@ describe('a limit', () => {
       limit,
     })
     expect(calls).toBeLessThanOrEqual(100)
+  })
+
+  it('journal_size counts what a script hands to the host, before the host does anything with it', async () => {
+    const asked: unknown[] = []
+    const source = `${readFile}for n in range(10):\n    await read_file("x" * 1000)`
+    const read_file = ([path]: unknown[]) => (asked.push(path), '')
+    const ending = await probe.run(source, { externals: { read_file }, limits: { journalBytes: 3_000 } })
+    expect(ending).toMatchObject({ kind: 'stopped', code: 'TOOL_006', limit: 'journal_size' })
+    expect(ending.journal).toHaveLength(2)
+    expect(asked).toHaveLength(2)
+  })
+
+  it.each([
+    ['journal_size', { journalBytes: 1_000 }],
+    ['external_calls', { externalCalls: 9 }],
+  ])('%s goes on where the run before came to, however often it is taken up again', async (limit, limits) => {
+    let calls = 0
+    const read_file = () => {
+      calls += 1
+      if (calls % 3 === 0) throw new ScriptSuspended({ text: 'Go on?', choices: null })
+      return 'x'.repeat(80)
+    }
+    const source = `${readFile}while True:\n    await read_file("a")`
+    const request = { externals: { read_file }, limits }
+    let ending = await probe.run(source, request)
+    for (let round = 0; ending.kind === 'suspended' && round < 20; round += 1) {
+      const journal = [...ending.journal, { ...ending.asked, answer: 'y'.repeat(80) }]
+      ending = await probe.run(source, { ...request, journal })
+    }
+    expect(ending).toMatchObject({ kind: 'stopped', code: 'TOOL_006', limit })
+    expect(JSON.stringify(ending.journal).length).toBeLessThan(1_200)
+  })
+
+  it('a journal over it is refused before anything starts', async () => {
+    const journal = Array.from({ length: 3 }, () => ({ name: 'read_file', args: ['a'], answer: 'x'.repeat(400) }))
+    const request = { externals: { read_file: () => 'x' }, limits: { journalBytes: 1_000 }, journal }
+    const ending = await probe.run(`${readFile}await read_file("a")`, request)
+    expect(ending).toMatchObject({ kind: 'stopped', code: 'TOOL_006', limit: 'journal_size' })
+    expect(probe.pids()).toEqual([])
   })
 
   it('of printed text holds while a script prints without end', async () => {

@@ -10,9 +10,9 @@ export type ScriptLimits = {
   valueBytes: number
   /** Printed text that is kept; the rest is counted, not kept. */
   printedBytes: number
-  /** Calls to the host, and the JSON text of all its answers together: what a run over its journal costs again. */
+  /** Calls to the host, and the JSON text of all their arguments and answers together: what is kept of a run. */
   externalCalls: number
-  answeredBytes: number
+  journalBytes: number
 }
 
 const mebibyte = 1024 * 1024
@@ -20,7 +20,7 @@ const common = {
   valueBytes: 4 * mebibyte,
   printedBytes: 64 * 1024,
   externalCalls: 10_000,
-  answeredBytes: 32 * mebibyte,
+  journalBytes: 32 * mebibyte,
 }
 
 /** Features.md G4. */

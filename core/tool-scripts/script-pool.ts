@@ -3,6 +3,8 @@ import type { Log } from '#platform/log.ts'
 import type { CompiledScript } from './compiled-script.ts'
 import { checkedInputs, type ScriptCall, type ScriptRequest } from './script-call.ts'
 import type { JournalEntry } from '#domain/external-journal.ts'
+import { fullJournal } from './full-journal.ts'
+import { journalSize } from './journal-size.ts'
 import type { ScriptEnding } from './script-ending.ts'
 import { watchRun } from './script-event.ts'
 import { openScriptLane, type ScriptLane } from './script-lane.ts'
@@ -18,8 +20,9 @@ export type ScriptPool = {
   /**
    * Runs a script in one of the pool's processes. However the script ends is an ending; rejected with AGENT_001 or
    * TOOL_002 before anything ran, with the signal's reason when it is aborted, and with the error of an external that
-   * was no ScriptError. A process that dies takes only the script it was running along; the others in it are run again
-   * over what the host has answered them, so that nothing is done twice.
+   * was no ScriptError, or TOOL_004 where it could not be handed to a process. A process that dies takes only the script
+   * it was running along; the others in it are run again over what the host has answered them, so that nothing is done
+   * twice.
    */
   run(script: CompiledScript, request: ScriptRequest, signal: AbortSignal): Promise<RunEnding>
   /** The processes that run now. They start with the first script. */
@@ -47,20 +50,26 @@ export function openScriptPool(options: ScriptPoolOptions): ScriptPool {
     openScriptLane({ log: options.log, onFree: () => dispatch(pool), giveBack: (call) => giveBack(pool, call) })
   pool.lanes = Array.from({ length: options.size }, lane)
   let lastId = 0
+  const begin: ScriptPool['run'] = async (script, request, signal) => {
+    signal.throwIfAborted()
+    if (pool.closed) throw closedError()
+    const limits = scriptLimits({ ...options.limits, ...request.limits })
+    const journalBytes = journalSize(request.journal ?? [])
+    const inputs = checkedInputs(script, request, limits.valueBytes)
+    return enter(pool, { ...request, id: (lastId += 1), script, inputs, limits, journalBytes }, signal)
+  }
   return {
-    run: async (script, request, signal) => {
-      signal.throwIfAborted()
-      if (pool.closed) throw closedError()
-      const limits = scriptLimits({ ...options.limits, ...request.limits })
-      const inputs = checkedInputs(script, request, limits.valueBytes)
-      return enter(pool, { ...request, id: (lastId += 1), script, inputs, limits }, signal)
+    run: (script, request, signal) => {
+      const ending = begin(script, request, signal)
+      ending.catch(() => {}) // who awaits it later, once the pool was closed, is told then
+      return ending
     },
     pids: () => pool.lanes.map(({ pid }) => pid).filter((pid) => pid !== undefined),
     close: () => close(pool),
   }
 }
 
-type CallParts = Pick<ScriptCall, 'id' | 'script' | 'inputs' | 'externals' | 'limits'> &
+type CallParts = Pick<ScriptCall, 'id' | 'script' | 'inputs' | 'externals' | 'limits' | 'journalBytes'> &
   Pick<ScriptRequest, 'journal' | 'onEvent'>
 
 function enter(pool: Pool, { journal = [], onEvent, ...parts }: CallParts, signal: AbortSignal): Promise<RunEnding> {
@@ -74,7 +83,6 @@ function enter(pool: Pool, { journal = [], onEvent, ...parts }: CallParts, signa
   const call: ScriptCall = {
     ...parts,
     journal: [...journal],
-    answeredBytes: 0,
     starts: 0,
     lostProcesses: 0,
     told: undefined,
@@ -96,7 +104,9 @@ function enter(pool: Pool, { journal = [], onEvent, ...parts }: CallParts, signa
     for (const lane of pool.lanes) lane.abandon(call)
   }
   signal.addEventListener('abort', abort, { once: true })
-  pool.queue.push(call)
+  const full = fullJournal({ calls: journal.length, size: call.journalBytes }, call.limits)
+  if (full !== undefined) call.resolve(full)
+  else pool.queue.push(call)
   dispatch(pool)
   return promise
 }

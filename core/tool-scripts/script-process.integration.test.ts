@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile as readText } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { until } from '#testing/until.ts'
 import { bomb, readFile, useProbePool } from './probe-pool.fixture.ts'
@@ -12,6 +13,11 @@ import { openScriptPool } from './script-pool.ts'
 const pool = openScriptPool({ size: 1 })
 await pool.run(await compileScript({ path: 'a.pym', source: '1' }), { inputs: {}, externals: {} }, new AbortController().signal)
 console.log(pool.pids()[0])`
+
+/** Closes the pool and only later looks at what became of the script. */
+const closing = `await pool.close()
+await new Promise(setImmediate)
+console.log(await ending.catch(({ code }) => code))`
 
 function isAlive(pid: number): boolean {
   try {
@@ -100,6 +106,42 @@ describe('a process', () => {
     await expect(ending).rejects.toMatchObject({ code: 'AGENT_010' })
     expect(isAlive(pid)).toBe(false)
     await expect(probe.run('1')).rejects.toMatchObject({ code: 'AGENT_010' })
+  })
+
+  it('that ends under calls which cannot be handed over again costs these calls alone', async () => {
+    let lost = false
+    const entry = {
+      name: 'read_file',
+      args: ['a'],
+      get answer() {
+        if (lost) throw new Error('the answer is gone')
+        return 'A'
+      },
+    }
+    const { promise: released, resolve: release } = Promise.withResolvers<string>()
+    let asked = 0
+    const read_file = () => ((asked += 1), released)
+    const endings = Array.from({ length: 32 }, () =>
+      probe.run(`${readFile}await read_file("a")\nawait read_file("b")`, { externals: { read_file }, journal: [entry] }),
+    )
+    const settled = Promise.allSettled(endings)
+    await until(() => asked === 32)
+    const [pid = 0] = probe.pids()
+    lost = true
+    process.kill(pid, 'SIGKILL')
+    await until(() => !probe.pids().includes(pid))
+    release('late')
+    const rejection = { status: 'rejected', reason: { code: 'TOOL_004', message: 'the answer is gone' } }
+    expect(await settled).toMatchObject(endings.map(() => rejection))
+    expect(await probe.run('2')).toMatchObject({ kind: 'returned', value: 2 })
+  })
+
+  it('goes with its pool without ending the host, though nobody awaits the script yet', async () => {
+    const program = hostProgram.replace('await pool.run', 'const ending = pool.run').replace(/console.*$/, closing)
+    const host = spawn(process.execPath, ['--input-type=module', '-e', program], { cwd: import.meta.dirname })
+    const said = text(host.stdout)
+    const [code] = await once(host, 'exit')
+    expect({ code, said: await said }).toEqual({ code: 0, said: 'AGENT_010\n' })
   })
 
   it('ends when its host is killed', async () => {

@@ -29,6 +29,8 @@ const dataLimit = 1_000_000
 const limited = 'ulimit -d "$1" 2>/dev/null; shift; exec "$@"'
 const maxLineBytes = 64 * 1024 * 1024
 const maxLastWords = 2_000
+/** Lines leave in one write, but not long ones: together they may be longer than a string can be. */
+const longLine = 64 * 1024
 
 /** Starts a process that runs scripts: no environment, no inherited descriptors, nothing but two pipes. */
 export function startScriptProcess(listeners: Listeners): ScriptProcess {
@@ -42,9 +44,9 @@ export function startScriptProcess(listeners: Listeners): ScriptProcess {
   let lastWords = ''
   let exited = false
   const flush = (): void => {
-    if (pending.length === 0) return
-    if (!exited) child.stdin.write(pending.join(''))
+    const texts = pending.some(({ length }) => length > longLine) ? pending : [pending.join('')]
     pending = []
+    if (!exited) for (const text of texts) child.stdin.write(text)
   }
   const exit = (reason: string): void => {
     if (exited) return
