@@ -1,5 +1,6 @@
 import { checkScript } from '#tool-scripts/check-script.ts'
 import { compileScript } from '#tool-scripts/compiled-script.ts'
+import { openTypeChecker } from '#tool-scripts/type-checker.ts'
 import { median } from '../parts/spread.ts'
 import { montyStarts } from '../peers/compile-monty.ts'
 import type { ShippedScript } from './shipped-scripts.ts'
@@ -17,19 +18,21 @@ export type CompileFigures = {
 export async function measureCompile(scripts: readonly ShippedScript[], rounds: number): Promise<CompileFigures> {
   const compiled = await Promise.all(scripts.map((script) => compileScript(script)))
   const starts = compiled.map(montyStarts)
+  const typeChecker = openTypeChecker()
   const figures = { compile: [0], load: [0], check: [0], typeCheck: [0] }
   for (let round = 0; round <= rounds; round += 1) {
     const times = {
       compile: await secondsEach(starts, ({ compile }) => compile(), 50),
       load: await secondsEach(starts, ({ load }) => load(), 50),
-      check: await secondsEach(scripts, ({ source, path }) => checkScript(source, path, { typeCheck: false }), 25),
-      typeCheck: await secondsEach(scripts, ({ source, path }) => checkScript(source, path), 1),
+      check: await secondsEach(scripts, ({ source, path }) => checkScript(source, path), 25),
+      typeCheck: await secondsEach(scripts, ({ source, path }) => checkScript(source, path, { typeChecker }), 1),
     }
     for (const name of ['compile', 'load', 'check', 'typeCheck'] as const) {
       if (round === 0) figures[name].pop()
       else figures[name].push(times[name])
     }
   }
+  await typeChecker.close()
   return {
     compile: median(figures.compile) * 1e6,
     load: median(figures.load) * 1e6,

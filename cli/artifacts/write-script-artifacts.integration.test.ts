@@ -1,7 +1,9 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { checkPaths } from '#bundles/check-paths.ts'
+import { openTypeChecker } from '#tool-scripts/type-checker.ts'
 import { requireArtifactFolder } from './artifact-folder.ts'
 import { writeScriptArtifacts } from './write-script-artifacts.ts'
 
@@ -15,6 +17,9 @@ tools:
   - { name: look, script: tools/look.pym, description: Look. }
   - { builtin: submit_result }
 `
+const typeChecker = openTypeChecker()
+afterAll(() => typeChecker.close())
+
 let dir = ''
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'artifacts-'))
@@ -49,10 +54,17 @@ async function filesIn(folder: string): Promise<Record<string, string>> {
 }
 
 const write = (paths: readonly string[], out: string, at = 'a') =>
-  writeScriptArtifacts(
+  writeOf(
     paths.map((path) => join(dir, at, path)),
-    { dir: join(dir, out), cwd: join(dir, at) },
+    out,
+    at,
   )
+
+async function writeOf(paths: readonly string[], out: string, at = ''): Promise<string[]> {
+  const checked = await checkPaths(paths, { typeChecker })
+  const scripts = checked.flatMap((item) => item.scripts)
+  return writeScriptArtifacts(scripts, { dir: join(dir, out), cwd: join(dir, at) })
+}
 
 describe('the artifacts of scripts', () => {
   it('are the same bytes, however often, in which order and wherever the scripts lie', async () => {
@@ -87,7 +99,7 @@ describe('the artifacts of scripts', () => {
     await project('a')
     await project('b')
     const both = [join(dir, 'a/agents/one'), join(dir, 'b/agents/one')]
-    const writing = writeScriptArtifacts(both, { dir: join(dir, 'out'), cwd: dir })
+    const writing = writeOf(both, 'out')
     await expect(writing).rejects.toMatchObject({ code: 'CONFIG_003', message: /two bundles are named one/ })
     await expect(readdir(join(dir, 'out'))).rejects.toThrow('ENOENT')
   })

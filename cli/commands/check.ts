@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander'
 import { ScriptProfile } from '#domain/script-profile.ts'
 import { checkPaths, type CheckedItem, type Finding } from '#bundles/check-paths.ts'
+import { openTypeChecker } from '#tool-scripts/type-checker.ts'
 import { requireArtifactFolder } from '../artifacts/artifact-folder.ts'
 import { writeScriptArtifacts } from '../artifacts/write-script-artifacts.ts'
 import type { CliContext } from '../cli-context.ts'
@@ -39,11 +40,8 @@ export function addCheckCommand(
     .option('--json', 'the same as --format json')
     .option('--artifacts <folder>', 'write there what the compiler makes of each script: its schema, stubs and code')
     .action(async (named: string[], options: CheckOptions) => {
-      const { artifacts: dir, profile } = options
-      if (dir !== undefined) await requireArtifactFolder(dir)
       const paths = named.length === 0 ? ['agents'] : named
-      const checked = await orInterrupted(checkPaths(paths, { profile }), signal)
-      if (dir !== undefined) await orInterrupted(writeScriptArtifacts(paths, { dir, cwd, profile }), signal)
+      const checked = await checkAll(paths, options, { signal, cwd })
       const passes = (item: CheckedItem): boolean => !item.findings.some((found) => isFault(found, options))
       const ok = checked.every(passes)
       const isJson = options.json === true || options.format === 'json'
@@ -54,6 +52,23 @@ export function addCheckCommand(
       )
       if (!ok) io.exit(1)
     })
+}
+
+async function checkAll(
+  paths: readonly string[],
+  { artifacts: dir, profile }: CheckOptions,
+  { signal, cwd }: Pick<CliContext, 'signal' | 'cwd'>,
+): Promise<CheckedItem[]> {
+  if (dir !== undefined) await requireArtifactFolder(dir)
+  const typeChecker = openTypeChecker()
+  try {
+    const checked = await orInterrupted(checkPaths(paths, { profile, typeChecker }), signal)
+    const scripts = checked.flatMap((item) => item.scripts)
+    if (dir !== undefined) await orInterrupted(writeScriptArtifacts(scripts, { dir, cwd }), signal)
+    return checked
+  } finally {
+    await typeChecker.close()
+  }
 }
 
 function isFault(found: Finding, options: CheckOptions): boolean {

@@ -90,7 +90,7 @@ async function run(file: string, options: RunOptions, { io, signal, config, cwd 
 }
 
 async function keepArtifacts(ran: ToolRun, order: ArtifactOrder): Promise<void> {
-  const folders = await writeScriptArtifacts([ran.script.path], order)
+  const folders = await writeScriptArtifacts([ran.checked], order)
   for (const folder of folders) await writeArtifacts(folder, new Map([['run.log', runLog(ran)]]))
 }
 

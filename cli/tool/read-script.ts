@@ -1,25 +1,34 @@
 import { AppError } from '#domain/error.ts'
-import { checkScript } from '#tool-scripts/check-script.ts'
 import { compileScript, type CompiledScript } from '#tool-scripts/compiled-script.ts'
 import { hostExternals } from '#tool-scripts/host-externals.ts'
-import { nearProfile } from '#bundles/near-profile.ts'
-import { readSource } from '#bundles/read-source.ts'
+import { openTypeChecker } from '#tool-scripts/type-checker.ts'
+import { checkScriptFile, type CheckedScript } from '#bundles/check-script-file.ts'
 import { findingText } from '../finding-text.ts'
+import { orInterrupted } from '../or-interrupted.ts'
+
+export type ReadScript = { script: CompiledScript; checked: CheckedScript }
 
 /**
  * A script that may run, under the name the person gave it. DISC_005 when it cannot be read, AGENT_001 with the lines of
  * `remora check` when it has faults; warnings are let pass.
  */
-export async function readScript(file: string): Promise<CompiledScript> {
+export async function readScript(file: string, signal: AbortSignal): Promise<ReadScript> {
   if (!file.endsWith('.pym')) throw new AppError('AGENT_001', `${file} is no .pym file`)
-  const read = await readSource(file)
-  if ('fault' in read) throw new AppError('DISC_005', `${file}: ${read.fault}`)
-  const { source } = read
-  const profile = await nearProfile(file)
-  const { faults, valid } = await checkScript(source, file, { knownExternals: await hostExternals(), profile })
-  if (valid) return compileScript({ path: file, source }, profile)
-  const lines = source.split('\n')
+  const checked = await checkedFile(file, signal)
+  if ('fault' in checked) throw new AppError('DISC_005', `${file}: ${checked.fault}`)
+  const { source, profile, faults } = checked
   const errors = faults.filter(({ severity }) => severity === 'error')
+  if (errors.length === 0) return { script: await compileScript({ path: file, source }, profile), checked }
+  const lines = source.split('\n')
   const told = errors.map((fault) => findingText({ file, ...fault, source: lines[fault.line - 1] ?? '' }))
   throw new AppError('AGENT_001', `${file} breaks the rules of tool scripts:\n${told.join('').trimEnd()}`)
+}
+
+async function checkedFile(file: string, signal: AbortSignal): ReturnType<typeof checkScriptFile> {
+  const typeChecker = openTypeChecker()
+  try {
+    return await orInterrupted(checkScriptFile(file, { knownExternals: await hostExternals(), typeChecker }), signal)
+  } finally {
+    await typeChecker.close()
+  }
 }

@@ -1,5 +1,6 @@
 import { msSince } from '#platform/clock.ts'
 import { openReleaser } from '#platform/shutdown.ts'
+import type { CheckedScript } from '#bundles/check-script-file.ts'
 import type { CompiledScript } from '#tool-scripts/compiled-script.ts'
 import { openScriptPool, type RunEnding, type ScriptPool } from '#tool-scripts/script-pool.ts'
 import type { ScriptRequest } from '#tool-scripts/script-call.ts'
@@ -28,6 +29,7 @@ export type ToolRunOrder = {
 
 export type ToolRun = {
   script: CompiledScript
+  checked: CheckedScript
   /** The real path of the workspace. */
   top: string
   inputs: Record<string, unknown>
@@ -44,7 +46,7 @@ export type ToolRunDeps = { packs: CliConfig['queries']; onLog(message: string):
  * the signal's reason. Nothing it started is left when it ends.
  */
 export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: AbortSignal): Promise<ToolRun> {
-  const script = await readScript(order.file)
+  const { script, checked } = await readScript(order.file, signal)
   const top = await requireFolder(order.workspace)
   const folder = needsFiles(script, order) ? await openFolder(top, signal) : unseenFolder(top)
   const workspace = openWorkspace(folder)
@@ -62,7 +64,7 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
     const ending = await runToEnd({ pool, script, inputs, externals, answer: deps.answer }, signal)
     const durationMs = msSince(start)
     const changes = await workspaceChanges(workspace, (path) => folder.kindAt(path) === 'file')
-    return { script, top, inputs, ending, changes, durationMs }
+    return { script, checked, top, inputs, ending, changes, durationMs }
   } finally {
     await release()
   }

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { join, normalize } from 'node:path'
 import type { ScriptProfile } from '#domain/script-profile.ts'
-import { checkScript } from '#tool-scripts/check-script.ts'
 import { hostExternals } from '#tool-scripts/host-externals.ts'
+import type { TypeChecker } from '#tool-scripts/type-checker.ts'
 import type { BundleFault } from './bundle-fault.ts'
+import { checkScriptFile, type CheckedScript } from './check-script-file.ts'
 import { bundleFolders, findFolderFaults } from './load-bundle.ts'
-import { nearProfile } from './near-profile.ts'
 import { readBundle, type BundleDeps, type ReadBundle } from './read-bundle.ts'
 import { readSource } from './read-source.ts'
 import { scriptsUnder } from './scripts-under.ts'
@@ -13,7 +13,10 @@ import { scriptsUnder } from './scripts-under.ts'
 /** One fault or warning, with the line of the file it is about. */
 export type Finding = BundleFault & { severity: 'error' | 'warning'; source?: string }
 
-/** A bundle, a script, or a path that is neither. `tools` and `maxTurns` are there for a bundle that could be read. */
+/**
+ * A bundle, a script, or a path that is neither. `tools` and `maxTurns` are there for a bundle that could be read,
+ * `scripts` are those of it that could.
+ */
 export type CheckedItem = {
   kind: 'bundle' | 'script' | 'path'
   path: string
@@ -21,9 +24,11 @@ export type CheckedItem = {
   tools?: number
   maxTurns?: number
   findings: Finding[]
+  scripts: CheckedScript[]
 }
 
 export type CheckPathsOptions = {
+  typeChecker: Pick<TypeChecker, 'faults'>
   /** For every script, whatever its bundle says. */
   profile?: ScriptProfile | undefined
 }
@@ -34,9 +39,9 @@ export type CheckPathsOptions = {
  */
 export async function checkPaths(
   paths: readonly string[],
-  { profile }: CheckPathsOptions = {},
+  { typeChecker, profile }: CheckPathsOptions,
 ): Promise<CheckedItem[]> {
-  const known = { knownExternals: await hostExternals(), typeCheck: true }
+  const known = { knownExternals: await hostExternals(), typeChecker }
   const deps = profile === undefined ? known : { ...known, profile }
   const checked: CheckedItem[] = []
   for (const path of paths) checked.push(...(await checkPath(path, deps)))
@@ -48,7 +53,7 @@ async function checkPath(path: string, deps: BundleDeps): Promise<CheckedItem[]>
   const kind = await kindOf(path)
   if (kind === 'missing') return [neither(path, 'there is no such file or folder')]
   if (kind === 'file')
-    return [path.endsWith('.pym') ? await checkScriptFile(path, deps) : neither(path, 'it is no .pym file')]
+    return [path.endsWith('.pym') ? await scriptItem(path, deps) : neither(path, 'it is no .pym file')]
   const isBundle = (await kindOf(join(path, 'bundle.yaml'))) === 'file'
   const folders = isBundle ? [path] : await bundleFolders(path)
   const bundles: ReadBundle[] = []
@@ -57,7 +62,7 @@ async function checkPath(path: string, deps: BundleDeps): Promise<CheckedItem[]>
   const named = new Set(bundles.flatMap(scriptsOf))
   const others = (await scriptsUnder(path)).filter((script) => !named.has(normalize(script)))
   const items = bundles.map((bundle) => bundleItem(bundle, together))
-  for (const script of others) items.push(await checkScriptFile(script, deps))
+  for (const script of others) items.push(await scriptItem(script, deps))
   return items.length === 0 ? [neither(path, 'it holds no bundle and no .pym file')] : items
 }
 
@@ -74,20 +79,19 @@ function bundleItem(read: ReadBundle, together: readonly BundleFault[]): Checked
   ]
   const name = read.file?.name ?? read.dir
   const size = read.file === undefined ? {} : { tools: read.file.tools.length, maxTurns: read.file.limits.max_turns }
-  return { kind: 'bundle', path: read.dir, name, ...size, findings }
+  return { kind: 'bundle', path: read.dir, name, ...size, findings, scripts: read.scripts }
 }
 
-async function checkScriptFile(path: string, deps: BundleDeps): Promise<CheckedItem> {
-  const read = await readSource(path)
-  if ('fault' in read) return { ...neither(path, read.fault), kind: 'script' }
-  const profile = deps.profile ?? (await nearProfile(path))
-  const { faults } = await checkScript(read.source, path, { ...deps, profile })
-  return { kind: 'script', path, name: path, findings: faults.map((fault) => ({ file: path, ...fault })) }
+async function scriptItem(path: string, deps: BundleDeps): Promise<CheckedItem> {
+  const script = await checkScriptFile(path, deps)
+  if ('fault' in script) return { ...neither(path, script.fault), kind: 'script' }
+  const findings = script.faults.map((fault) => ({ file: path, ...fault }))
+  return { kind: 'script', path, name: path, findings, scripts: [script] }
 }
 
 function neither(path: string, message: string): CheckedItem {
   const finding = { file: path, line: 1, column: 1, code: 'AGENT_001', severity: 'error' as const, message }
-  return { kind: 'path', path, name: path, findings: [finding] }
+  return { kind: 'path', path, name: path, findings: [finding], scripts: [] }
 }
 
 async function addSourceLines(item: CheckedItem): Promise<void> {

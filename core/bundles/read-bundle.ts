@@ -4,8 +4,10 @@ import { parseRepoPath } from '#domain/repo-path.ts'
 import type { ScriptProfile } from '#domain/script-profile.ts'
 import { checkScript } from '#tool-scripts/check-script.ts'
 import type { ExternalSignature } from '#tool-scripts/external-signature.ts'
+import type { TypeChecker } from '#tool-scripts/type-checker.ts'
 import type { BundleFault, BundleWarning } from './bundle-fault.ts'
 import { readBundleYaml, type BundleYaml } from './bundle-yaml.ts'
+import type { CheckedScript } from './check-script-file.ts'
 import { hostInputNames } from './host-inputs.ts'
 import { findPromptFaults } from './prompt-faults.ts'
 import { readSource } from './read-source.ts'
@@ -21,8 +23,8 @@ export type BundleDeps = {
   nodeKinds?: ReadonlySet<string>
   /** In place of what the bundle says. */
   profile?: ScriptProfile
-  /** E100, about 30 ms a script; off unless it is true. */
-  typeCheck?: boolean
+  /** Without it, the types of scripts are not checked (E100). */
+  typeChecker?: Pick<TypeChecker, 'faults'>
 }
 
 /** A bundle folder as it was read. `bundle` is there when there are no faults. */
@@ -32,6 +34,8 @@ export type ReadBundle = {
   bundle: AgentBundle | undefined
   faults: BundleFault[]
   warnings: BundleWarning[]
+  /** Of its tools, those that could be read. */
+  scripts: CheckedScript[]
   placeOf: BundleYaml['placeOf']
 }
 
@@ -45,7 +49,8 @@ export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<Re
   const yaml = readBundleYaml(path, source ?? '')
   const faults =
     'fault' in text ? [{ file: path, line: 1, column: 1, code: 'AGENT_001', message: text.fault }] : yaml.faults
-  const read: ReadBundle = { dir, file: yaml.file, bundle: undefined, faults, warnings: [], placeOf: yaml.placeOf }
+  const { file, placeOf } = yaml
+  const read: ReadBundle = { dir, file, bundle: undefined, faults, warnings: [], scripts: [], placeOf }
   if (yaml.file === undefined || source === undefined) return read
   const bundle: AgentBundle = { file: yaml.file, tools: [], scripts: {}, hostInputs: {}, warnings: [] }
   const reading: Reading = { dir, path, yaml, deps, bundle, read }
@@ -80,17 +85,16 @@ async function readTool(reading: Reading, tool: ScriptToolFile, index: number): 
   if ('fault' in text) return report(reading, [...at, 'script'], text.fault)
   const { source } = text
   const file = join(reading.dir, tool.script)
-  const check = await checkScript(source, file, {
-    typeCheck: deps.typeCheck === true,
-    profile: deps.profile ?? bundle.file.profile,
-    ...(deps.knownExternals === undefined ? {} : { knownExternals: deps.knownExternals }),
-  })
-  for (const fault of check.faults) {
+  const profile = deps.profile ?? bundle.file.profile
+  const { faults, declarations } = await checkScript(source, file, { ...deps, profile })
+  const owner = { dir: reading.dir, bundle: bundle.file.name, tool: tool.name }
+  read.scripts.push({ file, source, profile, owner, faults })
+  for (const fault of faults) {
     const { severity, ...found } = fault
     const list = severity === 'error' ? read.faults : read.warnings
     list.push({ file, ...found })
   }
-  const built = buildToolDefinition(tool, check.declarations, deps.hostInputNames ?? hostInputNames)
+  const built = buildToolDefinition(tool, declarations, deps.hostInputNames ?? hostInputNames)
   for (const { key, message } of built.faults) report(reading, [...at, 'inputs_override', key], message)
   for (const { key, message } of built.warnings) {
     read.warnings.push(faultAt(reading, [...at, 'inputs_override', key], message))

@@ -6,14 +6,14 @@ import { parseScript, type ParsedScript } from './parse-script.ts'
 import type { LocatedFault, ScriptDeclarations, ScriptFault } from './script-declarations.ts'
 import { shapeWarnings } from './shape-warnings.ts'
 import { applySourceEdits } from './source-edit.ts'
-import { typeFaults } from './type-check-script.ts'
+import type { TypeChecker } from './type-checker.ts'
 
 export type ScriptCheckOptions = {
   /** What the host answers. Without it E013 is not checked. */
   knownExternals?: ReadonlyMap<string, ExternalSignature>
   profile?: ScriptProfile
-  /** E100 takes about 30 ms a script; on unless it is false. */
-  typeCheck?: boolean
+  /** Without it E100 is not checked. */
+  typeChecker?: Pick<TypeChecker, 'faults'>
 }
 
 export type ScriptCheck = {
@@ -36,7 +36,7 @@ export async function checkScript(
 ): Promise<ScriptCheck> {
   const script = await parseScript(source, options.profile)
   const isSubmit = basename(path) === 'submit_result.pym'
-  const faults = script.parses ? faultsOfCode(script, isSubmit, options) : withMontysWords(script)
+  const faults = script.parses ? await faultsOfCode(script, isSubmit, options) : withMontysWords(script)
   return {
     path,
     valid: faults.every((fault) => fault.severity === 'warning'),
@@ -45,15 +45,19 @@ export async function checkScript(
   }
 }
 
-function faultsOfCode(script: ParsedScript, isSubmit: boolean, options: ScriptCheckOptions): ScriptFault[] {
+async function faultsOfCode(
+  script: ParsedScript,
+  isSubmit: boolean,
+  { knownExternals, typeChecker }: ScriptCheckOptions,
+): Promise<ScriptFault[]> {
   const refused = [...script.faults, ...outsideOf(script.faults, sandboxFaults(script))]
   return [
     ...refused,
     ...shapeWarnings(script, isSubmit).filter(
       (found) => !saysItAgain.has(found.code) || outsideOf(refused, [found]).length > 0,
     ),
-    ...hostFaults(script, options.knownExternals),
-    ...(options.typeCheck === false ? [] : outsideOf(refused, typeFaults(script))),
+    ...hostFaults(script, knownExternals),
+    ...outsideOf(refused, (await typeChecker?.faults(script)) ?? []),
   ]
 }
 

@@ -44,7 +44,7 @@ x
 `
 
 async function artifactsOf(source: string) {
-  const { faults } = await checkScript(source, 'probe.pym', { typeCheck: false })
+  const { faults } = await checkScript(source, 'probe.pym')
   const script = await parseScript(source)
   return scriptArtifacts({ name: 'probe.pym', script, faults, hostInputNames: new Set(['settings', 'node_id']) })
 }

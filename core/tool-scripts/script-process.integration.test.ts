@@ -122,7 +122,10 @@ describe('a process', () => {
     let asked = 0
     const read_file = () => ((asked += 1), released)
     const endings = Array.from({ length: 32 }, () =>
-      probe.run(`${readFile}await read_file("a")\nawait read_file("b")`, { externals: { read_file }, journal: [entry] }),
+      probe.run(`${readFile}await read_file("a")\nawait read_file("b")`, {
+        externals: { read_file },
+        journal: [entry],
+      }),
     )
     const settled = Promise.allSettled(endings)
     await until(() => asked === 32)

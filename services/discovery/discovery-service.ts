@@ -19,6 +19,7 @@ import { openReleaser } from '#platform/shutdown.ts'
 import { openConsumer } from '#queues/consumer.ts'
 import { openProducer } from '#queues/producer.ts'
 import { hostExternals } from '#tool-scripts/host-externals.ts'
+import { openTypeChecker } from '#tool-scripts/type-checker.ts'
 import { runArchiver } from './archiving/run-archiver.ts'
 import { bundlePinner, pinnedBundleReader } from './pin-bundles.ts'
 import type { DiscoveryConfig } from './config.ts'
@@ -36,7 +37,12 @@ export type DiscoveryService = { healthPort: number; close(): Promise<void> }
 
 /** With all that `remora check` looks at: a script that calls what the host does not offer starts no run. */
 async function checkedBundles(dir: string): Promise<Map<string, LoadedBundle>> {
-  return loadBundles(dir, { knownExternals: await hostExternals(), typeCheck: true })
+  const typeChecker = openTypeChecker()
+  try {
+    return await loadBundles(dir, { knownExternals: await hostExternals(), typeChecker })
+  } finally {
+    await typeChecker.close()
+  }
 }
 
 /** Starts discovery: snapshots, code nodes, plans, and the dispatcher that feeds the workers. */

@@ -1,6 +1,10 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { checkScript } from './check-script.ts'
+import { openTypeChecker } from './type-checker.ts'
+
+const typeChecker = openTypeChecker({ limitMs: 2_000 })
+afterAll(() => typeChecker.close())
 
 const whole = `"""Doc."""
 from typing import Any, Literal
@@ -38,6 +42,32 @@ const odd = [
   '\\',
 ]
 
+/** Each line's type holds that of the line before twice. */
+function grown(lines: number, next: (last: string) => string): string {
+  const steps = Array.from({ length: lines }, (_, line) => `a${line + 1} = ${next(`a${line}`)}`)
+  return ['a0 = (1, "a")', ...steps, `z: int = a${lines}`, 'z'].join('\n')
+}
+const loops = `x = 1
+y = 2
+z = 3
+while x:
+    x = y or z
+    y = (z, x)
+    z = [x, y]
+    while y:
+        y = {1: x, 2: z}
+        z = (y, x)
+        while z:
+            z = (x, y, z)
+            x = z[0]
+x
+`
+const narrowings = Array.from({ length: 300 }, (_, n) => [
+  `    if isinstance(a, int) and not isinstance(a, str) or a == ${n}:`,
+  `        a = (a, ${n})`,
+])
+const narrowed = ['def f(a: object) -> int:', ...narrowings.flat(), '    return a', 'f(1)'].join('\n')
+
 /** Fixed, so that a failure is the same failure again. */
 const seed = 20_250_601
 
@@ -52,7 +82,7 @@ describe('checkScript', () => {
         .map(([at, put]) => whole.slice(0, at) + put + whole.slice(at)),
     )
     const answers = async (source: string): Promise<void> => {
-      const { faults, valid } = await checkScript(source, 'any.pym', { typeCheck: source.length % 8 === 0 })
+      const { faults, valid } = await checkScript(source, 'any.pym', { typeChecker })
       expect(valid).toBe(faults.every(({ severity }) => severity === 'warning'))
       const lines = source.replace(/^\uFEFF/, '').split(/\r\n?|\n/)
       for (const { line, column } of faults) {
@@ -74,6 +104,19 @@ describe('checkScript', () => {
     ['types', `x: ${'int | '.repeat(10_000)}int = 1`],
     ['a long line', `x = "${'a'.repeat(1_000_000)}"`],
   ])('refuses what would end the process: %s', async (_, source) => {
-    expect((await checkScript(source, 'deep.pym')).faults).toMatchObject([{ code: 'E000' }])
+    expect((await checkScript(source, 'deep.pym', { typeChecker })).faults).toMatchObject([{ code: 'E000' }])
+  })
+
+  it.each([
+    ['tuples of tuples', grown(24, (last) => `(${last}, ${last})`)],
+    ['lists of tuples', grown(24, (last) => `[(${last}, [${last}])]`)],
+    ['dicts of dicts', grown(24, (last) => `{1: ${last}, "a": {2: ${last}}}`)],
+    ['types that grow in loops', loops],
+    ['types that a chain of ifs narrows', narrowed],
+  ])('has one fault for what the type checker cannot manage or tells at length: %s', async (_, source) => {
+    const { faults } = await checkScript(source, 'grows.pym', { typeChecker })
+    const errors = faults.filter(({ severity }) => severity === 'error')
+    expect(errors.map(({ code }) => code)).toEqual(['E100'])
+    expect(errors[0]?.message.length).toBeLessThanOrEqual(500)
   })
 })

@@ -1,10 +1,16 @@
-import { describe, expect, it } from 'vitest'
-import { checkScript, type ScriptCheckOptions } from './check-script.ts'
+import { afterAll, describe, expect, it } from 'vitest'
+import { checkScript as checkUntyped, type ScriptCheckOptions } from './check-script.ts'
 import { readSignatures } from './external-signature.ts'
+import { openTypeChecker } from './type-checker.ts'
 
 const head = 'from grail import Input, external\n'
 const reading = '@external\nasync def read_file(path: str) -> str: ...\n'
 const known = await readSignatures('@external\nasync def read_file(path: str, limit: int = 1) -> str: ...\n')
+
+const typeChecker = openTypeChecker()
+afterAll(() => typeChecker.close())
+const checkScript = (source: string, path: string, options: ScriptCheckOptions = {}) =>
+  checkUntyped(source, path, { typeChecker, ...options })
 
 /** `at` is the code and the place of one fault that the bad script has. */
 type Rule = { at: string; good: string; bad: string; path?: string; options?: ScriptCheckOptions }

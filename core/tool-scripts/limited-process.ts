@@ -1,0 +1,110 @@
+import { spawn } from 'node:child_process'
+import type { z } from 'zod'
+
+export type LimitedProcess = {
+  pid: number | undefined
+  /**
+   * Queues one line. What comes while the process is busy leaves together a little later: it would wait there as well.
+   * Nothing happens when the process has gone.
+   */
+  send(line: string, options?: { isBusy: boolean }): void
+  /** Ends the process at once, whatever it does. `onExit` follows. */
+  kill(): void
+}
+
+export type LimitedProgram<Message> = {
+  /** Reads lines from its stdin and writes lines to its stdout (line-channel.ts). */
+  file: string
+  /** What each line it writes holds, as JSON. */
+  message: z.ZodType<Message>
+  /** Processor time in all, after which the kernel ends it, whether or not the host still lives; none by default. */
+  cpuSeconds?: number
+}
+
+export type ProcessListeners<Message> = {
+  onMessage(message: Message): void
+  /** Once, after the last message. `lastWords` is the end of what it wrote to stderr. */
+  onExit(lastWords: string): void
+}
+
+const nodeOptions = ['--max-old-space-size=128', '--max-semi-space-size=4', '--expose-gc']
+/**
+ * Monty's limits count its own heap, not what handing a value over costs, so the process has a limit as well: about
+ * 400 MB over what Node itself maps (kB, RLIMIT_DATA).
+ */
+const dataLimit = 1_000_000
+const limited = 'ulimit -d "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2; exec "$@"'
+const maxLineBytes = 64 * 1024 * 1024
+const maxLastWords = 2_000
+/** Lines leave in one write, but not long ones: together they may be longer than a string can be. */
+const longLine = 64 * 1024
+
+/** Starts a process for code that is not trusted: no environment, no inherited descriptors, nothing but two pipes. */
+export function startLimitedProcess<Message>(
+  { file, message: schema, cpuSeconds }: LimitedProgram<Message>,
+  listeners: ProcessListeners<Message>,
+): LimitedProcess {
+  const limits = [String(dataLimit), String(cpuSeconds ?? 'unlimited')]
+  const command = [process.execPath, ...nodeOptions, file]
+  const child = spawn('/bin/sh', ['-c', limited, 'sh', ...limits, ...command], {
+    env: {},
+    cwd: '/',
+    stdio: 'pipe',
+  })
+  let pending: string[] = []
+  let lastWords = ''
+  let exited = false
+  const flush = (): void => {
+    if (pending.length === 0) return
+    const texts = pending.some(({ length }) => length > longLine) ? pending : [pending.join('')]
+    pending = []
+    if (!exited) for (const text of texts) child.stdin.write(text)
+  }
+  const exit = (reason: string): void => {
+    if (exited) return
+    exited = true
+    listeners.onExit(`${reason} ${lastWords}`.trim())
+  }
+  child.stdin.on('error', () => child.kill('SIGKILL'))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (lastWords = (lastWords + text).slice(-maxLastWords)))
+  child.on('error', (error) => exit(error.message))
+  child.on('close', (code, signal) => exit(signal === null ? `exit code ${code}` : `ended by ${signal}`))
+  readLines(child.stdout, (line) => {
+    const message = line === undefined ? undefined : parseMessage(schema, line)
+    if (message === undefined) child.kill('SIGKILL')
+    else listeners.onMessage(message)
+    return message !== undefined
+  })
+  return {
+    pid: child.pid,
+    send(line, { isBusy } = { isBusy: true }) {
+      pending.push(`${line}\n`)
+      if (!isBusy) queueMicrotask(flush)
+      else if (pending.length === 1) setImmediate(flush)
+    },
+    kill: () => void child.kill('SIGKILL'),
+  }
+}
+
+/**
+ * Hands over each line, undefined for one that is too long, until `onLine` answers false: what the protocol does not know
+ * comes from a process that is not ours any more.
+ */
+function readLines(stream: NodeJS.ReadableStream, onLine: (line: string | undefined) => boolean): void {
+  let rest = ''
+  stream.setEncoding('utf8')
+  stream.on('data', (text: string) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    if (rest.length > maxLineBytes) return void onLine(undefined)
+    lines.every(onLine)
+  })
+}
+
+function parseMessage<Message>(schema: z.ZodType<Message>, line: string): Message | undefined {
+  try {
+    return schema.safeParse(JSON.parse(line)).data
+  } catch {
+    return undefined
+  }
+}
