@@ -84,6 +84,38 @@ describe('remora tool run', () => {
     })
   })
 
+  it('writes what each run took to a file, a run for every answer', async () => {
+    const file = await script(
+      `@external\nasync def ask_user(question: str) -> str: ...\nprint("ab")\nx = await ask_user("Why?")\nx[9]\n`,
+    )
+    const { code } = await toolRun(file, '--answer', 'so', '--events', join(dir, 'events.jsonl'))
+    const lines = (await readFile(join(dir, 'events.jsonl'), 'utf8')).trimEnd().split('\n')
+    const start = { type: 'run_start', path: file, inputs: 0, externals: 1 }
+    const figures = { path: file, wall_ms: expect.any(Number), processes: 1 }
+    expect(code).toBe(1)
+    expect(lines.map((line) => parseJson(line))).toEqual([
+      { ...start, replayed: 0 },
+      { type: 'run_suspended', ...figures, own_ms: null, printed_chars: null, external_calls: 0 },
+      { ...start, replayed: 1 },
+      {
+        type: 'run_error',
+        ...figures,
+        code: 'TOOL_004',
+        error: 'IndexError: string index out of range',
+        own_ms: expect.any(Number),
+        printed_chars: 3,
+        external_calls: 1,
+      },
+    ])
+  })
+
+  it('opens the file for events before the script does anything', async () => {
+    const file = await script('x = 1\nx\n')
+    const { out, err, code } = await toolRun(file, '--events', join(dir, 'missing/events.jsonl'))
+    expect({ out, code }).toEqual({ out: '', code: 1 })
+    expect(err).toContain('CONFIG_003')
+  })
+
   it('names every missing, unknown, unreadable and mistyped input at once, with what is declared', async () => {
     const file = await script(
       'count: int = Input("count")\nname: str = Input("name")\ntags: list[str] = Input("tags")\nnode_text: str = Input("node_text")\nx = [count, name, tags, node_text]\nx\n',

@@ -1,16 +1,20 @@
+import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { AppError } from '#domain/error.ts'
+import type { ScriptEvent } from '#tool-scripts/script-event.ts'
 import { requireArtifactFolder, writeArtifacts } from '../artifacts/artifact-folder.ts'
 import { writeScriptArtifacts, type ArtifactOrder } from '../artifacts/write-script-artifacts.ts'
 import type { CliContext } from '../cli-context.ts'
 import { describeFailure } from '../describe-failure.ts'
 import { orInterrupted } from '../or-interrupted.ts'
+import { openLineFile } from '../run/output-file.ts'
 import { answerQuestions } from '../tool/answer-questions.ts'
 import { applyChanges } from '../tool/apply-changes.ts'
 import { describeToolRun, toolRunView, valueText } from '../tool/describe-tool-run.ts'
 import { readGiven } from '../tool/read-given.ts'
 import { runLog } from '../tool/run-log.ts'
+import { scriptEventView } from '../tool/script-event-view.ts'
 import { runTool, type ToolRun, type ToolRunOrder } from '../tool/run-tool.ts'
 import { visible } from '../visible.ts'
 
@@ -23,6 +27,7 @@ type RunOptions = {
   apply?: true
   answer?: string[]
   artifacts?: string
+  events?: string
   json?: true
 }
 
@@ -57,26 +62,16 @@ export function addToolCommand(program: Command, context: ToolContext): void {
     .option('--answer <text>', 'what ask_user is answered (repeat it for more); without it, you are asked', inOrder)
     .option('--apply', 'write what the script changed to the workspace, unless that has changed meanwhile')
     .option('--artifacts <folder>', 'write there what the compiler makes of the script, and run.log')
+    .option('--events <file>', 'write what the run took to a file, one JSON line for each event')
     .option('--json', 'print one JSON document')
     .action((file: string, options: RunOptions) => refusingInputs(options, context, () => run(file, options, context)))
 }
 
-async function run(file: string, options: RunOptions, { io, signal, config, cwd }: ToolContext): Promise<void> {
-  const { input, inputs, workspace, node, limits, answer = [], artifacts, json } = options
+async function run(file: string, options: RunOptions, context: ToolContext): Promise<void> {
+  const { artifacts, json } = options
+  const { io, cwd } = context
   if (artifacts !== undefined) await requireArtifactFolder(artifacts)
-  const given = {
-    texts: input ?? new Map<string, string>(),
-    values: await orInterrupted(
-      readGiven(inputs, () => text(process.stdin)),
-      signal,
-    ),
-  }
-  const deps = {
-    packs: config.queries,
-    onLog: (message: string) => io.err(visible(`log: ${message}\n`)),
-    answer: answerQuestions(answer),
-  }
-  const ran = await runTool({ file, given, workspace, node, limits }, deps, signal)
+  const ran = await runGiven(file, options, context)
   if (artifacts !== undefined) await keepArtifacts(ran, { dir: artifacts, cwd })
   const hasReturned = ran.ending.kind === 'returned'
   const applied = options.apply === true && hasReturned && ran.changes.length > 0
@@ -87,6 +82,30 @@ async function run(file: string, options: RunOptions, { io, signal, config, cwd 
     if (ran.ending.kind === 'returned') io.out(valueText(ran.ending.value))
   }
   if (!hasReturned) io.exit(1)
+}
+
+async function runGiven(file: string, options: RunOptions, context: ToolContext): Promise<ToolRun> {
+  const { input, inputs, workspace, node, limits, answer = [] } = options
+  const { io, signal, config, cwd } = context
+  const given = {
+    texts: input ?? new Map<string, string>(),
+    values: await orInterrupted(
+      readGiven(inputs, () => text(process.stdin)),
+      signal,
+    ),
+  }
+  const events = options.events === undefined ? undefined : await openLineFile(resolve(cwd, options.events))
+  const deps = {
+    packs: config.queries,
+    onLog: (message: string) => io.err(visible(`log: ${message}\n`)),
+    onEvent: events && ((event: ScriptEvent) => events.add(JSON.stringify(scriptEventView(event)))),
+    answer: answerQuestions(answer),
+  }
+  try {
+    return await runTool({ file, given, workspace, node, limits }, deps, signal)
+  } finally {
+    await events?.close()
+  }
 }
 
 async function keepArtifacts(ran: ToolRun, order: ArtifactOrder): Promise<void> {

@@ -4,6 +4,8 @@ import type { CheckedScript } from '#bundles/check-script-file.ts'
 import type { CompiledScript } from '#tool-scripts/compiled-script.ts'
 import { openScriptPool, type RunEnding, type ScriptPool } from '#tool-scripts/script-pool.ts'
 import type { ScriptRequest } from '#tool-scripts/script-call.ts'
+import type { ScriptListener } from '#tool-scripts/script-event.ts'
+import { answeredJournal } from '#tool-scripts/script-suspended.ts'
 import type { ChosenLimits } from '#tool-scripts/script-limits.ts'
 import { openTargetNode } from '../../services/worker/tools/target-node.ts'
 import { openWorkspace } from '../../services/worker/workspace/open-workspace.ts'
@@ -38,7 +40,13 @@ export type ToolRun = {
   durationMs: number
 }
 
-export type ToolRunDeps = { packs: CliConfig['queries']; onLog(message: string): void; answer: AnswerQuestion }
+export type ToolRunDeps = {
+  packs: CliConfig['queries']
+  onLog(message: string): void
+  /** A script that asks is run once for each answer, with events of its own each time. */
+  onEvent?: ScriptListener | undefined
+  answer: AnswerQuestion
+}
 
 /**
  * Runs one tool script as a worker would, over a folder that is only read. Whatever the script does is an ending; thrown
@@ -60,8 +68,9 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
     const pool = openScriptPool({ size: 1, limits: { preset: order.limits } })
     onEnd('script process', pool.close)
     const start = performance.now()
-    const externals = Object.fromEntries(host)
-    const ending = await runToEnd({ pool, script, inputs, externals, answer: deps.answer }, signal)
+    const { onEvent, answer } = deps
+    const request = { inputs, externals: Object.fromEntries(host), ...(onEvent === undefined ? {} : { onEvent }) }
+    const ending = await runToEnd({ pool, script, request, answer }, signal)
     const durationMs = msSince(start)
     const changes = await workspaceChanges(workspace, (path) => folder.kindAt(path) === 'file')
     return { script, checked, top, inputs, ending, changes, durationMs }
@@ -73,19 +82,18 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
 type Running = {
   pool: Pick<ScriptPool, 'run'>
   script: CompiledScript
-  inputs: Record<string, unknown>
-  externals: ScriptRequest['externals']
+  request: ScriptRequest
   answer: AnswerQuestion
 }
 
 /** As between two attempts of a worker: each answer runs the script again over all that it was answered before. */
-async function runToEnd({ pool, script, inputs, externals, answer }: Running, signal: AbortSignal): Promise<RunEnding> {
-  let ending = await pool.run(script, { inputs, externals }, signal)
+async function runToEnd({ pool, script, request, answer }: Running, signal: AbortSignal): Promise<RunEnding> {
+  let ending = await pool.run(script, request, signal)
   while (ending.kind === 'suspended') {
     const text = await answer(ending.question, signal)
     if (text === undefined) return ending
-    const journal = [...ending.journal, { ...ending.asked, answer: text }]
-    ending = await pool.run(script, { inputs, externals, journal }, signal)
+    const journal = answeredJournal(ending, text)
+    ending = await pool.run(script, { ...request, journal }, signal)
   }
   return ending
 }

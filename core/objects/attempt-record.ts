@@ -16,6 +16,8 @@ export const ToolRun = z.strictObject({
   /** What its script printed, when it did. */
   printed: z.string().optional(),
   durationMs: z.number(),
+  /** Of it, what its script itself was running; absent when its process could not tell. */
+  scriptMs: z.number().optional(),
 })
 export type ToolRun = z.infer<typeof ToolRun>
 

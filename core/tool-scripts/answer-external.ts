@@ -20,14 +20,12 @@ export async function answerExternal(call: ScriptCall, asked: ExternalCall): Pro
   try {
     const calls = call.journal.length + 1
     const size = call.journalBytes + askedSize(asked)
-    const full = fullJournal({ calls, size }, call.limits)
-    if (full !== undefined) return void call.resolve(full)
+    if (endsFull(call, { calls, size })) return undefined
     const answered = await entryOf(call, asked)
     if (call.settled) return undefined
     const { entry, line } = fitting(call, answered)
     call.journalBytes = size + answerSize(entry)
-    const overfull = fullJournal({ calls, size: call.journalBytes }, call.limits)
-    if (overfull !== undefined) return void call.resolve(overfull)
+    if (endsFull(call, { calls, size: call.journalBytes })) return undefined
     call.journal.push(entry)
     return line
   } catch (error) {
@@ -35,6 +33,12 @@ export async function answerExternal(call: ScriptCall, asked: ExternalCall): Pro
     else call.resolve({ kind: 'suspended', question: error.question, asked: { name: asked.name, args: asked.args } })
     return undefined
   }
+}
+
+function endsFull(call: ScriptCall, journal: { calls: number; size: number }): boolean {
+  const ending = fullJournal(journal, call.limits)
+  if (ending !== undefined) call.resolve(ending)
+  return ending !== undefined
 }
 
 async function entryOf(call: ScriptCall, { name, args }: ExternalCall): Promise<JournalEntry> {

@@ -1,9 +1,12 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
+import { JournalEntry } from '#domain/external-journal.ts'
 import { compileScript } from './compiled-script.ts'
+import type { ScriptRequest } from './script-call.ts'
 import { ScriptEnding } from './script-ending.ts'
-import { openScriptPool, type ScriptPool } from './script-pool.ts'
+import { openScriptPool, type RunEnding, type ScriptPool } from './script-pool.ts'
+import { ScriptSuspended } from './script-suspended.ts'
 
 const echo = `from grail import Input, external
 from typing import Any
@@ -25,12 +28,53 @@ afterAll(() => pool.close())
 
 /** However it goes, it is an ending or a typed error. */
 async function run(source: string, inputs: Record<string, unknown>, answer: unknown): Promise<void> {
+  await ended(source, { inputs, externals: { ask: () => [answer] } })
+}
+
+/** The ending; undefined after a typed error. */
+async function ended(source: string, request: ScriptRequest): Promise<RunEnding | undefined> {
   try {
     const script = await compileScript({ path: 'fuzz.pym', source })
-    ScriptEnding.parse(await pool.run(script, { inputs, externals: { ask: () => [answer] }, limits }, forever))
+    const ending = await pool.run(script, { limits, ...request }, forever)
+    if (ending.kind !== 'suspended') ScriptEnding.parse(ending)
+    return ending
   } catch (error) {
     if (!(error instanceof AppError)) throw error
+    return undefined
   }
+}
+
+const loop = `${echo.slice(0, echo.indexOf('found'))}found = value
+for n in range(6):
+    found = ask(found)
+found`
+
+/** Answers with the one value after the other, and asks a person in its `pauses` instead. */
+function answering(answers: readonly unknown[], pauses: ReadonlySet<number>) {
+  let calls = 0
+  return () => {
+    calls += 1
+    if (pauses.has(calls)) throw new ScriptSuspended({ text: 'Go on?', choices: null })
+    return answers[calls % answers.length]
+  }
+}
+
+/** Runs the script until it waits no more, as it is done over days: what is kept meanwhile is JSON. */
+async function runWaiting(answers: readonly unknown[], pauses: readonly number[], journalBytes: number): Promise<void> {
+  const request = {
+    inputs: { value: answers[0] },
+    externals: { ask: answering(answers, new Set(pauses)) },
+    limits: { ...limits, journalBytes },
+  }
+  let ending = await ended(loop, request)
+  for (const text of pauses) {
+    if (ending?.kind !== 'suspended') break
+    const kept = [...ending.journal, { ...ending.asked, answer: `answer ${text}` }]
+    const journal = JournalEntry.array().parse(JSON.parse(JSON.stringify(kept)))
+    ending = await ended(loop, { ...request, journal })
+  }
+  expect(ending?.kind).not.toBe('suspended')
+  expect(ending?.kind).not.toBe('diverged')
 }
 
 const words = fc.constantFrom('__proto__', 'constructor', 'toString', 'then', 'toJSON', '\ud800', '\0', '\u2028', 'ﬁ')
@@ -65,6 +109,11 @@ const values = fc.letrec((tie) => ({
   record: fc.dictionary(fc.oneof(words, fc.string()), tie('value'), { maxKeys: 5, noNullPrototype: true }),
   map: fc.array(fc.tuple(tie('value'), tie('value')), { maxLength: 4 }).map((entries) => new Map(entries)),
 })).value
+
+/** Up to what one value may be, and beyond: text of one and of three bytes, and many small parts. */
+const large = fc
+  .tuple(fc.constantFrom('x', '漢', '\ud800', '"'), fc.integer({ min: 1, max: 5_000_000 }), fc.boolean())
+  .map(([text, size, whole]) => (whole ? text.repeat(size) : Array.from({ length: size / 50 }, () => text)))
 
 function cycle(): unknown {
   const value: { self?: unknown } = {}
@@ -140,6 +189,30 @@ describe('nothing makes the host throw but a typed error', () => {
     expect(
       await pool.run(await compileScript({ path: 'a.pym', source: '1' }), { inputs: {}, externals: {} }, forever),
     ).toMatchObject({ value: 1 })
+  }, 120_000)
+
+  it('no waiting, whatever was asked and answered before', async () => {
+    const pauses = fc.uniqueArray(fc.integer({ min: 1, max: 8 }), { maxLength: 4 })
+    const room = fc.constantFrom(200, 5_000, 1_000_000, 32_000_000)
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(values, large), { minLength: 1, maxLength: 4 }), pauses, room, runWaiting),
+      { numRuns: 40 },
+    )
+    expect(await ended('1', { inputs: {}, externals: {} })).toMatchObject({ value: 1 })
+  }, 120_000)
+
+  it('and no journal that is none of its own', async () => {
+    const entries = fc.array(
+      fc.record({ name: fc.constantFrom('ask', 'other', '__proto__'), args: fc.array(values), answer: values }),
+      { maxLength: 4 },
+    )
+    await fc.assert(
+      fc.asyncProperty(entries, values, async (journal, value) => {
+        await ended(loop, { inputs: { value }, externals: { ask: () => 1 }, journal })
+      }),
+      { numRuns: 200 },
+    )
+    expect(await ended('1', { inputs: {}, externals: {} })).toMatchObject({ value: 1 })
   }, 120_000)
 
   it('and no script', async () => {

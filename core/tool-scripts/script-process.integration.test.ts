@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile as readText } from 'node:fs/promises'
-import { text } from 'node:stream/consumers'
+import { text as textOf } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { until } from '#testing/until.ts'
 import { bomb, readFile, useProbePool } from './probe-pool.fixture.ts'
@@ -142,7 +142,7 @@ describe('a process', () => {
   it('goes with its pool without ending the host, though nobody awaits the script yet', async () => {
     const program = hostProgram.replace('await pool.run', 'const ending = pool.run').replace(/console.*$/, closing)
     const host = spawn(process.execPath, ['--input-type=module', '-e', program], { cwd: import.meta.dirname })
-    const said = text(host.stdout)
+    const said = textOf(host.stdout)
     const [code] = await once(host, 'exit')
     expect({ code, said: await said }).toEqual({ code: 0, said: 'AGENT_010\n' })
   })

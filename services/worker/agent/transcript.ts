@@ -7,7 +7,7 @@ export type RanTool = {
   call: RequestedCall
   result: ToolResult
   durationMs: number
-} & Pick<ToolRun, 'externals' | 'printed'>
+} & Pick<ToolRun, 'externals' | 'printed' | 'scriptMs'>
 
 /** What a transcript begins with: the prompts, or all of an earlier attempt's. */
 export type TranscriptStart = {
@@ -64,11 +64,9 @@ export function openTranscript(start: TranscriptStart): Transcript {
     },
     addUser: (content) => void messages.push({ role: 'user', content }),
     addToolText,
-    addToolResult({ turn, call, result, externals, printed, durationMs }) {
-      addToolText(call, shownTo(result))
-      const { id: callId, name } = call
-      const ran = { turn, callId, name, arguments: call.arguments, result, externals, durationMs }
-      toolRuns.push(printed === undefined ? ran : { ...ran, printed })
+    addToolResult({ call, ...ran }) {
+      addToolText(call, shownTo(ran.result))
+      toolRuns.push({ ...ran, callId: call.id, name: call.name, arguments: call.arguments })
     },
     countUsage(more) {
       usage.promptTokens += more.promptTokens

@@ -28,6 +28,7 @@ export function attemptTools(
       host,
       limits: bundle.file.limits.script,
       pool: deps.scripts,
+      log: deps.log,
     }
     bound.set(definition.name, scriptTool(parts))
   }

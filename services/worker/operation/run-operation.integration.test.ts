@@ -95,6 +95,7 @@ describe('runOperation', () => {
       ['read_docstring', ['describe_definition']],
       ['write_docstring', ['insert_docstring']],
     ])
+    expect(record.tools).toMatchObject(record.tools.map(() => ({ scriptMs: expect.any(Number) })))
     expect(record.tools[0]?.externals[0]).toMatchObject({ answer: { qualified_name: 'shelf', has_docstring: false } })
     expect(record.reads.contents).toEqual({ [planned.file.path]: planned.file.hash })
 

@@ -3,10 +3,13 @@ import { AppError } from '#domain/error.ts'
 import type { ScriptLimitPreset } from '#domain/script-limit-preset.ts'
 import type { ToolDefinition, ToolResult } from '#domain/turn.ts'
 import type { CompiledScript } from '#tool-scripts/compiled-script.ts'
+import type { ScriptRequest } from '#tool-scripts/script-call.ts'
+import type { ScriptEvent } from '#tool-scripts/script-event.ts'
 import type { RunEnding, ScriptPool } from '#tool-scripts/script-pool.ts'
 import { answeredJournal } from '#tool-scripts/script-suspended.ts'
+import type { Log } from '#platform/log.ts'
 import type { HostFunction } from './host/host-function.ts'
-import { refused, type ExecutedCall, type Tool } from './tool-set.ts'
+import { refused, type DoneCall, type ExecutedCall, type Tool } from './tool-set.ts'
 
 export type ScriptToolParts = {
   definition: ToolDefinition
@@ -16,26 +19,38 @@ export type ScriptToolParts = {
   host: ReadonlyMap<string, HostFunction>
   limits: ScriptLimitPreset
   pool: Pick<ScriptPool, 'run'>
+  log: Pick<Log, 'debug'>
 }
 
 /** A tool whose work is a script in the sandbox; every answer of the host goes into the attempt's record. */
 export function scriptTool(parts: ScriptToolParts): Tool {
-  const { definition, script, pool } = parts
+  const { definition, script } = parts
   const granted = { externals: offered(parts), limits: { preset: parts.limits } }
   return {
     definition,
     async run(args, signal) {
       const inputs = { ...args, ...(await parts.hostInputs()) }
-      return executed(parts, inputs, await pool.run(script, { inputs, ...granted }, signal))
+      return runWatched(parts, { inputs, ...granted }, signal)
     },
     async resume({ waiting, answer }, signal) {
       if (waiting.scriptHash !== script.hash)
         throw new AppError('ASK_004', `${script.path} has changed since it asked; start the run again`)
       const { inputs } = waiting
-      const journal = answeredJournal(waiting, answer)
-      return executed(parts, inputs, await pool.run(script, { inputs, ...granted, journal }, signal))
+      return runWatched(parts, { inputs, ...granted, journal: answeredJournal(waiting, answer) }, signal)
     },
   }
+}
+
+/** The events of the run go to the debug log, its own time into the record. */
+async function runWatched(parts: ScriptToolParts, request: ScriptRequest, signal: AbortSignal): Promise<ExecutedCall> {
+  const { definition, script, pool, log } = parts
+  let own: Pick<DoneCall, 'scriptMs'> = {}
+  const onEvent = (event: ScriptEvent): void => {
+    if (event.type !== 'run_start' && event.ownMs !== undefined) own = { scriptMs: event.ownMs }
+    log.debug('tool script', { tool: definition.name, ...event })
+  }
+  const call = executed(parts, request.inputs, await pool.run(script, { ...request, onEvent }, signal))
+  return call.kind === 'done' ? { ...call, ...own } : call
 }
 
 /** Only what the script declares is offered. */
@@ -47,7 +62,7 @@ function offered({ script, host }: ScriptToolParts): Readonly<Record<string, Hos
   return Object.fromEntries(declared)
 }
 
-function executed(parts: ScriptToolParts, inputs: Record<string, unknown>, ending: RunEnding): ExecutedCall {
+function executed(parts: ScriptToolParts, inputs: ScriptRequest['inputs'], ending: RunEnding): ExecutedCall {
   const { name } = parts.definition
   const externals = [...ending.journal]
   const printed = 'printed' in ending && ending.printed !== '' ? { printed: ending.printed } : {}

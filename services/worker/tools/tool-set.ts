@@ -8,7 +8,7 @@ import { validateArguments } from '#tool-scripts/tool-arguments.ts'
 
 /** A call that was carried out, or one that waits for a person. */
 export type ExecutedCall = DoneCall | SuspendedCall
-export type DoneCall = { kind: 'done'; result: ToolResult } & Pick<ToolRun, 'externals' | 'printed'>
+export type DoneCall = { kind: 'done'; result: ToolResult } & Pick<ToolRun, 'externals' | 'printed' | 'scriptMs'>
 export type SuspendedCall = { kind: 'suspended'; question: AskedQuestion; waiting: WaitingScript }
 
 /** A script that waited, and what it was answered. */
