@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { until } from '#testing/until.ts'
 import { addCheckCommand } from './check.ts'
 
 const bundle = `name: probe
@@ -135,6 +136,20 @@ describe('remora check', () => {
     const checked = checkUntil(stop.signal, join(dir, 'agents'))
     stop.abort(new Error('interrupted'))
     await expect(checked).rejects.toThrow('interrupted')
+  })
+
+  it('stops when it is interrupted in a script that the type checker never ends, and leaves no process', async () => {
+    const processes = () => process.getActiveResourcesInfo().filter((kind) => kind === 'ProcessWrap').length
+    const before = processes()
+    const loop =
+      'x = 1\ny = 2\nwhile x:\n  x = (y, x)\n  y = [x, y]\n  while y:\n    y = {1: x, 2: (y, x)}\n    x = (x, y)\nx\n'
+    await writeFile(join(dir, 'loop.pym'), loop)
+    const stop = new AbortController()
+    const checked = checkUntil(stop.signal, join(dir, 'loop.pym'))
+    await until(() => processes() > before)
+    stop.abort(new Error('interrupted'))
+    await expect(checked).rejects.toThrow('interrupted')
+    expect(processes()).toBe(before)
   })
 
   it('says that a folder holds no bundle', async () => {

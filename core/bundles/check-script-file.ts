@@ -1,9 +1,8 @@
 import type { ScriptProfile } from '#domain/script-profile.ts'
-import { checkScript } from '#tool-scripts/check-script.ts'
+import { checkScript, type ScriptCheckOptions } from '#tool-scripts/check-script.ts'
 import type { ScriptFault } from '#tool-scripts/script-declarations.ts'
 import { bundleOfScript } from './bundle-of-script.ts'
 import { nearProfile } from './near-profile.ts'
-import type { BundleDeps } from './read-bundle.ts'
 import { readSource } from './read-source.ts'
 
 /** A tool script as it was read and checked; `owner` is the tool it is the script of, undefined for a lone one. */
@@ -17,12 +16,15 @@ export type CheckedScript = {
 export type ScriptOwner = { dir: string; bundle: string; tool: string }
 
 /** Checks a script that was named by its path. Never throws: `fault` says in one line why it cannot be read. */
-export async function checkScriptFile(file: string, deps: BundleDeps): Promise<CheckedScript | { fault: string }> {
+export async function checkScriptFile(
+  file: string,
+  options: ScriptCheckOptions,
+): Promise<CheckedScript | { fault: string }> {
   const read = await readSource(file)
   if ('fault' in read) return read
   const { source } = read
-  const profile = deps.profile ?? (await nearProfile(file))
-  const { faults } = await checkScript(source, file, { ...deps, profile })
+  const profile = options.profile ?? (await nearProfile(file))
+  const { faults } = await checkScript(source, file, { ...options, profile })
   return { file, source, profile, owner: await ownerOf(file), faults }
 }
 

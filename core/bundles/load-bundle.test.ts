@@ -82,6 +82,13 @@ describe('loadBundle', () => {
     expect(bundle.scripts['probe']).toEqual({ path: 'probe/tools/probe.pym', source: script })
   })
 
+  it('refuses a script that submits, since no worker answers it', async () => {
+    const submits =
+      'from grail import external\n@external\nasync def submit_result(status: str, summary: str) -> None: ...\nx = await submit_result("success", "")\nx\n'
+    const fault = await faultOf(load(yaml, {}, submits))
+    expect(fault).toContain('calls submit_result, which in a bundle only the agent does')
+  })
+
   it.each<[string, string, string, string]>([
     [
       'a tool name used twice',

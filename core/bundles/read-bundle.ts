@@ -94,6 +94,12 @@ async function readTool(reading: Reading, tool: ScriptToolFile, index: number): 
     const list = severity === 'error' ? read.faults : read.warnings
     list.push({ file, ...found })
   }
+  if (declarations.externals.some(({ name }) => name === submitToolName))
+    report(
+      reading,
+      [...at, 'script'],
+      `${tool.script} calls ${submitToolName}, which in a bundle only the agent does; write - { builtin: ${submitToolName} }`,
+    )
   const built = buildToolDefinition(tool, declarations, deps.hostInputNames ?? hostInputNames)
   for (const { key, message } of built.faults) report(reading, [...at, 'inputs_override', key], message)
   for (const { key, message } of built.warnings) {

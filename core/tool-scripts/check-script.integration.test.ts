@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { checkScript as checkUntyped, type ScriptCheckOptions } from './check-script.ts'
 import { readSignatures } from './external-signature.ts'
+import { hostExternals } from './host-externals.ts'
 import { openTypeChecker } from './type-checker.ts'
 
 const head = 'from grail import Input, external\n'
@@ -11,6 +12,9 @@ const typeChecker = openTypeChecker()
 afterAll(() => typeChecker.close())
 const checkScript = (source: string, path: string, options: ScriptCheckOptions = {}) =>
   checkUntyped(source, path, { typeChecker, ...options })
+
+const submitting =
+  '@external\nasync def submit_result(status: str, summary: str) -> dict[str, Any]: ...\nawait submit_result("success", "Done.")'
 
 /** `at` is the code and the place of one fault that the bad script has. */
 type Rule = { at: string; good: string; bad: string; path?: string; options?: ScriptCheckOptions }
@@ -149,9 +153,17 @@ const rules: Rule[] = [
   },
   {
     at: 'W006 1:1',
-    good: `${head}@external\ndef submit_result(s: str) -> None: ...\nsubmit_result("a")`,
+    good: `from typing import Any\n${head}${submitting}`,
     bad: 'x = 1\nx',
     path: 'tools/submit_result.pym',
+    options: { knownExternals: await hostExternals() },
+  },
+  {
+    at: 'E013 4:1',
+    good: `from typing import Any\n${head}${submitting}`,
+    bad: `from typing import Any\n${head}@external\nasync def submit_result(text: str) -> dict[str, Any]: ...\nawait submit_result("a")`,
+    path: 'tools/submit_result.pym',
+    options: { knownExternals: await hostExternals() },
   },
   { at: 'W007 1:1', good: 'x = 1\nx', bad: 'x = 1' },
   { at: 'W007 2:1', good: 'x = 1\nx', bad: 'x = 1\nif x:\n  x\n' },
@@ -183,6 +195,12 @@ describe('checkScript', () => {
   ])('lets the profile monty have %j, and the default one not', async (source) => {
     expect((await checkScript(source, 'a.pym', monty)).faults).toEqual([])
     expect((await checkScript(source, 'a.pym')).valid).toBe(false)
+  })
+
+  it('offers submit_result to no other script', async () => {
+    const source = `from typing import Any\n${head}${submitting}`
+    const { faults } = await checkScript(source, 'other.pym', { knownExternals: await hostExternals() })
+    expect(faults).toMatchObject([{ code: 'E013', message: expect.stringContaining('submit_result.pym alone') }])
   })
 
   it('reports every fault of a script in one pass, in the order of its lines', async () => {

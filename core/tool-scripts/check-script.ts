@@ -56,7 +56,7 @@ async function faultsOfCode(
     ...shapeWarnings(script, isSubmit).filter(
       (found) => !saysItAgain.has(found.code) || outsideOf(refused, [found]).length > 0,
     ),
-    ...hostFaults(script, knownExternals),
+    ...hostFaults(script, isSubmit, knownExternals),
     ...outsideOf(refused, (await typeChecker?.faults(script)) ?? []),
   ]
 }
@@ -91,11 +91,17 @@ function withMontysWords({ faults, source, tooDeep }: ParsedScript): ScriptFault
   return [...faults.slice(0, -1), { ...last, line: place.line, column: place.column, message }]
 }
 
-function hostFaults(script: ParsedScript, known: ScriptCheckOptions['knownExternals']): ScriptFault[] {
+function hostFaults(
+  script: ParsedScript,
+  isSubmit: boolean,
+  known: ScriptCheckOptions['knownExternals'],
+): ScriptFault[] {
   if (known === undefined) return []
   return script.declarations.externals.flatMap((external): ScriptFault[] => {
     const signature = known.get(external.name)
-    const fault = signature === undefined ? 'is not one the host offers' : signatureFault(external, signature)
+    const isKept = external.name === 'submit_result' && !isSubmit
+    const why = isKept ? 'is offered to a submit_result.pym alone' : 'is not one the host offers'
+    const fault = signature === undefined || isKept ? why : signatureFault(external, signature)
     const at = { line: external.line, column: external.column }
     return fault === undefined
       ? []

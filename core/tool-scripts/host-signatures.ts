@@ -13,4 +13,7 @@ export const hostSignatures = {
   insert_docstring: '(docstring: str) -> dict[str, Any]',
   ask_user: '(question: str, choices: list[str] | None = None) -> str',
   log: '(message: str) -> None',
+  /** For a script of this name alone, on its own: in a bundle the builtin tool submits. */
+  submit_result:
+    '(status: str, summary: str, changed_files: list[str] = [], details: dict[str, Any] = {}, error: str | None = None) -> dict[str, Any]',
 } as const

@@ -18,7 +18,13 @@ export function shapeWarnings(script: ParsedScript, isSubmit: boolean): ScriptFa
     ...(lines > maxLines ? [warning('W004', { line: maxLines + 1, column: 1 }, tooLong)] : []),
     ...hiddenWork(script),
     ...(isSubmit && !names.has('submit_result')
-      ? [warning('W006', { line: 1, column: 1 }, 'the submit script never calls submit_result')]
+      ? [
+          warning(
+            'W006',
+            { line: 1, column: 1 },
+            'a submit_result.pym has to call submit_result(status, summary, …), and this one never does',
+          ),
+        ]
       : []),
     ...resultWarnings(script),
   ]

@@ -2,7 +2,10 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { after } from '#platform/clock.ts'
 import { startLimitedProcess } from './limited-process.ts'
-import { TypeDiagnostic } from './type-diagnostics.ts'
+
+/** What the type checker says of a line of the code, its column in code points; both are 1-based. */
+const TypeDiagnostic = z.object({ row: z.int(), column: z.int(), message: z.string() })
+export type TypeDiagnostic = z.infer<typeof TypeDiagnostic>
 
 /** What the host and the process say to each other: JSON, one message a line, one `checked` for each code. */
 export type ToTypeCheckProcess = { code: string }

@@ -1,7 +1,7 @@
 import type { ParsedScript } from './parse-script.ts'
 import type { ScriptFault, SourcePosition } from './script-declarations.ts'
 import { applySourceEdits, sourceIndex } from './source-edit.ts'
-import type { TypeDiagnostic } from './type-diagnostics.ts'
+import type { TypeDiagnostic } from './type-check-process.ts'
 
 /** The code whose types are checked in place of the script's: inputs and externals have their declared types. */
 export function codeToCheck({ source, typeEdits }: ParsedScript): string {
