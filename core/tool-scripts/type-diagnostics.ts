@@ -14,9 +14,13 @@ const exceptions = {
   UnicodeDecodeError: 'ValueError',
 } as const
 
+/** Python's own functions of which the same is true. */
+const builtins = ['filter', 'getattr', 'hasattr', 'iter', 'map', 'next', 'setattr']
+
 /** The lines before the code. They bring in no name that a script could mean but those Python has. */
 const prefixLines = [
   'from typing import Any as __Any; __any: __Any = None',
+  ...builtins.map((name) => `${name}: __Any = None`),
   ...Object.entries(exceptions).map(([name, base]) => `class ${name}(${base}): ...`),
 ]
 const prefix = `${prefixLines.join('\n')}\n`
