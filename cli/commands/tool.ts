@@ -2,7 +2,6 @@ import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { AppError } from '#domain/error.ts'
-import type { ScriptEvent } from '#tool-scripts/script-event.ts'
 import { requireArtifactFolder, writeArtifacts } from '../artifacts/artifact-folder.ts'
 import { writeScriptArtifacts, type ArtifactOrder } from '../artifacts/write-script-artifacts.ts'
 import type { CliContext } from '../cli-context.ts'
@@ -15,7 +14,7 @@ import { describeToolRun, toolRunView, valueText } from '../tool/describe-tool-r
 import { readGiven } from '../tool/read-given.ts'
 import { runLog } from '../tool/run-log.ts'
 import { scriptEventView } from '../tool/script-event-view.ts'
-import { runTool, type ToolRun, type ToolRunOrder } from '../tool/run-tool.ts'
+import { runTool, type ToolRun, type ToolRunDeps, type ToolRunOrder } from '../tool/run-tool.ts'
 import { visible } from '../visible.ts'
 
 type RunOptions = {
@@ -95,10 +94,10 @@ async function runGiven(file: string, options: RunOptions, context: ToolContext)
     ),
   }
   const events = options.events === undefined ? undefined : await openLineFile(resolve(cwd, options.events))
-  const deps = {
+  const deps: ToolRunDeps = {
     packs: config.queries,
     onLog: (message: string) => io.err(visible(`log: ${message}\n`)),
-    onEvent: events && ((event: ScriptEvent) => events.add(JSON.stringify(scriptEventView(event)))),
+    onEvent: events && ((event) => events.add(JSON.stringify(scriptEventView(event)))),
     answer: answerQuestions(answer),
   }
   try {

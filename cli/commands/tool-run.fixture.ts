@@ -1,0 +1,64 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { CommanderError } from 'commander'
+import { afterEach, beforeEach } from 'vitest'
+import { z } from 'zod'
+import { parseJson } from '#domain/json.ts'
+import { readCliConfig } from '../config.ts'
+import { describeFailure } from '../describe-failure.ts'
+import { buildProgram } from '../program.ts'
+
+// A project to try scripts on, anew for each test of a file that imports this.
+export const head = 'from typing import Any\nfrom grail import Input, external\n'
+export const writeFileStub = '@external\nasync def write_file(path: str, content: str) -> dict[str, Any]: ...\n'
+export const readFileStub = '@external\nasync def read_file(path: str) -> str: ...\n'
+export const module = 'import os\n\n\ndef add(one, other):\n    return one + other\n'
+
+export let dir = ''
+export let top = ''
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'tool-run-'))
+  top = join(dir, 'project')
+  await put('project/src/sums.py', module)
+  await put('project/.gitignore', 'secret.txt\n')
+  await put('project/secret.txt', 'hidden')
+  await put('outside.txt', 'outside')
+})
+afterEach(() => rm(dir, { recursive: true, force: true }))
+
+export async function put(path: string, text: string): Promise<string> {
+  await mkdir(dirname(join(dir, path)), { recursive: true })
+  await writeFile(join(dir, path), text)
+  return join(dir, path)
+}
+
+export const script = (body: string): Promise<string> => put('probe.pym', `${head}${body}`)
+
+type Said = { out: string; err: string; code: number }
+
+/** The command as `main` runs it, with its exit code. */
+export async function toolRun(...args: string[]): Promise<Said> {
+  const said: Said = { out: '', err: '', code: 0 }
+  const io = {
+    out: (text: string) => void (said.out += text),
+    err: (text: string) => void (said.err += text),
+    exit: (code: number) => void (said.code = code),
+  }
+  const signal = new AbortController().signal
+  const context = { io, config: readCliConfig({}), signal, terminal: undefined, colored: false, cwd: dir }
+  try {
+    await buildProgram(context).parseAsync(['tool', 'run', ...args], { from: 'user' })
+  } catch (error) {
+    said.code = error instanceof CommanderError ? 2 : 1
+    if (said.code === 1) said.err += describeFailure(error).text
+  }
+  return { ...said, err: said.err.replaceAll(`${dir}/`, '') }
+}
+
+const Document = z.looseObject({ ending: z.string(), value: z.unknown(), externals: z.array(z.unknown()) })
+
+export async function toolRunJson(...args: string[]) {
+  const { out, code } = await toolRun(...args, '--json')
+  return { ...Document.parse(parseJson(out)), code }
+}
