@@ -129,4 +129,21 @@ describe('remora tool run', () => {
     expect(code).toBe(1)
     expect(err).toMatch(/^probe\.pym: stopped: TOOL_003 .*\(limit: duration\)\n$/)
   })
+
+  it('goes by the profile that is chosen', async () => {
+    const file = await script('double = lambda n: n * 2\nx = double(4)\nx\n')
+    expect((await toolRun(file)).err).toContain('E012')
+    expect(await toolRun(file, '--profile', 'monty')).toMatchObject({ out: '8\n', code: 0 })
+  })
+
+  it("notes what is off in the answer of a bundle's tool, and of no other script", async () => {
+    const tools = '  - { name: odd, script: tools/odd.pym, description: Odd. }\n  - { builtin: submit_result }\n'
+    const prompts = 'initial_context: { system_prompt: a, node_context: b }\n'
+    const first = 'name: odd\ndescription: Odd.\nnode_kinds: [function]\nlanguages: [python]\n'
+    await put('odd/bundle.yaml', `${first}${prompts}tools:\n${tools}`)
+    const answer = 'x = {"result": 1, "outcome": "great"}\nx\n'
+    const owned = await toolRun(await put('odd/tools/odd.pym', answer))
+    expect(owned.err).toMatch(/^note: .*summary: .*outcome: /)
+    expect((await toolRun(await put('alone.pym', answer))).err).toBe('')
+  })
 })

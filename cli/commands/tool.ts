@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { AppError } from '#domain/error.ts'
+import { ScriptProfile } from '#domain/script-profile.ts'
 import { requireArtifactFolder, writeArtifacts } from '../artifacts/artifact-folder.ts'
 import { writeScriptArtifacts, type ArtifactOrder } from '../artifacts/write-script-artifacts.ts'
 import type { CliContext } from '../cli-context.ts'
@@ -23,6 +24,7 @@ type RunOptions = {
   workspace: string
   node?: string
   limits: ToolRunOrder['limits']
+  profile?: ScriptProfile
   apply?: true
   answer?: string[]
   artifacts?: string
@@ -57,6 +59,11 @@ export function addToolCommand(program: Command, context: ToolContext): void {
       new Option('--limits <preset>', 'what the script may use')
         .choices(['strict', 'default', 'permissive'])
         .default('default'),
+    )
+    .addOption(
+      new Option('--profile <profile>', 'what the script may use (default: what its bundle says)').choices(
+        ScriptProfile.options,
+      ),
     )
     .option('--answer <text>', 'what ask_user is answered (repeat it for more); without it, you are asked', inOrder)
     .option('--apply', 'write what the script changed to the workspace, unless that has changed meanwhile')
@@ -101,7 +108,7 @@ async function runGiven(file: string, options: RunOptions, context: ToolContext)
     answer: answerQuestions(answer),
   }
   try {
-    return await runTool({ file, given, workspace, node, limits }, deps, signal)
+    return await runTool({ file, given, workspace, node, limits, profile: options.profile }, deps, signal)
   } finally {
     await events?.close()
   }

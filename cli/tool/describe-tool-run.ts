@@ -1,11 +1,12 @@
 import { plural } from '../plural.ts'
+import { resultFaults } from '../../services/worker/tools/tool-result.ts'
 import { visible } from '../visible.ts'
 import type { ToolRun } from './run-tool.ts'
 
 /** What a person is told besides the value: what the script printed, how it ended, and what it changed. */
 export function describeToolRun(run: ToolRun, applied: boolean): string {
   const { ending, changes } = run
-  const parts = ['printed' in ending ? endedLine(ending.printed) : '', describeEnding(run)]
+  const parts = ['printed' in ending ? endedLine(ending.printed) : '', describeEnding(run), shapeNote(run)]
   if (changes.length > 0) parts.push(...changes.map(({ diff }) => diff), whatBecame(run, applied))
   return visible(parts.join(''))
 }
@@ -25,6 +26,13 @@ function describeEnding({ script, ending }: ToolRun): string {
   }
   const place = ending.line === undefined ? script.path : `${script.path}:${ending.line}`
   return `${place}: ${ending.type}: ${ending.message}\nTraceback (most recent call last):\n${ending.traceback}\n`
+}
+
+/** A tool of a bundle answers in a shape; another value works, but not as its author means it. */
+function shapeNote({ ending, checked }: ToolRun): string {
+  if (ending.kind !== 'returned' || checked.owner === undefined) return ''
+  const faults = resultFaults(ending.value)
+  return faults.length === 0 ? '' : `note: a model is given this value as it is, as partial: ${faults.join('; ')}\n`
 }
 
 function whatBecame({ ending, changes }: ToolRun, applied: boolean): string {

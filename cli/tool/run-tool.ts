@@ -1,3 +1,4 @@
+import type { ScriptProfile } from '#domain/script-profile.ts'
 import { msSince } from '#platform/clock.ts'
 import { openReleaser } from '#platform/shutdown.ts'
 import type { CheckedScript } from '#bundles/check-script-file.ts'
@@ -27,6 +28,8 @@ export type ToolRunOrder = {
   /** `PATH[:QUALIFIED_NAME]`, relative to `workspace`. */
   node: string | undefined
   limits: NonNullable<ChosenLimits['preset']>
+  /** Instead of what its bundle says. */
+  profile?: ScriptProfile | undefined
 }
 
 export type ToolRun = {
@@ -54,7 +57,7 @@ export type ToolRunDeps = {
  * the signal's reason. Nothing it started is left when it ends.
  */
 export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: AbortSignal): Promise<ToolRun> {
-  const { script, checked } = await readScript(order.file, signal)
+  const { script, checked } = await readScript(order.file, order.profile, signal)
   const top = await requireFolder(order.workspace)
   const folder = needsFiles(script, order) ? await openFolder(top, signal) : unseenFolder(top)
   const workspace = openWorkspace(folder)

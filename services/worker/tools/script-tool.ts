@@ -1,7 +1,6 @@
-import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import type { ScriptLimitPreset } from '#domain/script-limit-preset.ts'
-import type { ToolDefinition, ToolResult } from '#domain/turn.ts'
+import type { ToolDefinition } from '#domain/turn.ts'
 import type { CompiledScript } from '#tool-scripts/compiled-script.ts'
 import type { ScriptRequest } from '#tool-scripts/script-call.ts'
 import type { ScriptEvent } from '#tool-scripts/script-event.ts'
@@ -9,6 +8,7 @@ import type { RunEnding, ScriptPool } from '#tool-scripts/script-pool.ts'
 import { answeredJournal } from '#tool-scripts/script-suspended.ts'
 import type { Log } from '#platform/log.ts'
 import type { HostFunction } from './host/host-function.ts'
+import { toolResult } from './tool-result.ts'
 import { refused, type DoneCall, type ExecutedCall, type Tool } from './tool-set.ts'
 
 export type ScriptToolParts = {
@@ -90,31 +90,6 @@ function executed(parts: ScriptToolParts, inputs: ScriptRequest['inputs'], endin
       return { kind: 'suspended', question, waiting }
     }
   }
-}
-
-/** The answer as scripts write it (contract.md §6). */
-const WireResult = z.object({
-  result: z.unknown(),
-  summary: z.string(),
-  knowledge_delta: z.record(z.string(), z.unknown()).nullish(),
-  outcome: z.enum(['success', 'partial', 'error']),
-  error: z.string().nullish(),
-})
-
-/** A script's answer off that shape is kept whole, under `result`, and counts as partial. */
-function toolResult(value: unknown): ToolResult {
-  const parsed = WireResult.safeParse(value)
-  if (!parsed.success) {
-    return {
-      outcome: 'partial',
-      result: { raw_output: value },
-      summary: 'the tool gave no summary',
-      knowledgeDelta: {},
-    }
-  }
-  const { result, summary, outcome, knowledge_delta: knowledgeDelta, error } = parsed.data
-  const base = { outcome, result, summary, knowledgeDelta: knowledgeDelta ?? {} }
-  return typeof error === 'string' ? { ...base, error } : base
 }
 
 /** The script of a tool that a bundle promises; a bundle that was stored without it is damaged. */
