@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { until } from '#testing/until.ts'
+import { readCliConfig } from '../config.ts'
 import { addCheckCommand } from './check.ts'
 
 const bundle = `name: probe
@@ -39,7 +40,7 @@ async function checkUntil(signal: AbortSignal, ...args: string[]): Promise<{ tex
     err: (text: string) => void (result.text += text),
     exit: (code: number) => void (result.code = code),
   }
-  addCheckCommand(program, { io, signal, cwd: dir })
+  addCheckCommand(program, { io, signal, config: readCliConfig({}), cwd: dir })
   await program.parseAsync(['check', ...args], { from: 'user' })
   return { ...result, text: result.text.replaceAll(`${dir}/`, '') }
 }
@@ -58,6 +59,19 @@ describe('remora check', () => {
     )
     expect(text).toContain('none.pym:1:1 AGENT_001 there is no such file or folder\nnone.pym: FAIL\n')
     expect(text).toContain('probe: PASS')
+  })
+
+  it('names kinds and languages that nothing finds, and what was meant', async () => {
+    const path = join(dir, 'agents/probe/bundle.yaml')
+    const text = await readFile(path, 'utf8')
+    await writeFile(
+      path,
+      text.replace(/node_kinds: .*/, 'node_kinds: [fil]').replace(/languages: .*/, 'languages: [pyton]'),
+    )
+    const { text: told, code } = await check(join(dir, 'agents'))
+    expect(code).toBe(1)
+    expect(told).toContain('no query pack finds nodes of kind fil; did you mean file?')
+    expect(told).toContain('there is no language pyton; did you mean python?')
   })
 
   it('takes warnings for faults only with --strict', async () => {
@@ -149,7 +163,7 @@ describe('remora check', () => {
     await until(() => processes() > before)
     stop.abort(new Error('interrupted'))
     await expect(checked).rejects.toThrow('interrupted')
-    expect(processes()).toBe(before)
+    await until(() => processes() === before)
   })
 
   it('says that a folder holds no bundle', async () => {

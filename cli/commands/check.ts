@@ -5,6 +5,7 @@ import { openTypeChecker } from '#tool-scripts/type-checker.ts'
 import { requireArtifactFolder } from '../artifacts/artifact-folder.ts'
 import { writeScriptArtifacts } from '../artifacts/write-script-artifacts.ts'
 import type { CliContext } from '../cli-context.ts'
+import { findableNodes } from '../discover/findable-nodes.ts'
 import { findingText } from '../finding-text.ts'
 import { plural } from '../plural.ts'
 import { visible } from '../visible.ts'
@@ -24,7 +25,7 @@ type CheckOptions = {
  */
 export function addCheckCommand(
   program: Command,
-  { io, signal, cwd }: Pick<CliContext, 'io' | 'signal' | 'cwd'>,
+  { io, signal, cwd, config }: Pick<CliContext, 'io' | 'signal' | 'cwd' | 'config'>,
 ): void {
   program
     .command('check')
@@ -41,7 +42,7 @@ export function addCheckCommand(
     .option('--artifacts <folder>', 'write there what the compiler makes of each script: its schema, stubs and code')
     .action(async (named: string[], options: CheckOptions) => {
       const paths = named.length === 0 ? ['agents'] : named
-      const checked = await checkAll(paths, options, { signal, cwd })
+      const checked = await checkAll(paths, options, { signal, cwd, config })
       const passes = (item: CheckedItem): boolean => !item.findings.some((found) => isFault(found, options))
       const ok = checked.every(passes)
       const isJson = options.json === true || options.format === 'json'
@@ -57,12 +58,13 @@ export function addCheckCommand(
 async function checkAll(
   paths: readonly string[],
   { artifacts: dir, profile }: CheckOptions,
-  { signal, cwd }: Pick<CliContext, 'signal' | 'cwd'>,
+  { signal, cwd, config }: Pick<CliContext, 'signal' | 'cwd' | 'config'>,
 ): Promise<CheckedItem[]> {
   if (dir !== undefined) await requireArtifactFolder(dir)
   const typeChecker = openTypeChecker()
   try {
-    const checked = await orInterrupted(checkPaths(paths, { profile, typeChecker }), signal)
+    const findable = await findableNodes(config.queries)
+    const checked = await orInterrupted(checkPaths(paths, { ...findable, profile, typeChecker }), signal)
     const scripts = checked.flatMap((item) => item.scripts)
     if (dir !== undefined) await orInterrupted(writeScriptArtifacts(scripts, { dir, cwd }), signal)
     return checked

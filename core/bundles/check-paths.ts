@@ -31,7 +31,7 @@ export type CheckPathsOptions = {
   typeChecker: Pick<TypeChecker, 'faults'>
   /** For every script, whatever its bundle says. */
   profile?: ScriptProfile | undefined
-}
+} & Pick<BundleDeps, 'nodeKinds' | 'languages'>
 
 /**
  * Checks everything under the paths, in their order: bundles, and `.pym` files that no bundle names. A file that is
@@ -39,9 +39,9 @@ export type CheckPathsOptions = {
  */
 export async function checkPaths(
   paths: readonly string[],
-  { typeChecker, profile }: CheckPathsOptions,
+  { profile, ...options }: CheckPathsOptions,
 ): Promise<CheckedItem[]> {
-  const known = { knownExternals: await hostExternals(), typeChecker }
+  const known = { knownExternals: await hostExternals(), ...options }
   const deps = profile === undefined ? known : { ...known, profile }
   const checked: CheckedItem[] = []
   for (const path of paths) checked.push(...(await checkPath(path, deps)))

@@ -149,6 +149,13 @@ describe('loadBundle', () => {
   it('refuses node kinds that no query pack finds, where it knows them', async () => {
     const nodeKinds = new Set(['class'])
     expect(await faultOf(load(yaml, { nodeKinds }))).toContain('3:14 no query pack finds nodes of kind function')
+    const near = new Set(['functions'])
+    expect(await faultOf(load(yaml, { nodeKinds: near }))).toContain('kind function; did you mean functions?')
+  })
+
+  it('refuses languages that there are not, where it knows them', async () => {
+    const languages = new Set(['pythons'])
+    expect(await faultOf(load(yaml, { languages }))).toContain('there is no language python; did you mean pythons?')
   })
 
   it('warns about an override that changes what the script decides, and keeps the script', async () => {

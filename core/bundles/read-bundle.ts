@@ -4,6 +4,7 @@ import { parseRepoPath } from '#domain/repo-path.ts'
 import type { ScriptProfile } from '#domain/script-profile.ts'
 import { checkScript } from '#tool-scripts/check-script.ts'
 import type { ExternalSignature } from '#tool-scripts/external-signature.ts'
+import { nearest } from '#platform/nearest.ts'
 import type { TypeChecker } from '#tool-scripts/type-checker.ts'
 import type { BundleFault, BundleWarning } from './bundle-fault.ts'
 import { readBundleYaml, type BundleYaml } from './bundle-yaml.ts'
@@ -21,6 +22,8 @@ export type BundleDeps = {
   hostInputNames?: ReadonlySet<string>
   /** Kinds that query packs find. Without it, node kinds are not checked. */
   nodeKinds?: ReadonlySet<string>
+  /** Languages there are. Without it, they are not checked. */
+  languages?: ReadonlySet<string>
   /** In place of what the bundle says. */
   profile?: ScriptProfile
   /** Without it, the types of scripts are not checked (E100). */
@@ -144,10 +147,20 @@ function checkNames(reading: Reading): void {
   for (const [index, other] of file.after.entries()) {
     if (other === file.name) report(reading, ['after', index], `${other} waits for itself`)
   }
+  const { nodeKinds, languages } = reading.deps
   for (const [index, kind] of file.node_kinds.entries()) {
-    if (reading.deps.nodeKinds?.has(kind) === false)
-      report(reading, ['node_kinds', index], `no query pack finds nodes of kind ${kind}`)
+    if (nodeKinds?.has(kind) === false)
+      report(reading, ['node_kinds', index], `no query pack finds nodes of kind ${kind}${meant(kind, nodeKinds)}`)
   }
+  for (const [index, language] of file.languages.entries()) {
+    if (languages?.has(language) === false)
+      report(reading, ['languages', index], `there is no language ${language}${meant(language, languages)}`)
+  }
+}
+
+function meant(given: string, known: ReadonlySet<string>): string {
+  const near = nearest(given, [...known])
+  return near === undefined ? '' : `; did you mean ${near}?`
 }
 
 function checkSettings(reading: Reading): void {
