@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { endlessScript } from '#tool-scripts/endless-script.fixture.ts'
 import { openTypeChecker } from '#tool-scripts/type-checker.ts'
 import { loadBundles } from './load-bundle.ts'
 
@@ -14,25 +15,9 @@ tools:
   - { name: look, script: look.pym, description: Look. }
   - { builtin: submit_result }
 `
-const endless = `x = 1
-y = 2
-z = 3
-while x:
-  x = y or z
-  y = (z, x)
-  z = [x, y]
-  while y:
-    y = {1: x, 2: z}
-    z = (y, x)
-    while z:
-      z = (x, y, z)
-      x = z[0]
-x
-`
-
 it('a bundle whose script the type checker never ends is refused by name, and the others are checked', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'bundles-'))
-  for (const [name, source] of Object.entries({ endless, wrong: 'x = "a" + 1\nx\n' })) {
+  for (const [name, source] of Object.entries({ endless: endlessScript, wrong: 'x = "a" + 1\nx\n' })) {
     await mkdir(join(dir, name))
     await writeFile(join(dir, name, 'bundle.yaml'), bundle(name))
     await writeFile(join(dir, name, 'look.pym'), source)

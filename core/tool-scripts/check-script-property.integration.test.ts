@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
+import { endlessScript } from './endless-script.fixture.ts'
 import { checkScript } from './check-script.ts'
 import { openTypeChecker } from './type-checker.ts'
 
@@ -47,21 +48,6 @@ function grown(lines: number, next: (last: string) => string): string {
   const steps = Array.from({ length: lines }, (_, line) => `a${line + 1} = ${next(`a${line}`)}`)
   return ['a0 = (1, "a")', ...steps, `z: int = a${lines}`, 'z'].join('\n')
 }
-const loops = `x = 1
-y = 2
-z = 3
-while x:
-    x = y or z
-    y = (z, x)
-    z = [x, y]
-    while y:
-        y = {1: x, 2: z}
-        z = (y, x)
-        while z:
-            z = (x, y, z)
-            x = z[0]
-x
-`
 const narrowings = Array.from({ length: 300 }, (_, n) => [
   `    if isinstance(a, int) and not isinstance(a, str) or a == ${n}:`,
   `        a = (a, ${n})`,
@@ -111,7 +97,7 @@ describe('checkScript', () => {
     ['tuples of tuples', grown(24, (last) => `(${last}, ${last})`)],
     ['lists of tuples', grown(24, (last) => `[(${last}, [${last}])]`)],
     ['dicts of dicts', grown(24, (last) => `{1: ${last}, "a": {2: ${last}}}`)],
-    ['types that grow in loops', loops],
+    ['types that grow in loops', endlessScript],
     ['types that a chain of ifs narrows', narrowed],
   ])('has one fault for what the type checker cannot manage or tells at length: %s', async (_, source) => {
     const { faults } = await checkScript(source, 'grows.pym', { typeChecker })

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { endlessScript } from './endless-script.fixture.ts'
 import { checkScript } from './check-script.ts'
 import { parseScript } from './parse-script.ts'
 import { openTypeChecker } from './type-checker.ts'
@@ -10,20 +11,6 @@ const head = 'from grail import Input, external\n'
 const reading =
   '@external\nasync def read_file(\n    path: str,\n    limit: int = 1,\n) -> str:\n    """Doc.\n\n    More."""\n    ...\n'
 
-const endless = `x = 1
-y = 2
-z = 3
-while x:
-  x = y or z
-  y = (z, x)
-  z = [x, y]
-  while y:
-    y = {1: x, 2: z}
-    z = (y, x)
-    while z:
-      z = (x, y, z)
-      x = z[0]
-x`
 /** A message of megabytes, for more than the memory there is. */
 const huge = doubled(18)
 
@@ -76,7 +63,7 @@ describe('the type checker', () => {
 
   it('gives up on a script that keeps it busy for ever, and checks the others', async () => {
     const impatient = openTypeChecker({ limitMs: 1_000 })
-    const sources = ['x = 1\nx', endless, 'x = "a" + 1\nx', endless, 'x = "a" + 2\nx']
+    const sources = ['x = 1\nx', endlessScript, 'x = "a" + 1\nx', endlessScript, 'x = "a" + 2\nx']
     const found = await Promise.all(sources.map(async (text) => impatient.faults(await parseScript(text))))
     await impatient.close()
     const gaveUp = { code: 'E100', line: 1, column: 1, message: expect.stringContaining('gave up after 1 s') }
@@ -104,7 +91,7 @@ describe('the type checker', () => {
 
   it('leaves nothing when it is closed over a script that never ends', async () => {
     const closing = openTypeChecker({ limitMs: 600_000 })
-    const refused = closing.faults(await parseScript(endless)).catch((error: unknown) => error)
+    const refused = closing.faults(await parseScript(endlessScript)).catch((error: unknown) => error)
     await closing.close()
     expect(await refused).toMatchObject({ code: 'AGENT_010' })
     await expect(closing.faults(await parseScript('x = 1'))).rejects.toMatchObject({ code: 'AGENT_010' })
