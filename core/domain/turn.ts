@@ -24,13 +24,25 @@ export type Message = z.infer<typeof Message>
 
 export type ToolChoice = 'required' | 'auto' | 'none' | { name: string }
 
+/**
+ * What holds the model to a form while it writes: nothing, the JSON Schema of one tool call, a call between structural tags,
+ * or a grammar of all tools (EBNF).
+ */
+export type DecodingConstraint = 'none' | 'json_schema' | 'structural_tag' | 'ebnf'
+
 export type ModelRequest = {
+  /** A model, or an adapter of one, by the name its servers know it by. */
   model: string
   messages: readonly Message[]
   tools: readonly ToolDefinition[]
   toolChoice: ToolChoice
   temperature: number
   maxTokens: number
+  /** Whether one reply may hold several calls; nothing is said about it when absent. */
+  parallelCalls?: boolean | undefined
+  constraint?: DecodingConstraint | undefined
+  /** Requests with one key begin alike, and are best served where that beginning is cached. */
+  prefixKey?: string | undefined
 }
 
 export const TokenUsage = z.strictObject({ promptTokens: z.int().min(0), completionTokens: z.int().min(0) })
@@ -41,9 +53,18 @@ export type ModelReply = {
   model: string
   content: string | null
   toolCalls: RequestedCall[]
+  /** A call that was begun in the content and is not whole: what is wrong with it. It is no call. */
+  callFault?: string | undefined
   finishReason: string
   usage: TokenUsage
+  /** The server that answered, without credentials, and how often the request was sent until it did. */
+  endpoint: string
+  tries: number
   latencyMs: number
+  /** From sending until the first part of a streamed reply; absent when the reply was not streamed. */
+  firstTokenMs?: number | undefined
+  /** What of the request the server cannot do, and was done another way. */
+  workarounds?: readonly string[] | undefined
   /** The reply as it came, for the attempt record. */
   raw: unknown
 }

@@ -3,13 +3,13 @@ import type { ModelReply, ModelRequest } from '#domain/turn.ts'
 import { delay, msSince } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import { openTurnstile, type Turnstile } from '#platform/turnstile.ts'
-import { chooseEndpoint } from './choose-endpoint.ts'
-import { openEndpoint, type Endpoint } from './endpoint.ts'
-import { fromOpenAi } from './from-openai.ts'
-import { askForModels, openFirstModel } from './offered-models.ts'
-import { toOpenAi } from './to-openai.ts'
-import { toTryFailure, type TryFailure } from './try-failure.ts'
-import { openUndiciFetch } from './undici-fetch.ts'
+import { chooseEndpoint } from './pool/choose-endpoint.ts'
+import { openEndpoint, type Endpoint } from './pool/endpoint.ts'
+import { fromOpenAi } from './wire/from-openai.ts'
+import { askForModels, openFirstModel } from './pool/offered-models.ts'
+import type { Asked } from './wire/server-line.ts'
+import { toTryFailure, type TryFailure } from './wire/try-failure.ts'
+import { openUndiciFetch } from './http/undici-fetch.ts'
 
 export type ModelPool = {
   /**
@@ -82,16 +82,15 @@ type Routing = Pick<ModelPoolOptions, 'retryBudgetMs' | 'log'> & {
 }
 
 async function completeWithin(request: ModelRequest, signal: AbortSignal, routing: Routing): Promise<ModelReply> {
-  const body = JSON.stringify(toOpenAi(request))
   let startedAt: number | undefined
   let brokenReplies = 0
   let endpoint = routing.choose()
   for (let tries = 1; ; tries++) {
     const leave = await endpoint.enter(signal)
     startedAt ??= performance.now()
-    const asked = endpoint.ask(body, signal).finally(leave)
+    const asked = askEndpoint(endpoint, request, signal).finally(leave)
     const answer = await readReply(asked, request, routing.answers)
-    if ('toolCalls' in answer) return answer
+    if ('toolCalls' in answer) return { ...answer, endpoint: endpoint.name, tries }
     signal.throwIfAborted()
     if (answer.error.code === 'AGENT_008') brokenReplies += 1
     const next = routing.choose(endpoint)
@@ -104,17 +103,22 @@ async function completeWithin(request: ModelRequest, signal: AbortSignal, routin
   }
 }
 
+async function askEndpoint(endpoint: Endpoint, request: ModelRequest, signal: AbortSignal): Promise<Asked> {
+  const capabilities = await endpoint.capabilities(request.model, signal)
+  return endpoint.ask(request, capabilities, signal)
+}
+
 async function readReply(
-  asked: Promise<unknown>,
+  asked: Promise<Asked>,
   request: ModelRequest,
   answers: Turnstile,
-): Promise<ModelReply | TryFailure> {
+): Promise<Omit<ModelReply, 'endpoint' | 'tries'> | TryFailure> {
   const start = performance.now()
   try {
-    const raw = await asked
-    const durationMs = msSince(start)
+    const { raw, ...how } = await asked
+    const latencyMs = msSince(start)
     await answers.pass()
-    return fromOpenAi(raw, request, durationMs)
+    return { ...fromOpenAi(raw, request), ...how, latencyMs }
   } catch (error) {
     return toTryFailure(error)
   }

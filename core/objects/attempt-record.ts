@@ -3,7 +3,7 @@ import { ChangeSet } from '#domain/change-set.ts'
 import { JournalEntry } from '#domain/external-journal.ts'
 import { OperationId, RunId } from '#domain/ids.ts'
 import { Outcome } from '#domain/operation.ts'
-import { Message, ToolResult } from '#domain/turn.ts'
+import { Message, TokenUsage, ToolResult } from '#domain/turn.ts'
 
 /** One tool execution of an attempt: what was asked, what came back, and every answer the host gave its script. */
 export const ToolRun = z.strictObject({
@@ -20,6 +20,27 @@ export const ToolRun = z.strictObject({
   scriptMs: z.number().optional(),
 })
 export type ToolRun = z.infer<typeof ToolRun>
+
+/** One request to the model and how it ended. Of those that were answered, the n-th belongs to the n-th of `replies`. */
+export const Exchange = z.strictObject({
+  turn: z.int(),
+  /** Milliseconds since the epoch. */
+  startedAt: z.number(),
+  durationMs: z.number(),
+  firstTokenMs: z.number().optional(),
+  model: z.string(),
+  endpoint: z.string().optional(),
+  tries: z.int().optional(),
+  toolChoice: z.string(),
+  /** Messages sent, and how many of the conversation before them were left out to make it fit. */
+  messages: z.int(),
+  leftOut: z.int(),
+  usage: TokenUsage.optional(),
+  finishReason: z.string().optional(),
+  workarounds: z.array(z.string()).optional(),
+  error: z.strictObject({ code: z.string().optional(), message: z.string() }).optional(),
+})
+export type Exchange = z.infer<typeof Exchange>
 
 /**
  * What an attempt looked at: blob hashes read, folders listed, paths found absent. A result may be reused while it
@@ -45,6 +66,7 @@ export const AttemptRecord = z.strictObject({
   startedAt: z.number(),
   messages: z.array(Message),
   replies: z.array(z.unknown()),
+  exchanges: z.array(Exchange).default([]),
   tools: z.array(ToolRun),
   reads: ReadSet,
   changeSet: ChangeSet.nullable(),

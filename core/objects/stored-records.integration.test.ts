@@ -22,6 +22,7 @@ const record: AttemptRecord = {
   startedAt: 5,
   messages: [{ role: 'user', content: 'é\u2028' }],
   replies: [{ z: 1, a: [null, 'x'] }],
+  exchanges: [],
   tools: [],
   reads: { contents: { 'a.py': 'h' }, listings: {}, absences: ['b.py'] },
   changeSet: null,

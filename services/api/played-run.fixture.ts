@@ -173,6 +173,7 @@ function recordOf(job: Job, changeSet: ChangeSet, outcome: Outcome): AttemptReco
     startedAt: 0,
     messages: [],
     replies: [],
+    exchanges: [],
     tools: [],
     reads: { contents: {}, listings: {}, absences: [] },
     changeSet,

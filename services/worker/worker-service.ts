@@ -102,7 +102,11 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
     evidence: openEvidenceChecker({ linter, python }),
     bundles: openPreparedBundles((project, hash) => getBundle(objects, project, hash)),
     baseLayer: async (project, snapshotId) => baseLayerOf(await readSnapshot(project, snapshotId), blobs, project),
-    modelSettings: async (signal) => ({ model: name ?? (await model.firstModel(signal)), temperature }),
+    modelSettings: async (signal) => ({
+      model: name ?? (await model.firstModel(signal)),
+      temperature,
+      toolChoice: 'required',
+    }),
     versions: { linter: linter.version, node: process.version },
     relatedPaths: openRelatedPaths(opened),
     workerId: config.workerId,

@@ -201,6 +201,7 @@ const emptyRecord = {
   startedAt: 0,
   messages: [],
   replies: [],
+  exchanges: [],
   tools: [],
   reads: { contents: {}, listings: {}, absences: [] },
 }

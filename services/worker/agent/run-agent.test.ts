@@ -22,7 +22,17 @@ function scripted(replies: (RequestedCall[] | string)[]) {
     const next = replies[Math.min(requests.length, replies.length) - 1] ?? []
     const [content, toolCalls] = typeof next === 'string' ? [next, []] : [null, next]
     const usage = { promptTokens: 10, completionTokens: 2 }
-    return { model: 'scripted', content, toolCalls, finishReason: 'stop', usage, latencyMs: 0, raw: {} }
+    return {
+      model: 'scripted',
+      content,
+      toolCalls,
+      finishReason: 'stop',
+      usage,
+      endpoint: 'e',
+      tries: 1,
+      latencyMs: 0,
+      raw: {},
+    }
   }
   return { requests, complete }
 }
@@ -42,7 +52,7 @@ function open(replies: (RequestedCall[] | string)[], maxTurns = 6) {
   }
   const model = scripted(replies)
   const transcript = openTranscript({ messages: firstMessages('system', 'user') })
-  const settings = { model: 'm', temperature: 0, maxTokens: 100, maxTurns }
+  const settings = { model: 'm', temperature: 0, toolChoice: 'required' as const, maxTokens: 100, maxTurns }
   const agent: AgentRun = {
     transcript,
     tools,

@@ -1,8 +1,9 @@
 import type { ErrorCode } from '#domain/error.ts'
-import type { ModelReply, ModelRequest, RequestedCall, Submission, ToolChoice, ToolDefinition } from '#domain/turn.ts'
+import type { ModelReply, ModelRequest, RequestedCall, Submission } from '#domain/turn.ts'
 import { submitToolName } from '#bundles/submit-tool.ts'
 import type { SuspendedLoop } from '#objects/suspended-attempt.ts'
 import { msSince } from '#platform/clock.ts'
+import { askModel, type AgentSettings } from './ask-model.ts'
 import type { Journal } from './journal.ts'
 import { submissionOf, type SubmissionAnswer } from './submission.ts'
 import type { Transcript } from './transcript.ts'
@@ -25,7 +26,7 @@ export type AgentRun = {
   transcript: Transcript
   tools: ToolSet
   model: { complete(request: ModelRequest, signal: AbortSignal): Promise<ModelReply> }
-  settings: { model: string; temperature: number; maxTokens: number; maxTurns: number }
+  settings: AgentSettings
   journal: Journal
   /** Where an earlier attempt stopped to ask, and what it was answered. */
   from?: { loop: SuspendedLoop; answered: AnsweredScript } | undefined
@@ -74,44 +75,6 @@ async function nextCalls(run: AgentRun, turn: number, signal: AbortSignal): Prom
   const reply = await askModel(run, turn, signal)
   run.transcript.addReply(reply)
   return reply.toolCalls
-}
-
-async function askModel(run: AgentRun, turn: number, signal: AbortSignal): Promise<ModelReply> {
-  const { transcript, tools, settings, journal } = run
-  const isLast = turn === settings.maxTurns
-  const toolChoice: ToolChoice = isLast ? { name: submitToolName } : 'required'
-  const request = { ...requestOf(run, tools.definitions), toolChoice }
-  const choice = isLast ? submitToolName : 'required'
-  const asked = { turn, messages: request.messages.length, tools: tools.definitions.length, tool_choice: choice }
-  journal.emit({ event: 'model.requested', phase: 'model', data: { ...asked, model: settings.model } })
-  const start = performance.now()
-  try {
-    const reply = await run.model.complete(request, signal)
-    const { promptTokens, completionTokens } = reply.usage
-    transcript.countUsage(reply.usage)
-    journal.emit({
-      event: 'model.responded',
-      phase: 'model',
-      durationMs: msSince(start),
-      data: {
-        turn,
-        model: reply.model,
-        calls: reply.toolCalls.length,
-        finish_reason: reply.finishReason,
-        prompt_tokens: promptTokens,
-        completion_tokens: completionTokens,
-      },
-    })
-    return reply
-  } catch (error) {
-    journal.emitError('model.responded', 'model', error, { turn, duration_ms: msSince(start) })
-    throw error
-  }
-}
-
-function requestOf(run: AgentRun, tools: readonly ToolDefinition[]): Omit<ModelRequest, 'toolChoice'> {
-  const { model, temperature, maxTokens } = run.settings
-  return { model, messages: run.transcript.messages, tools, temperature, maxTokens }
 }
 
 type TurnCalls = { calls: readonly RequestedCall[]; from: AgentRun['from'] }

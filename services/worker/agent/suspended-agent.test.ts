@@ -52,10 +52,12 @@ function open(transcript: Transcript, from?: AgentRun['from'], replies = askingR
     toolCalls: replies[transcript.turns] ?? [],
     finishReason: 'stop',
     usage: { promptTokens: 10, completionTokens: 1 },
+    endpoint: 'e',
+    tries: 1,
     latencyMs: 0,
     raw: {},
   })
-  const settings = { model: 'm', temperature: 0, maxTokens: 100, maxTurns: 4 }
+  const settings = { model: 'm', temperature: 0, toolChoice: 'required' as const, maxTokens: 100, maxTurns: 4 }
   const journal = journalOver((event) => void events.push(event))
   const end = () => runAgent({ transcript, tools, model: { complete }, settings, journal, from }, never)
   return { ran, events, end }

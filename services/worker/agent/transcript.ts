@@ -1,5 +1,5 @@
 import type { Message, ModelReply, RequestedCall, TokenUsage, ToolResult } from '#domain/turn.ts'
-import type { ToolRun } from '#objects/attempt-record.ts'
+import type { Exchange, ToolRun } from '#objects/attempt-record.ts'
 import { clip } from '../tools/clip.ts'
 
 export type RanTool = {
@@ -13,6 +13,7 @@ export type RanTool = {
 export type TranscriptStart = {
   messages: readonly Message[]
   replies?: readonly unknown[]
+  exchanges?: readonly Exchange[]
   tools?: readonly ToolRun[]
   usage?: TokenUsage
   model?: string
@@ -22,6 +23,7 @@ export type TranscriptStart = {
 export type Transcript = {
   readonly messages: readonly Message[]
   readonly replies: readonly unknown[]
+  readonly exchanges: readonly Exchange[]
   readonly toolRuns: readonly ToolRun[]
   readonly usage: Readonly<TokenUsage>
   readonly turns: number
@@ -31,7 +33,7 @@ export type Transcript = {
   addUser(content: string): void
   addToolText(call: RequestedCall, content: string): void
   addToolResult(ran: RanTool): void
-  countUsage(usage: TokenUsage): void
+  addExchange(exchange: Exchange): void
 }
 
 /** How much of a tool's answer the model is shown; the whole stays in the attempt record. */
@@ -41,6 +43,7 @@ const maxShownCharacters = 16_000
 export function openTranscript(start: TranscriptStart): Transcript {
   const messages = [...start.messages]
   const replies = [...(start.replies ?? [])]
+  const exchanges = [...(start.exchanges ?? [])]
   const toolRuns = [...(start.tools ?? [])]
   const usage = { ...(start.usage ?? { promptTokens: 0, completionTokens: 0 }) }
   let model = start.model ?? ''
@@ -49,6 +52,7 @@ export function openTranscript(start: TranscriptStart): Transcript {
   return {
     messages,
     replies,
+    exchanges,
     toolRuns,
     usage,
     get turns() {
@@ -68,9 +72,10 @@ export function openTranscript(start: TranscriptStart): Transcript {
       addToolText(call, shownTo(ran.result))
       toolRuns.push({ ...ran, callId: call.id, name: call.name, arguments: call.arguments })
     },
-    countUsage(more) {
-      usage.promptTokens += more.promptTokens
-      usage.completionTokens += more.completionTokens
+    addExchange(exchange) {
+      exchanges.push(exchange)
+      usage.promptTokens += exchange.usage?.promptTokens ?? 0
+      usage.completionTokens += exchange.usage?.completionTokens ?? 0
     },
   }
 }

@@ -18,6 +18,7 @@ export function attemptSoFar(
     startedAt,
     messages: [...transcript.messages],
     replies: [...transcript.replies],
+    exchanges: [...transcript.exchanges],
     tools: [...transcript.toolRuns],
     reads: workspace.reads(),
   }

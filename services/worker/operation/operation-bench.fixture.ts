@@ -78,7 +78,7 @@ export async function openOperationBench(): Promise<OperationBench> {
     relatedPaths: openRelatedPaths({ ledger: ledger.ledger, objects }),
     bundles: openPreparedBundles((owner, hash) => getBundle(objects, owner, hash)),
     baseLayer: async (owner, id) => baseLayerOf(await readSnapshot(owner, id), blobs, owner),
-    modelSettings: async () => ({ model: 'rehearsal', temperature: 0 }),
+    modelSettings: async () => ({ model: 'rehearsal', temperature: 0, toolChoice: 'required' }),
   }
   return {
     ...ledger,

@@ -220,7 +220,11 @@ describe('runOperation', () => {
     const planned = await bench.planned(await bench.bundle('lint'), source, 'shelf')
     const endpoints = [{ url: 'http://127.0.0.1:1/v1' }]
     const model = openModelPool({ endpoints, requestTimeoutMs: 1000, retryBudgetMs: 0, maxInFlight: 1 })
-    const modelSettings = async (signal: AbortSignal) => ({ model: await model.firstModel(signal), temperature: 0 })
+    const modelSettings = async (signal: AbortSignal) => ({
+      model: await model.firstModel(signal),
+      temperature: 0,
+      toolChoice: 'required' as const,
+    })
     await runOperation(planned.job, { ...bench.deps, model, modelSettings }, never)
     await model.close()
     const reason = expect.stringContaining('http://127.0.0.1:1/v1: no answer: ECONNREFUSED')

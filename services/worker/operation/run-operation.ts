@@ -3,6 +3,7 @@ import { newToken } from '#domain/ids.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { StopSignals } from '#ledger/stop-signals.ts'
 import type { Log } from '#platform/log.ts'
+import type { AgentSettings } from '../agent/ask-model.ts'
 import { runAgent, type AgentRun, type Ending, type Suspension } from '../agent/run-agent.ts'
 import { openAttemptJournal } from './attempt-journal.ts'
 import { openAttemptStop } from './attempt-stop.ts'
@@ -24,7 +25,7 @@ export type OperationDeps = SettleDeps &
     stops: Pick<StopSignals, 'on'>
     model: AgentRun['model']
     /** AGENT_002 when no model server says which model it has. */
-    modelSettings(signal: AbortSignal): Promise<{ model: string; temperature: number }>
+    modelSettings(signal: AbortSignal): Promise<Pick<AgentSettings, 'model' | 'temperature' | 'toolChoice'>>
     workerId: string
     storeRestMs: number
     log: Pick<Log, 'debug' | 'warn' | 'error'>

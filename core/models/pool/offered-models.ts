@@ -1,7 +1,7 @@
 import { AppError } from '#domain/error.ts'
 import { delay, msSince } from '#platform/clock.ts'
 import type { Endpoint } from './endpoint.ts'
-import { toTryFailure } from './try-failure.ts'
+import { toTryFailure } from '../wire/try-failure.ts'
 
 export type OfferedModels = {
   /** In the order of the endpoints, each once. */

@@ -27,12 +27,15 @@ const Completion = z.object({
 })
 type Completion = z.infer<typeof Completion>
 
+/** What a completion says of itself; who gave it, and how fast, the pool adds. */
+export type ReadReply = Omit<ModelReply, 'endpoint' | 'tries' | 'latencyMs' | 'firstTokenMs' | 'workarounds'>
+
 /**
  * The reply a chat completion holds, from its first choice. AGENT_008 when it is none. A call without an id gets
  * `call_<position>`; missing usage is 0. Content that is a tool call becomes one, if tools were offered and the reply
  * calls none otherwise; it is then no content any more, but stays in `raw`.
  */
-export function fromOpenAi(raw: unknown, request: ModelRequest, latencyMs: number): ModelReply {
+export function fromOpenAi(raw: unknown, request: Pick<ModelRequest, 'model' | 'tools' | 'toolChoice'>): ReadReply {
   const parsed = Completion.safeParse(raw)
   if (!parsed.success) throw notACompletion(parsed.error)
   const { model, choices, usage } = parsed.data
@@ -46,7 +49,6 @@ export function fromOpenAi(raw: unknown, request: ModelRequest, latencyMs: numbe
     toolCalls: written === undefined ? toolCalls : [written],
     finishReason: finishReason ?? 'unknown',
     usage: toUsage(usage),
-    latencyMs,
     raw,
   }
 }
@@ -61,7 +63,7 @@ function toUsage(usage: Completion['usage']): TokenUsage {
   return { promptTokens: usage?.prompt_tokens ?? 0, completionTokens: usage?.completion_tokens ?? 0 }
 }
 
-function mayCall(request: ModelRequest): boolean {
+function mayCall(request: Pick<ModelRequest, 'tools' | 'toolChoice'>): boolean {
   return request.tools.length > 0 && request.toolChoice !== 'none'
 }
 

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { boundPort } from '#platform/http-health.ts'
 import { until } from '#testing/until.ts'
-import { openModelPool, type ModelPool } from './model-pool.ts'
+import { openModelPool, type ModelPool } from '../model-pool.ts'
 
 const servers: Server[] = []
 let pool: ModelPool | undefined

@@ -1,15 +1,17 @@
-import { AppError } from '#domain/error.ts'
 import type { Candidate } from './choose-endpoint.ts'
 import { openInFlightGate } from '#platform/in-flight-gate.ts'
-import { OpenAiClient } from './openai-client.ts'
-import type { UndiciFetch } from './undici-fetch.ts'
+import { allCapabilities, type Capabilities } from '../servers/capabilities.ts'
+import { openServerLine, type ServerLine } from '../wire/server-line.ts'
+import { OpenAiClient } from '../http/openai-client.ts'
+import type { UndiciFetch } from '../http/undici-fetch.ts'
 
 export type Endpoint = Candidate & {
   /** The URL without credentials and query, for people. */
   name: string
   enter(signal: AbortSignal): Promise<() => void>
-  /** One `POST /chat/completions`, unretried; resolves to the parsed JSON of the answer. */
-  ask(body: string, signal: AbortSignal): Promise<unknown>
+  /** What the server takes of a request for this model. */
+  capabilities(model: string, signal: AbortSignal): Promise<Capabilities>
+  ask: ServerLine['ask']
   /** Ids of `GET /models`, unretried. */
   models(limits: { timeoutMs: number; signal?: AbortSignal | undefined }): Promise<string[]>
 }
@@ -27,15 +29,13 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
   const gate = openInFlightGate(options.maxInFlight)
   const { apiKey, requestTimeoutMs, fetch } = options
   const client = new OpenAiClient({ url, apiKey, requestTimeoutMs, fetch })
+  const line = openServerLine({ client })
   return {
     name: url,
     enter: gate.enter,
     free: gate.free,
-    async ask(body, signal) {
-      // The raw response: the client's own body parsing adds a second timer and a race for what is already in memory.
-      const response = await client.post('/chat/completions', { body, signal }).asResponse()
-      return parseJson(await response.text())
-    },
+    capabilities: async () => allCapabilities,
+    ask: line.ask,
     async models({ timeoutMs, signal }) {
       const page = await client.models.list({ timeout: timeoutMs, ...(signal === undefined ? {} : { signal }) })
       return page.data.map((model) => model.id)
@@ -46,12 +46,4 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
 function plainUrl(given: string): string {
   const url = new URL(given)
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new AppError('AGENT_008', 'the reply is not JSON', { cause, phase: 'model' })
-  }
 }

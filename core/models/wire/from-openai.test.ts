@@ -18,13 +18,12 @@ describe('fromOpenAi', () => {
       { content: null, reasoning: 'hm', tool_calls: [{ id: 'a', function: { name: 'read_file', arguments: '{}' } }] },
       { model: 'qwen', usage: { prompt_tokens: 3, completion_tokens: 4, details: {} } },
     )
-    expect(fromOpenAi(raw, request, 7)).toEqual({
+    expect(fromOpenAi(raw, request)).toEqual({
       model: 'qwen',
       content: null,
       toolCalls: [{ id: 'a', name: 'read_file', arguments: '{}' }],
       finishReason: 'stop',
       usage: { promptTokens: 3, completionTokens: 4 },
-      latencyMs: 7,
       raw,
     })
   })
@@ -33,14 +32,14 @@ describe('fromOpenAi', () => {
     const raw = completion({
       tool_calls: [{ function: { name: 'a', arguments: { x: 1 } } }, { id: '', function: { name: 'b' } }],
     })
-    expect(fromOpenAi(raw, request, 0).toolCalls).toEqual([
+    expect(fromOpenAi(raw, request).toolCalls).toEqual([
       { id: 'call_1', name: 'a', arguments: '{"x":1}' },
       { id: 'call_2', name: 'b', arguments: '{}' },
     ])
   })
 
   it('counts no tokens when usage is missing', () => {
-    expect(fromOpenAi(completion({ content: 'hi' }), request, 0).usage).toEqual({
+    expect(fromOpenAi(completion({ content: 'hi' }), request).usage).toEqual({
       promptTokens: 0,
       completionTokens: 0,
     })
@@ -48,11 +47,11 @@ describe('fromOpenAi', () => {
 
   it('reads no call from the content when no tool may be called', () => {
     const raw = completion({ content: '{"name":"read_file","arguments":{}}' })
-    expect(fromOpenAi(raw, { ...request, toolChoice: 'none' }, 0).toolCalls).toEqual([])
-    expect(fromOpenAi(raw, request, 0).toolCalls).toHaveLength(1)
+    expect(fromOpenAi(raw, { ...request, toolChoice: 'none' }).toolCalls).toEqual([])
+    expect(fromOpenAi(raw, request).toolCalls).toHaveLength(1)
   })
 
   it.each([[{}], [{ choices: [] }], [null], ['text'], [{ choices: [{}] }]])('refuses %j', (raw) => {
-    expect(() => fromOpenAi(raw, request, 0)).toThrow(expect.objectContaining({ code: 'AGENT_008' }))
+    expect(() => fromOpenAi(raw, request)).toThrow(expect.objectContaining({ code: 'AGENT_008' }))
   })
 })
