@@ -54,6 +54,11 @@ export type ApiClient = {
   listEdges(runId: string, nodeId: string, page: { cursor?: string; limit: number }): Promise<EdgePage>
   /** RUN_004 when the run has no such operation. */
   getOperation(runId: string, operationId: string): Promise<OperationView>
+  /**
+   * The whole conversation of an operation, as the service words it. RUN_006 while there is none yet, RUN_004 where there
+   * will be none.
+   */
+  readTranscript(runId: string, operationId: string, format: 'markdown' | 'json'): Promise<string>
   /** By number. */
   listQuestions(runId: string, page: { status?: string; cursor?: string; limit: number }): Promise<QuestionPage>
   /** ASK_001 for an unknown question, ASK_002, ASK_003 or ASK_005 for one that does not take the answer. */
@@ -101,7 +106,12 @@ export function openApiClient(options: { url: string; token: string | undefined;
     getNode: (runId, nodeId) => get(nodePath(runId, nodeId), NodeDetail),
     listEdges: (runId, nodeId, page) => get(`${nodePath(runId, nodeId)}/edges`, EdgePage, page),
     getOperation: (runId, operationId) =>
-      get(`${runPath(runId)}/operations/${encodeURIComponent(operationId)}`, OperationView),
+      get(operationPath(runId, operationId), OperationView),
+    async readTranscript(runId, operationId, format) {
+      const path = `${operationPath(runId, operationId)}/transcript?format=${format}`
+      const answer = await send(connection, path, { method: 'GET' })
+      return readText(answer, format === 'json' ? 'application/json' : 'text/markdown', connection)
+    },
     listQuestions: (runId, page) => get(`${runPath(runId)}/questions`, QuestionPage, page),
     listChanges: (runId, page) => get(`${runPath(runId)}/changes`, ChangePage, page),
     async readPatch(runId) {
@@ -176,17 +186,28 @@ async function postJson<T>(connection: Connection, path: string, document: objec
 }
 
 async function readAnswer<T>(
-  { body, statusCode }: Dispatcher.ResponseData,
+  answer: Dispatcher.ResponseData,
   schema: z.ZodType<T>,
-  { url, signal }: Connection,
+  connection: Connection,
 ): Promise<T> {
-  const text = await body.text().catch((error: unknown) => {
+  const parsed = schema.safeParse(parseJson(await wholeBody(answer, connection)))
+  if (!parsed.success) throw strangeAnswer(connection.url, answer.statusCode, '')
+  return parsed.data
+}
+
+/** A text of another type is another program's. */
+async function readText(answer: Dispatcher.ResponseData, type: string, connection: Connection): Promise<string> {
+  const text = await wholeBody(answer, connection)
+  const given = String(answer.headers['content-type']).split(';')[0]
+  if (given !== type) throw strangeAnswer(connection.url, answer.statusCode, '')
+  return text
+}
+
+function wholeBody({ body }: Dispatcher.ResponseData, { url, signal }: Connection): Promise<string> {
+  return body.text().catch((error: unknown) => {
     signal.throwIfAborted()
     throw noAnswer(url, error)
   })
-  const parsed = schema.safeParse(parseJson(text))
-  if (!parsed.success) throw strangeAnswer(url, statusCode, '')
-  return parsed.data
 }
 
 type Outgoing = { method: 'GET' | 'POST' | 'DELETE'; headers?: Record<string, string>; body?: Readable | string }
@@ -235,6 +256,10 @@ function strangeAnswer(url: string, status: number, words: string): AppError {
 
 function readProblem(body: string): Problem | undefined {
   return Problem.safeParse(parseJson(body)).data
+}
+
+function operationPath(runId: string, operationId: string): string {
+  return `${runPath(runId)}/operations/${encodeURIComponent(operationId)}`
 }
 
 function nodePath(runId: string, nodeId: string): string {

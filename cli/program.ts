@@ -19,6 +19,7 @@ import { addShowCommand } from './commands/show.ts'
 import { addSubmitCommand } from './commands/submit.ts'
 import { addTokenCommand } from './commands/token.ts'
 import { addToolCommand } from './commands/tool.ts'
+import { addTranscriptCommand } from './commands/transcript.ts'
 import { addUpCommand } from './commands/up.ts'
 import { addVerifyCommand } from './commands/verify.ts'
 import { addWatchCommand } from './commands/watch.ts'
@@ -45,6 +46,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addRunsCommand(program, context)
   addShowCommand(program, context)
   addDiffCommand(program, context)
+  addTranscriptCommand(program, context)
   addAnswerCommand(program, context)
   addCancelCommand(program, context)
   addRetryCommand(program, context)

@@ -9,18 +9,26 @@ export type NodeWithEdges = { node: NodeDetail; edges: EdgeView[] | undefined }
 
 const pageSize = 1000
 
-/** The node with all its edges, by its id or as it is printed: `PATH` or `PATH NAME`. RUN_004 when there is none. */
+/** The node by its id or as it is printed: `PATH` or `PATH NAME`. RUN_004 when there is none. */
+export async function findNodeDetail(
+  client: Pick<ApiClient, 'getNode' | 'listNodes'>,
+  runId: string,
+  named: string,
+): Promise<NodeDetail> {
+  return client.getNode(runId, NodeId.safeParse(named).success ? named : await idOfPlace(client, runId, named))
+}
+
+/** The same with all its edges. */
 export async function findNode(
   client: Pick<ApiClient, 'getNode' | 'listEdges' | 'listNodes'>,
   runId: string,
   named: string,
 ): Promise<NodeWithEdges> {
-  const nodeId = NodeId.safeParse(named).success ? named : await idOfPlace(client, runId, named)
-  const node = await client.getNode(runId, nodeId)
+  const node = await findNodeDetail(client, runId, named)
   if (node.edges === null) return { node, edges: undefined }
   const edges: EdgeView[] = []
   for (let cursor: string | undefined; ;) {
-    const page = await client.listEdges(runId, nodeId, { ...(cursor === undefined ? {} : { cursor }), limit: pageSize })
+    const page = await client.listEdges(runId, node.node_id, { ...(cursor === undefined ? {} : { cursor }), limit: pageSize })
     edges.push(...page.edges)
     if (page.next === null) return { node, edges }
     cursor = page.next

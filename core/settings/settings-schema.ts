@@ -220,8 +220,17 @@ export const SettingsFile = z.strictObject({
     timeout_s: setting(seconds(1), { about: 'of programs', fallback: 60, unserved: 'no bundle runs programs yet' }),
   }),
   llm_log: section({
-    enabled: setting(z.boolean(), { about: 'keep conversations', fallback: true, unserved: 'they are always kept' }),
-    include_full_prompts: setting(z.boolean(), { about: 'whole', fallback: true, unserved: 'they are always kept' }),
+    enabled: setting(z.boolean(), {
+      about: 'keep the conversations',
+      fallback: true,
+      unserved: 'they are part of the attempt records that prove a run, and go with it (events.retention_s)',
+    }),
+    include_full_prompts: setting(z.boolean(), {
+      about: 'transcripts show the texts of the prompts; false: only how long they were (they are stored either way)',
+      fallback: true,
+      env: 'REMORA_FULL_PROMPTS',
+      fromEnv: (text) => z.stringbool().safeParse(text).data ?? text,
+    }),
   }),
 })
 export type SettingsFile = z.infer<typeof SettingsFile>

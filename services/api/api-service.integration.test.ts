@@ -40,6 +40,7 @@ function configWith(dir: string): ApiConfig {
     tokens: [accessToken(token)],
     agentsDir: dir,
     redisMemoryShare: 0.8,
+    fullPrompts: true,
     maxUploadBytes: 1_000_000,
     maxUploads: 8,
     requestsPerSecond: 0,

@@ -99,6 +99,7 @@ function appParts(
     intake: { agents, maxUploadBytes, modelKind, objects, ledger, producer, idempotency, memoryGate, uploadGate },
     runs: { ledger, records, log, closing },
     changes: { ledger, records },
+    transcripts: { ledger, records, fullPrompts: config.fullPrompts },
     tokens: { store, table, idempotency },
   }
 }

@@ -51,6 +51,8 @@ export type TestApiOptions = {
   writeLog?: (line: string) => void
   /** How often the token of an open stream is looked up again. */
   recheckMs?: number
+  /** Of the transcripts. */
+  fullPrompts?: boolean
 }
 type TestStore = { objects: ObjectStore; project: string; close(): Promise<void> }
 
@@ -98,6 +100,7 @@ export async function openTestApi(
     intake,
     runs: { ledger, records, log, closing: closing.signal, recheckMs: options.recheckMs ?? 3_000 },
     changes: { ledger, records },
+    transcripts: { ledger, records, fullPrompts: options.fullPrompts ?? true },
     tokens: { store: tokenStore, table, idempotency: intake.idempotency },
   })
   const close = async () => {

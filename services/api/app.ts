@@ -16,6 +16,7 @@ import { referenceRoutes } from './reference/reference-routes.ts'
 import { changeRoutes, type ChangeRouteDeps } from './review/change-routes.ts'
 import { runRoutes, type RunRouteDeps } from './runs/run-routes.ts'
 import { tokenRoutes, type TokenRouteDeps } from './tokens/token-routes.ts'
+import { transcriptRoutes, type TranscriptRouteDeps } from './transcript/transcript-routes.ts'
 
 export type AppDeps = {
   auth: AuthDeps
@@ -26,6 +27,7 @@ export type AppDeps = {
   intake: IntakeDeps & SteerDeps
   runs: RunRouteDeps
   changes: ChangeRouteDeps
+  transcripts: TranscriptRouteDeps
   tokens: TokenRouteDeps
 }
 
@@ -48,6 +50,7 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   app.route('/', steerRoutes(deps.intake))
   app.route('/', runRoutes(deps.runs))
   app.route('/', changeRoutes(deps.changes))
+  app.route('/', transcriptRoutes(deps.transcripts))
   app.route('/', tokenRoutes(deps.tokens))
   return app
 }

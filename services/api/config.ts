@@ -28,6 +28,8 @@ export type ApiConfig = {
   maxConnections: number
   /** Above this share of Redis' memory no new run is accepted. */
   redisMemoryShare: number
+  /** Whether transcripts show the prompts' texts. */
+  fullPrompts: boolean
   storage: StorageConfig
   /** What answers the agents of an embedded stack, which it notes on its runs. */
   modelKind?: ModelKind | undefined
@@ -73,6 +75,10 @@ export const apiEnv = {
     .describe(
       "above this share of Redis' memory (more than 0, at most 1) no run and no retry is accepted (503 STORE_001)",
     ),
+  REMORA_FULL_PROMPTS: z
+    .stringbool()
+    .default(true)
+    .describe('`false`: transcripts say how long the prompts were instead of showing them'),
 }
 
 /** The service's part of the environment. CONFIG_003 names every variable that is missing or wrong. */
@@ -89,6 +95,7 @@ export function parseConfig(env: Env): { api: ApiConfig; logLevel: LogLevel; sec
       requestsPerSecond: read.REMORA_REQUESTS_PER_SECOND,
       maxConnections: read.REMORA_MAX_CONNECTIONS,
       redisMemoryShare: read.REMORA_REDIS_MEMORY_SHARE,
+      fullPrompts: read.REMORA_FULL_PROMPTS,
       storage: storageConfig(read),
     },
     logLevel: read.REMORA_LOG_LEVEL,

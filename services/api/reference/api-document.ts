@@ -8,13 +8,23 @@ import { nodeEndpoints } from '../runs/node-endpoints.ts'
 import { questionEndpoints } from '../runs/question-endpoints.ts'
 import { runEndpoints } from '../runs/run-endpoints.ts'
 import { tokenEndpoints } from '../tokens/token-endpoints.ts'
+import { transcriptEndpoints } from '../transcript/transcript-endpoints.ts'
 import { referenceEndpoints } from './reference-endpoints.ts'
 
 export type ApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>
 
 /** In the order of the reference. */
 const groups: readonly { tag: string; endpoints: Readonly<Record<string, RouteConfig>> }[] = [
-  { tag: 'Runs', endpoints: { ...intakeEndpoints, ...runEndpoints, ...nodeEndpoints, ...questionEndpoints } },
+  {
+    tag: 'Runs',
+    endpoints: {
+      ...intakeEndpoints,
+      ...runEndpoints,
+      ...transcriptEndpoints,
+      ...nodeEndpoints,
+      ...questionEndpoints,
+    },
+  },
   { tag: 'Changes', endpoints: changeEndpoints },
   { tag: 'Tokens', endpoints: tokenEndpoints },
   { tag: 'Service', endpoints: { ...probeEndpoints, ...referenceEndpoints } },

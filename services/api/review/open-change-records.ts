@@ -2,17 +2,22 @@ import type { BlobStore } from '#objects/blob-store.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { openEdgeLists } from '#objects/read-edge-list.ts'
 import { openNodeLists } from '#objects/read-node-list.ts'
-import { getAttemptRecord, getComposition, getSnapshot } from '#objects/stored-records.ts'
+import { getAttemptRecord, getComposition, getSnapshot, getSuspendedAttempt } from '#objects/stored-records.ts'
 import type { RunRouteDeps } from '../runs/run-routes.ts'
+import type { TranscriptRecords } from '../transcript/stored-transcript.ts'
 import type { ChangeRecords } from './list-changes.ts'
 
 /** What runs refer to, read from the object store. */
-export function openChangeRecords(objects: ObjectStore, blobs: BlobStore): ChangeRecords & RunRouteDeps['records'] {
+export function openChangeRecords(
+  objects: ObjectStore,
+  blobs: BlobStore,
+): ChangeRecords & TranscriptRecords & RunRouteDeps['records'] {
   return {
     nodes: openNodeLists(objects),
     edges: openEdgeLists(objects),
     readBlob: (projectId, hash) => blobs.get(projectId, hash),
     readAttempt: (projectId, recordHash) => getAttemptRecord(objects, projectId, recordHash),
+    readSuspended: (projectId, recordHash) => getSuspendedAttempt(objects, projectId, recordHash),
     async readComposition({ projectId, runId, compositionKey: hash }) {
       return hash === null ? null : getComposition(objects, projectId, { runId, hash })
     },

@@ -1,0 +1,133 @@
+import { z } from '@hono/zod-openapi'
+import { Evidence } from '#domain/evidence.ts'
+import { OperationId, RunId } from '#domain/ids.ts'
+import { OperationStatus } from '#domain/operation.ts'
+import { ToolResult } from '#domain/turn.ts'
+import { NodeShape } from '../runs/node-schema.ts'
+import { OutcomeView } from '../runs/operation-schema.ts'
+import { Time } from '../runs/run-schema.ts'
+
+const duration = z.number().openapi({ description: 'in milliseconds' })
+const result = ToolResult.shape
+
+const RequestedCallView = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  arguments: z.string().openapi({ description: 'as the model wrote them; JSON unless it erred' }),
+  parsed_from_content: z.boolean().optional().openapi({ description: 'the call stood in the text of the reply' }),
+})
+export type RequestedCallView = z.infer<typeof RequestedCallView>
+
+/** A request to the model and how it ended; without `error` it was answered. */
+export const ExchangeView = z
+  .strictObject({
+    started_at: Time,
+    duration_ms: duration,
+    first_token_ms: z.number().optional(),
+    tokens_per_s: z.number().optional().openapi({ description: 'while it wrote' }),
+    model: z.string(),
+    endpoint: z.string().optional(),
+    tries: z.int().optional().openapi({ description: 'how often it was sent' }),
+    tool_choice: z.string(),
+    messages: z.int().openapi({ description: 'that were sent' }),
+    left_out: z.int().openapi({ description: 'earlier ones that were not sent, to make it fit' }),
+    tokens: z.strictObject({ prompt: z.int(), completion: z.int() }).optional(),
+    finish_reason: z.string().optional(),
+    workarounds: z.array(z.string()).optional(),
+    error: z.strictObject({ error_code: z.string().optional(), message: z.string() }).optional(),
+  })
+  .openapi('Exchange')
+export type ExchangeView = z.infer<typeof ExchangeView>
+
+const HostCallView = z.strictObject({
+  name: z.string(),
+  args: z.array(z.unknown()),
+  answer: z.unknown().optional(),
+  error: z.strictObject({ type: z.string(), message: z.string() }).optional(),
+})
+export type HostCallView = z.infer<typeof HostCallView>
+
+const ToolRunView = z.strictObject({
+  outcome: result.outcome,
+  summary: result.summary,
+  error: result.error,
+  error_code: result.errorCode,
+  result: z.unknown().openapi({ description: 'whole' }),
+  host_calls: z.array(HostCallView).openapi({ description: 'what its script asked of the host, and got' }),
+  printed: z.string().optional(),
+  duration_ms: duration,
+  script_ms: z.number().optional(),
+})
+export type ToolRunView = z.infer<typeof ToolRunView>
+
+const MessageEntry = z
+  .strictObject({
+    kind: z.literal('message'),
+    role: z.enum(['system', 'user']),
+    characters: z.int(),
+    content: z.string().nullable().openapi({ description: 'null: left out by `llm_log.include_full_prompts: false`' }),
+  })
+  .openapi('TranscriptMessage')
+
+const ModelEntry = z
+  .strictObject({
+    kind: z.literal('model'),
+    turn: z.int(),
+    exchange: ExchangeView.nullable().openapi({ description: 'null where an earlier version of Remora asked' }),
+    reply: z
+      .strictObject({
+        content: z.string().nullable(),
+        tool_calls: z.array(RequestedCallView),
+        raw: z.unknown().openapi({ description: "the server's words" }),
+      })
+      .nullable()
+      .openapi({ description: 'null: the request failed' }),
+  })
+  .openapi('TranscriptReply')
+
+const ToolEntry = z
+  .strictObject({
+    kind: z.literal('tool'),
+    turn: z.int(),
+    call_id: z.string(),
+    name: z.string(),
+    content: z.string().openapi({ description: 'what the model was told, which may be cut' }),
+    run: ToolRunView.nullable().openapi({ description: 'null: no tool ran, as for `submit_result`' }),
+  })
+  .openapi('TranscriptToolResult')
+
+const QuestionEntry = z
+  .strictObject({
+    kind: z.literal('question'),
+    turn: z.int(),
+    question: z.string(),
+    choices: z.array(z.string()).nullable(),
+    calls: z.array(RequestedCallView).openapi({ description: 'still to be carried out; the first is the one that asks' }),
+    host_calls: z.array(HostCallView).openapi({ description: 'what its script was answered before' }),
+  })
+  .openapi('TranscriptQuestion')
+
+export const TranscriptEntry = z.discriminatedUnion('kind', [MessageEntry, ModelEntry, ToolEntry, QuestionEntry])
+export type TranscriptEntry = z.infer<typeof TranscriptEntry>
+export type EntryOf<K extends TranscriptEntry['kind']> = Extract<TranscriptEntry, { kind: K }>
+
+/** The conversation of one operation, in order and whole. */
+export const TranscriptView = z
+  .strictObject({
+    run_id: RunId,
+    operation_id: OperationId,
+    agent: z.string(),
+    bundle_hash: z.string(),
+    node: NodeShape,
+    status: OperationStatus,
+    attempt: z.int().openapi({ description: 'that this is of, with those it went on from after a question' }),
+    record_hash: z.string(),
+    model: z.string().openapi({ description: "by the servers' own words; empty: none answered" }),
+    versions: z.record(z.string(), z.string()),
+    started_at: Time,
+    entries: z.array(TranscriptEntry),
+    evidence: z.array(Evidence),
+    outcome: OutcomeView.nullable().openapi({ description: 'null: it has not ended, and this is how far it came' }),
+  })
+  .openapi('Transcript')
+export type TranscriptView = z.infer<typeof TranscriptView>
