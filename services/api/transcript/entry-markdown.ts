@@ -91,7 +91,7 @@ function toolParagraphs({ name, call_id: id, content, run }: EntryOf<'tool'>): s
   return [
     `${heading}: ${run.outcome}${errorCode}`,
     `- took ${lengthOfTime(run.duration_ms)}${script}\n- summary: ${code(run.summary)}${shownToModel(content, run)}`,
-    ...(run.error === undefined ? [] : ['Error:', fenced(run.error)]),
+    ...(run.error === undefined || run.error === run.summary ? [] : ['Error:', fenced(run.error)]),
     ...(run.result === undefined || run.result === null ? [] : [fencedValue(run.result)]),
     ...(run.printed === undefined ? [] : ['Printed:', fenced(run.printed)]),
     ...hostCallParagraphs(run.host_calls),
@@ -111,12 +111,15 @@ function hostCallParagraphs(calls: readonly HostCallView[]): string[] {
 
 function hostCallLine({ name, args, answer, error }: HostCallView): string {
   const called = code(`${name}(${inBrief(args).slice(1, -1)})`)
-  if (error !== undefined) return `${called} raised ${code(inBrief(`${error.type}: ${error.message}`))}`
+  if (error !== undefined) return `${called} raised ${code(shortened(`${error.type}: ${error.message}`))}`
   return `${called} gave ${code(inBrief(answer))}`
 }
 
 function inBrief(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing'
+  return shortened(JSON.stringify(value) ?? 'nothing')
+}
+
+function shortened(text: string): string {
   return text.length <= shownOfHostCall
     ? text
     : `${text.slice(0, shownOfHostCall)}… (${figure(text.length)} characters)${text.slice(-1)}`

@@ -8,7 +8,7 @@ export const transcriptFormats = ['json', 'markdown'] as const
 
 const prose = `
 Every message in order, with the times, tokens and errors of each request to the model and the whole answer of each tool.
-JSON, or with \`Accept: text/markdown\` or \`format=markdown\` a text for people. Nothing is cut.
+JSON, or with \`Accept: text/markdown\` or \`format=markdown\` a text for people. Nothing is cut; only what scripts asked of the host is told in short in the text.
 
 It is there once the operation has ended (RUN_006 before), and while it waits for a person: \`outcome\` is null then, and
 the last entry is the question. Of attempts that were handed back or lost with their worker there is none: events tell

@@ -56,7 +56,7 @@ function costOf({ entries, outcome }: TranscriptView): string {
     `turns: ${outcome?.turns ?? replies.length}`,
     `${figure(prompt)} tokens in, ${figure(completion)} out`,
     ...(outcome === null ? [] : [lengthOfTime(outcome.duration_ms)]),
-    ...(failed === 0 ? [] : [`${failed} failed requests`]),
+    ...(failed === 0 ? [] : [failed === 1 ? '1 request failed' : `${failed} requests failed`]),
   ].join(' · ')
 }
 
@@ -65,9 +65,9 @@ function changeOf({ outcome }: TranscriptView): string[] {
   return [`change set ${code(outcome.change_set_id)} of ${outcome.changed_files.map(code).join(', ')}`]
 }
 
-function ending({ outcome, status }: TranscriptView): string[] {
+function ending({ outcome, status, run_id: runId }: TranscriptView): string[] {
   if (outcome === null) {
-    const next = status === 'waiting' ? '`remora answer RUN` lists what is asked.' : 'It was answered, and goes on.'
+    const next = status === 'waiting' ? `\`remora answer ${runId}\` lists what is asked.` : 'It was answered, and goes on.'
     return ['## Not ended', `The operation is ${status}. ${next}`]
   }
   const { error_code: errorCode, phase, reason, summary } = outcome

@@ -133,6 +133,22 @@ describe('runOperation', () => {
     expect(operation.outcome).toMatchObject({ status: 'failed', errorCode: 'AGENT_006' })
     const named = (name: string) => events.filter(({ event }) => event === name).length
     expect([named('model.requested'), named('model.responded')]).toEqual([1, 1])
+    const { messages, exchanges } = await bench.record(operation)
+    expect(messages.map(({ role }) => role)).toEqual(['system', 'user'])
+    expect(exchanges).toMatchObject([{ turn: 1, messages: 2, error: { message: expect.any(String) } }])
+  })
+
+  it('keeps in its record what it did when its changes cannot be checked', async () => {
+    const planned = await bench.planned(await bench.bundle('docstring'), source, 'shelf')
+    const evidence = { check: () => Promise.reject(new AppError('TOOL_004', 'the checker is broken')) }
+    await runOperation(planned.job, { ...bench.deps, evidence }, never)
+    const operation = await bench.operation(planned)
+    expect(operation.outcome).toMatchObject({ status: 'failed', errorCode: 'TOOL_004', turns: 3, changedFiles: [] })
+    const { recordHash: _hash, ...told } = operation.outcome ?? {}
+    const record = await bench.record(operation)
+    expect(record.outcome).toEqual(told)
+    expect([record.replies.length, record.tools.length, record.changeSet]).toEqual([3, 2, null])
+    expect((await bench.ledger.verify(planned.runId)).violations).toEqual([])
   })
 
   it.each([
@@ -172,7 +188,9 @@ describe('runOperation', () => {
     await running
     const cancelled = await bench.operation(late)
     expect(cancelled.outcome).toMatchObject({ status: 'cancelled', errorCode: 'AGENT_010' })
-    expect((await bench.record(cancelled)).messages).toHaveLength(2)
+    const record = await bench.record(cancelled)
+    expect(record.messages).toHaveLength(2)
+    expect(record.exchanges).toMatchObject([{ turn: 1, error: { code: 'AGENT_010' } }])
   })
 
   it('is handed back when its worker stops in the middle, and done by the next', async () => {
@@ -229,7 +247,9 @@ describe('runOperation', () => {
     await model.close()
     const reason = expect.stringContaining('http://127.0.0.1:1/v1: no answer: ECONNREFUSED')
     const outcome = { status: 'failed', errorCode: 'AGENT_002', phase: 'model', reason, turns: 0 }
-    expect((await bench.operation(planned)).outcome).toMatchObject(outcome)
+    const operation = await bench.operation(planned)
+    expect(operation.outcome).toMatchObject(outcome)
+    expect((await bench.record(operation)).messages).toHaveLength(2)
   })
 
   it('settles once when it is delivered twice', async () => {

@@ -43,13 +43,14 @@ export async function runOperation(job: OperationJob, deps: OperationDeps, signa
   const journal = openAttemptJournal(attempt, deps.ledger, deps.workerId)
   const unhear = deps.stops.on(attempt.runId, journal.askNow)
   const startedAt = Date.now()
+  let running: RunningAttempt | undefined
   try {
-    const running = { attempt, startedAt, journal, ...(await prepareAttempt(attempt, deps)) }
+    running = { attempt, startedAt, journal, ...(await prepareAttempt(attempt, deps)) }
     const ending = await endingOf(running, deps, signal)
     if (ending.kind === 'suspended') await suspendOperation(running, ending, deps)
     else await settleOperation(running, ending, deps)
   } catch (error) {
-    await giveUp({ attempt, journal, signal }, error, deps)
+    await giveUp({ attempt, journal, signal, running }, error, deps)
   } finally {
     unhear()
   }

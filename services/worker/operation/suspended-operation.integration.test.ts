@@ -94,6 +94,8 @@ describe('an operation whose tool asks a person', () => {
     const record = await bench.record(operation)
     const [run] = record.tools
     expect(record.tools).toHaveLength(1)
+    expect(record.exchanges.map(({ turn }) => turn)).toEqual([1, 2])
+    expect(record.exchanges[0]?.startedAt).toBeLessThan(record.startedAt)
     expect(run?.externals.map(({ name }) => name)).toEqual([
       'read_file',
       'write_file',

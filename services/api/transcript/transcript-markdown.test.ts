@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest'
+import { code, fenced, fencedValue, lengthOfTime } from './markdown-text.ts'
+import { transcriptMarkdown } from './transcript-markdown.ts'
+import { anAskingRecord, aConversation, anEndedRecord, anOperation } from './transcript.fixture.ts'
+import { transcriptView } from './transcript-view.ts'
+
+const whole = { fullPrompts: true }
+const ended = (record = anEndedRecord(), shown = whole) =>
+  transcriptMarkdown(transcriptView(anOperation(), { kind: 'ended', hash: 'a1b2', record }, shown))
+
+describe('a transcript as Markdown', () => {
+  it('reads as the conversation went', async () => {
+    await expect(ended()).toMatchFileSnapshot('./expected/ended.md')
+  })
+
+  it('of an operation that waits ends with the question', async () => {
+    const operation = anOperation({ status: 'waiting', outcome: null, waitsFor: 'q1' })
+    const view = transcriptView(operation, { kind: 'asked', hash: 'a1b2', record: anAskingRecord() }, whole)
+    await expect(transcriptMarkdown(view)).toMatchFileSnapshot('./expected/waiting.md')
+  })
+
+  it('of one that failed says with which code, and where the model gave no answer', () => {
+    const [request] = aConversation.exchanges.filter(({ error }) => error !== undefined)
+    const exchanges = request === undefined ? [] : [{ ...request, turn: 1 }]
+    const told = { ...anEndedRecord(), messages: aConversation.messages.slice(0, 2), replies: [], tools: [], exchanges }
+    const record = { ...told, model: '', changeSet: null }
+    const failed = { status: 'failed', errorCode: 'AGENT_007', phase: 'model', reason: 'too long', summary: '' } as const
+    const cost = { turns: 0, promptTokens: 0, completionTokens: 0, durationMs: 1, changedFiles: [] }
+    const operation = anOperation({ status: 'failed', outcome: { ...failed, ...cost } })
+    const text = transcriptMarkdown(transcriptView(operation, { kind: 'ended', hash: 'a1b2', record }, whole))
+    expect(text).toContain('- status: failed `AGENT_007`\n- model: none answered\n')
+    expect(text).toContain('· 1 request failed')
+    expect(text).toContain('## Turn 1: the request failed')
+    expect(text).toContain('Error `AGENT_007`:\n\n```\nthe context is full:\n8192 tokens\n```')
+    expect(text).toMatch(/## Outcome: failed: `AGENT_007` \(model\)\n\nReason:\n\n```\ntoo long\n```\n$/)
+  })
+
+  it('cuts nothing of a long answer and says what the model was shown of it', () => {
+    const record = anEndedRecord()
+    const long = Array.from({ length: 9000 }, (_, index) => `line ${index}`)
+    const [run, ...others] = record.tools
+    if (run === undefined) throw new Error('the fixture has a tool run')
+    const text = ended({ ...record, tools: [{ ...run, result: { ...run.result, result: long } }, ...others] })
+    expect(text.match(/"line \d+"/g)).toHaveLength(9000)
+    expect(text).toContain('- the model was shown 35 characters of it')
+  })
+
+  it('leaves the prompts out where that is set, but not what was said later', () => {
+    const text = ended(anEndedRecord(), { fullPrompts: false })
+    expect(text).not.toContain('def total()\n')
+    expect(text).not.toContain('You fix')
+    expect(text).toContain('## System prompt\n\n21 characters, left out here: `llm_log.include_full_prompts` is false.')
+    expect(text).toContain('You answered without a tool call.')
+  })
+
+  it('of an attempt of an earlier version, which kept no requests, has its messages', () => {
+    const text = ended({ ...anEndedRecord(), exchanges: [] })
+    expect(text).toContain('## Turn 2\n\nThe model wrote:\n\n```\nLet me think. # No heading\n```\n\nIt called no tool.')
+  })
+})
+
+describe('a text of others', () => {
+  it.each([
+    ['ends no block', '```\n# heading', '````\n```\n# heading\n````'],
+    ['is not obeyed by a terminal', '\u001B]0;x\u0007\u202E\r', '```\n\\u001b]0;x\\u0007\\u202e\\u000d\n```'],
+    ['may be empty', '', '```\n```'],
+  ])('in a block %s', (_what, text, block) => {
+    expect(fenced(text)).toBe(block)
+  })
+
+  it.each([
+    ['a', '`a`'],
+    ['a`b', '``a`b``'],
+    ['`', '`` ` ``'],
+    ['', '`  `'],
+    ['a\nb\u001B', '`a\\u000ab\\u001b`'],
+  ])('in a line: %j', (text, shown) => {
+    expect(code(text)).toBe(shown)
+  })
+
+  it('of several lines within a value is shown in its lines', () => {
+    expect(fencedValue({ a: 1 })).toBe('```json\n{\n  "a": 1\n}\n```')
+    expect(fencedValue({ a: ['x\n  y: "z"'] })).toBe('```yaml\na:\n  - |-\n    x\n      y: "z"\n```')
+  })
+
+  it.each([
+    [0.44, '0.4 ms'],
+    [850.4, '850 ms'],
+    [12_340, '12.34 s'],
+    [245_000, '4 min 05 s'],
+    [12_000_000, '3 h 20 min'],
+  ])('%d ms are told as %s', (ms, told) => {
+    expect(lengthOfTime(ms)).toBe(told)
+  })
+})
