@@ -105,8 +105,7 @@ export function openApiClient(options: { url: string; token: string | undefined;
     listNodes: (runId, page) => get(`${runPath(runId)}/nodes`, NodePage, page),
     getNode: (runId, nodeId) => get(nodePath(runId, nodeId), NodeDetail),
     listEdges: (runId, nodeId, page) => get(`${nodePath(runId, nodeId)}/edges`, EdgePage, page),
-    getOperation: (runId, operationId) =>
-      get(operationPath(runId, operationId), OperationView),
+    getOperation: (runId, operationId) => get(operationPath(runId, operationId), OperationView),
     async readTranscript(runId, operationId, format) {
       const path = `${operationPath(runId, operationId)}/transcript?format=${format}`
       const answer = await send(connection, path, { method: 'GET' })

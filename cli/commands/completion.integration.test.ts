@@ -52,6 +52,7 @@ describe('completion in bash', () => {
     ['remora submit --agents lint,d', ['lint,docstring']],
     ['remora run sh', ['shelf.tar', 'shop/']],
     ['remora run --out sho', ['shop/']],
+    ['remora transcript --format ', ['json', 'markdown']],
     ['remora queries m', ['manifest']],
     ['remora tool run sh', ['shelf.tar', 'shop/']],
     ['remora tool run --workspace sho', ['shop/']],

@@ -18,9 +18,10 @@ export function addTranscriptCommand(program: Command, context: CliContext): voi
     .argument('<run>', 'run id')
     .argument('<operation...>', 'operation id, or [AGENT] PATH [NAME] as "remora show" prints it')
     .addOption(new Option('--format <format>', 'how to print').choices(['markdown', 'json']).default('markdown'))
-    .addOption(new Option('--json', 'the same as --format json').implies({ format: 'json' }))
+    .option('--json', 'the same as --format json')
     .option('-o, --out <file>', 'write it to a file instead')
-    .action(async (runId: string, operation: string[], { format, out }: TranscriptOptions) => {
+    .action(async (runId: string, operation: string[], { json, out, ...given }: TranscriptOptions) => {
+      const format = json ? 'json' : given.format
       const path = out === undefined ? undefined : resolve(context.cwd, out)
       if (path !== undefined) await requireWritable(path)
       const service = await reachRuns(context)

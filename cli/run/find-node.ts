@@ -28,7 +28,10 @@ export async function findNode(
   if (node.edges === null) return { node, edges: undefined }
   const edges: EdgeView[] = []
   for (let cursor: string | undefined; ;) {
-    const page = await client.listEdges(runId, node.node_id, { ...(cursor === undefined ? {} : { cursor }), limit: pageSize })
+    const page = await client.listEdges(runId, node.node_id, {
+      ...(cursor === undefined ? {} : { cursor }),
+      limit: pageSize,
+    })
     edges.push(...page.edges)
     if (page.next === null) return { node, edges }
     cursor = page.next

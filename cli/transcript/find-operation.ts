@@ -30,7 +30,8 @@ export async function findOperation(
 function withoutOperation(runId: string, node: NodeDetail, agent: string | undefined): AppError {
   const place = nodePlace(node.path, node.qualified_name)
   const others = node.operations.length === 0 ? '' : ` (${listed(node.operations)} did)`
-  return new AppError('RUN_004', `In run ${runId} ${agent ?? 'no agent'} did not work on "${place}"${others}`)
+  const nobody = agent === undefined ? 'no agent worked' : `${agent} did not work`
+  return new AppError('RUN_004', `In run ${runId} ${nobody} on "${place}"${others}`)
 }
 
 function severalOperations(node: NodeDetail, found: NodeDetail['operations']): AppError {

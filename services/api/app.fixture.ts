@@ -103,13 +103,13 @@ export async function openTestApi(
     transcripts: { ledger, records, fullPrompts: options.fullPrompts ?? true },
     tokens: { store: tokenStore, table, idempotency: intake.idempotency },
   })
-  const close = async () => {
-    await redis.quit()
-    await store.close()
-    await server.close()
-  }
+  const close = () => inOrder([() => redis.quit(), () => store.close(), () => server.close()])
   const parts = { app, token: ownToken, project, intake, ledger, objects, blobs, jobs, tokenStore }
   return { ...parts, ...askers(app), stopWaiting: () => closing.abort(), close }
+}
+
+async function inOrder(steps: readonly (() => Promise<unknown>)[]): Promise<void> {
+  for (const step of steps) await step()
 }
 
 function countedReads(store: TokenStore): TestApi['tokenStore'] {

@@ -77,7 +77,7 @@ export const apiEnv = {
     ),
   REMORA_FULL_PROMPTS: z
     .stringbool()
-    .default(true)
+    .prefault('true')
     .describe('`false`: transcripts say how long the prompts were instead of showing them'),
 }
 

@@ -44,6 +44,11 @@ describe('a run whose agents ask a person', () => {
 
     first.kill('SIGTERM')
     await first.exited
+    const waits = remora(programs, folder, ['transcript', runId, 'purpose', 'shop.py', 'price'])
+    expect(await waits.exited, waits.err()).toBe(0)
+    expect(waits.out()).toContain(
+      '## Turn 1: a question to a person\n\n`ask_purpose` asks:\n\n```\nWhat is price for?\n',
+    )
     const answered = remora(programs, folder, ['answer', runId, of('price'), 'paying', 'for', 'it'])
     expect(await answered.exited, answered.err()).toBe(0)
     expect(answered.out()).toContain(`remora run --resume ${runId}`)
@@ -54,6 +59,11 @@ describe('a run whose agents ask a person', () => {
     expect(await folder.read('shop.py')).toBe(
       `# ${word}\ndef shelf():\n    return 1\n\n\n# paying for it\ndef price():\n    return 2\n`,
     )
+    const said = remora(programs, folder, ['transcript', runId, 'shop.py', 'price'])
+    expect(await said.exited, said.err()).toBe(0)
+    expect(said.out()).toMatch(/### Answer of `ask_purpose`[^:]+: success\n/)
+    expect(said.out()).toContain('- `ask_user("What is price for?",null)` gave `"paying for it"`')
+    expect(said.out()).toContain('## Outcome: succeeded')
     const verify = remora(programs, folder, ['verify', runId])
     expect(await verify.exited, verify.out()).toBe(0)
     await folder.remove()

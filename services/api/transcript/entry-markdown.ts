@@ -42,7 +42,14 @@ function messageParagraphs({ role, characters, content }: EntryOf<'message'>): s
 
 function modelParagraphs({ turn, exchange, reply }: EntryOf<'model'>, manner: EntryManner): string[] {
   const began = exchange === null ? '' : ` (at ${lengthOfTime(Date.parse(exchange.started_at) - manner.startedAtMs)})`
-  const figures = exchange === null ? [] : [exchangeLines(exchange, manner).map((line) => `- ${line}`).join('\n')]
+  const figures =
+    exchange === null
+      ? []
+      : [
+          exchangeLines(exchange, manner)
+            .map((line) => `- ${line}`)
+            .join('\n'),
+        ]
   if (reply === null) return [`## Turn ${turn}: the request failed${began}`, ...figures, ...faultOf(exchange)]
   const said = reply.content === null || reply.content === '' ? [] : ['The model wrote:', fenced(reply.content)]
   const without = reply.tool_calls.length === 0 ? ['It called no tool.'] : []

@@ -41,7 +41,10 @@ function withoutTranscript({ operationId, runId, status, attempt, outcome }: Ope
   const why = [errorCode, reason ?? summary].filter((part) => part !== undefined && part !== '').join(' ')
   const because = why === '' ? '' : ` (${why})`
   if (attempt === 0) {
-    return new AppError('RUN_004', `There is no transcript of ${operation}: it was ${status} before it began${because}.`)
+    return new AppError(
+      'RUN_004',
+      `There is no transcript of ${operation}: it was ${status} before it began${because}.`,
+    )
   }
   return new AppError(
     'RUN_004',

@@ -4,11 +4,10 @@ import { endpoint } from '../http/endpoint.ts'
 import { RunParams } from '../runs/run-schema.ts'
 import { TranscriptView } from './transcript-schema.ts'
 
-export const transcriptFormats = ['json', 'markdown'] as const
-
 const prose = `
 Every message in order, with the times, tokens and errors of each request to the model and the whole answer of each tool.
-JSON, or with \`Accept: text/markdown\` or \`format=markdown\` a text for people. Nothing is cut; only what scripts asked of the host is told in short in the text.
+JSON, or with \`Accept: text/markdown\` or \`format=markdown\` a text for people. Nothing is cut; only what scripts asked
+of the host is told in short in the text, and the server's own words of each reply are in the JSON alone.
 
 It is there once the operation has ended (RUN_006 before), and while it waits for a person: \`outcome\` is null then, and
 the last entry is the question. Of attempts that were handed back or lost with their worker there is none: events tell
@@ -29,7 +28,7 @@ export const transcriptEndpoints = {
       request: {
         params: RunParams.extend({ operation_id: OperationId }),
         query: z.strictObject({
-          format: z.enum(transcriptFormats).optional().openapi({ description: 'wins over `Accept`' }),
+          format: z.enum(['json', 'markdown']).optional().openapi({ description: 'wins over `Accept`' }),
         }),
       },
       responses: {

@@ -24,7 +24,13 @@ describe('a transcript as Markdown', () => {
     const exchanges = request === undefined ? [] : [{ ...request, turn: 1 }]
     const told = { ...anEndedRecord(), messages: aConversation.messages.slice(0, 2), replies: [], tools: [], exchanges }
     const record = { ...told, model: '', changeSet: null }
-    const failed = { status: 'failed', errorCode: 'AGENT_007', phase: 'model', reason: 'too long', summary: '' } as const
+    const failed = {
+      status: 'failed',
+      errorCode: 'AGENT_007',
+      phase: 'model',
+      reason: 'too long',
+      summary: '',
+    } as const
     const cost = { turns: 0, promptTokens: 0, completionTokens: 0, durationMs: 1, changedFiles: [] }
     const operation = anOperation({ status: 'failed', outcome: { ...failed, ...cost } })
     const text = transcriptMarkdown(transcriptView(operation, { kind: 'ended', hash: 'a1b2', record }, whole))
@@ -55,7 +61,9 @@ describe('a transcript as Markdown', () => {
 
   it('of an attempt of an earlier version, which kept no requests, has its messages', () => {
     const text = ended({ ...anEndedRecord(), exchanges: [] })
-    expect(text).toContain('## Turn 2\n\nThe model wrote:\n\n```\nLet me think. # No heading\n```\n\nIt called no tool.')
+    expect(text).toContain(
+      '## Turn 2\n\nThe model wrote:\n\n```\nLet me think. # No heading\n```\n\nIt called no tool.',
+    )
   })
 })
 

@@ -26,7 +26,9 @@ function heading(transcript: TranscriptView, servers: readonly string[]): string
     `model: ${model === '' ? 'none answered' : code(model)}${at}`,
     costOf(transcript),
     ...changeOf(transcript),
-    ...evidence.map(({ check, path, ok, tool }) => `${ok ? 'proved' : 'not proved'}: ${check} of ${code(path)} (${tool})`),
+    ...evidence.map(
+      ({ check, path, ok, tool }) => `${ok ? 'proved' : 'not proved'}: ${check} of ${code(path)} (${tool})`,
+    ),
     `node: ${node.kind}, ${node.language}, lines ${node.start_line}-${node.end_line}`,
     `run ${code(transcript.run_id)}, operation ${code(transcript.operation_id)}, attempt ${transcript.attempt}${earlier(transcript)}`,
     `began ${transcript.started_at}; times are from there`,
@@ -67,7 +69,8 @@ function changeOf({ outcome }: TranscriptView): string[] {
 
 function ending({ outcome, status, run_id: runId }: TranscriptView): string[] {
   if (outcome === null) {
-    const next = status === 'waiting' ? `\`remora answer ${runId}\` lists what is asked.` : 'It was answered, and goes on.'
+    const next =
+      status === 'waiting' ? `\`remora answer ${runId}\` lists what is asked.` : 'It was answered, and goes on.'
     return ['## Not ended', `The operation is ${status}. ${next}`]
   }
   const { error_code: errorCode, phase, reason, summary } = outcome

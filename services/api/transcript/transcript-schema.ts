@@ -65,7 +65,7 @@ const MessageEntry = z
     kind: z.literal('message'),
     role: z.enum(['system', 'user']),
     characters: z.int(),
-    content: z.string().nullable().openapi({ description: 'null: left out by `llm_log.include_full_prompts: false`' }),
+    content: z.string().nullable().openapi({ description: 'null: left out, as the settings of the service say' }),
   })
   .openapi('TranscriptMessage')
 
@@ -73,7 +73,7 @@ const ModelEntry = z
   .strictObject({
     kind: z.literal('model'),
     turn: z.int(),
-    exchange: ExchangeView.nullable().openapi({ description: 'null where an earlier version of Remora asked' }),
+    exchange: ExchangeView.nullable(), // null where an earlier version of Remora asked
     reply: z
       .strictObject({
         content: z.string().nullable(),
@@ -92,7 +92,7 @@ const ToolEntry = z
     call_id: z.string(),
     name: z.string(),
     content: z.string().openapi({ description: 'what the model was told, which may be cut' }),
-    run: ToolRunView.nullable().openapi({ description: 'null: no tool ran, as for `submit_result`' }),
+    run: ToolRunView.nullable().openapi({ description: 'null: no tool ran, as for a submission' }),
   })
   .openapi('TranscriptToolResult')
 
@@ -102,7 +102,9 @@ const QuestionEntry = z
     turn: z.int(),
     question: z.string(),
     choices: z.array(z.string()).nullable(),
-    calls: z.array(RequestedCallView).openapi({ description: 'still to be carried out; the first is the one that asks' }),
+    calls: z
+      .array(RequestedCallView)
+      .openapi({ description: 'still to be carried out; the first is the one that asks' }),
     host_calls: z.array(HostCallView).openapi({ description: 'what its script was answered before' }),
   })
   .openapi('TranscriptQuestion')
@@ -120,7 +122,9 @@ export const TranscriptView = z
     bundle_hash: z.string(),
     node: NodeShape,
     status: OperationStatus,
-    attempt: z.int().openapi({ description: 'that this is of, with those it went on from after a question' }),
+    attempt: z
+      .int()
+      .openapi({ description: 'whose conversation it is, with those that it went on from after a question' }),
     record_hash: z.string(),
     model: z.string().openapi({ description: "by the servers' own words; empty: none answered" }),
     versions: z.record(z.string(), z.string()),

@@ -85,7 +85,7 @@ export const aConversation: Pick<AttemptRecord, 'messages' | 'replies' | 'exchan
         knowledgeDelta: {},
       },
       externals: [
-        { name: 'read_file', args: ['a.py', null], answer: `${'x'.repeat(200)}` },
+        { name: 'read_file', args: ['a.py', null], answer: 'x'.repeat(200) },
         { name: 'read_file', args: ['b.py'], error: { type: 'FileNotFoundError', message: 'b.py' } },
       ],
       printed: 'looked at a.py\n',

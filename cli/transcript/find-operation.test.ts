@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest'
+import type { ApiClient } from '../api-client.ts'
+import { NodeDetail, RunView } from '../api-views.ts'
+import { findOperation } from './find-operation.ts'
+
+const runId = 'r0123456789'
+const nodeId = 'n0123456789abcdef'
+
+/** A run of lint and docstring with one node, `src/shop.py total`, on which `agents` worked. */
+function runWith(...agents: string[]): Pick<ApiClient, 'getRun' | 'getNode' | 'listNodes'> {
+  const request = { agents: ['lint', 'docstring'] }
+  const place = { kind: 'function', qualified_name: 'total', path: 'src/shop.py', language: 'python' }
+  const lines = { start_line: 1, end_line: 2, start_byte: 0, end_byte: 9, parent_id: null }
+  const operations = agents.map((agent) => ({ operation_id: `o-of-${agent}`, agent, status: 'succeeded' }))
+  const node = { node_id: nodeId, name: 'total', hash: 'a'.repeat(64), ...place, ...lines }
+  const state = { status: 'completed', phase: 'review', seq: 1, counts: {} }
+  return {
+    getRun: async () => RunView.parse({ run_id: runId, request, ...state }),
+    getNode: async () => NodeDetail.parse({ ...node, operations }),
+    listNodes: async (_runId, { path }) => ({
+      nodes: path === 'src/shop.py' ? [NodeDetail.parse({ ...node, operations })] : [],
+      next: null,
+    }),
+  }
+}
+
+it('takes the only operation on a node, whoever did it', async () => {
+  expect(await findOperation(runWith('docstring'), runId, ['src/shop.py', 'total'])).toBe('o-of-docstring')
+})
+
+it('names the operations when several agents worked on the node', async () => {
+  const both = runWith('lint', 'docstring')
+  await expect(findOperation(both, runId, ['src/shop.py total'])).rejects.toThrow(
+    'Several agents worked on "src/shop.py total": name one of lint (o-of-lint), docstring (o-of-docstring), or its id',
+  )
+  expect(await findOperation(both, runId, ['docstring', 'src/shop.py', 'total'])).toBe('o-of-docstring')
+})
+
+it('says who worked on the node when the agent that is named did not', async () => {
+  await expect(findOperation(runWith('lint'), runId, ['docstring', 'src/shop.py', 'total'])).rejects.toThrow(
+    `In run ${runId} docstring did not work on "src/shop.py total" (lint (o-of-lint) did)`,
+  )
+  await expect(findOperation(runWith(), runId, ['src/shop.py', 'total'])).rejects.toThrow(
+    `In run ${runId} no agent worked on "src/shop.py total"`,
+  )
+})
