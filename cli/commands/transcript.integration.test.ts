@@ -73,7 +73,7 @@ describe('remora transcript', () => {
 
   it.each([
     [['a.py', 'three'], /has no node "a\.py three".*remora show RUN --nodes lists them/],
-    [['docstring', 'a.py', 'one'], /has no node "docstring a\.py one"/],
+    [['docstring', 'a.py', 'one'], /has no node "docstring a\.py one".*its agents: lint$/],
     [['o0123456789abcdef'], /has no operation "o0123456789abcdef"/],
     [['a.py', 'two'], /it failed \(AGENT_004 turn limit of 12\) and its attempt left no record/],
   ])('says of %s what is wrong with it', async (words, message) => {

@@ -1,7 +1,7 @@
 import { AppError } from '#domain/error.ts'
 import { OperationId } from '#domain/ids.ts'
 import type { ApiClient } from '../api-client.ts'
-import type { NodeDetail } from '../api-views.ts'
+import type { NodeDetail, RunView } from '../api-views.ts'
 import { nodePlace } from '../node-place.ts'
 import { findNodeDetail } from '../run/find-node.ts'
 
@@ -19,12 +19,26 @@ export async function findOperation(
   const { request } = await client.getRun(runId)
   const [first = '', ...rest] = named.split(' ')
   const agent = rest.length > 0 && request.agents.includes(first) ? first : undefined
-  const node = await findNodeDetail(client, runId, agent === undefined ? named : rest.join(' '))
+  const node = await nodeOf(client, runId, { place: agent === undefined ? named : rest.join(' '), request })
   const found = node.operations.filter((operation) => agent === undefined || operation.agent === agent)
   const [only, ...others] = found
   if (only === undefined) throw withoutOperation(runId, node, agent)
   if (others.length > 0) throw severalOperations(node, found)
   return only.operation_id
+}
+
+/** What is no node may have been meant for an agent: those there are, are named. */
+async function nodeOf(
+  client: Pick<ApiClient, 'getNode' | 'listNodes'>,
+  runId: string,
+  { place, request }: { place: string } & Pick<RunView, 'request'>,
+): Promise<NodeDetail> {
+  try {
+    return await findNodeDetail(client, runId, place)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'RUN_004') throw error
+    throw new AppError('RUN_004', `${error.message}; its agents: ${request.agents.join(', ')}`, { cause: error })
+  }
 }
 
 function withoutOperation(runId: string, node: NodeDetail, agent: string | undefined): AppError {

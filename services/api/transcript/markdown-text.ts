@@ -47,7 +47,9 @@ export function figure(count: number): string {
 }
 
 function longestTicks(text: string): number {
-  return Math.max(0, ...Array.from(text.matchAll(/`+/g), ([ticks]) => ticks.length))
+  let longest = 0
+  for (const [ticks] of text.matchAll(/`+/g)) longest = Math.max(longest, ticks.length)
+  return longest
 }
 
 function hasLines(value: unknown): boolean {

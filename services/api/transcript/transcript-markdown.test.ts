@@ -76,6 +76,11 @@ describe('a text of others', () => {
     expect(fenced(text)).toBe(block)
   })
 
+  it('may be long, and full of ticks', () => {
+    const text = '`` ` '.repeat(300_000)
+    expect(fenced(text)).toBe(`\`\`\`\n${text}\n\`\`\``)
+  })
+
   it.each([
     ['a', '`a`'],
     ['a`b', '``a`b``'],
