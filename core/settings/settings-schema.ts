@@ -223,7 +223,7 @@ export const SettingsFile = z.strictObject({
     enabled: setting(z.boolean(), {
       about: 'keep the conversations',
       fallback: true,
-      unserved: 'they are part of the attempt records that prove a run, and go with it (events.retention_s)',
+      unserved: 'conversations are part of the records that prove a run, and are kept as long as it',
     }),
     include_full_prompts: setting(z.boolean(), {
       about: 'transcripts show the texts of the prompts; false: only how long they were (they are stored either way)',

@@ -101,10 +101,10 @@ function exchangeView(request: Exchange | undefined): ExchangeView | null {
   }
 }
 
-/** Of the time after the first, where that is known. */
-function tokensPerSecond({ usage, durationMs, firstTokenMs = 0 }: Exchange): number | undefined {
+/** Of the time after the first, where that is known. That of a request sent again has the other tries in it. */
+function tokensPerSecond({ usage, durationMs, firstTokenMs = 0, tries = 1 }: Exchange): number | undefined {
   const writingMs = durationMs - firstTokenMs
-  if (usage === undefined || writingMs <= 0) return undefined
+  if (usage === undefined || writingMs <= 0 || tries > 1) return undefined
   return Math.round((usage.completionTokens * 10_000) / writingMs) / 10
 }
 

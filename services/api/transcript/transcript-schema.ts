@@ -22,9 +22,9 @@ export type RequestedCallView = z.infer<typeof RequestedCallView>
 export const ExchangeView = z
   .strictObject({
     started_at: Time,
-    duration_ms: duration,
+    duration_ms: duration.openapi({ description: 'in milliseconds, with all tries' }),
     first_token_ms: z.number().optional(),
-    tokens_per_s: z.number().optional().openapi({ description: 'while it wrote' }),
+    tokens_per_s: z.number().optional().openapi({ description: 'while it wrote; absent when it was sent again' }),
     model: z.string(),
     endpoint: z.string().optional(),
     tries: z.int().optional().openapi({ description: 'how often it was sent' }),
