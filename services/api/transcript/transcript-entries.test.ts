@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import type { Message } from '#domain/turn.ts'
+import { transcriptEntries } from './transcript-entries.ts'
+import { aConversation } from './transcript.fixture.ts'
+
+it('gives a run to the call it is of, also where a model uses one id for every call', () => {
+  const calling = (name: string): Message[] => [
+    { role: 'assistant', content: null, toolCalls: [{ id: 'call_0', name, arguments: '{}' }] },
+    { role: 'tool', toolCallId: 'call_0', content: 'answered' },
+  ]
+  const messages = ['submit_result', 'read_file', 'submit_result'].flatMap(calling)
+  const tools = aConversation.tools.slice(0, 1)
+  const entries = [...transcriptEntries({ messages, replies: [], exchanges: [], tools }, { fullPrompts: true })]
+  const runs = entries.flatMap((entry) => (entry.kind === 'tool' ? [[entry.name, entry.run?.summary]] : []))
+  expect(runs).toEqual([
+    ['submit_result', undefined],
+    ['read_file', 'read `a.py`'],
+    ['submit_result', undefined],
+  ])
+})
