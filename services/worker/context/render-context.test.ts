@@ -44,7 +44,7 @@ describe('the context as a model reads it', () => {
       - parameters: 2
       - has_docstring: true
 
-      ## Related code
+      ## Related code, for reference
       Calls function price (src/util.py:10):
       \`\`\`python
       def price(text: str) -> Decimal:
@@ -78,7 +78,7 @@ describe('the context as a model reads it', () => {
       - parameters: 2
       - has_docstring: true
 
-      ## Related code
+      ## Related code, for reference
       … 2 more"
     `)
   })

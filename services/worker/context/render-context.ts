@@ -71,7 +71,7 @@ function sectionsOf({ lastError, shortTrack, knowledge, longTrack, relatedCode }
       cut: 'first',
     },
     related_code: {
-      heading: '## Related code',
+      heading: '## Related code, for reference',
       entries: relatedCode.excerpts.map(codeText),
       more: relatedCode.more,
       cut: 'last',
