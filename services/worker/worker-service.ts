@@ -24,11 +24,8 @@ import { composeRun, type CompositionDeps } from './composition/compose-run.ts'
 import type { WorkerConfig } from './config.ts'
 import { openEvidenceChecker } from './evidence/evidence-checker.ts'
 import { openPythonLinter, type PythonLinter } from './evidence/python-linter.ts'
-import { openRelatedNodes } from './operation/related-nodes.ts'
-import { openRelatedPaths } from './operation/related-paths.ts'
-import { openRunFacts } from './operation/run-facts.ts'
 import { runOperation, type OperationDeps } from './operation/run-operation.ts'
-import { openStartContext } from './operation/start-context.ts'
+import { openSurroundings } from './operation/surroundings.ts'
 import { baseLayerOf } from './workspace/base-layer.ts'
 
 export type WorkerService = {
@@ -92,16 +89,15 @@ type Opened = {
 }
 
 async function operationDeps(config: WorkerConfig, opened: Opened): Promise<OperationDeps & CompositionDeps> {
-  const { ledger, objects, model, linter } = opened
+  const { objects, model, linter } = opened
   const { name, temperature } = config.model
   if (name === undefined) await warnWithoutModel(opened)
   const python = await loadLanguage('python')
   const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
   const readSnapshot = openSnapshotReader(objects)
-  const runFacts = openRunFacts(ledger)
-  const related = openRelatedNodes({ runFacts, objects })
   return {
     ...opened,
+    ...openSurroundings(opened),
     blobs,
     python,
     evidence: openEvidenceChecker({ linter, python }),
@@ -113,8 +109,6 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
       toolChoice: 'required',
     }),
     versions: { linter: linter.version, node: process.version },
-    relatedPaths: openRelatedPaths(related),
-    startContext: openStartContext({ ledger, runFacts, related }),
     workerId: config.workerId,
     storeRestMs: 1_000,
   }

@@ -25,11 +25,8 @@ import { openPreparedBundles } from '../agent/prepared-bundle.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
 import { openPythonLinter } from '../evidence/python-linter.ts'
 import { baseLayerOf } from '../workspace/base-layer.ts'
-import { openRelatedNodes } from './related-nodes.ts'
-import { openRelatedPaths } from './related-paths.ts'
-import { openRunFacts } from './run-facts.ts'
 import type { OperationDeps, OperationJob } from './run-operation.ts'
-import { openStartContext } from './start-context.ts'
+import { openSurroundings } from './surroundings.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -66,8 +63,6 @@ export async function openOperationBench(): Promise<OperationBench> {
   const { objects, project } = store
   const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000 })
   const readSnapshot = openSnapshotReader(objects)
-  const runFacts = openRunFacts(ledger.ledger)
-  const related = openRelatedNodes({ runFacts, objects })
   const deps: OperationDeps = {
     ledger: ledger.ledger,
     objects,
@@ -81,8 +76,7 @@ export async function openOperationBench(): Promise<OperationBench> {
     storeRestMs: 1,
     evidence: openEvidenceChecker({ linter, python }),
     versions: { linter: linter.version },
-    relatedPaths: openRelatedPaths(related),
-    startContext: openStartContext({ ledger: ledger.ledger, runFacts, related }),
+    ...openSurroundings({ ledger: ledger.ledger, objects }),
     bundles: openPreparedBundles((owner, hash) => getBundle(objects, owner, hash)),
     baseLayer: async (owner, id) => baseLayerOf(await readSnapshot(owner, id), blobs, owner),
     modelSettings: async () => ({ model: 'rehearsal', temperature: 0, toolChoice: 'required' }),

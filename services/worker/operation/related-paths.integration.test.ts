@@ -6,9 +6,7 @@ import { putNodeList } from '#objects/node-list.ts'
 import { aNewRun, aPlannedOperation } from '#testing/factories.ts'
 import { testLedger, type TestLedger } from '#testing/ledger.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
-import { openRelatedNodes } from './related-nodes.ts'
-import { openRelatedPaths } from './related-paths.ts'
-import { openRunFacts } from './run-facts.ts'
+import { openSurroundings } from './surroundings.ts'
 
 let ledger: TestLedger
 let store: TestObjects
@@ -20,8 +18,6 @@ afterAll(async () => {
   await ledger.close()
   await store.close()
 })
-
-const open = () => openRelatedPaths(openRelatedNodes({ runFacts: openRunFacts(ledger.ledger), objects: store.objects }))
 
 const node = (path: string, name: string): CodeNode => ({ ...aPlannedOperation(`${path} ${name}`).node, path, name })
 const target = node('src/target.py', 'target')
@@ -68,7 +64,7 @@ describe('the files an operation has to do with', () => {
       calls(user, used),
     ]
     const runId = await discovered(nodes, edges)
-    const relatedPaths = open()
+    const { relatedPaths } = openSurroundings({ ledger: ledger.ledger, objects: store.objects })
     expect(await relatedPaths({ runId, node: target })).toEqual(['src/much.py', 'src/used.py', 'src/user.py'])
     expect(await relatedPaths({ runId, node: inside })).toEqual([])
     expect(await relatedPaths({ runId, node: node('src/other.py', 'unknown') })).toEqual([])
@@ -76,7 +72,7 @@ describe('the files an operation has to do with', () => {
 
   it('are none where the run has stored no edges', async () => {
     const runId = await discovered([target], undefined)
-    const relatedPaths = open()
+    const { relatedPaths } = openSurroundings({ ledger: ledger.ledger, objects: store.objects })
     expect(await relatedPaths({ runId, node: target })).toEqual([])
   })
 })

@@ -12,10 +12,8 @@ import { putBundle } from '#objects/stored-records.ts'
 import { aNewRun, anEvent, anOutcome, aPlannedOperation, aRequest } from '#testing/factories.ts'
 import { foldContext } from '../context/fold-context.ts'
 import { openOperationBench, type OperationBench } from './operation-bench.fixture.ts'
-import { openRelatedNodes } from './related-nodes.ts'
-import { openRunFacts } from './run-facts.ts'
 import { runOperation } from './run-operation.ts'
-import { openStartContext } from './start-context.ts'
+import { openSurroundings } from './surroundings.ts'
 
 const files = {
   'src/shop.py': `from util import price
@@ -201,15 +199,14 @@ describe('what an operation is told at its start', () => {
   it('costs nothing where there is nothing to ask, and one question else', async () => {
     const { ledger, deps } = bench
     const asked: number[] = []
-    const runFacts = openRunFacts(ledger)
-    const related = openRelatedNodes({ runFacts, objects: deps.objects })
     const counting = {
+      ...ledger,
       endedOperations: async (runId: RunId, ids: readonly string[]) => {
         asked.push(ids.length)
         return ledger.endedOperations(runId, ids)
       },
     }
-    const read = openStartContext({ ledger: counting, runFacts, related })
+    const { startContext: read } = openSurroundings({ ledger: counting, objects: deps.objects })
     const start = async (wanted: Wanted) => {
       const runId = await running(wanted)
       const [job] = (await ledger.dispatch(runId, 1)).taken
