@@ -34,7 +34,7 @@ export type AgentContext = {
   shortTrack: { actions: readonly Action[]; before: number }
   /** What tools have told in their `knowledge_delta`; of one key the last value, last learned last. */
   knowledge: ReadonlyMap<string, unknown>
-  /** Of this node and those it has to do with, closest first; of one agent on one node the last. */
+  /** On this node and those it has to do with, closest first; of one agent on one node the last. */
   longTrack: readonly EarlierResult[]
 }
 

@@ -11,6 +11,13 @@ describe('the context out of recorded events', () => {
     ])
   })
 
+  it('says of its own node alone that nothing had to be changed', () => {
+    const unchanged = recordedEvents.map((event) =>
+      event.event === 'operation.ended' ? { ...event, data: { ...event.data, status: 'unchanged' } } : event,
+    )
+    expect(foldContext(unchanged, scope).longTrack.map(({ agent }) => agent)).toEqual(['lint'])
+  })
+
   it('takes of one agent on one node what it came to last', () => {
     const again = recordedEvents.find(({ event, nodeId }) => event === 'operation.ended' && nodeId === scope.nodeIds[1])
     if (again === undefined) throw new Error('nothing was recorded')

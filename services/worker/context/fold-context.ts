@@ -21,24 +21,31 @@ export function foldContext(events: Iterable<ContextEvent>, scope: ContextScope 
     if (event.operationId === undefined || event.operationId === scope.operationId) own.take(event)
     else if (event.event === 'operation.ended') {
       const place = places.get(event.nodeId ?? '')
-      const result = resultOf(event, place === 0)
-      if (place !== undefined && worked.has(result.status)) results.set(`${place} ${result.agent}`, result)
+      if (place !== undefined) results.set(`${place} ${event.agent}`, resultOf(event, place === 0))
     }
   }
   const placeOf = ({ nodeId }: EarlierResult) => places.get(nodeId) ?? 0
-  const longTrack = [...results.values()].toSorted((one, other) => placeOf(one) - placeOf(other))
+  const told = [...results.values()].filter(isWorthTelling)
+  const longTrack = told.toSorted((one, other) => placeOf(one) - placeOf(other))
   return { ...own.folded(), longTrack }
 }
 
-/** Nothing was done in operations that were skipped or cancelled. */
-const worked = new Set(['succeeded', 'unchanged', 'failed', 'blocked'])
+const worked = new Set(['succeeded', 'failed', 'blocked'])
+
+/**
+ * Nothing was done in operations that were skipped or cancelled. That nothing had to be changed says something of the
+ * operation's own node, and is noise from the others.
+ */
+function isWorthTelling({ node, status }: EarlierResult): boolean {
+  return worked.has(status) || (status === 'unchanged' && node === undefined)
+}
 
 function resultOf({ agent, nodeId, data }: ContextEvent, isOwnNode: boolean): EarlierResult {
   const [name, path, code] = [textIn(data, 'qualified_name'), textIn(data, 'path'), textIn(data, 'error_code')]
   return {
     agent: agent ?? 'an agent',
     nodeId: nodeId ?? '',
-    node: isOwnNode ? undefined : `${name} (${path})`,
+    node: isOwnNode ? undefined : name === path ? path : `${name} (${path})`,
     status: textIn(data, 'status'),
     summary: textIn(data, 'reason') || textIn(data, 'summary'),
     ...(code === '' ? {} : { errorCode: code }),

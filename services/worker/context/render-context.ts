@@ -58,7 +58,9 @@ function sectionsOf({ lastError, shortTrack, knowledge, longTrack, relatedCode }
       cut: 'last',
     },
     earlier_results: {
-      heading: '## Earlier results\nWhat these agents changed is kept apart: the code you see is without it.',
+      heading: longTrack.some(({ status }) => status === 'succeeded')
+        ? '## Earlier results\nWhat these agents changed is kept apart: the code you see is without it.'
+        : '## Earlier results',
       entries: longTrack.map(resultLine),
       more: 0,
       cut: 'last',
