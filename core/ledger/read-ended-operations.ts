@@ -10,34 +10,30 @@ export type EndedOperation = Pick<Operation, 'runId' | 'operationId' | 'bundle' 
   outcome: Outcome
 }
 
-const Fields = z.tuple([z.string(), z.coerce.number(), z.string()])
+/** Of an operation that has not ended, or is none, the last two are null. */
+const Fields = z.tuple([z.string(), z.string().transform(Number), z.string()])
 
 /**
  * Of these operations those that have ended, in the order in which they did. What is no operation of the run, or of no
  * run, is not among them. All are asked for at once: for tens of them, not for a run's.
  */
 export async function endedOperations(
-  store: LedgerStore,
+  { redis, namespace }: LedgerStore,
   runId: RunId,
   operationIds: readonly OperationId[],
 ): Promise<EndedOperation[]> {
-  const read = await Promise.all(operationIds.map((id) => readEnded(store, runId, id)))
-  const ended = read.filter((operation) => operation !== undefined)
-  return ended.toSorted((one, other) => one.endedAt - other.endedAt)
-}
-
-async function readEnded(
-  { redis, namespace }: LedgerStore,
-  runId: RunId,
-  operationId: OperationId,
-): Promise<EndedOperation | undefined> {
+  if (operationIds.length === 0) return []
   const keys = runKeys(namespace, runId)
-  const [values, node] = await Promise.all([
-    redis.hmget(keys.operation(operationId), 'bundle', 'ended', 'outcome'),
-    redis.get(keys.node(operationId)),
+  const [nodes, ...read] = await Promise.all([
+    redis.mget(operationIds.map(keys.node)),
+    ...operationIds.map((id) => redis.hmget(keys.operation(id), 'bundle', 'ended', 'outcome')),
   ])
-  if (node === null || values.includes(null)) return undefined
-  const [bundle, endedAt, outcome] = Fields.parse(values)
-  const told = { node: CodeNode.parse(JSON.parse(node)), outcome: Outcome.parse(JSON.parse(outcome)) }
-  return { runId, operationId, bundle, endedAt, ...told }
+  const ended = operationIds.flatMap((operationId, at): EndedOperation[] => {
+    const fields = Fields.safeParse(read[at])
+    if (!fields.success) return []
+    const [bundle, endedAt, outcome] = fields.data
+    const node = CodeNode.parse(JSON.parse(nodes[at] ?? 'null'))
+    return [{ runId, operationId, bundle, node, endedAt, outcome: Outcome.parse(JSON.parse(outcome)) }]
+  })
+  return ended.toSorted((one, other) => one.endedAt - other.endedAt)
 }
