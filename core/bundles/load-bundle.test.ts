@@ -189,6 +189,19 @@ describe('loadBundle', () => {
     ])
   })
 
+  it('lets prompts name what is known beside the node, and warns where that stays empty', async () => {
+    const naming = yaml.replace(
+      '{{ node_text }}',
+      '{{ node_text }} {{ earlier_results }}{{ related_code }}{{ last_error }}',
+    )
+    expect((await load(naming)).warnings).toEqual([])
+    const { warnings } = await load(`${naming.replace('{{ last_error }}', '')}requires_context: false\n`)
+    expect(warnings.map(({ message }) => message)).toEqual([
+      'node_context: earlier_results stays empty, since requires_context is false',
+      'node_context: related_code stays empty, since requires_context is false',
+    ])
+  })
+
   it('gives equal bundles one hash, and any change another', async () => {
     const hash = bundleHash((await load(yaml)).bundle)
     const moved = yaml.replace(

@@ -1,5 +1,6 @@
 import type { BundleFile } from '#domain/agent-bundle.ts'
-import { findTemplateFaults } from './template-faults.ts'
+import { contextVariables } from './context-variables.ts'
+import { findTemplateFaults, namesIn } from './template-faults.ts'
 
 /** What both prompts of a bundle may use, besides `settings.<name>`. */
 const promptVariables: ReadonlySet<string> = new Set([
@@ -9,6 +10,7 @@ const promptVariables: ReadonlySet<string> = new Set([
   'file_path',
   'language',
   'qualified_name',
+  ...contextVariables,
 ])
 
 const toolCallDirective = /\btool calls?\b|\bcall (?:a|one|the|exactly one) [\w ]*tool\b/i
@@ -24,9 +26,12 @@ export function findPromptFaults(file: BundleFile, reporter: Reporter): void {
   const names = { variables: promptVariables, settings: new Set(Object.keys(file.settings)) }
   for (const key of ['system_prompt', 'node_context'] as const) {
     const at = ['initial_context', key]
-    for (const { line, column, message } of findTemplateFaults(file.initial_context[key], names)) {
+    const source = file.initial_context[key]
+    for (const { line, column, message } of findTemplateFaults(source, names)) {
       reporter.fault(at, { line, column }, `${key}: ${message}`)
     }
+    const used = file.requires_context ? [] : contextVariables.filter((name) => namesIn(source).has(name))
+    for (const name of used) reporter.warn(at, `${key}: ${name} stays empty, since requires_context is false`)
   }
   const at = ['initial_context', 'system_prompt']
   const prompt = file.initial_context.system_prompt

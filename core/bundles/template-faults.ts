@@ -31,6 +31,12 @@ export function findTemplateFaults(source: string, names?: TemplateNames): Templ
   return faults
 }
 
+/** Every name a template reads or sets; none of one that does not parse. */
+export function namesIn(source: string): Set<string> {
+  const parsed = parseTemplate(source)
+  return new Set('fault' in parsed ? [] : symbolsIn(parsed.root))
+}
+
 type Report = (node: TemplateNode, message: string) => void
 type Scope = { names: TemplateNames | undefined; own: ReadonlySet<string> }
 

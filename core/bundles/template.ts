@@ -1,8 +1,10 @@
 import nunjucks from 'nunjucks'
 import { AppError } from '#domain/error.ts'
-import { findTemplateFaults } from './template-faults.ts'
+import { findTemplateFaults, namesIn } from './template-faults.ts'
 
 export type Template = {
+  /** Every name it reads or sets. */
+  names: ReadonlySet<string>
   /** AGENT_001 when the template puts out a variable that has no value. */
   render(variables: Readonly<Record<string, unknown>>): string
 }
@@ -19,6 +21,7 @@ export function compileTemplate(source: string): Template {
   if (fault !== undefined) throw new AppError('AGENT_001', `template, line ${fault.line}: ${fault.message}`)
   const template = new nunjucks.Template(source, environment, 'template', true)
   return {
+    names: namesIn(source),
     render(variables) {
       try {
         return template.render(variables)

@@ -10,7 +10,6 @@ export function unservedFields({ model, grammar, limits, ...file }: BundleFile):
     [['limits', 'context_messages'], limits.context_messages !== 40],
     [['limits', 'parallel_tools'], limits.parallel_tools !== 4],
     [['error_policy'], file.error_policy !== 'skip_downstream'],
-    [['requires_context'], !file.requires_context],
   ]
   return asked.flatMap(([at, isAsked]) => (isAsked ? [at] : []))
 }

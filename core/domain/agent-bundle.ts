@@ -53,6 +53,8 @@ export const BundleFile = z.strictObject({
         .default(86_400),
       max_tokens: z.int().min(1).default(512),
       context_messages: z.int().min(4).default(40),
+      /** What `requires_context` may add to the first message, in tokens of four characters. */
+      related_tokens: z.int().min(50).max(100_000).default(800),
       /** What one run of a tool script may use. */
       script: ScriptLimitPreset.default('default'),
       parallel_tools: z.int().min(1).max(64).default(4),
@@ -62,6 +64,7 @@ export const BundleFile = z.strictObject({
   evidence: z.array(z.enum(evidenceChecks)).default(['parses', 'lint_before_after']),
   error_policy: ErrorPolicyName.default('skip_downstream'),
   termination: z.literal('submit_result').default('submit_result'),
+  /** Whether it is told of earlier results, related code, and why the operation failed in the run that is tried again. */
   requires_context: z.boolean().default(true),
 })
 export type BundleFile = z.infer<typeof BundleFile>

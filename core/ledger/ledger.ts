@@ -17,6 +17,7 @@ import { leftovers } from './leftovers.ts'
 import { activeRuns, listRuns, type ActiveRun, type RunPage } from './list-runs.ts'
 import { move, type MoveAnswer, type RunMove } from './move.ts'
 import { plan, type PlanAnswer, type PlanSlice } from './plan.ts'
+import { endedOperations, type EndedOperation } from './read-ended-operations.ts'
 import { readEvents } from './read-events.ts'
 import { getOperation, listOperations, type OperationPage } from './read-operations.ts'
 import { listQuestions, type QuestionSlice } from './read-questions.ts'
@@ -62,6 +63,7 @@ export type Ledger = {
     runId: RunId,
     page: { status?: OperationStatus; cursor?: string; limit: number },
   ): Promise<OperationPage>
+  endedOperations(runId: RunId, operationIds: readonly OperationId[]): Promise<EndedOperation[]>
   listQuestions(runId: RunId, slice?: QuestionSlice): Promise<Question[]>
   readEvents(runId: RunId, page: { after: number; limit: number }): Promise<Event[]>
   /** Answers how many segments it moved; 0 without an archive. */
@@ -110,6 +112,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}): Led
     deactivate: (run) => orStoreError(deactivate(store, run)),
     getOperation: (runId, operationId) => orStoreError(getOperation(store, runId, operationId)),
     listOperations: (runId, page) => orStoreError(listOperations(store, runId, page)),
+    endedOperations: (runId, ids) => orStoreError(endedOperations(store, runId, ids)),
     listQuestions: (runId, slice) => orStoreError(listQuestions(store, runId, slice)),
     readEvents: (runId, page) => orStoreError(readEvents(store, runId, page)),
     archiveEvents: async (runId, limits) =>

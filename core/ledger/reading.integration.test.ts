@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runSchema } from '#domain/run.ts'
 import { aNewRun, anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
 import { testLedger, type TestLedger } from '#testing/ledger.ts'
+import { until } from '#testing/until.ts'
 import type { Ledger } from './ledger.ts'
 
 let test: TestLedger
@@ -95,6 +96,12 @@ describe('runs', () => {
   })
 })
 
+/** By the clock that says when an operation ended. */
+async function redisMs(): Promise<number> {
+  const [seconds, microseconds] = await test.redis.time()
+  return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000)
+}
+
 describe('operations', () => {
   it('are listed in the order of the plan, page by page, also by status', async () => {
     const planned = Array.from({ length: 7 }, (_, index) => aPlannedOperation(`f${index}`))
@@ -115,6 +122,24 @@ describe('operations', () => {
     const page = await ledger.listOperations(runId, { limit: 3, cursor: '2' })
     expect(page.operations.map(({ node }) => node.name)).toEqual(['f2', 'f3', 'f4'])
     expect(page.next).toBe('5')
+  })
+
+  it('that have ended are told in the order in which they did, and no others', async () => {
+    const planned = ['a', 'b', 'c', 'd'].map((name) => aPlannedOperation(name))
+    const runId = await test.executing(planned)
+    const [a, b, c] = await test.claimReady(runId)
+    if (a === undefined || b === undefined || c === undefined) throw new Error('not claimed')
+    const failed = anOutcome({ status: 'failed', errorCode: 'AGENT_004', reason: 'no submission' })
+    await ledger.settle(c, 1, { outcome: failed, events: [] })
+    await until(async () => (await redisMs()) > ((await ledger.getOperation(runId, c.operationId)).endedAt ?? Infinity))
+    await ledger.settle(a, 1, { outcome: anOutcome({ summary: 'did it' }), events: [] })
+    const ids = [...planned.map(({ operationId }) => operationId), aPlannedOperation('unknown').operationId]
+    const ended = await ledger.endedOperations(runId, ids)
+    expect(ended).toMatchObject([
+      { bundle: 'lint', node: c.node, outcome: failed },
+      { bundle: 'lint', node: a.node, outcome: { status: 'succeeded', summary: 'did it' } },
+    ])
+    expect(await ledger.endedOperations('r00000000', ids)).toEqual([])
   })
 
   it('that the run does not have are refused with their code', async () => {

@@ -24,8 +24,8 @@ import { composeRun, type CompositionDeps } from './composition/compose-run.ts'
 import type { WorkerConfig } from './config.ts'
 import { openEvidenceChecker } from './evidence/evidence-checker.ts'
 import { openPythonLinter, type PythonLinter } from './evidence/python-linter.ts'
-import { openRelatedPaths } from './operation/related-paths.ts'
 import { runOperation, type OperationDeps } from './operation/run-operation.ts'
+import { openSurroundings } from './operation/surroundings.ts'
 import { baseLayerOf } from './workspace/base-layer.ts'
 
 export type WorkerService = {
@@ -97,6 +97,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
   const readSnapshot = openSnapshotReader(objects)
   return {
     ...opened,
+    ...openSurroundings(opened),
     blobs,
     python,
     evidence: openEvidenceChecker({ linter, python }),
@@ -108,7 +109,6 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
       toolChoice: 'required',
     }),
     versions: { linter: linter.version, node: process.version },
-    relatedPaths: openRelatedPaths(opened),
     workerId: config.workerId,
     storeRestMs: 1_000,
   }

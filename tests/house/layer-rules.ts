@@ -30,9 +30,10 @@ const workerRanks: Record<string, number> = {
   workspace: 0,
   evidence: 1,
   tools: 2,
-  agent: 3,
-  operation: 4,
-  composition: 4,
+  context: 3,
+  agent: 4,
+  operation: 5,
+  composition: 5,
 }
 
 /** Foreign libraries with one home, so that one folder knows their pitfalls. */

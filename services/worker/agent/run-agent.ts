@@ -7,6 +7,7 @@ import { askModel, type AgentSettings } from './ask-model.ts'
 import type { Journal } from './journal.ts'
 import { submissionOf, type SubmissionAnswer } from './submission.ts'
 import type { Transcript } from './transcript.ts'
+import { shortKnowledge } from '../context/short-knowledge.ts'
 import {
   executeToolCall,
   resumeToolCall,
@@ -161,7 +162,13 @@ async function runTool(
     durationMs,
     status: failed ? 'error' : 'ok',
     ...(result.errorCode === undefined ? {} : { errorCode: result.errorCode }),
-    data: { turn, call_id: call.id, outcome: result.outcome, summary: result.summary.slice(0, 1000) },
+    data: {
+      turn,
+      call_id: call.id,
+      outcome: result.outcome,
+      summary: result.summary.slice(0, 1000),
+      ...(Object.keys(result.knowledgeDelta).length === 0 ? {} : { knowledge: shortKnowledge(result.knowledgeDelta) }),
+    },
   })
   return undefined
 }

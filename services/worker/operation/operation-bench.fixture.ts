@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
-import type { RunId } from '#domain/ids.ts'
+import type { ProjectId, RunId } from '#domain/ids.ts'
 import type { Operation } from '#domain/operation.ts'
 import { loadBundles } from '#bundles/load-bundle.ts'
 import { openModelPool } from '#models/model-pool.ts'
@@ -25,14 +25,15 @@ import { openPreparedBundles } from '../agent/prepared-bundle.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
 import { openPythonLinter } from '../evidence/python-linter.ts'
 import { baseLayerOf } from '../workspace/base-layer.ts'
-import { openRelatedPaths } from './related-paths.ts'
 import type { OperationDeps, OperationJob } from './run-operation.ts'
+import { openSurroundings } from './surroundings.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
 export type Planned = { job: OperationJob; runId: RunId; file: { path: string; text: string; hash: string } }
 
 export type OperationBench = TestLedger & {
+  project: ProjectId
   deps: OperationDeps
   /** A shipped bundle, to be changed before it is planned. */
   bundle(name: 'lint' | 'docstring'): Promise<AgentBundle>
@@ -75,13 +76,14 @@ export async function openOperationBench(): Promise<OperationBench> {
     storeRestMs: 1,
     evidence: openEvidenceChecker({ linter, python }),
     versions: { linter: linter.version },
-    relatedPaths: openRelatedPaths({ ledger: ledger.ledger, objects }),
+    ...openSurroundings({ ledger: ledger.ledger, objects }),
     bundles: openPreparedBundles((owner, hash) => getBundle(objects, owner, hash)),
     baseLayer: async (owner, id) => baseLayerOf(await readSnapshot(owner, id), blobs, owner),
     modelSettings: async () => ({ model: 'rehearsal', temperature: 0, toolChoice: 'required' }),
   }
   return {
     ...ledger,
+    project,
     deps,
     bundle: shippedBundle,
     planned: (bundle, text, name) => planOne({ ledger, store }, bundle, { text, name }),

@@ -8,11 +8,13 @@ import { openTargetNode } from '../tools/target-node.ts'
 import { openWorkspace, type BaseLayer } from '../workspace/open-workspace.ts'
 import { promptsFor } from './prompts.ts'
 import type { RunningAttempt } from './running-attempt.ts'
+import type { ReadStartContext } from './start-context.ts'
 
 export type PrepareDeps = {
   bundles(project: ProjectId, hash: string): Promise<PreparedBundle>
   baseLayer(project: ProjectId, snapshotId: string): Promise<BaseLayer>
   objects: ObjectStore
+  startContext: ReadStartContext
 }
 
 export type PreparedAttempt = Pick<
@@ -27,7 +29,7 @@ export async function prepareAttempt(attempt: Attempt, deps: PrepareDeps): Promi
   if (attempt.resumes !== null) return resumed(attempt, attempt.resumes, { bundle, base }, deps)
   const workspace = openWorkspace(base)
   const target = await openTargetNode(attempt.node, workspace)
-  const prompts = await promptsFor(bundle, target)
+  const prompts = await promptsFor(bundle, target, await deps.startContext(attempt, bundle.bundle.file, workspace))
   const transcript = openTranscript({ messages: firstMessages(prompts.system, prompts.node) })
   return { bundle, workspace, target, transcript, spentMs: 0, from: undefined }
 }

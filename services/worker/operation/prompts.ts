@@ -1,12 +1,19 @@
+import { contextVariables } from '#bundles/context-variables.ts'
 import type { PreparedBundle } from '../agent/prepared-bundle.ts'
+import { joinSections } from '../context/render-context.ts'
 import type { TargetNode } from '../tools/target-node.ts'
+import type { StartContext } from './start-context.ts'
 
 export type Prompts = { system: string; node: string }
 
-/** The bundle's prompts, filled in for one node. */
-export async function promptsFor(bundle: PreparedBundle, target: TargetNode): Promise<Prompts> {
+/**
+ * The bundle's prompts, filled in for one node. What of the context neither of them names follows the second; where there
+ * is none, both are what the bundle says, to the byte.
+ */
+export async function promptsFor(bundle: PreparedBundle, target: TargetNode, context: StartContext): Promise<Prompts> {
   const { source, start, end } = await target.locate()
   const { node } = target
+  const { systemPrompt, nodeContext } = bundle
   const variables = {
     node_text: source.slice(start, end),
     node_name: node.name,
@@ -15,6 +22,10 @@ export async function promptsFor(bundle: PreparedBundle, target: TargetNode): Pr
     file_path: node.path,
     language: node.language,
     settings: bundle.settings,
+    ...context,
   }
-  return { system: bundle.systemPrompt.render(variables), node: bundle.nodeContext.render(variables) }
+  const unnamed = contextVariables.filter((name) => !systemPrompt.names.has(name) && !nodeContext.names.has(name))
+  const about = nodeContext.render(variables)
+  const added = joinSections(unnamed.map((name) => context[name]))
+  return { system: systemPrompt.render(variables), node: added === '' ? about : `${about.trimEnd()}\n\n${added}\n` }
 }

@@ -6,7 +6,7 @@ import { putNodeList } from '#objects/node-list.ts'
 import { aNewRun, aPlannedOperation } from '#testing/factories.ts'
 import { testLedger, type TestLedger } from '#testing/ledger.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
-import { openRelatedPaths } from './related-paths.ts'
+import { openSurroundings } from './surroundings.ts'
 
 let ledger: TestLedger
 let store: TestObjects
@@ -64,7 +64,7 @@ describe('the files an operation has to do with', () => {
       calls(user, used),
     ]
     const runId = await discovered(nodes, edges)
-    const relatedPaths = openRelatedPaths({ ledger: ledger.ledger, objects: store.objects })
+    const { relatedPaths } = openSurroundings({ ledger: ledger.ledger, objects: store.objects })
     expect(await relatedPaths({ runId, node: target })).toEqual(['src/much.py', 'src/used.py', 'src/user.py'])
     expect(await relatedPaths({ runId, node: inside })).toEqual([])
     expect(await relatedPaths({ runId, node: node('src/other.py', 'unknown') })).toEqual([])
@@ -72,7 +72,7 @@ describe('the files an operation has to do with', () => {
 
   it('are none where the run has stored no edges', async () => {
     const runId = await discovered([target], undefined)
-    const relatedPaths = openRelatedPaths({ ledger: ledger.ledger, objects: store.objects })
+    const { relatedPaths } = openSurroundings({ ledger: ledger.ledger, objects: store.objects })
     expect(await relatedPaths({ runId, node: target })).toEqual([])
   })
 })

@@ -1,53 +1,18 @@
-import { LRUCache } from 'lru-cache'
 import type { NodeEdge } from '#domain/edge.ts'
-import type { RunId } from '#domain/ids.ts'
 import type { Attempt } from '#ledger/claim.ts'
-import type { Ledger } from '#ledger/ledger.ts'
-import type { ObjectStore } from '#objects/object-store.ts'
-import { openEdgeLists, type EdgeListRef } from '#objects/read-edge-list.ts'
-import { openNodeLists, type NodeListRef } from '#objects/read-node-list.ts'
-
-export type RelatedPathsDeps = {
-  ledger: Pick<Ledger, 'getRun'>
-  objects: Pick<ObjectStore, 'get' | 'getRange'>
-}
+import type { RelatedNodes } from './related-nodes.ts'
 
 export type RelatedPaths = (attempt: Pick<Attempt, 'runId' | 'node'>) => Promise<string[]>
 
-type Lists = { nodes: NodeListRef; edges: EdgeListRef }
-
-const keptRuns = 100
-const maxEdges = 500
-
 /**
  * The other files an attempt's node has to do with, by the run's stored edges: first those it needs, then those that need
- * it, of each the ones with the most edges first. None where the run has stored no edges. A run's lists are asked for once.
+ * it, of each the ones with the most edges first. None where the run has stored no edges.
  */
-export function openRelatedPaths({ ledger, objects }: RelatedPathsDeps): RelatedPaths {
-  const nodeLists = openNodeLists(objects)
-  const edgeLists = openEdgeLists(objects)
-  const known = new LRUCache<RunId, Promise<Lists | undefined>>({ max: keptRuns })
-  const listsOf = (runId: RunId): Promise<Lists | undefined> => {
-    const kept = known.get(runId)
-    if (kept !== undefined) return kept
-    const asked = readLists(ledger, runId)
-    known.set(runId, asked)
-    asked.catch(() => known.delete(runId))
-    return asked
+export function openRelatedPaths(related: Pick<RelatedNodes, 'edges'>): RelatedPaths {
+  return async (attempt) => {
+    const edges = await related.edges(attempt)
+    return byCloseness(edges.filter((edge) => edge.node.path !== attempt.node.path))
   }
-  return async ({ runId, node }) => {
-    const lists = await listsOf(runId)
-    const place = lists && (await nodeLists.place(lists.nodes, node.nodeId))
-    if (lists === undefined || place === undefined) return []
-    const { edges } = await edgeLists.scan(lists.edges, place, { from: 0, limit: maxEdges })
-    return byCloseness(edges.filter((edge) => edge.node.path !== node.path))
-  }
-}
-
-async function readLists(ledger: RelatedPathsDeps['ledger'], runId: RunId): Promise<Lists | undefined> {
-  const { projectId, nodeListKey, edgeListKey } = await ledger.getRun(runId)
-  if (nodeListKey === null || edgeListKey === null) return undefined
-  return { nodes: { projectId, runId, hash: nodeListKey }, edges: { projectId, runId, hash: edgeListKey } }
 }
 
 function byCloseness(edges: readonly NodeEdge[]): string[] {

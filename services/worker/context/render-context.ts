@@ -1,0 +1,118 @@
+import type { Action, AgentContext, CodeExcerpt, EarlierResult, LastError, RelatedCode } from './agent-context.ts'
+import { boundedSection, type Section } from './bounded-section.ts'
+import { oneLine } from './one-line.ts'
+
+/** Of English and of code, as tokenizers usually take them; of other scripts a token has fewer, so that they come to more. */
+const charactersPerToken = 4
+/** How much text so many tokens are, by that estimate. */
+export function charactersOf(tokens: number): number {
+  return tokens * charactersPerToken
+}
+
+const maxSummary = 300
+const maxArguments = 120
+const maxValue = 120
+
+export type ContextParts = AgentContext & { relatedCode: RelatedCode }
+
+/** In the order in which they stand, and of their worth: what comes later is cut first. */
+const sectionNames = ['last_error', 'earlier_results', 'short_track', 'knowledge', 'related_code'] as const
+export type SectionName = (typeof sectionNames)[number]
+
+/**
+ * The context as a small model reads it, a section each, together at most `maxTokens` with the blank lines between them.
+ * A section may take half of what those before it have left, the last one all of it. Whatever is cut is counted where it
+ * was; a section without room to say even that is empty, as is one with nothing to say. The same context gives the same
+ * text.
+ */
+export function renderSections(parts: ContextParts, { maxTokens }: { maxTokens: number }): Record<SectionName, string> {
+  const sections = sectionsOf(parts)
+  const open = sectionNames.filter((name) => sections[name].entries.length + sections[name].more > 0)
+  const rendered = { last_error: '', earlier_results: '', short_track: '', knowledge: '', related_code: '' }
+  let left = charactersOf(maxTokens)
+  for (const name of open) {
+    const room = name === open.at(-1) ? left : Math.floor(left / 2)
+    rendered[name] = boundedSection(sections[name], room)
+    if (rendered[name] !== '') left -= rendered[name].length + between.length
+  }
+  return rendered
+}
+
+/** All sections as one text. */
+export function renderContext(parts: ContextParts, bound: { maxTokens: number }): string {
+  return joinSections(Object.values(renderSections(parts, bound)))
+}
+
+const between = '\n\n'
+
+export function joinSections(sections: readonly string[]): string {
+  return sections.filter((section) => section !== '').join(between)
+}
+
+function sectionsOf({ lastError, shortTrack, knowledge, longTrack, relatedCode }: ContextParts) {
+  return {
+    last_error: {
+      heading: '## Last error',
+      entries: lastError === undefined ? [] : [errorLine(lastError)],
+      more: 0,
+      cut: 'last',
+    },
+    earlier_results: {
+      heading: longTrack.some(({ status }) => status === 'succeeded')
+        ? '## Earlier results\nWhat these agents changed is kept apart: the code you see is without it.'
+        : '## Earlier results',
+      entries: longTrack.map(resultLine),
+      more: 0,
+      cut: 'last',
+    },
+    short_track: trackSection('## What you did so far', shortTrack),
+    knowledge: {
+      heading: '## What is known',
+      entries: Array.from(knowledge, ([key, value]) => `- ${oneLine(key, maxValue)}: ${valueText(value)}`),
+      more: 0,
+      cut: 'first',
+    },
+    related_code: {
+      heading: '## Related code, for reference',
+      entries: relatedCode.excerpts.map(codeText),
+      more: relatedCode.more,
+      cut: 'last',
+    },
+  } satisfies Record<SectionName, Section>
+}
+
+/** Actions, oldest first; when they do not all fit, the newest stay. */
+export function trackSection(heading: string, { actions, before }: AgentContext['shortTrack']): Section {
+  return { heading, entries: actions.map(actionLine), more: before, cut: 'first' }
+}
+
+function actionLine({ tool, arguments: given, outcome, errorCode, summary }: Action): string {
+  const args = ['', '{}'].includes(given.trim()) ? '' : ` ${oneLine(given, maxArguments)}`
+  const state = outcome === undefined ? '' : `${outcome}${coded(errorCode)}: `
+  return `- ${oneLine(tool, maxValue)}${args} → ${state}${oneLine(summary, maxSummary) || 'no answer yet'}`
+}
+
+function resultLine({ agent, node, status, errorCode, summary }: EarlierResult): string {
+  const where = node === undefined ? 'this node' : oneLine(node, maxValue)
+  return `- ${agent} on ${where}: ${status}${coded(errorCode)}. ${oneLine(summary, maxSummary)}`
+}
+
+function errorLine({ of, errorCode, reason }: LastError): string {
+  const what = of === 'operation' ? 'An earlier attempt at this failed' : `${oneLine(of, maxValue)} failed`
+  return `${what}${coded(errorCode)}: ${oneLine(reason, maxSummary)}`
+}
+
+function coded(errorCode: string | undefined): string {
+  return errorCode === undefined ? '' : ` (${errorCode})`
+}
+
+function valueText(value: unknown): string {
+  return oneLine(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), maxValue)
+}
+
+/** The fence is longer than any in the code. */
+function codeText({ what, language, text }: CodeExcerpt): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((ticks) => ticks.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${what}:\n${fence}${language}\n${text}\n${fence}`
+}
