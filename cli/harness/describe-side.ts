@@ -18,8 +18,8 @@ export function describeSettings({ toolChoice, temperature, maxTokens, toolGuide
   return `tool_choice ${toolChoice}, temperature ${temperature}, max_tokens ${maxTokens}, ${guide}`
 }
 
-/** Times, tokens and what went wrong: a line each. */
-export function describeCosts({ costs, total, faults }: SideReport): string[] {
+/** Times and tokens: a line each. */
+export function describeCosts({ costs, total }: SideReport): string[] {
   const { latencyMs, replies, tries } = costs
   const each = (tokens: number) => Math.round(tokens / Math.max(1, replies))
   const firstToken = latencyMs.firstToken === undefined ? [] : [`first token ${times(latencyMs.firstToken)}`]
@@ -33,12 +33,12 @@ export function describeCosts({ costs, total, faults }: SideReport): string[] {
     ...(total.parsedFromContent === 0
       ? []
       : [`content   ${(total.parsedFromContent * 100).toFixed(1)} % of the calls were read from the reply's content`]),
-    ...(workarounds.length === 0 ? [] : [`done another way: ${workarounds.join(', ')}`]),
-    ...describeFaults(faults),
+    ...(workarounds.length === 0 ? [] : [`workarounds: ${workarounds.join(', ')}`]),
   ]
 }
 
-function describeFaults(faults: SideReport['faults']): string[] {
+/** What went wrong, by kind; of what the model was told of, too. */
+export function describeFaults({ faults }: Pick<SideReport, 'faults'>): string[] {
   if (faults.length === 0) return ['errors    none']
   const shown = faults.slice(0, shownFaults)
   const lines = shown.map(({ code, count, agents, message }) => {

@@ -1,6 +1,6 @@
 import { isRecord } from '#domain/json.ts'
 import type { Conversation } from '../conversation.ts'
-import { readValues } from './read-values.ts'
+import { readValues, withoutValues } from './read-values.ts'
 import { call, type Rule } from './rule.ts'
 
 /** What `remora harness` and the bundle of that name offer, never all of them at once. */
@@ -18,7 +18,7 @@ const harnessTools = new Set([
   'restart_server',
 ])
 /** Part of many names, and of many requests that are about something else. */
-const saysNothing = new Set(['set', 'add', 'open', 'find', 'name'])
+const saysNothing = new Set(['set', 'add', 'name'])
 const tries = 2
 
 /** Calls the tool whose name and arguments the request has most words of, with the values it names; skips when it has none. */
@@ -43,7 +43,7 @@ export const harness: Rule = {
 }
 
 function meantTool({ tools, userText }: Conversation): string | undefined {
-  const said = new Set(userText.toLowerCase().match(/[a-z]+/g))
+  const said = new Set(withoutValues(userText).toLowerCase().match(/[a-z]+/g))
   const rated = [...tools]
     .filter(([name]) => name !== 'submit_result')
     .map(([name, schema]) => ({ name, shared: wordsOf(name, schema).filter((word) => said.has(word)).length }))

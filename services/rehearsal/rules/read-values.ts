@@ -7,6 +7,11 @@ const fenced = /```.*?(?:```|$)/gs
 const inQuotes = /"([^"\n]*)"/g
 const plainNumber = /(?<![\w."/-])\d+(?:\.\d+)?(?![\w/-])/g
 
+/** The request without its code and without what is in quotes. */
+export function withoutValues(request: string): string {
+  return request.replaceAll(fenced, '').replaceAll(inQuotes, '')
+}
+
 /**
  * The arguments that a request's own words give for a tool's schema, by plain rules: `name: value` lines first, then what
  * is in quotes for texts and lists, numbers as they come, the choice that is named, on and off. What no rule finds is left
@@ -15,7 +20,7 @@ const plainNumber = /(?<![\w."/-])\d+(?:\.\d+)?(?![\w/-])/g
 export function readValues(schema: unknown, request: string): Record<string, unknown> {
   const text = request.replaceAll(fenced, '')
   const quoted = [...text.matchAll(inQuotes)].map(([, inner = '']) => inner)
-  const numbers = [...text.replaceAll(inQuotes, '').matchAll(plainNumber)].map(([number]) => Number(number))
+  const numbers = [...withoutValues(request).matchAll(plainNumber)].map(([number]) => Number(number))
   return readObject(schema, { text, quoted, numbers })
 }
 
