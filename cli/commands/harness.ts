@@ -45,7 +45,9 @@ export function addHarnessCommand(program: Command, context: CliContext): void {
     .option('--temperature <number>', 'of every request', numberBetween(0, 2), 0)
     .option('--max-tokens <count>', 'of a reply', positiveUpTo(1_000_000), 256)
     .addOption(
-      new Option('--tool-choice <choice>', 'of all turns but the last').choices(['required', 'auto']).default('required'),
+      new Option('--tool-choice <choice>', 'of all turns but the last')
+        .choices(['required', 'auto'])
+        .default('required'),
     )
     .option('--no-tool-guide', 'leave the list of the tools out of the system prompt, as runs do')
     .option('--shapes <names>', `only these: ${shapeNames.join(', ')}`, shapeList)

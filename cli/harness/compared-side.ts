@@ -12,7 +12,10 @@ export type ComparedSide = {
   settings: Partial<SideSettings>
 }
 
-const decimal = z.string().regex(/^\d+(?:\.\d+)?$/, 'must be a number').transform(Number)
+const decimal = z
+  .string()
+  .regex(/^\d+(?:\.\d+)?$/, 'must be a number')
+  .transform(Number)
 
 const known = {
   url: z.string().refine(isModelServers, 'must be "rehearsal" or the http(s) URL of a model server'),

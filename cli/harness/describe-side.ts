@@ -1,3 +1,4 @@
+import { rehearsalLabel } from '#domain/rehearsal-label.ts'
 import { formatSeconds } from '../format-seconds.ts'
 import { plural } from '../plural.ts'
 import { visible } from '../visible.ts'
@@ -9,7 +10,7 @@ const shownFaults = 12
 
 /** Who was asked, and how: one line. */
 export function describeModel({ side, answeredBy }: SideReport): string {
-  const asked = side.model === answeredBy ? '' : `, asked for as ${side.model}`
+  const asked = side.model === answeredBy || answeredBy === rehearsalLabel ? '' : `, asked for as ${side.model}`
   return visible(`${answeredBy} (${side.servers}${asked})`)
 }
 

@@ -45,7 +45,10 @@ export async function openSides(
     const tested = await open({ model, modelName, settings })
     if (compare === undefined) return { sides: [tested], close }
     // Another server has models of other names.
-    const sameServers = { model: compare.url ?? model, modelName: compare.model ?? (compare.url ? undefined : modelName) }
+    const sameServers = {
+      model: compare.url ?? model,
+      modelName: compare.model ?? (compare.url ? undefined : modelName),
+    }
     const other = await open({ ...sameServers, settings: { ...settings, ...compare.settings } })
     return { sides: [tested, other], close }
   } catch (error) {
@@ -70,7 +73,7 @@ async function openSide(
   closings.push(() => pool.close())
   const name = isRehearsal ? undefined : modelName
   if (name !== undefined) await requireAnswer(urls, { apiKey, signal })
-  const servers = withoutLogins(urls.join(', '))
+  const servers = isRehearsal ? 'in this process' : withoutLogins(urls.join(', '))
   return { servers, model: name ?? (await firstOffered(pool)), settings, pool }
 }
 

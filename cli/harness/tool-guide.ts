@@ -3,7 +3,9 @@ import { isRecord } from '#domain/json.ts'
 
 /** The tools in a line each, for the end of a system prompt: `open_file(path: string): Open a file.` */
 export function toolGuide(tools: readonly ToolDefinition[]): string {
-  const lines = tools.map(({ name, description, parameters }) => `- ${name}(${argumentsOf(parameters)}): ${description}`)
+  const lines = tools.map(
+    ({ name, description, parameters }) => `- ${name}(${argumentsOf(parameters)}): ${description}`,
+  )
   return ['Tools:', ...lines].join('\n')
 }
 

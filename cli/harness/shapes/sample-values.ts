@@ -1,7 +1,16 @@
 import type { Random } from '#platform/seeded-random.ts'
 
 const folders = ['src', 'lib', 'tools', 'app/core', 'packages/shop'] as const
-const stems = ['invoice', 'customer', 'stock_level', 'price_table', 'session', 'router', 'mail_queue', 'report'] as const
+const stems = [
+  'invoice',
+  'customer',
+  'stock_level',
+  'price_table',
+  'session',
+  'router',
+  'mail_queue',
+  'report',
+] as const
 const endings = ['py', 'ts', 'go', 'rs', 'md'] as const
 const labels = ['bug', 'docs', 'urgent', 'backend', 'help wanted', 'refactor', 'good first issue', 'security'] as const
 const hosts = ['alpha', 'bravo', 'delta', 'kilo', 'sierra', 'tango'] as const

@@ -5,7 +5,9 @@ import { defineShape, toolOf } from './shape.ts'
 export const twoToolsShape = defineShape({
   name: 'two_tools',
   tools: [
-    toolOf('count_lines', 'Count the lines of one file.', { path: { type: 'string', description: 'Path of the file.' } }),
+    toolOf('count_lines', 'Count the lines of one file.', {
+      path: { type: 'string', description: 'Path of the file.' },
+    }),
     toolOf('find_symbol', 'Find where a symbol is defined.', { symbol: { type: 'string', description: 'Its name.' } }),
   ],
   draw: (random) => ({ counts: random.chance(0.5), path: samplePath(random), symbol: sampleSymbol(random) }),

@@ -43,7 +43,11 @@ export const harness: Rule = {
 }
 
 function meantTool({ tools, userText }: Conversation): string | undefined {
-  const said = new Set(withoutValues(userText).toLowerCase().match(/[a-z]+/g))
+  const said = new Set(
+    withoutValues(userText)
+      .toLowerCase()
+      .match(/[a-z]+/g),
+  )
   const rated = [...tools]
     .filter(([name]) => name !== 'submit_result')
     .map(([name, schema]) => ({ name, shared: wordsOf(name, schema).filter((word) => said.has(word)).length }))

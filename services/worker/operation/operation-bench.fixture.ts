@@ -35,7 +35,7 @@ export type Planned = { job: OperationJob; runId: RunId; file: { path: string; t
 export type OperationBench = TestLedger & {
   deps: OperationDeps
   /** A shipped bundle, to be changed before it is planned. */
-  bundle(name: 'lint' | 'docstring'): Promise<AgentBundle>
+  bundle(name: 'lint' | 'docstring' | 'harness'): Promise<AgentBundle>
   /** A running run with one dispatched operation: `bundle` on the function `name` of the Python file `text`. */
   planned(bundle: AgentBundle, text: string, name: string): Promise<Planned>
   operation(planned: Planned): Promise<Operation>

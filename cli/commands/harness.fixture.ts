@@ -1,0 +1,111 @@
+import { once } from 'node:events'
+import { promisify } from 'node:util'
+import { createServer, type ServerResponse } from 'node:http'
+import { CommanderError } from 'commander'
+import { z } from 'zod'
+import { boundPort } from '#platform/http-health.ts'
+import { readCliConfig } from '../config.ts'
+import { describeFailure } from '../describe-failure.ts'
+import { buildProgram } from '../program.ts'
+
+type Said = { out: string; err: string; code: number }
+
+/** `remora harness` as `main` runs it, with its exit code. */
+export async function harness(args: readonly string[], given: Given = {}): Promise<Said> {
+  const said: Said = { out: '', err: '', code: 0 }
+  const io = {
+    out: (text: string) => void (said.out += text),
+    err: (text: string) => void (said.err += text),
+    exit: (code: number) => void (said.code = code),
+  }
+  const { env = {}, signal = new AbortController().signal, terminal } = given
+  const context = { io, config: readCliConfig(env), signal, terminal, colored: false, cwd: '/' }
+  try {
+    await buildProgram(context).parseAsync(['harness', ...args], { from: 'user' })
+  } catch (error) {
+    if (signal.aborted) throw error
+    said.code = error instanceof CommanderError ? 2 : 1
+    if (said.code === 1) said.err += describeFailure(error).text
+  }
+  return said
+}
+
+type Given = { env?: Record<string, string>; signal?: AbortSignal; terminal?: { write(text: string): unknown } }
+
+const Rates = z.looseObject({
+  requests: z.int(),
+  called: z.number(),
+  right_tool: z.number(),
+  right_arguments: z.number(),
+  submitted: z.number(),
+  parsed_from_content: z.number(),
+})
+const Side = z.looseObject({
+  model: z.string(),
+  answered_by: z.string(),
+  is_rehearsal: z.boolean(),
+  settings: z.record(z.string(), z.unknown()),
+  total: Rates,
+  shapes: z.array(Rates.extend({ name: z.string(), variants: z.array(Rates.extend({ name: z.string() })) })),
+  replies: z.int(),
+  tries: z.int(),
+  errors: z.array(z.strictObject({ code: z.string(), message: z.string(), count: z.int(), agents: z.int() })),
+  misses: z.array(z.looseObject({ shape: z.string(), prompt: z.string(), calls: z.array(z.unknown()) })),
+})
+export const Report = z.looseObject({
+  passed: z.boolean(),
+  peak_in_flight: z.int(),
+  sides: z.array(Side).min(1),
+})
+
+export async function harnessJson(args: readonly string[], given: Given = {}) {
+  const { out, code } = await harness([...args, '--json'], given)
+  const report = Report.parse(JSON.parse(out))
+  const [tested, other] = report.sides
+  if (tested === undefined) throw new Error('a report has a side')
+  return { ...report, tested, other, code }
+}
+
+const submission = JSON.stringify({ status: 'skipped', summary: 'no' })
+const completion = JSON.stringify({
+  model: 'barrier',
+  choices: [
+    {
+      message: { tool_calls: [{ id: 'c1', function: { name: 'submit_result', arguments: submission } }] },
+      finish_reason: 'tool_calls',
+    },
+  ],
+})
+
+/** A server that answers when `together` requests wait for it, all of them at once, and counts how many there were at most. */
+export async function openBarrier(together: number) {
+  const waiting: ServerResponse[] = []
+  const bodies: string[] = []
+  let peak = 0
+  const server = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk) => (body += String(chunk)))
+    request.on('end', () => {
+      response.setHeader('content-type', 'application/json')
+      if (request.method === 'GET') return void response.end('{"object":"list","data":[{"id":"barrier"}]}')
+      bodies.push(body)
+      waiting.push(response)
+      peak = Math.max(peak, waiting.length)
+      if (waiting.length >= together) for (const held of waiting.splice(0)) held.end(completion)
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    origin: `http://127.0.0.1:${boundPort(server)}`,
+    peak: () => peak,
+    waiting: () => waiting.length,
+    bodies,
+    connections: promisify(server.getConnections.bind(server)),
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
