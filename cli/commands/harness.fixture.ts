@@ -1,9 +1,11 @@
 import { once } from 'node:events'
 import { promisify } from 'node:util'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, request as httpRequest } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { CommanderError } from 'commander'
 import { z } from 'zod'
 import { boundPort } from '#platform/http-health.ts'
+import { startRehearsal } from '../../services/rehearsal/rehearsal-server.ts'
 import { readCliConfig } from '../config.ts'
 import { describeFailure } from '../describe-failure.ts'
 import { buildProgram } from '../program.ts'
@@ -66,33 +68,35 @@ export async function harnessJson(args: readonly string[], given: Given = {}) {
   return { ...report, tested, other, code }
 }
 
-const submission = JSON.stringify({ status: 'skipped', summary: 'no' })
-const completion = JSON.stringify({
-  model: 'barrier',
-  choices: [
-    {
-      message: { tool_calls: [{ id: 'c1', function: { name: 'submit_result', arguments: submission } }] },
-      finish_reason: 'tool_calls',
-    },
-  ],
-})
+/** Part of the system prompt of agents/harness: what else the pool asks a server is let through. */
+const ofHarness = 'You carry out one request'
 
-/** A server that answers when `together` requests wait for it, all of them at once, and counts how many there were at most. */
+/**
+ * The rehearsal model behind a barrier: requests of the harness are handed on when `together` of them wait, all at once. It
+ * keeps what they said, and how many there were at most.
+ */
 export async function openBarrier(together: number) {
-  const waiting: ServerResponse[] = []
+  const rehearsal = await startRehearsal({ host: '127.0.0.1', port: 0 })
+  const waiting: (() => void)[] = []
   const bodies: string[] = []
   let peak = 0
-  const server = createServer((request, response) => {
-    let body = ''
-    request.on('data', (chunk) => (body += String(chunk)))
-    request.on('end', () => {
-      response.setHeader('content-type', 'application/json')
-      if (request.method === 'GET') return void response.end('{"object":"list","data":[{"id":"barrier"}]}')
-      bodies.push(body)
-      waiting.push(response)
-      peak = Math.max(peak, waiting.length)
-      if (waiting.length >= together) for (const held of waiting.splice(0)) held.end(completion)
-    })
+  const server = createServer(async (request, response) => {
+    const body = await text(request)
+    const handOn = () => {
+      const { method, headers } = request
+      const asked = httpRequest(`${rehearsal.origin}${request.url}`, { method, headers, agent: false }, (answer) => {
+        response.writeHead(answer.statusCode ?? 500, answer.headers)
+        answer.pipe(response)
+      })
+      asked.on('error', () => response.destroy())
+      asked.end(body)
+    }
+    if (!body.includes(ofHarness)) return handOn()
+    bodies.push(body)
+    waiting.push(handOn)
+    peak = Math.max(peak, waiting.length)
+    if (waiting.length >= together) for (const release of waiting.splice(0)) release()
+    return undefined
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
@@ -106,6 +110,7 @@ export async function openBarrier(together: number) {
       server.close()
       server.closeAllConnections()
       await closed
+      await rehearsal.close()
     },
   }
 }

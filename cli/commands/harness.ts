@@ -86,7 +86,10 @@ async function measure(options: HarnessOptions, context: CliContext, command: Co
     settings: { toolChoice, temperature, maxTokens, toolGuide },
     compare: options.compare,
     timeoutMs: options.timeout * 1000,
-    ...{ requests, concurrency, seed, minCalled },
+    requests,
+    concurrency,
+    seed,
+    minCalled,
   }
   const report = await runHarness(order, { terminal, log: retryLog(context) }, signal)
   const document = `${JSON.stringify(reportView(report))}\n`

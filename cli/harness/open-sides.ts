@@ -88,7 +88,7 @@ async function firstOffered(pool: ModelPool): Promise<string> {
 async function requireAnswer(urls: readonly string[], access: Parameters<typeof askServer>[1]): Promise<void> {
   const answers = await Promise.all(urls.map((url) => askServer(url, access)))
   access.signal.throwIfAborted()
-  await Promise.all(answers.map((answer) => answer?.body?.cancel()))
+  for (const answer of answers) await answer?.body?.cancel()
   if (answers.some((answer) => answer !== undefined)) return
   throw new AppError('CONFIG_005', `no model server answers within a second at ${withoutLogins(urls.join(', '))}`)
 }

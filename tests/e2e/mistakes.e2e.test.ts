@@ -46,7 +46,10 @@ const misuses: Mistake[] = [
   { args: ['help', 'watc'], says: /unknown command 'watc'\n\(Did you mean watch\?\)/ },
   { args: ['help', 'queries', 'chek'], says: /unknown command 'chek'\n\(Did you mean check\?\)/ },
   { args: ['queries', 'lst'], says: /Did you mean list\?\)\nSee: remora queries --help/ },
-  { args: ['run'], says: /no agents named: choose with --agents from docstring, harness, lint\nSee: remora run --help/ },
+  {
+    args: ['run'],
+    says: /no agents named: choose with --agents from docstring, harness, lint\nSee: remora run --help/,
+  },
   { args: ['submit', '.'], says: /no agents named: choose with --agents from docstring, harness, lint/ },
   { args: ['run', '--agent', 'lint'], says: /unknown option '--agent'\n\(Did you mean --agents\?\)/ },
   { args: ['run', '--agents'], says: /argument missing/ },
