@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { promisify } from 'node:util'
-import { createServer, request as httpRequest } from 'node:http'
-import { text } from 'node:stream/consumers'
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import { text as wholeText } from 'node:stream/consumers'
 import { CommanderError } from 'commander'
 import { z } from 'zod'
 import { boundPort } from '#platform/http-health.ts'
@@ -80,8 +80,8 @@ export async function openBarrier(together: number) {
   const waiting: (() => void)[] = []
   const bodies: string[] = []
   let peak = 0
-  const server = createServer(async (request, response) => {
-    const body = await text(request)
+  const take = async (request: IncomingMessage, response: ServerResponse) => {
+    const body = await wholeText(request)
     const handOn = () => {
       const { method, headers } = request
       const asked = httpRequest(`${rehearsal.origin}${request.url}`, { method, headers, agent: false }, (answer) => {
@@ -97,7 +97,8 @@ export async function openBarrier(together: number) {
     peak = Math.max(peak, waiting.length)
     if (waiting.length >= together) for (const release of waiting.splice(0)) release()
     return undefined
-  }).listen(0, '127.0.0.1')
+  }
+  const server = createServer((request, response) => void take(request, response)).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
     origin: `http://127.0.0.1:${boundPort(server)}`,

@@ -80,7 +80,9 @@ describe('remora harness', () => {
     expect(code).toBe(0)
     expect(tested.total).toMatchObject({ called: 1, right_tool: 1 })
     expect(tested.total.right_arguments).toBeLessThan(0.7)
-    expect(tested.errors.map(({ code: error }) => error)).toContain('AGENT_009')
+    const told = tested.errors.map(({ code: error, message }) => `${error} ${message}`)
+    expect(told).toContain('AGENT_009 The arguments are not valid JSON; the tool was not run.')
+    expect(told).toContain('AGENT_009 submission refused: the arguments are not valid JSON')
   })
 
   it('counts calls in the content as calls, and tells their share', async () => {
@@ -133,10 +135,10 @@ describe('remora harness', () => {
 
   it.each([1, 4, 12])('has %i requests under way at once, and never more', async (together) => {
     const server = await barrier(together)
-    const args = ['--model', `${server.origin}/v1`, '--requests', '4', '--shapes', 'integer']
+    const args = ['--model', `${server.origin}/v1`, '--requests', '8', '--shapes', 'integer']
     const { peak_in_flight: peak, tested } = await harnessJson([...args, '--concurrency', String(together)])
     expect([server.peak(), peak]).toEqual([together, together])
-    expect(tested.total).toEqual({ requests: 12, ...perfect })
+    expect(tested.total).toEqual({ requests: 24, ...perfect })
   })
 
   it('asks the same of a model for the same seed', async () => {

@@ -51,7 +51,7 @@ function sideView({ side, answeredBy, total, shapes, costs, faults, misses }: Si
   }
 }
 
-export function settingsView({ toolChoice, temperature, maxTokens, toolGuide }: Side['settings']) {
+function settingsView({ toolChoice, temperature, maxTokens, toolGuide }: Side['settings']) {
   return { tool_choice: toolChoice, temperature, max_tokens: maxTokens, tool_guide: toolGuide }
 }
 

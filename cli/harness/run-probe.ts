@@ -32,7 +32,7 @@ export type ProbeResult = {
 }
 
 /** A call, what to do with its answer, one mistake, and an end. */
-export const probeTurns = 4
+const probeTurns = 4
 
 /**
  * One agent of the suite on one side, from the request to its end. What the model or its server gets wrong is a result;
