@@ -61,11 +61,11 @@ describe('remora harness', () => {
   })
 
   it('fails a model that answers in words too often, and tells what it missed', async () => {
-    const args = ['--model', await faulty({ no_tool_call: 0.5 }), '--requests', '10']
+    const args = ['--model', await faulty({ no_tool_call: 0.5 }), '--requests', '10', '--shapes', 'string,integer']
     const { code, passed, tested } = await harnessJson(args)
     expect({ code, passed }).toEqual({ code: 1, passed: false })
-    expect(tested.total.called).toBeGreaterThan(0.35)
-    expect(tested.total.called).toBeLessThan(0.65)
+    expect(tested.total.called).toBeGreaterThan(0.2)
+    expect(tested.total.called).toBeLessThan(0.8)
     expect(tested.total.right_tool).toBe(tested.total.called)
     expect(tested.errors.map(({ code: error }) => error)).toContain('AGENT_003')
     expect(tested.misses.find(({ calls }) => calls.length === 0)).toMatchObject({
