@@ -10,6 +10,7 @@ import { addDiffCommand } from './commands/diff.ts'
 import { addCompletionCommand } from './commands/completion.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
 import { addDiscoverCommand } from './commands/discover.ts'
+import { addHarnessCommand } from './commands/harness.ts'
 import { addHelpCommand } from './commands/help.ts'
 import { addQueriesCommand } from './commands/queries.ts'
 import { addRetryCommand } from './commands/retry.ts'
@@ -58,6 +59,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addAgentsCommand(program, context)
   addCheckCommand(program, context)
   addToolCommand(program, context)
+  addHarnessCommand(program, context)
   addQueriesCommand(program, context)
   addHelpCommand(program)
   addCompletionCommand(program, context)

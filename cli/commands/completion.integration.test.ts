@@ -48,7 +48,7 @@ describe('completion in bash', () => {
     ['remora re', ['retry']],
     ['remora run --err', ['--error-policy']],
     ['remora run --error-policy s', ['skip_downstream', 'stop_run']],
-    ['remora run --agents ', ['docstring', 'lint']],
+    ['remora run --agents ', ['docstring', 'harness', 'lint']],
     ['remora submit --agents lint,d', ['lint,docstring']],
     ['remora run sh', ['shelf.tar', 'shop/']],
     ['remora run --out sho', ['shop/']],

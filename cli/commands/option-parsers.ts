@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { defaultWorkers } from '../stack/default-workers.ts'
-import { isHttpUrl } from '../model-server.ts'
+import { isHttpUrl, isModelServers } from '../model-server.ts'
 
 /** `a,b` as a list without empty entries; given twice, both count. */
 export function commaList(text: string, before: string[] = []): string[] {
@@ -20,6 +20,15 @@ export function positiveUpTo(most: number): (text: string) => number {
   return (text) => {
     const value = positiveInteger(text)
     if (value > most) throw new InvalidArgumentError(`It must be at most ${most}.`)
+    return value
+  }
+}
+
+/** Decimal, both ends included. */
+export function numberBetween(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN
+    if (!(value >= least && value <= most)) throw new InvalidArgumentError(`It must be a number, ${least} to ${most}.`)
     return value
   }
 }
@@ -52,5 +61,13 @@ export function modelChoice(text: string): string {
   if (text === 'rehearsal' || isHttpUrl(text)) return text
   throw new InvalidArgumentError(
     'It must be "rehearsal" or the http(s) URL of a model server, such as http://host:8000/v1.',
+  )
+}
+
+/** `rehearsal`, or http(s) URLs separated by commas. */
+export function modelServers(text: string): string {
+  if (isModelServers(text)) return text
+  throw new InvalidArgumentError(
+    'It must be "rehearsal" or http(s) URLs of model servers, such as http://host:8000/v1, separated by commas.',
   )
 }

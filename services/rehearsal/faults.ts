@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { openRandom } from '#platform/seeded-random.ts'
 
 const faultNames = [
   'latency',
@@ -45,22 +46,11 @@ export function openFaultDraw(plan: FaultPlan): () => FaultName | undefined {
   return () => {
     if (left <= 0) return undefined
     left -= 1
-    let point = random()
+    let point = random.fraction()
     for (const name of faultNames) {
       point -= plan.shares[name] ?? 0
       if (point < 0) return name
     }
     return undefined
-  }
-}
-
-/** mulberry32: numbers in [0, 1) from a 32-bit seed, good enough to spread faults and the same everywhere. */
-function openRandom(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
 }

@@ -3,12 +3,13 @@ import type { ChatRequest } from './chat-request.ts'
 import { readConversation, type Conversation } from './conversation.ts'
 import { anyTools } from './rules/any-tools.ts'
 import { docstring } from './rules/docstring.ts'
+import { harness } from './rules/harness.ts'
 import { lint } from './rules/lint.ts'
 import { rewriteFile } from './rules/rewrite-file.ts'
 import { call, type Conclusion, type Move, type Rule } from './rules/rule.ts'
 
-/** The first rule all of whose tools are offered plays. */
-const rules: readonly Rule[] = [lint, docstring, rewriteFile]
+/** The first that can plays; where none can, `anyTools`. */
+const rules: readonly Rule[] = [lint, docstring, rewriteFile, harness]
 
 /** What the rehearsal model does next, by rules alone: the same request gives the same move. */
 export function nextMove(request: ChatRequest): Move {
@@ -17,7 +18,7 @@ export function nextMove(request: ChatRequest): Move {
   if (choice === 'none' || conversation.tools.size === 0) {
     return { kind: 'say', text: 'The rehearsal model only calls tools.' }
   }
-  const rule = rules.find(({ tools }) => tools.every((tool) => conversation.tools.has(tool))) ?? anyTools
+  const rule = rules.find(({ plays }) => plays(conversation.tools)) ?? anyTools
   if (typeof choice === 'string') return rule.next(conversation) ?? submit(rule, conversation)
   const { name } = choice.function
   return name === 'submit_result' ? submit(rule, conversation) : call(name)

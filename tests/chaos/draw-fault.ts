@@ -1,5 +1,5 @@
 import type { FaultKind, FaultName } from './fault.ts'
-import type { Random } from './random.ts'
+import type { Random } from '#platform/seeded-random.ts'
 
 /** How long a worker may be silent, in ms: short, so that what a lost one held is soon taken back. */
 export const leaseMs = 3_000

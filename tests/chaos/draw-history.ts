@@ -1,7 +1,7 @@
 import { drawFault } from './draw-fault.ts'
 import type { Fault } from './fault.ts'
 import { generateSource, type GeneratedSource } from './generated-source.ts'
-import { openRandom, type Random } from './random.ts'
+import { openRandom, type Random } from '#platform/seeded-random.ts'
 
 /** What a caller asks for, as it goes over the wire. */
 export type Submission = {

@@ -1,4 +1,4 @@
-import type { Random } from './random.ts'
+import type { Random } from '#platform/seeded-random.ts'
 
 /** A small Python repository: file → text. */
 export type GeneratedSource = Readonly<Record<string, string>>

@@ -4,7 +4,7 @@ import type { ChaosStack } from './chaos-stack.ts'
 import type { Fault } from './fault.ts'
 import { cancelPatiently } from './patient-calls.ts'
 import { deleteJobs, duplicateJobs, wipeQueues } from './queue-faults.ts'
-import type { Random } from './random.ts'
+import type { Random } from '#platform/seeded-random.ts'
 import type { ServiceProcess } from './service-process.ts'
 
 export type Victims = {

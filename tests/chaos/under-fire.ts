@@ -8,7 +8,7 @@ import type { History } from './draw-history.ts'
 import { describeFault } from './fault.ts'
 import { inflict } from './inflict.ts'
 import { submitPatiently } from './patient-calls.ts'
-import { openRandom } from './random.ts'
+import { openRandom } from '#platform/seeded-random.ts'
 
 export type UnderFire = {
   runs: HistoryRun[]

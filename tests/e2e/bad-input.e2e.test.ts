@@ -50,7 +50,7 @@ describe('a call that cannot work', () => {
     expect(await run.exited).toBe(1)
     const { error } = Failure.parse(lastDocument(run))
     expect(error.error_code).toBe('INTAKE_006')
-    expect(error.message).toMatch(/poet.*docstring, lint/)
+    expect(error.message).toMatch(/poet.*docstring, harness, lint/)
     expect(await readdir(folder.path)).toEqual(Object.keys(smallSource).map((file) => file.split('/')[0]))
   })
 
@@ -58,7 +58,7 @@ describe('a call that cannot work', () => {
     const folder = await folderOf(smallSource)
     const run = remora(programs, folder, ['run', '.'])
     expect(await run.exited).toBe(2)
-    expect(run.err()).toContain('docstring, lint')
+    expect(run.err()).toContain('docstring, harness, lint')
     expect(existsSync(join(folder.path, '.remora'))).toBe(false)
   })
 

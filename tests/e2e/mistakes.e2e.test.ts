@@ -46,8 +46,11 @@ const misuses: Mistake[] = [
   { args: ['help', 'watc'], says: /unknown command 'watc'\n\(Did you mean watch\?\)/ },
   { args: ['help', 'queries', 'chek'], says: /unknown command 'chek'\n\(Did you mean check\?\)/ },
   { args: ['queries', 'lst'], says: /Did you mean list\?\)\nSee: remora queries --help/ },
-  { args: ['run'], says: /no agents named: choose with --agents from docstring, lint\nSee: remora run --help/ },
-  { args: ['submit', '.'], says: /no agents named: choose with --agents from docstring, lint/ },
+  {
+    args: ['run'],
+    says: /no agents named: choose with --agents from docstring, harness, lint\nSee: remora run --help/,
+  },
+  { args: ['submit', '.'], says: /no agents named: choose with --agents from docstring, harness, lint/ },
   { args: ['run', '--agent', 'lint'], says: /unknown option '--agent'\n\(Did you mean --agents\?\)/ },
   { args: ['run', '--agents'], says: /argument missing/ },
   { args: ['run', '.', 'other', ...lint], says: /too many arguments for 'run'\. Expected 1 argument but got 2/ },

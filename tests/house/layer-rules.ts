@@ -89,9 +89,19 @@ const cliExceptions: readonly { from: RegExp; to: RegExp; why: string }[] = [
     to: /^services\/api\/review\/unified-diff\.ts$/,
     why: 'tool run shows changes as a review does',
   },
+  {
+    from: /^cli\/harness\//,
+    to: /^(?:core\/(?:bundles|models|objects|tool-scripts)|services\/worker\/(?:agent|tools))\//,
+    why: 'the harness measures a model with the loop and the pool of the workers, in process',
+  },
+  {
+    from: /^cli\/harness\/open-sides\.ts$/,
+    to: /^services\/rehearsal\/rehearsal-server\.ts$/,
+    why: 'the harness brings the rehearsal model where no server is named',
+  },
   { from: /^cli\/commands\/agents\.ts$/, to: /^core\/bundles\/load-bundle\.ts$/, why: 'the bundles that are listed' },
   {
-    from: /^cli\/commands\/(?:completion|named-agents)\.ts$/,
+    from: /^cli\/commands\/(?:completion|harness|named-agents)\.ts$/,
     to: /^core\/bundles\/bundle-names\.ts$/,
     why: 'agents are completed, and unknown ones refused early',
   },

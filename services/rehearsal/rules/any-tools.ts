@@ -7,7 +7,7 @@ import { call, type Rule } from './rule.ts'
  * offered, with the plainest arguments its schema takes, and submits what came of it.
  */
 export const anyTools: Rule = {
-  tools: [],
+  plays: () => true,
   next(conversation) {
     const called = new Set(conversation.steps.map(({ tool }) => tool))
     const next = [...conversation.tools].find(([name]) => name !== 'submit_result' && !called.has(name))

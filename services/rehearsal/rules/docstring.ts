@@ -1,11 +1,11 @@
 import { lastResult, type Conversation } from '../conversation.ts'
 import { composeDocstring, summaryLine } from '../docstring/compose-docstring.ts'
 import { hasDecorator, Signature } from '../docstring/signature.ts'
-import { call, type Rule } from './rule.ts'
+import { call, offering, type Rule } from './rule.ts'
 
 /** Reads the signature, writes a docstring composed from it, once more as one line if refused, submits. */
 export const docstring: Rule = {
-  tools: ['read_docstring', 'write_docstring', 'submit_result'],
+  plays: offering('read_docstring', 'write_docstring', 'submit_result'),
   next(conversation) {
     if (!conversation.steps.some((step) => step.tool === 'read_docstring')) return call('read_docstring')
     const signature = readSignature(conversation)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { filePath, lastResult, type Conversation } from '../conversation.ts'
-import { call, type Conclusion, type Rule } from './rule.ts'
+import { call, offering, type Conclusion, type Rule } from './rule.ts'
 
 const Report = z.object({ diagnostics: z.array(z.object({ code: z.string(), fixable: z.boolean().default(false) })) })
 const Applied = z.object({ applied: z.number() })
@@ -8,7 +8,7 @@ const FixArgs = z.object({ code: z.string() })
 
 /** Runs the linter, applies every fixable rule's fix once, submits. */
 export const lint: Rule = {
-  tools: ['run_linter', 'apply_lint_fix', 'submit_result'],
+  plays: offering('run_linter', 'apply_lint_fix', 'submit_result'),
   next(conversation) {
     if (!conversation.steps.some((step) => step.tool === 'run_linter')) return call('run_linter')
     const code = nextCode(conversation)

@@ -1,10 +1,10 @@
 import { isRecord } from '#domain/json.ts'
 import { filePath, lastResult, type Conversation } from '../conversation.ts'
-import { call, type Rule } from './rule.ts'
+import { call, offering, type Rule } from './rule.ts'
 
 /** Reads the file the user names, writes it back as it was but for one newline at its end, submits. */
 export const rewriteFile: Rule = {
-  tools: ['read_file', 'write_file', 'submit_result'],
+  plays: offering('read_file', 'write_file', 'submit_result'),
   next(conversation) {
     const done = (tool: string) => conversation.steps.some((step) => step.tool === tool)
     const path = filePath(conversation) ?? 'README.md'

@@ -36,7 +36,7 @@ export type OperationBench = TestLedger & {
   project: ProjectId
   deps: OperationDeps
   /** A shipped bundle, to be changed before it is planned. */
-  bundle(name: 'lint' | 'docstring'): Promise<AgentBundle>
+  bundle(name: 'lint' | 'docstring' | 'harness'): Promise<AgentBundle>
   /** A running run with one dispatched operation: `bundle` on the function `name` of the Python file `text`. */
   planned(bundle: AgentBundle, text: string, name: string): Promise<Planned>
   operation(planned: Planned): Promise<Operation>

@@ -117,6 +117,18 @@ describe('runOperation', () => {
     expect((await bench.record(operation)).changeSet).toBeNull()
   })
 
+  it('is unchanged by the harness bundle, whose tool says that the values were right', async () => {
+    const { operation, events } = await runOnce(await bench.bundle('harness'), source, 'shelf')
+    expect(operation.outcome).toMatchObject({ status: 'unchanged', turns: 2, changedFiles: [] })
+    const [report] = (await bench.record(operation)).tools
+    expect(report).toMatchObject({
+      name: 'report_node',
+      result: { outcome: 'success', summary: 'all values are right' },
+    })
+    expect(JSON.parse(report?.arguments ?? '')).toEqual({ name: 'shelf', kind: 'function', lines: 2 })
+    expect(events.at(-1)).toMatchObject({ event: 'operation.ended', status: 'ok' })
+  })
+
   it('fails with AGENT_004 when the turns are used up, and keeps no change', async () => {
     const { operation, events } = await runOnce(await faultyLint('unknown_tool', { max_turns: 2 }), source, 'shelf')
     expect(operation.outcome).toMatchObject({ status: 'failed', errorCode: 'AGENT_004', turns: 2, changedFiles: [] })

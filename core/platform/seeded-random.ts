@@ -1,4 +1,4 @@
-/** Everything a history leaves to chance comes from one of these, so that its seed brings it back. */
+/** What is left to chance, drawn from a seed that brings it back: faults, histories, sample values. */
 export type Random = {
   /** In [0, 1). */
   fraction(): number

@@ -1,0 +1,63 @@
+import { InvalidArgumentError } from 'commander'
+import { z } from 'zod'
+import { nearest } from '#platform/nearest.ts'
+import { isModelServers } from '../model-server.ts'
+import type { SideSettings } from './side.ts'
+
+/** What the side that is compared does otherwise than the one under test. */
+export type ComparedSide = {
+  /** Servers, or `rehearsal`. */
+  url?: string | undefined
+  model?: string | undefined
+  settings: Partial<SideSettings>
+}
+
+const decimal = z
+  .string()
+  .regex(/^\d+(?:\.\d+)?$/, 'must be a number')
+  .transform(Number)
+
+const known = {
+  url: z.string().refine(isModelServers, 'must be "rehearsal" or the http(s) URL of a model server'),
+  model: z.string().min(1, 'must be a name'),
+  tool_choice: z.enum(['required', 'auto'], 'must be required or auto'),
+  temperature: decimal.pipe(z.number().max(2, 'must be at most 2')),
+  max_tokens: decimal.pipe(z.int('must be a whole number').min(1, 'must be above 0')),
+  tool_guide: z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true'),
+}
+const Compared = z.strictObject(known).partial()
+
+/**
+ * Of `--compare`: a server's URL, or settings as `tool_choice=auto,temperature=0.1`, of which `url` and `model` are two.
+ * Throws commander's InvalidArgumentError, with what is known.
+ */
+export function parseComparedSide(text: string): ComparedSide {
+  if (isModelServers(text)) return { url: text, settings: {} }
+  const given = text.split(',').map((entry) => entry.split(/=(.*)/s, 2).map((part) => part.trim()))
+  for (const [name = '', value] of given) refuseUnknown(name, value)
+  const names = given.map(([name = '']) => name)
+  const twice = names.find((name, at) => names.indexOf(name) < at)
+  if (twice !== undefined) throw new InvalidArgumentError(`${twice} is given twice.`)
+  const parsed = Compared.safeParse(Object.fromEntries(given))
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`)
+    throw new InvalidArgumentError(`${faults.join('; ')}.`)
+  }
+  const { url, model, tool_choice: toolChoice, temperature, max_tokens: maxTokens, tool_guide: toolGuide } = parsed.data
+  const settings = Object.entries({ toolChoice, temperature, maxTokens, toolGuide })
+  return { url, model, settings: Object.fromEntries(settings.filter(([, value]) => value !== undefined)) }
+}
+
+function refuseUnknown(name: string, value: string | undefined): void {
+  const names = Object.keys(known)
+  if (names.includes(name)) {
+    if (value === undefined) throw new InvalidArgumentError(`${name} needs a value: ${name}=….`)
+    return
+  }
+  const near = nearest(name, names)
+  const meant = near === undefined ? '' : ` (did you mean ${near}?)`
+  throw new InvalidArgumentError(
+    `It must be the URL of a model server, or settings of ${names.join(', ')} as name=value, separated by commas: ` +
+      `${JSON.stringify(name)} is none${meant}.`,
+  )
+}

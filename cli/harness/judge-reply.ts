@@ -1,0 +1,48 @@
+import { isRecord, parseJson } from '#domain/json.ts'
+import type { RequestedCall, ToolDefinition } from '#domain/turn.ts'
+import { validateArguments } from '#tool-scripts/tool-arguments.ts'
+import type { ExpectedCall } from './shapes/shape.ts'
+
+export type ReplyVerdict = {
+  /** The reply holds a call, whole or read from its content. */
+  called: boolean
+  parsedFromContent: boolean
+  rightTool: boolean
+  /** Of the right tool: they pass its schema, and what the request names is what it names. */
+  rightArguments: boolean
+}
+
+/** What the first reply of an agent is worth. Of several calls the first counts. */
+export function judgeReply(
+  calls: readonly RequestedCall[],
+  expected: ExpectedCall,
+  offered: readonly ToolDefinition[],
+): ReplyVerdict {
+  const [first] = calls
+  const rightTool = first?.name === expected.tool
+  const schema = offered.find(({ name }) => name === expected.tool)?.parameters ?? {}
+  const checked = rightTool ? validateArguments(schema, parseJson(first.arguments)) : undefined
+  return {
+    called: first !== undefined,
+    parsedFromContent: first?.parsedFromContent === true,
+    rightTool,
+    rightArguments: checked?.ok === true && isMatch(expected.arguments, checked.args),
+  }
+}
+
+/**
+ * Texts are equal but for blanks around them, numbers by value, lists in their order, objects in the keys that are
+ * expected.
+ */
+export function isMatch(expected: unknown, given: unknown): boolean {
+  if (typeof expected === 'string') return typeof given === 'string' && given.trim() === expected
+  if (Array.isArray(expected)) {
+    return (
+      Array.isArray(given) &&
+      given.length === expected.length &&
+      expected.every((item, index) => isMatch(item, given[index]))
+    )
+  }
+  if (!isRecord(expected)) return expected === given
+  return isRecord(given) && Object.entries(expected).every(([key, value]) => isMatch(value, given[key]))
+}

@@ -1,0 +1,109 @@
+import { AppError } from '#domain/error.ts'
+import { openModelPool, type ModelPool } from '#models/model-pool.ts'
+import type { Log } from '#platform/log.ts'
+import { withoutLogins } from '#platform/without-login.ts'
+import { startRehearsal } from '../../services/rehearsal/rehearsal-server.ts'
+import { askServer, kindOfModel, serversIn } from '../model-server.ts'
+import type { ComparedSide } from './compared-side.ts'
+import type { Side, SideSettings } from './side.ts'
+
+export type SidesOrder = {
+  /** Servers separated by commas; `rehearsal` or undefined is the rehearsal model, in this process. */
+  model: string | undefined
+  /** Undefined: the first model the servers offer. */
+  modelName: string | undefined
+  apiKey: string | undefined
+  settings: SideSettings
+  compare: ComparedSide | undefined
+  concurrency: number
+  /** Of one request. */
+  timeoutMs: number
+}
+
+export type OpenedSides = {
+  sides: [Side, Side?]
+  /** Every socket, and the rehearsal model. */
+  close(): Promise<void>
+}
+
+type Closings = (() => Promise<unknown>)[]
+
+/** As a worker has it. */
+const retryBudgetMs = 20_000
+
+/** The side under test and the one it is compared with. CONFIG_005 when a server does not answer. */
+export async function openSides(
+  order: SidesOrder,
+  log: Pick<Log, 'warn'> | undefined,
+  signal: AbortSignal,
+): Promise<OpenedSides> {
+  const closings: Closings = []
+  const close = async () => void (await Promise.all(closings.map((closing) => closing())))
+  const open = openSide.bind(undefined, order, { log, closings, rehearsal: openRehearsalOnce(closings) }, signal)
+  try {
+    const { model, modelName, settings, compare } = order
+    const tested = await open({ model, modelName, settings })
+    if (compare === undefined) return { sides: [tested], close }
+    // Another server has models of other names.
+    const sameServers = {
+      model: compare.url ?? model,
+      modelName: compare.model ?? (compare.url ? undefined : modelName),
+    }
+    const other = await open({ ...sameServers, settings: { ...settings, ...compare.settings } })
+    return { sides: [tested, other], close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+type SideDeps = { log: Pick<Log, 'warn'> | undefined; closings: Closings; rehearsal(): Promise<string> }
+
+async function openSide(
+  { apiKey, concurrency, timeoutMs }: SidesOrder,
+  { log, closings, rehearsal }: SideDeps,
+  signal: AbortSignal,
+  { model, modelName, settings }: Pick<SidesOrder, 'model' | 'modelName' | 'settings'>,
+): Promise<Side> {
+  const isRehearsal = kindOfModel(model) === 'rehearsal'
+  const urls = isRehearsal ? [await rehearsal()] : serversIn(model ?? '').map(withVersion)
+  const endpoints = urls.map((url) => (isRehearsal ? { url } : { url, apiKey }))
+  const limits = { requestTimeoutMs: timeoutMs, retryBudgetMs, maxInFlight: concurrency }
+  const pool = openModelPool({ endpoints, ...limits, ...(log === undefined ? {} : { log }) })
+  closings.push(() => pool.close())
+  const name = isRehearsal ? undefined : modelName
+  if (name !== undefined) await requireAnswer(urls, { apiKey, signal })
+  const servers = isRehearsal ? 'in this process' : withoutLogins(urls.join(', '))
+  return { servers, model: name ?? (await firstOffered(pool)), settings, pool }
+}
+
+async function firstOffered(pool: ModelPool): Promise<string> {
+  const { models } = await pool.describe()
+  const [first] = models
+  if (first === undefined) throw new AppError('CONFIG_005', 'no model server offers a model')
+  return first
+}
+
+/** A server that is asked for a model by name need not list it. */
+async function requireAnswer(urls: readonly string[], access: Parameters<typeof askServer>[1]): Promise<void> {
+  const answers = await Promise.all(urls.map((url) => askServer(url, access)))
+  access.signal.throwIfAborted()
+  for (const answer of answers) await answer?.body?.cancel()
+  if (answers.some((answer) => answer !== undefined)) return
+  throw new AppError('CONFIG_005', `no model server answers within a second at ${withoutLogins(urls.join(', '))}`)
+}
+
+function openRehearsalOnce(closings: Closings): () => Promise<string> {
+  let url: Promise<string> | undefined
+  const start = async () => {
+    const rehearsal = await startRehearsal({ host: '127.0.0.1', port: 0 })
+    closings.push(rehearsal.close)
+    return rehearsal.url
+  }
+  return () => (url ??= start())
+}
+
+/** `http://host:8000` means its `/v1`. */
+function withVersion(url: string): string {
+  return new URL(url).pathname === '/' ? new URL('/v1', url).href : url
+}

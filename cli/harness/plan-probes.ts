@@ -1,0 +1,35 @@
+import { sha256 } from '#domain/hash.ts'
+import { openRandom } from '#platform/seeded-random.ts'
+import type { DrawnRequest, Shape } from './shapes/shape.ts'
+
+/** One request of the suite. */
+export type Probe = DrawnRequest & {
+  shape: string
+  variant: string
+  /** Of the requests of this prompt, from 1. */
+  number: number
+  tools: Shape['tools']
+}
+
+export type ProbePlan = {
+  shapes: readonly Shape[]
+  /** Of every prompt. */
+  requests: number
+  seed: number
+}
+
+/**
+ * The requests of a suite, the same for the same seed, all prompts in turn. The n-th request of a shape's prompts names
+ * the same values in each of them, so that they differ in their wording alone.
+ */
+export function planProbes({ shapes, requests, seed }: ProbePlan): Probe[] {
+  const numbers = Array.from({ length: requests }, (_, index) => index + 1)
+  return numbers.flatMap((number) =>
+    shapes.flatMap(({ name: shape, tools, variants }) =>
+      variants.map(({ name: variant, draw }) => {
+        const random = openRandom(Number.parseInt(sha256(`${seed}/${shape}/${number}`).slice(0, 8), 16))
+        return { shape, variant, number, tools, ...draw(random) }
+      }),
+    ),
+  )
+}

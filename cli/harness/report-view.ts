@@ -1,0 +1,93 @@
+import { rehearsalLabel } from '#domain/rehearsal-label.ts'
+import type { Percentiles } from './percentiles.ts'
+import { isGoodEnough, type HarnessReport } from './harness-report.ts'
+import type { ProbeResult } from './run-probe.ts'
+import type { SideReport } from './side-report.ts'
+import type { Side } from './side.ts'
+import type { PromptRates, Rates } from './tally.ts'
+
+/** The report as `--json` prints it and `--out` writes it; docs/guide/harness.md says what is in it. */
+export function reportView(report: HarnessReport) {
+  const sides = report.sides.flatMap((side) => (side === undefined ? [] : [sideView(side)]))
+  return {
+    agent: report.agent,
+    seed: report.seed,
+    requests_per_prompt: report.requests,
+    concurrency: report.concurrency,
+    peak_in_flight: report.peakInFlight,
+    duration_ms: report.durationMs,
+    min_called: report.minCalled,
+    passed: isGoodEnough(report),
+    sides,
+  }
+}
+
+function sideView({ side, answeredBy, total, shapes, costs, faults, misses }: SideReport) {
+  const { firstReply, firstToken, agent } = costs.latencyMs
+  return {
+    model: side.model,
+    answered_by: answeredBy,
+    is_rehearsal: answeredBy === rehearsalLabel,
+    servers: side.servers,
+    settings: settingsView(side.settings),
+    total: ratesView(total),
+    shapes: shapes.map(({ variants, ...shape }) => ({ ...promptView(shape), variants: variants.map(promptView) })),
+    latency_ms: {
+      first_reply: firstReply ?? null,
+      first_token: firstToken ?? null,
+      agent: agent ?? null,
+    } satisfies Record<string, Percentiles | null>,
+    replies: costs.replies,
+    tries: costs.tries,
+    tokens: {
+      prompt: costs.promptTokens,
+      completion: costs.completionTokens,
+      per_s: rounded(costs.tokensPerSecond),
+      per_s_of_reply: rounded(costs.tokensPerSecondOfReply),
+    },
+    workarounds: costs.workarounds,
+    errors: faults,
+    misses: misses.map(missView),
+  }
+}
+
+function settingsView({ toolChoice, temperature, maxTokens, toolGuide }: Side['settings']) {
+  return { tool_choice: toolChoice, temperature, max_tokens: maxTokens, tool_guide: toolGuide }
+}
+
+function promptView({ name, rates }: PromptRates) {
+  return { name, ...ratesView(rates) }
+}
+
+function ratesView({ requests, ...rates }: Rates) {
+  return {
+    requests,
+    called: rounded(rates.called),
+    right_tool: rounded(rates.rightTool),
+    right_arguments: rounded(rates.rightArguments),
+    submitted: rounded(rates.submitted),
+    parsed_from_content: rounded(rates.parsedFromContent),
+  }
+}
+
+function missView({ probe, said, verdict, faults }: ProbeResult) {
+  const calls = said?.calls.map(({ name, arguments: args, parsedFromContent }) => {
+    return { name, arguments: args, ...(parsedFromContent === true ? { parsed_from_content: true } : {}) }
+  })
+  return {
+    shape: probe.shape,
+    variant: probe.variant,
+    number: probe.number,
+    prompt: probe.prompt,
+    expected: probe.expected,
+    content: said?.content ?? null,
+    calls: calls ?? [],
+    submitted: verdict.submitted,
+    errors: faults,
+  }
+}
+
+/** To four places: rates of a few thousand requests need no more. */
+function rounded(value: number): number {
+  return Math.round(value * 10_000) / 10_000
+}
