@@ -48,11 +48,11 @@ function open(replies: (RequestedCall[] | string)[], maxTurns = 6) {
   }
   const tools: ToolSet = {
     definitions: [definition],
-    get: (name) => (name === 'read_file' ? { definition, run, resume: async () => done } : undefined),
+    get: (name) => (name === 'read_file' ? { definition, effects: 'reads', run, resume: async () => done } : undefined),
   }
   const model = scripted(replies)
   const transcript = openTranscript({ messages: firstMessages('system', 'user') })
-  const settings = { model: 'm', temperature: 0, toolChoice: 'required' as const, maxTokens: 100, maxTurns }
+  const settings = { model: 'm', temperature: 0, toolChoice: 'required' as const, maxTokens: 100, maxTurns, ...limits }
   const agent: AgentRun = {
     transcript,
     tools,
@@ -63,6 +63,7 @@ function open(replies: (RequestedCall[] | string)[], maxTurns = 6) {
   return { agent, ran, events, transcript, requests: model.requests }
 }
 
+const limits = { maxMessages: 40, maxContextTokens: 32_000, parallelTools: 4, verifyAttempts: 2 }
 const never = new AbortController().signal
 
 describe('the agent loop', () => {
@@ -111,19 +112,19 @@ describe('the agent loop', () => {
   })
 
   it('explains a submission that fails validation and ends with AGENT_005 when that does not help', async () => {
-    const { agent, transcript, requests } = open([[submit('done')]])
+    const { agent, transcript, requests } = open([[submit('odd')]])
     const ending = await runAgent(agent, never)
     expect(ending).toMatchObject({ kind: 'stopped', code: 'AGENT_005', phase: 'submission' })
     expect(requests).toHaveLength(3)
     const last = transcript.messages.at(-1)
-    expect(last?.content).toContain('got "done"')
+    expect(last?.content).toContain('got "odd"')
   })
 
   it.each([1, 2, 3])('ends with AGENT_005 when the last of %i turns brings a refused submission', async (maxTurns) => {
-    const { agent, requests } = open([[submit('done')]], maxTurns)
+    const { agent, requests } = open([[submit('odd')]], maxTurns)
     const ending = await runAgent(agent, never)
     expect(ending).toMatchObject({ kind: 'stopped', code: 'AGENT_005', phase: 'submission' })
-    expect(ending).toMatchObject({ reason: expect.stringContaining('got "done"') })
+    expect(ending).toMatchObject({ reason: expect.stringContaining('got "odd"') })
     expect(requests).toHaveLength(maxTurns)
   })
 
@@ -133,7 +134,7 @@ describe('the agent loop', () => {
   })
 
   it.each([
-    ['a refused submission', [submit('done')]],
+    ['a refused submission', [submit('odd')]],
     ['a reply without a call', 'I am done!'],
   ])('ends with AGENT_004 when the last turn runs a tool, after %s', async (_what, earlier) => {
     const { agent } = open([earlier, [call('read_file', { path: 'a' })]], 2)

@@ -6,6 +6,7 @@ import { journalOver, type AgentEvent } from './journal.ts'
 import { runAgent, type AgentRun, type Ending, type Suspension } from './run-agent.ts'
 import { firstMessages, openTranscript, type Transcript } from './transcript.ts'
 
+const limits = { maxMessages: 40, maxContextTokens: 32_000, parallelTools: 4, verifyAttempts: 2 }
 const never = new AbortController().signal
 const question = { text: 'Which one?', choices: ['a', 'b'] }
 const waiting: WaitingScript = {
@@ -36,6 +37,7 @@ function open(transcript: Transcript, from?: AgentRun['from'], replies = askingR
     definitions: [definition('count'), definition('ask')],
     get: (name) => ({
       definition: definition(name),
+      effects: name === 'ask' ? 'writes' : 'reads',
       async run() {
         ran.push(name)
         return name === 'ask' ? { kind: 'suspended', question, waiting } : answered(name)
@@ -57,7 +59,14 @@ function open(transcript: Transcript, from?: AgentRun['from'], replies = askingR
     latencyMs: 0,
     raw: {},
   })
-  const settings = { model: 'm', temperature: 0, toolChoice: 'required' as const, maxTokens: 100, maxTurns: 4 }
+  const settings = {
+    model: 'm',
+    temperature: 0,
+    toolChoice: 'required' as const,
+    maxTokens: 100,
+    maxTurns: 4,
+    ...limits,
+  }
   const journal = journalOver((event) => void events.push(event))
   const end = () => runAgent({ transcript, tools, model: { complete }, settings, journal, from }, never)
   return { ran, events, end }
