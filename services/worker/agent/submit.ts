@@ -36,7 +36,7 @@ export async function submit(run: Submitter, loop: SubmissionCount, call: Reques
   const read = submissionOf(call)
   const answer = read.kind === 'valid' ? await verified(run, loop, read.submission) : read
   run.transcript.addToolText(call, wordsFor(answer, read))
-  run.journal.emit(eventOf(loop.turn, answer, read))
+  run.journal.emit(eventOf(loop.turn, call, { read, answer }))
   return answer
 }
 
@@ -65,16 +65,18 @@ function wordsFor(answer: SubmissionAnswer, read: ReadSubmission): string {
   }
 }
 
-function eventOf(turn: number, answer: SubmissionAnswer, read: ReadSubmission): AgentEvent {
-  const said = read.kind === 'refused' ? {} : saidIn(read)
+type Answered = { read: ReadSubmission; answer: SubmissionAnswer }
+
+function eventOf(turn: number, call: RequestedCall, { read, answer }: Answered): AgentEvent {
+  const flag = call.parsedFromContent === true ? { parsed_from_content: true } : {}
+  const said = { turn, ...(read.kind === 'refused' ? {} : saidIn(read)), ...flag }
   const received = { event: 'submission.received', phase: 'submission' } as const
-  if (answer.kind === 'accepted') {
-    const { claimedUnchanged } = answer
-    const differs = claimedUnchanged.length === 0 ? {} : { claimed_unchanged: [...claimedUnchanged] }
-    return { ...received, data: { turn, ...said, ...differs } }
+  if (answer.kind !== 'accepted') {
+    return { ...received, status: 'error', errorCode: answer.code, data: { ...said, [answer.kind]: answer.reason } }
   }
-  const data = { turn, ...said, [answer.kind]: answer.reason }
-  return { ...received, status: 'error', errorCode: answer.code, data }
+  const { claimedUnchanged } = answer
+  const differs = claimedUnchanged.length === 0 ? {} : { claimed_unchanged: [...claimedUnchanged] }
+  return { ...received, data: { ...said, ...differs } }
 }
 
 function saidIn({ submission, statusGiven }: Extract<ReadSubmission, { kind: 'valid' }>) {
