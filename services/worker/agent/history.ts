@@ -15,7 +15,7 @@ export type History = {
   fit(): Sent
   /** What the server counted of the last request: how many characters a token has here. */
   counted(promptTokens: number): void
-  /** The last request was too long for the server: half of it is left out. False when nothing more can be. */
+  /** The last request was too long for the server: half of the conversation is left out. False when nothing more can be. */
   halve(): boolean
 }
 
@@ -62,7 +62,7 @@ export function openHistory(messages: readonly Message[], options: HistoryOption
     halve() {
       const sent = window.characters + around()
       maxContextTokens = Math.min(maxContextTokens, sent * tokensPerCharacter)
-      const half = { messages: Infinity, characters: sent / 2 - around() }
+      const half = { messages: Infinity, characters: window.characters / 2 }
       const { start } = window
       window = trimWindow(messages, window, half)
       return window.start > start
