@@ -8,7 +8,7 @@ type Step = { name: string; path: string }
 /** `read` and `write`, whose runs end when the test lets them; `most` is how many ran at once. */
 function gatedTools() {
   const running: (Step & { end(error?: Error): void; isAborted(): boolean })[] = []
-  const seen = { most: 0, order: [] as string[] }
+  const seen: { most: number; order: string[] } = { most: 0, order: [] }
   const gated = (name: string, effects: 'reads' | 'writes') =>
     pathTool(name, effects, async ({ path }, signal) => {
       seen.order.push(`${name} ${String(path)}`)
@@ -20,7 +20,8 @@ function gatedTools() {
       await ended.promise.finally(() => running.splice(running.indexOf(one), 1))
       return { ...done, result: { ...done.result, summary: String(path) } }
     })
-  return { running, seen, tools: [gated('read', 'reads'), gated('write', 'writes')] }
+  const endAll = () => running.slice().forEach((one) => one.end())
+  return { running, seen, endAll, tools: [gated('read', 'reads'), gated('write', 'writes')] }
 }
 
 const reads = (count: number) => Array.from({ length: count }, (_, at) => call('read', { path: `${at}` }, `c${at}`))
@@ -48,7 +49,7 @@ describe('several calls in one reply', () => {
   })
 
   it('run one by one where they write: nothing runs beside them, what was read before has ended', async () => {
-    const { running, seen, tools } = gatedTools()
+    const { seen, tools, endAll } = gatedTools()
     const [a, b, , , e] = reads(5)
     const write = (path: string) => call('write', { path }, `w${path}`)
     const calls = [a, b, write('2'), write('3'), e].filter((one) => one !== undefined)
@@ -60,7 +61,7 @@ describe('several calls in one reply', () => {
       await until(() => seen.order.length > before)
       await settled()
       together.push(seen.order.slice(before))
-      for (const one of [...running]) one.end()
+      endAll()
     }
     expect(together).toEqual([['read 0', 'read 1'], ['write 2'], ['write 3'], ['read 4']])
     expect(await ending).toMatchObject({ kind: 'submitted' })
@@ -71,12 +72,12 @@ describe('several calls in one reply', () => {
       ...done,
       result: { ...done.result, outcome: 'error', errorCode: 'TOOL_003', summary: 'was stopped' },
     }))
-    const { running, tools } = gatedTools()
+    const { running, tools, endAll } = gatedTools()
     const calls = [call('late', { path: 'x' }, 'late'), ...reads(2), call('none', {}, 'none')]
     const { agent, transcript, events } = scriptedAgent([calls, [submitting()]], {}, [...tools, late])
     const ending = runAgent(agent, never)
     await until(() => running.length === 2)
-    for (const one of [...running]) one.end()
+    endAll()
     expect(await ending).toMatchObject({ kind: 'submitted' })
     expect(transcript.toolRuns.map(({ result }) => result.errorCode)).toEqual([
       'TOOL_003',
@@ -88,7 +89,7 @@ describe('several calls in one reply', () => {
   })
 
   it('are all stopped and waited for when one throws, and what had ended is kept', async () => {
-    const { running, tools } = gatedTools()
+    const { running, tools, endAll } = gatedTools()
     const { agent, transcript } = scriptedAgent([reads(4)], { parallelTools: 3 }, tools)
     let isOver = false
     const ending = runAgent(agent, never).finally(() => (isOver = true))
@@ -100,21 +101,21 @@ describe('several calls in one reply', () => {
     await until(() => running.every((one) => one.isAborted()))
     await settled()
     expect(isOver).toBe(false)
-    for (const one of [...running]) one.end()
+    endAll()
     await expect(ending).rejects.toBe(fault)
     expect(running).toEqual([])
     expect(transcript.toolRuns.map(({ callId }) => callId)).toEqual(['c0', 'c2', 'c3'])
   })
 
   it('are stopped with the attempt, those that have not begun among them', async () => {
-    const { running, seen, tools } = gatedTools()
+    const { running, seen, tools, endAll } = gatedTools()
     const { agent } = scriptedAgent([reads(5)], { parallelTools: 2 }, tools)
     const stop = new AbortController()
     const ending = runAgent(agent, stop.signal)
     await until(() => running.length === 2)
     const reason = new Error('cancelled')
     stop.abort(reason)
-    for (const one of [...running]) one.end()
+    endAll()
     await expect(ending).rejects.toBe(reason)
     expect(seen.order).toHaveLength(2)
   })

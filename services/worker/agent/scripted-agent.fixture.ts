@@ -24,7 +24,7 @@ export const done = {
 
 export const never = new AbortController().signal
 
-export const plainSettings: AgentSettings = {
+const plainSettings: AgentSettings = {
   model: 'm',
   temperature: 0,
   toolChoice: 'required',
