@@ -33,13 +33,13 @@ export async function runCalls(
 ): Promise<SubmissionAnswer | WaitingCalls | undefined> {
   let answer: SubmissionAnswer | undefined = from?.loop.refusal ?? undefined
   for (let at = 0; at < calls.length;) {
-    const batch = batchAt(calls, at, run.tools)
+    const answered = at === 0 ? from?.answered : undefined
+    const batch = answered === undefined ? batchAt(calls, at, run.tools) : calls.slice(0, 1)
     if (answer?.kind === 'accepted') {
       for (const call of batch) run.transcript.addToolText(call, 'Not run: the work was already submitted.')
     } else if (batch[0]?.name === submitToolName) {
       answer = await submit(run, loop, batch[0])
     } else {
-      const answered = at === 0 ? from?.answered : undefined
       const ended = await runTogether(run, { turn: loop.turn, calls: batch, answered }, signal)
       const waiting = ended.find(isWaiting)
       const rest = calls.slice(at + ended.findIndex(isWaiting))
