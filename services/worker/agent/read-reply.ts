@@ -17,13 +17,13 @@ type ReadBy = Pick<AgentSettings, 'toolChoice' | 'maxTokens'>
  * What a reply comes to. With `auto`, content that is a valid submission and nothing else is its call, flagged; plain text
  * never is. Calls that the token limit cut short are none.
  */
-export function readReply(reply: ModelReply, settings: ReadBy): ReadReply {
+export function readReply(reply: ModelReply, turn: number, settings: ReadBy): ReadReply {
   const isCut = reply.finishReason === 'length'
   if (reply.toolCalls.length > 0) {
     if (!isCut || reply.toolCalls.some(isWhole)) return { reply }
     return { reply: { ...reply, toolCalls: [] }, fault: cutShort(settings) }
   }
-  const submission = settings.toolChoice === 'auto' ? writtenSubmission(reply) : undefined
+  const submission = settings.toolChoice === 'auto' ? writtenSubmission(reply, turn) : undefined
   if (submission !== undefined) return { reply: { ...reply, content: null, toolCalls: [submission] } }
   return { reply, fault: isCut ? cutShort(settings) : withoutCall(reply) }
 }
@@ -33,9 +33,10 @@ function isWhole({ arguments: given }: RequestedCall): boolean {
   return given.trim() === '' || parseJson(given) !== undefined
 }
 
-function writtenSubmission({ content, callFault }: ModelReply): RequestedCall | undefined {
+function writtenSubmission({ content, callFault }: ModelReply, turn: number): RequestedCall | undefined {
   if (content === null || callFault !== undefined) return undefined
-  const call = { id: 'content_submission', name: submitToolName, arguments: content, parsedFromContent: true }
+  const id = `content_submission_${turn}`
+  const call = { id, name: submitToolName, arguments: content, parsedFromContent: true }
   return submissionOf(call).kind === 'valid' ? call : undefined
 }
 
