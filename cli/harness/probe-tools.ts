@@ -19,5 +19,5 @@ function doneTool(definition: ToolDefinition) {
     },
     externals: [],
   })
-  return { definition, run: done, resume: done }
+  return { definition, effects: 'reads' as const, run: done, resume: done }
 }

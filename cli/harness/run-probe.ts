@@ -31,8 +31,8 @@ export type ProbeResult = {
   faults: readonly ProbeFault[]
 }
 
-/** A call, what to do with its answer, one mistake, and an end. */
-const probeTurns = 4
+/** A call, what to do with its answer, one mistake, and an end; far from any other limit. */
+const limits = { maxTurns: 4, maxMessages: 100, maxContextTokens: 32_000, parallelTools: 1, verifyAttempts: 0 }
 
 /**
  * One agent of the suite on one side, from the request to its end. What the model or its server gets wrong is a result;
@@ -52,7 +52,7 @@ export async function runProbe(
   const faults: ProbeFault[] = []
   const journal = journalOver((event) => void faults.push(...refusalIn(event)))
   const start = performance.now()
-  const run = { transcript, tools, model: pool, settings: { ...asked, model, maxTurns: probeTurns }, journal }
+  const run = { transcript, tools, model: pool, settings: { ...asked, ...limits, model }, journal }
   const ending = await runAgent(run, signal).catch((error: unknown) => failureOf(error, signal))
   const agentMs = msSince(start)
   if (ending.kind === 'stopped') faults.push({ code: ending.code, message: ending.reason })

@@ -52,12 +52,18 @@ export const BundleFile = z.strictObject({
         .max(30 * 86_400)
         .default(86_400),
       max_tokens: z.int().min(1).default(512),
+      /** Of the conversation, in one request: the oldest replies are left out. */
       context_messages: z.int().min(4).default(40),
+      /** The same, tools included; less where the model's own context is shorter. */
+      context_tokens: z.int().min(256).default(32_000),
       /** What `requires_context` may add to the first message, in tokens of four characters. */
       related_tokens: z.int().min(50).max(100_000).default(800),
       /** What one run of a tool script may use. */
       script: ScriptLimitPreset.default('default'),
+      /** Calls of one reply that run at once, of tools that only read. */
       parallel_tools: z.int().min(1).max(64).default(4),
+      /** How often a submission that does not hold is given back to the model. */
+      verify_attempts: z.int().min(0).max(20).default(2),
     })
     .prefault({}),
   /** What must be proved about a change before it counts. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
+import { isContextOverflow } from '#domain/context-overflow.ts'
 import type { ModelRequest } from '#domain/turn.ts'
 import { boundPort } from '#platform/http-health.ts'
 import { openModelPool, type ModelPool } from './model-pool.ts'
@@ -96,7 +97,9 @@ describe('openModelPool', () => {
     '{"error":{"message":"too long","code":"context_length_exceeded"}}',
   ])('fails with AGENT_007 when the request is too long: %s', async (body) => {
     const { complete, seen } = await answering([{ status: 400, body }])
-    await expect(complete(request, never)).rejects.toMatchObject({ code: 'AGENT_007' })
+    const error: unknown = await complete(request, never).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'AGENT_007' })
+    expect(isContextOverflow(error)).toBe(true)
     expect(seen).toHaveLength(1)
   })
 

@@ -26,8 +26,15 @@ export const SuspendedLoop = z.strictObject({
   /** What the loop forgives only so often. */
   corrected: z.boolean(),
   refusedSubmissions: z.int().min(0),
-  /** Why a submission among the calls of this turn before these was refused; null: there was none. */
-  refusal: z.strictObject({ code: z.custom<ErrorCode>(isErrorCode), reason: z.string() }).nullable(),
+  unverifiedSubmissions: z.int().min(0).default(0),
+  /** Why a submission among the calls of this turn before these was not taken; null: there was none. */
+  refusal: z
+    .strictObject({
+      kind: z.enum(['refused', 'unverified']).default('refused'),
+      code: z.custom<ErrorCode>(isErrorCode),
+      reason: z.string(),
+    })
+    .nullable(),
 })
 export type SuspendedLoop = z.infer<typeof SuspendedLoop>
 

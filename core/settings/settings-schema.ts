@@ -147,9 +147,9 @@ const model = section({
     }),
     max_tokens: setting(z.int().min(1), { about: 'of a reply', fallback: 512, unserved: 'each bundle says its own' }),
     tool_choice: setting(z.enum(['required', 'auto']), {
-      about: 'of a request',
+      about: 'of every request but the last of an attempt, which must submit',
       fallback: 'required',
-      unserved: later,
+      env: 'REMORA_MODEL_TOOL_CHOICE',
     }),
     tool_guide: setting(z.boolean(), { about: 'tools told in the prompt, too', fallback: false, unserved: later }),
   }),

@@ -28,3 +28,11 @@ describe('the secrets of a worker', () => {
     expect(parseConfig({ ...keys, REMORA_MODEL_API_KEY: 'sk-1' }).secrets).toEqual(['sk-1', 'hidden', 'token'])
   })
 })
+
+describe('how a worker asks', () => {
+  it('is with a tool call required, unless it is told otherwise', () => {
+    expect(parseConfig({}).worker.model.toolChoice).toBe('required')
+    expect(parseConfig({ REMORA_MODEL_TOOL_CHOICE: 'auto' }).worker.model.toolChoice).toBe('auto')
+    expect(() => parseConfig({ REMORA_MODEL_TOOL_CHOICE: 'none' })).toThrow(/REMORA_MODEL_TOOL_CHOICE/)
+  })
+})

@@ -90,7 +90,7 @@ type Opened = {
 
 async function operationDeps(config: WorkerConfig, opened: Opened): Promise<OperationDeps & CompositionDeps> {
   const { objects, model, linter } = opened
-  const { name, temperature } = config.model
+  const { name, temperature, toolChoice } = config.model
   if (name === undefined) await warnWithoutModel(opened)
   const python = await loadLanguage('python')
   const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
@@ -106,7 +106,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
     modelSettings: async (signal) => ({
       model: name ?? (await model.firstModel(signal)),
       temperature,
-      toolChoice: 'required',
+      toolChoice,
     }),
     versions: { linter: linter.version, node: process.version },
     workerId: config.workerId,

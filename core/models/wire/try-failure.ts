@@ -1,4 +1,5 @@
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai'
+import { ContextOverflow } from '#domain/context-overflow.ts'
 import { asAppError, AppError } from '#domain/error.ts'
 
 /** Why one try at one endpoint failed, and whether another try may fare better. */
@@ -33,11 +34,8 @@ function ofStatus(cause: APIError, status: number): TryFailure {
   const said = `answered ${cause.message.slice(0, 500)}`
   if (passingStatuses.has(status)) return passing('AGENT_002', said, cause, readRetryAfter(cause.headers))
   const tooLong = status === 413 || (status === 400 && contextLengthWords.test(`${cause.code} ${cause.message}`))
-  return {
-    error: new AppError(tooLong ? 'AGENT_007' : 'AGENT_002', said, { cause, phase: 'model' }),
-    again: false,
-    retryAfterMs: 0,
-  }
+  const error = tooLong ? new ContextOverflow(said, cause) : new AppError('AGENT_002', said, { cause, phase: 'model' })
+  return { error, again: false, retryAfterMs: 0 }
 }
 
 /** `Retry-After` in milliseconds: seconds or an HTTP date; 0 when absent, past or unreadable. */

@@ -150,6 +150,7 @@ export function anAskingRecord(): SuspendedAttempt {
         { id: 'call_1', name: 'submit_result', arguments: '{}' },
       ],
       corrected: false,
+      unverifiedSubmissions: 0,
       refusedSubmissions: 0,
       refusal: null,
     },

@@ -1,54 +1,89 @@
+import { isContextOverflow } from '#domain/context-overflow.ts'
 import { AppError, type ErrorCode } from '#domain/error.ts'
-import type { ModelReply, ModelRequest, ToolChoice, ToolDefinition } from '#domain/turn.ts'
+import type { Message, ModelReply, ModelRequest, ToolChoice } from '#domain/turn.ts'
 import { submitToolName } from '#bundles/submit-tool.ts'
 import type { Exchange } from '#objects/attempt-record.ts'
 import { msSince } from '#platform/clock.ts'
 import type { ToolSet } from '../tools/tool-set.ts'
+import type { AgentSettings } from './agent-settings.ts'
+import type { History, Sent } from './history.ts'
 import type { Journal } from './journal.ts'
 import type { Transcript } from './transcript.ts'
-
-export type AgentSettings = {
-  /** A model, or an adapter of one. */
-  model: string
-  temperature: number
-  /** Of all turns but the last, which must submit. */
-  toolChoice: 'required' | 'auto'
-  maxTokens: number
-  maxTurns: number
-}
 
 export type ModelAsker = {
   transcript: Transcript
   tools: Pick<ToolSet, 'definitions'>
-  model: { complete(request: ModelRequest, signal: AbortSignal): Promise<ModelReply> }
+  model: AskedModel
   settings: AgentSettings
   journal: Journal
 }
 
-/** One turn's request with the whole conversation, told as two events and kept in the transcript, however it ends. */
-export async function askModel(run: ModelAsker, turn: number, signal: AbortSignal): Promise<ModelReply> {
+export type AskedModel = {
+  complete(request: ModelRequest, signal: AbortSignal): Promise<ModelReply>
+  /** How long a request and its reply may be together; undefined where no server says. */
+  contextTokens?(model: string, signal: AbortSignal): Promise<number | undefined>
+}
+
+/**
+ * One turn's request with as much of the conversation as fits. One that the server finds too long is asked again with half
+ * of it; AGENT_007 when that is too long, too.
+ */
+export async function askModel(
+  run: ModelAsker,
+  { turn, history }: { turn: number; history: History },
+  signal: AbortSignal,
+): Promise<ModelReply> {
+  const ask = async () => {
+    const reply = await askOnce(run, turn, history.fit(), signal)
+    history.counted(reply.usage.promptTokens)
+    return reply
+  }
+  try {
+    return await ask()
+  } catch (error) {
+    if (!isContextOverflow(error) || !history.halve()) throw error
+    return ask()
+  }
+}
+
+/** Told as two events and kept in the transcript, however it ends. */
+async function askOnce(run: ModelAsker, turn: number, sent: Sent, signal: AbortSignal): Promise<ModelReply> {
   const { transcript, tools, settings, journal } = run
-  const isLast = turn === settings.maxTurns
-  const toolChoice: ToolChoice = isLast ? { name: submitToolName } : settings.toolChoice
-  const request = { ...requestOf(run, tools.definitions), toolChoice }
-  const choice = isLast ? submitToolName : settings.toolChoice
-  const asked = { turn, messages: request.messages.length, tools: tools.definitions.length, tool_choice: choice }
-  journal.emit({ event: 'model.requested', phase: 'model', data: { ...asked, model: settings.model } })
-  const sent = { turn, startedAt: Date.now(), toolChoice: choice, messages: request.messages.length, leftOut: 0 }
+  const { messages, leftOut } = sent
+  const toolChoice = toolChoiceOf(run, turn)
+  const choice = typeof toolChoice === 'string' ? toolChoice : toolChoice.name
+  const asked = { turn, messages: messages.length, tools: tools.definitions.length, tool_choice: choice }
+  const trimmed = leftOut === 0 ? {} : { left_out: leftOut }
+  journal.emit({ event: 'model.requested', phase: 'model', data: { ...asked, ...trimmed, model: settings.model } })
+  const exchange = { turn, startedAt: Date.now(), toolChoice: choice, messages: messages.length, leftOut }
   const start = performance.now()
   try {
-    const reply = await run.model.complete(request, signal)
+    const reply = await run.model.complete(requestOf(run, messages, toolChoice), signal)
     const durationMs = msSince(start)
-    transcript.addExchange({ ...sent, durationMs, ...exchangeOf(reply) })
+    transcript.addExchange({ ...exchange, durationMs, ...exchangeOf(reply) })
     journal.emit({ event: 'model.responded', phase: 'model', durationMs, data: { turn, ...responseOf(reply) } })
     return reply
   } catch (error) {
     const durationMs = msSince(start)
-    const { message, ...fault } = faultOf(error)
-    transcript.addExchange({ ...sent, durationMs, model: settings.model, error: { ...fault, message } })
+    transcript.addExchange({ ...exchange, durationMs, model: settings.model, error: faultOf(error) })
     journal.emitError('model.responded', 'model', error, { turn, duration_ms: durationMs })
     throw error
   }
+}
+
+function toolChoiceOf({ tools, settings }: ModelAsker, turn: number): ToolChoice {
+  if (tools.definitions.length === 0) return 'none'
+  return turn === settings.maxTurns ? { name: submitToolName } : settings.toolChoice
+}
+
+function requestOf(
+  { tools, settings }: ModelAsker,
+  messages: readonly Message[],
+  toolChoice: ToolChoice,
+): ModelRequest {
+  const { model, temperature, maxTokens, parallelCalls, constraint, prefixKey } = settings
+  const how = { temperature, maxTokens, parallelCalls, constraint, prefixKey }
+  return { model, messages, tools: tools.definitions, toolChoice, ...how }
 }
 
 type AnsweredExchange = Omit<Exchange, 'turn' | 'startedAt' | 'durationMs' | 'toolChoice' | 'messages' | 'leftOut'>
@@ -88,9 +123,4 @@ function responseOf({ model, endpoint, tries, toolCalls, finishReason, usage, ..
 function faultOf(error: unknown): { code?: ErrorCode; message: string } {
   if (error instanceof AppError) return { code: error.code, message: error.message }
   return { message: error instanceof Error ? error.message : String(error) }
-}
-
-function requestOf(run: ModelAsker, tools: readonly ToolDefinition[]): Omit<ModelRequest, 'toolChoice'> {
-  const { model, temperature, maxTokens } = run.settings
-  return { model, messages: run.transcript.messages, tools, temperature, maxTokens }
 }

@@ -1,76 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
-import type { ModelReply, ModelRequest, RequestedCall } from '#domain/turn.ts'
-import type { ToolSet } from '../tools/tool-set.ts'
-import { journalOver, type AgentEvent } from './journal.ts'
-import { runAgent, type AgentRun } from './run-agent.ts'
-import { firstMessages, openTranscript } from './transcript.ts'
+import { runAgent } from './run-agent.ts'
+import { call, never, scriptedAgent, submitting, type ScriptedReply } from './scripted-agent.fixture.ts'
 
-const call = (name: string, args: unknown, id = 'c1'): RequestedCall => ({ id, name, arguments: JSON.stringify(args) })
-const submit = (status: unknown = 'success') => call('submit_result', { status, summary: 'done' })
-const done = {
-  kind: 'done' as const,
-  result: { outcome: 'success' as const, result: 1, summary: 'ok', knowledgeDelta: {} },
-  externals: [],
-}
-
-/** A model that gives the listed replies, one a turn: tool calls, or text for a reply without one. */
-function scripted(replies: (RequestedCall[] | string)[]) {
-  const requests: (Omit<ModelRequest, 'messages'> & { messages: unknown[] })[] = []
-  const complete = async (request: ModelRequest): Promise<ModelReply> => {
-    requests.push({ ...request, messages: [...request.messages] })
-    const next = replies[Math.min(requests.length, replies.length) - 1] ?? []
-    const [content, toolCalls] = typeof next === 'string' ? [next, []] : [null, next]
-    const usage = { promptTokens: 10, completionTokens: 2 }
-    return {
-      model: 'scripted',
-      content,
-      toolCalls,
-      finishReason: 'stop',
-      usage,
-      endpoint: 'e',
-      tries: 1,
-      latencyMs: 0,
-      raw: {},
-    }
-  }
-  return { requests, complete }
-}
-
-function open(replies: (RequestedCall[] | string)[], maxTurns = 6) {
-  const ran: string[] = []
-  const events: AgentEvent[] = []
-  const parameters = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] }
-  const definition = { name: 'read_file', description: 'Read.', parameters }
-  const run = async (args: Record<string, unknown>) => {
-    ran.push(String(args['path']))
-    return done
-  }
-  const tools: ToolSet = {
-    definitions: [definition],
-    get: (name) => (name === 'read_file' ? { definition, run, resume: async () => done } : undefined),
-  }
-  const model = scripted(replies)
-  const transcript = openTranscript({ messages: firstMessages('system', 'user') })
-  const settings = { model: 'm', temperature: 0, toolChoice: 'required' as const, maxTokens: 100, maxTurns }
-  const agent: AgentRun = {
-    transcript,
-    tools,
-    model,
-    settings,
-    journal: journalOver((event) => void events.push(event)),
-  }
-  return { agent, ran, events, transcript, requests: model.requests }
-}
-
-const never = new AbortController().signal
+const open = (replies: ScriptedReply[], maxTurns = 6) => scriptedAgent(replies, { maxTurns })
 
 describe('the agent loop', () => {
   it('runs tools until a valid submission, with the whole conversation every turn', async () => {
     const { agent, ran, requests } = open([
       [call('read_file', { path: 'a' })],
       [call('read_file', { path: 'b' })],
-      [submit()],
+      [submitting()],
     ])
     const ending = await runAgent(agent, never)
     expect(ending).toMatchObject({ kind: 'submitted', submission: { status: 'success', summary: 'done' } })
@@ -82,7 +22,7 @@ describe('the agent loop', () => {
   it('answers every call of a reply, and runs nothing after the submission', async () => {
     const calls = [
       call('read_file', { path: 'a' }, 'c1'),
-      { ...submit(), id: 'c2' },
+      { ...submitting(), id: 'c2' },
       call('read_file', { path: 'b' }, 'c3'),
     ]
     const { agent, ran, transcript } = open([calls])
@@ -106,24 +46,24 @@ describe('the agent loop', () => {
   })
 
   it('goes on when the correction helps', async () => {
-    const { agent } = open(['I am done!', [submit()]])
+    const { agent } = open(['I am done!', [submitting()]])
     expect(await runAgent(agent, never)).toMatchObject({ kind: 'submitted' })
   })
 
   it('explains a submission that fails validation and ends with AGENT_005 when that does not help', async () => {
-    const { agent, transcript, requests } = open([[submit('done')]])
+    const { agent, transcript, requests } = open([[submitting('odd')]])
     const ending = await runAgent(agent, never)
     expect(ending).toMatchObject({ kind: 'stopped', code: 'AGENT_005', phase: 'submission' })
     expect(requests).toHaveLength(3)
     const last = transcript.messages.at(-1)
-    expect(last?.content).toContain('got "done"')
+    expect(last?.content).toContain('got "odd"')
   })
 
   it.each([1, 2, 3])('ends with AGENT_005 when the last of %i turns brings a refused submission', async (maxTurns) => {
-    const { agent, requests } = open([[submit('done')]], maxTurns)
+    const { agent, requests } = open([[submitting('odd')]], maxTurns)
     const ending = await runAgent(agent, never)
     expect(ending).toMatchObject({ kind: 'stopped', code: 'AGENT_005', phase: 'submission' })
-    expect(ending).toMatchObject({ reason: expect.stringContaining('got "done"') })
+    expect(ending).toMatchObject({ reason: expect.stringContaining('got "odd"') })
     expect(requests).toHaveLength(maxTurns)
   })
 
@@ -133,7 +73,7 @@ describe('the agent loop', () => {
   })
 
   it.each([
-    ['a refused submission', [submit('done')]],
+    ['a refused submission', [submitting('odd')]],
     ['a reply without a call', 'I am done!'],
   ])('ends with AGENT_004 when the last turn runs a tool, after %s', async (_what, earlier) => {
     const { agent } = open([earlier, [call('read_file', { path: 'a' })]], 2)
@@ -145,14 +85,14 @@ describe('the agent loop', () => {
     ['arguments that are not JSON', { id: 'c1', name: 'read_file', arguments: '{"path": ' }, 'AGENT_009'],
     ['arguments off the schema', call('read_file', {}), 'TOOL_002'],
   ])('tells the model about %s, runs nothing and goes on', async (_name, bad, code) => {
-    const { agent, ran, events } = open([[bad], [submit()]])
+    const { agent, ran, events } = open([[bad], [submitting()]])
     expect(await runAgent(agent, never)).toMatchObject({ kind: 'submitted' })
     expect(ran).toEqual([])
     expect(events.find((event) => event.event === 'tool.returned')).toMatchObject({ status: 'error', errorCode: code })
   })
 
   it('tells what happens in order, a response for every request, and counts tokens', async () => {
-    const { agent, events, transcript } = open([[call('read_file', { path: 'a' })], [submit()]])
+    const { agent, events, transcript } = open([[call('read_file', { path: 'a' })], [submitting()]])
     await runAgent(agent, never)
     expect(events.map((event) => event.event)).toEqual([
       'model.requested',

@@ -3,8 +3,13 @@ import type { ErrorCode } from '#domain/error.ts'
 import { isRecord, parseJson } from '#domain/json.ts'
 import type { RequestedCall, Submission } from '#domain/turn.ts'
 
-export type SubmissionAnswer =
-  | { kind: 'valid'; submission: Submission }
+export type ReadSubmission =
+  | {
+      kind: 'valid'
+      submission: Submission
+      /** The status as it was given, when it was taken for another. */
+      statusGiven?: string
+    }
   | { kind: 'refused'; code: ErrorCode; reason: string }
 
 const WireSubmission = z.object({
@@ -15,17 +20,34 @@ const WireSubmission = z.object({
   error: z.string().max(4000).nullish(),
 })
 
+/** What models say for a status. Anything else that is none is refused. */
+const statusWords: Readonly<Record<Submission['status'], readonly string[]>> = {
+  success: ['done', 'ok', 'completed', 'complete', 'finished', 'added', 'fixed', 'updated', 'changed'],
+  skipped: ['skip', 'unchanged', 'nothing_to_do', 'no_change', 'not_needed'],
+  failed: ['failure', 'error', 'fail'],
+}
+
+const statusOf = new Map(
+  Object.entries(statusWords).flatMap(([status, words]) => [status, ...words].map((word) => [word, status] as const)),
+)
+
 /** The submission in a `submit_result` call, or what is wrong with it, in words the model can act on. */
-export function submissionOf(call: RequestedCall): SubmissionAnswer {
+export function submissionOf(call: RequestedCall): ReadSubmission {
   const given = parseJson(call.arguments)
   if (given === undefined) {
     return { kind: 'refused', code: 'AGENT_009', reason: 'the arguments are not valid JSON' }
   }
-  const parsed = WireSubmission.safeParse(given)
+  const statusGiven = isRecord(given) && typeof given['status'] === 'string' ? given['status'] : undefined
+  const meant = statusOf.get(statusGiven?.trim().toLowerCase() ?? '')
+  const parsed = WireSubmission.safeParse(isRecord(given) && meant !== undefined ? { ...given, status: meant } : given)
   if (!parsed.success) return { kind: 'refused', code: 'AGENT_005', reason: faultsOf(parsed.error, given) }
   const { status, summary, changed_files: changedFiles, details, error } = parsed.data
   const submission = { status, summary, changedFiles: changedFiles ?? [], details: details ?? {} }
-  return { kind: 'valid', submission: typeof error === 'string' ? { ...submission, error } : submission }
+  return {
+    kind: 'valid',
+    submission: typeof error === 'string' ? { ...submission, error } : submission,
+    ...(statusGiven === undefined || statusGiven === status ? {} : { statusGiven }),
+  }
 }
 
 function faultsOf(error: z.ZodError, given: unknown): string {

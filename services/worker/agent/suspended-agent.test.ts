@@ -6,6 +6,7 @@ import { journalOver, type AgentEvent } from './journal.ts'
 import { runAgent, type AgentRun, type Ending, type Suspension } from './run-agent.ts'
 import { firstMessages, openTranscript, type Transcript } from './transcript.ts'
 
+const limits = { maxMessages: 40, maxContextTokens: 32_000, parallelTools: 4, verifyAttempts: 2 }
 const never = new AbortController().signal
 const question = { text: 'Which one?', choices: ['a', 'b'] }
 const waiting: WaitingScript = {
@@ -28,7 +29,7 @@ function answered(summary: string): ExecutedCall {
 const askingReplies = [[call('c1', 'count'), call('c2', 'ask'), call('c3', 'count')], [submit]]
 
 /** A turn of `count`, `ask`, `count`, then the submission. `ask` waits for a person as long as nobody has answered. */
-function open(transcript: Transcript, from?: AgentRun['from'], replies = askingReplies) {
+function open(transcript: Transcript, from?: AgentRun['from'], replies = askingReplies, verify?: AgentRun['verify']) {
   const ran: (string | AnsweredScript)[] = []
   const events: AgentEvent[] = []
   const definition = (name: string) => ({ name, description: name, parameters: { type: 'object', properties: {} } })
@@ -36,6 +37,7 @@ function open(transcript: Transcript, from?: AgentRun['from'], replies = askingR
     definitions: [definition('count'), definition('ask')],
     get: (name) => ({
       definition: definition(name),
+      effects: name === 'ask' ? 'writes' : 'reads',
       async run() {
         ran.push(name)
         return name === 'ask' ? { kind: 'suspended', question, waiting } : answered(name)
@@ -57,9 +59,16 @@ function open(transcript: Transcript, from?: AgentRun['from'], replies = askingR
     latencyMs: 0,
     raw: {},
   })
-  const settings = { model: 'm', temperature: 0, toolChoice: 'required' as const, maxTokens: 100, maxTurns: 4 }
+  const settings = {
+    model: 'm',
+    temperature: 0,
+    toolChoice: 'required' as const,
+    maxTokens: 100,
+    maxTurns: 4,
+    ...limits,
+  }
   const journal = journalOver((event) => void events.push(event))
-  const end = () => runAgent({ transcript, tools, model: { complete }, settings, journal, from }, never)
+  const end = () => runAgent({ transcript, tools, model: { complete }, settings, journal, verify, from }, never)
   return { ran, events, end }
 }
 
@@ -110,5 +119,25 @@ describe('a loop whose tool asks a person', () => {
     const ending = await open(transcript, from, replies).end()
     expect(ending).toMatchObject({ kind: 'stopped', code: 'AGENT_005' })
     expect(transcript.turns).toBe(3)
+  })
+
+  it('counts a submission that did not hold before the question, and knows its code after the answer', async () => {
+    const replies = Array.from({ length: 6 }, () => [submit, call('c2', 'ask')])
+    const transcript = openTranscript({ messages: firstMessages('system', 'user') })
+    const verify = async () => ({ kind: 'fails', code: 'WORK_005', reason: 'lint' }) as const
+    let from: AgentRun['from']
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      const { loop } = suspension(await open(transcript, from, replies, verify).end())
+      from = { loop: SuspendedLoop.parse(JSON.parse(JSON.stringify(loop))), answered: { waiting, answer: 'a' } }
+    }
+    const ending = await open(transcript, from, replies, verify).end()
+    expect(ending).toEqual({ kind: 'stopped', phase: 'submission', code: 'WORK_005', reason: 'lint' })
+  })
+
+  it('goes on from what an older version has stored', () => {
+    const calls = [call('c1', 'ask')]
+    const refusal = { code: 'AGENT_005', reason: 'odd' }
+    const loop = SuspendedLoop.parse({ turn: 2, corrected: true, refusedSubmissions: 1, calls, refusal })
+    expect(loop).toMatchObject({ unverifiedSubmissions: 0, refusal: { kind: 'refused', ...refusal } })
   })
 })

@@ -29,7 +29,7 @@ export type Transcript = {
   readonly turns: number
   /** The model's name as the server gave it last. */
   readonly model: string
-  addReply(reply: ModelReply): void
+  addReply(reply: Pick<ModelReply, 'model' | 'content' | 'toolCalls' | 'raw'>): void
   addUser(content: string): void
   addToolText(call: RequestedCall, content: string): void
   addToolResult(ran: RanTool): void

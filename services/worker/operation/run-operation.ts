@@ -1,17 +1,22 @@
 import { AppError, asAppError } from '#domain/error.ts'
 import { newToken } from '#domain/ids.ts'
+import type { Submission } from '#domain/turn.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { StopSignals } from '#ledger/stop-signals.ts'
 import type { Log } from '#platform/log.ts'
-import type { AgentSettings } from '../agent/ask-model.ts'
+import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
+import { digestOf } from '../context/digest-messages.ts'
 import { runAgent, type AgentRun, type Ending, type Suspension } from '../agent/run-agent.ts'
 import { openAttemptJournal } from './attempt-journal.ts'
 import { openAttemptStop } from './attempt-stop.ts'
 import { giveUp, isStoreFault } from './give-up.ts'
 import { prepareAttempt, type PrepareDeps } from './prepare-attempt.ts'
+import { openProof } from './prove-changes.ts'
 import type { RunningAttempt } from './running-attempt.ts'
 import { settleOperation, type SettleDeps } from './settle-operation.ts'
 import { suspendOperation, type SuspendDeps } from './suspend-operation.ts'
+import { verifySubmission } from './verify-submission.ts'
+import { attemptSettings, type ModelSettings } from './attempt-settings.ts'
 import { attemptTools, type AttemptToolDeps } from './attempt-tools.ts'
 
 /** What a job on the `operations` queue names. */
@@ -25,7 +30,8 @@ export type OperationDeps = SettleDeps &
     stops: Pick<StopSignals, 'on'>
     model: AgentRun['model']
     /** AGENT_002 when no model server says which model it has. */
-    modelSettings(signal: AbortSignal): Promise<Pick<AgentSettings, 'model' | 'temperature' | 'toolChoice'>>
+    modelSettings(signal: AbortSignal): Promise<ModelSettings>
+    evidence: EvidenceChecker
     workerId: string
     storeRestMs: number
     log: Pick<Log, 'debug' | 'warn' | 'error'>
@@ -45,7 +51,9 @@ export async function runOperation(job: OperationJob, deps: OperationDeps, signa
   const startedAt = Date.now()
   let running: RunningAttempt | undefined
   try {
-    running = { attempt, startedAt, journal, ...(await prepareAttempt(attempt, deps)) }
+    const prepared = await prepareAttempt(attempt, deps)
+    const prove = openProof({ attempt, ...prepared }, deps)
+    running = { attempt, startedAt, journal, prove, ...prepared }
     const ending = await endingOf(running, deps, signal)
     if (ending.kind === 'suspended') await suspendOperation(running, ending, deps)
     else await settleOperation(running, ending, deps)
@@ -62,14 +70,16 @@ async function endingOf(
   deps: OperationDeps,
   signal: AbortSignal,
 ): Promise<Ending | Suspension> {
-  const { journal, transcript, bundle, spentMs } = running
-  const { max_tokens: maxTokens, max_turns: maxTurns, timeout_s: timeoutS } = bundle.bundle.file.limits
+  const { journal, transcript, spentMs, from } = running
+  const { file } = running.bundle.bundle
+  const timeoutS = file.limits.timeout_s
   const tools = attemptTools(running, deps)
   const stop = openAttemptStop([signal, journal.signal], Math.max(0, timeoutS * 1000 - spentMs))
   try {
-    const settings = { ...(await deps.modelSettings(stop.signal)), maxTokens, maxTurns }
-    const { from } = running
-    return await runAgent({ transcript, tools, model: deps.model, settings, journal, from }, stop.signal)
+    const settings = attemptSettings(file, await deps.modelSettings(stop.signal), running.attempt.bundleHash)
+    const verify = async (submission: Submission) => verifySubmission(submission, await running.prove())
+    const agent = { transcript, tools, model: deps.model, settings, journal, verify, note: digestOf, from }
+    return await runAgent(agent, stop.signal)
   } catch (error) {
     const fault = asAppError(error, 'TOOL_004', 'execution')
     if (signal.aborted || journal.stopped === 'lost' || isStoreFault(fault)) throw fault

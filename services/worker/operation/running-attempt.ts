@@ -6,6 +6,7 @@ import type { Transcript } from '../agent/transcript.ts'
 import type { TargetNode } from '../tools/target-node.ts'
 import type { Workspace } from '../workspace/open-workspace.ts'
 import type { AttemptJournal } from './attempt-journal.ts'
+import type { Proof } from './prove-changes.ts'
 
 /** Everything an attempt has once it is set up. `startedAt` is milliseconds since the epoch. */
 export type RunningAttempt = {
@@ -18,6 +19,8 @@ export type RunningAttempt = {
   target: TargetNode
   transcript: Transcript
   journal: AttemptJournal
+  /** What it has changed up to now, and what is proved about that. */
+  prove(): Promise<Proof>
   /** Where the agent goes on when an earlier attempt stopped to ask. */
   from: AgentRun['from']
 }

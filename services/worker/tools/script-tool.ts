@@ -7,6 +7,7 @@ import type { ScriptEvent } from '#tool-scripts/script-event.ts'
 import type { RunEnding, ScriptPool } from '#tool-scripts/script-pool.ts'
 import { answeredJournal } from '#tool-scripts/script-suspended.ts'
 import type { Log } from '#platform/log.ts'
+import { effectsOf } from './host/host-effects.ts'
 import type { HostFunction } from './host/host-function.ts'
 import { toolResult } from './tool-result.ts'
 import { refused, type DoneCall, type ExecutedCall, type Tool } from './tool-set.ts'
@@ -28,6 +29,7 @@ export function scriptTool(parts: ScriptToolParts): Tool {
   const granted = { externals: offered(parts), limits: { preset: parts.limits } }
   return {
     definition,
+    effects: effectsOf(script.declarations.externals),
     async run(args, signal) {
       const inputs = { ...args, ...(await parts.hostInputs()) }
       return runWatched(parts, { inputs, ...granted }, signal)

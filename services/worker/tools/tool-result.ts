@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseJson } from '#domain/json.ts'
 import type { ToolResult } from '#domain/turn.ts'
 
 /** The answer as scripts write it (contract.md §6). */
@@ -10,9 +11,12 @@ const WireResult = z.object({
   error: z.string().nullish(),
 })
 
-/** A script's answer off that shape is kept whole, under `result`, and counts as partial. */
+/**
+ * A script's answer. One that is text may hold that shape as JSON, whole or in its last line, as programs print it;
+ * anything else off the shape is kept whole, as `raw_output`, and counts as partial.
+ */
 export function toolResult(value: unknown): ToolResult {
-  const parsed = WireResult.safeParse(value)
+  const parsed = WireResult.safeParse(typeof value === 'string' ? writtenIn(value) : value)
   if (!parsed.success) {
     return {
       outcome: 'partial',
@@ -24,6 +28,12 @@ export function toolResult(value: unknown): ToolResult {
   const { result, summary, outcome, knowledge_delta: knowledgeDelta, error } = parsed.data
   const base = { outcome, result, summary, knowledgeDelta: knowledgeDelta ?? {} }
   return typeof error === 'string' ? { ...base, error } : base
+}
+
+/** The JSON value a text is, or else its last line that is not blank; undefined when neither is. */
+function writtenIn(text: string): unknown {
+  const whole = text.trim()
+  return parseJson(whole) ?? parseJson(whole.slice(whole.lastIndexOf('\n') + 1))
 }
 
 /** What of a script's answer is off that shape, one fault a key; empty: nothing is. */

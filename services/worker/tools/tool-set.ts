@@ -16,6 +16,8 @@ export type AnsweredScript = { waiting: WaitingScript; answer: string }
 
 export type Tool = {
   definition: ToolDefinition
+  /** What only `reads` may run beside others that do; what `writes`, or asks a person, runs alone. */
+  effects: 'reads' | 'writes'
   /** `args` have passed the definition's schema. A throw is ours, or the signal's, and ends the attempt. */
   run(args: Record<string, unknown>, signal: AbortSignal): Promise<ExecutedCall>
   /** Goes on with a call that waited. ASK_004 when its script, or what it does, is another by now. */

@@ -24,11 +24,12 @@ export function fileFunctions(workspace: Workspace): Record<string, HostFunction
 /** Lines are 1-based and inclusive; the end is clamped (features.md A7). */
 function linesBetween(content: string, from: number, to: number | undefined): string {
   const lines = content.split(/(?<=\n)/)
+  if (from < 1) throw new WorkspaceFault('refused', `start_line (${from}) must be at least 1`)
   const last = Math.min(to ?? lines.length, lines.length)
   if (to !== undefined && from > to)
     throw new WorkspaceFault('refused', `start_line (${from}) must be <= end_line (${to})`)
   if (from > lines.length) {
     throw new WorkspaceFault('refused', `start_line (${from}) is beyond end of file (${lines.length} lines)`)
   }
-  return lines.slice(Math.max(from, 1) - 1, last).join('')
+  return lines.slice(from - 1, last).join('')
 }

@@ -1,0 +1,94 @@
+import type { Message, ToolDefinition } from '#domain/turn.ts'
+import { fitWindow, trimWindow, wholeWindow, type WindowLimits } from './history-window.ts'
+
+export type HistoryLimits = {
+  maxMessages: number
+  /** Of a whole request, its tools included; estimated, until a server has counted. */
+  maxContextTokens: number
+}
+
+export type Sent = { messages: readonly Message[]; leftOut: number }
+
+/** What of a growing conversation each request holds. */
+export type History = {
+  /** The messages to send now; the conversation itself while it is within its limits. */
+  fit(): Sent
+  /** What the server counted of the last request: how many characters a token has here. */
+  counted(promptTokens: number): void
+  /** The last request was too long for the server: half of the conversation is left out. False when nothing more can be. */
+  halve(): boolean
+}
+
+/** What is said in place of what is left out, whenever more is. */
+export type LeftOutNote = (leftOut: readonly Message[]) => string
+
+const guessedTokensPerCharacter = 1 / 4
+/** A server that counts less or more than this per character counts something else, such as what it had not cached. */
+const plausible = { least: 1 / 16, most: 2 }
+
+export type HistoryOptions = HistoryLimits & { tools: readonly ToolDefinition[]; note?: LeftOutNote | undefined }
+
+/** Reads `messages` as they grow; nothing may change in those that are there. */
+export function openHistory(messages: readonly Message[], options: HistoryOptions): History {
+  const { note = countOf, tools } = options
+  const toolCharacters = charactersOf(tools)
+  let { maxContextTokens } = options
+  let window = wholeWindow(messages)
+  let head: { messages: readonly Message[]; start: number; note: string } | undefined
+  let tokensPerCharacter = guessedTokensPerCharacter
+
+  const around = () => toolCharacters + (head?.note.length ?? 0)
+  const limits = (): WindowLimits => ({
+    messages: options.maxMessages,
+    characters: maxContextTokens / tokensPerCharacter - around(),
+  })
+  const headFor = ({ head: end, start }: typeof window): readonly Message[] => {
+    if (head?.start === start) return head.messages
+    const said = note(messages.slice(end, start))
+    head = { messages: withNote(messages.slice(0, end), said), start, note: said }
+    return head.messages
+  }
+  return {
+    fit() {
+      window = fitWindow(messages, window, limits())
+      const leftOut = window.start - window.head
+      if (leftOut === 0) return { messages, leftOut }
+      return { messages: [...headFor(window), ...messages.slice(window.start)], leftOut }
+    },
+    counted(promptTokens) {
+      const share = promptTokens / (window.characters + around())
+      if (share >= plausible.least && share <= plausible.most) tokensPerCharacter = share
+    },
+    halve() {
+      const sent = window.characters + around()
+      maxContextTokens = Math.min(maxContextTokens, sent * tokensPerCharacter)
+      const half = { messages: Infinity, characters: window.characters / 2 }
+      const { start } = window
+      window = trimWindow(messages, window, half)
+      return window.start > start
+    },
+  }
+}
+
+function countOf(leftOut: readonly Message[]): string {
+  return `(${leftOut.length} messages that followed are left out here.)`
+}
+
+/** The note belongs to the first user message: many templates refuse two messages of one role in a row. */
+function withNote(head: readonly Message[], note: string): Message[] {
+  const first = head.findIndex(({ role }) => role === 'user')
+  return head.map((message, at) =>
+    at === first && message.role === 'user' ? { ...message, content: `${message.content}\n\n${note}` } : message,
+  )
+}
+
+/** By the definitions' array, which lives as long as its bundle. */
+const weighedTools = new WeakMap<readonly ToolDefinition[], number>()
+
+function charactersOf(tools: readonly ToolDefinition[]): number {
+  const known = weighedTools.get(tools)
+  if (known !== undefined) return known
+  const characters = tools.length === 0 ? 0 : JSON.stringify(tools).length
+  weighedTools.set(tools, characters)
+  return characters
+}

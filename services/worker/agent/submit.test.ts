@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest'
+import { runAgent } from './run-agent.ts'
+import { call, never, scriptedAgent, submitting, type ScriptedReply } from './scripted-agent.fixture.ts'
+import type { Verification } from './submit.ts'
+
+const read = call('read_file', { path: 'a' })
+const wrong: Verification = { kind: 'fails', code: 'WORK_004', reason: 'parses failed for a.py' }
+const overstated: Verification = { kind: 'overstates', reason: 'names b.py', claimedUnchanged: ['b.py'] }
+
+/** Every submission of success is found to be the next of `found`, the last one for ever. */
+function submitted(replies: ScriptedReply[], found: Verification[], settings: object = {}) {
+  const { agent, ...rest } = scriptedAgent(replies, settings)
+  let verified = 0
+  agent.verify = async () => found[Math.min(verified++, found.length - 1)] ?? { kind: 'holds' }
+  const results = () => rest.transcript.messages.flatMap((one) => (one.role === 'tool' ? [one.content] : []))
+  return { ...rest, results, verified: () => verified, ending: runAgent(agent, never) }
+}
+
+describe('the status of a submission', () => {
+  it.each([
+    ['done', 'success'],
+    [' Completed ', 'success'],
+    ['FIXED', 'success'],
+    ['nothing_to_do', 'skipped'],
+    ['error', 'failed'],
+    ['Success', 'success'],
+  ])('%j is taken as %s, and both sides are told', async (given, status) => {
+    const { ending, received, results } = submitted([[submitting(given)]], [])
+    expect(await ending).toMatchObject({ kind: 'submitted', submission: { status } })
+    expect(received()).toMatchObject([{ data: { status, status_given: given } }])
+    expect(results()).toEqual([`Submitted. The status ${JSON.stringify(given)} was taken as "${status}".`])
+  })
+
+  it('is not told twice when it is one', async () => {
+    const { ending, received, results } = submitted([[submitting('skipped')]], [])
+    await ending
+    expect(received()[0]?.data).not.toHaveProperty('status_given')
+    expect(results()).toEqual(['Submitted.'])
+  })
+
+  it.each(['partial', 'maybe done', '', 3, null, { status: 'done' }])('%j is refused with AGENT_005', async (given) => {
+    const { ending, received } = submitted([[submitting(given)]], [])
+    const reason = expect.stringContaining(`got ${JSON.stringify(given)}`)
+    expect(await ending).toMatchObject({ kind: 'stopped', code: 'AGENT_005', reason })
+    expect(received()[0]).toMatchObject({ status: 'error', errorCode: 'AGENT_005', data: { refused: reason } })
+  })
+})
+
+describe('a submission that does not hold', () => {
+  it('goes back to the model, which puts it right', async () => {
+    const run = submitted([[submitting()], [read], [submitting()]], [wrong, { kind: 'holds' }])
+    expect(await run.ending).toMatchObject({ kind: 'submitted', claimedUnchanged: [] })
+    expect(run.results()[0]).toBe('Verification failed: parses failed for a.py')
+    expect(run.received()).toMatchObject([
+      { status: 'error', errorCode: 'WORK_004', data: { turn: 1, unverified: 'parses failed for a.py' } },
+      { data: { turn: 3 } },
+    ])
+  })
+
+  it.each([0, 1, 2])('goes back %i times, where the bundle says so', async (verifyAttempts) => {
+    const run = submitted([[submitting()]], [wrong], { verifyAttempts })
+    expect(await run.ending).toEqual({ kind: 'stopped', phase: 'submission', code: 'WORK_004', reason: wrong.reason })
+    expect(run.requests).toHaveLength(verifyAttempts + 1)
+  })
+
+  it('ends the attempt on the last turn', async () => {
+    const run = submitted([[read], [submitting()]], [wrong], { maxTurns: 2 })
+    expect(await run.ending).toMatchObject({ kind: 'stopped', code: 'WORK_004' })
+  })
+
+  it('counts apart from submissions that are off the schema', async () => {
+    const odd = [submitting('odd')]
+    const run = submitted([odd, [submitting()], odd, [submitting()], [submitting()]], [wrong])
+    expect(await run.ending).toMatchObject({ kind: 'stopped', code: 'WORK_004' })
+    expect(run.requests).toHaveLength(5)
+  })
+
+  it('is taken for what was really done when it only claims more, after the model was told', async () => {
+    const run = submitted([[submitting()]], [overstated], { verifyAttempts: 1 })
+    expect(await run.ending).toMatchObject({ kind: 'submitted', claimedUnchanged: ['b.py'] })
+    expect(run.results()).toEqual(['Verification failed: names b.py', 'Submitted.'])
+    expect(run.received()).toMatchObject([{ errorCode: 'AGENT_005' }, { data: { claimed_unchanged: ['b.py'] } }])
+  })
+
+  it('is taken so at once on the last turn', async () => {
+    const run = submitted([[submitting()]], [overstated], { maxTurns: 1 })
+    expect(await run.ending).toMatchObject({ kind: 'submitted', claimedUnchanged: ['b.py'] })
+  })
+
+  it.each(['failed', 'skipped'])('is no matter when it says %s', async (status) => {
+    const run = submitted([[submitting(status)]], [wrong])
+    expect(await run.ending).toMatchObject({ kind: 'submitted' })
+    expect(run.verified()).toBe(0)
+  })
+})

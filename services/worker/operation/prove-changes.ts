@@ -1,0 +1,56 @@
+import type { FileChange } from '#domain/change-set.ts'
+import type { Evidence } from '#domain/evidence.ts'
+import type { Attempt } from '#ledger/claim.ts'
+import type { PreparedBundle } from '../agent/prepared-bundle.ts'
+import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
+import type { Workspace } from '../workspace/open-workspace.ts'
+
+/** What an attempt has changed, and what was found out about it. */
+export type Proof = { changes: readonly FileChange[]; evidence: readonly Evidence[] }
+
+type Proven = { attempt: Pick<Attempt, 'node'>; bundle: PreparedBundle; workspace: Workspace }
+
+/** Proves the changes of an attempt as it stands; what was written since is proved anew, and nothing twice. */
+export function openProof(proven: Proven, deps: { evidence: EvidenceChecker }): () => Promise<Proof> {
+  const { workspace } = proven
+  let last: { written: ReturnType<typeof workspace.written>; proof: Proof } | undefined
+  return async () => {
+    const written = workspace.written()
+    if (last !== undefined && isSame(written, last.written)) return last.proof
+    const changes = await workspace.changes()
+    const proof = { changes, evidence: await evidenceOf(proven, changes, deps) }
+    last = { written, proof }
+    return proof
+  }
+}
+
+type Written = readonly { path: string; text: string }[]
+
+function isSame(one: Written, other: Written): boolean {
+  return (
+    one.length === other.length &&
+    one.every(({ path, text }, at) => path === other[at]?.path && text === other[at].text)
+  )
+}
+
+async function evidenceOf(
+  { workspace, bundle, attempt }: Proven,
+  changes: readonly FileChange[],
+  deps: { evidence: EvidenceChecker },
+): Promise<Evidence[]> {
+  const evidence: Evidence[] = []
+  for (const change of changes) {
+    if (change.kind === 'delete') continue
+    const after = await workspace.readText(change.path)
+    const before = change.kind === 'edit' ? await workspace.readBase(change.path) : undefined
+    const inNode = isInNode(change, attempt.node)
+    const file = { path: change.path, before, after, inNode }
+    evidence.push(...(await deps.evidence.check(file, bundle.bundle.file.evidence)))
+  }
+  return evidence
+}
+
+function isInNode(change: FileChange, node: Attempt['node']): boolean {
+  const inRange = (edit: { start: number; end: number }) => edit.start >= node.startByte && edit.end <= node.endByte
+  return change.kind === 'edit' && change.path === node.path && change.edits.every(inRange)
+}
