@@ -118,7 +118,8 @@ async function readReply(
     const { raw, ...how } = await asked
     const latencyMs = msSince(start)
     await answers.pass()
-    return { ...fromOpenAi(raw, request), ...how, latencyMs }
+    const reply = fromOpenAi(raw, request)
+    return { ...reply, ...how, latencyMs, workarounds: [...how.workarounds, ...reply.workarounds] }
   } catch (error) {
     return toTryFailure(error)
   }
