@@ -1,0 +1,112 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { AppError } from '#domain/error.ts'
+import type { ModelRequest } from '#domain/turn.ts'
+import { openModelPool, type ModelPool } from '#models/model-pool.ts'
+import { until } from '#testing/until.ts'
+import { faultNames, type FaultName } from './faults.ts'
+import { startRehearsal, type Rehearsal } from './rehearsal-server.ts'
+
+let rehearsal: Rehearsal
+let pool: ModelPool | undefined
+beforeAll(async () => {
+  rehearsal = await startRehearsal({ host: '127.0.0.1', port: 0 })
+})
+afterEach(() => pool?.close())
+afterAll(() => rehearsal.close())
+
+const args = '{"path":"a.py"}'
+const readCall = { name: 'read_file', arguments: args }
+const called = { toolCalls: [readCall], workarounds: [] }
+const calledInContent = { toolCalls: [{ ...readCall, parsedFromContent: true }], workarounds: [] }
+
+/** How a request with each fault ends: with a code, or with a reply that holds this. */
+const endings: Record<FaultName, string | object> = {
+  latency: 'AGENT_002',
+  '429': 'AGENT_002',
+  '503': 'AGENT_002',
+  '529': 'AGENT_002',
+  reset: 'AGENT_002',
+  hang: 'AGENT_002',
+  truncated: 'AGENT_008',
+  json_in_content: { ...calledInContent, content: null },
+  malformed_arguments: { toolCalls: [{ name: 'read_file', arguments: expect.stringMatching(/"cut": "o$/) }] },
+  unknown_tool: { toolCalls: [{ name: 'no_such_tool' }] },
+  no_tool_call: { toolCalls: [], content: expect.any(String), finishReason: 'stop' },
+  oversized: 'AGENT_007',
+  hermes_in_content: { ...calledInContent, content: 'I call read_file.' },
+  functiongemma_in_content: { ...calledInContent, content: null },
+  qwen_in_content: { ...calledInContent, content: null },
+  cut_call_in_content: { toolCalls: [], callFault: expect.any(String), finishReason: 'length' },
+  parallel_calls: { toolCalls: [readCall, readCall], workarounds: [] },
+  no_done: called,
+  crlf: called,
+  split_bytes: called,
+  no_usage: { toolCalls: [readCall], workarounds: ['usage estimated'] },
+  stall: 'AGENT_002',
+  error_in_stream: 'AGENT_002',
+}
+/** What only a time limit ends; others must not fail because a machine is busy. */
+const ofTime: readonly FaultName[] = ['latency', 'hang', 'stall']
+
+function request(fault: FaultName): ModelRequest {
+  return {
+    model: 'rehearsal',
+    messages: [{ role: 'user', content: `Read a.py [[rehearsal:fault=${fault}]]` }],
+    tools: ['read_file', 'write_file', 'submit_result'].map((name) => ({ name, description: name, parameters: {} })),
+    toolChoice: 'required',
+    temperature: 0,
+    maxTokens: 100,
+  }
+}
+
+async function requestsRunning(): Promise<number> {
+  const metrics = await (await fetch(`${rehearsal.origin}/metrics`)).text()
+  return Number(/vllm:num_requests_running\{[^}]*\} (\d+)/.exec(metrics)?.[1])
+}
+
+const sockets = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length
+const never = new AbortController().signal
+
+describe.each([
+  { how: 'unstreamed', stream: false },
+  { how: 'streamed', stream: true },
+])('a fault in answers that come $how', ({ stream }) => {
+  it.each(faultNames)('%s ends as it must, in time, and leaves nothing open', async (fault) => {
+    await requestsRunning() // its connection stays open
+    const openBefore = sockets()
+    const requestTimeoutMs = ofTime.includes(fault) ? 400 : 20_000
+    const limits = { requestTimeoutMs, retryBudgetMs: 300, maxInFlight: 2 }
+    pool = openModelPool({ endpoints: [{ url: rehearsal.url }], ...limits, stream })
+    const start = performance.now()
+    const ended = await pool.complete(request(fault), never).catch((error: unknown) => error)
+    expect(performance.now() - start).toBeLessThan(requestTimeoutMs * 2 + 2000)
+    const expected = endings[fault]
+    if (typeof expected === 'string') {
+      expect(ended).toBeInstanceOf(AppError)
+      const message = expect.stringContaining(rehearsal.url)
+      expect(ended).toMatchObject({ code: expected, phase: 'model', message })
+    } else {
+      expect(ended).toMatchObject(expected)
+      expect(ended).toMatchObject({ usage: { promptTokens: expect.any(Number) }, raw: { object: 'chat.completion' } })
+      expect(typeof Object(ended).firstTokenMs).toBe(stream ? 'number' : 'undefined')
+    }
+    // The server sees that nobody waits any more, before the pool is closed.
+    await until(async () => (await requestsRunning()) === 0)
+    await pool.close()
+    await until(() => sockets() <= openBefore)
+  })
+})
+
+describe('a stream', () => {
+  it('holds the same message as the answer at once', async () => {
+    const messages: unknown[] = []
+    for (const stream of [false, true]) {
+      const limits = { requestTimeoutMs: 20_000, retryBudgetMs: 0, maxInFlight: 1 }
+      const own = openModelPool({ endpoints: [{ url: rehearsal.url }], ...limits, stream })
+      const { raw } = await own.complete(request('parallel_calls'), never)
+      await own.close()
+      messages.push(Object(raw).choices[0].message)
+    }
+    expect(messages[1]).toEqual(messages[0])
+  })
+})
