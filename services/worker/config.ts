@@ -19,6 +19,7 @@ export type WorkerConfig = {
     urls: readonly string[]
     apiKey: string | undefined
     temperature: number
+    stream: boolean
     retryBudgetMs: number
   }
   storage: StorageConfig
@@ -60,6 +61,10 @@ export const workerEnv = {
     .describe('OpenAI-compatible servers, separated by commas; `rehearsal` is the rehearsal service on its usual port'),
   REMORA_MODEL_API_KEY: z.string().optional().describe('secret'),
   REMORA_MODEL_TEMPERATURE: z.coerce.number().min(0).max(2).default(0).describe('of every request'),
+  REMORA_MODEL_STREAM: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('`true` asks for answers piece by piece: events tell the time to the first token, at some more CPU'),
   REMORA_MODEL_RETRY_BUDGET_MS: count.default(20_000).describe('how long a failing model request may be tried again'),
   REMORA_BLOB_CACHE_BYTES: count.default(256 * 1024 * 1024).describe('contents kept in memory'),
   REMORA_DRAIN_MS: count
@@ -86,6 +91,7 @@ export function parseConfig(env: Env): { worker: WorkerConfig; logLevel: LogLeve
       urls: read.REMORA_MODEL_URLS,
       apiKey: read.REMORA_MODEL_API_KEY,
       temperature: read.REMORA_MODEL_TEMPERATURE,
+      stream: read.REMORA_MODEL_STREAM === 'true',
       retryBudgetMs: read.REMORA_MODEL_RETRY_BUDGET_MS,
     },
     storage: storageConfig(read),
