@@ -28,3 +28,11 @@ describe('the secrets of a worker', () => {
     expect(parseConfig({ ...keys, REMORA_MODEL_API_KEY: 'sk-1' }).secrets).toEqual(['sk-1', 'hidden', 'token'])
   })
 })
+
+describe('streaming', () => {
+  it('is off unless it is asked for, in words that are understood', () => {
+    const stream = (value?: string) => parseConfig({ REMORA_MODEL_STREAM: value }).worker.model.stream
+    expect([stream(), stream(''), stream('false'), stream('true')]).toEqual([false, false, false, true])
+    expect(() => stream('yes')).toThrow(/REMORA_MODEL_STREAM/)
+  })
+})

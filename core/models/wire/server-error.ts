@@ -28,6 +28,6 @@ function statusOf(error: unknown): number | undefined {
   if (!isRecord(error)) return undefined
   const { code, status, type } = error
   const number = [code, status].map(Number).find((given) => given >= 400 && given < 600)
-  const words = `${String(code ?? '')} ${String(type ?? '')}`
+  const words = [code, type].filter((word) => typeof word === 'string').join(' ')
   return number ?? statusWords.find(([word]) => word.test(words))?.[1]
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ModelRequest } from '#domain/turn.ts'
+import { repeatEvery } from '#platform/clock.ts'
 import { boundPort } from '#platform/http-health.ts'
 import { OpenAiClient } from '../http/openai-client.ts'
 import { openUndiciFetch, type UndiciFetch } from '../http/undici-fetch.ts'
@@ -136,8 +137,8 @@ describe('a server line that streams', () => {
 
   it('fails with AGENT_002 when pieces keep coming after the time limit, and closes the connection', async () => {
     const drip = (response: ServerResponse) => {
-      const timer = setInterval(() => response.write(part('a')), 20)
-      response.once('close', () => clearInterval(timer))
+      const stop = repeatEvery(20, async () => response.write(part('a')))
+      response.once('close', () => void stop())
     }
     const { ask, left } = await lineTo(drip, { timeoutMs: 300 })
     await expect(ask()).rejects.toMatchObject({ code: 'AGENT_002' })

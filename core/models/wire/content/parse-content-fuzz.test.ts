@@ -14,7 +14,7 @@ type Format = {
   most: number
 }
 
-const numRuns = 300
+const numRuns = 150
 const properties = {
   text: { type: 'string' },
   count: { type: 'number' },
@@ -143,11 +143,11 @@ describe.each(Object.entries(formats))('calls as %s', (_name, format) => {
           const { calls: read, fault } = parsed(text.slice(0, length))
           const isBetween = read.length > 0 && text.slice(ends[read.length - 1], length).trim() === ''
           const allowed = isBetween ? normal(calls.slice(0, read.length)) : []
-          expect({ read, at: length }).toEqual({ read: allowed, at: length })
-          if (read.length > 0) expect(fault).toBeUndefined()
+          const unsound = read.length > 0 ? fault : undefined
+          expect({ read, unsound, at: length }).toEqual({ read: allowed, unsound: undefined, at: length })
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     )
   })
 })
@@ -180,9 +180,9 @@ describe('parseContent', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
         const { calls, fault } = parseContent(pieces.join(''), tools)
-        if (fault !== undefined) expect(calls).toEqual([])
+        expect(fault === undefined || calls.length === 0).toBe(true)
       }),
-      { numRuns: 1500 },
+      { numRuns: 700 },
     )
   })
 
