@@ -29,10 +29,8 @@ export class StreamedResponse extends Response {
     const take = (bytes: Uint8Array) => {
       if (onText(decoder.decode(bytes, { stream: true })) === 'more') return
       content.off('data', take).resume()
-      content.once(
-        'close',
-        after(restMs, () => content.destroy()),
-      )
+      const hasClosed = after(restMs, () => content.destroy())
+      content.once('close', hasClosed)
       resolve()
     }
     content.on('error', (cause) => reject(this.#toError(cause)))
