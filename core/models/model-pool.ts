@@ -38,6 +38,8 @@ export type ModelPoolOptions = {
   retryBudgetMs: number
   /** Per endpoint; further requests wait in line. */
   maxInFlight: number
+  /** Whether answers are asked for piece by piece, which tells the time to the first token; false when absent. */
+  stream?: boolean | undefined
   log?: Pick<Log, 'warn'>
 }
 
@@ -52,10 +54,10 @@ const socketsPerRequest = 2
 
 export function openModelPool(options: ModelPoolOptions): ModelPool {
   if (options.endpoints.length === 0) throw new AppError('CONFIG_003', 'the model pool has no endpoint')
-  const { requestTimeoutMs, maxInFlight } = options
+  const { requestTimeoutMs, maxInFlight, stream } = options
   const transport = openUndiciFetch({ connections: socketsPerRequest * maxInFlight, maxBytes: maxReplyBytes })
   const endpoints = options.endpoints.map((endpoint) =>
-    openEndpoint({ ...endpoint, requestTimeoutMs, maxInFlight, fetch: transport.fetch }),
+    openEndpoint({ ...endpoint, requestTimeoutMs, maxInFlight, stream, fetch: transport.fetch }),
   )
   const answers = openTurnstile()
   let turn = 0
@@ -118,7 +120,8 @@ async function readReply(
     const { raw, ...how } = await asked
     const latencyMs = msSince(start)
     await answers.pass()
-    return { ...fromOpenAi(raw, request), ...how, latencyMs }
+    const reply = fromOpenAi(raw, request)
+    return { ...reply, ...how, latencyMs, workarounds: [...how.workarounds, ...reply.workarounds] }
   } catch (error) {
     return toTryFailure(error)
   }

@@ -145,6 +145,11 @@ const model = section({
       fallback: 0,
       env: 'REMORA_MODEL_TEMPERATURE',
     }),
+    stream: setting(z.boolean(), {
+      about: 'ask for answers piece by piece: events tell the time to the first token, at some more CPU',
+      fallback: false,
+      env: 'REMORA_MODEL_STREAM',
+    }),
     max_tokens: setting(z.int().min(1), { about: 'of a reply', fallback: 512, unserved: 'each bundle says its own' }),
     tool_choice: setting(z.enum(['required', 'auto']), {
       about: 'of every request but the last of an attempt, which must submit',

@@ -1,21 +1,15 @@
 import { rehearsalLabel } from '#domain/rehearsal-label.ts'
 import { unreachable } from '#domain/unreachable.ts'
+import type { AssistantMessage } from './assistant-message.ts'
 import type { FaultName } from './faults.ts'
 import type { Move } from './rules/rule.ts'
-
-const oversizedLength = 12 * 1024 * 1024
-
-export type AssistantMessage = {
-  role: 'assistant'
-  content: string | null
-  tool_calls?: { id: string; type: 'function'; function: { name: string; arguments: string } }[]
-}
+import { spoil } from './spoil-message.ts'
 
 export type Completion = {
   id: string
   created: number
   message: AssistantMessage
-  finishReason: 'stop' | 'tool_calls'
+  finishReason: 'stop' | 'tool_calls' | 'length'
   usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number }
 }
 
@@ -31,7 +25,7 @@ export function toCompletion(input: CompletionInput, fault: FaultName | undefine
     id: `rehearsal-${input.number}`,
     created: Math.floor(Date.now() / 1000),
     message,
-    finishReason: message.tool_calls === undefined ? 'stop' : 'tool_calls',
+    finishReason: finishReasonOf(message, fault),
     usage: {
       prompt_tokens: promptTokens,
       completion_tokens: completionTokens,
@@ -40,33 +34,27 @@ export function toCompletion(input: CompletionInput, fault: FaultName | undefine
   }
 }
 
+function finishReasonOf(message: AssistantMessage, fault: FaultName | undefined): Completion['finishReason'] {
+  if (fault === 'cut_call_in_content') return 'length'
+  return message.tool_calls === undefined ? 'stop' : 'tool_calls'
+}
+
 /** The body of an answer that is not streamed. */
-export function completionBody(completion: Completion): string {
+export function completionBody(completion: Completion, fault: FaultName | undefined): string {
+  if (fault === 'error_in_stream') return JSON.stringify(engineFault)
   return JSON.stringify({
     ...head(completion, 'chat.completion'),
     choices: [{ index: 0, message: completion.message, logprobs: null, finish_reason: completion.finishReason }],
-    usage: completion.usage,
+    ...(fault === 'no_usage' ? {} : { usage: completion.usage }),
   })
 }
 
-/**
- * The body as server-sent events, in the chunks vLLM sends for a tool call: role, name, the arguments in two pieces,
- * finish reason, usage when asked for, `[DONE]`.
- */
-export function completionEvents(completion: Completion, includeUsage: boolean): string {
-  const event = (rest: object) =>
-    `data: ${JSON.stringify({ ...head(completion, 'chat.completion.chunk'), ...rest })}\n\n`
-  const choice = (delta: object, finishReason: string | null) =>
-    event({ choices: [{ index: 0, delta, logprobs: null, finish_reason: finishReason }] })
-  return [
-    ...deltas(completion.message).map((delta) => choice(delta, null)),
-    choice({}, completion.finishReason),
-    ...(includeUsage ? [event({ choices: [], usage: completion.usage })] : []),
-    'data: [DONE]\n\n',
-  ].join('')
+/** In the words of vLLM, which says so with status 200 where the answer has begun. */
+export const engineFault = {
+  error: { message: 'rehearsed engine fault', type: 'InternalServerError', param: null, code: 500 },
 }
 
-function head(completion: Completion, object: string): object {
+export function head(completion: Completion, object: string): object {
   return {
     id: completion.id,
     object,
@@ -89,40 +77,4 @@ function toMessage(move: Move, id: string): AssistantMessage {
     default:
       return unreachable(move)
   }
-}
-
-function spoil(message: AssistantMessage, fault: FaultName | undefined): AssistantMessage {
-  const call = message.tool_calls?.[0]
-  if (fault === 'oversized') return { ...message, content: 'x'.repeat(oversizedLength) }
-  if (fault === 'no_tool_call') return { role: 'assistant', content: 'I would rather talk about it.' }
-  if (call === undefined) return message
-  const { name, arguments: args } = call.function
-  const withFunction = (changed: { name: string; arguments: string }): AssistantMessage => ({
-    ...message,
-    tool_calls: [{ ...call, function: changed }],
-  })
-  switch (fault) {
-    case 'json_in_content':
-      return { role: 'assistant', content: `{"name":${JSON.stringify(name)},"arguments":${args}}` }
-    case 'malformed_arguments':
-      return withFunction({ name, arguments: `${args.slice(0, -1)},"cut": "o` })
-    case 'unknown_tool':
-      return withFunction({ name: 'no_such_tool', arguments: '{}' })
-    default:
-      return message
-  }
-}
-
-function deltas(message: AssistantMessage): object[] {
-  const call = message.tool_calls?.[0]
-  if (call === undefined) return [{ role: 'assistant', content: '' }, { content: message.content }]
-  const { name, arguments: args } = call.function
-  const half = args.length >> 1
-  const piece = (text: string) => ({ tool_calls: [{ index: 0, function: { arguments: text } }] })
-  return [
-    { role: 'assistant', content: message.content },
-    { tool_calls: [{ index: 0, id: call.id, type: 'function', function: { name, arguments: '' } }] },
-    piece(args.slice(0, half)),
-    piece(args.slice(half)),
-  ]
 }

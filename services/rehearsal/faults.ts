@@ -1,7 +1,11 @@
 import { z } from 'zod'
 import { openRandom } from '#platform/seeded-random.ts'
 
-const faultNames = [
+/**
+ * What can be rehearsed going wrong: first what keeps an answer from coming, then what a model says badly, then what real
+ * servers do to an answer. An answer that is not streamed has no part of what concerns events (`no_done`, `crlf`).
+ */
+export const faultNames = [
   'latency',
   '429',
   '503',
@@ -14,6 +18,17 @@ const faultNames = [
   'unknown_tool',
   'no_tool_call',
   'oversized',
+  'hermes_in_content',
+  'functiongemma_in_content',
+  'qwen_in_content',
+  'cut_call_in_content',
+  'parallel_calls',
+  'no_done',
+  'crlf',
+  'split_bytes',
+  'no_usage',
+  'stall',
+  'error_in_stream',
 ] as const
 export const FaultName = z.enum(faultNames)
 export type FaultName = z.infer<typeof FaultName>

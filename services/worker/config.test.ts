@@ -36,3 +36,11 @@ describe('how a worker asks', () => {
     expect(() => parseConfig({ REMORA_MODEL_TOOL_CHOICE: 'none' })).toThrow(/REMORA_MODEL_TOOL_CHOICE/)
   })
 })
+
+describe('streaming', () => {
+  it('is off unless it is asked for, in words that are understood', () => {
+    const stream = (value?: string) => parseConfig({ REMORA_MODEL_STREAM: value }).worker.model.stream
+    expect([stream(), stream(''), stream('false'), stream('true')]).toEqual([false, false, false, true])
+    expect(() => stream('yes')).toThrow(/REMORA_MODEL_STREAM/)
+  })
+})

@@ -20,6 +20,7 @@ export type WorkerConfig = {
     apiKey: string | undefined
     temperature: number
     toolChoice: 'required' | 'auto'
+    stream: boolean
     retryBudgetMs: number
   }
   storage: StorageConfig
@@ -65,6 +66,10 @@ export const workerEnv = {
     .enum(['required', 'auto'])
     .default('required')
     .describe('of every request but the last of an attempt, which must submit'),
+  REMORA_MODEL_STREAM: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('`true` asks for answers piece by piece: events tell the time to the first token, at some more CPU'),
   REMORA_MODEL_RETRY_BUDGET_MS: count.default(20_000).describe('how long a failing model request may be tried again'),
   REMORA_BLOB_CACHE_BYTES: count.default(256 * 1024 * 1024).describe('contents kept in memory'),
   REMORA_DRAIN_MS: count
@@ -92,6 +97,7 @@ export function parseConfig(env: Env): { worker: WorkerConfig; logLevel: LogLeve
       apiKey: read.REMORA_MODEL_API_KEY,
       temperature: read.REMORA_MODEL_TEMPERATURE,
       toolChoice: read.REMORA_MODEL_TOOL_CHOICE,
+      stream: read.REMORA_MODEL_STREAM === 'true',
       retryBudgetMs: read.REMORA_MODEL_RETRY_BUDGET_MS,
     },
     storage: storageConfig(read),

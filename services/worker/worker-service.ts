@@ -73,9 +73,10 @@ export async function startWorker(config: WorkerConfig, deps: { log: Log }): Pro
 }
 
 function openPool(config: WorkerConfig, log: Log): ModelPool {
-  const { urls, apiKey, retryBudgetMs } = config.model
+  const { urls, apiKey, retryBudgetMs, stream } = config.model
   const endpoints = urls.map((url) => ({ url, apiKey }))
-  return openModelPool({ endpoints, requestTimeoutMs: 120_000, retryBudgetMs, maxInFlight: config.slots, log })
+  const limits = { requestTimeoutMs: 120_000, retryBudgetMs, maxInFlight: config.slots }
+  return openModelPool({ endpoints, ...limits, stream, log })
 }
 
 type Opened = {

@@ -1,6 +1,7 @@
 import { Agent, errors, request, type Dispatcher } from 'undici'
 import { AppError } from '#domain/error.ts'
 import { BufferedResponse } from './buffered-response.ts'
+import { StreamedResponse } from './streamed-response.ts'
 
 export type UndiciFetch = {
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>
@@ -13,8 +14,9 @@ const keptHeaders = ['content-type', 'content-length', 'retry-after', 'x-request
 
 /**
  * `fetch` for JSON over keep-alive sockets by undici's `request`, which costs a third of the platform's fetch. The
- * whole body is read before it resolves, at most `maxBytes` of it. It rejects with AGENT_002 when no answer came,
- * AGENT_008 when the answer was cut short, AGENT_007 when it is larger than allowed, or with the signal's reason.
+ * whole body is read before it resolves, at most `maxBytes` of it; a stream of events is a StreamedResponse. It rejects
+ * with AGENT_002 when no answer came, AGENT_008 when the answer was cut short, AGENT_007 when it is larger than allowed,
+ * or with the signal's reason; so does reading a stream.
  */
 export function openUndiciFetch(options: { connections: number; maxBytes: number }): UndiciFetch {
   // Sockets rest undici's 4 s, less than the 5 s after which vLLM's server drops them: no request meets a dead one.
@@ -29,10 +31,10 @@ export function openUndiciFetch(options: { connections: number; maxBytes: number
   return {
     async fetch(input, init = {}) {
       const answer = await send(input, init, dispatcher)
-      return new BufferedResponse(await readWhole(answer, init), {
-        status: answer.statusCode,
-        headers: pickHeaders(answer.headers),
-      })
+      const head = { status: answer.statusCode, headers: pickHeaders(answer.headers) }
+      const isStream = answer.statusCode === 200 && /^text\/event-stream/i.test(head.headers['content-type'] ?? '')
+      if (isStream) return new StreamedResponse(answer.body, { ...head, toError: (cause) => toBreak(cause, init) })
+      return new BufferedResponse(await readWhole(answer, init), head)
     },
     close: () => dispatcher.destroy(),
   }
@@ -59,12 +61,18 @@ async function readWhole(answer: Dispatcher.ResponseData, init: RequestInit): Pr
   try {
     return await answer.body.text()
   } catch (cause) {
-    init.signal?.throwIfAborted()
-    if (cause instanceof errors.ResponseExceededMaxSizeError) {
-      throw new AppError('AGENT_007', 'the answer is larger than allowed', { cause, phase: 'model' })
-    }
-    throw new AppError('AGENT_008', `the answer was cut short: ${nameOf(cause)}`, { cause, phase: 'model' })
+    throw toBreak(cause, init)
   }
+}
+
+/** Why an answer that had begun did not come to its end. */
+function toBreak(cause: unknown, { signal }: RequestInit): unknown {
+  if (signal?.aborted === true) return signal.reason
+  if (cause instanceof AppError) return cause
+  if (cause instanceof errors.ResponseExceededMaxSizeError) {
+    return new AppError('AGENT_007', 'the answer is larger than allowed', { cause, phase: 'model' })
+  }
+  return new AppError('AGENT_008', `the answer was cut short: ${nameOf(cause)}`, { cause, phase: 'model' })
 }
 
 /** The error's code where it has one (ECONNREFUSED says more than its message), else its message. */

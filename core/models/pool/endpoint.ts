@@ -21,6 +21,8 @@ export type EndpointOptions = {
   apiKey?: string | undefined
   requestTimeoutMs: number
   maxInFlight: number
+  /** Whether answers are asked for piece by piece. */
+  stream?: boolean | undefined
   fetch: UndiciFetch['fetch']
 }
 
@@ -29,7 +31,7 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
   const gate = openInFlightGate(options.maxInFlight)
   const { apiKey, requestTimeoutMs, fetch } = options
   const client = new OpenAiClient({ url, apiKey, requestTimeoutMs, fetch })
-  const line = openServerLine({ client })
+  const line = openServerLine({ client, stream: options.stream ?? false })
   return {
     name: url,
     enter: gate.enter,

@@ -24,30 +24,70 @@ describe('fromOpenAi', () => {
       toolCalls: [{ id: 'a', name: 'read_file', arguments: '{}' }],
       finishReason: 'stop',
       usage: { promptTokens: 3, completionTokens: 4 },
+      workarounds: [],
       raw,
     })
   })
 
-  it('gives calls without an id one each, and takes arguments sent as an object', () => {
+  it('takes arguments sent as an object, and none', () => {
     const raw = completion({
       tool_calls: [{ function: { name: 'a', arguments: { x: 1 } } }, { id: '', function: { name: 'b' } }],
     })
     expect(fromOpenAi(raw, request).toolCalls).toEqual([
-      { id: 'call_1', name: 'a', arguments: '{"x":1}' },
-      { id: 'call_2', name: 'b', arguments: '{}' },
+      { id: 'call00001', name: 'a', arguments: '{"x":1}' },
+      { id: 'call00002', name: 'b', arguments: '{}' },
     ])
   })
 
-  it('counts no tokens when usage is missing', () => {
-    expect(fromOpenAi(completion({ content: 'hi' }), request).usage).toEqual({
-      promptTokens: 0,
-      completionTokens: 0,
+  it('gives every call of a conversation an id of its own, the server its own where it can', () => {
+    const call = (id: string | null) => ({ id, function: { name: 'read_file', arguments: '{}' } })
+    const raw = completion({ tool_calls: [call('a'), call('b'), call('b'), call(null), call('call00008')] })
+    const toolCalls = [{ id: 'a', name: 'read_file', arguments: '{}' }]
+    const earlier = { role: 'assistant' as const, content: null, toolCalls }
+    const ids = (messages: ModelRequest['messages']) =>
+      fromOpenAi(raw, { ...request, messages }).toolCalls.map(({ id }) => id)
+    expect(ids([earlier])).toEqual(['call00001', 'b', 'call00002', 'call00003', 'call00008'])
+    const trimmed = { ...earlier, toolCalls: [{ id: 'call00006', name: 'read_file', arguments: '{}' }] }
+    expect(ids([trimmed])).toEqual(['a', 'b', 'call00007', 'call00008', 'call00009'])
+  })
+
+  it('gives calls from the content of two turns different ids', () => {
+    const raw = completion({ content: 'Now. <tool_call>{"name":"read_file"}</tool_call>' })
+    const first = fromOpenAi(raw, request)
+    expect(first).toMatchObject({
+      content: 'Now.',
+      toolCalls: [{ id: 'call00001', name: 'read_file', parsedFromContent: true }],
     })
+    const history = { role: 'assistant' as const, content: first.content, toolCalls: first.toolCalls }
+    expect(fromOpenAi(raw, { ...request, messages: [history] }).toolCalls).toMatchObject([{ id: 'call00002' }])
+  })
+
+  it('says what is wrong with a call in the content that is not whole, and calls nothing', () => {
+    const content = '<tool_call>{"name":"read_file"}</tool_call><tool_call>{"name":'
+    expect(fromOpenAi(completion({ content }), request)).toMatchObject({
+      content,
+      toolCalls: [],
+      callFault: 'the text ends within a call',
+    })
+  })
+
+  it('estimates tokens that were not counted, and says so', () => {
+    const messages = [{ role: 'user' as const, content: 'x'.repeat(4000) }]
+    const long = completion({ content: 'y'.repeat(400) })
+    const { usage, workarounds } = fromOpenAi(long, { ...request, messages })
+    expect(usage.promptTokens).toBeGreaterThan(1000)
+    expect(usage.promptTokens).toBeLessThan(1040)
+    expect(usage.completionTokens).toBeGreaterThan(100)
+    expect(usage.completionTokens).toBeLessThan(110)
+    expect(workarounds).toEqual(['usage estimated'])
+    const half = completion({ content: 'hi' }, { usage: { prompt_tokens: 9, completion_tokens: 0 } })
+    expect(fromOpenAi(half, request)).toMatchObject({ usage: { promptTokens: 9 }, workarounds: ['usage estimated'] })
   })
 
   it('reads no call from the content when no tool may be called', () => {
     const raw = completion({ content: '{"name":"read_file","arguments":{}}' })
     expect(fromOpenAi(raw, { ...request, toolChoice: 'none' }).toolCalls).toEqual([])
+    expect(fromOpenAi(raw, { ...request, tools: [] }).toolCalls).toEqual([])
     expect(fromOpenAi(raw, request).toolCalls).toHaveLength(1)
   })
 

@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
-import type { ModelReply, ModelRequest, RequestedCall, TokenUsage } from '#domain/turn.ts'
-import { parseContentCall } from './parse-content-call.ts'
+import type { ModelReply, ModelRequest, RequestedCall } from '#domain/turn.ts'
+import { openCallIds } from './call-ids.ts'
+import { argumentsText } from './content/content-reading.ts'
+import { parseContent, type ParsedContent } from './content/parse-content.ts'
+import { GivenUsage, readUsage } from './read-usage.ts'
 
 const Call = z.object({
   id: z.string().nullish(),
@@ -13,9 +16,8 @@ const Call = z.object({
 })
 type Call = z.infer<typeof Call>
 
-const Count = z.int().min(0).nullish()
 const Choice = z.object({
-  message: z.object({ content: z.string().nullish(), tool_calls: z.array(Call).nullish() }),
+  message: z.looseObject({ content: z.string().nullish(), tool_calls: z.array(Call).nullish() }),
   finish_reason: z.string().nullish(),
 })
 
@@ -23,44 +25,50 @@ const Choice = z.object({
 const Completion = z.object({
   model: z.string().nullish(),
   choices: z.tuple([Choice], Choice),
-  usage: z.object({ prompt_tokens: Count, completion_tokens: Count }).nullish(),
+  usage: GivenUsage.nullish(),
 })
-type Completion = z.infer<typeof Completion>
 
 /** What a completion says of itself; who gave it, and how fast, the pool adds. */
-export type ReadReply = Omit<ModelReply, 'endpoint' | 'tries' | 'latencyMs' | 'firstTokenMs' | 'workarounds'>
+export type ReadReply = Omit<ModelReply, 'endpoint' | 'tries' | 'latencyMs' | 'firstTokenMs' | 'workarounds'> & {
+  workarounds: readonly string[]
+}
 
 /**
- * The reply a chat completion holds, from its first choice. AGENT_008 when it is none. A call without an id gets
- * `call_<position>`; missing usage is 0. Content that is a tool call becomes one, if tools were offered and the reply
- * calls none otherwise; it is then no content any more, but stays in `raw`.
+ * The reply a chat completion holds, from its first choice. AGENT_008 when it is none. Every call has an id that no other
+ * of the conversation has. If tools were offered and the reply calls none otherwise, calls in the content become calls and
+ * are no content any more, though they stay in `raw`; one that is not whole is `callFault`. Tokens the server has not
+ * counted are estimated, which is said in `workarounds`.
  */
-export function fromOpenAi(raw: unknown, request: Pick<ModelRequest, 'model' | 'tools' | 'toolChoice'>): ReadReply {
+export function fromOpenAi(raw: unknown, request: ModelRequest): ReadReply {
   const parsed = Completion.safeParse(raw)
   if (!parsed.success) throw notACompletion(parsed.error)
-  const { model, choices, usage } = parsed.data
+  const { model, choices } = parsed.data
   const { message, finish_reason: finishReason } = choices[0]
+  const structured = message.tool_calls ?? []
   const content = message.content ?? null
-  const toolCalls = (message.tool_calls ?? []).map(toRequestedCall)
-  const written = toolCalls.length === 0 && content !== null && mayCall(request) ? parseContentCall(content) : undefined
+  const written = structured.length === 0 && mayCall(request) ? parseContent(content ?? '', request.tools) : noCalls
+  const newId = openCallIds(request.messages)
+  const { usage, isEstimated } = readUsage(parsed.data.usage, request, message)
   return {
     model: model ?? request.model,
-    content: written === undefined ? content : null,
-    toolCalls: written === undefined ? toolCalls : [written],
+    content: written.calls.length === 0 ? content : written.rest,
+    toolCalls: [
+      ...structured.map((call) => toRequestedCall(call, newId)),
+      ...written.calls.map((call) => ({ id: newId(undefined), ...call, parsedFromContent: true })),
+    ],
+    ...(written.fault === undefined ? {} : { callFault: written.fault }),
     finishReason: finishReason ?? 'unknown',
-    usage: toUsage(usage),
+    usage,
+    workarounds: isEstimated ? ['usage estimated'] : [],
     raw,
   }
 }
 
-function toRequestedCall(call: Call, index: number): RequestedCall {
-  const { name, arguments: given } = call.function
-  const args = typeof given === 'string' ? given : JSON.stringify(given ?? {})
-  return { id: call.id ? call.id : `call_${index + 1}`, name, arguments: args }
-}
+const noCalls: ParsedContent = { calls: [], rest: null }
 
-function toUsage(usage: Completion['usage']): TokenUsage {
-  return { promptTokens: usage?.prompt_tokens ?? 0, completionTokens: usage?.completion_tokens ?? 0 }
+function toRequestedCall(call: Call, newId: ReturnType<typeof openCallIds>): RequestedCall {
+  const { name, arguments: given } = call.function
+  return { id: newId(call.id), name, arguments: argumentsText(given ?? {}) ?? '' }
 }
 
 function mayCall(request: Pick<ModelRequest, 'tools' | 'toolChoice'>): boolean {

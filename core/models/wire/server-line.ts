@@ -1,7 +1,11 @@
 import { AppError } from '#domain/error.ts'
 import type { ModelRequest } from '#domain/turn.ts'
+import { after, msSince } from '#platform/clock.ts'
 import type { OpenAiClient } from '../http/openai-client.ts'
+import { StreamedResponse } from '../http/streamed-response.ts'
 import type { Capabilities } from '../servers/capabilities.ts'
+import { serverError } from './server-error.ts'
+import { openCompletionStream } from './stream/read-completion-stream.ts'
 import { toOpenAi } from './to-openai.ts'
 
 /** What a server answered, in the form of a chat completion that is not streamed. */
@@ -14,19 +18,62 @@ export type Asked = {
 }
 
 export type ServerLine = {
-  /** One `POST /chat/completions`, unretried. */
+  /** One `POST /chat/completions`, unretried, within the client's time limit. */
   ask(request: ModelRequest, capabilities: Capabilities, signal: AbortSignal): Promise<Asked>
 }
 
-export function openServerLine({ client }: { client: OpenAiClient }): ServerLine {
+/** With `stream` answers are asked for piece by piece. How one comes is up to the server: both are read either way. */
+export function openServerLine({ client, stream }: { client: OpenAiClient; stream: boolean }): ServerLine {
   return {
-    async ask(request, _capabilities, signal) {
-      const body = JSON.stringify(toOpenAi(request))
+    async ask(request, capabilities, signal) {
+      const body = JSON.stringify({ ...toOpenAi(request), ...(stream ? streamed(capabilities) : {}) })
+      const sentAt = performance.now()
       // The raw response: the client's own body parsing adds a second timer and a race for what is already in memory.
       const response = await client.post('/chat/completions', { body, signal }).asResponse()
-      return { raw: parseJson(await response.text()), workarounds: [] }
+      const isStream = response instanceof StreamedResponse
+      const answer = isStream ? await readStream(response, client.timeout, sentAt) : readText(await response.text())
+      return { ...answer, workarounds: [] }
     },
   }
+}
+
+function streamed({ streamUsage }: Capabilities): object {
+  return { stream: true, ...(streamUsage ? { stream_options: { include_usage: true } } : {}) }
+}
+
+/** The client's own limit ends when the answer begins; this one bounds the whole of it. */
+async function readStream(
+  response: StreamedResponse,
+  timeoutMs: number,
+  sentAt: number,
+): Promise<Omit<Asked, 'workarounds'>> {
+  const stream = openCompletionStream()
+  const late = new AppError('AGENT_002', 'the answer did not end in time', { phase: 'model' })
+  const inTime = after(timeoutMs - msSince(sentAt), () => response.abort(late))
+  try {
+    await response.read(stream.feed)
+  } catch (error) {
+    const isCut = error instanceof AppError && error.code === 'AGENT_008'
+    if (!isCut || !stream.isFinished()) throw error
+  } finally {
+    inTime()
+  }
+  const raw = stream.end()
+  const firstTokenAt = stream.firstTokenAt()
+  return firstTokenAt === undefined ? { raw } : { raw, firstTokenMs: Math.round((firstTokenAt - sentAt) * 10) / 10 }
+}
+
+/** An answer that came as a whole: JSON, or events that were not said to be a stream. */
+function readText(text: string): { raw: unknown } {
+  if (/^\s*(?:data|event|id|retry)?:/.test(text)) {
+    const stream = openCompletionStream()
+    stream.feed(text)
+    return { raw: stream.end() }
+  }
+  const raw = parseJson(text)
+  const error = serverError(raw)
+  if (error !== undefined) throw error
+  return { raw }
 }
 
 function parseJson(text: string): unknown {

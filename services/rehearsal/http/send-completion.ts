@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http'
-import { completionBody, completionEvents, type Completion } from '../completion.ts'
+import { delay } from '#platform/clock.ts'
+import { completionBody, type Completion } from '../completion.ts'
+import { completionEvents } from '../completion-events.ts'
 import type { FaultName } from '../faults.ts'
 import { answerError } from './answer.ts'
 
@@ -29,15 +31,32 @@ export function sendFault(response: ServerResponse, fault: FaultName | undefined
   return true
 }
 
-export function sendCompletion(response: ServerResponse, completion: Completion, delivery: Delivery): void {
-  const text = delivery.stream ? completionEvents(completion, delivery.includeUsage) : completionBody(completion)
-  const type = delivery.stream ? 'text/event-stream; charset=utf-8' : 'application/json'
-  response.writeHead(200, { 'content-type': type, ...lengthHeader(text, delivery.stream) })
-  if (delivery.fault !== 'truncated') {
-    response.end(text)
-    return
+/** Sends what the fault lets through. One that stalls ends when the client or the server closes it. */
+export async function sendCompletion(
+  response: ServerResponse,
+  completion: Completion,
+  delivery: Delivery,
+): Promise<void> {
+  const { stream, fault } = delivery
+  const text = stream ? completionEvents(completion, delivery) : completionBody(completion, fault)
+  const type = stream ? 'text/event-stream; charset=utf-8' : 'application/json'
+  response.writeHead(200, { 'content-type': type, ...lengthHeader(text, stream) })
+  const half = text.slice(0, text.length >> 1)
+  if (fault === 'truncated') response.write(half, () => response.socket?.destroy())
+  else if (fault === 'stall') response.write(half)
+  else if (fault === 'split_bytes') await sendInPieces(response, Buffer.from(text))
+  else response.end(text)
+}
+
+/** Pieces that keep no boundary of characters or events, each in a packet of its own; at most some 200 of them. */
+async function sendInPieces(response: ServerResponse, bytes: Buffer): Promise<void> {
+  const least = Math.ceil(bytes.length / 200)
+  for (let at = 0, size = 0; at < bytes.length && !response.destroyed; at += size) {
+    size = least + (at % 3)
+    response.write(bytes.subarray(at, at + size))
+    await delay(0)
   }
-  response.write(text.slice(0, text.length >> 1), () => response.socket?.destroy())
+  response.end()
 }
 
 /** A stream's length is not known beforehand: real servers send it in chunks. */

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest'
+import type { ToolDefinition } from '#domain/turn.ts'
+import { parseContent } from './parse-content.ts'
+
+const properties = {
+  path: { type: 'string' },
+  count: { type: 'integer' },
+  deep: { type: 'boolean' },
+  tags: { type: 'array' },
+  when: { anyOf: [{ type: 'number' }, { type: 'null' }] },
+  label: { type: ['string', 'null'] },
+}
+const tools: ToolDefinition[] = [{ name: 'read', description: '', parameters: { type: 'object', properties } }]
+const read = (content: string) => parseContent(content, tools)
+const called = (content: string) => read(content).calls.map((call) => [call.name, call.arguments])
+
+describe('parseContent', () => {
+  it.for([
+    ['{"name":"read","arguments":{"path":"a"}}', '{"path":"a"}'],
+    ['\n {"name":"read","parameters":{}} \n', '{}'],
+    ['{"name":"read","arguments":"{\\"path\\":1}"}', '{"path":1}'],
+    ['{"type":"function","function":{"name":"read","arguments":"{}"}}', '{}'],
+    ['```json\n{"name":"read","arguments":{"path":"```"}}\n```', '{"path":"```"}'],
+    ['<think>Read it.</think>\n{"name":"read","arguments":{}}', '{}'],
+    ['I should read it.\n</think>\n{"name":"read","arguments":{}}', '{}'],
+    ['{"tool_calls":[{"id":"x","type":"function","function":{"name":"read","arguments":"{}"}}]}', '{}'],
+    ['<tool_call>\n{"name": "read", "arguments": {"path": "</tool_call>"}}\n</tool_call>', '{"path":"</tool_call>"}'],
+    ['<tool_call>{"name":"read"}</tool_call>', '{}'],
+    ['<start_function_call>call:read{path:<escape>a}b<escape>}<end_function_call>', '{"path":"a}b"}'],
+    ['<start_function_call>call:read{}<end_function_call><start_function_response>', '{}'],
+    [
+      '<tool_call>\n<function=read>\n<parameter=path>\n a\n\n</parameter>\n</function>\n</tool_call>',
+      '{"path":" a\\n"}',
+    ],
+    ['<function=read>\n<parameter=count>\n3\n</parameter>\n</function>', '{"count":3}'],
+    ['<|python_tag|>{"name": "read", "parameters": {"path": "a"}}', '{"path":"a"}'],
+    ['[TOOL_CALLS][{"name": "read", "arguments": {}}]', '{}'],
+    ['[TOOL_CALLS]read[ARGS]{"path": "a"}', '{"path": "a"}'],
+  ] as const)('reads a call from %j', ([content, args]) => {
+    expect(read(content)).toEqual({ calls: [{ name: 'read', arguments: expect.any(String) }], rest: null })
+    expect(JSON.parse(called(content)[0]?.[1] ?? '')).toEqual(JSON.parse(args))
+  })
+
+  it.for([
+    '[{"name":"read","arguments":{}},{"name":"write","parameters":{}}]',
+    '{"tool_calls":[{"name":"read","arguments":{}},{"name":"write"}]}',
+    '<tool_call>{"name":"read","arguments":{}}</tool_call>\n<tool_call>{"name":"write","arguments":{}}</tool_call>',
+    '<start_function_call>call:read{}<end_function_call><start_function_call>call:write{}<end_function_call>',
+    '<tool_call><function=read></function></tool_call><tool_call><function=write></function></tool_call>',
+    '<|python_tag|>{"name":"read","parameters":{}}; {"name":"write","parameters":{}}',
+    '[TOOL_CALLS]read[ARGS]{}[TOOL_CALLS]write{}',
+  ])('reads several calls, in order, from %j', (content) => {
+    expect(called(content)).toEqual([
+      ['read', '{}'],
+      ['write', '{}'],
+    ])
+  })
+
+  it('keeps the text around calls, but not the thoughts before them', () => {
+    const content = '<think>Call <tool_call>?</think>Reading. <tool_call>{"name":"read"}</tool_call> Done.'
+    expect(read(content)).toMatchObject({ calls: [{ name: 'read' }], rest: 'Reading.\nDone.' })
+    expect(read('So:\n```json\n{"name":"read","arguments":{}}\n```')).toMatchObject({ calls: [{}], rest: 'So:' })
+  })
+
+  it('keeps values of FunctionGemma that are no text, also nested', () => {
+    const args = 'n:-1.5e3,b:true,z:null,l:[1,<escape>x,]<escape>,[ ]],o:{k:<escape>{<escape>, m:{}},w:src/a.py'
+    expect(JSON.parse(called(`<start_function_call>call:read{${args}}<end_function_call>`)[0]?.[1] ?? '')).toEqual({
+      n: -1500,
+      b: true,
+      z: null,
+      l: [1, 'x,]', []],
+      o: { k: '{', m: {} },
+      w: 'src/a.py',
+    })
+  })
+
+  it('takes values of Qwen3-Coder as the schema wants them, and what cannot be so as text', () => {
+    const given = { path: '3', count: '3', deep: 'True', tags: '["a"]', when: 'null', label: '4', other: '5' }
+    const inside = Object.entries(given).map(([key, value]) => `<parameter=${key}>\n${value}\n</parameter>\n`)
+    const [call] = called(`<tool_call><function=read>${inside.join('')}</function></tool_call>`)
+    expect(JSON.parse(call?.[1] ?? '')).toEqual({ ...given, count: 3, deep: true, tags: ['a'], when: null })
+    expect(called('<function=read><parameter=count>many</parameter></function>')).toEqual([
+      ['read', '{"count":"many"}'],
+    ])
+  })
+
+  it.for([
+    '',
+    'hello',
+    'null',
+    '[1]',
+    '[]',
+    '{"name":"read"}',
+    '{"name":"","arguments":{}}',
+    '{"name":"Bob","age":3}',
+    '{"status":"success","summary":"wrote <tool_call>{\\"name\\":\\"read\\"}</tool_call>"}',
+    '{"a":1} {}',
+    '{"tool_calls":[]}',
+    'Use <tool_call> tags, or <function=name>, for calls.',
+    'An example: {"name":"read","arguments":{}}',
+    'A config:\n```json\n{"name":"app","parameters":{}}\n```',
+    '<think>I could <tool_call>{"name":"read"}</tool_call>',
+    '<think><tool_call>{"name":"read"}</tool_call></think>No.',
+  ])('leaves %j as the content it is', (content) => {
+    expect(read(content)).toEqual({ calls: [], rest: content })
+  })
+
+  it.for([
+    '{"name":"read","arguments":{"path":"a"',
+    '{"name":"read","arguments":{}} and so on',
+    '[{"name":"read","arguments":{}},3]',
+    '{"tool_calls":[{"name":"read","arguments":{}},',
+    '{"tool_calls":["read"]}',
+    '```json\n{"name":"read","arguments":{}}',
+    '```json\n{"name":"read","arguments":{}}\n```\n```json\n{"name":"read","arguments":{}}\n```',
+    '<tool_call>',
+    '<tool_call>{"name":"read","arguments":{}}',
+    '<tool_call>{"name":"read"}</tool_call><tool_call>{"name":"re',
+    '<tool_call>{"name":"read"}</tool_call> <tool_',
+    '<tool_call>{"arguments":{}}</tool_call>',
+    '<start_function_call>',
+    '<start_function_call>call:read{path:<escape>a',
+    '<start_function_call>call:read{path:a}',
+    '<start_function_call>call:read{path:<escape>a}<end_function_call>',
+    `<start_function_call>call:read{${'a:{'.repeat(5000)}`,
+    '<function=read><parameter=path>a</parameter>',
+    '<tool_call><function=read></function>',
+    '<tool_call><function=read><parameter=path></parameter></function></tool_call></parameter></function>',
+    '<|python_tag|>{"name":"read"',
+    '[TOOL_CALLS]',
+    '[TOOL_CALLS]read[ARGS]{}[TOOL_CALLS]write[ARGS]{',
+  ])('finds a fault and no call in %j', (content) => {
+    expect(read(content)).toEqual({ calls: [], rest: content, fault: expect.any(String) })
+  })
+})

@@ -1,0 +1,43 @@
+import { isRecord, parseJson } from '#domain/json.ts'
+import { writtenCall, type ContentReading, type WrittenCall } from './content-reading.ts'
+
+/** How a text begins that is meant as a call; other JSON is an answer in words. */
+const beginnings = [
+  /^\[?\s*\{\s*"(?:type"\s*:\s*"function"\s*,\s*")?name"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*"(?:arguments|parameters)"\s*:/,
+  /^\[?\s*\{\s*"(?:arguments|parameters)"\s*:\s*[{"]/,
+  /^\[?\s*\{\s*(?:"(?:id|type)"\s*:\s*"[^"]*"\s*,\s*)*"function"\s*:\s*\{/,
+  /^\{\s*"tool_calls"\s*:\s*\[/,
+]
+
+/**
+ * A text that is JSON and nothing else: one call, a list of calls, or `{"tool_calls": […]}`. Other JSON is not this
+ * format, unless the text is `marked` as calls.
+ */
+export function readJsonCalls(text: string, { marked = false } = {}): ContentReading | undefined {
+  const value = parseJson(text)
+  if (value === undefined) {
+    const begun = marked || beginnings.some((beginning) => beginning.test(text))
+    return begun ? { fault: 'the call is no whole JSON' } : undefined
+  }
+  const listed = isRecord(value) && Array.isArray(value['tool_calls']) ? value['tool_calls'] : undefined
+  const calls = callsIn(listed ?? value, { marked: marked || listed !== undefined })
+  if (calls === undefined && (marked || beginsWithCall(value)))
+    return { fault: 'the JSON of a call lacks a name or arguments' }
+  return calls === undefined || calls.length === 0 ? undefined : { calls, rest: '' }
+}
+
+function callsIn(value: unknown, how: { marked: boolean }): WrittenCall[] | undefined {
+  const calls: WrittenCall[] = []
+  for (const entry of Array.isArray(value) ? value : [value]) {
+    const call = writtenCall(entry, how)
+    if (call === undefined) return undefined
+    calls.push(call)
+  }
+  return calls
+}
+
+/** Whether a list that is none of calls has one at its head, or is said to be of calls. */
+function beginsWithCall(value: unknown): boolean {
+  if (isRecord(value)) return Array.isArray(value['tool_calls'])
+  return Array.isArray(value) && writtenCall(value[0], { marked: false }) !== undefined
+}

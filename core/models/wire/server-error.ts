@@ -1,0 +1,33 @@
+import { APIError } from 'openai'
+import { isRecord } from '#domain/json.ts'
+import { AppError } from '#domain/error.ts'
+
+/** Statuses that servers say in words where they give no number. */
+const statusWords: readonly [RegExp, number][] = [
+  [/rate_?limit|too_?many|overloaded|capacity|quota/i, 429],
+  [/context|invalid_?request|bad_?request/i, 400],
+  [/unavailable/i, 503],
+]
+
+/**
+ * The error a server has put where its answer, or a part of a stream, should be: `{"error": {"message", "type", "code"}}`,
+ * `{"error": "text"}` or vLLM's older `{"object": "error", …}`. With a status it is what that status would have been,
+ * else AGENT_008. Undefined when the value is none.
+ */
+export function serverError(value: unknown): Error | undefined {
+  if (!isRecord(value)) return undefined
+  const { error = value['object'] === 'error' ? value : undefined } = value
+  if (error === undefined || error === null) return undefined
+  const status = statusOf(error)
+  if (status !== undefined) return APIError.generate(status, { error }, undefined, new Headers())
+  const { message = JSON.stringify(error) } = isRecord(error) ? error : { message: error }
+  return new AppError('AGENT_008', `the server broke off: ${String(message).slice(0, 500)}`, { phase: 'model' })
+}
+
+function statusOf(error: unknown): number | undefined {
+  if (!isRecord(error)) return undefined
+  const { code, status, type } = error
+  const number = [code, status].map(Number).find((given) => given >= 400 && given < 600)
+  const words = [code, type].filter((word) => typeof word === 'string').join(' ')
+  return number ?? statusWords.find(([word]) => word.test(words))?.[1]
+}

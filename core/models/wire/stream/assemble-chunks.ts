@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { CallDelta, mergeCall, type MergedCall } from './merge-calls.ts'
+
+const Delta = z.looseObject({ content: z.string().nullish(), tool_calls: z.array(CallDelta).nullish() })
+const ChunkChoice = z.looseObject({
+  index: z.int().min(0).nullish(),
+  delta: Delta.nullish(),
+  /** Instead of a delta, from servers that send their whole answer as one chunk. */
+  message: Delta.nullish(),
+  finish_reason: z.string().nullish(),
+})
+
+/** A part of a streamed chat completion. Keys that are not known are kept. */
+export const Chunk = z.looseObject({ choices: z.array(ChunkChoice).nullish() })
+export type Chunk = z.infer<typeof Chunk>
+type ChunkChoice = z.infer<typeof ChunkChoice>
+
+export type ChunkAssembler = {
+  add(chunk: Chunk): void
+  /** Whether anything the model wrote has come: words, thoughts or a call. */
+  hasToken(): boolean
+  /** Whether the first choice has its `finish_reason`: it is whole then, though usage may follow. */
+  isFinished(): boolean
+  /** What the server would have answered to the same request unstreamed; undefined without a choice. */
+  completion(): object | undefined
+}
+
+type OpenChoice = { fields: Map<string, unknown>; message: Map<string, unknown>; calls: MergedCall[] }
+
+/** Puts the chunks of one stream together. Where usage comes more than once it grows, so the last one counts. */
+export function openChunkAssembler(): ChunkAssembler {
+  const top = new Map<string, unknown>()
+  const choices = new Map<number, OpenChoice>()
+  let hasToken = false
+  const add = ({ choices: parts, ...rest }: Chunk) => {
+    for (const [key, value] of Object.entries(rest)) if (value !== null && value !== undefined) top.set(key, value)
+    for (const part of parts ?? []) {
+      const index = part.index ?? 0
+      const choice = choices.get(index) ?? { fields: new Map(), message: new Map([['content', null]]), calls: [] }
+      choices.set(index, choice)
+      if (addPart(choice, part)) hasToken = true
+    }
+  }
+  return {
+    add,
+    hasToken: () => hasToken,
+    isFinished: () => (choices.get(0)?.fields.get('finish_reason') ?? '') !== '',
+    completion() {
+      if (choices.size === 0) return undefined
+      const inOrder = [...choices].toSorted(([one], [other]) => one - other)
+      const whole = inOrder.map(([index, choice]) => wholeChoice(index, choice))
+      return { ...Object.fromEntries(top), object: 'chat.completion', choices: whole }
+    },
+  }
+}
+
+/** Answers whether the part holds something the model wrote. */
+function addPart(choice: OpenChoice, { index: _, delta, message, ...fields }: ChunkChoice): boolean {
+  for (const [key, value] of Object.entries(fields)) if (value !== null && value !== '') choice.fields.set(key, value)
+  const { tool_calls: calls, ...texts } = delta ?? message ?? {}
+  let wrote = false
+  for (const call of calls ?? []) {
+    mergeCall(choice.calls, call)
+    wrote = true
+  }
+  for (const [key, value] of Object.entries(texts)) {
+    if (value === null || value === undefined) continue
+    const known = choice.message.get(key)
+    const goesOn = typeof value === 'string' && typeof known === 'string' && key !== 'role'
+    choice.message.set(key, goesOn ? known + value : value)
+    wrote ||= typeof value === 'string' && value !== '' && key !== 'role'
+  }
+  return wrote
+}
+
+function wholeChoice(index: number, { fields, message, calls }: OpenChoice): object {
+  const toolCalls = calls
+    .toSorted((one, other) => one.index - other.index)
+    .map(({ id, name, arguments: args }) => ({ id, type: 'function', function: { name, arguments: args } }))
+  const whole = { role: 'assistant', ...Object.fromEntries(message) }
+  return {
+    index,
+    message: toolCalls.length === 0 ? whole : { ...whole, tool_calls: toolCalls },
+    ...Object.fromEntries(fields),
+  }
+}

@@ -1,0 +1,63 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import { parseJson } from '#domain/json.ts'
+import { AppError } from '#domain/error.ts'
+import { serverError } from '../server-error.ts'
+import { Chunk, openChunkAssembler } from './assemble-chunks.ts'
+
+export type CompletionStream = {
+  /** Takes text cut anywhere. `enough` once nothing that follows can matter. Never throws. */
+  feed(text: string): 'more' | 'enough'
+  /** `performance.now()` when the first thing the model wrote had come. */
+  firstTokenAt(): number | undefined
+  /** Whether the reply itself is whole, whatever becomes of the stream. */
+  isFinished(): boolean
+  /**
+   * The completion of a stream that has ended: with `[DONE]`, or without it once a `finish_reason` has come. Throws
+   * AGENT_008 for any other, and what the server said went wrong.
+   */
+  end(): object
+}
+
+/** Reads the server-sent events of one streamed chat completion. */
+export function openCompletionStream(): CompletionStream {
+  const assembler = openChunkAssembler()
+  let firstTokenAt: number | undefined
+  let isDone = false
+  let fault: Error | undefined
+  const take = ({ data }: EventSourceMessage) => {
+    if (isDone || fault !== undefined || data.trim() === '') return
+    if (data.trim() === '[DONE]') isDone = true
+    else fault = addPart(data)
+    if (firstTokenAt === undefined && assembler.hasToken()) firstTokenAt = performance.now()
+  }
+  const addPart = (data: string): Error | undefined => {
+    const value = parseJson(data)
+    const error = serverError(value)
+    if (error !== undefined) return error
+    const chunk = Chunk.safeParse(value)
+    if (!chunk.success) return broken('a part of the stream is no chunk of a completion')
+    assembler.add(chunk.data)
+    return undefined
+  }
+  const parser = createParser({ onEvent: take })
+  return {
+    feed(text) {
+      parser.feed(text)
+      return isDone || fault !== undefined ? 'enough' : 'more'
+    },
+    firstTokenAt: () => firstTokenAt,
+    isFinished: () => fault === undefined && assembler.isFinished(),
+    end() {
+      parser.feed('\n\n') // some servers leave out the empty line after their last event
+      if (fault !== undefined) throw fault
+      if (!isDone && !assembler.isFinished()) throw broken('the stream ended before the reply did')
+      const completion = assembler.completion()
+      if (completion === undefined) throw broken('the stream held no reply')
+      return completion
+    },
+  }
+}
+
+function broken(message: string): AppError {
+  return new AppError('AGENT_008', message, { phase: 'model' })
+}

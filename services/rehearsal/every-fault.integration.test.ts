@@ -1,0 +1,105 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { ModelRequest } from '#domain/turn.ts'
+import { openModelPool, type ModelPool } from '#models/model-pool.ts'
+import { until } from '#testing/until.ts'
+import { faultNames, type FaultName } from './faults.ts'
+import { startRehearsal, type Rehearsal } from './rehearsal-server.ts'
+
+let rehearsal: Rehearsal
+let pool: ModelPool | undefined
+beforeAll(async () => {
+  rehearsal = await startRehearsal({ host: '127.0.0.1', port: 0 })
+})
+afterEach(() => pool?.close())
+afterAll(() => rehearsal.close())
+
+const aNumber: unknown = expect.any(Number)
+const readCall = { name: 'read_file', arguments: '{"path":"a.py"}' }
+const reply = { workarounds: [], usage: { promptTokens: aNumber, completionTokens: aNumber }, raw: { choices: [{}] } }
+const called = { ...reply, toolCalls: [readCall] }
+const calledInContent = { ...reply, toolCalls: [{ ...readCall, parsedFromContent: true }] }
+const failed = (code: string) => ({ code, phase: 'model', message: expect.stringMatching(/^http:.*\/v1: /) })
+
+/** How a request with each fault ends: with a code, or with a reply that holds this. */
+const endings: Record<FaultName, object> = {
+  latency: failed('AGENT_002'),
+  '429': failed('AGENT_002'),
+  '503': failed('AGENT_002'),
+  '529': failed('AGENT_002'),
+  reset: failed('AGENT_002'),
+  hang: failed('AGENT_002'),
+  truncated: failed('AGENT_008'),
+  json_in_content: { ...calledInContent, content: null },
+  malformed_arguments: { toolCalls: [{ name: 'read_file', arguments: expect.stringMatching(/"cut": "o$/) }] },
+  unknown_tool: { toolCalls: [{ name: 'no_such_tool' }] },
+  no_tool_call: { toolCalls: [], content: expect.any(String), finishReason: 'stop' },
+  oversized: failed('AGENT_007'),
+  hermes_in_content: { ...calledInContent, content: 'I call read_file.' },
+  functiongemma_in_content: { ...calledInContent, content: null },
+  qwen_in_content: { ...calledInContent, content: null },
+  cut_call_in_content: { toolCalls: [], callFault: expect.any(String), finishReason: 'length' },
+  parallel_calls: { ...reply, toolCalls: [readCall, readCall] },
+  no_done: called,
+  crlf: called,
+  split_bytes: called,
+  no_usage: { ...called, workarounds: ['usage estimated'] },
+  stall: failed('AGENT_002'),
+  error_in_stream: failed('AGENT_002'),
+}
+/** What only a time limit ends; others must not fail because a machine is busy. */
+const ofTime: readonly FaultName[] = ['latency', 'hang', 'stall']
+
+function request(fault: FaultName): ModelRequest {
+  return {
+    model: 'rehearsal',
+    messages: [{ role: 'user', content: `Read a.py [[rehearsal:fault=${fault}]]` }],
+    tools: ['read_file', 'write_file', 'submit_result'].map((name) => ({ name, description: name, parameters: {} })),
+    toolChoice: 'required',
+    temperature: 0,
+    maxTokens: 100,
+  }
+}
+
+async function requestsRunning(): Promise<number> {
+  const metrics = await (await fetch(`${rehearsal.origin}/metrics`)).text()
+  return Number(/vllm:num_requests_running\{[^}]*\} (\d+)/.exec(metrics)?.[1])
+}
+
+const sockets = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length
+const never = new AbortController().signal
+
+describe.each([
+  { how: 'unstreamed', stream: false },
+  { how: 'streamed', stream: true },
+])('a fault in answers that come $how', ({ stream }) => {
+  it.each(faultNames)('%s ends as it must, in time, and leaves nothing open', async (fault) => {
+    await requestsRunning() // its connection stays open
+    const openBefore = sockets()
+    const requestTimeoutMs = ofTime.includes(fault) ? 400 : 20_000
+    const limits = { requestTimeoutMs, retryBudgetMs: 300, maxInFlight: 2 }
+    pool = openModelPool({ endpoints: [{ url: rehearsal.url }], ...limits, stream })
+    const start = performance.now()
+    const ended = await pool.complete(request(fault), never).catch((error: unknown) => error)
+    expect(performance.now() - start).toBeLessThan(requestTimeoutMs * 2 + 2000)
+    const timed = stream && 'toolCalls' in endings[fault] ? { firstTokenMs: aNumber } : {}
+    expect(ended).toMatchObject({ ...endings[fault], ...timed })
+    // The server sees that nobody waits any more, before the pool is closed.
+    await until(async () => (await requestsRunning()) === 0)
+    await pool.close()
+    await until(() => sockets() <= openBefore)
+  })
+})
+
+describe('a stream', () => {
+  it('holds the same message as the answer at once', async () => {
+    const messages: unknown[] = []
+    for (const stream of [false, true]) {
+      const limits = { requestTimeoutMs: 20_000, retryBudgetMs: 0, maxInFlight: 1 }
+      const own = openModelPool({ endpoints: [{ url: rehearsal.url }], ...limits, stream })
+      const { raw } = await own.complete(request('parallel_calls'), never)
+      await own.close()
+      messages.push(Object(raw).choices[0].message)
+    }
+    expect(messages[1]).toEqual(messages[0])
+  })
+})
