@@ -20,11 +20,12 @@ export type ServerLine = {
 
 export function openServerLine({ client }: { client: OpenAiClient }): ServerLine {
   return {
-    async ask(request, _capabilities, signal) {
-      const body = JSON.stringify(toOpenAi(request))
+    async ask(request, capabilities, signal) {
+      const { body: chat, workarounds } = toOpenAi(request, capabilities, { stream: false })
+      const body = JSON.stringify(chat)
       // The raw response: the client's own body parsing adds a second timer and a race for what is already in memory.
       const response = await client.post('/chat/completions', { body, signal }).asResponse()
-      return { raw: parseJson(await response.text()), workarounds: [] }
+      return { raw: parseJson(await response.text()), workarounds }
     },
   }
 }

@@ -1,0 +1,65 @@
+import { APIConnectionError, APIError } from 'openai'
+import { z } from 'zod'
+import { parseJson } from '#domain/json.ts'
+import { fromOpenAi } from '../wire/from-openai.ts'
+import type { OpenAiClient } from '../http/openai-client.ts'
+import { probeTool } from './probe-requests.ts'
+
+/** How a server met one request of a probe. Words of its messages count for nothing. */
+export type ProbeAnswer =
+  | { kind: 'taken'; text: string }
+  /** By its status: the server will not take this request, now or later. */
+  | { kind: 'refused'; status: number }
+  /** Overloaded, gone, too slow: nothing is learned. */
+  | { kind: 'unclear' }
+
+/**
+ * Bad requests, unknown or unsupported things, and 500, which llama.cpp answers when a chat template raises
+ * (llama.cpp issue 10920). What else goes wrong (401, 404, a crash) goes wrong with the plain request, too.
+ */
+const refusals = new Set([400, 404, 405, 415, 422, 500, 501])
+
+/** Sends one request of a probe. Never rejects. A 500 counts when it comes twice. */
+export async function askProbe(client: OpenAiClient, body: string, timeoutMs: number): Promise<ProbeAnswer> {
+  const first = await askOnce(client, body, timeoutMs)
+  return first.kind === 'refused' && first.status === 500 ? askOnce(client, body, timeoutMs) : first
+}
+
+async function askOnce(client: OpenAiClient, body: string, timeoutMs: number): Promise<ProbeAnswer> {
+  try {
+    const response = await client.post('/chat/completions', { body, timeout: timeoutMs }).asResponse()
+    return { kind: 'taken', text: await response.text() }
+  } catch (error) {
+    if (error instanceof APIConnectionError || !(error instanceof APIError)) return { kind: 'unclear' }
+    const { status } = error
+    return status !== undefined && refusals.has(status) ? { kind: 'refused', status } : { kind: 'unclear' }
+  }
+}
+
+const Cut = z.object({ choices: z.tuple([z.object({ finish_reason: z.literal('length') })], z.unknown()) })
+
+/**
+ * Whether a reply that had to hold a call holds one. A reply that ran into its limit before proves nothing, and is believed:
+ * reasoning may have come first.
+ */
+export function holdsCall(text: string): boolean {
+  return Cut.safeParse(parseJson(text)).success || readReply(text)?.called === true
+}
+
+/** Whether a reply that was held to the text of a call is, or begins like, one. */
+export function holdsWrittenCall(text: string): boolean {
+  const reply = readReply(text)
+  if (reply === undefined) return false
+  const begins = /^\s*(?:<tool_call>|\{\s*"name"\s*:)/.test(reply.content)
+  return begins || reply.called || (reply.content === '' && holdsCall(text))
+}
+
+function readReply(text: string): { called: boolean; content: string } | undefined {
+  try {
+    const request = { model: '', tools: [probeTool], toolChoice: 'required' } as const
+    const { toolCalls, content } = fromOpenAi(parseJson(text), request)
+    return { called: toolCalls.length > 0, content: content ?? '' }
+  } catch {
+    return undefined
+  }
+}
