@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ModelRequest } from '#domain/turn.ts'
+import type { Message, ModelRequest } from '#domain/turn.ts'
 import { allCapabilities, type Capabilities } from '../servers/capabilities.ts'
 import { fromOpenAi } from './from-openai.ts'
 import { toOpenAi } from './to-openai.ts'
@@ -38,7 +38,7 @@ function told(lacking: Partial<Capabilities>, changed: Partial<ModelRequest> = {
 
 describe('a server that takes everything', () => {
   it('is spoken to in the words of the API', () => {
-    const empty = { role: 'assistant', content: null, toolCalls: [] } as const
+    const empty: Message = { role: 'assistant', content: null, toolCalls: [] }
     expect(told({}, { messages: [...request.messages, empty] })).toMatchObject({
       workarounds: [],
       body: {
