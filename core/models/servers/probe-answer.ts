@@ -1,6 +1,7 @@
 import { APIConnectionError, APIError } from 'openai'
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
+import type { ModelRequest } from '#domain/turn.ts'
 import { fromOpenAi } from '../wire/from-openai.ts'
 import type { OpenAiClient } from '../http/openai-client.ts'
 import { probeTool } from './probe-requests.ts'
@@ -54,10 +55,18 @@ export function holdsWrittenCall(text: string): boolean {
   return begins || reply.called || (reply.content === '' && holdsCall(text))
 }
 
+const probed: ModelRequest = {
+  model: '',
+  messages: [],
+  tools: [probeTool],
+  toolChoice: 'required',
+  temperature: 0,
+  maxTokens: 1,
+}
+
 function readReply(text: string): { called: boolean; content: string } | undefined {
   try {
-    const request = { model: '', tools: [probeTool], toolChoice: 'required' } as const
-    const { toolCalls, content } = fromOpenAi(parseJson(text), request)
+    const { toolCalls, content } = fromOpenAi(parseJson(text), probed)
     return { called: toolCalls.length > 0, content: content ?? '' }
   } catch {
     return undefined
