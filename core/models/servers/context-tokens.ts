@@ -7,6 +7,7 @@ const Models = z.object({
   data: z.array(
     z.object({
       id: z.string(),
+      parent: z.string().nullish().catch(undefined),
       max_model_len: Count,
       meta: z.object({ n_ctx: Count, n_ctx_train: Count }).nullish().catch(undefined),
     }),
@@ -16,8 +17,8 @@ const Props = z.object({ default_generation_settings: z.object({ n_ctx: z.int().
 
 /**
  * How many tokens a request for `model` and its reply may have together on this server: vLLM's `max_model_len` of
- * `GET /models`, or llama.cpp's context of one slot (`GET /props`, else `meta` of the model). Undefined where the server does
- * not say, as Ollama does not. Never rejects.
+ * `GET /models`, an adapter's from its parent; llama.cpp's context of one slot there or in `GET /props`. Undefined where the
+ * server does not say, as Ollama does not. Never rejects.
  */
 export async function readContextTokens(
   model: string,
@@ -31,9 +32,13 @@ export async function readContextTokens(
       .catch(() => '')
     return parseJson(text)
   }
-  const found = Models.safeParse(await read('/models')).data?.data.find(({ id }) => id === model)
-  if (typeof found?.max_model_len === 'number') return found.max_model_len
+  const offered = Models.safeParse(await read('/models')).data?.data ?? []
+  // llama.cpp answers to any name with the one model it has.
+  const found = offered.find(({ id }) => id === model) ?? (offered.length === 1 ? offered[0] : undefined)
+  const base = offered.find(({ id }) => id === found?.parent)
+  const said = found?.max_model_len ?? base?.max_model_len ?? found?.meta?.n_ctx
+  if (typeof said === 'number') return said
   if (found?.meta === undefined || found.meta === null) return undefined
   const props = Props.safeParse(await read('/../props')).data
-  return props?.default_generation_settings.n_ctx ?? found.meta.n_ctx ?? found.meta.n_ctx_train ?? undefined
+  return props?.default_generation_settings.n_ctx ?? found.meta.n_ctx_train ?? undefined
 }

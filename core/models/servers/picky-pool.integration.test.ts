@@ -98,8 +98,14 @@ describe('contextTokens', () => {
 
   it.each([
     ['max_model_len of vLLM', { '/v1/models': models({ max_model_len: 4096 }) }, 4096],
+    ["that of an adapter's model", { '/v1/models': models({ parent: 'other' }) }, 1],
     [
-      'one slot of llama.cpp',
+      'one slot of llama.cpp, whatever the model is called',
+      { '/v1/models': { data: [{ id: 'x', meta: { n_ctx: 512 } }] } },
+      512,
+    ],
+    [
+      'one slot of an older llama.cpp',
       {
         '/v1/models': models({ meta: { n_ctx_train: 32_768 } }),
         '/props': { default_generation_settings: { n_ctx: 2048 } },

@@ -47,16 +47,17 @@ function llamaCpp(body: PlayedBody): PlayedAnswer {
   return body.tool_choice === 'required' ? 'call' : hello
 }
 
-/** llama-server without --jinja (ggml-org/llama.cpp issue 10920 and later). */
+/** llama-server --no-jinja: 500 also for what the client got wrong (ggml-org/llama.cpp issue 10920). */
 function llamaCppWithoutJinja(body: PlayedBody): PlayedAnswer {
   return body.tools === undefined ? llamaCpp(body) : { status: 500, words: 'tools param requires --jinja flag' }
 }
 
-/** Reads no tool_choice and no field it does not know; response_format becomes its own `format`. */
+/** Reads no tool_choice (ollama/ollama issue 17921) and no field it does not know. */
 function ollama(body: PlayedBody): PlayedAnswer {
   return body.response_format === undefined ? hello : writtenCall
 }
 
+/** ollama/ollama issue 6027. */
 function ollamaWithoutTools(body: PlayedBody): PlayedAnswer {
   return body.tools === undefined ? ollama(body) : { status: 400, words: 'gemma3 does not support tools' }
 }

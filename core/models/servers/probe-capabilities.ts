@@ -23,8 +23,8 @@ type Asked = { probed: Probed; ask(body: string): Promise<ProbeAnswer> }
 /**
  * Finds out what a server takes of requests for `model`: about a dozen small requests, each limited to `timeoutMs`. A thing is
  * lacking when the request with it is refused while the plain one is taken, or when the reply shows that it was ignored:
- * llama.cpp takes a named `tool_choice` and means `auto` (llama.cpp issue 26535), Ollama ignores every `tool_choice` and
- * unknown fields. Never rejects; a server that does not take the plain request is assumed to take everything.
+ * llama.cpp takes a named `tool_choice` and means `auto` (ggml-org/llama.cpp issue 26535), Ollama ignores every
+ * `tool_choice` (ollama/ollama issue 17921) and unknown fields. Never rejects; a server that does not take the plain request is assumed to take everything.
  */
 export async function probeCapabilities(model: string, { client, timeoutMs }: ProbeDeps): Promise<Probed> {
   const gate = openInFlightGate(requestsAtOnce)

@@ -3,7 +3,7 @@ import type { JsonSchema, ToolDefinition } from '#domain/turn.ts'
 
 /**
  * JSON in the notation that xgrammar's EBNF (vLLM) and llama.cpp's GBNF share: `::=`, quoted text, character classes,
- * `* + ?`, names of letters, digits and hyphens (https://xgrammar.mlc.ai/docs/xgrammar_features/ebnf_grammar.html,
+ * `* + ?`, names of letters, digits and hyphens (https://xgrammar.mlc.ai/docs/defining_structures/ebnf_grammar.html calls itself compatible with
  * https://github.com/ggml-org/llama.cpp/blob/master/grammars/README.md). Space is bounded: a model that may write it for
  * ever does.
  */
