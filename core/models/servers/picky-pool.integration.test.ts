@@ -15,9 +15,9 @@ const request: ModelRequest = {
 const never = new AbortController().signal
 
 const servers: PlayedServer[] = []
-let pool: ModelPool | undefined
+let opened: ModelPool | undefined
 afterEach(async () => {
-  await pool?.close()
+  await opened?.close()
   for (const server of servers.splice(0)) server.close()
 })
 
@@ -26,8 +26,8 @@ async function open(plays: ((body: PlayedBody) => PlayedAnswer)[], get?: (path: 
   for (const play of plays) servers.push(await playServer(play, get))
   const log = { warn: (message: string, fields?: object) => void warnings.push({ message, ...fields }) }
   const endpoints = servers.map(({ url }) => ({ url }))
-  pool = openModelPool({ endpoints, requestTimeoutMs: 10_000, retryBudgetMs: 1000, maxInFlight: 8, log })
-  return { pool, warnings }
+  opened = openModelPool({ endpoints, requestTimeoutMs: 10_000, retryBudgetMs: 1000, maxInFlight: 8, log })
+  return { pool: opened, warnings }
 }
 
 const turns = (server: PlayedServer | undefined) => server?.bodies.filter(({ user }) => user !== probeUser) ?? []

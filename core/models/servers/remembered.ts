@@ -13,14 +13,16 @@ type Known<T> = { value: Promise<T>; isFresh: boolean }
  */
 export function openRemembered<T>(options: { load(key: string): Promise<T>; keepMs(value: T): number }): Remembered<T> {
   const known = new Map<string, Known<T>>()
+  const keep = async (entry: Known<T>, loading: Promise<T>): Promise<void> => {
+    const keptMs = options.keepMs(await loading)
+    entry.value = loading
+    after(keptMs, () => (entry.isFresh = false))
+  }
   const begin = (key: string, old: Promise<T> | undefined): Known<T> => {
     const loading = options.load(key)
     const entry: Known<T> = { value: old ?? loading, isFresh: true }
     known.set(key, entry)
-    void loading.then((value) => {
-      entry.value = loading
-      after(options.keepMs(value), () => (entry.isFresh = false))
-    })
+    void keep(entry, loading)
     return entry
   }
   return {
