@@ -68,5 +68,6 @@ function completion(answer: 'call' | { content: string }, { tools }: PlayedBody)
     answer === 'call'
       ? { content: null, tool_calls: [{ id: 'call_1', type: 'function', function: called }] }
       : { content: answer.content }
-  return { choices: [{ message: { role: 'assistant', ...message }, finish_reason: 'stop' }] }
+  const usage = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 }
+  return { choices: [{ message: { role: 'assistant', ...message }, finish_reason: 'stop' }], usage }
 }
