@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { z } from 'zod'
+import { probeTool, probeUser } from '#models/servers/probe-requests.ts'
 import { after } from '#platform/clock.ts'
 import { openLoadMeter } from './load-meter.ts'
 import { answerTo } from './play-agent.ts'
@@ -17,8 +18,30 @@ function noCounts(): Omit<ModelCounts, 'load'> {
   return { byTurn: [0, 0, 0, 0], readResults: 0, writeResults: 0, otherRequests: 0, bodyBytes: 0 }
 }
 
+/** A probe is no turn of an agent: it is answered at once with a call, whatever it asks, and not counted. */
+const probeMark = JSON.stringify(probeUser)
+const probeReply = JSON.stringify({
+  choices: [
+    {
+      message: {
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          { id: 'call_1', type: 'function', function: { name: probeTool.name, arguments: '{"word":"hello"}' } },
+        ],
+      },
+      finish_reason: 'tool_calls',
+    },
+  ],
+})
+
+function answerProbe(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': probeReply.length }).end(probeReply)
+}
+
 function chat(body: Buffer, response: ServerResponse): void {
   const text = body.toString('latin1')
+  if (text.includes(probeMark)) return answerProbe(response)
   const { turn, reply } = answerTo(text)
   counts.byTurn[turn] = (counts.byTurn[turn] ?? 0) + 1
   counts.bodyBytes += body.length

@@ -6,6 +6,7 @@ import { openTurnstile, type Turnstile } from '#platform/turnstile.ts'
 import { chooseEndpoint } from './pool/choose-endpoint.ts'
 import { openEndpoint, type Endpoint } from './pool/endpoint.ts'
 import { fromOpenAi } from './wire/from-openai.ts'
+import { allCapabilities, mayBeRefused } from './servers/capabilities.ts'
 import { askForModels, openFirstModel } from './pool/offered-models.ts'
 import type { Asked } from './wire/server-line.ts'
 import { toTryFailure, type TryFailure } from './wire/try-failure.ts'
@@ -25,6 +26,13 @@ export type ModelPool = {
    * of every call; AGENT_002 then. Costs nothing once it is known.
    */
   firstModel(signal: AbortSignal): Promise<string>
+  /**
+   * How many tokens a request for this model and its reply may have together: the least that an endpoint says; undefined
+   * where none does. Costs nothing once it is known.
+   */
+  contextTokens(model: string, signal: AbortSignal): Promise<number | undefined>
+  /** Asks every endpoint what it takes of requests for this model, which is otherwise asked at the first of them. */
+  probe(model: string, signal: AbortSignal): Promise<void>
   /** Closes every socket at once. Requests in flight and later ones fail with AGENT_002. */
   close(): Promise<void>
 }
@@ -57,7 +65,7 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
   const { requestTimeoutMs, maxInFlight, stream } = options
   const transport = openUndiciFetch({ connections: socketsPerRequest * maxInFlight, maxBytes: maxReplyBytes })
   const endpoints = options.endpoints.map((endpoint) =>
-    openEndpoint({ ...endpoint, requestTimeoutMs, maxInFlight, stream, fetch: transport.fetch }),
+    openEndpoint({ ...endpoint, requestTimeoutMs, maxInFlight, stream, fetch: transport.fetch, log: options.log }),
   )
   const answers = openTurnstile()
   let turn = 0
@@ -69,6 +77,14 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
     },
     describe: () => describeEndpoints(endpoints),
     firstModel: openFirstModel(endpoints, options),
+    async contextTokens(model, signal) {
+      const known = await Promise.all(endpoints.map((endpoint) => endpoint.contextTokens(model, signal)))
+      const said = known.filter((tokens) => tokens !== undefined)
+      return said.length === 0 ? undefined : Math.min(...said)
+    },
+    async probe(model, signal) {
+      await Promise.all(endpoints.map((endpoint) => endpoint.capabilities(model, signal)))
+    },
     async close() {
       closed = true
       await transport.close()
@@ -106,7 +122,7 @@ async function completeWithin(request: ModelRequest, signal: AbortSignal, routin
 }
 
 async function askEndpoint(endpoint: Endpoint, request: ModelRequest, signal: AbortSignal): Promise<Asked> {
-  const capabilities = await endpoint.capabilities(request.model, signal)
+  const capabilities = mayBeRefused(request) ? await endpoint.capabilities(request.model, signal) : allCapabilities
   return endpoint.ask(request, capabilities, signal)
 }
 

@@ -4,6 +4,7 @@ import type { AssistantMessage } from './assistant-message.ts'
 import type { FaultName } from './faults.ts'
 import type { Move } from './rules/rule.ts'
 import { spoil } from './spoil-message.ts'
+import type { CallForm } from './told-request.ts'
 
 export type Completion = {
   id: string
@@ -13,11 +14,11 @@ export type Completion = {
   usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number }
 }
 
-export type CompletionInput = { move: Move; number: number; callNumber: number; promptChars: number }
+export type CompletionInput = { move: Move; form: CallForm; number: number; callNumber: number; promptChars: number }
 
 /** The reply to a request, spoilt the way `fault` says where it is one of the model's own faults. */
 export function toCompletion(input: CompletionInput, fault: FaultName | undefined): Completion {
-  const message = spoil(toMessage(input.move, `call_${input.callNumber}`), fault)
+  const message = spoil(toMessage(input.move, input.form, `call_${input.callNumber}`), fault)
   // Counted by a plain rule, a token for four characters, since there is no tokenizer.
   const promptTokens = Math.ceil(input.promptChars / 4)
   const completionTokens = Math.ceil(JSON.stringify(message).length / 4)
@@ -64,11 +65,12 @@ export function head(completion: Completion, object: string): object {
   }
 }
 
-function toMessage(move: Move, id: string): AssistantMessage {
+function toMessage(move: Move, form: CallForm, id: string): AssistantMessage {
   switch (move.kind) {
     case 'say':
       return { role: 'assistant', content: move.text }
     case 'call':
+      if (form !== 'tool_calls') return { role: 'assistant', content: writtenCall(move, form) }
       return {
         role: 'assistant',
         content: null,
@@ -77,4 +79,9 @@ function toMessage(move: Move, id: string): AssistantMessage {
     default:
       return unreachable(move)
   }
+}
+
+function writtenCall({ name, args }: Extract<Move, { kind: 'call' }>, form: 'json' | 'tags'): string {
+  const text = JSON.stringify({ name, arguments: args })
+  return form === 'json' ? text : `<tool_call>\n${text}\n</tool_call>`
 }

@@ -3,7 +3,13 @@ import { parseConfig } from './config.ts'
 
 describe('parseConfig', () => {
   it('has a default for everything', () => {
-    expect(parseConfig({})).toEqual({ host: '127.0.0.1', port: 8421, latencyMs: 0, faults: { shares: {}, seed: 1 } })
+    expect(parseConfig({})).toEqual({
+      host: '127.0.0.1',
+      port: 8421,
+      latencyMs: 0,
+      faults: { shares: {}, seed: 1 },
+      refusals: new Set(),
+    })
   })
 
   it('reads shares of faults', () => {
@@ -13,6 +19,11 @@ describe('parseConfig', () => {
 
   it.each(['brimstone:0.1', '429', '429:0.7,503:0.7'])('refuses the shares %s', (text) => {
     expect(() => parseConfig({ REMORA_REHEARSAL_FAULTS: text })).toThrow(/REMORA_REHEARSAL_FAULTS/)
+  })
+
+  it('reads what is refused', () => {
+    expect(parseConfig({ REMORA_REHEARSAL_REFUSES: 'named,required' }).refusals).toEqual(new Set(['named', 'required']))
+    expect(() => parseConfig({ REMORA_REHEARSAL_REFUSES: 'names' })).toThrow(/REMORA_REHEARSAL_REFUSES/)
   })
 
   it('names every bad variable in one error', () => {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Port, readEnv, type Env } from '#platform/env.ts'
 import { FaultPlan, FaultShares } from './faults.ts'
+import { RefusalName } from './refusals.ts'
 import type { RehearsalOptions } from './rehearsal-server.ts'
 
 /** `429:0.05,hang:0.01` */
@@ -9,11 +10,20 @@ const SharesText = z
   .transform((text) => Object.fromEntries(text.split(',').filter(Boolean).map(nameAndShare)))
   .pipe(FaultShares)
 
+/** `named,required` */
+const RefusalsText = z
+  .string()
+  .transform((text) => text.split(',').filter(Boolean))
+  .pipe(z.array(RefusalName))
+
 export const rehearsalEnv = {
   REMORA_REHEARSAL_HOST: z.string().min(1).default('127.0.0.1').describe('where it listens'),
   REMORA_REHEARSAL_PORT: Port.default(8421).describe('0 takes a free port'),
   REMORA_REHEARSAL_LATENCY_MS: z.coerce.number().min(0).default(0).describe('added to every reply'),
   REMORA_REHEARSAL_FAULTS: SharesText.default({}).describe('shares of injected faults, `429:0.05,hang:0.01`'),
+  REMORA_REHEARSAL_REFUSES: RefusalsText.default([]).describe(
+    'what it answers 400 to, as some servers do: `named,required`; also `system_role`, `tools`, `auto`, `strict_schemas`, `parallel_calls`, `tool_messages`, `json_schema`, `structural_tag`, `ebnf`, `stream_usage`',
+  ),
   REMORA_REHEARSAL_SEED: z.coerce.number().int().min(0).default(1).describe('of the faults'),
 }
 
@@ -25,6 +35,7 @@ export function parseConfig(env: Env): Required<RehearsalOptions> {
     port: read.REMORA_REHEARSAL_PORT,
     latencyMs: read.REMORA_REHEARSAL_LATENCY_MS,
     faults: FaultPlan.parse({ shares: read.REMORA_REHEARSAL_FAULTS, seed: read.REMORA_REHEARSAL_SEED }),
+    refusals: new Set(read.REMORA_REHEARSAL_REFUSES),
   }
 }
 

@@ -6,14 +6,21 @@ import { FaultPlan } from './faults.ts'
 import { answerError, answerJson } from './http/answer.ts'
 import { answerChat, openState, type RehearsalState } from './http/chat-completions.ts'
 import { metricsText } from './http/metrics-text.ts'
-import { setFaults, setLatency } from './http/settings.ts'
+import type { Refusals } from './refusals.ts'
+import { setFaults, setLatency, setRefusals } from './http/settings.ts'
 
-export type RehearsalOptions = { host: string; port: number; latencyMs?: number; faults?: FaultPlan }
+export type RehearsalOptions = {
+  host: string
+  port: number
+  latencyMs?: number
+  faults?: FaultPlan
+  refusals?: Refusals
+}
 
 export type Rehearsal = {
   /** Base URL for a model pool, with its `/v1`. */
   url: string
-  /** Where `/health`, `/metrics`, `/faults` and `/latency` are. */
+  /** Where `/health`, `/metrics`, `/faults`, `/latency` and `/refusals` are. */
   origin: string
   /** Stops accepting, lets requests in flight end for two seconds, then cuts them (a hanging one never ends). */
   close(): Promise<void>
@@ -34,6 +41,7 @@ const routes: Readonly<Record<string, Handler>> = {
   },
   'POST /faults': setFaults,
   'POST /latency': setLatency,
+  'POST /refusals': setRefusals,
 }
 
 const models = { object: 'list', data: [{ id: 'rehearsal', object: 'model', created: 0, owned_by: 'remora' }] }
@@ -43,7 +51,7 @@ const models = { object: 'list', data: [{ id: 'rehearsal', object: 'model', crea
  * model behind it (contract.md §9). Port 0 takes a free one.
  */
 export async function startRehearsal(options: RehearsalOptions): Promise<Rehearsal> {
-  const state = openState(options.latencyMs ?? 0, options.faults ?? FaultPlan.parse({}))
+  const state = openState(options.latencyMs ?? 0, options.faults ?? FaultPlan.parse({}), options.refusals ?? new Set())
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     void handle(request, response, state)
   })

@@ -93,6 +93,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
   const { objects, model, linter } = opened
   const { name, temperature, toolChoice } = config.model
   if (name === undefined) await warnWithoutModel(opened)
+  else void model.probe(name, new AbortController().signal) // what the servers lack is logged before the first operation
   const python = await loadLanguage('python')
   const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
   const readSnapshot = openSnapshotReader(objects)

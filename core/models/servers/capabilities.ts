@@ -1,10 +1,17 @@
 import { z } from 'zod'
+import type { ModelRequest } from '#domain/turn.ts'
 
 /**
- * What a server takes of a request for one model. What it refuses is asked for in another way that means the same
- * (`toOpenAi`).
+ * What a server takes of a request for one model, and does not just ignore. What it does not take is asked for in
+ * another way that means the same (`toOpenAi`).
  */
 export const Capabilities = z.strictObject({
+  /** Messages with the role `system`: some chat templates have none. */
+  systemRole: z.boolean(),
+  /** `tools`, with any `tool_choice`. */
+  tools: z.boolean(),
+  /** `tool_choice: auto`. */
+  auto: z.boolean(),
   /** `tool_choice: required`. */
   required: z.boolean(),
   /** `tool_choice` with the name of one tool. */
@@ -15,11 +22,12 @@ export const Capabilities = z.strictObject({
   parallelCalls: z.boolean(),
   /** Assistant messages with tool calls, and the tools' answers, in the history. */
   toolMessages: z.boolean(),
-  /** `response_format` with a JSON Schema. */
+  /** `response_format` with a JSON Schema, beside `tools` that must not be called. */
   jsonSchema: z.boolean(),
-  /** vLLM's `structured_outputs` with a structural tag, and with a grammar. */
+  /** vLLM's `structured_outputs` with a structural tag. */
   structuralTag: z.boolean(),
-  ebnf: z.boolean(),
+  /** Where a grammar goes: into vLLM's `structured_outputs`, or llama.cpp's `grammar`. */
+  ebnf: z.enum(['structured_outputs', 'grammar', 'none']),
   /** `stream_options.include_usage`. */
   streamUsage: z.boolean(),
 })
@@ -27,6 +35,9 @@ export type Capabilities = z.infer<typeof Capabilities>
 
 /** A server that refuses nothing: what is assumed of one that has not been asked. */
 export const allCapabilities: Capabilities = {
+  systemRole: true,
+  tools: true,
+  auto: true,
   required: true,
   named: true,
   strictSchemas: true,
@@ -34,6 +45,11 @@ export const allCapabilities: Capabilities = {
   toolMessages: true,
   jsonSchema: true,
   structuralTag: true,
-  ebnf: true,
+  ebnf: 'structured_outputs',
   streamUsage: true,
+}
+
+/** Whether a request has anything that some server does not take. A plain word to the model is sent without a probe. */
+export function mayBeRefused({ tools, messages }: Pick<ModelRequest, 'tools' | 'messages'>): boolean {
+  return tools.length > 0 || messages.some(({ role }) => role !== 'user')
 }

@@ -26,19 +26,16 @@ export type ServerLine = {
 export function openServerLine({ client, stream }: { client: OpenAiClient; stream: boolean }): ServerLine {
   return {
     async ask(request, capabilities, signal) {
-      const body = JSON.stringify({ ...toOpenAi(request), ...(stream ? streamed(capabilities) : {}) })
+      const { body: chat, workarounds } = toOpenAi(request, capabilities, { stream })
+      const body = JSON.stringify(chat)
       const sentAt = performance.now()
       // The raw response: the client's own body parsing adds a second timer and a race for what is already in memory.
       const response = await client.post('/chat/completions', { body, signal }).asResponse()
       const isStream = response instanceof StreamedResponse
       const answer = isStream ? await readStream(response, client.timeout, sentAt) : readText(await response.text())
-      return { ...answer, workarounds: [] }
+      return { ...answer, workarounds }
     },
   }
-}
-
-function streamed({ streamUsage }: Capabilities): object {
-  return { stream: true, ...(streamUsage ? { stream_options: { include_usage: true } } : {}) }
 }
 
 /** The client's own limit ends when the answer begins; this one bounds the whole of it. */

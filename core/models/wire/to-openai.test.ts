@@ -1,50 +1,227 @@
 import { describe, expect, it } from 'vitest'
-import type { ModelRequest } from '#domain/turn.ts'
+import type { Message, ModelRequest } from '#domain/turn.ts'
+import { allCapabilities, type Capabilities } from '../servers/capabilities.ts'
+import { fromOpenAi } from './from-openai.ts'
 import { toOpenAi } from './to-openai.ts'
 
-const tool = { name: 'read_file', description: 'Read.', parameters: { type: 'object' } }
+const parameters = { type: 'object', properties: { path: { const: 'a' } }, additionalProperties: false }
+const tool = { name: 'read_file', description: 'Read.', parameters }
+const submit = { name: 'submit_result', description: 'Submit.', parameters: { type: 'object' } }
 const request: ModelRequest = {
   model: 'small',
   messages: [
     { role: 'system', content: 's' },
     { role: 'user', content: 'u' },
-    { role: 'assistant', content: null, toolCalls: [{ id: 'c', name: 'read_file', arguments: '{}' }] },
+    { role: 'assistant', content: null, toolCalls: [{ id: 'c', name: 'read_file', arguments: '{"path":"a"}' }] },
     { role: 'tool', toolCallId: 'c', content: 'r' },
-    { role: 'assistant', content: null, toolCalls: [] },
   ],
-  tools: [tool],
-  toolChoice: { name: 'read_file' },
+  tools: [tool, submit],
+  toolChoice: { name: 'submit_result' },
   temperature: 0,
   maxTokens: 10,
 }
 
-describe('toOpenAi', () => {
-  it('speaks the words of the API', () => {
-    expect(toOpenAi(request)).toEqual({
-      model: 'small',
-      temperature: 0,
-      max_tokens: 10,
-      messages: [
-        { role: 'system', content: 's' },
-        { role: 'user', content: 'u' },
-        {
-          role: 'assistant',
-          content: null,
-          tool_calls: [{ id: 'c', type: 'function', function: { name: 'read_file', arguments: '{}' } }],
-        },
-        { role: 'tool', tool_call_id: 'c', content: 'r' },
-        { role: 'assistant', content: '' },
-      ],
-      tools: [{ type: 'function', function: tool }],
-      tool_choice: { type: 'function', function: { name: 'read_file' } },
+function told(lacking: Partial<Capabilities>, changed: Partial<ModelRequest> = {}) {
+  const { body, workarounds } = toOpenAi(
+    { ...request, ...changed },
+    { ...allCapabilities, ...lacking },
+    { stream: false },
+  )
+  const last = body.messages.at(-1)?.content
+  return {
+    body,
+    workarounds,
+    last,
+    offered: body.tools?.map((offer) => (offer.type === 'function' ? offer.function.name : '')),
+  }
+}
+
+describe('a server that takes everything', () => {
+  it('is spoken to in the words of the API', () => {
+    const empty: Message = { role: 'assistant', content: null, toolCalls: [] }
+    expect(told({}, { messages: [...request.messages, empty] })).toMatchObject({
+      workarounds: [],
+      body: {
+        model: 'small',
+        temperature: 0,
+        max_tokens: 10,
+        messages: [
+          { role: 'system', content: 's' },
+          { role: 'user', content: 'u' },
+          {
+            role: 'assistant',
+            content: null,
+            tool_calls: [{ id: 'c', type: 'function', function: { name: 'read_file', arguments: '{"path":"a"}' } }],
+          },
+          { role: 'tool', tool_call_id: 'c', content: 'r' },
+          { role: 'assistant', content: '' },
+        ],
+        tools: [
+          { type: 'function', function: tool },
+          { type: 'function', function: submit },
+        ],
+        tool_choice: { type: 'function', function: { name: 'submit_result' } },
+      },
     })
   })
 
-  it('sends neither tools nor a choice when there are none', () => {
-    expect(Object.keys(toOpenAi({ ...request, tools: [] }))).toEqual(['model', 'messages', 'temperature', 'max_tokens'])
+  it('gets neither tools nor a choice when there are none, whatever is asked of them', () => {
+    const { body } = told({}, { tools: [], toolChoice: 'required', constraint: 'ebnf', parallelCalls: false })
+    expect(Object.keys(body)).toEqual(['model', 'messages', 'temperature', 'max_tokens'])
   })
 
-  it('maps the same array of definitions once', () => {
-    expect(toOpenAi(request).tools).toBe(toOpenAi({ ...request, toolChoice: 'auto' }).tools)
+  it('gets one mapping of an array of definitions in all requests', () => {
+    expect(told({}).body.tools).toBe(told({}, { toolChoice: 'auto' }).body.tools)
+    expect(told({ named: false }).body.tools).toBe(told({ named: false }).body.tools)
+    expect(told({ strictSchemas: false }).body.tools).toBe(told({ strictSchemas: false }).body.tools)
+  })
+
+  it('is told of parallel calls only when something is asked of them', () => {
+    expect(told({}).body).not.toHaveProperty('parallel_tool_calls')
+    expect(told({}, { parallelCalls: false }).body).toMatchObject({ parallel_tool_calls: false })
+  })
+
+  it('streams with usage', () => {
+    expect(toOpenAi(request, allCapabilities, { stream: true }).body).toMatchObject({
+      stream: true,
+      stream_options: { include_usage: true },
+    })
+    const lacking = { ...allCapabilities, streamUsage: false }
+    expect(toOpenAi(request, lacking, { stream: true }).body).not.toHaveProperty('stream_options')
+  })
+})
+
+describe('tool_choice', () => {
+  it('with a name becomes required with that tool alone', () => {
+    const { body, offered, workarounds } = told({ named: false })
+    expect(body.tool_choice).toBe('required')
+    expect(offered).toEqual(['submit_result'])
+    expect(workarounds).toEqual(['tool_choice submit_result: required, with that tool alone'])
+  })
+
+  it('required becomes text held to the schema of one call, which the parser reads as a call', () => {
+    const { body, workarounds, last } = told({ named: false, required: false }, { toolChoice: 'required' })
+    expect(body.tool_choice).toBe('none')
+    expect(body.response_format).toMatchObject({
+      type: 'json_schema',
+      json_schema: {
+        schema: {
+          anyOf: [
+            { properties: { name: { enum: ['read_file'] }, arguments: parameters }, required: ['name', 'arguments'] },
+            { properties: { name: { enum: ['submit_result'] } } },
+          ],
+        },
+      },
+    })
+    expect(last).toMatch(/^r\n\nAnswer with one tool call as this JSON .* Tools: read_file, submit_result\.$/)
+    expect(workarounds).toEqual(['tool_choice required: text held to the schema of a call'])
+    const reply = { choices: [{ message: { content: '{"name":"read_file","arguments":{"path":"a"}}' } }] }
+    expect(fromOpenAi(reply, request).toolCalls).toMatchObject([{ name: 'read_file', parsedFromContent: true }])
+  })
+
+  it('is asked for in words where nothing holds the model to it', () => {
+    const lacking = { named: false, required: false, jsonSchema: false }
+    const native = told(lacking)
+    expect([native.body.tool_choice, native.offered]).toEqual(['auto', ['submit_result']])
+    expect(native.last).toContain('Call one of these tools now and say nothing else: submit_result.')
+    const asText = told({ ...lacking, auto: false })
+    expect(asText.body.tool_choice).toBe('none')
+    expect(asText.last).toContain('Answer with one tool call as this JSON')
+    expect(asText.workarounds).toEqual(['tool_choice submit_result: asked for in words'])
+  })
+
+  it('auto stays a choice', () => {
+    const { body, last, workarounds } = told({ auto: false }, { toolChoice: 'auto' })
+    expect(body.tool_choice).toBe('none')
+    expect(last).toContain('To call a tool, answer with this JSON')
+    expect(workarounds).toEqual(['tool_choice auto: asked for in words'])
+  })
+
+  it('is not sent to a server that takes no tools: they are told at the beginning, which turns share', () => {
+    const { body, workarounds } = told({ tools: false, toolMessages: false }, { toolChoice: 'required' })
+    expect(body).not.toHaveProperty('tools')
+    expect(body).not.toHaveProperty('tool_choice')
+    expect(body.messages[0]?.content).toBe(`s\n\nTools:\n${JSON.stringify(tool)}\n${JSON.stringify(submit)}`)
+    expect(body.response_format?.type).toBe('json_schema')
+    expect(workarounds).toContain('tools: told in the prompt')
+  })
+})
+
+describe('the history', () => {
+  it('goes as plain text, in turns, where the template has no tool messages', () => {
+    const more: ModelRequest['messages'] = [
+      ...request.messages,
+      { role: 'assistant', content: 'I look.', toolCalls: [{ id: 'd', name: 'write_file', arguments: '{"pa' }] },
+      { role: 'tool', toolCallId: 'd', content: 'no' },
+      { role: 'user', content: 'Go on.' },
+    ]
+    const { body, workarounds } = told({ toolMessages: false }, { messages: more })
+    expect(body.messages).toEqual([
+      { role: 'system', content: 's' },
+      { role: 'user', content: 'u' },
+      { role: 'assistant', content: '{"name":"read_file","arguments":{"path":"a"}}' },
+      { role: 'user', content: 'Result of read_file: r' },
+      { role: 'assistant', content: 'I look.\n{"name":"write_file","arguments":"{\\"pa"}' },
+      { role: 'user', content: 'Result of write_file: no\n\nGo on.' },
+    ])
+    expect(workarounds).toEqual(['tool messages: as plain text'])
+  })
+
+  it('begins with the system prompt in the first message of the user where there is no system role', () => {
+    const { body, workarounds } = told({ systemRole: false })
+    expect(body.messages.slice(0, 2)).toMatchObject([{ role: 'user', content: 's\n\nu' }, { role: 'assistant' }])
+    expect(workarounds).toEqual(['system message: in the first message of the user'])
+  })
+
+  it('is not changed by what a workaround adds to one request', () => {
+    const before = structuredClone(request.messages)
+    told({ required: false, named: false, tools: false, systemRole: false, toolMessages: false })
+    expect(request.messages).toEqual(before)
+  })
+})
+
+describe('schemas', () => {
+  it('go in the plainest words where strict ones are refused', () => {
+    const { body, workarounds } = told({ strictSchemas: false })
+    expect(body.tools?.[0]).toMatchObject({
+      function: { parameters: { type: 'object', properties: { path: { enum: ['a'] } } } },
+    })
+    expect(JSON.stringify(body.tools)).not.toContain('additionalProperties')
+    expect(workarounds).toEqual(['strict schemas: without additionalProperties'])
+  })
+})
+
+describe('a constraint', () => {
+  it('json_schema holds the text to one call', () => {
+    const { body, workarounds } = told({}, { constraint: 'json_schema', toolChoice: 'required' })
+    expect([body.tool_choice, body.response_format?.type, workarounds]).toEqual(['none', 'json_schema', []])
+  })
+
+  it.each([
+    ['required' as const, false, { at_least_one: true, stop_after_first: true }],
+    ['auto' as const, true, { at_least_one: false, stop_after_first: false }],
+  ])('structural_tag with tool_choice %s puts calls between tags', (toolChoice, parallelCalls, counts) => {
+    const { body } = told({}, { constraint: 'structural_tag', toolChoice, parallelCalls })
+    const outputs = body.structured_outputs
+    const tag: unknown = JSON.parse(outputs !== undefined && 'structural_tag' in outputs ? outputs.structural_tag : '')
+    expect(tag).toMatchObject({ type: 'structural_tag', format: { ...counts, triggers: ['<tool_call>'] } })
+    expect(JSON.stringify(tag)).toContain(
+      JSON.stringify('<tool_call>\n{"name": "read_file", "arguments": ').slice(1, -1),
+    )
+  })
+
+  it('ebnf goes where the server takes grammars', () => {
+    const asked = { constraint: 'ebnf', toolChoice: { name: 'read_file' } } as const
+    const vllm = told({}, asked).body
+    const llama = told({ ebnf: 'grammar' }, asked).body
+    expect(vllm.structured_outputs).toEqual({ grammar: llama.grammar })
+    expect(llama.grammar).toContain('root ::= call0\n')
+    expect(llama.grammar).not.toContain('submit_result')
+  })
+
+  it('that is not served becomes tool_choice, and is said', () => {
+    const { body, workarounds } = told({ ebnf: 'none' }, { constraint: 'ebnf', toolChoice: 'required' })
+    expect(body.tool_choice).toBe('required')
+    expect(workarounds).toEqual(['ebnf: not served, tool_choice instead'])
   })
 })

@@ -1,25 +1,67 @@
 import type OpenAI from 'openai'
 import type { Message, ModelRequest, RequestedCall, ToolChoice, ToolDefinition } from '#domain/turn.ts'
 import { unreachable } from '#domain/unreachable.ts'
+import type { Capabilities } from '../servers/capabilities.ts'
+import type { ConstraintKeys } from './call-constraint.ts'
+import { withoutSystemRole, withoutToolMessages, withTextInFirst, withTextInLast } from './plain-history.ts'
+import { plainSchema } from './plain-schema.ts'
+import { planCall, type CallPlan } from './plan-call.ts'
 
-type Body = OpenAI.ChatCompletionCreateParamsNonStreaming
+type Body = Omit<OpenAI.ChatCompletionCreateParams, 'response_format'> & ConstraintKeys
 
 /** Tools by their definitions' array: a bundle's array lives as long as the bundle, so each is mapped once. */
 const mappedTools = new WeakMap<readonly ToolDefinition[], OpenAI.ChatCompletionFunctionTool[]>()
+const mappedPlainTools: typeof mappedTools = new WeakMap()
 
 /**
- * The request in the words of `POST /v1/chat/completions`. Without tools neither `tools` nor `tool_choice` is sent,
- * since servers refuse an empty list.
+ * The request in the words of `POST /v1/chat/completions` that this server takes, and what had to be said in other words.
+ * Without tools neither `tools` nor `tool_choice` is sent, since servers refuse an empty list. What a workaround adds to the
+ * conversation is in this request alone.
  */
-export function toOpenAi(request: ModelRequest): Body {
+export function toOpenAi(
+  request: ModelRequest,
+  capabilities: Capabilities,
+  { stream }: { stream: boolean },
+): { body: Body; workarounds: string[] } {
+  const plan = planCall(request, capabilities)
   const body: Body = {
     model: request.model,
-    messages: request.messages.map(toMessage),
+    messages: tellHistory(request.messages, capabilities, plan).map(toMessage),
     temperature: request.temperature,
     max_tokens: request.maxTokens,
+    ...plan.keys,
   }
-  if (request.tools.length === 0) return body
-  return { ...body, tools: toTools(request.tools), tool_choice: toToolChoice(request.toolChoice) }
+  if (stream) {
+    body.stream = true
+    if (capabilities.streamUsage) body.stream_options = { include_usage: true }
+  }
+  if (plan.offered.length === 0) return { body, workarounds: plan.workarounds }
+  body.tools = toTools(plan.offered, capabilities, plan.workarounds)
+  body.tool_choice = toToolChoice(plan.toolChoice)
+  if (request.parallelCalls !== undefined) {
+    if (capabilities.parallelCalls) body.parallel_tool_calls = request.parallelCalls
+    else plan.workarounds.push('parallel_tool_calls: not sent')
+  }
+  return { body, workarounds: plan.workarounds }
+}
+
+function tellHistory(messages: readonly Message[], capabilities: Capabilities, plan: CallPlan): readonly Message[] {
+  let told = messages
+  if (!capabilities.toolMessages && messages.some(({ role }) => role === 'tool')) {
+    told = withoutToolMessages(told)
+    plan.workarounds.push('tool messages: as plain text')
+  }
+  if (!capabilities.systemRole && messages.some(({ role }) => role === 'system')) {
+    told = withoutSystemRole(told)
+    plan.workarounds.push('system message: in the first message of the user')
+  }
+  if (plan.listed.length > 0) told = withTextInFirst(told, listTools(plan.listed))
+  return plan.directive === undefined ? told : withTextInLast(told, plan.directive)
+}
+
+function listTools(tools: readonly ToolDefinition[]): string {
+  const lines = tools.map(({ name, description, parameters }) => JSON.stringify({ name, description, parameters }))
+  return ['Tools:', ...lines].join('\n')
 }
 
 function toMessage(message: Message): OpenAI.ChatCompletionMessageParam {
@@ -42,16 +84,25 @@ function toCall(call: RequestedCall): OpenAI.ChatCompletionMessageFunctionToolCa
   return { id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments } }
 }
 
-function toTools(definitions: readonly ToolDefinition[]): OpenAI.ChatCompletionFunctionTool[] {
-  const known = mappedTools.get(definitions)
+function toTools(
+  definitions: readonly ToolDefinition[],
+  { strictSchemas }: Capabilities,
+  workarounds: string[],
+): OpenAI.ChatCompletionFunctionTool[] {
+  if (!strictSchemas) workarounds.push('strict schemas: without additionalProperties')
+  const mapped = strictSchemas ? mappedTools : mappedPlainTools
+  const known = mapped.get(definitions)
   if (known !== undefined) return known
-  const tools = definitions.map(toTool)
-  mappedTools.set(definitions, tools)
+  const tools = definitions.map((definition) => toTool(definition, strictSchemas))
+  mapped.set(definitions, tools)
   return tools
 }
 
-function toTool({ name, description, parameters }: ToolDefinition): OpenAI.ChatCompletionFunctionTool {
-  return { type: 'function', function: { name, description, parameters: { ...parameters } } }
+function toTool({ name, description, parameters }: ToolDefinition, strict: boolean): OpenAI.ChatCompletionFunctionTool {
+  return {
+    type: 'function',
+    function: { name, description, parameters: strict ? { ...parameters } : plainSchema(parameters) },
+  }
 }
 
 function toToolChoice(choice: ToolChoice): OpenAI.ChatCompletionToolChoiceOption {

@@ -1,20 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { parseJson } from '#domain/json.ts'
+import { probeUser } from '#models/servers/probe-requests.ts'
 import { delay } from '#platform/clock.ts'
 import { ChatRequest, type ChatMessage } from '../chat-request.ts'
 import { toCompletion } from '../completion.ts'
 import { orphanedToolResult } from '../conversation.ts'
 import { FaultName, markedFault, openFaultDraw, type FaultPlan } from '../faults.ts'
 import { nextMove } from '../next-move.ts'
+import { refusedIn, type Refusals } from '../refusals.ts'
+import { readTold } from '../told-request.ts'
 import { answerError } from './answer.ts'
 import type { Counts } from './metrics-text.ts'
 import { readBody } from './read-body.ts'
 import { sendCompletion, sendFault } from './send-completion.ts'
 
-/** What `POST /latency` and `POST /faults` change, and what `/metrics` reads. */
+/** What `POST /latency`, `POST /faults` and `POST /refusals` change, and what `/metrics` reads. */
 export type RehearsalState = {
   latencyMs: number
   drawFault: () => FaultName | undefined
+  refusals: Refusals
   counts: Counts
 }
 
@@ -22,9 +26,9 @@ const maxBodyBytes = 32 * 1024 * 1024
 /** How much later the `latency` fault answers. */
 const faultLatencyMs = 500
 
-export function openState(latencyMs: number, plan: FaultPlan): RehearsalState {
+export function openState(latencyMs: number, plan: FaultPlan, refusals: Refusals): RehearsalState {
   const counts = { running: 0, requests: 0, promptTokens: 0, generationTokens: 0 }
-  return { latencyMs, drawFault: openFaultDraw(plan), counts }
+  return { latencyMs, drawFault: openFaultDraw(plan), refusals, counts }
 }
 
 /** `POST /v1/chat/completions`. */
@@ -33,7 +37,10 @@ export async function answerChat(request: IncomingMessage, response: ServerRespo
   if (body === undefined) return answerError(response, 413, 'the request is too large')
   const parsed = ChatRequest.safeParse(parseJson(body))
   if (!parsed.success) return answerError(response, 400, describe(parsed.error.issues[0]))
-  const chat = parsed.data
+  const refused = refusedIn(parsed.data, state.refusals)
+  if (refused !== undefined) return answerError(response, 400, `the rehearsal model is told to refuse ${refused}`)
+  if (parsed.data.user === probeUser) return answerProbe(parsed.data, response)
+  const { chat, form } = readTold(parsed.data)
   const orphan = orphanedToolResult(chat.messages)
   if (orphan !== undefined) return answerError(response, 400, `tool_call_id ${orphan} answers no tool call`)
   state.counts.running += 1
@@ -44,11 +51,19 @@ export async function answerChat(request: IncomingMessage, response: ServerRespo
   if (response.destroyed || sendFault(response, fault)) return undefined
   const callNumber = 1 + chat.messages.reduce((sum, message) => sum + (message.tool_calls?.length ?? 0), 0)
   const number = ++state.counts.requests
-  const completion = toCompletion({ move: nextMove(chat), number, callNumber, promptChars: body.length }, fault)
+  const completion = toCompletion({ move: nextMove(chat), form, number, callNumber, promptChars: body.length }, fault)
   state.counts.promptTokens += completion.usage.prompt_tokens
   state.counts.generationTokens += completion.usage.completion_tokens
   const includeUsage = chat.stream_options?.include_usage ?? false
   return sendCompletion(response, completion, { stream: chat.stream, includeUsage, fault })
+}
+
+/** No turn of an agent: it meets no fault, waits for nothing and is not counted. */
+function answerProbe(probe: ChatRequest, response: ServerResponse): void {
+  const { chat, form } = readTold(probe)
+  const completion = toCompletion({ move: nextMove(chat), form, number: 0, callNumber: 1, promptChars: 0 }, undefined)
+  const includeUsage = chat.stream_options?.include_usage ?? false
+  sendCompletion(response, completion, { stream: chat.stream, includeUsage, fault: undefined })
 }
 
 /** The header asks first, then a mark in the last system or user message, then the share. */

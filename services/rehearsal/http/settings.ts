@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
 import { FaultPlan, openFaultDraw } from '../faults.ts'
+import { Refusals } from '../refusals.ts'
 import { answerError, answerJson } from './answer.ts'
 import type { RehearsalState } from './chat-completions.ts'
 import { readBody } from './read-body.ts'
@@ -23,6 +24,14 @@ export async function setLatency(request: IncomingMessage, response: ServerRespo
   if (!latency.success) return answerError(response, 400, z.prettifyError(latency.error))
   state.latencyMs = latency.data.ms
   return answerJson(response, 200, latency.data)
+}
+
+/** `POST /refusals {"named": true, "required": true}`: what a request may not ask for from now on; `{}` is nothing. */
+export async function setRefusals(request: IncomingMessage, response: ServerResponse, state: RehearsalState) {
+  const refusals = Refusals.safeParse(await readJson(request))
+  if (!refusals.success) return answerError(response, 400, z.prettifyError(refusals.error))
+  state.refusals = refusals.data
+  return answerJson(response, 200, { refused: [...refusals.data] })
 }
 
 async function readJson(request: IncomingMessage): Promise<unknown> {

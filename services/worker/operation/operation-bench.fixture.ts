@@ -35,6 +35,8 @@ export type Planned = { job: OperationJob; runId: RunId; file: { path: string; t
 export type OperationBench = TestLedger & {
   project: ProjectId
   deps: OperationDeps
+  /** Of the rehearsal model. */
+  modelUrl: string
   /** A shipped bundle, to be changed before it is planned. */
   bundle(name: 'lint' | 'docstring' | 'harness'): Promise<AgentBundle>
   /** A running run with one dispatched operation: `bundle` on the function `name` of the Python file `text`. */
@@ -85,6 +87,7 @@ export async function openOperationBench(): Promise<OperationBench> {
     ...ledger,
     project,
     deps,
+    modelUrl: rehearsal.url,
     bundle: shippedBundle,
     planned: (bundle, text, name) => planOne({ ledger, store }, bundle, { text, name }),
     operation: ({ job, runId }) => ledger.ledger.getOperation(runId, job.operationId),

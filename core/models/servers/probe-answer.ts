@@ -1,0 +1,80 @@
+import { APIConnectionError, APIError } from 'openai'
+import { z } from 'zod'
+import { parseJson } from '#domain/json.ts'
+import type { ModelRequest } from '#domain/turn.ts'
+import { fromOpenAi } from '../wire/from-openai.ts'
+import type { OpenAiClient } from '../http/openai-client.ts'
+import { StreamedResponse } from '../http/streamed-response.ts'
+import { probeTool } from './probe-requests.ts'
+
+/** How a server met one request of a probe. Words of its messages count for nothing. */
+export type ProbeAnswer =
+  | { kind: 'taken'; text: string }
+  /** By its status: the server will not take this request, now or later. */
+  | { kind: 'refused'; status: number }
+  /** Overloaded, gone, too slow: nothing is learned. */
+  | { kind: 'unclear' }
+
+/**
+ * Bad requests, unknown or unsupported things, and 500, which llama.cpp answers when a chat template raises
+ * (llama.cpp issue 10920). What else goes wrong (401, 404, a crash) goes wrong with the plain request, too.
+ */
+const refusals = new Set([400, 404, 405, 415, 422, 500, 501])
+
+/** Sends one request of a probe. Never rejects. A 500 counts when it comes twice. */
+export async function askProbe(client: OpenAiClient, body: string, timeoutMs: number): Promise<ProbeAnswer> {
+  const first = await askOnce(client, body, timeoutMs)
+  return first.kind === 'refused' && first.status === 500 ? askOnce(client, body, timeoutMs) : first
+}
+
+async function askOnce(client: OpenAiClient, body: string, timeoutMs: number): Promise<ProbeAnswer> {
+  try {
+    const response = await client.post('/chat/completions', { body, timeout: timeoutMs }).asResponse()
+    if (response instanceof StreamedResponse) await response.read(() => 'enough')
+    return { kind: 'taken', text: await response.text() }
+  } catch (error) {
+    if (error instanceof APIConnectionError || !(error instanceof APIError)) return { kind: 'unclear' }
+    const { status } = error
+    return status !== undefined && refusals.has(status) ? { kind: 'refused', status } : { kind: 'unclear' }
+  }
+}
+
+const Cut = z.object({ choices: z.tuple([z.object({ finish_reason: z.literal('length') })], z.unknown()) })
+
+/**
+ * Whether a reply that had to hold a call holds one. A reply that ran into its limit proves nothing while it may still be
+ * reasoning, or has said nothing, and is believed. One that talks was not held to a call: llama.cpp lets a model write as
+ * much as it likes before the call it requires.
+ */
+export function holdsCall(text: string): boolean {
+  const reply = readReply(text)
+  if (reply?.called === true) return true
+  const isCut = Cut.safeParse(parseJson(text)).success
+  return isCut && /^\s*(?:$|<think>|<tool_call>|\{)/.test(reply?.content ?? '')
+}
+
+/** Whether a reply that was held to the text of a call is, or begins like, one. */
+export function holdsWrittenCall(text: string): boolean {
+  const reply = readReply(text)
+  if (reply === undefined) return false
+  const begins = /^\s*(?:<tool_call>|\{\s*"name"\s*:)/.test(reply.content)
+  return begins || reply.called || (reply.content === '' && holdsCall(text))
+}
+
+const probed: ModelRequest = {
+  model: '',
+  messages: [],
+  tools: [probeTool],
+  toolChoice: 'required',
+  temperature: 0,
+  maxTokens: 1,
+}
+
+function readReply(text: string): { called: boolean; content: string } | undefined {
+  try {
+    const { toolCalls, content } = fromOpenAi(parseJson(text), probed)
+    return { called: toolCalls.length > 0, content: content ?? '' }
+  } catch {
+    return undefined
+  }
+}

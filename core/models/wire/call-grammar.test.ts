@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { callGrammar } from './call-grammar.ts'
+import { grammarMatches } from './grammar-matcher.fixture.ts'
+
+const properties = {
+  path: { type: 'string' },
+  line: { type: 'integer' },
+  mode: { type: 'string', enum: ['a "b"', 'c\nd'] },
+  tags: { type: 'array', items: { type: 'string' } },
+  at: { type: 'object', properties: { x: { type: 'number' }, y: { type: 'boolean' } }, required: ['y'] },
+  any: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+}
+const tools = [
+  { name: 'read_file', description: '', parameters: { type: 'object', properties, required: ['path'] } },
+  { name: 'note', description: '', parameters: { type: 'object', properties: { one: {}, two: { const: 2 } } } },
+  { name: 'submit', description: '', parameters: { type: 'object' } },
+]
+const grammar = callGrammar(tools)
+const call = (name: string, args: unknown) => JSON.stringify({ name, arguments: args })
+
+describe('callGrammar', () => {
+  it.each([
+    call('read_file', { path: 'ä/"b"\\\n.py' }),
+    call('read_file', { path: '', line: -10, mode: 'a "b"', tags: ['x', 'y'], at: { y: true, x: 1.5e-3 }, any: null }),
+    call('read_file', { path: 'a', mode: 'c\nd', at: { y: false } }),
+    call('note', {}),
+    call('note', { two: 2 }),
+    call('note', { one: [1, { deep: [null, 'x'] }], two: 2 }),
+    call('submit', { anything: ['goes', 1] }),
+    '{ "name": "submit", "arguments": {} }',
+  ])('describes %s', (text) => {
+    expect(grammarMatches(grammar, text)).toBe(true)
+  })
+
+  it.each([
+    call('write_file', { path: 'a' }),
+    call('read_file', {}),
+    call('read_file', { path: 1 }),
+    call('read_file', { path: 'a', line: 1.5 }),
+    call('read_file', { path: 'a', mode: 'z' }),
+    call('read_file', { path: 'a', tags: [1] }),
+    call('read_file', { path: 'a', at: { x: 1 } }),
+    call('read_file', { path: 'a', other: 1 }),
+    call('note', { two: 3 }),
+    `${call('submit', {})} and more`,
+    call('submit', {}).slice(0, -1),
+    'I would rather talk about it.',
+    '{"name":"submit","arguments":{}',
+    `{${' '.repeat(100)}"name":"submit","arguments":{}}`,
+  ])('leaves out %s', (text) => {
+    expect(grammarMatches(grammar, text)).toBe(false)
+  })
+})

@@ -1,0 +1,89 @@
+import { isRecord } from '#domain/json.ts'
+import type { JsonSchema, ToolDefinition } from '#domain/turn.ts'
+
+/**
+ * JSON in the notation that xgrammar's EBNF (vLLM) and llama.cpp's GBNF share: `::=`, quoted text, character classes,
+ * `* + ?`, names of letters, digits and hyphens (https://xgrammar.mlc.ai/docs/defining_structures/ebnf_grammar.html calls itself compatible with
+ * https://github.com/ggml-org/llama.cpp/blob/master/grammars/README.md). Space is bounded: a model that may write it for
+ * ever does.
+ */
+const jsonRules = String.raw`ws ::= [ \n]?
+string ::= "\"" char* "\""
+char ::= [^"\\\x00-\x1F] | "\\" ["\\/bfnrt] | "\\u" hex hex hex hex
+hex ::= [0-9a-fA-F]
+integer ::= "-"? ("0" | [1-9] [0-9]*)
+number ::= integer ("." [0-9]+)? ([eE] [-+]? [0-9]+)?
+boolean ::= "true" | "false"
+value ::= object | array | string | number | boolean | "null"
+object ::= "{" ws (string ws ":" ws value (ws "," ws string ws ":" ws value)*)? ws "}"
+array ::= "[" ws (value (ws "," ws value)*)? ws "]"`
+
+/**
+ * A grammar of one call, `{"name": …, "arguments": …}`, of one of these tools. Arguments follow their schema as far as types,
+ * required keys, enums, lists and nested objects go, in the schema's order with the required ones first; anything else is
+ * any JSON value.
+ */
+export function callGrammar(tools: readonly ToolDefinition[]): string {
+  const rules: string[] = []
+  const calls = tools.map(({ name, parameters }, index) => {
+    const args = ruleOf(`args${index}`, parameters, rules)
+    rules.push(
+      `call${index} ::= "{" ws ${quoted('name')} ws ":" ws ${quoted(name)} ws "," ws ${quoted('arguments')} ws ":" ws ${args} ws "}"`,
+    )
+    return `call${index}`
+  })
+  return [`root ::= ${calls.join(' | ')}`, ...rules, jsonRules].join('\n')
+}
+
+/** What to write for a value of this schema; an object's rule is added as `name`. */
+function ruleOf(name: string, schema: unknown, rules: string[]): string {
+  const { type, enum: values, const: only, properties, items } = isRecord(schema) ? schema : {}
+  if (only !== undefined) return quoted(only)
+  if (Array.isArray(values) && values.length > 0) return `(${values.map(quoted).join(' | ')})`
+  switch (type) {
+    case 'string':
+    case 'integer':
+    case 'number':
+    case 'boolean':
+      return type
+    case 'null':
+      return '"null"'
+    case 'array':
+      return listOf(items === undefined ? 'value' : ruleOf(`${name}-item`, items, rules))
+    case 'object':
+      if (!isRecord(properties) || Object.keys(properties).length === 0) return 'object'
+      rules.push(`${name} ::= ${objectOf(name, { ...schemaOf(schema), properties }, rules)}`)
+      return name
+    default:
+      return 'value'
+  }
+}
+
+function schemaOf(schema: unknown): JsonSchema {
+  return isRecord(schema) ? schema : {}
+}
+
+function listOf(item: string): string {
+  return `"[" ws (${item} (ws "," ws ${item})*)? ws "]"`
+}
+
+function objectOf(name: string, schema: JsonSchema & { properties: Record<string, unknown> }, rules: string[]): string {
+  const required = new Set<unknown>(Array.isArray(schema['required']) ? schema['required'] : [])
+  const pairs = Object.entries(schema.properties).map(([key, value], index) => ({
+    isRequired: required.has(key),
+    text: `${quoted(key)} ws ":" ws ${ruleOf(`${name}-${index}`, value, rules)}`,
+  }))
+  const must = pairs.filter(({ isRequired }) => isRequired).map(({ text }) => text)
+  const may = pairs.filter(({ isRequired }) => !isRequired).map(({ text }) => text)
+  const later = (texts: string[]) => texts.map((text) => ` (ws "," ws ${text})?`).join('')
+  const inside =
+    must.length > 0
+      ? `${must.join(' ws "," ws ')}${later(may)}`
+      : `(${may.map((text, index) => `${text}${later(may.slice(index + 1))}`).join(' | ')})?`
+  return `"{" ws ${inside} ws "}"`
+}
+
+/** A JSON value as the literal of a grammar: its own quotes and backslashes escaped once more. */
+function quoted(value: unknown): string {
+  return JSON.stringify(JSON.stringify(value))
+}

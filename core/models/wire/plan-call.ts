@@ -1,0 +1,110 @@
+import type { ModelRequest, ToolChoice, ToolDefinition } from '#domain/turn.ts'
+import type { Capabilities } from '../servers/capabilities.ts'
+import { constraintKeys, type ConstraintKeys } from './call-constraint.ts'
+
+/** How a request asks for tool calls from a server that takes only some ways of asking. */
+export type CallPlan = {
+  /** Sent as `tools`; none is sent when empty. */
+  offered: readonly ToolDefinition[]
+  toolChoice: ToolChoice
+  keys: ConstraintKeys
+  /** Told in the prompt, since the server takes no tools. */
+  listed: readonly ToolDefinition[]
+  /** The last word of the request, which no later request repeats. */
+  directive: string | undefined
+  workarounds: string[]
+}
+
+type CallRequest = Pick<ModelRequest, 'tools' | 'toolChoice' | 'constraint' | 'parallelCalls'>
+
+/** Arrays of one tool by the array they are taken from: what is made of an array of definitions is kept by the array. */
+const narrowed = new WeakMap<readonly ToolDefinition[], Map<string, readonly ToolDefinition[]>>()
+
+/**
+ * The nearest way to the same meaning: the constraint that was asked for; else `tool_choice` as it stands; a named choice as
+ * `required` with that tool alone; a call that must come as text of a schema; last, in words, where the loop's corrective
+ * turn helps when they are not heeded.
+ */
+export function planCall(request: CallRequest, capabilities: Capabilities): CallPlan {
+  const { tools, toolChoice, constraint = 'none' } = request
+  const offered = capabilities.tools ? tools : []
+  const plan: CallPlan = {
+    offered,
+    toolChoice,
+    keys: {},
+    listed: capabilities.tools ? [] : tools,
+    directive: undefined,
+    workarounds: [],
+  }
+  if (tools.length === 0) return plan
+  if (!capabilities.tools) plan.workarounds.push('tools: told in the prompt')
+  if (toolChoice === 'none') return plan
+  if (constraint !== 'none') {
+    const keys = constraintKeys(constraint, constrainedCalls(request), capabilities)
+    if (keys !== undefined)
+      return asText(plan, keys, constraint === 'structural_tag' ? undefined : textDirective(request))
+    plan.workarounds.push(`${constraint}: not served, tool_choice instead`)
+  }
+  return planChoice(plan, request, capabilities)
+}
+
+function planChoice(plan: CallPlan, request: CallRequest, capabilities: Capabilities): CallPlan {
+  const { toolChoice } = request
+  const kind = typeof toolChoice === 'object' ? 'named' : toolChoice
+  if (kind === 'none') return plan
+  const shown = typeof toolChoice === 'object' ? toolChoice.name : toolChoice
+  const instead = (what: string) => plan.workarounds.push(`tool_choice ${shown}: ${what}`)
+  if (capabilities.tools && capabilities[kind]) return plan
+  const wanted = wantedTools(request)
+  if (kind === 'named' && capabilities.tools && capabilities.required) {
+    instead('required, with that tool alone')
+    return { ...plan, offered: wanted, toolChoice: 'required' }
+  }
+  const keys = kind === 'auto' ? undefined : constraintKeys('json_schema', constrainedCalls(request), capabilities)
+  if (keys !== undefined) {
+    instead('text held to the schema of a call')
+    return asText(plan, keys, textDirective(request))
+  }
+  instead('asked for in words')
+  if (!capabilities.tools || !capabilities.auto) return asText(plan, {}, textDirective(request))
+  const names = wanted.map(({ name }) => name).join(', ')
+  return {
+    ...plan,
+    offered: wanted,
+    toolChoice: 'auto',
+    directive: `Call one of these tools now and say nothing else: ${names}.`,
+  }
+}
+
+/** The reply's text is the call, and the server is not to look for another. */
+function asText(plan: CallPlan, keys: ConstraintKeys, directive: string | undefined): CallPlan {
+  return { ...plan, toolChoice: 'none', keys, directive }
+}
+
+function textDirective(request: CallRequest): string {
+  const names = wantedTools(request)
+    .map(({ name }) => name)
+    .join(', ')
+  const form = `{"name": "<tool>", "arguments": {…}}`
+  return request.toolChoice === 'auto'
+    ? `To call a tool, answer with this JSON and nothing else: ${form}. Tools: ${names}.`
+    : `Answer with one tool call as this JSON and nothing else: ${form}. Tools: ${names}.`
+}
+
+function constrainedCalls(request: CallRequest) {
+  return {
+    tools: wantedTools(request),
+    optional: request.toolChoice === 'auto',
+    several: request.parallelCalls === true,
+  }
+}
+
+/** The tools a reply may call. */
+function wantedTools({ tools, toolChoice }: CallRequest): readonly ToolDefinition[] {
+  if (typeof toolChoice === 'string') return tools
+  const known = narrowed.get(tools) ?? new Map<string, readonly ToolDefinition[]>()
+  narrowed.set(tools, known)
+  const one = known.get(toolChoice.name) ?? tools.filter(({ name }) => name === toolChoice.name)
+  known.set(toolChoice.name, one)
+  return one
+}

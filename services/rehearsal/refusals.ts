@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import type { ChatRequest } from './chat-request.ts'
+
+const refusalNames = [
+  'system_role',
+  'tools',
+  'auto',
+  'required',
+  'named',
+  'strict_schemas',
+  'parallel_calls',
+  'tool_messages',
+  'json_schema',
+  'structural_tag',
+  'ebnf',
+  'stream_usage',
+] as const
+export const RefusalName = z.enum(refusalNames)
+export type RefusalName = z.infer<typeof RefusalName>
+
+/** What the server answers 400 to, as servers do that lack it. Names that are left out or false are taken. */
+export const Refusals = z
+  .partialRecord(RefusalName, z.boolean())
+  .transform((flags) => new Set(refusalNames.filter((name) => flags[name] === true)))
+export type Refusals = z.infer<typeof Refusals>
+
+const asksFor: { [name in RefusalName]: (chat: ChatRequest) => boolean } = {
+  system_role: ({ messages }) => messages.some(({ role }) => role === 'system'),
+  tools: ({ tools }) => tools.length > 0,
+  auto: ({ tools, tool_choice: choice }) => tools.length > 0 && choice === 'auto',
+  required: ({ tool_choice: choice }) => choice === 'required',
+  named: ({ tool_choice: choice }) => typeof choice === 'object',
+  strict_schemas: ({ tools }) => JSON.stringify(tools).includes('"additionalProperties"'),
+  parallel_calls: ({ parallel_tool_calls: parallel }) => parallel !== undefined,
+  tool_messages: ({ messages }) => messages.some((message) => message.role === 'tool' || message.tool_calls),
+  json_schema: ({ response_format: format }) => format?.type === 'json_schema',
+  structural_tag: ({ structured_outputs: outputs }) => outputs?.structural_tag !== undefined,
+  ebnf: ({ structured_outputs: outputs, grammar }) => outputs?.grammar !== undefined || grammar !== undefined,
+  stream_usage: ({ stream_options: options }) => options?.include_usage === true,
+}
+
+/** The first thing in a request that is refused. */
+export function refusedIn(chat: ChatRequest, refusals: Refusals): RefusalName | undefined {
+  return refusalNames.find((name) => refusals.has(name) && asksFor[name](chat))
+}

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AgentBundle } from '#domain/agent-bundle.ts'
+import type { Event } from '#domain/event.ts'
+import type { DecodingConstraint, ModelRequest } from '#domain/turn.ts'
+import { openModelPool } from '#models/model-pool.ts'
+import { openOperationBench, type OperationBench } from './operation-bench.fixture.ts'
+import { runOperation, type OperationDeps } from './run-operation.ts'
+
+const source = `def shelf(row):
+    return f"shelf {row}"
+`
+const never = new AbortController().signal
+
+/** As in services/rehearsal/refusals.ts, which a worker's test may not import. */
+const single = [
+  'system_role',
+  'tools',
+  'auto',
+  'required',
+  'named',
+  'strict_schemas',
+  'parallel_calls',
+  'tool_messages',
+  'json_schema',
+  'structural_tag',
+  'ebnf',
+  'stream_usage',
+]
+/** What every turn of the loop asks for; the rest it asks for in some, or never. */
+const ofEveryTurn = new Set(['system_role', 'tools', 'required', 'strict_schemas'])
+const combinations: [refused: string, names: string[]][] = [
+  ...single.map((name): [string, string[]] => [name, [name]]),
+  ['required and named', ['required', 'named']],
+  ['all that makes a call come', ['required', 'named', 'json_schema']],
+  ['all but plain words', ['tools', 'json_schema', 'ebnf', 'structural_tag']],
+  ['everything', single],
+]
+
+describe('an agent before a server that refuses', () => {
+  let bench: OperationBench
+  let bundle: AgentBundle
+  beforeAll(async () => {
+    bench = await openOperationBench()
+    bundle = await bench.bundle('docstring')
+  })
+  afterAll(() => bench.close())
+
+  async function refuse(names: readonly string[]): Promise<void> {
+    const body = JSON.stringify(Object.fromEntries(names.map((name) => [name, true])))
+    const answer = await fetch(new URL('/refusals', bench.modelUrl), { method: 'POST', body })
+    expect(answer.status).toBe(200)
+    await answer.text()
+  }
+
+  /** One operation before a server that nobody has asked yet, every request changed by `ask`. */
+  async function run(refused: readonly string[], ask: Partial<ModelRequest> = {}) {
+    await refuse(refused)
+    const limits = { requestTimeoutMs: 20_000, retryBudgetMs: 1000, maxInFlight: 8 }
+    const pool = openModelPool({ endpoints: [{ url: bench.modelUrl }], ...limits })
+    const model: OperationDeps['model'] = {
+      complete: (request, signal) => pool.complete({ ...request, ...ask }, signal),
+    }
+    const planned = await bench.planned(bundle, source, 'shelf')
+    await runOperation(planned.job, { ...bench.deps, model }, never)
+    await pool.close()
+    await refuse([])
+    const { outcome } = await bench.operation(planned)
+    const events: Event[] = await bench.ledger.readEvents(planned.runId, { after: 0, limit: 1000 })
+    const responses = events.filter(({ event }) => event === 'model.responded')
+    return {
+      status: outcome?.status,
+      calls: events.flatMap(({ event, toolName, data }) =>
+        event === 'tool.called' ? [[toolName, data['arguments']]] : [],
+      ),
+      summary: events.find(({ event }) => event === 'submission.received')?.data['summary'],
+      workarounds: responses.map(({ data }) => data['workarounds']),
+    }
+  }
+
+  it.each(combinations)('%s makes the same calls and ends well', async (_refused, names) => {
+    const { workarounds: none, ...unhindered } = await run([])
+    expect(none).toEqual([undefined, undefined, undefined])
+    const { workarounds, ...picky } = await run(names)
+    expect(picky).toEqual(unhindered)
+    expect(picky.status).toBe('succeeded')
+    expect(picky.calls.map(([name]) => name)).toEqual(['read_docstring', 'write_docstring'])
+    expect(workarounds.every(Array.isArray)).toBe(names.some((name) => ofEveryTurn.has(name)))
+  })
+
+  it.each<DecodingConstraint>(['json_schema', 'ebnf'])(
+    '%s as a constraint is served, and done without where it is refused, which the events say',
+    async (constraint) => {
+      const { workarounds: none, ...served } = await run([], { constraint, parallelCalls: false })
+      expect([none, served.status]).toEqual([[undefined, undefined, undefined], 'succeeded'])
+      const { workarounds, ...refused } = await run([constraint, 'parallel_calls'], {
+        constraint,
+        parallelCalls: false,
+      })
+      expect(refused).toEqual(served)
+      const told = [`${constraint}: not served, tool_choice instead`, 'parallel_tool_calls: not sent']
+      expect(workarounds).toEqual([told, told, told])
+    },
+  )
+})
