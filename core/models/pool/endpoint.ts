@@ -1,14 +1,12 @@
-import type { Candidate } from './choose-endpoint.ts'
-import { openInFlightGate } from '#platform/in-flight-gate.ts'
 import { allCapabilities, type Capabilities } from '../servers/capabilities.ts'
 import { openServerLine, type ServerLine } from '../wire/server-line.ts'
 import { OpenAiClient } from '../http/openai-client.ts'
 import type { UndiciFetch } from '../http/undici-fetch.ts'
 
-export type Endpoint = Candidate & {
+/** One server, by its wire. */
+export type Endpoint = {
   /** The URL without credentials and query, for people. */
   name: string
-  enter(signal: AbortSignal): Promise<() => void>
   /** What the server takes of a request for this model. */
   capabilities(model: string, signal: AbortSignal): Promise<Capabilities>
   ask: ServerLine['ask']
@@ -20,20 +18,16 @@ export type EndpointOptions = {
   url: string
   apiKey?: string | undefined
   requestTimeoutMs: number
-  maxInFlight: number
   fetch: UndiciFetch['fetch']
 }
 
 export function openEndpoint(options: EndpointOptions): Endpoint {
   const url = plainUrl(options.url)
-  const gate = openInFlightGate(options.maxInFlight)
   const { apiKey, requestTimeoutMs, fetch } = options
   const client = new OpenAiClient({ url, apiKey, requestTimeoutMs, fetch })
   const line = openServerLine({ client })
   return {
     name: url,
-    enter: gate.enter,
-    free: gate.free,
     capabilities: async () => allCapabilities,
     ask: line.ask,
     async models({ timeoutMs, signal }) {
@@ -43,7 +37,8 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
   }
 }
 
-function plainUrl(given: string): string {
+/** Without credentials, query and the slash at its end. */
+export function plainUrl(given: string): string {
   const url = new URL(given)
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
 }

@@ -1,0 +1,78 @@
+import type { Wish } from './choose-replica.ts'
+import type { Seat } from './waiting-line.ts'
+
+export type Waiter = {
+  wish: Wish & {
+    /** Has been served before, in vain. */
+    again: boolean
+    /** How long it waits while no replica is up. */
+    patienceMs: number
+  }
+  cameAt: number
+  /** Ends the wait. Undefined: there is no place to be had. */
+  admit(seat: Seat | undefined): void
+}
+
+/** Those that wait for one model. */
+export type ModelLine = {
+  model: string
+  size(): number
+  /** When the first of them came. */
+  since(): number
+  add(waiter: Waiter): void
+  remove(waiter: Waiter): void
+  /** Admits the first for whom there is a seat; true when there was one. */
+  admitNext(seatFor: (waiter: Waiter) => Seat | undefined): boolean
+  /** Sends everybody away. */
+  dismiss(): void
+  /** Sends those away whose patience with replicas that are down is over; answers when the next one's is. */
+  sendAway(isUp: boolean, now: number): number
+}
+
+export function openModelLine(model: string): ModelLine {
+  const again = new Set<Waiter>()
+  const fresh = new Set<Waiter>()
+  let downSince: number | undefined
+  const inOrder = () => [again, fresh]
+  const remove = (waiter: Waiter) => void (again.delete(waiter) || fresh.delete(waiter))
+  const end = (waiter: Waiter, seat: Seat | undefined) => {
+    remove(waiter)
+    waiter.admit(seat)
+  }
+  return {
+    model,
+    remove,
+    size: () => again.size + fresh.size,
+    since() {
+      for (const waiters of inOrder()) for (const waiter of waiters) return waiter.cameAt
+      return Infinity
+    },
+    add: (waiter) => void (waiter.wish.again ? again : fresh).add(waiter),
+    admitNext(seatFor) {
+      for (const waiters of inOrder()) {
+        for (const waiter of waiters) {
+          const seat = seatFor(waiter)
+          if (seat !== undefined) end(waiter, seat)
+          if (seat !== undefined) return true
+          // What one that avoids no replica cannot have, nobody behind it can.
+          if (waiter.wish.avoid === undefined) return false
+        }
+      }
+      return false
+    },
+    dismiss() {
+      for (const waiter of [...again, ...fresh]) end(waiter, undefined)
+    },
+    sendAway(isUp, now) {
+      downSince = isUp ? undefined : (downSince ?? now)
+      if (downSince === undefined) return Infinity
+      let next = Infinity
+      for (const waiter of [...again, ...fresh]) {
+        const leftMs = Math.max(waiter.cameAt, downSince) + waiter.wish.patienceMs - now
+        if (leftMs <= 0) end(waiter, undefined)
+        else next = Math.min(next, leftMs)
+      }
+      return next
+    },
+  }
+}
