@@ -27,16 +27,16 @@ export function chooseReplica({ ranked, wish, waiting }: Choice): Replica | 'soo
   const load = sumOf(usable, (replica) => replica.inFlight()) + 1
   const share = sumOf(usable, (replica) => replica.limit.current())
   const wanted = Math.ceil(waiting / Math.max(1, usable.length))
-  const isFull = (replica: Replica) => replica.inFlight() >= replica.limit.current()
+  const roomAt = (replica: Replica) => replica.limit.current() - replica.inFlight()
   for (const replica of usable) {
     const bound = Math.ceil((boundOfMean * load * replica.limit.current()) / share)
-    if (isFull(replica) || replica.inFlight() >= bound) continue
-    const answer = replica.places.take(wanted)
+    if (roomAt(replica) <= 0 || replica.inFlight() >= bound) continue
+    const answer = replica.places.take(Math.min(wanted, roomAt(replica)))
     if (answer === 'taken') return replica
     if (answer === 'soon') return 'soon'
   }
-  const byFill = usable.filter((replica) => !isFull(replica)).toSorted((one, other) => fillOf(one) - fillOf(other))
-  return byFill.find((replica) => replica.places.take(wanted) === 'taken')
+  const byFill = usable.filter((replica) => roomAt(replica) > 0).toSorted((one, other) => fillOf(one) - fillOf(other))
+  return byFill.find((replica) => replica.places.take(1) === 'taken')
 }
 
 /** Those that offer the model and are not left alone; without the one to avoid where there is another. */
