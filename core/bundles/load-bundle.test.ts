@@ -181,10 +181,10 @@ describe('loadBundle', () => {
   })
 
   it('warns about fields that have no effect yet, unless they keep their defaults', async () => {
-    const asking = `error_policy: continue\nlimits: { parallel_tools: 8, context_messages: 40 }\n${yaml}`
+    const asking = `error_policy: continue\nmodel: { name: small, adapter: docs }\nlimits: { parallel_tools: 8, context_messages: 40 }\n${yaml}`
     const { warnings } = await load(asking)
     expect(warnings.map(({ line, message }) => `${line} ${message}`)).toEqual([
-      '2 limits.parallel_tools has no effect yet',
+      '3 limits.parallel_tools has no effect yet',
       '1 error_policy has no effect yet',
     ])
   })

@@ -1,10 +1,8 @@
 import type { BundleFile } from '#domain/agent-bundle.ts'
 
 /** Where a bundle asks for what nothing does yet. A field left at its default asks for nothing. */
-export function unservedFields({ model, grammar, limits, ...file }: BundleFile): string[][] {
+export function unservedFields({ grammar, limits, ...file }: BundleFile): string[][] {
   const asked: [at: string[], isAsked: boolean][] = [
-    [['model', 'name'], model.name !== 'default'],
-    [['model', 'adapter'], model.adapter !== ''],
     [['grammar', 'strategy'], grammar.strategy !== 'none'],
     [['grammar', 'allow_parallel_calls'], grammar.allow_parallel_calls],
     [['limits', 'context_messages'], limits.context_messages !== 40],

@@ -1,3 +1,4 @@
+import type { BundleFile } from '#domain/agent-bundle.ts'
 import { AppError, asAppError } from '#domain/error.ts'
 import { newToken } from '#domain/ids.ts'
 import type { Ledger } from '#ledger/ledger.ts'
@@ -24,8 +25,11 @@ export type OperationDeps = SettleDeps &
     ledger: Pick<Ledger, 'claim' | 'append' | 'settle' | 'release' | 'suspend'>
     stops: Pick<StopSignals, 'on'>
     model: AgentRun['model']
-    /** AGENT_002 when no model server says which model it has. */
-    modelSettings(signal: AbortSignal): Promise<Pick<AgentSettings, 'model' | 'temperature' | 'toolChoice'>>
+    /** `asked`: what the bundle says of its model. AGENT_002 when no model server says which model it has. */
+    modelSettings(
+      asked: BundleFile['model'],
+      signal: AbortSignal,
+    ): Promise<Pick<AgentSettings, 'model' | 'temperature' | 'toolChoice'>>
     workerId: string
     storeRestMs: number
     log: Pick<Log, 'debug' | 'warn' | 'error'>
@@ -66,7 +70,7 @@ async function endingOf(
   const tools = attemptTools(running, deps)
   const stop = openAttemptStop([signal, journal.signal], Math.max(0, timeoutS * 1000 - spentMs))
   try {
-    const settings = { ...(await deps.modelSettings(stop.signal)), maxTokens, maxTurns }
+    const settings = { ...(await deps.modelSettings(bundle.bundle.file.model, stop.signal)), maxTokens, maxTurns }
     const { from } = running
     return await runAgent({ transcript, tools, model: deps.model, settings, journal, from }, stop.signal)
   } catch (error) {
