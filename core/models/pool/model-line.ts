@@ -1,4 +1,5 @@
 import type { Wish } from './choose-replica.ts'
+import type { Replica } from './replica.ts'
 import type { Seat } from './waiting-line.ts'
 
 export type Waiter = {
@@ -9,6 +10,8 @@ export type Waiter = {
     patienceMs: number
   }
   cameAt: number
+  /** The replica it would go to if it had the choice. */
+  home: Replica | undefined
   /** Ends the wait. Undefined: there is no place to be had. */
   admit(seat: Seat | undefined): void
 }
@@ -23,6 +26,8 @@ export type ModelLine = {
   remove(waiter: Waiter): void
   /** Admits the first for whom there is a seat; true when there was one. */
   admitNext(seatFor: (waiter: Waiter) => Seat | undefined): boolean
+  /** The same among those at home there. */
+  admitHome(home: Replica, seatFor: (waiter: Waiter) => Seat | undefined): boolean
   /** Sends everybody away. */
   dismiss(): void
   /** Sends those away whose patience with replicas that are down is over; answers when the next one's is. */
@@ -32,9 +37,13 @@ export type ModelLine = {
 export function openModelLine(model: string): ModelLine {
   const again = new Set<Waiter>()
   const fresh = new Set<Waiter>()
+  const homes = new Map<Replica | undefined, Set<Waiter>>()
   let downSince: number | undefined
   const inOrder = () => [again, fresh]
-  const remove = (waiter: Waiter) => void (again.delete(waiter) || fresh.delete(waiter))
+  const remove = (waiter: Waiter) => {
+    homes.get(waiter.home)?.delete(waiter)
+    if (!again.delete(waiter)) fresh.delete(waiter)
+  }
   const end = (waiter: Waiter, seat: Seat | undefined) => {
     remove(waiter)
     waiter.admit(seat)
@@ -47,7 +56,21 @@ export function openModelLine(model: string): ModelLine {
       for (const waiters of inOrder()) for (const waiter of waiters) return waiter.cameAt
       return Infinity
     },
-    add: (waiter) => void (waiter.wish.again ? again : fresh).add(waiter),
+    add(waiter) {
+      const neighbours = homes.get(waiter.home) ?? new Set()
+      homes.set(waiter.home, neighbours.add(waiter))
+      const waiters = waiter.wish.again ? again : fresh
+      waiters.add(waiter)
+    },
+    admitHome(home, seatFor) {
+      for (const waiter of homes.get(home) ?? []) {
+        const seat = seatFor(waiter)
+        if (seat === undefined) return false
+        end(waiter, seat)
+        return true
+      }
+      return false
+    },
     admitNext(seatFor) {
       for (const waiters of inOrder()) {
         for (const waiter of waiters) {

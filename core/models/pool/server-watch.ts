@@ -1,6 +1,7 @@
 import type { Clock } from '#platform/clock.ts'
 import { openUndiciFetch, type UndiciFetch } from '../http/undici-fetch.ts'
 import type { Replica } from './replica.ts'
+import { openWaitingInside } from './waiting-inside.ts'
 import { readServerMetrics, type ServerMetrics } from './server-metrics.ts'
 
 export type WatchedServer = { replica: Replica; url: string; apiKey?: string | undefined }
@@ -75,8 +76,7 @@ function openLook({ replica, url, apiKey }: WatchedServer, { get, clock }: LookD
   const headers: Record<string, string> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
   const pages = { health: true, metrics: true }
   let metrics: ServerMetrics | undefined
-  /** When requests were last seen to wait inside the server, the look before this one. */
-  let waitingSince: number | undefined
+  const judgeWaiting = openWaitingInside(replica)
   const read = async (page: keyof typeof pages, closing: AbortSignal) => {
     if (!pages[page]) return 'nothing'
     const signal = AbortSignal.any([closing, AbortSignal.timeout(answerMs)])
@@ -84,11 +84,6 @@ function openLook({ replica, url, apiKey }: WatchedServer, { get, clock }: LookD
     if (answer === 'no answer') return answer
     if (noPage.has(answer.status)) pages[page] = false
     return answer.status >= 500 ? 'no answer' : answer.status === 200 ? answer.text() : 'nothing'
-  }
-  const judge = (at: number) => {
-    const isWaiting = (metrics?.waiting ?? 0) > 0
-    if (isWaiting && waitingSince !== undefined) replica.limit.cut(waitingSince)
-    waitingSince = isWaiting ? at : undefined
   }
   return {
     metrics: () => metrics,
@@ -98,7 +93,7 @@ function openLook({ replica, url, apiKey }: WatchedServer, { get, clock }: LookD
       if (health === 'no answer' && replica.breaker.state() === 'closed' && !closing.aborted) replica.breaker.fail()
       const text = health === 'no answer' ? health : await read('metrics', closing)
       metrics = text === 'no answer' || text === 'nothing' ? undefined : readServerMetrics(text)
-      judge(at)
+      judgeWaiting(metrics ?? {}, at)
     },
   }
 }

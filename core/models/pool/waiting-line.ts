@@ -9,8 +9,8 @@ export type Seat = Visit & { replica: Replica }
 
 export type WaitingLine = {
   /**
-   * A place at any replica that may serve the wish, in order of arrival; a wish that is made again comes before those made
-   * for the first time. Undefined when no replica was up for `patienceMs`, or once closed. Rejects with the signal's
+   * A place at any replica that may serve the wish, in order of arrival among those that want to go to the same one; a wish
+   * that is made again comes before those made for the first time. Undefined when no replica was up for `patienceMs`, or once closed. Rejects with the signal's
    * reason.
    */
   enter(wish: Waiter['wish'], signal: AbortSignal): Promise<Seat | undefined>
@@ -23,7 +23,16 @@ export type WaitingLine = {
   close(): void
 }
 
-/** One line for all replicas: whoever waits takes the first place that comes free at any of those that may serve it. */
+/**
+ * How long those that wait let others go before them: to a replica that comes free the first goes whose requests begin as
+ * those there do. Without it a line spreads every key over all replicas, and their prefix caches hold nothing
+ * (bench/pool-bench.ts). After that they go before all, wherever a place comes free.
+ */
+const homeFirstMs = 5000
+
+/**
+ * One line for all replicas: a place that comes free is never left empty while somebody waits that may have it.
+ */
 export function openWaitingLine({ replicas, clock }: { replicas: readonly Replica[]; clock: Clock }): WaitingLine {
   const rank = openRanking(replicas)
   const lines = openModelLines()
@@ -34,17 +43,25 @@ export function openWaitingLine({ replicas, clock }: { replicas: readonly Replic
     const visit = chosen.enter()
     const vacate = () => {
       visit.vacate()
-      lookAgain()
+      lookAgain(chosen)
     }
     const tell = (end: SeatEnd) => {
       visit.tell(end)
-      lookAgain()
+      lookAgain(chosen)
     }
     return { replica: chosen, vacate, tell }
   }
+  /** A place that has come free goes to the first that is at home there, unless somebody has let too many go before. */
+  const admitHome = (home: Replica) => {
+    const line = lines.oldest(new Set())
+    if (line === undefined || clock.now() - line.since() > homeFirstMs) return
+    line.admitHome(home, ({ wish }) => seatFor(wish, line.size()))
+    lines.dropIfEmpty(line)
+  }
   const watchDown = openDownWatch({ replicas, clock, lines: lines.all, lookAgain: () => lookAgain() })
-  const lookAgain = () => {
+  const lookAgain = (freed?: Replica) => {
     if (lines.all.size === 0) return
+    if (freed !== undefined) admitHome(freed)
     const blocked = new Set<ModelLine>()
     for (let line = lines.oldest(blocked); line !== undefined; line = lines.oldest(blocked)) {
       const waiting = line.size()
@@ -66,7 +83,8 @@ export function openWaitingLine({ replicas, clock }: { replicas: readonly Replic
         signal.removeEventListener('abort', quit)
         resolve(seat)
       }
-      const waiter: Waiter = { wish, admit, cameAt: clock.now() }
+      const home = rank(wish.key).find((one) => one.offered.mayOffer(wish.model) && one.breaker.state() === 'closed')
+      const waiter: Waiter = { wish, admit, cameAt: clock.now(), home }
       line.add(waiter)
       signal.addEventListener('abort', quit, { once: true })
       lookAgain()
@@ -85,7 +103,7 @@ export function openWaitingLine({ replicas, clock }: { replicas: readonly Replic
       return undefined
     },
     waiting: () => [...lines.all.values()].reduce((sum, line) => sum + line.size(), 0),
-    lookAgain,
+    lookAgain: () => lookAgain(),
     close() {
       closed = true
       watchDown.stop()
