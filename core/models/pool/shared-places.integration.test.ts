@@ -37,6 +37,7 @@ const request = (model: string): ModelRequest => ({
 async function countingServer(ms: number) {
   const seen = { now: 0, most: 0, served: 0 }
   const server: Server = createServer((incoming, response) => {
+    if (incoming.method === 'GET') return response.writeHead(404).end() // its health or metrics
     seen.now += 1
     seen.most = Math.max(seen.most, seen.now)
     incoming.resume()
@@ -46,6 +47,7 @@ async function countingServer(ms: number) {
       seen.now -= 1
       if (response.writableFinished) seen.served += 1
     })
+    return undefined
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   closing.push(() => void server.close().closeAllConnections())
@@ -121,9 +123,8 @@ describe('places that are shared', () => {
     const first = pool.complete(request('m'), never)
     await until(() => pool.status().waiting === 1)
     await first
-    await Promise.all(Array.from({ length: 20 }, () => pool.complete(request('m'), never)))
-    expect(seen).toMatchObject({ served: 21 })
-    await until(() => seen.most === 4 || pool.complete(request('m'), never).then(() => false))
+    const askEight = () => Promise.all(Array.from({ length: 8 }, () => pool.complete(request('m'), never)))
+    await until(() => askEight().then(() => seen.most === 4))
   })
 
   it('leave nothing in Redis when everybody has gone', async () => {

@@ -12,8 +12,8 @@ const Answer = z.array(z.tuple([z.int().min(0), z.int().min(0)]))
 
 /** How often a process speaks in the time of a lease: to renew it, and while it or another wants places. */
 const perLease = { renew: 12, ask: 24 }
-/** After so long, Redis is away. */
-const patienceMs = 1000
+/** After so many of these, Redis is away. A process that is too busy to hear its answer hears it between two of them. */
+const patience = { looks: 10, lookMs: 100 }
 
 export type SharedPlacesOptions = {
   redis: RedisClient
@@ -53,7 +53,7 @@ export function openSharedPlaces(options: SharedPlacesOptions): PlaceKeeper {
     if (active.length === 0) return
     const keys = active.map(([server]) => `${namespace}:{places}:${server}`)
     const told = active.flatMap(([, held]) => held.report())
-    const late = after(patienceMs, () => {
+    const late = afterLooks(() => {
       setAway(true)
       listener()
     })
@@ -103,9 +103,19 @@ export function openSharedPlaces(options: SharedPlacesOptions): PlaceKeeper {
       cancel?.()
       for (const held of servers.values()) held.drop()
       const limit = Promise.withResolvers<void>()
-      const late = after(patienceMs, limit.resolve)
+      const late = afterLooks(limit.resolve)
       await Promise.race([Promise.resolve(trip).then(tell), limit.promise])
       late()
     },
   }
+}
+
+function afterLooks(work: () => void): () => void {
+  let cancel = () => {}
+  const look = (left: number) => {
+    if (left === 0) work()
+    else cancel = after(patience.lookMs, () => look(left - 1))
+  }
+  look(patience.looks)
+  return () => cancel()
 }
