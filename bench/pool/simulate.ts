@@ -73,7 +73,7 @@ export async function simulate(policyName: PolicyName, scenario: Scenario): Prom
 }
 
 /** As an operator would set it: twice what the server works on at once. */
-export function maxInFlightOf({ server }: Pick<Scenario, 'server'>): number {
+function maxInFlightOf({ server }: Pick<Scenario, 'server'>): number {
   return 2 * server.slots
 }
 

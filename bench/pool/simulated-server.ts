@@ -40,7 +40,6 @@ export function openSimulatedServer(name: string, server: ServerShape, clock: Cl
   const queue: Job[] = []
   const jobs = new Set<Job>()
   let [running, isReading, isDead, slowness] = [0, false, false, 1]
-  const gone = () => new AppError('AGENT_002', 'no answer: ECONNREFUSED', { phase: 'model' })
 
   const next = () => {
     const job = isReading || running >= server.slots ? undefined : queue.shift()
@@ -82,8 +81,8 @@ export function openSimulatedServer(name: string, server: ServerShape, clock: Cl
       queue.length = 0
       for (const job of jobs) job.fail(gone())
     },
-    slowDown(times) {
-      slowness = times
-    },
+    slowDown: (times) => void (slowness = times),
   }
 }
+
+const gone = () => new AppError('AGENT_002', 'no answer: ECONNREFUSED', { phase: 'model' })

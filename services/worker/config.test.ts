@@ -42,10 +42,7 @@ describe('the model servers of a worker', () => {
   })
 
   it.each([
-    [
-      '[{"url":"http://c:pass@c/v1"}]',
-      'REMORA_MODEL_POOL: http://c/v1 is none of the servers in REMORA_MODEL_URLS',
-    ],
+    ['[{"url":"http://c:pass@c/v1"}]', 'REMORA_MODEL_POOL: http://c/v1 is none of the servers in REMORA_MODEL_URLS'],
     ['[{"url":"http://a/v1","max":3}]', 'REMORA_MODEL_POOL.0'],
     ['[{"url":"http://a/v1","max_in_flight":0}]', 'REMORA_MODEL_POOL.0.max_in_flight'],
     ['http://a/v1', 'REMORA_MODEL_POOL: not JSON'],

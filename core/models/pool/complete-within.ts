@@ -6,7 +6,8 @@ import type { TryFailure } from '../wire/try-failure.ts'
 import type { ModelOffers } from './model-offers.ts'
 import type { Replica } from './replica.ts'
 import { isNotFound } from './seat-end.ts'
-import type { Seat, WaitingLine } from './waiting-line.ts'
+import type { Seat } from './seat.ts'
+import type { WaitingLine } from './waiting-line.ts'
 
 export type ReplyRead = Omit<ModelReply, 'endpoint' | 'tries'>
 

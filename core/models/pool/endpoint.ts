@@ -38,7 +38,7 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
 }
 
 /** Without credentials, query and the slash at its end. */
-export function plainUrl(given: string): string {
+function plainUrl(given: string): string {
   const url = new URL(given)
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
 }

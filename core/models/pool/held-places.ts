@@ -42,9 +42,7 @@ export function openHeldPlaces({ most, ask }: { most: number; ask(): void }): He
       ask()
       return 'soon'
     },
-    give() {
-      taken -= 1
-    },
+    give: () => void (taken -= 1),
     isActive: () => held + taken + wanted + told > 0,
     isWanted: () => wanted > 0 || isFull || held > keep,
     report() {
@@ -61,9 +59,7 @@ export function openHeldPlaces({ most, ask }: { most: number; ask(): void }): He
       keep = mine
       isFull = isAsked && taken >= usable()
     },
-    mayAsk() {
-      isFull = false
-    },
+    mayAsk: () => void (isFull = false),
     setAway(now) {
       isAway = now
     },

@@ -1,6 +1,6 @@
 import type { Wish } from './choose-replica.ts'
 import type { Replica } from './replica.ts'
-import type { Seat } from './waiting-line.ts'
+import type { Seat } from './seat.ts'
 
 export type Waiter = {
   wish: Wish & {
@@ -39,7 +39,6 @@ export function openModelLine(model: string): ModelLine {
   const fresh = new Set<Waiter>()
   const homes = new Map<Replica | undefined, Set<Waiter>>()
   let downSince: number | undefined
-  const inOrder = () => [again, fresh]
   const remove = (waiter: Waiter) => {
     homes.get(waiter.home)?.delete(waiter)
     if (!again.delete(waiter)) fresh.delete(waiter)
@@ -53,7 +52,7 @@ export function openModelLine(model: string): ModelLine {
     remove,
     size: () => again.size + fresh.size,
     since() {
-      for (const waiters of inOrder()) for (const waiter of waiters) return waiter.cameAt
+      for (const waiters of [again, fresh]) for (const waiter of waiters) return waiter.cameAt
       return Infinity
     },
     add(waiter) {
@@ -72,16 +71,7 @@ export function openModelLine(model: string): ModelLine {
       return false
     },
     admitNext(seatFor) {
-      for (const waiters of inOrder()) {
-        for (const waiter of waiters) {
-          const seat = seatFor(waiter)
-          if (seat !== undefined) end(waiter, seat)
-          if (seat !== undefined) return true
-          // What one that avoids no replica cannot have, nobody behind it can.
-          if (waiter.wish.avoid === undefined) return false
-        }
-      }
-      return false
+      return admitFirst([again, fresh], seatFor, end)
     },
     dismiss() {
       for (const waiter of [...again, ...fresh]) end(waiter, undefined)
@@ -89,13 +79,38 @@ export function openModelLine(model: string): ModelLine {
     sendAway(isUp, now) {
       downSince = isUp ? undefined : (downSince ?? now)
       if (downSince === undefined) return Infinity
-      let next = Infinity
-      for (const waiter of [...again, ...fresh]) {
-        const leftMs = Math.max(waiter.cameAt, downSince) + waiter.wish.patienceMs - now
-        if (leftMs <= 0) end(waiter, undefined)
-        else next = Math.min(next, leftMs)
-      }
-      return next
+      return sendAwayLate([...again, ...fresh], { since: downSince, now }, (waiter) => end(waiter, undefined))
     },
   }
+}
+
+function admitFirst(
+  lines: readonly Set<Waiter>[],
+  seatFor: (waiter: Waiter) => Seat | undefined,
+  end: (waiter: Waiter, seat: Seat) => void,
+): boolean {
+  for (const waiters of lines) {
+    for (const waiter of waiters) {
+      const seat = seatFor(waiter)
+      if (seat !== undefined) end(waiter, seat)
+      if (seat !== undefined) return true
+      // What one that avoids no replica cannot have, nobody behind it can.
+      if (waiter.wish.avoid === undefined) return false
+    }
+  }
+  return false
+}
+
+function sendAwayLate(
+  waiters: readonly Waiter[],
+  down: { since: number; now: number },
+  sendAway: (waiter: Waiter) => void,
+): number {
+  let next = Infinity
+  for (const waiter of waiters) {
+    const leftMs = Math.max(waiter.cameAt, down.since) + waiter.wish.patienceMs - down.now
+    if (leftMs <= 0) sendAway(waiter)
+    else next = Math.min(next, leftMs)
+  }
+  return next
 }

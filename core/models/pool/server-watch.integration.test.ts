@@ -16,7 +16,7 @@ afterEach(async () => {
 /** A watch whose time goes on by `turn()`: a round, to its end. */
 async function watching(pages: NonNullable<Parameters<typeof startModelServer>[1]>, given?: PlayedServer) {
   const server = given ?? (await startModelServer('good', pages))
-  const time = { now: 0, due: [] as (() => void)[] }
+  const time: { now: number; due: (() => void)[] } = { now: 0, due: [] }
   const after: Clock['after'] = (_ms, work) => {
     time.due.push(work)
     return () => void time.due.splice(time.due.indexOf(work), 1)

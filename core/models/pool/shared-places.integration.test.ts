@@ -50,7 +50,7 @@ async function countingServer(ms: number) {
     return undefined
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  closing.push(() => void server.close().closeAllConnections())
+  closing.push(() => server.close().closeAllConnections())
   return { url: `http://127.0.0.1:${boundPort(server)}/v1`, seen }
 }
 
@@ -143,7 +143,8 @@ describe('while Redis is away', () => {
   it('every process goes on with what it has, or with one, and says so once', async () => {
     const own = await startTestRedis()
     const { url, seen } = await countingServer(5)
-    const sharing = { url: own.url, namespace: uniqueNamespace(), warnings: [] as string[] }
+    const warnings: string[] = []
+    const sharing = { url: own.url, namespace: uniqueNamespace(), warnings }
     const pools = Array.from({ length: 2 }, () => sharingPool(url, 6, sharing))
     const askAll = (times: number) =>
       Promise.all(pools.flatMap((pool) => Array.from({ length: times }, () => pool.complete(request('m'), never))))
@@ -154,6 +155,6 @@ describe('while Redis is away', () => {
     await Promise.all([askAll(40), fresh.complete(request('m'), never)])
     expect(seen.served).toBe(121)
     expect(seen.most).toBeLessThanOrEqual(7) // one for the process that never had any
-    await until(() => sharing.warnings.length === 3)
+    await until(() => warnings.length === 3)
   })
 })

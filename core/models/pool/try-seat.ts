@@ -6,7 +6,7 @@ import { toTryFailure } from '../wire/try-failure.ts'
 import type { Tried } from './complete-within.ts'
 import type { Endpoint } from './endpoint.ts'
 import { seatEndOf } from './seat-end.ts'
-import type { Seat } from './waiting-line.ts'
+import type { Seat } from './seat.ts'
 
 /**
  * Sends a request from a seat, which is left when the answer has come. Answers that came together are worked on one by one:

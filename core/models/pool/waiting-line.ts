@@ -2,10 +2,8 @@ import type { Clock } from '#platform/clock.ts'
 import { chooseReplica, type Wish } from './choose-replica.ts'
 import { openModelLine, type ModelLine, type Waiter } from './model-line.ts'
 import { openRanking } from './rank-replicas.ts'
-import type { Replica, SeatEnd, Visit } from './replica.ts'
-
-/** A place at a replica, for one request. What its visit comes to is seen by those that wait. */
-export type Seat = Visit & { replica: Replica }
+import type { Replica, SeatEnd } from './replica.ts'
+import type { Seat } from './seat.ts'
 
 export type WaitingLine = {
   /**
@@ -77,7 +75,7 @@ export function openWaitingLine({ replicas, clock }: { replicas: readonly Replic
       const quit = () => {
         line.remove(waiter)
         lines.dropIfEmpty(line)
-        reject(signal.reason)
+        reject(reasonOf(signal))
       }
       const admit = (seat: Seat | undefined) => {
         signal.removeEventListener('abort', quit)
@@ -164,4 +162,9 @@ function openDownWatch({ replicas, clock, lines, lookAgain }: DownWatchOptions) 
       if (waits && next !== Infinity) stopTimer = clock.after(Math.ceil(next) + 1, lookAgain)
     },
   }
+}
+
+function reasonOf(signal: AbortSignal): Error {
+  const reason: unknown = signal.reason
+  return reason instanceof Error ? reason : new Error('aborted', { cause: reason })
 }
