@@ -122,7 +122,7 @@ describe('places that are shared', () => {
     const pool = sharingPool(url, 4, sharing)
     const first = pool.complete(request('m'), never)
     await until(() => pool.status().waiting === 1)
-    await first
+    expect((await first).content).toBe('hi')
     const askEight = () => Promise.all(Array.from({ length: 8 }, () => pool.complete(request('m'), never)))
     await until(() => askEight().then(() => seen.most === 4))
   })

@@ -71,13 +71,13 @@ export function openSharedPlaces(options: SharedPlacesOptions): PlaceKeeper {
     if (closed || trip !== undefined) return
     cancel?.()
     // Not at once: all that want places now are told of together.
-    trip = Promise.resolve()
-      .then(tell)
-      .then(() => {
-        trip = undefined
-        rest()
-        listener()
-      })
+    trip = Promise.resolve().then(travel)
+  }
+  const travel = async () => {
+    await tell()
+    trip = undefined
+    rest()
+    listener()
   }
   /** Until the next command, if one is needed. */
   const rest = () => {
