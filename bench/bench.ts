@@ -18,6 +18,7 @@ const benches = [
   'fairness',
   'python-agreement',
   'scripts',
+  'pool',
 ] as const
 const { quick, only } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } },

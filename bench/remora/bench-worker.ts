@@ -41,6 +41,7 @@ export async function startBenchWorker(stack: BenchStack, options: WorkerOptions
       REMORA_WORKER_HEALTH_PORT: '0',
       REMORA_MODEL: 'fake',
       REMORA_MODEL_URLS: options.modelUrl,
+      REMORA_MODEL_MAX_IN_FLIGHT: '4096',
       REMORA_LOG_LEVEL: 'warn',
       ...options.env,
     },

@@ -34,7 +34,7 @@ const retryBudgetMs = 20_000
 /** The side under test and the one it is compared with. CONFIG_005 when a server does not answer. */
 export async function openSides(
   order: SidesOrder,
-  log: Pick<Log, 'warn'> | undefined,
+  log: Pick<Log, 'warn' | 'debug'> | undefined,
   signal: AbortSignal,
 ): Promise<OpenedSides> {
   const closings: Closings = []
@@ -57,7 +57,7 @@ export async function openSides(
   }
 }
 
-type SideDeps = { log: Pick<Log, 'warn'> | undefined; closings: Closings; rehearsal(): Promise<string> }
+type SideDeps = { log: Pick<Log, 'warn' | 'debug'> | undefined; closings: Closings; rehearsal(): Promise<string> }
 
 async function openSide(
   { apiKey, concurrency, timeoutMs }: SidesOrder,

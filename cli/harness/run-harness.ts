@@ -10,7 +10,7 @@ import { reportSide } from './side-report.ts'
 
 export type HarnessOrder = ProbePlan & SidesOrder & { agentsDir: string; minCalled: number }
 
-export type HarnessDeps = { terminal: Terminal | undefined; log: Pick<Log, 'warn'> | undefined }
+export type HarnessDeps = { terminal: Terminal | undefined; log: Pick<Log, 'warn' | 'debug'> | undefined }
 
 /**
  * Measures the tool calling of one model, or of two in turn. Closes all it opened, also when the signal's reason is

@@ -30,6 +30,14 @@ describe('the environment of a worker of the embedded stack', () => {
     expect(env).toEqual({ ...envOfWorker({}), REMORA_WORKER_SLOTS: '4' })
   })
 
+  it('has what is known of the model servers of the environment, and not of others that --model names', () => {
+    const known = { REMORA_MODEL_POOL: '[{"url":"http://127.0.0.1:3/v1","max_in_flight":4}]' }
+    expect(envOfWorker({ ...known, REMORA_MODEL_URLS: 'http://127.0.0.1:3/v1' })).toMatchObject(known)
+    expect(envOfWorker({ ...known, REMORA_MODEL_URLS: 'http://127.0.0.1:4/v1' })).toMatchObject({
+      REMORA_MODEL_POOL: '',
+    })
+  })
+
   it('reads no settings file, which is in its variables already', () => {
     expect(envOfWorker({ REMORA_CONFIG: '/remora.yaml' })).toMatchObject({ REMORA_CONFIG: 'none' })
   })

@@ -53,6 +53,8 @@ export function workerEnv(stores: Env, { modelUrls, model, compileCache, environ
     ...stores,
     REMORA_CONFIG: 'none', // what its file says is among the settings
     REMORA_MODEL_URLS: modelUrls,
+    // What is known of other servers than these is of no use.
+    ...(modelUrls === givenValue(environment, 'REMORA_MODEL_URLS') ? {} : { REMORA_MODEL_POOL: '' }),
     REMORA_WORKER_HEALTH_PORT: '0',
     REMORA_DRAIN_MS: String(drainMs),
     ...(model.name === undefined ? {} : { REMORA_MODEL: model.name }),

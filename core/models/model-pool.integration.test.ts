@@ -30,10 +30,11 @@ afterEach(async () => {
 async function answering(answers: Answer[], options: { apiKey?: string; path?: string } = {}) {
   const seen: IncomingHttpHeaders[] = []
   server = createServer((incoming, response) => {
-    seen.push(incoming.headers)
     incoming.resume()
+    if (incoming.method === 'GET') return response.writeHead(404).end() // its health, metrics or models
+    seen.push(incoming.headers)
     const { status, body, headers = {} } = answers[Math.min(seen.length, answers.length) - 1] ?? ok
-    response.writeHead(status, headers).end(body)
+    return response.writeHead(status, headers).end(body)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://user:secret@127.0.0.1:${boundPort(server)}/v1?key=secret`

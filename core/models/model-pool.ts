@@ -1,22 +1,24 @@
 import { AppError } from '#domain/error.ts'
 import type { ModelReply, ModelRequest } from '#domain/turn.ts'
-import { delay, msSince } from '#platform/clock.ts'
+import { systemClock, type Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
-import { openTurnstile, type Turnstile } from '#platform/turnstile.ts'
-import { chooseEndpoint } from './pool/choose-endpoint.ts'
+import { openTurnstile } from '#platform/turnstile.ts'
+import { openUndiciFetch, type UndiciFetch } from './http/undici-fetch.ts'
 import { openEndpoint, type Endpoint } from './pool/endpoint.ts'
-import { fromOpenAi } from './wire/from-openai.ts'
-import { allCapabilities, mayBeRefused } from './servers/capabilities.ts'
+import { openOfferedList } from './pool/offered-list.ts'
 import { askForModels, openFirstModel } from './pool/offered-models.ts'
-import type { Asked } from './wire/server-line.ts'
-import { toTryFailure, type TryFailure } from './wire/try-failure.ts'
-import { openUndiciFetch } from './http/undici-fetch.ts'
+import { openLocalPlaces, type PlaceKeeper } from './pool/places.ts'
+import { endpointStatus, type PoolStatus } from './pool/pool-status.ts'
+import { openReplica } from './pool/replica.ts'
+import { openRouter } from './pool/router.ts'
+import { openServerWatch, type WatchedServer } from './pool/server-watch.ts'
 
 export type ModelPool = {
   /**
-   * One reply to one request, tried again while that may help and the retry budget lasts. Rejects with AGENT_002 (no
-   * endpoint answered), AGENT_007 (the request or the reply is too long), AGENT_008 (replies were cut short or are no
-   * completions), or at once with the signal's reason, closing the socket. Safe to repeat: nothing is kept between calls.
+   * One reply to one request, tried again while that may help and the retry budget lasts, elsewhere where there is an
+   * elsewhere. Rejects with AGENT_002 (no endpoint answered, or none offers the model), AGENT_007 (the request or the reply
+   * is too long), AGENT_008 (replies were cut short or are no completions), or at once with the signal's reason, closing
+   * the socket. Safe to repeat: nothing is kept between calls.
    */
   complete(request: ModelRequest, signal: AbortSignal): Promise<ModelReply>
   /** The models of the endpoints that answer within a second; CONFIG_005 when none offers any. */
@@ -33,47 +35,77 @@ export type ModelPool = {
   contextTokens(model: string, signal: AbortSignal): Promise<number | undefined>
   /** Asks every endpoint what it takes of requests for this model, which is otherwise asked at the first of them. */
   probe(model: string, signal: AbortSignal): Promise<void>
+  /** How every endpoint is now, as this process sees it. */
+  status(): PoolStatus
   /** Closes every socket at once. Requests in flight and later ones fail with AGENT_002. */
   close(): Promise<void>
 }
 
+export type EndpointChoice = {
+  /** Base URL with its `/v1`. */
+  url: string
+  apiKey?: string | undefined
+  /** Models and adapters it is asked for; without any, those it offers itself. */
+  models?: readonly string[] | undefined
+  /** Requests at once, of all that share its places. */
+  maxInFlight?: number | undefined
+}
+
 export type ModelPoolOptions = {
-  /** Base URLs with their `/v1`. */
-  endpoints: readonly { url: string; apiKey?: string | undefined }[]
+  endpoints: readonly EndpointChoice[]
   /** Limit of one try. */
   requestTimeoutMs: number
   /** How long after the first try has started another may still start; the last one keeps its own limit. */
   retryBudgetMs: number
-  /** Per endpoint; further requests wait in line. */
+  /** Per endpoint, this process's requests at once; further ones wait in line. */
   maxInFlight: number
   /** Whether answers are asked for piece by piece, which tells the time to the first token; false when absent. */
   stream?: boolean | undefined
-  log?: Pick<Log, 'warn'>
+  /** Shares the endpoints' own limits with other processes; without it this one has them to itself. Closed with the pool. */
+  places?: PlaceKeeper
+  /** How long a request may be without an answer before it is sent to a second endpoint too; never without it. */
+  hedgeAfterMs?: number
+  log?: Pick<Log, 'warn' | 'debug'>
 }
 
 const maxReplyBytes = 8 * 1024 * 1024
-const maxRetryAfterMs = 30_000
-const backoffMs = { first: 200, most: 5000 }
-/** A model that babbles once may not the next time; one that does so three times will not stop. */
-const maxBrokenReplies = 3
 const describeLimitMs = 1000
 /** undici uses a socket again one turn of the event loop after its answer at the earliest; the next request has another. */
 const socketsPerRequest = 2
+/** Models are looked up again every so many rounds of the watch: about once a minute. */
+const roundsPerLookUp = 12
 
 export function openModelPool(options: ModelPoolOptions): ModelPool {
   if (options.endpoints.length === 0) throw new AppError('CONFIG_003', 'the model pool has no endpoint')
-  const { requestTimeoutMs, maxInFlight, stream } = options
+  const { maxInFlight, log, places = openLocalPlaces() } = options
+  const clock = systemClock
+  const random = Math.random
   const transport = openUndiciFetch({ connections: socketsPerRequest * maxInFlight, maxBytes: maxReplyBytes })
-  const endpoints = options.endpoints.map((endpoint) =>
-    openEndpoint({ ...endpoint, requestTimeoutMs, maxInFlight, stream, fetch: transport.fetch, log: options.log }),
+  const servers = options.endpoints.map((choice) =>
+    openServer(choice, { ...options, transport, places, clock, random }),
   )
-  const answers = openTurnstile()
-  let turn = 0
-  let closed = false
+  const replicas = servers.map(({ replica }) => replica)
+  const router = openRouter({ ...options, replicas, answers: openTurnstile(), clock, random })
+  const watch = openServerWatch({
+    servers,
+    clock,
+    isInUse: () => router.line.waiting() > 0 || replicas.some((replica) => replica.inFlight() > 0),
+    seen(round) {
+      router.line.lookAgain()
+      if (round % roundsPerLookUp === 0 && replicas.length > 1) void router.offers.refresh()
+      log?.debug('model servers', status())
+    },
+  })
+  const status = (): PoolStatus => ({
+    waiting: router.line.waiting(),
+    endpoints: replicas.map((replica) => endpointStatus(replica, watch.metrics(replica))),
+  })
+  places.listen(router.line.lookAgain)
+  const endpoints = replicas.map(({ endpoint }) => endpoint)
   return {
-    complete: (request, signal) => {
-      const choose = (avoid?: Endpoint) => chooseEndpoint(endpoints, turn++, avoid)
-      return completeWithin(request, signal, { ...options, choose, answers, isClosed: () => closed })
+    complete(request, signal) {
+      watch.touch()
+      return router.complete(request, signal)
     },
     describe: () => describeEndpoints(endpoints),
     firstModel: openFirstModel(endpoints, options),
@@ -85,75 +117,32 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
     async probe(model, signal) {
       await Promise.all(endpoints.map((endpoint) => endpoint.capabilities(model, signal)))
     },
+    status,
     async close() {
-      closed = true
-      await transport.close()
+      router.close()
+      await Promise.all([watch.close(), transport.close()])
+      await places.close()
     },
   }
 }
 
-type Routing = Pick<ModelPoolOptions, 'retryBudgetMs' | 'log'> & {
-  choose(avoid?: Endpoint): Endpoint
-  /** Answers that came together are worked on one by one: what waited for their places is sent first. */
-  answers: Turnstile
-  isClosed(): boolean
+type ServerDeps = Pick<ModelPoolOptions, 'requestTimeoutMs' | 'maxInFlight' | 'stream' | 'log'> & {
+  transport: UndiciFetch
+  places: PlaceKeeper
+  clock: Clock
+  random(): number
 }
 
-async function completeWithin(request: ModelRequest, signal: AbortSignal, routing: Routing): Promise<ModelReply> {
-  let startedAt: number | undefined
-  let brokenReplies = 0
-  let endpoint = routing.choose()
-  for (let tries = 1; ; tries++) {
-    const leave = await endpoint.enter(signal)
-    startedAt ??= performance.now()
-    const asked = askEndpoint(endpoint, request, signal).finally(leave)
-    const answer = await readReply(asked, request, routing.answers)
-    if ('toolCalls' in answer) return { ...answer, endpoint: endpoint.name, tries }
-    signal.throwIfAborted()
-    if (answer.error.code === 'AGENT_008') brokenReplies += 1
-    const next = routing.choose(endpoint)
-    const waitMs = waitBefore(tries, next === endpoint ? answer.retryAfterMs : 0)
-    const spent = performance.now() - startedAt + waitMs > routing.retryBudgetMs || brokenReplies === maxBrokenReplies
-    if (!answer.again || spent || routing.isClosed()) throw gaveUp(answer, endpoint, tries, startedAt)
-    routing.log?.warn('model request is tried again', { endpoint: endpoint.name, tries, waitMs, error: answer.error })
-    await delay(waitMs, signal).catch(() => signal.throwIfAborted())
-    endpoint = next
+function openServer({ url, apiKey, models, maxInFlight: shared }: EndpointChoice, deps: ServerDeps): WatchedServer {
+  const { requestTimeoutMs, transport, stream, log, maxInFlight: own } = deps
+  const endpoint = openEndpoint({ url, apiKey, requestTimeoutMs, stream, fetch: transport.fetch, log })
+  const places = deps.places.at(endpoint.name, shared ?? own)
+  const maxInFlight = Math.min(own, shared ?? own)
+  return {
+    url,
+    apiKey,
+    replica: openReplica({ ...deps, endpoint, offered: openOfferedList(models), places, maxInFlight }),
   }
-}
-
-async function askEndpoint(endpoint: Endpoint, request: ModelRequest, signal: AbortSignal): Promise<Asked> {
-  const capabilities = mayBeRefused(request) ? await endpoint.capabilities(request.model, signal) : allCapabilities
-  return endpoint.ask(request, capabilities, signal)
-}
-
-async function readReply(
-  asked: Promise<Asked>,
-  request: ModelRequest,
-  answers: Turnstile,
-): Promise<Omit<ModelReply, 'endpoint' | 'tries'> | TryFailure> {
-  const start = performance.now()
-  try {
-    const { raw, ...how } = await asked
-    const latencyMs = msSince(start)
-    await answers.pass()
-    const reply = fromOpenAi(raw, request)
-    return { ...reply, ...how, latencyMs, workarounds: [...how.workarounds, ...reply.workarounds] }
-  } catch (error) {
-    return toTryFailure(error)
-  }
-}
-
-/** Doubling, half of it by chance so that callers that failed together do not come back together. */
-function waitBefore(tries: number, retryAfterMs: number): number {
-  const step = Math.min(backoffMs.most, backoffMs.first * 2 ** (tries - 1))
-  const jittered = Math.round(step / 2 + (Math.random() * step) / 2)
-  return Math.max(jittered, Math.min(retryAfterMs, maxRetryAfterMs))
-}
-
-function gaveUp(failure: TryFailure, endpoint: Endpoint, tries: number, startedAt: number): AppError {
-  const { code, message } = failure.error
-  const effort = tries === 1 ? '' : ` (${tries} tries in ${msSince(startedAt)} ms)`
-  return new AppError(code, `${endpoint.name}: ${message}${effort}`, { cause: failure.error, phase: 'model' })
 }
 
 async function describeEndpoints(endpoints: readonly Endpoint[]): Promise<{ models: string[] }> {

@@ -48,3 +48,8 @@ export function repeatEvery(ms: number, work: () => Promise<unknown>): () => Pro
     await running
   }
 }
+
+/** What decides by time takes it from here, so that a simulation can bring its own. Times are those of `now()`, in ms. */
+export type Clock = { now(): number; delay: typeof delay; after: typeof after }
+
+export const systemClock: Clock = { now: () => performance.now(), delay, after }

@@ -62,6 +62,18 @@ describe('settings', () => {
     expect(loadSettings({}, dir).env).toEqual({ REMORA_MODEL_URLS: 'http://a/v1', REMORA_MODEL: 'gemma' })
   })
 
+  it('say of model servers what the workers read of them, unless the environment names the servers', async () => {
+    await write(
+      'model: { pool: [{ url: "http://a/v1", models: [m, m-lora], max_in_flight: 8 }, { url: "http://b/v1" }] }\n',
+    )
+    const pool = [{ url: 'http://a/v1', models: ['m', 'm-lora'], max_in_flight: 8 }, { url: 'http://b/v1' }]
+    const said = { REMORA_MODEL_URLS: 'http://a/v1,http://b/v1', REMORA_MODEL_POOL: JSON.stringify(pool) }
+    expect(loadSettings({}, dir).env).toEqual(said)
+    const own = { REMORA_MODEL_URLS: 'http://mine/v1' }
+    expect(loadSettings(own, dir).env).toEqual(own)
+    expect(loadSettings({ REMORA_MODEL_POOL: '[]' }, dir).env).toEqual({ ...said, REMORA_MODEL_POOL: '[]' })
+  })
+
   it('can be named, and are missed when they are not there', async () => {
     const path = await write('api: { port: 1 }\n', 'other.yaml')
     expect(loadSettings({ REMORA_CONFIG: '../../other.yaml' }, inside).path).toBe(path)

@@ -39,6 +39,9 @@ const Server = z.strictObject({
   max_in_flight: z.int().min(1).optional(),
 })
 
+const isUrlOnly = ({ models, max_in_flight: most }: z.infer<typeof Server>) =>
+  models === undefined && most === undefined
+
 const discovery = section({
   paths: setting(Globs, {
     about: 'files a run works on, unless it names others; none: all',
@@ -124,11 +127,15 @@ const rehearsal = 'rehearsal'
 const later = 'comes with the model pool’s own settings'
 const model = section({
   pool: setting(z.array(Server).min(1), {
-    about: 'model servers, each a `url` with its `/v1` (`models` and `max_in_flight` of one have no effect yet)',
+    about:
+      'model servers: each has a `url` with its `/v1`, may have `models` (models and adapters it is asked for; none: those it offers) and `max_in_flight` (requests of all workers to it at once)',
     fallback: null,
-    env: 'REMORA_MODEL_URLS',
-    say: (servers) => servers.map(({ url }) => url).join(','),
-    isSaidBy: (text) => text !== rehearsal,
+    variables: ['REMORA_MODEL_URLS', 'REMORA_MODEL_POOL'],
+    toEnv: (servers) => ({
+      REMORA_MODEL_URLS: servers.map(({ url }) => url).join(','),
+      ...(servers.every(isUrlOnly) ? {} : { REMORA_MODEL_POOL: JSON.stringify(servers) }),
+    }),
+    isSaidBy: (text) => text !== rehearsal && !text.startsWith('['), // details alone name no servers
   }),
   default: setting(name, {
     about:

@@ -44,3 +44,26 @@ describe('streaming', () => {
     expect(() => stream('yes')).toThrow(/REMORA_MODEL_STREAM/)
   })
 })
+
+describe('the model servers of a worker', () => {
+  const urls = { REMORA_MODEL_URLS: 'http://a/v1,http://b/v1' }
+  const servers = (env: Record<string, string>) => parseConfig({ ...urls, ...env }).worker.model.servers
+
+  it('have the models and the limit that are said of them, the others 64 at once', () => {
+    const details = [{ url: 'http://b/v1/', models: ['small', 'small-lora'], max_in_flight: 8 }]
+    const [a, b] = servers({ REMORA_MODEL_POOL: JSON.stringify(details) })
+    expect(a).toEqual({ url: 'http://a/v1', models: [], maxInFlight: 64 })
+    expect(b).toEqual({ url: 'http://b/v1', models: ['small', 'small-lora'], maxInFlight: 8 })
+    expect(servers({ REMORA_MODEL_MAX_IN_FLIGHT: '3' }).map((server) => server.maxInFlight)).toEqual([3, 3])
+  })
+
+  it.each([
+    ['[{"url":"http://c:pass@c/v1"}]', 'REMORA_MODEL_POOL: http://c/v1 is none of the servers in REMORA_MODEL_URLS'],
+    ['[{"url":"http://a/v1","max":3}]', 'REMORA_MODEL_POOL.0'],
+    ['[{"url":"http://a/v1","max_in_flight":0}]', 'REMORA_MODEL_POOL.0.max_in_flight'],
+    ['http://a/v1', 'REMORA_MODEL_POOL: not JSON'],
+  ])('are refused when %s is said of them', (text, words) => {
+    const read = () => servers({ REMORA_MODEL_POOL: text })
+    expect(read).toThrow(expect.objectContaining({ code: 'CONFIG_003', message: expect.stringContaining(words) }))
+  })
+})

@@ -1,14 +1,24 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { z } from 'zod'
-import { CommaList, Port, readEnv, storageConfig, storageEnv, storageSecrets } from '#platform/env.ts'
+import { CommaList, JsonText, Port, readEnv, storageConfig, storageEnv, storageSecrets } from '#platform/env.ts'
+import { AppError } from '#domain/error.ts'
+import { withoutLogin } from '#platform/without-login.ts'
 import type { Env, StorageConfig } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
+
+export type ModelServer = {
+  url: string
+  /** Models and adapters it is asked for; none: those it offers. */
+  models: readonly string[]
+  /** Requests at once, of all workers together. */
+  maxInFlight: number
+}
 
 export type WorkerConfig = {
   /** Unlike every other worker's: the slots of the fleet are counted by it. */
   workerId: string
-  /** Requests to each model server at once. */
+  /** Requests of this worker to each model server at once. */
   slots: number
   /** Child processes that run tool scripts. */
   scriptProcesses: number
@@ -16,7 +26,7 @@ export type WorkerConfig = {
   model: {
     /** Without one, the first model the servers offer. */
     name: string | undefined
-    urls: readonly string[]
+    servers: readonly ModelServer[]
     apiKey: string | undefined
     temperature: number
     toolChoice: 'required' | 'auto'
@@ -34,6 +44,11 @@ export type WorkerConfig = {
 const count = z.coerce.number().int().min(1)
 
 const rehearsalModel = 'rehearsal'
+const ServerDetails = z.strictObject({
+  url: z.url(),
+  models: z.array(z.string().min(1)).optional(),
+  max_in_flight: count.optional(),
+})
 /** Where the rehearsal service listens unless it is told otherwise. */
 const rehearsalUrl = 'http://127.0.0.1:8421/v1'
 
@@ -60,6 +75,15 @@ export const workerEnv = {
     .pipe(CommaList)
     .pipe(z.array(z.url()).min(1))
     .describe('OpenAI-compatible servers, separated by commas; `rehearsal` is the rehearsal service on its usual port'),
+  REMORA_MODEL_POOL: JsonText.pipe(z.array(ServerDetails))
+    .default([])
+    .describe(
+      'JSON, what is to be known of some of those servers: `[{"url": …, "models": [models and adapters it is asked for], "max_in_flight": requests of all workers to it at once}]`',
+    ),
+  REMORA_MODEL_MAX_IN_FLIGHT: count
+    .max(100_000)
+    .default(64)
+    .describe('requests of all workers to one server at once, unless REMORA_MODEL_POOL says otherwise of it'),
   REMORA_MODEL_API_KEY: z.string().optional().describe('secret'),
   REMORA_MODEL_TEMPERATURE: z.coerce.number().min(0).max(2).default(0).describe('of every request'),
   REMORA_MODEL_TOOL_CHOICE: z
@@ -93,7 +117,7 @@ export function parseConfig(env: Env): { worker: WorkerConfig; logLevel: LogLeve
     healthPort: read.REMORA_WORKER_HEALTH_PORT,
     model: {
       name: read.REMORA_MODEL,
-      urls: read.REMORA_MODEL_URLS,
+      servers: modelServers(read),
       apiKey: read.REMORA_MODEL_API_KEY,
       temperature: read.REMORA_MODEL_TEMPERATURE,
       toolChoice: read.REMORA_MODEL_TOOL_CHOICE,
@@ -107,6 +131,29 @@ export function parseConfig(env: Env): { worker: WorkerConfig; logLevel: LogLeve
   }
   const secrets = [read.REMORA_MODEL_API_KEY ?? [], storageSecrets(read)].flat()
   return { worker, logLevel: read.REMORA_LOG_LEVEL, secrets }
+}
+
+type ServersRead = Pick<
+  z.infer<z.ZodObject<typeof workerEnv>>,
+  'REMORA_MODEL_URLS' | 'REMORA_MODEL_POOL' | 'REMORA_MODEL_MAX_IN_FLIGHT'
+>
+
+function modelServers(read: ServersRead): ModelServer[] {
+  const urls = read.REMORA_MODEL_URLS
+  const foreign = read.REMORA_MODEL_POOL.find((details) => !urls.some((url) => isSameServer(url, details.url)))
+  if (foreign !== undefined && urls.join() !== rehearsalUrl) {
+    const words = `bad environment: REMORA_MODEL_POOL: ${withoutLogin(foreign.url)} is none of the servers in REMORA_MODEL_URLS`
+    throw new AppError('CONFIG_003', words)
+  }
+  return urls.map((url) => {
+    const details = read.REMORA_MODEL_POOL.find((one) => isSameServer(url, one.url))
+    const maxInFlight = details?.max_in_flight ?? read.REMORA_MODEL_MAX_IN_FLIGHT
+    return { url, models: details?.models ?? [], maxInFlight }
+  })
+}
+
+function isSameServer(url: string, other: string): boolean {
+  return url.replace(/\/+$/, '') === other.replace(/\/+$/, '')
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { BundleFile } from '#domain/agent-bundle.ts'
 import { unlessDeadly } from '#ledger/unless-deadly.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/put-permit.ts'
@@ -5,6 +6,7 @@ import { openStopSignals, type StopSignals } from '#ledger/stop-signals.ts'
 import { untilStopped } from '#ledger/until-stopped.ts'
 import { announceEveryMs, announceSlots, withdrawSlots } from '#ledger/worker-slots.ts'
 import { openModelPool, type ModelPool } from '#models/model-pool.ts'
+import { openSharedPlaces } from '#models/pool/shared-places.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { permittedPuts } from '#objects/permitted-puts.ts'
@@ -46,7 +48,7 @@ export async function startWorker(config: WorkerConfig, deps: { log: Log }): Pro
     const store = openS3ObjectStore({ ...s3, maxSockets: Math.min(config.slots, 64) })
     const objects = permittedPuts(store, openPutPermit(redis))
     releaser.add('objects', async () => objects.close())
-    const model = openPool(config, log)
+    const model = openPool(config, redis, log)
     releaser.add('model pool', () => model.close())
     const scripts = openScriptPool({ size: config.scriptProcesses, log })
     releaser.add('script processes', () => scripts.close())
@@ -72,11 +74,19 @@ export async function startWorker(config: WorkerConfig, deps: { log: Log }): Pro
   }
 }
 
-function openPool(config: WorkerConfig, log: Log): ModelPool {
-  const { urls, apiKey, retryBudgetMs, stream } = config.model
-  const endpoints = urls.map((url) => ({ url, apiKey }))
-  const limits = { requestTimeoutMs: 120_000, retryBudgetMs, maxInFlight: config.slots }
-  return openModelPool({ endpoints, ...limits, stream, log })
+function openPool(config: WorkerConfig, redis: RedisClient, log: Log): ModelPool {
+  const { servers, apiKey, retryBudgetMs, stream } = config.model
+  const endpoints = servers.map((server) => ({ ...server, apiKey }))
+  const places = openSharedPlaces({ redis, holder: config.workerId, log })
+  return openModelPool({
+    endpoints,
+    places,
+    requestTimeoutMs: 120_000,
+    retryBudgetMs,
+    maxInFlight: config.slots,
+    stream,
+    log,
+  })
 }
 
 type Opened = {
@@ -105,8 +115,8 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
     evidence: openEvidenceChecker({ linter, python }),
     bundles: openPreparedBundles((project, hash) => getBundle(objects, project, hash)),
     baseLayer: async (project, snapshotId) => baseLayerOf(await readSnapshot(project, snapshotId), blobs, project),
-    modelSettings: async (signal) => ({
-      model: name ?? (await model.firstModel(signal)),
+    modelSettings: async (asked, signal) => ({
+      model: askedModel(asked) ?? name ?? (await model.firstModel(signal)),
       temperature,
       toolChoice,
     }),
@@ -114,6 +124,12 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
     workerId: config.workerId,
     storeRestMs: 1_000,
   }
+}
+
+/** What a bundle asks for itself: an adapter, else a model; undefined for the default one. */
+function askedModel({ name, adapter }: BundleFile['model']): string | undefined {
+  if (adapter !== '') return adapter
+  return name === 'default' ? undefined : name
 }
 
 /** For the operator. A model server that does not answer now may later: operations then say so themselves (AGENT_002). */

@@ -1,5 +1,3 @@
-import type { Candidate } from './choose-endpoint.ts'
-import { openInFlightGate } from '#platform/in-flight-gate.ts'
 import type { Log } from '#platform/log.ts'
 import type { Capabilities } from '../servers/capabilities.ts'
 import { readContextTokens } from '../servers/context-tokens.ts'
@@ -9,10 +7,10 @@ import { openServerLine, type ServerLine } from '../wire/server-line.ts'
 import { OpenAiClient } from '../http/openai-client.ts'
 import type { UndiciFetch } from '../http/undici-fetch.ts'
 
-export type Endpoint = Candidate & {
+/** One server, by its wire. */
+export type Endpoint = {
   /** The URL without credentials and query, for people. */
   name: string
-  enter(signal: AbortSignal): Promise<() => void>
   /** What the server takes of a request for this model. */
   capabilities(model: string, signal: AbortSignal): Promise<Capabilities>
   ask: ServerLine['ask']
@@ -26,7 +24,6 @@ export type EndpointOptions = {
   url: string
   apiKey?: string | undefined
   requestTimeoutMs: number
-  maxInFlight: number
   /** Whether answers are asked for piece by piece. */
   stream?: boolean | undefined
   fetch: UndiciFetch['fetch']
@@ -39,7 +36,6 @@ const contextKnownMs = 10 * 60_000
 
 export function openEndpoint(options: EndpointOptions): Endpoint {
   const url = plainUrl(options.url)
-  const gate = openInFlightGate(options.maxInFlight)
   const { apiKey, requestTimeoutMs, fetch } = options
   const client = new OpenAiClient({ url, apiKey, requestTimeoutMs, fetch })
   const line = openServerLine({ client, stream: options.stream ?? false })
@@ -51,8 +47,6 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
   })
   return {
     name: url,
-    enter: gate.enter,
-    free: gate.free,
     capabilities: capabilities.of,
     contextTokens: contexts.get,
     ask: line.ask,
@@ -63,6 +57,7 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
   }
 }
 
+/** Without credentials, query and the slash at its end. */
 function plainUrl(given: string): string {
   const url = new URL(given)
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`

@@ -24,7 +24,8 @@ afterEach(async () => {
 async function open(plays: ((body: PlayedBody) => PlayedAnswer)[], get?: (path: string) => object | undefined) {
   const warnings: unknown[] = []
   for (const play of plays) servers.push(await playServer(play, get))
-  const log = { warn: (message: string, fields?: object) => void warnings.push({ message, ...fields }) }
+  const warn = (message: string, fields?: object) => void warnings.push({ message, ...fields })
+  const log = { warn, debug: () => undefined }
   const endpoints = servers.map(({ url }) => ({ url }))
   opened = openModelPool({ endpoints, requestTimeoutMs: 10_000, retryBudgetMs: 1000, maxInFlight: 8, log })
   return { pool: opened, warnings }

@@ -250,7 +250,7 @@ describe('runOperation', () => {
     const planned = await bench.planned(await bench.bundle('lint'), source, 'shelf')
     const endpoints = [{ url: 'http://127.0.0.1:1/v1' }]
     const model = openModelPool({ endpoints, requestTimeoutMs: 1000, retryBudgetMs: 0, maxInFlight: 1 })
-    const modelSettings = async (signal: AbortSignal) => ({
+    const modelSettings = async (_asked: unknown, signal: AbortSignal) => ({
       model: await model.firstModel(signal),
       temperature: 0,
       toolChoice: 'required' as const,

@@ -1,3 +1,4 @@
+import type { BundleFile } from '#domain/agent-bundle.ts'
 import { AppError, asAppError } from '#domain/error.ts'
 import { newToken } from '#domain/ids.ts'
 import type { Submission } from '#domain/turn.ts'
@@ -29,8 +30,8 @@ export type OperationDeps = SettleDeps &
     ledger: Pick<Ledger, 'claim' | 'append' | 'settle' | 'release' | 'suspend'>
     stops: Pick<StopSignals, 'on'>
     model: AgentRun['model']
-    /** AGENT_002 when no model server says which model it has. */
-    modelSettings(signal: AbortSignal): Promise<ModelSettings>
+    /** `asked`: what the bundle says of its model. AGENT_002 when no model server says which model it has. */
+    modelSettings(asked: BundleFile['model'], signal: AbortSignal): Promise<ModelSettings>
     evidence: EvidenceChecker
     workerId: string
     storeRestMs: number
@@ -76,7 +77,11 @@ async function endingOf(
   const tools = attemptTools(running, deps)
   const stop = openAttemptStop([signal, journal.signal], Math.max(0, timeoutS * 1000 - spentMs))
   try {
-    const settings = attemptSettings(file, await deps.modelSettings(stop.signal), running.attempt.bundleHash)
+    const settings = attemptSettings(
+      file,
+      await deps.modelSettings(file.model, stop.signal),
+      running.attempt.bundleHash,
+    )
     const verify = async (submission: Submission) => verifySubmission(submission, await running.prove())
     const agent = { transcript, tools, model: deps.model, settings, journal, verify, note: digestOf, from }
     return await runAgent(agent, stop.signal)

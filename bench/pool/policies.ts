@@ -1,0 +1,91 @@
+import type { ModelRequest } from '#domain/turn.ts'
+import { openOfferedList } from '#models/pool/offered-list.ts'
+import { openLocalPlaces } from '#models/pool/places.ts'
+import { openReplica, type Replica } from '#models/pool/replica.ts'
+import { openRouter } from '#models/pool/router.ts'
+import { openWaitingInside } from '#models/pool/waiting-inside.ts'
+import { allCapabilities } from '#models/servers/capabilities.ts'
+import type { RequestShape, SimulatedServer } from './simulated-server.ts'
+import type { VirtualClock } from './virtual-clock.ts'
+
+/** `ours, with metrics`: the servers also say how many requests wait inside them, as vLLM does. */
+export const policyNames = ['round robin', 'least loaded', 'ours', 'ours, with metrics'] as const
+export type PolicyName = (typeof policyNames)[number]
+
+export type Policy = {
+  /** Serves one request; rejects when it is lost. */
+  serve(prefix: string): Promise<unknown>
+}
+
+export type PolicyDeps = {
+  servers: readonly SimulatedServer[]
+  shape: RequestShape
+  maxInFlight: number
+  clock: VirtualClock
+  random(): number
+}
+
+export function openPolicy(name: PolicyName, deps: PolicyDeps): Policy {
+  if (name === 'ours' || name === 'ours, with metrics') return openOurs(deps, { metrics: name !== 'ours' })
+  const { servers, shape } = deps
+  let turn = 0
+  const choose = () => {
+    turn += 1
+    const inTurn = [...servers.slice(turn % servers.length), ...servers.slice(0, turn % servers.length)]
+    const byLoad = name === 'round robin' ? inTurn : inTurn.toSorted((one, other) => one.inFlight() - other.inFlight())
+    return byLoad[0]
+  }
+  return { serve: async (prefix) => choose()?.serve(prefix, shape) }
+}
+
+const model = 'm'
+const raw = { choices: [{ message: { content: 'done' }, finish_reason: 'stop' }] }
+const lookEveryMs = 5000
+
+/** The pool's own router over these servers: all that it has but the network, the clock and other processes. */
+function openOurs(deps: PolicyDeps, { metrics }: { metrics: boolean }): Policy {
+  const { servers, shape, maxInFlight, clock, random } = deps
+  const places = openLocalPlaces()
+  const replicas = servers.map((server) => {
+    const ask = async ({ prefixKey = '' }: ModelRequest) => {
+      await server.serve(prefixKey, shape)
+      return { raw, workarounds: [] }
+    }
+    const endpoint = {
+      name: server.name,
+      ask,
+      capabilities: async () => allCapabilities,
+      contextTokens: async () => undefined,
+      models: async () => [model],
+    }
+    const offered = openOfferedList([model])
+    return openReplica({ endpoint, offered, places: places.at(server.name, maxInFlight), maxInFlight, clock, random })
+  })
+  const answers = { pass: async () => {} }
+  const router = openRouter({ replicas, answers, retryBudgetMs: 20_000, clock, random })
+  if (metrics) for (const [at, replica] of replicas.entries()) lookAt(replica, servers[at], clock)
+  const never = new AbortController().signal
+  const serve = (prefixKey: string) => {
+    const request = {
+      model,
+      messages: [],
+      tools: [],
+      toolChoice: 'auto',
+      temperature: 0,
+      maxTokens: 1,
+      prefixKey,
+    } as const
+    return router.complete(request, never)
+  }
+  return { serve }
+}
+
+/** As the watch over real servers does by `/metrics`. */
+function lookAt(replica: Replica, server: SimulatedServer | undefined, clock: VirtualClock): void {
+  const judge = openWaitingInside(replica)
+  const look = () => {
+    judge(server?.metrics() ?? {}, clock.now())
+    clock.after(lookEveryMs, look)
+  }
+  clock.after(lookEveryMs, look)
+}

@@ -1,0 +1,88 @@
+import { LRUCache } from 'lru-cache'
+import { AppError } from '#domain/error.ts'
+import type { Clock } from '#platform/clock.ts'
+
+/**
+ * A vLLM replica, as far as routing meets it: it takes so many sequences at once and lets the rest wait, reads one prompt
+ * after the other, the part that its prefix cache holds for nothing, and writes for all at once.
+ */
+export type ServerShape = {
+  /** Sequences at once (`--max-num-seqs`). */
+  slots: number
+  /** Tokens of prompts it reads in a second. */
+  prefillPerS: number
+  msPerToken: number
+  /** How many prefixes its KV cache keeps beside the sequences at work. */
+  cachedPrefixes: number
+}
+
+export type RequestShape = { prefixTokens: number; ownTokens: number; outputTokens: number }
+
+export type SimulatedServer = {
+  name: string
+  /** Resolves when the last token is written; rejects with AGENT_002 where the server is dead. */
+  serve(prefix: string, shape: RequestShape): Promise<void>
+  /** As its `/metrics` say them. */
+  metrics(): { waiting: number; running: number }
+  inFlight(): number
+  counted: { served: number; hits: number }
+  /** Every request there, and every later one, fails. */
+  die(): void
+  /** It writes so many times slower. */
+  slowDown(times: number): void
+}
+
+type Job = { prefix: string; shape: RequestShape; end: () => void; fail: (error: AppError) => void }
+
+export function openSimulatedServer(name: string, server: ServerShape, clock: Clock): SimulatedServer {
+  const cache = new LRUCache<string, true>({ max: server.cachedPrefixes })
+  const counted = { served: 0, hits: 0 }
+  const queue: Job[] = []
+  const jobs = new Set<Job>()
+  let [running, isReading, isDead, slowness] = [0, false, false, 1]
+
+  const next = () => {
+    const job = isReading || running >= server.slots ? undefined : queue.shift()
+    if (job === undefined) return
+    const { prefixTokens, ownTokens, outputTokens } = job.shape
+    const isHit = cache.get(job.prefix) === true
+    if (isHit) counted.hits += 1
+    running += 1
+    isReading = true
+    const readMs = ((isHit ? ownTokens : prefixTokens + ownTokens) / server.prefillPerS) * 1000
+    clock.after(readMs, () => {
+      isReading = false
+      cache.set(job.prefix, true)
+      clock.after(outputTokens * server.msPerToken * slowness, () => {
+        running -= 1
+        counted.served += 1
+        job.end()
+        next()
+      })
+      next()
+    })
+  }
+  return {
+    name,
+    counted,
+    serve: (prefix, shape) =>
+      new Promise((resolve, reject) => {
+        if (isDead) return reject(gone())
+        const leave = () => jobs.delete(job)
+        const job: Job = { prefix, shape, end: () => leave() && resolve(), fail: (error) => leave() && reject(error) }
+        jobs.add(job)
+        queue.push(job)
+        return next()
+      }),
+    metrics: () => ({ waiting: queue.length, running }),
+    inFlight: () => jobs.size,
+    die() {
+      isDead = true
+      queue.length = 0
+      for (const job of jobs) job.fail(gone())
+    },
+    slowDown: (times) => void (slowness = times),
+  }
+}
+
+const gone = () => new AppError('AGENT_002', 'no answer: ECONNREFUSED', { phase: 'model' })

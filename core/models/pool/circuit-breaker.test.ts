@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { openCircuitBreaker } from './circuit-breaker.ts'
+
+/** Random is 1: every pause is as long as it can be. */
+function breakerAt() {
+  const time = { now: 0 }
+  const breaker = openCircuitBreaker({ now: () => time.now, random: () => 1 })
+  const fail = (times: number) => {
+    for (let failed = 0; failed < times; failed++) breaker.fail()
+  }
+  return { time, breaker, fail }
+}
+
+describe('a circuit breaker', () => {
+  it('opens after five failures in a row, and not when an answer came between', () => {
+    const { breaker, fail } = breakerAt()
+    fail(4)
+    breaker.succeed()
+    fail(4)
+    expect([breaker.state(), breaker.admits()]).toEqual(['closed', true])
+    fail(1)
+    expect([breaker.state(), breaker.admits(), breaker.pauseLeftMs()]).toEqual(['open', false, 1000])
+  })
+
+  it('lets one request find out after the pause, and closes when it is answered', () => {
+    const { breaker, fail, time } = breakerAt()
+    fail(5)
+    time.now = 1000
+    expect(breaker.admits()).toBe(true)
+    expect(breaker.enter()).toBe(true)
+    expect([breaker.state(), breaker.admits()]).toEqual(['half_open', false])
+    breaker.succeed()
+    expect([breaker.state(), breaker.admits(), breaker.enter()]).toEqual(['closed', true, false])
+  })
+
+  it('pauses longer each time that one fails, at most 30 s', () => {
+    const { breaker, fail, time } = breakerAt()
+    fail(5)
+    const pauses = Array.from({ length: 7 }, () => {
+      const pause = breaker.pauseLeftMs()
+      time.now += pause
+      breaker.enter()
+      breaker.fail()
+      return pause
+    })
+    expect(pauses).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
+  })
+
+  it('does not pause longer for requests that were under way when it opened', () => {
+    const { breaker, fail } = breakerAt()
+    fail(50)
+    expect(breaker.pauseLeftMs()).toBe(1000)
+  })
+
+  it('lets another find out when the one that was to do so is taken back', () => {
+    const { breaker, fail, time } = breakerAt()
+    fail(5)
+    time.now = 1000
+    breaker.enter()
+    breaker.withdraw()
+    expect(breaker.admits()).toBe(true)
+  })
+})

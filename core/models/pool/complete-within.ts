@@ -1,0 +1,114 @@
+import { AppError } from '#domain/error.ts'
+import type { ModelReply, ModelRequest } from '#domain/turn.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
+import type { TryFailure } from '../wire/try-failure.ts'
+import type { ModelOffers } from './model-offers.ts'
+import type { Replica } from './replica.ts'
+import { isNotFound } from './seat-end.ts'
+import type { Seat } from './seat.ts'
+import type { WaitingLine } from './waiting-line.ts'
+
+export type ReplyRead = Omit<ModelReply, 'endpoint' | 'tries'>
+
+/** How one try ended: what a server answered, or what failed there. `sent`: how many requests were sent for it. */
+export type Tried = { replica: Replica; sent: number } & ({ reply: ReplyRead } | { failure: TryFailure })
+
+export type CompleteDeps = {
+  line: Pick<WaitingLine, 'enter'>
+  offers: ModelOffers
+  /** Sends the request from this seat, which it leaves whatever comes. Does not reject. */
+  send(seat: Seat, request: ModelRequest, signal: AbortSignal): Promise<Tried>
+  /** How long after the first try has started another may still start. */
+  retryBudgetMs: number
+  clock: Clock
+  random(): number
+  isClosed(): boolean
+  log?: Pick<Log, 'warn'> | undefined
+}
+
+const maxRetryAfterMs = 30_000
+const backoffMs = { first: 200, most: 5000 }
+/** A model that babbles once may not the next time; one that does so three times will not stop. */
+const maxBrokenReplies = 3
+
+type Failed = { replica: Replica; failure: TryFailure }
+type Tries = { count: number; startedAt: number | undefined; broken: number; last: Failed | undefined }
+
+/**
+ * Tries until a reply is whole, which is when its first byte is given to the caller: so a reply that broke off may be asked
+ * for again, elsewhere where there is an elsewhere. AGENT_002, AGENT_007 and AGENT_008 as `ModelPool.complete` says.
+ */
+export async function completeWithin(
+  request: ModelRequest,
+  signal: AbortSignal,
+  deps: CompleteDeps,
+): Promise<ModelReply> {
+  const { clock, offers } = deps
+  const wish = { model: request.model, key: request.prefixKey ?? request.model }
+  const tries: Tries = { count: 0, startedAt: undefined, broken: 0, last: undefined }
+  await offers.require(request.model, signal)
+  for (;;) {
+    const patienceMs = deps.retryBudgetMs - sinceFirst(tries, clock)
+    const again = tries.last !== undefined
+    const seat = await deps.line.enter({ ...wish, again, patienceMs, avoid: tries.last?.replica }, signal)
+    if (seat === undefined) throw nobodyUp(tries, deps)
+    tries.startedAt ??= clock.now()
+    const tried = await deps.send(seat, request, signal)
+    tries.count += tried.sent
+    const { replica } = tried
+    if ('reply' in tried) return { ...tried.reply, endpoint: replica.name, tries: tries.count }
+    signal.throwIfAborted()
+    tries.last = tried
+    await restBeforeNext(request, tries, tried, signal, deps)
+  }
+}
+
+/** Waits until the next try may start; rejects when there is none. */
+async function restBeforeNext(
+  { model }: ModelRequest,
+  tries: Tries,
+  tried: Failed,
+  signal: AbortSignal,
+  { clock, random, log, offers, ...deps }: CompleteDeps,
+): Promise<void> {
+  const { replica, failure } = tried
+  if (failure.error.code === 'AGENT_008') tries.broken += 1
+  const elsewhere = await offers.isElsewhere(model, replica, { isMissing: isNotFound(failure) }, signal)
+  const isMisled = elsewhere && isNotFound(failure)
+  const waitMs = isMisled ? 0 : waitBefore(tries.count, elsewhere ? 0 : failure.retryAfterMs, random)
+  const isSpent = sinceFirst(tries, clock) + waitMs > deps.retryBudgetMs || tries.broken === maxBrokenReplies
+  if (!(failure.again || isMisled) || isSpent || deps.isClosed()) throw gaveUp(tried, tries, clock)
+  log?.warn('model request is tried again', {
+    endpoint: replica.name,
+    tries: tries.count,
+    waitMs,
+    error: failure.error,
+  })
+  await clock.delay(waitMs, signal).catch(() => signal.throwIfAborted())
+}
+
+function sinceFirst({ startedAt }: Tries, clock: Clock): number {
+  return startedAt === undefined ? 0 : clock.now() - startedAt
+}
+
+/** Anything up to a doubling step, so that callers that failed together do not come back together; what the server asked for. */
+function waitBefore(tries: number, retryAfterMs: number, random: () => number): number {
+  const step = Math.min(backoffMs.most, backoffMs.first * 2 ** (tries - 1))
+  return Math.max(Math.round(random() * step), Math.min(retryAfterMs, maxRetryAfterMs))
+}
+
+function gaveUp({ replica, failure }: Failed, tries: Tries, clock: Clock): AppError {
+  const { code, message } = failure.error
+  const models = isNotFound(failure) ? (replica.offered.models() ?? []) : []
+  const offered = models.length === 0 ? '' : `; it offers ${models.join(', ')}`
+  const effort = tries.count === 1 ? '' : ` (${tries.count} tries in ${Math.round(sinceFirst(tries, clock))} ms)`
+  return new AppError(code, `${replica.name}: ${message}${offered}${effort}`, { cause: failure.error, phase: 'model' })
+}
+
+function nobodyUp(tries: Tries, { isClosed, offers, clock, retryBudgetMs }: CompleteDeps): AppError {
+  if (tries.last !== undefined) return gaveUp(tries.last, tries, clock)
+  if (isClosed()) return new AppError('AGENT_002', 'the model pool is closed', { phase: 'model' })
+  const words = `no model server has worked for ${retryBudgetMs} ms; look at ${offers.servers().join(', ')}`
+  return new AppError('AGENT_002', words, { phase: 'model' })
+}

@@ -1,0 +1,116 @@
+import type { Wish } from './choose-replica.ts'
+import type { Replica } from './replica.ts'
+import type { Seat } from './seat.ts'
+
+export type Waiter = {
+  wish: Wish & {
+    /** Has been served before, in vain. */
+    again: boolean
+    /** How long it waits while no replica is up. */
+    patienceMs: number
+  }
+  cameAt: number
+  /** The replica it would go to if it had the choice. */
+  home: Replica | undefined
+  /** Ends the wait. Undefined: there is no place to be had. */
+  admit(seat: Seat | undefined): void
+}
+
+/** Those that wait for one model. */
+export type ModelLine = {
+  model: string
+  size(): number
+  /** When the first of them came. */
+  since(): number
+  add(waiter: Waiter): void
+  remove(waiter: Waiter): void
+  /** Admits the first for whom there is a seat; true when there was one. */
+  admitNext(seatFor: (waiter: Waiter) => Seat | undefined): boolean
+  /** The same among those at home there. */
+  admitHome(home: Replica, seatFor: (waiter: Waiter) => Seat | undefined): boolean
+  /** Sends everybody away. */
+  dismiss(): void
+  /** Sends those away whose patience with replicas that are down is over; answers when the next one's is. */
+  sendAway(isUp: boolean, now: number): number
+}
+
+export function openModelLine(model: string): ModelLine {
+  const again = new Set<Waiter>()
+  const fresh = new Set<Waiter>()
+  const homes = new Map<Replica | undefined, Set<Waiter>>()
+  let downSince: number | undefined
+  const remove = (waiter: Waiter) => {
+    homes.get(waiter.home)?.delete(waiter)
+    if (!again.delete(waiter)) fresh.delete(waiter)
+  }
+  const end = (waiter: Waiter, seat: Seat | undefined) => {
+    remove(waiter)
+    waiter.admit(seat)
+  }
+  return {
+    model,
+    remove,
+    size: () => again.size + fresh.size,
+    since() {
+      for (const waiters of [again, fresh]) for (const waiter of waiters) return waiter.cameAt
+      return Infinity
+    },
+    add(waiter) {
+      const neighbours = homes.get(waiter.home) ?? new Set()
+      homes.set(waiter.home, neighbours.add(waiter))
+      const waiters = waiter.wish.again ? again : fresh
+      waiters.add(waiter)
+    },
+    admitHome(home, seatFor) {
+      for (const waiter of homes.get(home) ?? []) {
+        const seat = seatFor(waiter)
+        if (seat === undefined) return false
+        end(waiter, seat)
+        return true
+      }
+      return false
+    },
+    admitNext(seatFor) {
+      return admitFirst([again, fresh], seatFor, end)
+    },
+    dismiss() {
+      for (const waiter of [...again, ...fresh]) end(waiter, undefined)
+    },
+    sendAway(isUp, now) {
+      downSince = isUp ? undefined : (downSince ?? now)
+      if (downSince === undefined) return Infinity
+      return sendAwayLate([...again, ...fresh], { since: downSince, now }, (waiter) => end(waiter, undefined))
+    },
+  }
+}
+
+function admitFirst(
+  lines: readonly Set<Waiter>[],
+  seatFor: (waiter: Waiter) => Seat | undefined,
+  end: (waiter: Waiter, seat: Seat) => void,
+): boolean {
+  for (const waiters of lines) {
+    for (const waiter of waiters) {
+      const seat = seatFor(waiter)
+      if (seat !== undefined) end(waiter, seat)
+      if (seat !== undefined) return true
+      // What one that avoids no replica cannot have, nobody behind it can.
+      if (waiter.wish.avoid === undefined) return false
+    }
+  }
+  return false
+}
+
+function sendAwayLate(
+  waiters: readonly Waiter[],
+  down: { since: number; now: number },
+  sendAway: (waiter: Waiter) => void,
+): number {
+  let next = Infinity
+  for (const waiter of waiters) {
+    const leftMs = Math.max(waiter.cameAt, down.since) + waiter.wish.patienceMs - down.now
+    if (leftMs <= 0) sendAway(waiter)
+    else next = Math.min(next, leftMs)
+  }
+  return next
+}

@@ -1,0 +1,39 @@
+import type { Clock } from '#platform/clock.ts'
+import type { CompleteDeps, Tried } from './complete-within.ts'
+import type { WaitingLine } from './waiting-line.ts'
+
+type Send = CompleteDeps['send']
+
+export type HedgeOptions = { line: Pick<WaitingLine, 'enterNow'>; clock: Clock; afterMs: number }
+
+/**
+ * Sends a request a second time, to another server with a free place, when the first has not answered after `afterMs`. The
+ * first good answer wins and the other request is aborted; what one server fails at is left to the other.
+ */
+export function sendHedged(send: Send, { line, clock, afterMs }: HedgeOptions): Send {
+  return async (seat, request, signal) => {
+    const lost = new AbortController()
+    const own = AbortSignal.any([signal, lost.signal])
+    const first = send(seat, request, own)
+    try {
+      const tried = await Promise.race([first, clock.delay(afterMs, own)])
+      if (tried !== undefined) return tried
+      const wish = { model: request.model, key: request.prefixKey ?? request.model, avoid: seat.replica }
+      const other = line.enterNow(wish)
+      if (other === undefined) return await first
+      return { ...(await firstGood(first, send(other, request, own))), sent: 2 }
+    } catch {
+      return await first // aborted while waiting: it has ended, too
+    } finally {
+      lost.abort(new Error('another server has answered'))
+    }
+  }
+}
+
+/** The first reply; without one the last failure. */
+async function firstGood(...both: readonly [Promise<Tried>, Promise<Tried>]): Promise<Tried> {
+  const winner = await Promise.race(both)
+  if ('reply' in winner) return winner
+  const [one, other] = await Promise.all(both)
+  return 'reply' in one ? one : other
+}

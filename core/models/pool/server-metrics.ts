@@ -1,0 +1,50 @@
+/** What a vLLM server says of itself, as far as it says it. Counters are since its start. */
+export type ServerMetrics = {
+  /** Requests that it has taken and not begun. */
+  waiting?: number
+  running?: number
+  /** From 0 to 1; the fullest, where it has several. */
+  cacheUsage?: number
+  /** Tokens that were looked for in the prefix cache, and those that were there. */
+  prefixQueries?: number
+  prefixHits?: number
+}
+
+type Reading = { of: keyof ServerMetrics; join: (values: readonly number[]) => number }
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
+const most = (values: readonly number[]) => Math.max(...values)
+
+/** By vLLM's names, older ones too (those with `gpu_` until 0.9). */
+const readings: readonly [name: string, reading: Reading][] = [
+  ['num_requests_waiting', { of: 'waiting', join: sum }],
+  ['num_requests_running', { of: 'running', join: sum }],
+  ['kv_cache_usage_perc', { of: 'cacheUsage', join: most }],
+  ['gpu_cache_usage_perc', { of: 'cacheUsage', join: most }],
+  ['prefix_cache_queries', { of: 'prefixQueries', join: sum }],
+  ['gpu_prefix_cache_queries', { of: 'prefixQueries', join: sum }],
+  ['prefix_cache_hits', { of: 'prefixHits', join: sum }],
+  ['gpu_prefix_cache_hits', { of: 'prefixHits', join: sum }],
+]
+
+/** A sample of the Prometheus text format; a quoted label may hold braces. */
+const sample = /^vllm:(\w+)(?:\{(?:[^"}\n]|"(?:[^"\\\n]|\\.)*")*\})?[ \t]+(\S+)/gm
+
+/** Reads the Prometheus text format. Anything that is none is passed over, and so is a value that is no number. */
+export function readServerMetrics(text: string): ServerMetrics {
+  const values = new Map<string, number[]>()
+  for (const [, name = '', value] of text.matchAll(sample)) {
+    const number = Number(value)
+    if (!Number.isFinite(number)) continue
+    const plain = name.replace(/_total$/, '')
+    const found = values.get(plain)
+    if (found === undefined) values.set(plain, [number])
+    else found.push(number)
+  }
+  const metrics: ServerMetrics = {}
+  for (const [name, { of, join }] of readings) {
+    const found = values.get(name)
+    if (found !== undefined) metrics[of] ??= join(found)
+  }
+  return metrics
+}

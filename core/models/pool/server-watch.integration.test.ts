@@ -1,0 +1,89 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { systemClock, type Clock } from '#platform/clock.ts'
+import { until } from '#testing/until.ts'
+import { openEndpoint } from './endpoint.ts'
+import { startModelServer, type PlayedServer } from './model-server.fixture.ts'
+import { openOfferedList } from './offered-list.ts'
+import { openLocalPlaces } from './places.ts'
+import { openReplica } from './replica.ts'
+import { openServerWatch } from './server-watch.ts'
+
+const opened: { close(): unknown }[] = []
+afterEach(async () => {
+  for (const one of opened.splice(0).toReversed()) await one.close()
+})
+
+/** A watch whose time goes on by `turn()`: a round, to its end. */
+async function watching(pages: NonNullable<Parameters<typeof startModelServer>[1]>, given?: PlayedServer) {
+  const server = given ?? (await startModelServer('good', pages))
+  const time: { now: number; due: (() => void)[] } = { now: 0, due: [] }
+  const after: Clock['after'] = (_ms, work) => {
+    time.due.push(work)
+    return () => void time.due.splice(time.due.indexOf(work), 1)
+  }
+  const clock: Clock = { ...systemClock, now: () => time.now, after }
+  const endpoint = openEndpoint({ url: server.url, requestTimeoutMs: 1000, fetch })
+  const places = openLocalPlaces().at(server.url, 8)
+  const offered = openOfferedList()
+  const replica = openReplica({ endpoint, offered, places, maxInFlight: 8, clock, random: () => 1 })
+  const rounds = { done: 0 }
+  const seen = (round: number) => void (rounds.done = round)
+  const servers = [{ replica, url: server.url, apiKey: 'sk-1' }]
+  const watch = openServerWatch({ servers, clock, isInUse: () => false, seen })
+  opened.push(server, watch)
+  const turn = async () => {
+    const before = rounds.done
+    watch.touch()
+    time.now += 5000
+    time.due.shift()?.()
+    await until(() => rounds.done > before)
+  }
+  return { server, watch, replica, turn, due: () => time.due.length, idle: () => time.due.shift()?.() }
+}
+
+describe('the watch over servers', () => {
+  it('reads what a server says of itself', async () => {
+    const { watch, replica, turn, server } = await watching({ metrics: 'vllm:num_requests_running{a="b"} 3\n' })
+    await turn()
+    expect(watch.metrics(replica)).toEqual({ running: 3 })
+    expect(server.seen.gets).toEqual(['/health', '/metrics'])
+  })
+
+  it('sends fewer requests while some wait inside the server from one look to the next', async () => {
+    const { replica, turn } = await watching({ metrics: 'vllm:num_requests_waiting 2\n' })
+    const limits: number[] = []
+    for (let round = 0; round < 4; round++) {
+      await turn()
+      limits.push(replica.limit.current())
+    }
+    expect(limits).toEqual([8, 4, 4, 2])
+  })
+
+  it('counts a server that is not well as failing, until it is left alone', async () => {
+    const { replica, turn, server } = await watching({ health: 503, metrics: 'vllm:num_requests_running 3\n' })
+    for (let round = 0; round < 5; round++) await turn()
+    expect(replica.breaker.state()).toBe('open')
+    expect(server.seen.gets).not.toContain('/metrics')
+  })
+
+  it('does not ask again for pages that a server does not have', async () => {
+    const { watch, replica, turn, server } = await watching({})
+    for (let round = 0; round < 3; round++) await turn()
+    expect(server.seen.gets).toEqual(['/health', '/metrics', '/health', '/health'])
+    expect([watch.metrics(replica), replica.breaker.state()]).toEqual([undefined, 'closed'])
+  })
+
+  it('looks at nothing and has no timer while the servers are not used, or once closed', async () => {
+    const { watch, server, turn, due, idle } = await watching({})
+    expect(due()).toBe(0)
+    await turn()
+    expect(due()).toBe(1)
+    idle()
+    expect(due()).toBe(0)
+    expect(server.seen.gets).toHaveLength(2)
+    watch.touch()
+    await watch.close()
+    watch.touch()
+    expect(due()).toBe(0)
+  })
+})

@@ -1,0 +1,53 @@
+import type { ModelReply, ModelRequest } from '#domain/turn.ts'
+import { msSince } from '#platform/clock.ts'
+import type { Turnstile } from '#platform/turnstile.ts'
+import { allCapabilities, mayBeRefused } from '../servers/capabilities.ts'
+import { fromOpenAi } from '../wire/from-openai.ts'
+import type { Asked } from '../wire/server-line.ts'
+import { toTryFailure } from '../wire/try-failure.ts'
+import type { Tried } from './complete-within.ts'
+import type { Endpoint } from './endpoint.ts'
+import { seatEndOf } from './seat-end.ts'
+import type { Seat } from './seat.ts'
+
+/**
+ * Sends a request from a seat, which is left when the answer has come. Answers that came together are worked on one by one:
+ * what waited for their places is sent first. Does not reject.
+ */
+export async function trySeat(
+  seat: Seat,
+  request: ModelRequest,
+  signal: AbortSignal,
+  answers: Turnstile,
+): Promise<Tried> {
+  const { replica } = seat
+  try {
+    const reply = await readReply(askEndpoint(replica.endpoint, request, signal).finally(seat.vacate), request, answers)
+    seat.tell('good')
+    return { replica, sent: 1, reply }
+  } catch (error) {
+    const failure = toTryFailure(error)
+    seat.tell(signal.aborted ? 'left' : seatEndOf(failure))
+    return { replica, sent: 1, failure }
+  }
+}
+
+type Answered = Asked & { latencyMs: number }
+
+async function askEndpoint(endpoint: Endpoint, request: ModelRequest, signal: AbortSignal): Promise<Answered> {
+  const capabilities = mayBeRefused(request) ? await endpoint.capabilities(request.model, signal) : allCapabilities
+  const start = performance.now()
+  const asked = await endpoint.ask(request, capabilities, signal)
+  return { ...asked, latencyMs: msSince(start) }
+}
+
+async function readReply(
+  answered: Promise<Answered>,
+  request: ModelRequest,
+  answers: Turnstile,
+): Promise<Omit<ModelReply, 'endpoint' | 'tries'>> {
+  const { raw, workarounds, ...how } = await answered
+  await answers.pass()
+  const reply = fromOpenAi(raw, request)
+  return { ...reply, ...how, workarounds: [...workarounds, ...reply.workarounds] }
+}
