@@ -12,6 +12,7 @@ const benches = [
   'operation',
   'discovery',
   'ledger',
+  'loop',
   'utilisation',
   'memory',
   'archives',

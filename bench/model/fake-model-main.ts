@@ -19,8 +19,9 @@ function noCounts(): Omit<ModelCounts, 'load'> {
 
 function chat(body: Buffer, response: ServerResponse): void {
   const text = body.toString('latin1')
-  const { turn, reply } = answerTo(text)
-  counts.byTurn[turn] = (counts.byTurn[turn] ?? 0) + 1
+  const { turn, isAgents, reply } = answerTo(text)
+  if (isAgents) counts.byTurn[turn] = (counts.byTurn[turn] ?? 0) + 1
+  else counts.otherRequests++
   counts.bodyBytes += body.length
   if (turn === 1 && text.includes('READ-RESULT-MARK')) counts.readResults++
   if (turn === 2 && text.includes('WRITE-RESULT-MARK')) counts.writeResults++
