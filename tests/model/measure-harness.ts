@@ -26,13 +26,15 @@ export type HarnessReport = z.infer<typeof HarnessReport>
 export type ModelOrder = { url: string; dir: string; slots: number; limitMs: number; signal: AbortSignal }
 
 const requestLimitS = 300
+/** Enough for every call of the harness; a small model that does not call goes on until it is cut. */
+const maxTokens = 128
 
 /** `remora harness` against one server. Rates below its own aim are a figure here, not a failure. */
 export async function measureHarness(order: ModelOrder, requests: number): Promise<HarnessReport> {
   const { url, dir, slots, limitMs, signal } = order
   const out = join(dir, 'harness.json')
   await rm(out, { force: true })
-  const counts = ['--requests', requests, '--concurrency', slots, '--timeout', requestLimitS].map(String)
+  const counts = ['--requests', requests, '--concurrency', slots, '--timeout', requestLimitS, '--max-tokens', maxTokens].map(String)
   const args = ['harness', '--model', url, ...counts, '--json', '--out', out]
   const { code } = await runRemora(args, { cwd: dir, env: {}, limitMs, signal })
   const text = await readFile(out, 'utf8').catch(() => undefined)
