@@ -64,14 +64,21 @@ async function measureServer(
   }
 }
 
-const installed = await installServer(serverFolder(), stop.signal)
-const figures: ServerFigures[] = []
-for (const server of servers) figures.push(await measureServer(installed, server))
-const text = renderModel({ ...serverSettings, packages: installed.packages }, figures)
-console.log(text)
-if (!values.quick) {
+async function measureAll(): Promise<void> {
+  const installed = await installServer(serverFolder(), stop.signal)
+  const figures: ServerFigures[] = []
+  for (const server of servers) figures.push(await measureServer(installed, server))
+  const text = renderModel({ ...serverSettings, packages: installed.packages }, figures)
+  console.log(text)
+  if (values.quick) return
   const bench = new URL('../../bench/', import.meta.url)
   await mkdir(new URL('results/', bench), { recursive: true })
   await writeFile(new URL('results/real-servers.md', bench), text)
   await writeFile(new URL('RESULTS.md', bench), await assembleResults(resultSections))
 }
+
+await measureAll().catch((error: unknown) => {
+  if (!stop.signal.aborted) throw error
+  console.error('stopped; the server has ended')
+  process.exitCode = 130
+})

@@ -34,7 +34,16 @@ export async function measureHarness(order: ModelOrder, requests: number): Promi
   const { url, dir, slots, limitMs, signal } = order
   const out = join(dir, 'harness.json')
   await rm(out, { force: true })
-  const counts = ['--requests', requests, '--concurrency', slots, '--timeout', requestLimitS, '--max-tokens', maxTokens].map(String)
+  const counts = [
+    '--requests',
+    requests,
+    '--concurrency',
+    slots,
+    '--timeout',
+    requestLimitS,
+    '--max-tokens',
+    maxTokens,
+  ].map(String)
   const args = ['harness', '--model', url, ...counts, '--json', '--out', out]
   const { code } = await runRemora(args, { cwd: dir, env: {}, limitMs, signal })
   const text = await readFile(out, 'utf8').catch(() => undefined)
