@@ -39,7 +39,15 @@ ${table(
 )}
 
 ${servers.map(harnessNotes).join('\n')}
-## remora run examples/inventory
+${runSection(servers)}
+## What had to be different
+
+${servers.map(({ name, different }) => `- ${name}: ${different}`).join('\n')}
+`
+}
+
+function runSection(servers: readonly ServerFigures[]): string {
+  return `## remora run examples/inventory
 
 ${table(
   ['', 'operations', 'replies with a call', 'tool calls carried out', 'valid submissions', 'tokens/s of one reply'],
@@ -54,10 +62,6 @@ ${table(
 )}
 
 ${servers.map(({ name, run }) => `- ${name}: exit code ${run.exitCode}; ${counted(run.endings)}`).join('\n')}
-
-## What had to be different
-
-${servers.map(({ name, different }) => `- ${name}: ${different}`).join('\n')}
 `
 }
 
