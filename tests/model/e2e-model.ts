@@ -67,7 +67,11 @@ async function measureServer(
 async function measureAll(): Promise<void> {
   const installed = await installServer(serverFolder(), stop.signal)
   const figures: ServerFigures[] = []
-  for (const server of servers) figures.push(await measureServer(installed, server))
+  for (const server of servers) {
+    const measured = await measureServer(installed, server)
+    console.log(JSON.stringify({ name: measured.name, harness: measured.harness.sides[0].total, run: measured.run }))
+    figures.push(measured)
+  }
   const text = renderModel({ ...serverSettings, packages: installed.packages }, figures)
   console.log(text)
   if (values.quick) return
