@@ -3,23 +3,12 @@ import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { assembleResults } from './assemble-results.ts'
+import { benches, resultSections } from './result-sections.ts'
 
 /**
  * `npm run bench`: every bench in turn, then RESULTS.md of all their sections and of the record of `npm run chaos`. Takes
  * about half an hour on a quiet machine. `--only NAME` runs one; with `--quick`, a smoke test, they only print.
  */
-const benches = [
-  'operation',
-  'discovery',
-  'ledger',
-  'utilisation',
-  'memory',
-  'archives',
-  'fairness',
-  'python-agreement',
-  'scripts',
-  'pool',
-] as const
 const { quick, only } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } },
 }).values
@@ -32,4 +21,4 @@ for (const name of chosen) {
   const { status } = spawnSync(process.execPath, [entry, ...(quick ? ['--quick'] : [])], { stdio: 'inherit' })
   if (status !== 0) process.exitCode = 1
 }
-if (!quick) await writeFile(new URL('RESULTS.md', import.meta.url), await assembleResults([...benches, 'bare-machine']))
+if (!quick) await writeFile(new URL('RESULTS.md', import.meta.url), await assembleResults(resultSections))

@@ -19,7 +19,7 @@ const CpuProfile = z.object({
 /** Area by the file of a frame; the first that matches. Paths are relative to the repository. */
 const areas: readonly (readonly [area: string, file: RegExp])[] = [
   ['zod', /node_modules\/zod\//],
-  ['evidence: ruff, tree-sitter', /^wasm:|services\/worker\/evidence\/|node_modules\/(?:@astral-sh|web-tree-sitter)\//],
+  ['evidence: ruff, tree-sitter', /services\/worker\/evidence\/|node_modules\/(?:@astral-sh|web-tree-sitter)\//],
   ['HTTP of model and S3: undici', /core\/objects\/undici|node_modules\/undici\//],
   ['model client', /core\/models\/|node_modules\/openai\//],
   ['S3 client', /core\/objects\/(?:s3|blob)|node_modules\/(?:@aws|@smithy|fast-xml|@nodable|uuid|tslib)/],
@@ -79,5 +79,6 @@ function ownArea(functionName: string, url: string): string | undefined {
   const file = url.startsWith('file:') ? fileURLToPath(url) : url
   const area = areas.find(([, pattern]) => pattern.test(file))?.[0]
   if (area !== undefined) return area
-  return file === '' || file.startsWith('node:') ? undefined : other
+  // WebAssembly is its caller's: tree-sitter's for evidence, the HTTP parser for undici.
+  return file === '' || /^(?:node|wasm):/.test(file) ? undefined : other
 }

@@ -42,8 +42,9 @@ function answerProbe(response: ServerResponse): void {
 function chat(body: Buffer, response: ServerResponse): void {
   const text = body.toString('latin1')
   if (text.includes(probeMark)) return answerProbe(response)
-  const { turn, reply } = answerTo(text)
-  counts.byTurn[turn] = (counts.byTurn[turn] ?? 0) + 1
+  const { turn, isAgents, reply } = answerTo(text)
+  if (isAgents) counts.byTurn[turn] = (counts.byTurn[turn] ?? 0) + 1
+  else counts.otherRequests++
   counts.bodyBytes += body.length
   if (turn === 1 && text.includes('READ-RESULT-MARK')) counts.readResults++
   if (turn === 2 && text.includes('WRITE-RESULT-MARK')) counts.writeResults++
@@ -63,7 +64,8 @@ const server = createServer({ keepAliveTimeout: 60_000, noDelay: true }, (reques
     const [first] = chunks
     const body = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks)
     if (request.method === 'POST' && request.url === '/v1/chat/completions') return chat(body, response)
-    counts.otherRequests++
+    // What a pool asks besides (models, health, metrics) it does without here.
+    if (request.method !== 'GET') counts.otherRequests++
     return response.writeHead(404).end()
   })
 })

@@ -41,9 +41,9 @@ function completion(turn: number, message: object, finish: string): object {
 const toolResult = /"role"\s*:\s*"tool"/g
 const nodeNumber = /src\/app_(\d+)\.py/
 
-/** The turn a request asks for, 0 to 3, and its answer. */
-export function answerTo(request: string): { turn: number; reply: string } {
+/** The turn a request asks for, 0 to 3, and its answer. One about no node is no agent's: a client's own question. */
+export function answerTo(request: string): { turn: number; isAgents: boolean; reply: string } {
   const turn = Math.min(request.match(toolResult)?.length ?? 0, calls.length)
-  const number = nodeNumber.exec(request)?.[1] ?? 'unknown'
-  return { turn, reply: (replies[turn] ?? []).join(number) }
+  const number = nodeNumber.exec(request)?.[1]
+  return { turn, isAgents: number !== undefined, reply: (replies[turn] ?? []).join(number ?? 'unknown') }
 }

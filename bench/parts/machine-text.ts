@@ -14,7 +14,8 @@ export function machineText(command: string, { redisVersion }: { redisVersion?: 
   return `Written by \`${command}\` on ${today}: ${machine}, Node ${process.version}${redis}, ${versions}.`
 }
 
-function versionOf(name: string): string {
-  const manifest = new URL(`../../node_modules/${name}/package.json`, import.meta.url)
+/** The version of an installed package: one of ours, or of the folder with its own `node_modules`. */
+export function versionOf(name: string, folder = '../../'): string {
+  const manifest = new URL(`${folder}node_modules/${name}/package.json`, import.meta.url)
   return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(manifest, 'utf8'))).version
 }

@@ -10,8 +10,15 @@ export function peerArguments(): PeerArguments {
   return { url, redisUrl, agents, warmup, concurrency }
 }
 
-/** The line a peer prints. `cpuMs` is user and system time of its process while it ran the agents after the warm-up. */
-export const PeerFigures = z.object({ cpuMs: z.number(), wallMs: z.number() })
+/**
+ * The line a peer prints. `cpuMs` is user and system time of its process while it ran the agents after the warm-up,
+ * which was between these two times of `process.hrtime`.
+ */
+export const PeerFigures = z.object({
+  cpuMs: z.number(),
+  wallMs: z.number(),
+  between: z.object({ fromUs: z.number(), toUs: z.number() }),
+})
 export type PeerFigures = z.infer<typeof PeerFigures>
 
 /**
@@ -22,12 +29,20 @@ export async function measurePeer(
   batch: (numbers: readonly number[]) => Promise<unknown>,
 ): Promise<never> {
   await batch(numbersFrom(0, warmup))
-  const [cpuBefore, wallBefore] = [process.cpuUsage(), performance.now()]
+  const [cpuBefore, fromUs] = [process.cpuUsage(), nowUs()]
   await batch(numbersFrom(warmup, agents))
-  const { user, system } = process.cpuUsage(cpuBefore)
-  const figures: PeerFigures = { cpuMs: (user + system) / 1000, wallMs: performance.now() - wallBefore }
+  const [{ user, system }, toUs] = [process.cpuUsage(cpuBefore), nowUs()]
+  const figures: PeerFigures = {
+    cpuMs: (user + system) / 1000,
+    wallMs: (toUs - fromUs) / 1000,
+    between: { fromUs, toUs },
+  }
   console.log(JSON.stringify(figures))
   process.exit(0)
+}
+
+function nowUs(): number {
+  return Number(process.hrtime.bigint()) / 1000
 }
 
 function numbersFrom(first: number, length: number): number[] {

@@ -11,12 +11,16 @@ export const peers = [
 ]
 export type Peer = (typeof peers)[number]
 
-const limitMs = 60_000
+const limitMs = 120_000
 
-/** Runs a peer in a process of its own and answers what it measured. */
-export async function runPeer(peer: Peer, given: PeerArguments): Promise<PeerFigures> {
+/** Runs a peer in a process of its own, started with these options of Node, and answers what it measured. */
+export async function runPeer(
+  peer: Peer,
+  given: PeerArguments,
+  nodeOptions: readonly string[] = [],
+): Promise<PeerFigures> {
   const { url, redisUrl, agents, warmup, concurrency } = given
-  const args = [fileURLToPath(peer.entry), url, redisUrl, ...[agents, warmup, concurrency].map(String)]
+  const args = [...nodeOptions, fileURLToPath(peer.entry), url, redisUrl, ...[agents, warmup, concurrency].map(String)]
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: limitMs })
   return PeerFigures.parse(JSON.parse(stdout))
 }

@@ -151,7 +151,7 @@ function forbiddenImport(from: string, edge: ImportEdge): string | undefined {
 
 function forbiddenPackage(from: string, target: ImportTarget & { name: string }): string | undefined {
   const home = packageHomes[target.name]
-  if (home !== undefined && !from.startsWith(home) && !from.startsWith('bench/peers/'))
+  if (home !== undefined && !from.startsWith(home) && !/^bench\/(?:peers|frameworks)\//.test(from))
     return `only ${home} imports ${target.name}`
   if (!from.startsWith('core/domain/') || isTestFile(from) || domainPackages.has(target.name)) return undefined
   return 'the domain knows only zod and node:crypto'

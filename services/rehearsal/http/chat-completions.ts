@@ -59,11 +59,11 @@ export async function answerChat(request: IncomingMessage, response: ServerRespo
 }
 
 /** No turn of an agent: it meets no fault, waits for nothing and is not counted. */
-function answerProbe(probe: ChatRequest, response: ServerResponse): void {
+function answerProbe(probe: ChatRequest, response: ServerResponse): Promise<void> {
   const { chat, form } = readTold(probe)
   const completion = toCompletion({ move: nextMove(chat), form, number: 0, callNumber: 1, promptChars: 0 }, undefined)
   const includeUsage = chat.stream_options?.include_usage ?? false
-  sendCompletion(response, completion, { stream: chat.stream, includeUsage, fault: undefined })
+  return sendCompletion(response, completion, { stream: chat.stream, includeUsage, fault: undefined })
 }
 
 /** The header asks first, then a mark in the last system or user message, then the share. */

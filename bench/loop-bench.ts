@@ -1,0 +1,33 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { installFrameworks } from './loop/install-frameworks.ts'
+import { clientRunner, floorRunner, frameworkRunners, ourRunner } from './loop/loop-runners.ts'
+import { measureRounds, type LoopScale } from './loop/measure-rounds.ts'
+import { profileLoop } from './loop/profile-loop.ts'
+import { renderLoop } from './loop/render-loop.ts'
+
+/**
+ * `node bench/loop-bench.ts`: what our loop with its model pool costs per agent, beside the least loop, the bare client
+ * and three frameworks; and how busy it keeps a model of 200 ms. Writes results/loop.md; with `--quick` it only prints.
+ */
+const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values
+const slots = 256
+const fast: LoopScale = quick
+  ? { agents: 200, warmup: 64, rounds: 1, concurrency: 16, latencyMs: 0 }
+  : { agents: 2000, warmup: 256, rounds: 3, concurrency: 64, latencyMs: 0 }
+/** Agents are a multiple of the slots, so that the bare loop has no half-empty last cohort; a warm-up would end in one. */
+const slow: LoopScale = quick
+  ? { agents: 2 * slots, warmup: 0, rounds: 1, concurrency: slots, latencyMs: 200 }
+  : { agents: 12 * slots, warmup: 0, rounds: 3, concurrency: slots, latencyMs: 200 }
+
+installFrameworks()
+const fastRows = await measureRounds([floorRunner, ourRunner, clientRunner, ...frameworkRunners], fast)
+const slowRows = await measureRounds([floorRunner, ourRunner, clientRunner], slow)
+console.log('profiled round')
+const text = renderLoop({ scale: fast, rows: fastRows }, { scale: slow, rows: slowRows }, await profileLoop(fast))
+const results = new URL('results/', import.meta.url)
+await mkdir(results, { recursive: true })
+if (quick) console.log(text)
+else await writeFile(new URL('loop.md', results), text)
+const measured = [...fastRows, ...slowRows].flatMap((row) => row.measured)
+process.exitCode = measured.every(({ faults }) => faults.length === 0) ? 0 : 1
