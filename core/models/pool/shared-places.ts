@@ -26,6 +26,8 @@ export type SharedPlacesOptions = {
   log: Pick<Log, 'warn' | 'info'>
 }
 
+const defaultLeaseMs = 6000
+
 /**
  * The places at servers, shared by all processes through Redis: what one takes is leased to it, kept from one request to
  * the next, renewed in one command for all servers, and given back when it is not used, or when it is more than an even
@@ -33,14 +35,33 @@ export type SharedPlacesOptions = {
  * or with one.
  */
 export function openSharedPlaces(options: SharedPlacesOptions): PlaceKeeper {
-  const { redis, holder, namespace = 'remora', leaseMs = 6000, log } = options
   const servers = new Map<string, HeldPlaces>()
   let listener = () => {}
-  let trip: Promise<void> | undefined
-  let cancel: (() => void) | undefined
-  let isAway = false
-  let closed = false
+  const lease = { servers, leaseMs: defaultLeaseMs, ...options, changed: () => listener() }
+  const { ask, close } = openRounds(lease, openReport(lease))
+  return {
+    at(server, most) {
+      const held = servers.get(server) ?? openHeldPlaces({ most, ask })
+      servers.set(server, held)
+      return held
+    },
+    listen(given) {
+      listener = given
+    },
+    close,
+  }
+}
 
+type Lease = Omit<SharedPlacesOptions, 'leaseMs'> & {
+  servers: ReadonlyMap<string, HeldPlaces>
+  leaseMs: number
+  /** What may be taken may be another number now. */
+  changed(): void
+}
+
+/** One command: tells Redis what is held and wanted here, and takes what it grants. Does not reject. */
+function openReport({ redis, holder, namespace = 'remora', leaseMs, log, servers, changed }: Lease) {
+  let isAway = false
   const setAway = (now: boolean, error?: unknown) => {
     if (now === isAway) return
     isAway = now
@@ -48,14 +69,14 @@ export function openSharedPlaces(options: SharedPlacesOptions): PlaceKeeper {
     if (now) log.warn('places at model servers cannot be shared: going on with those of this process', { error })
     else log.info('places at model servers are shared again')
   }
-  const tell = async () => {
+  const report = async (): Promise<void> => {
     const active = [...servers].filter(([, held]) => held.isActive())
     if (active.length === 0) return
     const keys = active.map(([server]) => `${namespace}:{places}:${server}`)
     const told = active.flatMap(([, held]) => held.report())
     const late = afterLooks(() => {
       setAway(true)
-      listener()
+      changed()
     })
     try {
       const answers = Answer.parse(await script(redis, keys, [holder, leaseMs, ...told]))
@@ -67,6 +88,14 @@ export function openSharedPlaces(options: SharedPlacesOptions): PlaceKeeper {
       late()
     }
   }
+  return { report, isAway: () => isAway }
+}
+
+/** When to report: soon after places were asked for, and while there is something to renew or to want. */
+function openRounds({ servers, leaseMs, changed }: Lease, { report, isAway }: ReturnType<typeof openReport>) {
+  let trip: Promise<void> | undefined
+  let cancel: (() => void) | undefined
+  let closed = false
   const ask = () => {
     if (closed || trip !== undefined) return
     cancel?.()
@@ -74,37 +103,30 @@ export function openSharedPlaces(options: SharedPlacesOptions): PlaceKeeper {
     trip = Promise.resolve().then(travel)
   }
   const travel = async () => {
-    await tell()
+    await report()
     trip = undefined
     rest()
-    listener()
+    changed()
   }
-  /** Until the next command, if one is needed. */
   const rest = () => {
     const all = [...servers.values()]
     if (closed || !all.some((held) => held.isActive())) return
     const isWanted = all.some((held) => held.isWanted())
-    cancel = after(leaseMs / (isWanted && !isAway ? perLease.ask : perLease.renew), () => {
+    cancel = after(leaseMs / (isWanted && !isAway() ? perLease.ask : perLease.renew), () => {
       for (const held of all) held.mayAsk()
       ask()
     })
   }
   return {
-    at(server, most) {
-      const held = servers.get(server) ?? openHeldPlaces({ most, ask })
-      servers.set(server, held)
-      return held
-    },
-    listen(given) {
-      listener = given
-    },
+    ask,
+    /** Gives everything back, if Redis hears it soon. */
     async close() {
       closed = true
       cancel?.()
       for (const held of servers.values()) held.drop()
       const limit = Promise.withResolvers<void>()
       const late = afterLooks(limit.resolve)
-      await Promise.race([Promise.resolve(trip).then(tell), limit.promise])
+      await Promise.race([Promise.resolve(trip).then(report), limit.promise])
       late()
     },
   }
