@@ -64,7 +64,7 @@ export type ModelPoolOptions = {
   /** Shares the endpoints' own limits with other processes; without it this one has them to itself. Closed with the pool. */
   places?: PlaceKeeper
   /** How long a request may be without an answer before it is sent to a second endpoint too; never without it. */
-  hedgeAfterMs?: number
+  hedgeAfterMs?: number | undefined
   log?: Pick<Log, 'warn' | 'debug'>
 }
 

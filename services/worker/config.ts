@@ -32,6 +32,9 @@ export type WorkerConfig = {
     toolChoice: 'required' | 'auto'
     stream: boolean
     retryBudgetMs: number
+    /** Of one request. */
+    timeoutMs: number
+    hedgeAfterMs: number | undefined
   }
   storage: StorageConfig
   blobCacheBytes: number
@@ -95,6 +98,18 @@ export const workerEnv = {
     .default('false')
     .describe('`true` asks for answers piece by piece: events tell the time to the first token, at some more CPU'),
   REMORA_MODEL_RETRY_BUDGET_MS: count.default(20_000).describe('how long a failing model request may be tried again'),
+  REMORA_MODEL_TIMEOUT_MS: count
+    .max(3_600_000)
+    .default(120_000)
+    .describe('of one request to a model server, the whole reply included; more for slow models'),
+  REMORA_MODEL_HEDGE_AFTER_MS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(0)
+    .describe(
+      'how long a request may be without an answer before it is sent to a second server too, where there is one; the first good reply counts. 0: never',
+    ),
   REMORA_BLOB_CACHE_BYTES: count.default(256 * 1024 * 1024).describe('contents kept in memory'),
   REMORA_DRAIN_MS: count
     .default(20_000)
@@ -123,6 +138,8 @@ export function parseConfig(env: Env): { worker: WorkerConfig; logLevel: LogLeve
       toolChoice: read.REMORA_MODEL_TOOL_CHOICE,
       stream: read.REMORA_MODEL_STREAM === 'true',
       retryBudgetMs: read.REMORA_MODEL_RETRY_BUDGET_MS,
+      timeoutMs: read.REMORA_MODEL_TIMEOUT_MS,
+      hedgeAfterMs: read.REMORA_MODEL_HEDGE_AFTER_MS === 0 ? undefined : read.REMORA_MODEL_HEDGE_AFTER_MS,
     },
     storage: storageConfig(read),
     blobCacheBytes: read.REMORA_BLOB_CACHE_BYTES,

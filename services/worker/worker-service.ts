@@ -75,16 +75,17 @@ export async function startWorker(config: WorkerConfig, deps: { log: Log }): Pro
 }
 
 function openPool(config: WorkerConfig, redis: RedisClient, log: Log): ModelPool {
-  const { servers, apiKey, retryBudgetMs, stream } = config.model
+  const { servers, apiKey, timeoutMs, ...how } = config.model
   const endpoints = servers.map((server) => ({ ...server, apiKey }))
   const places = openSharedPlaces({ redis, holder: config.workerId, log })
   return openModelPool({
     endpoints,
     places,
-    requestTimeoutMs: 120_000,
-    retryBudgetMs,
+    requestTimeoutMs: timeoutMs,
+    retryBudgetMs: how.retryBudgetMs,
+    hedgeAfterMs: how.hedgeAfterMs,
     maxInFlight: config.slots,
-    stream,
+    stream: how.stream,
     log,
   })
 }
