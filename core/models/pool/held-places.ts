@@ -6,8 +6,11 @@ export type HeldPlaces = Places & {
   isActive(): boolean
   /** Whether more are wanted than there are, or others want what is held. */
   isWanted(): boolean
-  /** What the server has, what is held from now on, and what would be used. What has not been used lately is let go. */
-  report(): [most: number, held: number, demand: number]
+  /**
+   * What the server has, what is held from now on, what would be used, and 1 when something was reported before. What has
+   * not been used lately is let go.
+   */
+  report(): [most: number, held: number, demand: number, isKnown: 0 | 1]
   /** The answer to a report: what is held, and how much of it may be kept. */
   grant(held: number, keep: number): void
   /** Asking for more may be of use again. */
@@ -51,8 +54,9 @@ export function openHeldPlaces({ most, ask }: { most: number; ask(): void }): He
       const demand = Math.min(most, taken + wanted)
       isAsked = wanted > 0
       wanted = 0
+      const isKnown = told > 0 ? 1 : 0
       told = Math.max(held, demand)
-      return [most, held, demand]
+      return [most, held, demand, isKnown]
     },
     grant(now, mine) {
       held = now

@@ -76,7 +76,7 @@ const uniqueNamespace = () => `${redis.namespace}${randomBytes(4).toString('hex'
 
 describe('places that are shared', () => {
   it('keep ten processes together within the limit of the server, and all of them are served', async () => {
-    const { url, seen } = await countingServer(5)
+    const { url, seen } = await countingServer(25)
     const sharing = { namespace: uniqueNamespace() }
     const pools = Array.from({ length: 10 }, () => sharingPool(url, 16, sharing))
     const asked = pools.flatMap((pool) => Array.from({ length: 60 }, () => pool.complete(request('m'), never)))
@@ -125,6 +125,28 @@ describe('places that are shared', () => {
     expect((await first).content).toBe('hi')
     const askEight = () => Promise.all(Array.from({ length: 8 }, () => pool.complete(request('m'), never)))
     await until(() => askEight().then(() => seen.most === 4))
+  })
+
+  it('are not given twice when Redis has lost who holds them', async () => {
+    const { url, seen } = await countingServer(20)
+    const sharing = { namespace: uniqueNamespace() }
+    const pools = [1, 2].map(() => sharingPool(url, 4, sharing))
+    const stop = new AbortController()
+    const busy = pools.flatMap((pool) =>
+      Array.from({ length: 4 }, async () => {
+        while (!stop.signal.aborted) await pool.complete(request('m'), never)
+      }),
+    )
+    const { client } = keeper(sharing)
+    const eachAtWork = () => seen.now === 4 && pools.every((pool) => pool.status().endpoints[0]?.inFlight === 2)
+    await until(eachAtWork)
+    await client.del(...(await client.keys(`${sharing.namespace}:*`)))
+    const before = seen.served
+    await until(() => seen.served > before + 200)
+    await until(eachAtWork)
+    stop.abort()
+    await Promise.all(busy)
+    expect(seen.most).toBe(4)
   })
 
   it('leave nothing in Redis when everybody has gone', async () => {

@@ -1,20 +1,28 @@
 -- Shares the places at servers among the processes that want them: nobody gets one that another holds, and everybody is
 -- told how many it may keep so that the others can have their even shares of what is wanted.
--- KEYS: a hash per server: holder → "held demand until", "*" → when it was last looked at.
--- ARGV: holder, milliseconds of a lease, then per server: its places, what the holder holds, what it would use.
+-- KEYS: a hash per server: holder → "held demand until", "*" → when it was last looked at, "!" → until when nobody is given
+-- more, since Redis came back without what was in it: those who hold places tell so first.
+-- ARGV: holder, milliseconds of a lease, then per server: its places, what the holder holds, what it would use, and 1 when it
+-- has told so before.
 -- Answers per server: what the holder holds now, and how many it may keep. Sent twice it answers the same.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local me, lease = ARGV[1], tonumber(ARGV[2])
 
 -- What is left of others' leases; nobody's runs out while nobody can renew, as when Redis was away.
-local function readOthers(key)
+-- Answers also until when nobody is given more.
+local function readOthers(key, isKnown)
   local flat = redis.call('HGETALL', key)
-  local gap = 0
+  local gap, quiet = 0, 0
   for i = 1, #flat, 2 do
     if flat[i] == '*' then gap = now - tonumber(flat[i + 1]) end
+    if flat[i] == '!' then quiet = tonumber(flat[i + 1]) end
   end
   if gap < lease / 2 then gap = 0 end
+  if #flat == 0 and isKnown then
+    quiet = now + lease / 2
+    redis.call('HSET', key, '!', string.format('%.0f', quiet))
+  end
   local others = {}
   for i = 1, #flat, 2 do
     local held, demand, ends = string.match(flat[i + 1], '^(%d+) (%d+) (%d+)$')
@@ -28,7 +36,7 @@ local function readOthers(key)
       end
     end
   end
-  return others
+  return others, quiet
 end
 
 -- Even shares: those that want less get what they want. What does not divide goes round. Answers mine, and the others'.
@@ -53,12 +61,14 @@ end
 
 local answers = {}
 for at, key in ipairs(KEYS) do
-  local most, held, demand = tonumber(ARGV[at * 3]), tonumber(ARGV[at * 3 + 1]), tonumber(ARGV[at * 3 + 2])
-  local others = readOthers(key)
+  local first = at * 4 - 1
+  local most, held, demand = tonumber(ARGV[first]), tonumber(ARGV[first + 1]), tonumber(ARGV[first + 2])
+  local others, quiet = readOthers(key, ARGV[first + 3] == '1')
   local free = most - held
   for _, other in ipairs(others) do free = free - other.held end
   local share, theirs = sharesOf({ name = me, demand = demand }, others, most)
   local has = held + math.max(0, math.min(share - held, free))
+  if now < quiet then has = held end
   if has == 0 and demand == 0 then
     redis.call('HDEL', key, me)
     if #others == 0 then redis.call('DEL', key) end

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { delay } from '#platform/clock.ts'
+import { openPrograms } from './program.ts'
+import { startServices, startStores, type Services, type Stores } from './services.ts'
+import { manyFunctions } from './small-source.ts'
+import { sourceFolder } from './source-folder.ts'
+
+const programs = openPrograms()
+const open: { stores?: Stores } = {}
+let services: Services
+beforeAll(async () => {
+  open.stores = await startStores()
+  const workerEnv = { REMORA_MODEL_MAX_IN_FLIGHT: '2', REMORA_WORKER_SLOTS: '4' }
+  services = await startServices(programs, open.stores, { workers: ['worker-1', 'worker-2'], workerEnv })
+})
+afterAll(async () => {
+  await programs.end()
+  await open.stores?.stop()
+})
+
+/** What the model server says that it works on, looked at far more often than an answer takes, until `isOver`. */
+async function requestsRunning(origin: string, isOver: () => boolean): Promise<Set<number>> {
+  const seen = new Set<number>()
+  while (!isOver()) {
+    const metrics = await (await fetch(`${origin}/metrics`)).text()
+    seen.add(Number(/vllm:num_requests_running\{[^}]*\} (\d+)/.exec(metrics)?.[1]))
+    await delay(10)
+  }
+  return seen
+}
+
+it('two workers keep the limit of a model server together, and fill it', async () => {
+  const { origin } = services.named('rehearsal')
+  await (await fetch(`${origin}/latency`, { method: 'POST', body: JSON.stringify({ ms: 150 }) })).text()
+  const folder = await sourceFolder({ 'prices.py': manyFunctions(12) })
+  let isOver = false
+  const running = requestsRunning(origin, () => isOver)
+  const runId = await services.api.submit(await folder.pack(), { agents: ['lint'] })
+  const { status, events } = await services.api.follow(runId).finally(() => (isOver = true))
+  expect(status).toBe('completed')
+  const operations = await services.api.operations(runId)
+  expect(operations.filter((one) => one.status === 'succeeded')).toHaveLength(12)
+  const asked = events.filter(({ event }) => event === 'model.requested')
+  expect(new Set(asked.map(({ origin: who }) => who.id))).toEqual(new Set(['worker-1', 'worker-2']))
+  expect(Math.max(...(await running))).toBe(2)
+  await folder.remove()
+})

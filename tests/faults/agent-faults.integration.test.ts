@@ -1,0 +1,130 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { openModelPool } from '#models/model-pool.ts'
+import { until } from '#testing/until.ts'
+import { faultNames, type FaultName } from '../../services/rehearsal/faults.ts'
+import { startRehearsal, type Rehearsal } from '../../services/rehearsal/rehearsal-server.ts'
+import { runAgent } from '../../services/worker/agent/run-agent.ts'
+import { fileAgent } from './file-agent.fixture.ts'
+
+/**
+ * How an attempt ends, and how many turns it asks the model for. `tries`: how often the first request was sent at least
+ * until it was answered. `file`: what it has written. `says`: what the events of the first turn show of the fault.
+ */
+type Row = { ends: object; requests: number; tries: number; file?: string; says?: object }
+
+const submitted = (requests: number): Row => ({
+  ends: { kind: 'submitted', submission: { status: 'success' } },
+  requests,
+  tries: 1,
+  file: 'x = 1\n',
+})
+const stopped = (code: string, requests: number): Row => ({ ends: { kind: 'stopped', code }, requests, tries: 1 })
+/** The pool gives up at the first turn's request. */
+const thrown = (code: string, said = /./): Row => ({
+  ends: { thrown: { code, phase: 'model', message: expect.stringMatching(said) } },
+  requests: 1,
+  tries: 0,
+})
+const triedAgain: Row = { ...submitted(3), tries: 2 }
+const unhindered = (says: object = {}) => ({ always: { ...submitted(3), says }, once: { ...submitted(3), says } })
+const inContent = unhindered({ called: { parsed_from_content: true } })
+const gone = { always: thrown('AGENT_002'), once: triedAgain }
+/** Ends within one try: the next would start after the budget. */
+const late = { always: thrown('AGENT_002', /no answer in time$|did not end in time$/), once: triedAgain }
+
+const rows: Record<FaultName, { always: Row; once: Row }> = {
+  latency: late,
+  hang: late,
+  stall: late,
+  '429': { always: thrown('AGENT_002', /: answered 429 [^(]*$/), once: triedAgain },
+  '503': gone,
+  '529': gone,
+  reset: gone,
+  error_in_stream: gone,
+  truncated: { always: thrown('AGENT_008'), once: triedAgain },
+  // Asked again, a model that is asked without chance says the same again: no try is spent on it.
+  oversized: { always: thrown('AGENT_007', /larger than allowed$/), once: thrown('AGENT_007', /larger than allowed$/) },
+  json_in_content: inContent,
+  hermes_in_content: inContent,
+  functiongemma_in_content: inContent,
+  qwen_in_content: inContent,
+  parallel_calls: unhindered({ responded: { calls: 2 } }),
+  no_done: unhindered({ responded: { calls: 1 } }),
+  crlf: unhindered({ responded: { calls: 1 } }),
+  split_bytes: unhindered({ responded: { calls: 1 } }),
+  no_usage: unhindered({ responded: { workarounds: ['usage estimated'] } }),
+  no_tool_call: { always: stopped('AGENT_003', 2), once: submitted(4) },
+  cut_call_in_content: { always: stopped('AGENT_007', 2), once: submitted(4) },
+  unknown_tool: { always: stopped('AGENT_004', 4), once: submitted(4) },
+  // The rehearsal model reads a file once: one that it could not read it reports as failed.
+  malformed_arguments: {
+    always: stopped('AGENT_009', 4),
+    once: { ends: { kind: 'submitted', submission: { status: 'failed' } }, requests: 2, tries: 1 },
+  },
+}
+/** What only a time limit ends; others must not fail because a machine is busy. */
+const ofTime: readonly FaultName[] = ['latency', 'hang', 'stall']
+
+let rehearsal: Rehearsal | undefined
+afterEach(() => rehearsal?.close())
+
+async function requestsRunning(origin: string): Promise<number> {
+  const metrics = await (await fetch(`${origin}/metrics`)).text()
+  return Number(/vllm:num_requests_running\{[^}]*\} (\d+)/.exec(metrics)?.[1])
+}
+
+const sockets = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length
+const never = new AbortController().signal
+
+/** Runs the loop over the pool against a server that has the fault `times` times; for ever when absent. */
+async function runBefore(fault: FaultName, { stream, times }: { stream: boolean; times?: number }) {
+  const { origin, url } = (rehearsal = await startRehearsal({
+    host: '127.0.0.1',
+    port: 0,
+    faults: { shares: { [fault]: 1 }, seed: 1, times },
+  }))
+  await requestsRunning(origin) // its connection stays open
+  const openBefore = sockets()
+  const pool = openModelPool({
+    endpoints: [{ url }],
+    requestTimeoutMs: ofTime.includes(fault) ? 400 : 20_000,
+    retryBudgetMs: times === undefined ? 300 : 15_000,
+    maxInFlight: 2,
+    stream,
+  })
+  const { agent, files, events } = fileAgent(pool)
+  const ended = await runAgent(agent, never).catch((error: unknown) => ({ thrown: error }))
+  // The server sees that nobody waits any more, before the pool is closed.
+  await until(async () => (await requestsRunning(origin)) === 0)
+  await pool.close()
+  await until(() => sockets() <= openBefore)
+  const named = (name: string) => events.filter(({ event }) => event === name)
+  return { ended, files, exchanges: agent.transcript.exchanges, named }
+}
+
+describe.each([
+  { how: 'unstreamed', stream: false },
+  { how: 'streamed', stream: true },
+])('an agent whose answers come $how', ({ stream }) => {
+  const both = faultNames.flatMap((fault) => [
+    { fault, mode: 'always' as const },
+    { fault, mode: 'once' as const },
+  ])
+
+  it.each(both)('before $fault, $mode: ends as it must, in time, and leaves nothing open', async ({ fault, mode }) => {
+    const { ends, requests, tries, file = 'x = 1', says = {} } = rows[fault][mode]
+    const { ended, files, exchanges, named } = await runBefore(
+      fault,
+      mode === 'once' ? { stream, times: 1 } : { stream },
+    )
+    expect(ended).toMatchObject(ends)
+    const asked = named('model.requested').map(({ data }) => Number(data['messages']))
+    expect(asked).toHaveLength(requests)
+    expect(asked).toEqual([...new Set(asked)].toSorted((one, other) => one - other)) // it grows with every turn
+    expect(named('model.responded')).toHaveLength(requests)
+    expect(exchanges).toHaveLength(requests)
+    expect({ called: named('tool.called')[0]?.data, responded: named('model.responded')[0]?.data }).toMatchObject(says)
+    expect(exchanges[0]?.tries ?? 0).toBeGreaterThanOrEqual(tries)
+    expect(files.get('src/a.py')).toBe(file)
+  })
+})
