@@ -5,7 +5,13 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 it.for([
   [1, [[1], [1, 2], [1, 2, 3]]],
-  [2, [[1, 2], [1, 2, 3]]],
+  [
+    2,
+    [
+      [1, 2],
+      [1, 2, 3],
+    ],
+  ],
 ] as const)('lets callers go on in their order, %i in each turn of the event loop', async ([perTurn, turns]) => {
   const turnstile = openTurnstile(perTurn)
   const passed: number[] = []
