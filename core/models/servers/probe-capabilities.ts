@@ -1,7 +1,7 @@
 import { openInFlightGate } from '#platform/in-flight-gate.ts'
 import type { OpenAiClient } from '../http/openai-client.ts'
 import { allCapabilities, type Capabilities } from './capabilities.ts'
-import { askProbe, holdsCall, holdsWrittenCall, type ProbeAnswer } from './probe-answer.ts'
+import { askProbe, holdsCall, holdsWrittenCall, promptTokens, type ProbeAnswer } from './probe-answer.ts'
 import { knownChoice, probeRequests, type ProbeRequests } from './probe-requests.ts'
 
 /** What a probe found. */
@@ -38,7 +38,7 @@ export async function probeCapabilities(model: string, { client, timeoutMs }: Pr
   const plain = await ask(requests.plain)
   if (plain.kind !== 'taken') return { ...probed, conclusive: false }
   const asked = { probed, ask }
-  await probeChoices(requests, asked)
+  await probeChoices(requests, asked, plain)
   await Promise.all([probeSchemas(requests, asked), probeConstraints(requests, asked)])
   return probed
 }
@@ -46,8 +46,15 @@ export async function probeCapabilities(model: string, { client, timeoutMs }: Pr
 type Flag = Exclude<keyof Capabilities, 'ebnf'>
 
 /** Sends one request and notes what its answer says of `name`. */
-async function probe({ probed, ask }: Asked, name: Flag, body: string, isDone = (_: string) => true): Promise<void> {
-  note(probed, name, await ask(body), isDone)
+async function probe(
+  { probed, ask }: Asked,
+  name: Flag,
+  body: string,
+  isDone = (_: string) => true,
+): Promise<ProbeAnswer> {
+  const answer = await ask(body)
+  note(probed, name, answer, isDone)
+  return answer
 }
 
 function note(probed: Probed, name: Flag, answer: ProbeAnswer, isDone: (text: string) => boolean): void {
@@ -61,23 +68,33 @@ function lack(probed: Probed, name: Flag, how: 'refused' | 'ignored'): void {
   probed.lacks[name] = how
 }
 
-async function probeChoices(requests: ProbeRequests, asked: Asked): Promise<void> {
-  await Promise.all([
+async function probeChoices(requests: ProbeRequests, asked: Asked, plain: ProbeAnswer): Promise<void> {
+  const [auto] = await Promise.all([
+    probe(asked, 'auto', requests.auto),
     probe(asked, 'systemRole', requests.systemRole),
     probe(asked, 'streamUsage', requests.streamUsage),
-    probe(asked, 'auto', requests.auto),
     probe(asked, 'required', requests.required, holdsCall),
     probe(asked, 'named', requests.named, holdsCall),
   ])
   const { lacks } = asked.probed
   const isRefused = lacks.auto === 'refused' && lacks.required === 'refused' && lacks.named === 'refused'
   if (isRefused) lack(asked.probed, 'tools', 'refused')
+  if (lacks.required === 'ignored' && lacks.named === 'ignored' && isAsLong(auto, plain)) {
+    lack(asked.probed, 'tools', 'ignored')
+  }
+}
+
+/** A prompt that tools make no longer does not tell them: llama.cpp leaves them out where its template has no place for them. */
+function isAsLong(withTools: ProbeAnswer, plain: ProbeAnswer): boolean {
+  const tokens = promptTokens(plain)
+  return tokens !== undefined && tokens === promptTokens(withTools)
 }
 
 /** Where tools are not taken, calls and their results are no messages of their own either. */
 async function probeSchemas(requests: ProbeRequests, asked: Asked): Promise<void> {
-  if (!asked.probed.capabilities.tools) return lack(asked.probed, 'toolMessages', 'refused')
-  const choice = knownChoice(asked.probed.capabilities)
+  const { capabilities, lacks } = asked.probed
+  if (!capabilities.tools) return lack(asked.probed, 'toolMessages', lacks.tools ?? 'refused')
+  const choice = knownChoice(capabilities)
   await Promise.all([
     probe(asked, 'strictSchemas', requests.strictSchemas(choice)),
     probe(asked, 'parallelCalls', requests.parallelCalls(choice)),

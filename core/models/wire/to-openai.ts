@@ -1,4 +1,5 @@
 import type OpenAI from 'openai'
+import { isRecord, parseJson } from '#domain/json.ts'
 import type { Message, ModelRequest, RequestedCall, ToolChoice, ToolDefinition } from '#domain/turn.ts'
 import { unreachable } from '#domain/unreachable.ts'
 import type { Capabilities } from '../servers/capabilities.ts'
@@ -12,6 +13,8 @@ type Body = Omit<OpenAI.ChatCompletionCreateParams, 'response_format'> & Constra
 /** Tools by their definitions' array: a bundle's array lives as long as the bundle, so each is mapped once. */
 const mappedTools = new WeakMap<readonly ToolDefinition[], OpenAI.ChatCompletionFunctionTool[]>()
 const mappedPlainTools: typeof mappedTools = new WeakMap()
+/** Every call goes with every later turn of its conversation, and its arguments may be a whole file. */
+const mappedCalls = new WeakMap<RequestedCall, OpenAI.ChatCompletionMessageFunctionToolCall>()
 
 /**
  * The request in the words of `POST /v1/chat/completions` that this server takes, and what had to be said in other words.
@@ -80,8 +83,17 @@ function toMessage(message: Message): OpenAI.ChatCompletionMessageParam {
   }
 }
 
+/**
+ * Arguments that are no JSON object go as `{}`: their result says what was wrong with them, and a server that reads the
+ * arguments of the history (llama.cpp) answers 500 to every later turn with such a call in it.
+ */
 function toCall(call: RequestedCall): OpenAI.ChatCompletionMessageFunctionToolCall {
-  return { id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments } }
+  const known = mappedCalls.get(call)
+  if (known !== undefined) return known
+  const { id, name, arguments: given } = call
+  const sent = { id, type: 'function', function: { name, arguments: isRecord(parseJson(given)) ? given : '{}' } } as const
+  mappedCalls.set(call, sent)
+  return sent
 }
 
 function toTools(
