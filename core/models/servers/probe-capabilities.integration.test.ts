@@ -62,6 +62,11 @@ function llamaCppWithoutTemplate(body: PlayedBody): PlayedAnswer {
   return { ...(isHeld ? { content: '{\n    "name": "remora_probe",\n    "arg' } : chatter), deaf: true }
 }
 
+/** OpenAI refuses strict tools with an argument that may be absent. */
+function openAi(body: PlayedBody): PlayedAnswer {
+  return body.tools?.some((tool) => tool.function.strict) ? { status: 400 } : vllm(body)
+}
+
 /** llama-server --no-jinja: 500 also for what the client got wrong (ggml-org/llama.cpp issue 10920). */
 function llamaCppWithoutJinja(body: PlayedBody): PlayedAnswer {
   return body.tools === undefined ? llamaCpp(body) : { status: 500, words: 'tools param requires --jinja flag' }
@@ -109,12 +114,13 @@ describe('the probe', () => {
   it('finds nothing amiss with a server that takes everything, in a dozen marked requests of few tokens', async () => {
     const { capabilities, lacks, conclusive, bodies } = await probe(vllm)
     expect({ capabilities, lacks, conclusive }).toEqual({ capabilities: allCapabilities, lacks: {}, conclusive: true })
-    expect(bodies.length).toBeLessThanOrEqual(12)
+    expect(bodies.length).toBeLessThanOrEqual(13)
     expect(new Set(bodies.map(({ user }) => user))).toEqual(new Set(['remora probe']))
   })
 
   it.each([
     ['vLLM without --enable-auto-tool-choice', plainVllm, { auto: 'refused' }],
+    ['OpenAI', openAi, { strictArguments: 'refused' }],
     ["Gemma's template", gemma2, { systemRole: 'refused', toolMessages: 'refused' }],
     ['llama-server --jinja', llamaCpp, { named: 'ignored', structuralTag: 'ignored' }],
     [

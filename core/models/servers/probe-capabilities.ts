@@ -97,6 +97,7 @@ async function probeSchemas(requests: ProbeRequests, asked: Asked): Promise<void
   const choice = knownChoice(capabilities)
   await Promise.all([
     probe(asked, 'strictSchemas', requests.strictSchemas(choice)),
+    probe(asked, 'strictArguments', requests.strictArguments(choice)),
     probe(asked, 'parallelCalls', requests.parallelCalls(choice)),
     probe(asked, 'toolMessages', requests.toolMessages(choice)),
   ])

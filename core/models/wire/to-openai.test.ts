@@ -57,8 +57,8 @@ describe('a server that takes everything', () => {
           { role: 'assistant', content: '' },
         ],
         tools: [
-          { type: 'function', function: tool },
-          { type: 'function', function: submit },
+          { type: 'function', function: { ...tool, strict: true } },
+          { type: 'function', function: { ...submit, strict: true } },
         ],
         tool_choice: { type: 'function', function: { name: 'submit_result' } },
       },
@@ -201,6 +201,13 @@ describe('schemas', () => {
     })
     expect(JSON.stringify(body.tools)).not.toContain('additionalProperties')
     expect(workarounds).toEqual(['strict schemas: without additionalProperties'])
+  })
+
+  it('are not said to be strict where that is refused', () => {
+    const { body, workarounds } = told({ strictArguments: false })
+    expect(body.tools).toMatchObject([{ function: { parameters } }, {}])
+    expect(JSON.stringify(body.tools)).not.toContain('"strict"')
+    expect(workarounds).toEqual(['strict: not sent'])
   })
 })
 

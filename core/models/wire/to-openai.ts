@@ -11,8 +11,8 @@ import { planCall, type CallPlan } from './plan-call.ts'
 type Body = Omit<OpenAI.ChatCompletionCreateParams, 'response_format'> & ConstraintKeys
 
 /** Tools by their definitions' array: a bundle's array lives as long as the bundle, so each is mapped once. */
-const mappedTools = new WeakMap<readonly ToolDefinition[], OpenAI.ChatCompletionFunctionTool[]>()
-const mappedPlainTools: typeof mappedTools = new WeakMap()
+type MappedTools = WeakMap<readonly ToolDefinition[], OpenAI.ChatCompletionFunctionTool[]>
+const mappedTools = new Map<string, MappedTools>()
 /** Every call goes with every later turn of its conversation, and its arguments may be a whole file. */
 const mappedCalls = new WeakMap<RequestedCall, OpenAI.ChatCompletionMessageFunctionToolCall>()
 
@@ -96,25 +96,31 @@ function toCall(call: RequestedCall): OpenAI.ChatCompletionMessageFunctionToolCa
   return sent
 }
 
+type StrictWays = Pick<Capabilities, 'strictSchemas' | 'strictArguments'>
+
 function toTools(
   definitions: readonly ToolDefinition[],
-  { strictSchemas }: Capabilities,
+  { strictSchemas, strictArguments }: StrictWays,
   workarounds: string[],
 ): OpenAI.ChatCompletionFunctionTool[] {
   if (!strictSchemas) workarounds.push('strict schemas: without additionalProperties')
-  const mapped = strictSchemas ? mappedTools : mappedPlainTools
-  const known = mapped.get(definitions)
-  if (known !== undefined) return known
-  const tools = definitions.map((definition) => toTool(definition, strictSchemas))
+  if (!strictArguments) workarounds.push('strict: not sent')
+  const ways = { strictSchemas, strictArguments }
+  const way = JSON.stringify(ways)
+  const mapped = mappedTools.get(way) ?? new WeakMap()
+  mappedTools.set(way, mapped)
+  const tools = mapped.get(definitions) ?? definitions.map((definition) => toTool(definition, ways))
   mapped.set(definitions, tools)
   return tools
 }
 
-function toTool({ name, description, parameters }: ToolDefinition, strict: boolean): OpenAI.ChatCompletionFunctionTool {
-  return {
-    type: 'function',
-    function: { name, description, parameters: strict ? { ...parameters } : plainSchema(parameters) },
-  }
+function toTool(
+  { name, description, parameters }: ToolDefinition,
+  { strictSchemas, strictArguments }: StrictWays,
+): OpenAI.ChatCompletionFunctionTool {
+  const schema = strictSchemas ? { ...parameters } : plainSchema(parameters)
+  const strict = strictArguments ? { strict: true } : {}
+  return { type: 'function', function: { name, description, parameters: schema, ...strict } }
 }
 
 function toToolChoice(choice: ToolChoice): OpenAI.ChatCompletionToolChoiceOption {
