@@ -8,7 +8,11 @@ const Body = z.object({
   messages: z.array(
     z.object({ role: z.string(), content: z.string().nullish(), tool_calls: z.array(z.unknown()).nullish() }),
   ),
-  tools: z.array(z.object({ function: z.object({ name: z.string(), parameters: z.unknown(), strict: z.boolean().optional() }) })).optional(),
+  tools: z
+    .array(
+      z.object({ function: z.object({ name: z.string(), parameters: z.unknown(), strict: z.boolean().optional() }) }),
+    )
+    .optional(),
   tool_choice: z.union([z.string(), z.object({ function: z.object({ name: z.string() }) })]).optional(),
   parallel_tool_calls: z.boolean().optional(),
   response_format: z.object({ type: z.string() }).optional(),

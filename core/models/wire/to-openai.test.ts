@@ -167,18 +167,21 @@ describe('the history', () => {
     expect(workarounds).toEqual(['tool messages: as plain text'])
   })
 
-  it.each(['{"pa', '', '"a"', '[]'])('has {} where a model wrote the arguments %j, and keeps what it wrote', (given) => {
-    const call = { id: 'd', name: 'write_file', arguments: given }
-    const more: ModelRequest['messages'] = [
-      ...request.messages,
-      { role: 'assistant', content: null, toolCalls: [call] },
-      { role: 'tool', toolCallId: 'd', content: 'The arguments are not valid JSON.' },
-    ]
-    expect(told({}, { messages: more }).body.messages.at(-2)).toMatchObject({
-      tool_calls: [{ id: 'd', function: { name: 'write_file', arguments: '{}' } }],
-    })
-    expect(call.arguments).toBe(given)
-  })
+  it.each(['{"pa', '', '"a"', '[]'])(
+    'has {} where a model wrote the arguments %j, and keeps what it wrote',
+    (given) => {
+      const call = { id: 'd', name: 'write_file', arguments: given }
+      const more: ModelRequest['messages'] = [
+        ...request.messages,
+        { role: 'assistant', content: null, toolCalls: [call] },
+        { role: 'tool', toolCallId: 'd', content: 'The arguments are not valid JSON.' },
+      ]
+      expect(told({}, { messages: more }).body.messages.at(-2)).toMatchObject({
+        tool_calls: [{ id: 'd', function: { name: 'write_file', arguments: '{}' } }],
+      })
+      expect(call.arguments).toBe(given)
+    },
+  )
 
   it('begins with the system prompt in the first message of the user where there is no system role', () => {
     const { body, workarounds } = told({ systemRole: false })

@@ -91,7 +91,11 @@ function toCall(call: RequestedCall): OpenAI.ChatCompletionMessageFunctionToolCa
   const known = mappedCalls.get(call)
   if (known !== undefined) return known
   const { id, name, arguments: given } = call
-  const sent = { id, type: 'function', function: { name, arguments: isRecord(parseJson(given)) ? given : '{}' } } as const
+  const sent = {
+    id,
+    type: 'function',
+    function: { name, arguments: isRecord(parseJson(given)) ? given : '{}' },
+  } as const
   mappedCalls.set(call, sent)
   return sent
 }

@@ -36,7 +36,8 @@ function ofStatus(cause: APIError, status: number): TryFailure {
   const said = `answered ${cause.message.slice(0, 500)}`
   if (passingStatuses.has(status)) return passing('AGENT_002', said, cause, readRetryAfter(cause.headers))
   const error = isTooLong(cause, status)
-    ? new ContextOverflow(said, cause) : new AppError('AGENT_002', said, { cause, phase: 'model' })
+    ? new ContextOverflow(said, cause)
+    : new AppError('AGENT_002', said, { cause, phase: 'model' })
   return { error, again: false, retryAfterMs: 0 }
 }
 
