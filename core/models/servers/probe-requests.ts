@@ -7,9 +7,11 @@ import { allCapabilities, type Capabilities } from './capabilities.ts'
 export const probeUser = 'remora probe'
 
 /** Enough for a call of the probe's tool: a server that must cut one short may answer 400 (vLLM issue 36794). */
-const callTokens = 128
+const callTokens = 80
 /** What is not read need not be written. */
 const fewTokens = 8
+/** How much longer a request of a probe may take than its plain one. */
+export const longestOverPlain = callTokens / fewTokens
 
 const word = { type: 'string', enum: ['hello'] }
 export const probeTool: ToolDefinition = {
