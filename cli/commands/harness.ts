@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander'
 import { bundleNames } from '#bundles/bundle-names.ts'
 import { openLog } from '#platform/log.ts'
 import type { CliContext } from '../cli-context.ts'
-import { parseComparedSide, type ComparedSide } from '../harness/compared-side.ts'
+import { constraints, parseComparedSide, type ComparedSide } from '../harness/compared-side.ts'
 import { describeReport } from '../harness/describe-report.ts'
 import { harnessAgent } from '../harness/harness-prompt.ts'
 import { isGoodEnough } from '../harness/harness-report.ts'
@@ -49,6 +49,11 @@ export function addHarnessCommand(program: Command, context: CliContext): void {
         .choices(['required', 'auto'])
         .default('required'),
     )
+    .addOption(
+      new Option('--constraint <form>', "what holds a reply to a call besides, as a bundle's grammar.strategy")
+        .choices(constraints)
+        .default('none'),
+    )
     .option('--no-tool-guide', 'leave the list of the tools out of the system prompt, as runs do')
     .option('--shapes <names>', `only these: ${shapeNames.join(', ')}`, shapeList)
     .option('--seed <number>', 'of the names, paths and numbers in the requests', positiveUpTo(999_999_999), 1)
@@ -76,14 +81,14 @@ async function measure(options: HarnessOptions, context: CliContext, command: Co
     )
   }
   if (out !== undefined) await requireWritable(out)
-  const { toolChoice, temperature, maxTokens, toolGuide, requests, concurrency, seed } = options
+  const { toolChoice, constraint, temperature, maxTokens, toolGuide, requests, concurrency, seed } = options
   const order = {
     agentsDir: config.agentsDir,
     shapes: allShapes.filter(({ name }) => shapes.includes(name)),
     model: options.model ?? config.modelUrls,
     modelName: options.modelName ?? config.modelName,
     apiKey: config.modelApiKey,
-    settings: { toolChoice, temperature, maxTokens, toolGuide },
+    settings: { toolChoice, constraint, temperature, maxTokens, toolGuide },
     compare: options.compare,
     timeoutMs: options.timeout * 1000,
     requests,

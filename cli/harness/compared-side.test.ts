@@ -8,6 +8,7 @@ describe('--compare', () => {
     ['rehearsal', { url: 'rehearsal', settings: {} }],
     ['tool_choice=auto,temperature=0.1', { settings: { toolChoice: 'auto', temperature: 0.1 } }],
     ['max_tokens=512, tool_guide=false', { settings: { maxTokens: 512, toolGuide: false } }],
+    ['constraint=json_schema', { settings: { constraint: 'json_schema' } }],
     ['url=http://gpu:8000/v1,model=a=b', { url: 'http://gpu:8000/v1', model: 'a=b', settings: {} }],
   ])('takes %s', (text, side) => {
     expect(parseComparedSide(text)).toEqual(side)
@@ -19,6 +20,7 @@ describe('--compare', () => {
     ['', /"" is none/],
     ['tool_choice', /tool_choice needs a value: tool_choice=…/],
     ['tool_choice=none', /tool_choice must be required or auto/],
+    ['constraint=json', /constraint must be one of none, json_schema, structural_tag, ebnf/],
     ['temperature=warm', /temperature must be a number/],
     ['temperature=3', /temperature must be at most 2/],
     ['temperature=-1', /temperature must be a number/],

@@ -17,10 +17,14 @@ const decimal = z
   .regex(/^\d+(?:\.\d+)?$/, 'must be a number')
   .transform(Number)
 
+/** Of a bundle's `grammar.strategy`. */
+export const constraints = ['none', 'json_schema', 'structural_tag', 'ebnf'] as const
+
 const known = {
   url: z.string().refine(isModelServers, 'must be "rehearsal" or the http(s) URL of a model server'),
   model: z.string().min(1, 'must be a name'),
   tool_choice: z.enum(['required', 'auto'], 'must be required or auto'),
+  constraint: z.enum(constraints, `must be one of ${constraints.join(', ')}`),
   temperature: decimal.pipe(z.number().max(2, 'must be at most 2')),
   max_tokens: decimal.pipe(z.int('must be a whole number').min(1, 'must be above 0')),
   tool_guide: z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true'),
@@ -43,8 +47,8 @@ export function parseComparedSide(text: string): ComparedSide {
     const faults = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`)
     throw new InvalidArgumentError(`${faults.join('; ')}.`)
   }
-  const { url, model, tool_choice: toolChoice, temperature, max_tokens: maxTokens, tool_guide: toolGuide } = parsed.data
-  const settings = Object.entries({ toolChoice, temperature, maxTokens, toolGuide })
+  const { url, model, tool_choice: toolChoice, max_tokens: maxTokens, tool_guide: toolGuide, ...others } = parsed.data
+  const settings = Object.entries({ toolChoice, ...others, maxTokens, toolGuide })
   return { url, model, settings: Object.fromEntries(settings.filter(([, value]) => value !== undefined)) }
 }
 

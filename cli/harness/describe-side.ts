@@ -14,9 +14,16 @@ export function describeModel({ side, answeredBy }: SideReport): string {
   return visible(`${answeredBy} (${side.servers}${asked})`)
 }
 
-export function describeSettings({ toolChoice, temperature, maxTokens, toolGuide }: Side['settings']): string {
+export function describeSettings({
+  toolChoice,
+  constraint,
+  temperature,
+  maxTokens,
+  toolGuide,
+}: Side['settings']): string {
   const guide = toolGuide ? 'with tool guide' : 'without tool guide'
-  return `tool_choice ${toolChoice}, temperature ${temperature}, max_tokens ${maxTokens}, ${guide}`
+  const held = constraint === 'none' ? '' : `, constraint ${constraint}`
+  return `tool_choice ${toolChoice}${held}, temperature ${temperature}, max_tokens ${maxTokens}, ${guide}`
 }
 
 /** Times and tokens: a line each. */

@@ -5,7 +5,13 @@ import type { ProbeResult, Verdict } from './run-probe.ts'
 import { enumShape } from './shapes/enum-shape.ts'
 import { reportSide } from './side-report.ts'
 
-const settings = { toolChoice: 'required', temperature: 0, maxTokens: 256, toolGuide: true } as const
+const settings = {
+  toolChoice: 'required',
+  constraint: 'none',
+  temperature: 0,
+  maxTokens: 256,
+  toolGuide: true,
+} as const
 const unused = { complete: () => Promise.reject(new Error('nothing is asked here')) }
 const side = { servers: 'here', model: 'tiny', settings, pool: unused }
 const probes = planProbes({ shapes: [enumShape], requests: 5, seed: 1 })

@@ -1,8 +1,11 @@
+import type { DecodingConstraint } from '#domain/turn.ts'
 import type { ModelPool } from '#models/model-pool.ts'
 
 /** What of a request a side decides. */
 export type SideSettings = {
   toolChoice: 'required' | 'auto'
+  /** What holds the reply to the form of a call beside it, as a bundle's `grammar.strategy`. */
+  constraint: DecodingConstraint
   temperature: number
   maxTokens: number
   /** Whether the system prompt lists the tools. */

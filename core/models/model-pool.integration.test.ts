@@ -96,6 +96,7 @@ describe('openModelPool', () => {
   it.each([
     '{"error":{"message":"This model\'s maximum context length is 4096 tokens."}}',
     '{"error":{"message":"too long","code":"context_length_exceeded"}}',
+    '{"error":{"code":400,"message":"Zu lang.","type":"exceed_context_size_error","n_prompt_tokens":3232,"n_ctx":2048}}',
   ])('fails with AGENT_007 when the request is too long: %s', async (body) => {
     const { complete, seen } = await answering([{ status: 400, body }])
     const error: unknown = await complete(request, never).catch((thrown: unknown) => thrown)

@@ -11,7 +11,7 @@ const ChatMessage = z.object({
 export type ChatMessage = z.infer<typeof ChatMessage>
 
 const ChatTool = z.object({
-  function: z.object({ name: z.string(), parameters: z.unknown().optional() }),
+  function: z.object({ name: z.string(), parameters: z.unknown().optional(), strict: z.boolean().nullish() }),
 })
 
 /** The part of a chat completion request that the rules read. Other keys of the API are accepted and ignored. */

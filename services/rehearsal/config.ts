@@ -22,7 +22,7 @@ export const rehearsalEnv = {
   REMORA_REHEARSAL_LATENCY_MS: z.coerce.number().min(0).default(0).describe('added to every reply'),
   REMORA_REHEARSAL_FAULTS: SharesText.default({}).describe('shares of injected faults, `429:0.05,hang:0.01`'),
   REMORA_REHEARSAL_REFUSES: RefusalsText.default([]).describe(
-    'what it answers 400 to, as some servers do: `named,required`; also `system_role`, `tools`, `auto`, `strict_schemas`, `parallel_calls`, `tool_messages`, `json_schema`, `structural_tag`, `ebnf`, `stream_usage`',
+    'what it answers 400 to, as some servers do: `named,required`; also `system_role`, `tools`, `auto`, `strict_schemas`, `strict_arguments`, `parallel_calls`, `tool_messages`, `json_schema`, `structural_tag`, `ebnf`, `stream_usage`',
   ),
   REMORA_REHEARSAL_SEED: z.coerce.number().int().min(0).default(1).describe('of the faults'),
 }

@@ -20,6 +20,12 @@ export function orphanedToolResult(messages: readonly ChatMessage[]): string | u
   return undefined
 }
 
+/** The name of a call whose arguments are no JSON; llama.cpp answers 500 to every conversation with one. */
+export function unreadableCall(messages: readonly ChatMessage[]): string | undefined {
+  const calls = messages.flatMap((message) => message.tool_calls ?? [])
+  return calls.find((call) => parseJson(call.function.arguments) === undefined)?.function.name
+}
+
 /** The conversation as the rules read it: what was called, in order, and what came back. */
 export function readConversation(request: ChatRequest): Conversation {
   const calls = new Map<string, { name: string; arguments: string }>()

@@ -64,6 +64,19 @@ describe('chat completions', () => {
     expect(await orphaned.text()).toContain('call_9')
   })
 
+  it('answers 500 to a conversation with a call whose arguments are no JSON, as llama.cpp does for ever', async () => {
+    const called = { id: 'call_1', type: 'function', function: { name: 'read_file', arguments: '{"pa' } }
+    const answer = await chat({
+      messages: [
+        { role: 'user', content: 'Read a.py' },
+        { role: 'assistant', content: null, tool_calls: [called] },
+        { role: 'tool', tool_call_id: 'call_1', content: 'not valid JSON' },
+      ],
+    })
+    expect(answer.status).toBe(500)
+    expect(await answer.text()).toContain('read_file')
+  })
+
   it('rehearses the fault a header asks for', async () => {
     const limited = await chat({}, { 'x-rehearsal-fault': '429' })
     expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '1'])

@@ -20,6 +20,7 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     requests: { type: 'string', default: '2' },
     limit: { type: 'string', default: '10' },
+    shapes: { type: 'string' },
     agents: { type: 'string', default: 'harness,docstring' },
   },
 })
@@ -56,7 +57,7 @@ async function measureServer(
   const server = await startServer(installed, template)
   try {
     const order = { url: server.url, dir, slots: serverSettings.slots, limitMs, signal: stop.signal }
-    const harness = await measureHarness(order, requests)
+    const harness = await measureHarness(order, { requests, shapes: values.shapes })
     return { name, different, harness, run: await measureRun(order, values.agents, limit) }
   } finally {
     await server.stop()

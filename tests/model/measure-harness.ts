@@ -30,7 +30,10 @@ const requestLimitS = 300
 const maxTokens = 128
 
 /** `remora harness` against one server. Rates below its own aim are a figure here, not a failure. */
-export async function measureHarness(order: ModelOrder, requests: number): Promise<HarnessReport> {
+export async function measureHarness(
+  order: ModelOrder,
+  { requests, shapes }: { requests: number; shapes: string | undefined },
+): Promise<HarnessReport> {
   const { url, dir, slots, limitMs, signal } = order
   const out = join(dir, 'harness.json')
   await rm(out, { force: true })
@@ -44,7 +47,8 @@ export async function measureHarness(order: ModelOrder, requests: number): Promi
     '--max-tokens',
     maxTokens,
   ].map(String)
-  const args = ['harness', '--model', url, ...counts, '--json', '--out', out]
+  const chosen = shapes === undefined ? [] : ['--shapes', shapes]
+  const args = ['harness', '--model', url, ...counts, ...chosen, '--json', '--out', out]
   const { code } = await runRemora(args, { cwd: dir, env: {}, limitMs, signal })
   const text = await readFile(out, 'utf8').catch(() => undefined)
   if (text === undefined) throw new Error(`remora harness ended with ${code} and wrote no report`)

@@ -2,6 +2,7 @@ import { Agent, errors, request, type Dispatcher } from 'undici'
 import { AppError } from '#domain/error.ts'
 import { BufferedResponse } from './buffered-response.ts'
 import { StreamedResponse } from './streamed-response.ts'
+import { watchUsedSockets, type UsedSockets } from './used-sockets.ts'
 
 export type UndiciFetch = {
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>
@@ -12,16 +13,22 @@ export type UndiciFetch = {
 /** The response headers that somebody reads; copying all of them costs more than it gives. */
 const keptHeaders = ['content-type', 'content-length', 'retry-after', 'x-request-id']
 
+/** How many sockets that were used before one request may lose; then it is the server that fails. */
+const maxLostSockets = 3
+
 /**
  * `fetch` for JSON over keep-alive sockets by undici's `request`, which costs a third of the platform's fetch. The
  * whole body is read before it resolves, at most `maxBytes` of it; a stream of events is a StreamedResponse. It rejects
  * with AGENT_002 when no answer came, AGENT_008 when the answer was cut short, AGENT_007 when it is larger than allowed,
- * or with the signal's reason; so does reading a stream.
+ * or with the signal's reason; so does reading a stream. A request whose socket
+ * had answered others, and broke before it answered this one, is sent again at once.
  */
 export function openUndiciFetch(options: { connections: number; maxBytes: number }): UndiciFetch {
-  // Sockets rest undici's 4 s, less than the 5 s after which vLLM's server drops them: no request meets a dead one.
+  // Sockets rest undici's 4 s, less than the 5 s after which vLLM's and llama.cpp's servers drop them.
   // No undici timeouts: the caller's signal bounds the request.
+  const sockets = watchUsedSockets()
   const dispatcher = new Agent({
+    connect: sockets.connect,
     connections: options.connections,
     pipelining: 1,
     headersTimeout: 0,
@@ -30,7 +37,7 @@ export function openUndiciFetch(options: { connections: number; maxBytes: number
   })
   return {
     async fetch(input, init = {}) {
-      const answer = await send(input, init, dispatcher)
+      const answer = await send(input, init, { dispatcher, sockets })
       const head = { status: answer.statusCode, headers: pickHeaders(answer.headers) }
       const isStream = answer.statusCode === 200 && /^text\/event-stream/i.test(head.headers['content-type'] ?? '')
       if (isStream) return new StreamedResponse(answer.body, { ...head, toError: (cause) => toBreak(cause, init) })
@@ -40,20 +47,21 @@ export function openUndiciFetch(options: { connections: number; maxBytes: number
   }
 }
 
-async function send(input: string | URL | Request, init: RequestInit, dispatcher: Agent) {
+type Transport = { dispatcher: Agent; sockets: UsedSockets }
+
+async function send(input: string | URL | Request, init: RequestInit, { dispatcher, sockets }: Transport) {
   const url = input instanceof Request ? input.url : input
   const { method = 'GET', body, signal } = init
-  try {
-    return await request(url, {
-      dispatcher,
-      method,
-      headers: plainHeaders(init.headers),
-      body: typeof body === 'string' ? body : null,
-      signal: signal ?? null,
-    })
-  } catch (cause) {
-    signal?.throwIfAborted()
-    throw new AppError('AGENT_002', `no answer: ${nameOf(cause)}`, { cause, phase: 'model' })
+  const headers = plainHeaders(init.headers)
+  const sent = { dispatcher, method, headers, body: typeof body === 'string' ? body : null, signal: signal ?? null }
+  for (let lost = 1; ; lost += 1) {
+    try {
+      return await request(url, sent)
+    } catch (cause) {
+      signal?.throwIfAborted()
+      if (lost < maxLostSockets && sockets.broke(cause)) continue
+      throw new AppError('AGENT_002', `no answer: ${nameOf(cause)}`, { cause, phase: 'model' })
+    }
   }
 }
 

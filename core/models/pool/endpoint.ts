@@ -30,7 +30,7 @@ export type EndpointOptions = {
   log?: Pick<Log, 'warn'> | undefined
 }
 
-/** A request of a probe is short; a server that needs longer for it is asked again later. */
+/** A request of a probe is short; a server that needs longer for a few tokens is asked again later. */
 const maxProbeMs = 20_000
 const contextKnownMs = 10 * 60_000
 

@@ -31,6 +31,24 @@ describe('the metrics of a server', () => {
     expect(readServerMetrics(old)).toEqual({ cacheUsage: 0.125, prefixQueries: 8, prefixHits: 2 })
   })
 
+  it('are read by llama.cpp’s names, whose prompt tokens leave out those that were cached', () => {
+    const llama = [
+      '# TYPE llamacpp:prompt_tokens_total counter',
+      'llamacpp:prompt_tokens_total 237',
+      'llamacpp:prompt_tokens_cached_total 270',
+      'llamacpp:prompt_tokens_seconds 81.5047',
+      'llamacpp:requests_processing 2',
+      'llamacpp:requests_deferred 3',
+    ]
+    expect(readServerMetrics(llama.join('\n'))).toEqual({
+      waiting: 3,
+      running: 2,
+      prefixQueries: 507,
+      prefixHits: 270,
+    })
+    expect(readServerMetrics(llama[1] ?? '')).toEqual({})
+  })
+
   it.each([
     ['nothing', ''],
     ['a page', '<html>vllm:num_requests_waiting 1</html>'],

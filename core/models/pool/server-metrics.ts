@@ -1,4 +1,4 @@
-/** What a vLLM server says of itself, as far as it says it. Counters are since its start. */
+/** What a vLLM or llama.cpp server says of itself, as far as it says it. Counters are since its start. */
 export type ServerMetrics = {
   /** Requests that it has taken and not begun. */
   waiting?: number
@@ -15,20 +15,24 @@ type Reading = { of: keyof ServerMetrics; join: (values: readonly number[]) => n
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 const most = (values: readonly number[]) => Math.max(...values)
 
-/** By vLLM's names, older ones too (those with `gpu_` until 0.9). */
-const readings: readonly [name: string, reading: Reading][] = [
-  ['num_requests_waiting', { of: 'waiting', join: sum }],
-  ['num_requests_running', { of: 'running', join: sum }],
-  ['kv_cache_usage_perc', { of: 'cacheUsage', join: most }],
-  ['gpu_cache_usage_perc', { of: 'cacheUsage', join: most }],
-  ['prefix_cache_queries', { of: 'prefixQueries', join: sum }],
-  ['gpu_prefix_cache_queries', { of: 'prefixQueries', join: sum }],
-  ['prefix_cache_hits', { of: 'prefixHits', join: sum }],
-  ['gpu_prefix_cache_hits', { of: 'prefixHits', join: sum }],
+/** By vLLM's names, older ones too (those with `gpu_` until 0.9), and llama.cpp's, whose prompt tokens are those it had not cached. */
+const readings: readonly [names: readonly string[], reading: Reading][] = [
+  [['vllm:num_requests_waiting'], { of: 'waiting', join: sum }],
+  [['vllm:num_requests_running'], { of: 'running', join: sum }],
+  [['vllm:kv_cache_usage_perc'], { of: 'cacheUsage', join: most }],
+  [['vllm:gpu_cache_usage_perc'], { of: 'cacheUsage', join: most }],
+  [['vllm:prefix_cache_queries'], { of: 'prefixQueries', join: sum }],
+  [['vllm:gpu_prefix_cache_queries'], { of: 'prefixQueries', join: sum }],
+  [['vllm:prefix_cache_hits'], { of: 'prefixHits', join: sum }],
+  [['vllm:gpu_prefix_cache_hits'], { of: 'prefixHits', join: sum }],
+  [['llamacpp:requests_deferred'], { of: 'waiting', join: sum }],
+  [['llamacpp:requests_processing'], { of: 'running', join: sum }],
+  [['llamacpp:prompt_tokens', 'llamacpp:prompt_tokens_cached'], { of: 'prefixQueries', join: sum }],
+  [['llamacpp:prompt_tokens_cached'], { of: 'prefixHits', join: sum }],
 ]
 
 /** A sample of the Prometheus text format; a quoted label may hold braces. */
-const sample = /^vllm:(\w+)(?:\{(?:[^"}\n]|"(?:[^"\\\n]|\\.)*")*\})?[ \t]+(\S+)/gm
+const sample = /^((?:vllm|llamacpp):\w+)(?:\{(?:[^"}\n]|"(?:[^"\\\n]|\\.)*")*\})?[ \t]+(\S+)/gm
 
 /** Reads the Prometheus text format. Anything that is none is passed over, and so is a value that is no number. */
 export function readServerMetrics(text: string): ServerMetrics {
@@ -42,9 +46,9 @@ export function readServerMetrics(text: string): ServerMetrics {
     else found.push(number)
   }
   const metrics: ServerMetrics = {}
-  for (const [name, { of, join }] of readings) {
-    const found = values.get(name)
-    if (found !== undefined) metrics[of] ??= join(found)
+  for (const [names, { of, join }] of readings) {
+    const found = names.map((name) => values.get(name) ?? [])
+    if (found.every(({ length }) => length > 0)) metrics[of] ??= join(found.flat())
   }
   return metrics
 }

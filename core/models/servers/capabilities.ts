@@ -18,6 +18,8 @@ export const Capabilities = z.strictObject({
   named: z.boolean(),
   /** Schemas with `additionalProperties: false`. */
   strictSchemas: z.boolean(),
+  /** `strict: true` of a tool: vLLM holds its arguments to their schema only then, with `required` and named choices, too. */
+  strictArguments: z.boolean(),
   /** `parallel_tool_calls`. */
   parallelCalls: z.boolean(),
   /** Assistant messages with tool calls, and the tools' answers, in the history. */
@@ -41,6 +43,7 @@ export const allCapabilities: Capabilities = {
   required: true,
   named: true,
   strictSchemas: true,
+  strictArguments: true,
   parallelCalls: true,
   toolMessages: true,
   jsonSchema: true,

@@ -2,6 +2,7 @@ import type { Log } from '#platform/log.ts'
 import type { Capabilities } from './capabilities.ts'
 import { probeCapabilities, type ProbeDeps, type Probed } from './probe-capabilities.ts'
 import { openRemembered } from './remembered.ts'
+import { withEarlier } from './with-earlier.ts'
 
 /** A server may come back as another version, or with other flags. */
 const conclusiveMs = 10 * 60_000
@@ -15,6 +16,7 @@ const instead: { [name in keyof Capabilities]: string } = {
   required: 'the text is held to the schema of a call, or a call is asked for in words',
   named: 'required, with that tool alone',
   strictSchemas: 'schemas go without additionalProperties',
+  strictArguments: 'it is left out, and arguments may not fit their schema until they are checked',
   parallelCalls: 'it is left out',
   toolMessages: 'calls and their results go as plain text',
   jsonSchema: 'bundles with grammar.strategy json_schema use tool_choice',
@@ -25,7 +27,8 @@ const instead: { [name in keyof Capabilities]: string } = {
 
 /**
  * What an endpoint takes, by model: probed when it is first asked for, again ten minutes later, or half a minute later when
- * something stayed unclear. What it lacks is logged once, and once more whenever that changes.
+ * something stayed unclear: a server at full load answers no probe in time, and what it was known to lack it lacks still.
+ * What it lacks is logged once, and once more whenever that changes.
  */
 export function openKnownCapabilities(deps: ProbeDeps & { endpoint: string; log?: Pick<Log, 'warn'> | undefined }): {
   of(model: string, signal: AbortSignal): Promise<Capabilities>
@@ -41,9 +44,11 @@ export function openKnownCapabilities(deps: ProbeDeps & { endpoint: string; log?
       lacks: lacksText(lacks),
     })
   }
+  const last = new Map<string, Probed>()
   const known = openRemembered<Probed>({
     async load(model) {
-      const probed = await probeCapabilities(model, deps)
+      const probed = withEarlier(await probeCapabilities(model, deps), last.get(model))
+      last.set(model, probed)
       tell(model, probed)
       return probed
     },

@@ -60,11 +60,12 @@ describe('a pool before a server that refuses named tools', () => {
 
   it('knows each server by itself', async () => {
     const { pool } = await open([withoutNames, () => 'call'])
-    for (const _ of [1, 2]) await pool.complete(request, never)
-    expect(servers.map((server) => turns(server).map(({ tool_choice: choice }) => typeof choice))).toEqual([
-      ['string'],
-      ['object'],
-    ])
+    // Which server a prefix is at home at depends on their ports.
+    for (let number = 0; number < 24; number += 1) {
+      await pool.complete({ ...request, prefixKey: `prefix ${number}` }, never)
+    }
+    const choices = servers.map((server) => new Set(turns(server).map(({ tool_choice: choice }) => typeof choice)))
+    expect(choices).toEqual([new Set(['string']), new Set(['object'])])
   })
 
   it('asks nothing of a server for a plain word, and everything before the first request when told to', async () => {

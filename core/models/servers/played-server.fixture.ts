@@ -8,7 +8,11 @@ const Body = z.object({
   messages: z.array(
     z.object({ role: z.string(), content: z.string().nullish(), tool_calls: z.array(z.unknown()).nullish() }),
   ),
-  tools: z.array(z.object({ function: z.object({ name: z.string(), parameters: z.unknown() }) })).optional(),
+  tools: z
+    .array(
+      z.object({ function: z.object({ name: z.string(), parameters: z.unknown(), strict: z.boolean().optional() }) }),
+    )
+    .optional(),
   tool_choice: z.union([z.string(), z.object({ function: z.object({ name: z.string() }) })]).optional(),
   parallel_tool_calls: z.boolean().optional(),
   response_format: z.object({ type: z.string() }).optional(),
@@ -21,7 +25,9 @@ const Body = z.object({
 export type PlayedBody = z.infer<typeof Body>
 
 /** A status alone is a refusal, with the server's words where they are known. */
-export type PlayedAnswer = { status: number; words?: string } | 'call' | { content: string } | 'hang'
+export type PlayedAnswer = { status: number; words?: string } | 'call' | SaidAnswer | 'hang'
+/** `deaf`: the prompt was made without the tools. */
+type SaidAnswer = { content: string; deaf?: true; finishReason?: string }
 
 export type PlayedServer = { url: string; bodies: PlayedBody[]; close(): void }
 
@@ -62,12 +68,14 @@ export async function playServer(
   }
 }
 
-function completion(answer: 'call' | { content: string }, { tools }: PlayedBody): object {
-  const called = { name: tools?.[0]?.function.name ?? 'none', arguments: '{"word":"hello"}' }
+function completion(answer: 'call' | SaidAnswer, { messages, tools = [] }: PlayedBody): object {
+  const called = { name: tools[0]?.function.name ?? 'none', arguments: '{"word":"hello"}' }
   const message =
     answer === 'call'
       ? { content: null, tool_calls: [{ id: 'call_1', type: 'function', function: called }] }
       : { content: answer.content }
-  const usage = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 }
-  return { choices: [{ message: { role: 'assistant', ...message }, finish_reason: 'stop' }], usage }
+  const told = answer !== 'call' && answer.deaf ? [messages] : [messages, tools]
+  const usage = { prompt_tokens: Math.ceil(JSON.stringify(told).length / 4), completion_tokens: 2 }
+  const finishReason = answer === 'call' ? 'tool_calls' : (answer.finishReason ?? 'stop')
+  return { choices: [{ message: { role: 'assistant', ...message }, finish_reason: finishReason }], usage }
 }

@@ -39,6 +39,13 @@ async function askOnce(client: OpenAiClient, body: string, timeoutMs: number): P
   }
 }
 
+const Prompt = z.object({ usage: z.object({ prompt_tokens: z.int().min(1) }) })
+
+/** The tokens of a probe's request as its server counted them. */
+export function promptTokens(answer: ProbeAnswer): number | undefined {
+  return answer.kind === 'taken' ? Prompt.safeParse(parseJson(answer.text)).data?.usage.prompt_tokens : undefined
+}
+
 const Cut = z.object({ choices: z.tuple([z.object({ finish_reason: z.literal('length') })], z.unknown()) })
 
 /**

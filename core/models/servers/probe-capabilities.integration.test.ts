@@ -47,6 +47,26 @@ function llamaCpp(body: PlayedBody): PlayedAnswer {
   return body.tool_choice === 'required' ? 'call' : hello
 }
 
+/** As the base model Gemma 3 270M was seen to go on, whatever it is asked. */
+const chatter = { content: 'Say hello in one word. Do not call a tool.<|im_end|>', finishReason: 'length' }
+
+/** llama-server with a template with tools: the model may write any text before the call that is required. */
+function chattyLlamaCpp(body: PlayedBody): PlayedAnswer {
+  const answer = llamaCpp(body)
+  return answer === 'call' || answer === hello ? chatter : answer
+}
+
+/** llama-server with a model file without a template: it takes tools and every tool_choice, and tells the model of none. */
+function llamaCppWithoutTemplate(body: PlayedBody): PlayedAnswer {
+  const isHeld = body.grammar !== undefined || body.response_format !== undefined
+  return { ...(isHeld ? { content: '{\n    "name": "remora_probe",\n    "arg' } : chatter), deaf: true }
+}
+
+/** OpenAI refuses strict tools with an argument that may be absent. */
+function openAi(body: PlayedBody): PlayedAnswer {
+  return body.tools?.some((tool) => tool.function.strict) ? { status: 400 } : vllm(body)
+}
+
 /** llama-server --no-jinja: 500 also for what the client got wrong (ggml-org/llama.cpp issue 10920). */
 function llamaCppWithoutJinja(body: PlayedBody): PlayedAnswer {
   return body.tools === undefined ? llamaCpp(body) : { status: 500, words: 'tools param requires --jinja flag' }
@@ -94,14 +114,20 @@ describe('the probe', () => {
   it('finds nothing amiss with a server that takes everything, in a dozen marked requests of few tokens', async () => {
     const { capabilities, lacks, conclusive, bodies } = await probe(vllm)
     expect({ capabilities, lacks, conclusive }).toEqual({ capabilities: allCapabilities, lacks: {}, conclusive: true })
-    expect(bodies.length).toBeLessThanOrEqual(12)
+    expect(bodies.length).toBeLessThanOrEqual(13)
     expect(new Set(bodies.map(({ user }) => user))).toEqual(new Set(['remora probe']))
   })
 
   it.each([
     ['vLLM without --enable-auto-tool-choice', plainVllm, { auto: 'refused' }],
+    ['OpenAI', openAi, { strictArguments: 'refused' }],
     ["Gemma's template", gemma2, { systemRole: 'refused', toolMessages: 'refused' }],
     ['llama-server --jinja', llamaCpp, { named: 'ignored', structuralTag: 'ignored' }],
+    [
+      'llama-server with a model that talks',
+      chattyLlamaCpp,
+      { required: 'ignored', named: 'ignored', structuralTag: 'ignored' },
+    ],
     ['Ollama', ollama, { required: 'ignored', named: 'ignored', structuralTag: 'ignored', ebnf: 'ignored' }],
     [
       'a gateway of older fields',
@@ -127,6 +153,12 @@ describe('the probe', () => {
     const { capabilities, lacks } = await probe(play)
     expect(lacks).toMatchObject({ tools: 'refused', toolMessages: 'refused' })
     expect(capabilities).toMatchObject({ tools: false, jsonSchema: true })
+  })
+
+  it('finds that a template has no place for tools by prompts that are no longer with them', async () => {
+    const { capabilities, lacks } = await probe(llamaCppWithoutTemplate)
+    expect(lacks).toMatchObject({ tools: 'ignored', required: 'ignored', named: 'ignored', toolMessages: 'ignored' })
+    expect(capabilities).toMatchObject({ tools: false, jsonSchema: true, ebnf: 'grammar' })
   })
 
   it('puts grammars where llama.cpp takes them, and notes no lack then', async () => {

@@ -1,8 +1,9 @@
+import { msSince } from '#platform/clock.ts'
 import { openInFlightGate } from '#platform/in-flight-gate.ts'
 import type { OpenAiClient } from '../http/openai-client.ts'
 import { allCapabilities, type Capabilities } from './capabilities.ts'
-import { askProbe, holdsCall, holdsWrittenCall, type ProbeAnswer } from './probe-answer.ts'
-import { knownChoice, probeRequests, type ProbeRequests } from './probe-requests.ts'
+import { askProbe, holdsCall, holdsWrittenCall, promptTokens, type ProbeAnswer } from './probe-answer.ts'
+import { knownChoice, longestOverPlain, probeRequests, type ProbeRequests } from './probe-requests.ts'
 
 /** What a probe found. */
 export type Probed = {
@@ -13,7 +14,14 @@ export type Probed = {
   conclusive: boolean
 }
 
-export type ProbeDeps = { client: OpenAiClient; timeoutMs: number }
+export type ProbeDeps = {
+  client: OpenAiClient
+  /** Of one request; the longer ones have more where the server is slow. */
+  timeoutMs: number
+}
+
+/** Of `timeoutMs`, at most: who asks first waits for the probe. */
+const mostPatience = 3
 
 /** Few enough not to disturb a server at work. */
 const requestsAtOnce = 3
@@ -21,7 +29,7 @@ const requestsAtOnce = 3
 type Asked = { probed: Probed; ask(body: string): Promise<ProbeAnswer> }
 
 /**
- * Finds out what a server takes of requests for `model`: about a dozen small requests, each limited to `timeoutMs`. A thing is
+ * Finds out what a server takes of requests for `model`: about a dozen small requests, each limited in time. A thing is
  * lacking when the request with it is refused while the plain one is taken, or when the reply shows that it was ignored:
  * llama.cpp takes a named `tool_choice` and means `auto` (ggml-org/llama.cpp issue 26535), Ollama ignores every
  * `tool_choice` (ollama/ollama issue 17921) and unknown fields. Never rejects; a server that does not take the plain request is assumed to take everything.
@@ -30,15 +38,17 @@ export async function probeCapabilities(model: string, { client, timeoutMs }: Pr
   const gate = openInFlightGate(requestsAtOnce)
   const probed: Probed = { capabilities: { ...allCapabilities }, lacks: {}, conclusive: true }
   const never = new AbortController().signal
+  const requests = probeRequests(model)
+  const sentAt = performance.now()
+  const plain = await askProbe(client, requests.plain, timeoutMs)
+  const patienceMs = Math.min(mostPatience * timeoutMs, Math.max(timeoutMs, longestOverPlain * msSince(sentAt)))
   const ask = async (body: string) => {
     const leave = await gate.enter(never)
-    return askProbe(client, body, timeoutMs).finally(leave)
+    return askProbe(client, body, patienceMs).finally(leave)
   }
-  const requests = probeRequests(model)
-  const plain = await ask(requests.plain)
   if (plain.kind !== 'taken') return { ...probed, conclusive: false }
   const asked = { probed, ask }
-  await probeChoices(requests, asked)
+  await probeChoices(requests, asked, plain)
   await Promise.all([probeSchemas(requests, asked), probeConstraints(requests, asked)])
   return probed
 }
@@ -46,8 +56,15 @@ export async function probeCapabilities(model: string, { client, timeoutMs }: Pr
 type Flag = Exclude<keyof Capabilities, 'ebnf'>
 
 /** Sends one request and notes what its answer says of `name`. */
-async function probe({ probed, ask }: Asked, name: Flag, body: string, isDone = (_: string) => true): Promise<void> {
-  note(probed, name, await ask(body), isDone)
+async function probe(
+  { probed, ask }: Asked,
+  name: Flag,
+  body: string,
+  isDone = (_: string) => true,
+): Promise<ProbeAnswer> {
+  const answer = await ask(body)
+  note(probed, name, answer, isDone)
+  return answer
 }
 
 function note(probed: Probed, name: Flag, answer: ProbeAnswer, isDone: (text: string) => boolean): void {
@@ -61,25 +78,36 @@ function lack(probed: Probed, name: Flag, how: 'refused' | 'ignored'): void {
   probed.lacks[name] = how
 }
 
-async function probeChoices(requests: ProbeRequests, asked: Asked): Promise<void> {
-  await Promise.all([
+async function probeChoices(requests: ProbeRequests, asked: Asked, plain: ProbeAnswer): Promise<void> {
+  const [auto] = await Promise.all([
+    probe(asked, 'auto', requests.auto),
     probe(asked, 'systemRole', requests.systemRole),
     probe(asked, 'streamUsage', requests.streamUsage),
-    probe(asked, 'auto', requests.auto),
     probe(asked, 'required', requests.required, holdsCall),
     probe(asked, 'named', requests.named, holdsCall),
   ])
   const { lacks } = asked.probed
   const isRefused = lacks.auto === 'refused' && lacks.required === 'refused' && lacks.named === 'refused'
   if (isRefused) lack(asked.probed, 'tools', 'refused')
+  if (lacks.required === 'ignored' && lacks.named === 'ignored' && isAsLong(auto, plain)) {
+    lack(asked.probed, 'tools', 'ignored')
+  }
+}
+
+/** A prompt that tools make no longer does not tell them: llama.cpp leaves them out where its template has no place for them. */
+function isAsLong(withTools: ProbeAnswer, plain: ProbeAnswer): boolean {
+  const tokens = promptTokens(plain)
+  return tokens !== undefined && tokens === promptTokens(withTools)
 }
 
 /** Where tools are not taken, calls and their results are no messages of their own either. */
 async function probeSchemas(requests: ProbeRequests, asked: Asked): Promise<void> {
-  if (!asked.probed.capabilities.tools) return lack(asked.probed, 'toolMessages', 'refused')
-  const choice = knownChoice(asked.probed.capabilities)
+  const { capabilities, lacks } = asked.probed
+  if (!capabilities.tools) return lack(asked.probed, 'toolMessages', lacks.tools ?? 'refused')
+  const choice = knownChoice(capabilities)
   await Promise.all([
     probe(asked, 'strictSchemas', requests.strictSchemas(choice)),
+    probe(asked, 'strictArguments', requests.strictArguments(choice)),
     probe(asked, 'parallelCalls', requests.parallelCalls(choice)),
     probe(asked, 'toolMessages', requests.toolMessages(choice)),
   ])

@@ -7,9 +7,11 @@ import { allCapabilities, type Capabilities } from './capabilities.ts'
 export const probeUser = 'remora probe'
 
 /** Enough for a call of the probe's tool: a server that must cut one short may answer 400 (vLLM issue 36794). */
-const callTokens = 128
+const callTokens = 80
 /** What is not read need not be written. */
 const fewTokens = 8
+/** How much longer a request of a probe may take than its plain one. */
+export const longestOverPlain = callTokens / fewTokens
 
 const word = { type: 'string', enum: ['hello'] }
 export const probeTool: ToolDefinition = {
@@ -17,10 +19,18 @@ export const probeTool: ToolDefinition = {
   description: 'Does nothing.',
   parameters: { type: 'object', properties: { word }, required: ['word'] },
 }
+/** Most tools have an argument that may be absent, which OpenAI's own servers refuse of strict ones. */
+const optionalTool: ToolDefinition = {
+  ...probeTool,
+  parameters: { ...probeTool.parameters, properties: { word, note: { type: 'string' } } },
+}
 const strictTool: ToolDefinition = {
   ...probeTool,
   parameters: { ...probeTool.parameters, additionalProperties: false },
 }
+
+/** A server that takes all but what only one of the requests asks for. */
+const withoutStrict: Capabilities = { ...allCapabilities, strictArguments: false }
 
 /** Names the tool and asks for words: who calls it nevertheless was made to. */
 const asked: Message = { role: 'user', content: 'Say hello in one word. Do not call a tool.' }
@@ -41,7 +51,7 @@ export type ProbeRequests = ReturnType<typeof probeRequests>
 
 /** `choice` is a `tool_choice` that the server is known to take, for the probes of other things. */
 export function probeRequests(model: string) {
-  const body = (asking: Asking, stream = false): string => {
+  const body = (asking: Asking, { stream = false, capabilities = withoutStrict } = {}): string => {
     const request = {
       model,
       messages: [asked],
@@ -50,18 +60,21 @@ export function probeRequests(model: string) {
       temperature: 0,
       maxTokens: fewTokens,
     } as const
-    return JSON.stringify({ ...toOpenAi({ ...request, ...asking }, allCapabilities, { stream }).body, user: probeUser })
+    const { body: chat } = toOpenAi({ ...request, ...asking }, capabilities, { stream })
+    return JSON.stringify({ ...chat, user: probeUser })
   }
   const tools = [probeTool]
   const call = { tools, maxTokens: callTokens }
   return {
     plain: body({}),
     systemRole: body({ messages: [{ role: 'system', content: 'Be brief.' }, asked] }),
-    streamUsage: body({}, true),
+    streamUsage: body({}, { stream: true }),
     auto: body({ tools }),
     required: body({ ...call, toolChoice: 'required' }),
     named: body({ ...call, toolChoice: { name: probeTool.name } }),
     strictSchemas: (choice: KnownChoice) => body({ ...call, ...choice, tools: [strictTool] }),
+    strictArguments: (choice: KnownChoice) =>
+      body({ ...call, ...choice, tools: [optionalTool] }, { capabilities: allCapabilities }),
     parallelCalls: (choice: KnownChoice) => body({ ...call, ...choice, parallelCalls: false }),
     toolMessages: (choice: KnownChoice) => body({ ...call, ...choice, messages: history }),
     constraint: (constraint: 'json_schema' | 'structural_tag' | 'ebnf', capabilities: Capabilities) => {
@@ -69,7 +82,7 @@ export function probeRequests(model: string) {
       const keys = constraintKeys(constraint, { tools, optional: false, several: false }, capabilities)
       const { body: plain } = toOpenAi(
         { model, messages: [asked], temperature: 0, tools: [], toolChoice: 'none', ...offered },
-        capabilities,
+        { ...capabilities, strictArguments: false },
         { stream: false },
       )
       return JSON.stringify({ ...plain, ...keys, user: probeUser })

@@ -57,8 +57,8 @@ describe('a server that takes everything', () => {
           { role: 'assistant', content: '' },
         ],
         tools: [
-          { type: 'function', function: tool },
-          { type: 'function', function: submit },
+          { type: 'function', function: { ...tool, strict: true } },
+          { type: 'function', function: { ...submit, strict: true } },
         ],
         tool_choice: { type: 'function', function: { name: 'submit_result' } },
       },
@@ -167,6 +167,22 @@ describe('the history', () => {
     expect(workarounds).toEqual(['tool messages: as plain text'])
   })
 
+  it.each(['{"pa', '', '"a"', '[]'])(
+    'has {} where a model wrote the arguments %j, and keeps what it wrote',
+    (given) => {
+      const call = { id: 'd', name: 'write_file', arguments: given }
+      const more: ModelRequest['messages'] = [
+        ...request.messages,
+        { role: 'assistant', content: null, toolCalls: [call] },
+        { role: 'tool', toolCallId: 'd', content: 'The arguments are not valid JSON.' },
+      ]
+      expect(told({}, { messages: more }).body.messages.at(-2)).toMatchObject({
+        tool_calls: [{ id: 'd', function: { name: 'write_file', arguments: '{}' } }],
+      })
+      expect(call.arguments).toBe(given)
+    },
+  )
+
   it('begins with the system prompt in the first message of the user where there is no system role', () => {
     const { body, workarounds } = told({ systemRole: false })
     expect(body.messages.slice(0, 2)).toMatchObject([{ role: 'user', content: 's\n\nu' }, { role: 'assistant' }])
@@ -188,6 +204,13 @@ describe('schemas', () => {
     })
     expect(JSON.stringify(body.tools)).not.toContain('additionalProperties')
     expect(workarounds).toEqual(['strict schemas: without additionalProperties'])
+  })
+
+  it('are not said to be strict where that is refused', () => {
+    const { body, workarounds } = told({ strictArguments: false })
+    expect(body.tools).toMatchObject([{ function: { parameters } }, {}])
+    expect(JSON.stringify(body.tools)).not.toContain('"strict"')
+    expect(workarounds).toEqual(['strict: not sent'])
   })
 })
 

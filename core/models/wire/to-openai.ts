@@ -1,4 +1,5 @@
 import type OpenAI from 'openai'
+import { isRecord, parseJson } from '#domain/json.ts'
 import type { Message, ModelRequest, RequestedCall, ToolChoice, ToolDefinition } from '#domain/turn.ts'
 import { unreachable } from '#domain/unreachable.ts'
 import type { Capabilities } from '../servers/capabilities.ts'
@@ -10,8 +11,10 @@ import { planCall, type CallPlan } from './plan-call.ts'
 type Body = Omit<OpenAI.ChatCompletionCreateParams, 'response_format'> & ConstraintKeys
 
 /** Tools by their definitions' array: a bundle's array lives as long as the bundle, so each is mapped once. */
-const mappedTools = new WeakMap<readonly ToolDefinition[], OpenAI.ChatCompletionFunctionTool[]>()
-const mappedPlainTools: typeof mappedTools = new WeakMap()
+type MappedTools = WeakMap<readonly ToolDefinition[], OpenAI.ChatCompletionFunctionTool[]>
+const mappedTools = new Map<string, MappedTools>()
+/** Every call goes with every later turn of its conversation, and its arguments may be a whole file. */
+const mappedCalls = new WeakMap<RequestedCall, OpenAI.ChatCompletionMessageFunctionToolCall>()
 
 /**
  * The request in the words of `POST /v1/chat/completions` that this server takes, and what had to be said in other words.
@@ -80,29 +83,48 @@ function toMessage(message: Message): OpenAI.ChatCompletionMessageParam {
   }
 }
 
+/**
+ * Arguments that are no JSON object go as `{}`: their result says what was wrong with them, and a server that reads the
+ * arguments of the history (llama.cpp) answers 500 to every later turn with such a call in it.
+ */
 function toCall(call: RequestedCall): OpenAI.ChatCompletionMessageFunctionToolCall {
-  return { id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments } }
+  const known = mappedCalls.get(call)
+  if (known !== undefined) return known
+  const { id, name, arguments: given } = call
+  const sent = {
+    id,
+    type: 'function',
+    function: { name, arguments: isRecord(parseJson(given)) ? given : '{}' },
+  } as const
+  mappedCalls.set(call, sent)
+  return sent
 }
+
+type StrictWays = Pick<Capabilities, 'strictSchemas' | 'strictArguments'>
 
 function toTools(
   definitions: readonly ToolDefinition[],
-  { strictSchemas }: Capabilities,
+  { strictSchemas, strictArguments }: StrictWays,
   workarounds: string[],
 ): OpenAI.ChatCompletionFunctionTool[] {
   if (!strictSchemas) workarounds.push('strict schemas: without additionalProperties')
-  const mapped = strictSchemas ? mappedTools : mappedPlainTools
-  const known = mapped.get(definitions)
-  if (known !== undefined) return known
-  const tools = definitions.map((definition) => toTool(definition, strictSchemas))
+  if (!strictArguments) workarounds.push('strict: not sent')
+  const ways = { strictSchemas, strictArguments }
+  const way = JSON.stringify(ways)
+  const mapped = mappedTools.get(way) ?? new WeakMap()
+  mappedTools.set(way, mapped)
+  const tools = mapped.get(definitions) ?? definitions.map((definition) => toTool(definition, ways))
   mapped.set(definitions, tools)
   return tools
 }
 
-function toTool({ name, description, parameters }: ToolDefinition, strict: boolean): OpenAI.ChatCompletionFunctionTool {
-  return {
-    type: 'function',
-    function: { name, description, parameters: strict ? { ...parameters } : plainSchema(parameters) },
-  }
+function toTool(
+  { name, description, parameters }: ToolDefinition,
+  { strictSchemas, strictArguments }: StrictWays,
+): OpenAI.ChatCompletionFunctionTool {
+  const schema = strictSchemas ? { ...parameters } : plainSchema(parameters)
+  const strict = strictArguments ? { strict: true } : {}
+  return { type: 'function', function: { name, description, parameters: schema, ...strict } }
 }
 
 function toToolChoice(choice: ToolChoice): OpenAI.ChatCompletionToolChoiceOption {

@@ -8,8 +8,10 @@ export type TryFailure = { error: AppError; again: boolean; retryAfterMs: number
 /** Overload (429, 503, 529), a broken server or gateway (500, 502, 504), or a wait that was too long (408, 425). */
 const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504, 529])
 
+/** OpenAI's code, llama.cpp's type. */
+const contextLengthNames = new Set<unknown>(['context_length_exceeded', 'exceed_context_size_error'])
 /**
- * vLLM, llama.cpp and OpenAI word it differently and only OpenAI gives a code; no status tells it from another 400.
+ * vLLM, and older versions of the others, say it in words alone; no status tells it from another 400.
  * "This model's maximum context length is 4096 tokens …", "the request exceeds the available context size …".
  */
 const contextLengthWords = /context[ _]length|context size|maximum model length|max_model_len/i
@@ -33,9 +35,15 @@ function passing(code: 'AGENT_002' | 'AGENT_008', message: string, cause: unknow
 function ofStatus(cause: APIError, status: number): TryFailure {
   const said = `answered ${cause.message.slice(0, 500)}`
   if (passingStatuses.has(status)) return passing('AGENT_002', said, cause, readRetryAfter(cause.headers))
-  const tooLong = status === 413 || (status === 400 && contextLengthWords.test(`${cause.code} ${cause.message}`))
-  const error = tooLong ? new ContextOverflow(said, cause) : new AppError('AGENT_002', said, { cause, phase: 'model' })
+  const error = isTooLong(cause, status)
+    ? new ContextOverflow(said, cause)
+    : new AppError('AGENT_002', said, { cause, phase: 'model' })
   return { error, again: false, retryAfterMs: 0 }
+}
+
+function isTooLong({ code, type, message }: APIError, status: number): boolean {
+  if (status === 413 || contextLengthNames.has(code) || contextLengthNames.has(type)) return true
+  return status === 400 && contextLengthWords.test(message)
 }
 
 /** `Retry-After` in milliseconds: seconds or an HTTP date; 0 when absent, past or unreadable. */

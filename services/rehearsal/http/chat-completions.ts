@@ -4,7 +4,7 @@ import { probeUser } from '#models/servers/probe-requests.ts'
 import { delay } from '#platform/clock.ts'
 import { ChatRequest, type ChatMessage } from '../chat-request.ts'
 import { toCompletion } from '../completion.ts'
-import { orphanedToolResult } from '../conversation.ts'
+import { orphanedToolResult, unreadableCall } from '../conversation.ts'
 import { FaultName, markedFault, openFaultDraw, type FaultPlan } from '../faults.ts'
 import { nextMove } from '../next-move.ts'
 import { refusedIn, type Refusals } from '../refusals.ts'
@@ -40,6 +40,10 @@ export async function answerChat(request: IncomingMessage, response: ServerRespo
   const refused = refusedIn(parsed.data, state.refusals)
   if (refused !== undefined) return answerError(response, 400, `the rehearsal model is told to refuse ${refused}`)
   if (parsed.data.user === probeUser) return answerProbe(parsed.data, response)
+  const unreadable = unreadableCall(parsed.data.messages)
+  if (unreadable !== undefined) {
+    return answerError(response, 500, `Failed to parse tool call arguments as JSON: ${unreadable}`)
+  }
   const { chat, form } = readTold(parsed.data)
   const orphan = orphanedToolResult(chat.messages)
   if (orphan !== undefined) return answerError(response, 400, `tool_call_id ${orphan} answers no tool call`)

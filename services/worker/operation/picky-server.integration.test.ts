@@ -19,6 +19,7 @@ const single = [
   'required',
   'named',
   'strict_schemas',
+  'strict_arguments',
   'parallel_calls',
   'tool_messages',
   'json_schema',
@@ -27,7 +28,14 @@ const single = [
   'stream_usage',
 ]
 /** What every turn of the loop asks for; the rest it asks for in some, or never. */
-const ofEveryTurn = new Set(['system_role', 'tools', 'required', 'strict_schemas', 'parallel_calls'])
+const ofEveryTurn = new Set([
+  'system_role',
+  'tools',
+  'required',
+  'strict_schemas',
+  'strict_arguments',
+  'parallel_calls',
+])
 const combinations: [refused: string, names: string[]][] = [
   ...single.map((name): [string, string[]] => [name, [name]]),
   ['required and named', ['required', 'named']],
