@@ -113,6 +113,25 @@ describe('a list of edges', () => {
     expect(reads.filter((key) => key.endsWith('.jsonl'))).toHaveLength(1)
   })
 
+  it('is read once for all nodes of it, also for those who ask at the same time', async () => {
+    const ref = await stored(100)
+    await Promise.all(nodes.map((_, place) => lists.scan(ref, place, { from: 0, limit: 100 })))
+    for (const place of nodes.keys()) await lists.scan(ref, place, { from: 0, limit: 100 })
+    expect(reads).toHaveLength(3) // the list, where the nodes' edges are, the page
+  })
+
+  it('is read again after a read that failed', async () => {
+    const ref = await stored(100)
+    const [page] = await Array.fromAsync(store.objects.list(`projects/${store.project}/`)).then((all) =>
+      all.map(({ key }) => key).filter((key) => key.endsWith('.jsonl')),
+    )
+    const bytes = await store.objects.get(page ?? '')
+    await store.objects.delete(page ?? '')
+    await expect(lists.scan(ref, 0, { from: 0, limit: 5 })).rejects.toMatchObject({ code: 'STORE_003' })
+    await store.objects.put(page ?? '', bytes)
+    expect((await lists.scan(ref, 0, { from: 0, limit: 5 })).edges).toHaveLength(3)
+  })
+
   it('looks through a bounded part of what thousands do with a node at a time', async () => {
     const callers = Array.from({ length: 20 }, (_, at) => node(`f${at}`))
     const place = { projectId: store.project, runId: aNewRun().runId }

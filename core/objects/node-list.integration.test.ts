@@ -129,6 +129,13 @@ describe('a list of nodes', () => {
     }
   })
 
+  it('tells the places of neighbours by one read of the list and one of their ids', async () => {
+    const ref = await stored(tree, 5)
+    await Promise.all(tree.map(({ nodeId: id }) => lists.place(ref, id)))
+    for (const [at, { nodeId: id }] of tree.entries()) expect(await lists.place(ref, id)).toBe(at)
+    expect(reads).toHaveLength(2)
+  })
+
   it('is the same object when the same nodes are stored again', async () => {
     const place = { projectId: store.project, runId: aNewRun().runId }
     const found = { nodes: tree, skipped: [{ path: 'x', reason: 'excluded' }] }

@@ -1,7 +1,7 @@
 import type { EdgeDirection, EdgeKind, NodeEdge } from '#domain/edge.ts'
 import { parseJson } from '#domain/json.ts'
 import { EdgeLine, EdgeList, spanBytes } from './edge-list.ts'
-import { damagedObject, linesOf, openHashedReads } from './hashed-reads.ts'
+import { damagedObject, linesOf, openHashedReads, openRangeReads } from './hashed-reads.ts'
 import { parseObject } from './json-object.ts'
 import type { NodeListPlace } from './node-list.ts'
 import { objectKeys } from './object-keys.ts'
@@ -31,6 +31,8 @@ export type EdgeLists = {
 /** Bounds what one answer reads of a node that thousands call: 16,000 edges. */
 const pagesPerScan = 8
 const defaultCacheBytes = 8 * 1024 * 1024
+/** Nodes of one range request: operations that run together are mostly on neighbours. */
+const spansToChunk = 2_000
 
 type Span = { first: number } & EdgeCounts
 
@@ -38,16 +40,18 @@ export function openEdgeLists(
   objects: Pick<ObjectStore, 'get' | 'getRange'>,
   { maxCacheBytes = defaultCacheBytes }: { maxCacheBytes?: number } = {},
 ): EdgeLists {
-  const readHashed = openHashedReads(objects, maxCacheBytes)
-  const read = async ({ projectId, runId, hash }: EdgeListRef): Promise<EdgeList> => {
-    const key = objectKeys.edgeList(projectId, runId, hash)
-    return parseObject(await readHashed(key, hash), key, EdgeList)
-  }
+  const parse = (bytes: Uint8Array, key: string) => parseObject(bytes, key, EdgeList)
+  const readList = openHashedReads(objects, { parse, maxCacheBytes: maxCacheBytes / 4 })
+  const readPage = openHashedReads(objects, { parse: linesOf, maxCacheBytes: maxCacheBytes / 2 })
+  const readChunk = openRangeReads(objects, maxCacheBytes / 4)
+  const read = ({ projectId, runId, hash }: EdgeListRef) => readList(objectKeys.edgeList(projectId, runId, hash), hash)
   const readSpan = async ({ projectId, runId }: EdgeListRef, { spans, nodes }: EdgeList, place: number) => {
     const key = objectKeys.edgeSpans(projectId, runId, spans)
     if (place >= nodes) throw damagedObject(key)
-    const bytes = await objects.getRange(key, { start: place * spanBytes, end: (place + 1) * spanBytes })
-    return spanOf(Buffer.from(bytes).toString(), key)
+    const first = place - (place % spansToChunk)
+    const end = Math.min(first + spansToChunk, nodes)
+    const text = await readChunk(key, { start: first * spanBytes, end: end * spanBytes })
+    return spanOf(text.slice((place - first) * spanBytes, (place - first + 1) * spanBytes), key)
   }
   return {
     async counts(ref, place) {
@@ -65,7 +69,7 @@ export function openEdgeLists(
         if (pages === pagesPerScan) return { edges, next: at - span.first }
         const page = Math.floor(at / list.pageLines)
         const key = objectKeys.edgePage(ref.projectId, ref.runId, list.pages[page] ?? '')
-        const lines = linesOf(await readHashed(key, list.pages[page] ?? ''))
+        const lines = await readPage(key, list.pages[page] ?? '')
         const first = page * list.pageLines
         for (const end = Math.min(part.end, first + list.pageLines); at < end; at++) {
           const line = lines[at - first] ?? ''

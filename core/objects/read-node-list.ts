@@ -2,7 +2,7 @@ import { CodeNode } from '#domain/code-node.ts'
 import type { NodeId } from '#domain/ids.ts'
 import { parseJson } from '#domain/json.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
-import { damagedObject, linesOf, openHashedReads } from './hashed-reads.ts'
+import { damagedObject, linesOf, openHashedReads, openRangeReads } from './hashed-reads.ts'
 import { parseObject } from './json-object.ts'
 import { idLineBytes, idsToChunk, NodeList, type NodeListPlace } from './node-list.ts'
 import { objectKeys } from './object-keys.ts'
@@ -40,19 +40,19 @@ export function openNodeLists(
   objects: Pick<ObjectStore, 'get' | 'getRange'>,
   { maxCacheBytes = defaultCacheBytes }: { maxCacheBytes?: number } = {},
 ): NodeLists {
-  const readHashed = openHashedReads(objects, maxCacheBytes)
-  const read = async ({ projectId, runId, hash }: NodeListRef): Promise<NodeList> => {
-    const key = objectKeys.nodeList(projectId, runId, hash)
-    return parseObject(await readHashed(key, hash), key, NodeList)
-  }
+  const parse = (bytes: Uint8Array, key: string) => parseObject(bytes, key, NodeList)
+  const readList = openHashedReads(objects, { parse, maxCacheBytes: maxCacheBytes / 4 })
+  const readLines = openHashedReads(objects, { parse: linesOf, maxCacheBytes: maxCacheBytes / 2 })
+  const readChunk = openRangeReads(objects, maxCacheBytes / 4)
+  const read = ({ projectId, runId, hash }: NodeListRef) => readList(objectKeys.nodeList(projectId, runId, hash), hash)
   const readPage = async ({ projectId, runId }: NodeListRef, hash: string): Promise<Page> => {
     const key = objectKeys.nodePage(projectId, runId, hash)
-    return { key, lines: linesOf(await readHashed(key, hash)) }
+    return { key, lines: await readLines(key, hash) }
   }
   const readIds = ({ projectId, runId }: NodeListRef, { ids, nodes }: NodeList, chunk: number) => {
     const range = { start: chunk * idsToChunk, end: Math.min((chunk + 1) * idsToChunk, nodes) }
     const bytes = { start: range.start * idLineBytes, end: range.end * idLineBytes }
-    return objects.getRange(objectKeys.nodeIds(projectId, runId, ids.hash), bytes)
+    return readChunk(objectKeys.nodeIds(projectId, runId, ids.hash), bytes)
   }
   const nodesFrom = async function* (ref: NodeListRef, list: NodeList, from: number): AsyncGenerator<CodeNode> {
     for (let page = Math.floor(from / list.pageNodes); page < list.pages.length; page++) {
@@ -63,7 +63,7 @@ export function openNodeLists(
   }
   const placeIn = async (ref: NodeListRef, list: NodeList, nodeId: NodeId) => {
     const chunk = list.ids.first.findLastIndex((first) => first <= nodeId)
-    return chunk === -1 ? undefined : placeOf(nodeId, linesOf(await readIds(ref, list, chunk)))
+    return chunk === -1 ? undefined : placeOf(nodeId, await readIds(ref, list, chunk))
   }
   return {
     read,
@@ -84,7 +84,7 @@ export function openNodeLists(
   }
 }
 
-type Page = { key: string; lines: string[] }
+type Page = { key: string; lines: readonly string[] }
 
 async function scanPages(
   list: NodeList,
@@ -141,9 +141,10 @@ async function family(nodes: AsyncIterable<CodeNode>, nodeId: NodeId) {
   return { node, children }
 }
 
-function placeOf(nodeId: NodeId, lines: readonly string[]): number | undefined {
-  const line = lines.find((one) => one.startsWith(`${nodeId} `))
-  return line === undefined ? undefined : Number(line.slice(nodeId.length + 1))
+/** Every line has the same length, and an id is nowhere but at the start of its own. */
+function placeOf(nodeId: NodeId, lines: string): number | undefined {
+  const at = lines.indexOf(`${nodeId} `)
+  return at === -1 ? undefined : Number(lines.slice(at + nodeId.length + 1, at + idLineBytes))
 }
 
 function nodeOf(line: string, key: string): CodeNode {
