@@ -10,15 +10,21 @@ export type Proof = { changes: readonly FileChange[]; evidence: readonly Evidenc
 
 type Proven = { attempt: Pick<Attempt, 'node'>; bundle: PreparedBundle; workspace: Workspace }
 
-/** Proves the changes of an attempt as it stands; what was written since is proved anew, and nothing twice. */
-export function openProof(proven: Proven, deps: { evidence: EvidenceChecker }): () => Promise<Proof> {
+/**
+ * Proves the changes of an attempt as it stands; what was written since is proved anew, and nothing twice. Throws what
+ * aborts the signal, without looking at another file.
+ */
+export function openProof(
+  proven: Proven,
+  deps: { evidence: EvidenceChecker },
+): (signal?: AbortSignal) => Promise<Proof> {
   const { workspace } = proven
   let last: { written: ReturnType<typeof workspace.written>; proof: Proof } | undefined
-  return async () => {
+  return async (signal) => {
     const written = workspace.written()
     if (last !== undefined && isSame(written, last.written)) return last.proof
     const changes = await workspace.changes()
-    const proof = { changes, evidence: await evidenceOf(proven, changes, deps) }
+    const proof = { changes, evidence: await evidenceOf(proven, changes, deps, signal) }
     last = { written, proof }
     return proof
   }
@@ -37,9 +43,11 @@ async function evidenceOf(
   { workspace, bundle, attempt }: Proven,
   changes: readonly FileChange[],
   deps: { evidence: EvidenceChecker },
+  signal?: AbortSignal,
 ): Promise<Evidence[]> {
   const evidence: Evidence[] = []
   for (const change of changes) {
+    signal?.throwIfAborted()
     if (change.kind === 'delete') continue
     const after = await workspace.readText(change.path)
     const before = change.kind === 'edit' ? await workspace.readBase(change.path) : undefined
@@ -47,6 +55,7 @@ async function evidenceOf(
     const file = { path: change.path, before, after, inNode }
     evidence.push(...(await deps.evidence.check(file, bundle.bundle.file.evidence)))
   }
+  signal?.throwIfAborted()
   return evidence
 }
 
