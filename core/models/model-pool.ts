@@ -72,6 +72,8 @@ const maxReplyBytes = 8 * 1024 * 1024
 const describeLimitMs = 1000
 /** undici uses a socket again one turn of the event loop after its answer at the earliest; the next request has another. */
 const socketsPerRequest = 2
+/** Reading an answer, and what follows until the next request or a tool's start, takes about 0.2 ms. */
+const answersPerTurn = 4
 /** Models are looked up again every so many rounds of the watch: about once a minute. */
 const roundsPerLookUp = 12
 
@@ -85,7 +87,7 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
     openServer(choice, { ...options, transport, places, clock, random }),
   )
   const replicas = servers.map(({ replica }) => replica)
-  const router = openRouter({ ...options, replicas, answers: openTurnstile(), clock, random })
+  const router = openRouter({ ...options, replicas, answers: openTurnstile(answersPerTurn), clock, random })
   const watch = openServerWatch({
     servers,
     clock,

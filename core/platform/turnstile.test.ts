@@ -3,8 +3,17 @@ import { openTurnstile } from './turnstile.ts'
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-it('lets callers go on in their order, one in each turn of the event loop', async () => {
-  const turnstile = openTurnstile()
+it.for([
+  [1, [[1], [1, 2], [1, 2, 3]]],
+  [
+    2,
+    [
+      [1, 2],
+      [1, 2, 3],
+    ],
+  ],
+] as const)('lets callers go on in their order, %i in each turn of the event loop', async ([perTurn, turns]) => {
+  const turnstile = openTurnstile(perTurn)
   const passed: number[] = []
   const all = Promise.all([1, 2, 3].map((caller) => turnstile.pass().then(() => passed.push(caller))))
   expect(passed).toEqual([])
@@ -14,11 +23,11 @@ it('lets callers go on in their order, one in each turn of the event loop', asyn
     seen.push([...passed])
   }
   await all
-  expect(seen).toEqual([[1], [1, 2], [1, 2, 3]])
+  expect(seen).toEqual(turns)
 })
 
 it('lets those through that come while it is in use, and after it was', async () => {
-  const turnstile = openTurnstile()
+  const turnstile = openTurnstile(1)
   const passed: string[] = []
   const first = turnstile.pass().then(() => passed.push('first'))
   await Promise.all([first, first.then(() => turnstile.pass()).then(() => passed.push('second'))])

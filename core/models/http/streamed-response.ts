@@ -39,6 +39,11 @@ export class StreamedResponse extends Response {
     return promise
   }
 
+  /** Calls `work` once nothing more comes, whatever the reason. */
+  whenClosed(work: () => void): void {
+    this.#content.once('close', work)
+  }
+
   /** Closes the socket; `read` rejects for this reason. */
   abort(reason: Error): void {
     this.#content.destroy(reason)

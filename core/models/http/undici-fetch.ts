@@ -47,7 +47,7 @@ async function send(input: string | URL | Request, init: RequestInit, dispatcher
     return await request(url, {
       dispatcher,
       method,
-      headers: Object.fromEntries(new Headers(init.headers)),
+      headers: plainHeaders(init.headers),
       body: typeof body === 'string' ? body : null,
       signal: signal ?? null,
     })
@@ -55,6 +55,11 @@ async function send(input: string | URL | Request, init: RequestInit, dispatcher
     signal?.throwIfAborted()
     throw new AppError('AGENT_002', `no answer: ${nameOf(cause)}`, { cause, phase: 'model' })
   }
+}
+
+/** Those that are plain already, as ours are, are not copied. */
+function plainHeaders(given: RequestInit['headers'] = {}) {
+  return given instanceof Headers || Array.isArray(given) ? Object.fromEntries(new Headers(given)) : given
 }
 
 async function readWhole(answer: Dispatcher.ResponseData, init: RequestInit): Promise<string> {

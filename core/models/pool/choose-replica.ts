@@ -47,7 +47,8 @@ export function chooseReplica({ ranked, wish, waiting }: Choice): Replica | 'soo
 
 /** Those that offer the model and are not left alone; without the one to avoid where there is another. */
 function usableReplicas(ranked: readonly Replica[], { model, avoid }: Choice['wish']): readonly Replica[] {
-  const usable = ranked.filter((replica) => replica.offered.mayOffer(model) && replica.breaker.admits())
+  const isUsable = (replica: Replica) => replica.offered.mayOffer(model) && replica.breaker.admits()
+  const usable = ranked.every(isUsable) ? ranked : ranked.filter(isUsable)
   const others = avoid === undefined ? usable : usable.filter((replica) => replica !== avoid)
   return others.length > 0 ? others : usable
 }
