@@ -13,9 +13,11 @@ const source = `def shelf(row):
 const never = new AbortController().signal
 
 /** What a server may lack, as the rehearsal model is told to. */
-const single = Object.keys(allCapabilities).map((name) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+const single = Object.keys(allCapabilities).map((name) =>
+  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+)
 /** What every turn of the loop asks for; the rest it asks for in some, or never. */
-const ofEveryTurn = new Set(['system_role', 'tools', 'required', 'strict_schemas'])
+const ofEveryTurn = new Set(['system_role', 'tools', 'required', 'strict_schemas', 'parallel_calls'])
 const combinations: [refused: string, names: string[]][] = [
   ...single.map((name): [string, string[]] => [name, [name]]),
   ['required and named', ['required', 'named']],

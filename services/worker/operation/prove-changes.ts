@@ -1,14 +1,18 @@
+import type { BundleFile } from '#domain/agent-bundle.ts'
 import type { FileChange } from '#domain/change-set.ts'
 import type { Evidence } from '#domain/evidence.ts'
 import type { Attempt } from '#ledger/claim.ts'
-import type { PreparedBundle } from '../agent/prepared-bundle.ts'
 import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
 import type { Workspace } from '../workspace/open-workspace.ts'
 
 /** What an attempt has changed, and what was found out about it. */
 export type Proof = { changes: readonly FileChange[]; evidence: readonly Evidence[] }
 
-type Proven = { attempt: Pick<Attempt, 'node'>; bundle: PreparedBundle; workspace: Workspace }
+type Proven = {
+  attempt: { node: Pick<Attempt['node'], 'path' | 'startByte' | 'endByte'> }
+  bundle: { bundle: { file: Pick<BundleFile, 'evidence'> } }
+  workspace: Pick<Workspace, 'written' | 'changes' | 'readText' | 'readBase'>
+}
 
 /**
  * Proves the changes of an attempt as it stands; what was written since is proved anew, and nothing twice. Throws what
@@ -59,7 +63,7 @@ async function evidenceOf(
   return evidence
 }
 
-function isInNode(change: FileChange, node: Attempt['node']): boolean {
+function isInNode(change: FileChange, node: Proven['attempt']['node']): boolean {
   const inRange = (edit: { start: number; end: number }) => edit.start >= node.startByte && edit.end <= node.endByte
   return change.kind === 'edit' && change.path === node.path && change.edits.every(inRange)
 }
