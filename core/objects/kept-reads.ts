@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { openKept } from '#platform/kept.ts'
 
 /** Reads `key`, and answers what it holds with the number of bytes that stands for in the cache. */
 export type Reading<T> = (key: string) => Promise<{ value: T; bytes: number }>
@@ -8,11 +8,6 @@ export type Reading<T> = (key: string) => Promise<{ value: T; bytes: number }>
  * who ask for one at the same time wait for the same request. For what never changes under its key.
  */
 export function openKeptReads<T>(maxBytes: number): (key: string, reading: Reading<T>) => Promise<T> {
-  const kept = new LRUCache<string, { value: T; bytes: number }, Reading<T>>({
-    maxSize: maxBytes,
-    sizeCalculation: ({ bytes }) => Math.max(1, bytes),
-    fetchMethod: (key, _stale, { context }) => context(key),
-    ignoreFetchAbort: true,
-  })
-  return async (key, reading) => (kept.get(key) ?? (await kept.forceFetch(key, { context: reading }))).value
+  const kept = openKept<{ value: T; bytes: number }>({ maxSize: maxBytes, sizeOf: ({ bytes }) => Math.max(1, bytes) })
+  return async (key, reading) => (await kept(key, () => reading(key))).value
 }

@@ -1,6 +1,7 @@
 import type { SkippedFile } from '#domain/code-node.ts'
 import type { ProjectId } from '#domain/ids.ts'
 import { byPath } from '#domain/repo-path.ts'
+import { openKept } from '#platform/kept.ts'
 import { getHashedJson } from './json-object.ts'
 import { mapBounded } from './map-bounded.ts'
 import { objectKeys } from './object-keys.ts'
@@ -55,18 +56,8 @@ export async function readSnapshot(objects: ObjectStore, project: ProjectId, id:
 
 /** Like `readSnapshot`, with the last few views kept: snapshots never change, so one object may serve all readers. */
 export function openSnapshotReader(objects: ObjectStore): (project: ProjectId, id: string) => Promise<SnapshotView> {
-  const views = new Map<string, Promise<SnapshotView>>() // longest unused first
-  return (project, id) => {
-    const key = objectKeys.snapshot(project, id)
-    const kept = views.get(key)
-    views.delete(key)
-    const view = kept ?? readSnapshot(objects, project, id)
-    views.set(key, view)
-    const [longestUnused] = views.keys()
-    if (views.size > maxViews && longestUnused !== undefined) views.delete(longestUnused)
-    view.catch(() => views.delete(key))
-    return view
-  }
+  const kept = openKept<SnapshotView>({ max: maxViews })
+  return (project, id) => kept(objectKeys.snapshot(project, id), () => readSnapshot(objects, project, id))
 }
 
 /** Adds the tree's files and links under their full paths and answers its folders. */

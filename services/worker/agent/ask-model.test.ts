@@ -50,13 +50,6 @@ describe('a request of the loop', () => {
     expect(asked).toEqual(['m'])
     expect(Math.max(...requests.map(({ messages }) => messages.length))).toBeLessThan(18)
   })
-
-  it('puts a note where messages are left out', async () => {
-    const { agent, requests } = scriptedAgent([...reads(4), [submitting()]], { maxMessages: 6 })
-    agent.note = (leftOut) => `digest of ${leftOut.length}`
-    await runAgent(agent, never)
-    expect(requests.at(-1)?.messages[1]).toEqual({ role: 'user', content: 'user\n\ndigest of 4' })
-  })
 })
 
 describe('a request that the server finds too long', () => {

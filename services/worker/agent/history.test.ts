@@ -15,7 +15,8 @@ function round(at: number, { calls, size, corrected }: Round): Message[] {
 }
 
 const plain: Round = { calls: 1, size: 100, corrected: false }
-const noTools = { tools: [], maxMessages: 40, maxContextTokens: 1_000_000 }
+const note = (leftOut: readonly Message[]) => `(${leftOut.length} messages are left out.)`
+const noTools = { tools: [], maxMessages: 40, maxContextTokens: 1_000_000, note }
 
 function play(rounds: readonly Round[], options: Parameters<typeof openHistory>[1], each?: (history: History) => void) {
   const messages = firstMessages('system', 'user')
@@ -57,7 +58,7 @@ describe('the history of a conversation', () => {
     expect(last.messages[0]).toBe(messages[0])
     expect(last.messages[1]).toEqual({
       role: 'user',
-      content: 'user\n\n(12 messages that followed are left out here.)',
+      content: 'user\n\n(12 messages are left out.)',
     })
     expect(last.messages.slice(2)).toEqual(messages.slice(14))
   })
@@ -71,10 +72,9 @@ describe('the history of a conversation', () => {
     expect(heads.size).toBe(moves.length + 1)
   })
 
-  it('puts a given note in the place of what is left out, once for all requests that begin alike', () => {
+  it('asks what to say in the place of what is left out once for all requests that begin alike', () => {
     let asked = 0
-    const note = (leftOut: readonly Message[]) => `digest ${++asked} of ${leftOut.length}`
-    const { last } = play(rounds(20), { ...noTools, note })
+    const { last } = play(rounds(20), { ...noTools, note: (leftOut) => `digest ${++asked} of ${leftOut.length}` })
     expect(last.messages[1]?.content).toBe('user\n\ndigest 1 of 12')
   })
 
@@ -142,7 +142,7 @@ describe('the history of a conversation', () => {
           if (count % 7 === 0) history.halve()
           else history.counted(count)
         }
-        const { sent } = play(all, { tools: [], ...limits }, each)
+        const { sent } = play(all, { tools: [], note, ...limits }, each)
         let total = 2
         for (const [at, { messages, leftOut }] of sent.slice(1).entries()) {
           const newest = round(at, all[at] ?? plain)

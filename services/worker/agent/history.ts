@@ -19,18 +19,19 @@ export type History = {
   halve(): boolean
 }
 
-/** What is said in place of what is left out, whenever more is. */
-export type LeftOutNote = (leftOut: readonly Message[]) => string
-
 const guessedTokensPerCharacter = 1 / 4
 /** A server that counts less or more than this per character counts something else, such as what it had not cached. */
 const plausible = { least: 1 / 16, most: 2 }
 
-export type HistoryOptions = HistoryLimits & { tools: readonly ToolDefinition[]; note?: LeftOutNote | undefined }
+export type HistoryOptions = HistoryLimits & {
+  tools: readonly ToolDefinition[]
+  /** What is said in place of what is left out; asked whenever more is. */
+  note(leftOut: readonly Message[]): string
+}
 
 /** Reads `messages` as they grow; nothing may change in those that are there. */
 export function openHistory(messages: readonly Message[], options: HistoryOptions): History {
-  const { note = countOf, tools } = options
+  const { tools } = options
   const toolCharacters = charactersOf(tools)
   let { maxContextTokens } = options
   let window = wholeWindow(messages)
@@ -44,7 +45,7 @@ export function openHistory(messages: readonly Message[], options: HistoryOption
   })
   const headFor = ({ head: end, start }: typeof window): readonly Message[] => {
     if (head?.start === start) return head.messages
-    const said = note(messages.slice(end, start))
+    const said = options.note(messages.slice(end, start))
     head = { messages: withNote(messages.slice(0, end), said), start, note: said }
     return head.messages
   }
@@ -68,10 +69,6 @@ export function openHistory(messages: readonly Message[], options: HistoryOption
       return window.start > start
     },
   }
-}
-
-function countOf(leftOut: readonly Message[]): string {
-  return `(${leftOut.length} messages that followed are left out here.)`
 }
 
 /** The note belongs to the first user message: many templates refuse two messages of one role in a row. */

@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { ProjectId } from '#domain/ids.ts'
 import { compileTemplate, type Template } from '#bundles/template.ts'
+import { openKept } from '#platform/kept.ts'
 import { compileScript, type CompiledScript } from '#tool-scripts/compiled-script.ts'
 
 /** A bundle ready to run: scripts compiled, templates parsed, tool table built. Shared by all its attempts. */
@@ -18,16 +18,8 @@ export type BundleSource = (project: ProjectId, hash: string) => Promise<AgentBu
 
 /** Bundles by hash, prepared once per process. A hash names one content for ever, so nothing is ever refreshed. */
 export function openPreparedBundles(load: BundleSource): (project: ProjectId, hash: string) => Promise<PreparedBundle> {
-  const prepared = new LRUCache<string, Promise<PreparedBundle>>({ max: 200 })
-  return (project, hash) => {
-    const key = `${project}/${hash}`
-    const known = prepared.get(key)
-    if (known !== undefined) return known
-    const preparing = load(project, hash).then(prepareBundle)
-    prepared.set(key, preparing)
-    preparing.catch(() => prepared.delete(key))
-    return preparing
-  }
+  const kept = openKept<PreparedBundle>({ max: 200 })
+  return (project, hash) => kept(`${project}/${hash}`, async () => prepareBundle(await load(project, hash)))
 }
 
 async function prepareBundle(bundle: AgentBundle): Promise<PreparedBundle> {

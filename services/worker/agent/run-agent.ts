@@ -1,11 +1,13 @@
 import type { ErrorCode } from '#domain/error.ts'
-import type { RequestedCall, Submission } from '#domain/turn.ts'
+import type { Message, RequestedCall, Submission } from '#domain/turn.ts'
 import type { SuspendedLoop } from '#objects/suspended-attempt.ts'
 import type { AnsweredScript, SuspendedCall, ToolSet } from '../tools/tool-set.ts'
 import type { AgentSettings } from './agent-settings.ts'
 import { askModel, type AskedModel } from './ask-model.ts'
-import { openHistory, type History, type LeftOutNote } from './history.ts'
+import { turnWithoutCall } from './call-events.ts'
+import { openHistory, type History } from './history.ts'
 import type { Journal } from './journal.ts'
+import { leftOutNote } from './left-out-note.ts'
 import { readReply, type ReplyFault } from './read-reply.ts'
 import { runCalls } from './run-calls.ts'
 import type { Submitter } from './submit.ts'
@@ -30,8 +32,6 @@ export type AgentRun = {
   settings: AgentSettings
   journal: Journal
   verify?: Submitter['verify']
-  /** Stands for the messages that a long conversation is sent without. */
-  note?: LeftOutNote | undefined
   /** Where an earlier attempt stopped to ask, and what it was answered. */
   from?: { loop: SuspendedLoop; answered: AnsweredScript } | undefined
 }
@@ -58,6 +58,7 @@ export async function runAgent(run: AgentRun, signal: AbortSignal): Promise<Endi
     const { calls, fault, from }: Next = next ?? (await nextCalls(run, loop, signal))
     if (fault !== undefined) {
       lastFault = { kind: 'stopped', phase: 'model', code: fault.code, reason: fault.reason }
+      journal.emit(turnWithoutCall(loop.turn, fault))
       if (loop.corrected) return lastFault
       loop.corrected = true
       transcript.addUser(fault.correction)
@@ -79,13 +80,11 @@ export async function runAgent(run: AgentRun, signal: AbortSignal): Promise<Endi
 }
 
 /** From the start, or from where an earlier attempt stopped. The conversation is kept within what the model takes. */
-async function openLoop(
-  { transcript, tools, model, settings, note, from }: AgentRun,
-  signal: AbortSignal,
-): Promise<Loop> {
+async function openLoop({ transcript, tools, model, settings, from }: AgentRun, signal: AbortSignal): Promise<Loop> {
   const { maxMessages, maxTokens } = settings
   const known = await model.contextTokens?.(settings.model, signal)
   const maxContextTokens = Math.min(settings.maxContextTokens, (known ?? Infinity) - maxTokens)
+  const note = (leftOut: readonly Message[]) => leftOutNote(transcript, leftOut)
   const history = openHistory(transcript.messages, { maxMessages, maxContextTokens, tools: tools.definitions, note })
   const { turn = 1, corrected = false, refusedSubmissions = 0, unverifiedSubmissions = 0 } = from?.loop ?? {}
   return { turn, corrected, refusedSubmissions, unverifiedSubmissions, history }

@@ -1,6 +1,5 @@
 import type { RequestedCall } from '#domain/turn.ts'
 import { msSince } from '#platform/clock.ts'
-import { shortKnowledge } from '../context/short-knowledge.ts'
 import {
   executeToolCall,
   resumeToolCall,
@@ -8,6 +7,7 @@ import {
   type SuspendedCall,
   type ToolSet,
 } from '../tools/tool-set.ts'
+import { calledEvent, returnedEvent } from './call-events.ts'
 import type { Journal } from './journal.ts'
 import type { RanTool } from './transcript.ts'
 
@@ -22,12 +22,7 @@ export async function runCall(
   { turn, call, answered }: { turn: number; call: RequestedCall; answered?: AnsweredScript | undefined },
   signal: AbortSignal,
 ): Promise<RanCall> {
-  const flags = {
-    ...(call.parsedFromContent === true ? { parsed_from_content: true } : {}),
-    ...(answered === undefined ? {} : { resumed: true }),
-  }
-  const called = { turn, call_id: call.id, arguments: call.arguments.slice(0, 2000), ...flags }
-  journal.emit({ event: 'tool.called', phase: 'tools', toolName: call.name, data: called })
+  journal.emit(calledEvent(turn, call, answered === undefined ? {} : { resumed: true }))
   const start = performance.now()
   const executed =
     answered === undefined
@@ -35,22 +30,7 @@ export async function runCall(
       : await resumeToolCall(call, answered, tools, signal)
   if (executed.kind === 'suspended') return executed
   const { kind, ...done } = executed
-  const { result } = done
-  const durationMs = msSince(start)
-  journal.emit({
-    event: 'tool.returned',
-    phase: 'tools',
-    toolName: call.name,
-    durationMs,
-    status: result.outcome === 'error' ? 'error' : 'ok',
-    ...(result.errorCode === undefined ? {} : { errorCode: result.errorCode }),
-    data: {
-      turn,
-      call_id: call.id,
-      outcome: result.outcome,
-      summary: result.summary.slice(0, 1000),
-      ...(Object.keys(result.knowledgeDelta).length === 0 ? {} : { knowledge: shortKnowledge(result.knowledgeDelta) }),
-    },
-  })
-  return { kind, ran: { turn, call, ...done, durationMs } }
+  const ran = { turn, call, ...done, durationMs: msSince(start) }
+  journal.emit(returnedEvent(ran))
+  return { kind, ran }
 }

@@ -5,7 +5,8 @@ import { openInFlightGate } from '#platform/in-flight-gate.ts'
 import type { AnsweredScript, SuspendedCall, ToolSet } from '../tools/tool-set.ts'
 import type { AgentSettings } from './agent-settings.ts'
 import { runCall, type RanCall, type ToolRunner } from './run-call.ts'
-import { submit, type SubmissionAnswer, type SubmissionCount, type Submitter } from './submit.ts'
+import type { SubmissionAnswer } from './submission-answer.ts'
+import { submit, type SubmissionCount, type Submitter } from './submit.ts'
 import type { Transcript } from './transcript.ts'
 
 export type CallRunner = ToolRunner &
@@ -38,7 +39,7 @@ export async function runCalls(
     if (answer?.kind === 'accepted') {
       for (const call of batch) run.transcript.addToolText(call, 'Not run: the work was already submitted.')
     } else if (batch[0]?.name === submitToolName) {
-      answer = await submit(run, loop, batch[0])
+      answer = await submit(run, loop, batch[0], signal)
     } else {
       const ended = await runTogether(run, { turn: loop.turn, calls: batch, answered }, signal)
       const waiting = ended.find(isWaiting)
@@ -64,26 +65,26 @@ type Batch = { turn: number; calls: readonly RequestedCall[]; answered: Answered
 async function runTogether(run: CallRunner, { turn, calls, answered }: Batch, signal: AbortSignal): Promise<RanCall[]> {
   const [first] = calls
   const alone = first !== undefined && calls.length === 1
-  const { ended, fault } = alone
+  const { ended, stopped } = alone
     ? { ended: [await runCall(run, { turn, call: first, answered }, signal)] }
     : await runAtOnce(run, { turn, calls }, signal)
   for (const one of ended) {
     if (isWaiting(one)) break
     run.transcript.addToolResult(one.ran)
   }
-  fault?.throwIfAborted()
+  stopped?.throwIfAborted()
   return ended
 }
 
 /**
  * At most `parallelTools` at a time. A throw is ours or the signal's: it stops the others, which are waited for, and is the
- * reason of `fault`.
+ * reason of `stopped`.
  */
 async function runAtOnce(
   run: CallRunner,
   { turn, calls }: Omit<Batch, 'answered'>,
   signal: AbortSignal,
-): Promise<{ ended: RanCall[]; fault?: AbortSignal }> {
+): Promise<{ ended: RanCall[]; stopped?: AbortSignal }> {
   const gate = openInFlightGate(run.settings.parallelTools)
   const stop = new AbortController()
   const either = AbortSignal.any([signal, stop.signal])
@@ -100,7 +101,7 @@ async function runAtOnce(
   })
   const settled = await Promise.allSettled(running)
   if (signal.aborted) stop.abort(signal.reason)
-  return { ended: settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])), fault: stop.signal }
+  return { ended: settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])), stopped: stop.signal }
 }
 
 function isWaiting(ended: RanCall): ended is SuspendedCall {

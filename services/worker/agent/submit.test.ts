@@ -82,6 +82,26 @@ describe('a submission that does not hold', () => {
     expect(run.received()).toMatchObject([{ errorCode: 'AGENT_005' }, { data: { claimed_unchanged: ['b.py'] } }])
   })
 
+  it.each([1, 2, 5])(
+    'tells the model once of what it only claims, where a failure goes back %i times',
+    async (times) => {
+      const run = submitted([[submitting()]], [overstated], { verifyAttempts: times })
+      expect(await run.ending).toMatchObject({ kind: 'submitted', claimedUnchanged: ['b.py'] })
+      expect(run.requests).toHaveLength(2)
+    },
+  )
+
+  it('is given up with the attempt that is stopped while it is verified', async () => {
+    const { agent } = scriptedAgent([[submitting()]])
+    const stop = new AbortController()
+    agent.verify = async (_submission, signal) => {
+      stop.abort(new Error('stopped'))
+      signal.throwIfAborted()
+      return { kind: 'holds' }
+    }
+    await expect(runAgent(agent, stop.signal)).rejects.toThrow('stopped')
+  })
+
   it('is taken so at once on the last turn', async () => {
     const run = submitted([[submitting()]], [overstated], { maxTurns: 1 })
     expect(await run.ending).toMatchObject({ kind: 'submitted', claimedUnchanged: ['b.py'] })

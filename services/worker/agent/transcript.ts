@@ -1,5 +1,6 @@
 import type { Message, ModelReply, RequestedCall, TokenUsage, ToolResult } from '#domain/turn.ts'
 import type { Exchange, ToolRun } from '#objects/attempt-record.ts'
+import { shortKnowledge } from '../context/short-knowledge.ts'
 import { clip } from '../tools/clip.ts'
 
 export type RanTool = {
@@ -90,6 +91,13 @@ export function firstMessages(systemPrompt: string, firstMessage: string): Messa
 
 function shownTo(result: ToolResult): string {
   const { outcome, summary, error } = result
-  const answer = { outcome, summary, ...(error === undefined ? {} : { error }), result: result.result }
+  const learned = shortKnowledge(result.knowledgeDelta)
+  const answer = {
+    outcome,
+    summary,
+    ...(error === undefined ? {} : { error }),
+    ...(Object.keys(learned).length === 0 ? {} : { knowledge: learned }),
+    result: result.result,
+  }
   return clip(JSON.stringify(answer), maxShownCharacters)
 }

@@ -61,6 +61,28 @@ describe('the context out of recorded events', () => {
     expect(upTo(Infinity)).toMatchObject({ of: 'submit_result', errorCode: 'AGENT_005' })
   })
 
+  it('says of a submission that did not hold, and of a reply without a call, what was wrong with them', () => {
+    const { shortTrack, lastError } = foldContext([
+      {
+        event: 'turn.finished',
+        status: 'error',
+        errorCode: 'AGENT_003',
+        data: { turn: 1, calls: 0, reason: 'the model answered without calling a tool' },
+      },
+      {
+        event: 'submission.received',
+        status: 'error',
+        errorCode: 'WORK_005',
+        data: { turn: 2, status: 'success', summary: 'done', unverified: 'lint for a.py' },
+      },
+    ])
+    expect(shortTrack.actions.map(({ tool, outcome, summary }) => [tool, outcome, summary])).toEqual([
+      ['reply', 'no call', 'the model answered without calling a tool'],
+      ['submit_result', 'unverified', 'lint for a.py'],
+    ])
+    expect(lastError).toEqual({ of: 'submit_result', errorCode: 'WORK_005', reason: 'lint for a.py' })
+  })
+
   it('begins anew with a new attempt but for what went wrong last, and goes on with one that was answered', () => {
     const started = { event: 'operation.started', operationId: scope.operationId, data: { attempt: 3 } } as const
     const anew = foldContext([...recordedEvents, started], scope)

@@ -13,8 +13,7 @@ export function openOwnTrack(): OwnTrack {
   let lastError: LastError | undefined
   /** How the same thing went again decides whether an error is still one. */
   const judge = (of: string, { status, errorCode, data }: ContextEvent) => {
-    const reason = ['refused', 'reason', 'summary'].map((name) => textIn(data, name)).find((text) => text !== '') ?? ''
-    if (status === 'error') lastError = { of, ...codeOf(errorCode), reason }
+    if (status === 'error') lastError = { of, ...codeOf(errorCode), reason: firstText(data, reasons) }
     else if (lastError?.of === of) lastError = undefined
   }
   return {
@@ -33,13 +32,28 @@ export function openOwnTrack(): OwnTrack {
           knowledge.set(key, value)
         }
       } else if (name === 'submission.received') {
-        actions.answered(event, 'submit_result', textIn(data, 'status') || 'refused')
+        actions.answered(event, 'submit_result', submissionState(event))
         judge('submit_result', event)
+      } else if (name === 'turn.finished' && event.status === 'error') {
+        actions.answered(event, 'reply', 'no call')
+        judge('model', event)
       } else if (name === 'model.responded') judge('model', event)
       else if (name === 'operation.ended') judge('operation', event)
     },
     folded: () => ({ lastError, shortTrack: actions.track(), knowledge }),
   }
+}
+
+/** Where an event says what was wrong; else it sums up what was done. */
+const reasons = ['refused', 'unverified', 'reason', 'summary']
+
+function firstText(data: ContextEvent['data'], names: readonly string[]): string {
+  return names.map((name) => textIn(data, name)).find((text) => text !== '') ?? ''
+}
+
+/** One that did not hold says success itself. */
+function submissionState({ data }: ContextEvent): string {
+  return textIn(data, 'unverified') === '' ? textIn(data, 'status') || 'refused' : 'unverified'
 }
 
 type Call = { id: string; action: Action; isAnswered: boolean }
@@ -62,7 +76,7 @@ function openActions() {
     },
     answered({ data, errorCode }: ContextEvent, tool: string, outcome: string): void {
       const call = underway(textIn(data, 'call_id'), tool)
-      const summary = textIn(data, 'refused') || textIn(data, 'summary')
+      const summary = firstText(data, reasons)
       call.action = { ...call.action, outcome, summary, ...codeOf(errorCode) }
       call.isAnswered = true
     },

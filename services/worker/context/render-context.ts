@@ -12,6 +12,7 @@ export function charactersOf(tokens: number): number {
 const maxSummary = 300
 const maxArguments = 120
 const maxValue = 120
+const maxWhat = 300
 
 export type ContextParts = AgentContext & { relatedCode: RelatedCode }
 
@@ -65,7 +66,12 @@ function sectionsOf({ lastError, shortTrack, knowledge, longTrack, relatedCode }
       more: 0,
       cut: 'last',
     },
-    short_track: trackSection('## What you did so far', shortTrack),
+    short_track: {
+      heading: '## What you did so far',
+      entries: shortTrack.actions.map(actionLine),
+      more: shortTrack.before,
+      cut: 'first',
+    },
     knowledge: {
       heading: '## What is known',
       entries: Array.from(knowledge, ([key, value]) => `- ${oneLine(key, maxValue)}: ${valueText(value)}`),
@@ -79,11 +85,6 @@ function sectionsOf({ lastError, shortTrack, knowledge, longTrack, relatedCode }
       cut: 'last',
     },
   } satisfies Record<SectionName, Section>
-}
-
-/** Actions, oldest first; when they do not all fit, the newest stay. */
-export function trackSection(heading: string, { actions, before }: AgentContext['shortTrack']): Section {
-  return { heading, entries: actions.map(actionLine), more: before, cut: 'first' }
 }
 
 function actionLine({ tool, arguments: given, outcome, errorCode, summary }: Action): string {
@@ -114,5 +115,5 @@ function valueText(value: unknown): string {
 function codeText({ what, language, text }: CodeExcerpt): string {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((ticks) => ticks.length))
   const fence = '`'.repeat(longest + 1)
-  return `${what}:\n${fence}${language}\n${text}\n${fence}`
+  return `${oneLine(what, maxWhat)}:\n${fence}${language}\n${text}\n${fence}`
 }

@@ -3,6 +3,7 @@ import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { Event } from '#domain/event.ts'
 import type { DecodingConstraint, ModelRequest } from '#domain/turn.ts'
 import { openModelPool } from '#models/model-pool.ts'
+import { allCapabilities } from '#models/servers/capabilities.ts'
 import { openOperationBench, type OperationBench } from './operation-bench.fixture.ts'
 import { runOperation, type OperationDeps } from './run-operation.ts'
 
@@ -11,22 +12,10 @@ const source = `def shelf(row):
 `
 const never = new AbortController().signal
 
-/** As in services/rehearsal/refusals.ts, which a worker's test may not import. */
-const single = [
-  'system_role',
-  'tools',
-  'auto',
-  'required',
-  'named',
-  'strict_schemas',
-  'strict_arguments',
-  'parallel_calls',
-  'tool_messages',
-  'json_schema',
-  'structural_tag',
-  'ebnf',
-  'stream_usage',
-]
+/** What a server may lack, as the rehearsal model is told to. */
+const single = Object.keys(allCapabilities).map((name) =>
+  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+)
 /** What every turn of the loop asks for; the rest it asks for in some, or never. */
 const ofEveryTurn = new Set([
   'system_role',

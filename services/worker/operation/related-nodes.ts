@@ -1,10 +1,10 @@
-import { LRUCache } from 'lru-cache'
 import type { NodeEdge } from '#domain/edge.ts'
 import type { NodeId } from '#domain/ids.ts'
 import type { Attempt } from '#ledger/claim.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { openEdgeLists } from '#objects/read-edge-list.ts'
 import { openNodeLists } from '#objects/read-node-list.ts'
+import { openKept } from '#platform/kept.ts'
 import type { RunFacts } from './run-facts.ts'
 
 export type RelatedNodesDeps = {
@@ -29,7 +29,7 @@ const keptNodes = 500
 export function openRelatedNodes({ runFacts, objects }: RelatedNodesDeps): RelatedNodes {
   const nodeLists = openNodeLists(objects)
   const edgeLists = openEdgeLists(objects)
-  const known = new LRUCache<string, Promise<readonly NodeEdge[]>>({ max: keptNodes })
+  const kept = openKept<readonly NodeEdge[]>({ max: keptNodes })
   const readEdges = async ({ runId, node }: Place): Promise<readonly NodeEdge[]> => {
     const { lists } = await runFacts(runId)
     const place = lists && (await nodeLists.place(lists.nodes, node.nodeId))
@@ -37,15 +37,7 @@ export function openRelatedNodes({ runFacts, objects }: RelatedNodesDeps): Relat
     return (await edgeLists.scan(lists.edges, place, { from: 0, limit: maxEdges })).edges
   }
   return {
-    edges(of) {
-      const key = `${of.runId} ${of.node.nodeId}`
-      const kept = known.get(key)
-      if (kept !== undefined) return kept
-      const asked = readEdges(of)
-      known.set(key, asked)
-      asked.catch(() => known.delete(key))
-      return asked
-    },
+    edges: (of) => kept(`${of.runId} ${of.node.nodeId}`, () => readEdges(of)),
     async inside({ runId, node }) {
       const { lists } = await runFacts(runId)
       const found = lists && (await nodeLists.find(lists.nodes, node.nodeId))

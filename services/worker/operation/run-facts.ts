@@ -1,9 +1,9 @@
-import { LRUCache } from 'lru-cache'
 import type { RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { EdgeListRef } from '#objects/read-edge-list.ts'
 import type { NodeListRef } from '#objects/read-node-list.ts'
+import { openKept } from '#platform/kept.ts'
 
 /** What is the same for all operations of a run. */
 export type RunFacts = {
@@ -17,15 +17,8 @@ const keptRuns = 100
 
 /** A run's facts, asked for once. RUN_001 when there is no such run. */
 export function openRunFacts(ledger: Pick<Ledger, 'getRun'>): (runId: RunId) => Promise<RunFacts> {
-  const known = new LRUCache<RunId, Promise<RunFacts>>({ max: keptRuns })
-  return (runId) => {
-    const kept = known.get(runId)
-    if (kept !== undefined) return kept
-    const asked = ledger.getRun(runId).then(factsOf)
-    known.set(runId, asked)
-    asked.catch(() => known.delete(runId))
-    return asked
-  }
+  const kept = openKept<RunFacts>({ max: keptRuns })
+  return (runId) => kept(runId, async () => factsOf(await ledger.getRun(runId)))
 }
 
 function factsOf({ runId, projectId, request, nodeListKey, edgeListKey }: Run): RunFacts {

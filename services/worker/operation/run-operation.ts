@@ -6,7 +6,6 @@ import type { Ledger } from '#ledger/ledger.ts'
 import type { StopSignals } from '#ledger/stop-signals.ts'
 import type { Log } from '#platform/log.ts'
 import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
-import { digestOf } from '../context/digest-messages.ts'
 import { runAgent, type AgentRun, type Ending, type Suspension } from '../agent/run-agent.ts'
 import { openAttemptJournal } from './attempt-journal.ts'
 import { openAttemptStop } from './attempt-stop.ts'
@@ -82,8 +81,9 @@ async function endingOf(
       await deps.modelSettings(file.model, stop.signal),
       running.attempt.bundleHash,
     )
-    const verify = async (submission: Submission) => verifySubmission(submission, await running.prove())
-    const agent = { transcript, tools, model: deps.model, settings, journal, verify, note: digestOf, from }
+    const verify = async (submission: Submission, stopped: AbortSignal) =>
+      verifySubmission(submission, await running.prove(stopped))
+    const agent = { transcript, tools, model: deps.model, settings, journal, verify, from }
     return await runAgent(agent, stop.signal)
   } catch (error) {
     const fault = asAppError(error, 'TOOL_004', 'execution')

@@ -20,7 +20,7 @@ export type RunningAttempt = {
   transcript: Transcript
   journal: AttemptJournal
   /** What it has changed up to now, and what is proved about that. */
-  prove(): Promise<Proof>
+  prove(signal?: AbortSignal): Promise<Proof>
   /** Where the agent goes on when an earlier attempt stopped to ask. */
   from: AgentRun['from']
 }

@@ -15,7 +15,7 @@ function verified(changedFiles: string[], changes: FileChange[], evidence: Evide
 describe('a claimed success', () => {
   it.each([
     ['names what changed', ['src/a.py']],
-    ['names it another way', ['./src//a.py', 'src/./a.py']],
+    ['names it another way', ['./src//a.py', 'a.py', '/repo/src/a.py']],
     ['names nothing', []],
   ])('holds when it %s', (_what, names) => {
     expect(verified(names, [changed('src/a.py')])).toEqual({ kind: 'holds' })
@@ -43,9 +43,9 @@ describe('a claimed success', () => {
     })
   })
 
-  it('fails with AGENT_005 when it names files and nothing was changed', () => {
+  it('overstates when it names files and nothing was changed', () => {
     const reason = 'changed_files names src/a.py, not changed here (nothing was changed)'
-    expect(verified(['src/a.py'], [], [])).toEqual({ kind: 'fails', code: 'AGENT_005', reason })
+    expect(verified(['src/a.py'], [], [])).toEqual({ kind: 'overstates', reason, claimedUnchanged: ['src/a.py'] })
   })
 
   it('is told about both, evidence first', () => {

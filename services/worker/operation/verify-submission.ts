@@ -1,31 +1,21 @@
-import { parseRepoPath } from '#domain/repo-path.ts'
 import type { Submission } from '#domain/turn.ts'
 import type { Verification } from '../agent/submit.ts'
 import { evidenceFault } from './evidence-fault.ts'
 import type { Proof } from './prove-changes.ts'
+import { unchangedClaims } from './unchanged-claims.ts'
 
 /**
  * A claimed success against the workspace and the evidence its bundle asks for. What is proved of the change counts for
- * more than what was said of it.
+ * more than what was said of it, and so does that there is none.
  */
 export function verifySubmission({ changedFiles }: Pick<Submission, 'changedFiles'>, proof: Proof): Verification {
-  const changed = new Set(proof.changes.map(({ path }) => path))
-  const claimedUnchanged = [...new Set(changedFiles.map(normalPath))].filter((path) => !changed.has(path))
+  const changed = [...new Set(proof.changes.map(({ path }) => path))]
+  const claimedUnchanged = unchangedClaims(changedFiles, changed)
   const unproved = evidenceFault(proof.evidence)
   if (claimedUnchanged.length === 0) return unproved === undefined ? { kind: 'holds' } : { kind: 'fails', ...unproved }
-  const overstated = overstatement(claimedUnchanged, [...changed])
+  const overstated = overstatement(claimedUnchanged, changed)
   if (unproved !== undefined) return { kind: 'fails', ...unproved, reason: `${unproved.reason}; ${overstated}` }
-  if (changed.size === 0) return { kind: 'fails', code: 'AGENT_005', reason: overstated }
   return { kind: 'overstates', reason: overstated, claimedUnchanged }
-}
-
-/** As the workspace names it; what is no path inside it stays as it is, and was not changed. */
-function normalPath(raw: string): string {
-  try {
-    return parseRepoPath(raw, 'TOOL_007')
-  } catch {
-    return raw
-  }
 }
 
 const shownPaths = 10
