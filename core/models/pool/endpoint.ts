@@ -1,5 +1,5 @@
 import type { Log } from '#platform/log.ts'
-import type { Capabilities } from '../servers/capabilities.ts'
+import type { Capabilities } from '../wire/capabilities.ts'
 import { readContextTokens } from '../servers/context-tokens.ts'
 import { openKnownCapabilities } from '../servers/known-capabilities.ts'
 import { openRemembered } from '../servers/remembered.ts'

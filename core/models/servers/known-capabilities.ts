@@ -1,5 +1,5 @@
 import type { Log } from '#platform/log.ts'
-import type { Capabilities } from './capabilities.ts'
+import type { Capabilities } from '../wire/capabilities.ts'
 import { probeCapabilities, type ProbeDeps, type Probed } from './probe-capabilities.ts'
 import { openRemembered } from './remembered.ts'
 

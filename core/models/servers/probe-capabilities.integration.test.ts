@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { OpenAiClient } from '../http/openai-client.ts'
 import { openUndiciFetch, type UndiciFetch } from '../http/undici-fetch.ts'
-import { allCapabilities } from './capabilities.ts'
+import { allCapabilities } from '../wire/capabilities.ts'
 import { playServer, type PlayedAnswer, type PlayedBody, type PlayedServer } from './played-server.fixture.ts'
 import { probeCapabilities } from './probe-capabilities.ts'
 

@@ -1,6 +1,6 @@
 import { openInFlightGate } from '#platform/in-flight-gate.ts'
 import type { OpenAiClient } from '../http/openai-client.ts'
-import { allCapabilities, type Capabilities } from './capabilities.ts'
+import { allCapabilities, type Capabilities } from '../wire/capabilities.ts'
 import { askProbe, holdsCall, holdsWrittenCall, type ProbeAnswer } from './probe-answer.ts'
 import { knownChoice, probeRequests, type ProbeRequests } from './probe-requests.ts'
 

@@ -1,7 +1,7 @@
 import type { Message, ModelRequest, ToolDefinition } from '#domain/turn.ts'
 import { constraintKeys } from '../wire/call-constraint.ts'
 import { toOpenAi } from '../wire/to-openai.ts'
-import { allCapabilities, type Capabilities } from './capabilities.ts'
+import { allCapabilities, type Capabilities } from '../wire/capabilities.ts'
 
 /** The `user` of a probe's requests: whoever counts, or rehearses faults, can leave them out. */
 export const probeUser = 'remora probe'

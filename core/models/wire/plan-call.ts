@@ -1,5 +1,5 @@
 import type { ModelRequest, ToolChoice, ToolDefinition } from '#domain/turn.ts'
-import type { Capabilities } from '../servers/capabilities.ts'
+import type { Capabilities } from './capabilities.ts'
 import { constraintKeys, type ConstraintKeys } from './call-constraint.ts'
 
 /** How a request asks for tool calls from a server that takes only some ways of asking. */

@@ -1,7 +1,7 @@
 import type OpenAI from 'openai'
 import type { Message, ModelRequest, RequestedCall, ToolChoice, ToolDefinition } from '#domain/turn.ts'
 import { unreachable } from '#domain/unreachable.ts'
-import type { Capabilities } from '../servers/capabilities.ts'
+import type { Capabilities } from './capabilities.ts'
 import type { ConstraintKeys } from './call-constraint.ts'
 import { withoutSystemRole, withoutToolMessages, withTextInFirst, withTextInLast } from './plain-history.ts'
 import { plainSchema } from './plain-schema.ts'
