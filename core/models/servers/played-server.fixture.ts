@@ -6,7 +6,7 @@ import { parseJson } from '#domain/json.ts'
 
 const Body = z.object({
   messages: z.array(
-    z.object({ role: z.string(), content: z.string().nullish(), tool_calls: z.array(z.unknown()).nullish() }),
+    z.object({ role: z.string(), content: z.string().nullish(), tool_calls: z.array(z.unknown()).nullish(), tool_call_id: z.string().optional() }),
   ),
   tools: z.array(z.object({ function: z.object({ name: z.string(), parameters: z.unknown() }) })).optional(),
   tool_choice: z.union([z.string(), z.object({ function: z.object({ name: z.string() }) })]).optional(),
@@ -21,14 +21,14 @@ const Body = z.object({
 export type PlayedBody = z.infer<typeof Body>
 
 /** A status alone is a refusal, with the server's words where they are known. */
-export type PlayedAnswer = { status: number; words?: string } | 'call' | { content: string } | 'hang'
+export type PlayedAnswer = { status: number; words?: string } | 'call' | { content: string } | 'hang' | 'headers only'
 
 export type PlayedServer = { url: string; bodies: PlayedBody[]; close(): void }
 
 /** A chat completions server that does with a request what `play` says; `get` answers other paths. */
 export async function playServer(
   play: (body: PlayedBody) => PlayedAnswer,
-  get: (path: string) => object | undefined = () => undefined,
+  get: (path: string) => object | 'hang' | undefined = () => undefined,
 ): Promise<PlayedServer> {
   const bodies: PlayedBody[] = []
   const server = createServer((incoming, response) => {
@@ -39,12 +39,17 @@ export async function playServer(
         response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
       if (incoming.method === 'GET') {
         const found = get(incoming.url ?? '')
+        if (found === 'hang') return undefined
         return found === undefined ? send(404, {}) : send(200, found)
       }
       const body = Body.parse(parseJson(Buffer.concat(chunks).toString()))
       bodies.push(body)
       const answer = play(body)
       if (answer === 'hang') return undefined
+      if (answer === 'headers only') {
+        const type = body.stream === true ? 'text/event-stream' : 'application/json'
+        return response.writeHead(200, { 'content-type': type }).flushHeaders()
+      }
       if (typeof answer === 'object' && 'status' in answer) {
         return send(answer.status, { error: { message: answer.words ?? 'no' } })
       }

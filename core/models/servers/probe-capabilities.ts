@@ -1,109 +1,145 @@
+import { after } from '#platform/clock.ts'
 import { openInFlightGate } from '#platform/in-flight-gate.ts'
 import type { OpenAiClient } from '../http/openai-client.ts'
-import { allCapabilities, type Capabilities } from '../wire/capabilities.ts'
+import type { Capabilities } from '../wire/capabilities.ts'
+import { capabilitiesOf, type Finding, type Findings } from './findings.ts'
 import { askProbe, holdsCall, holdsWrittenCall, type ProbeAnswer } from './probe-answer.ts'
 import { knownChoice, probeRequests, type ProbeRequests } from './probe-requests.ts'
 
-/** What a probe found. */
-export type Probed = {
-  capabilities: Capabilities
-  /** What the server refuses, or takes and does not do. */
-  lacks: { [name in keyof Capabilities]?: 'refused' | 'ignored' }
-  /** False when something could not be found out, and is assumed to be taken. */
-  conclusive: boolean
+export type ProbeDeps = {
+  client: OpenAiClient
+  /** Of one request. */
+  timeoutMs: number
+  /** Of them all together; what was not found out by then is unclear. */
+  probeMs: number
+  /** Ends the probe. */
+  closing: AbortSignal
+  /** Something was found, and is in the findings. */
+  noted?(): void
 }
 
-export type ProbeDeps = { client: OpenAiClient; timeoutMs: number }
+/** Few enough not to disturb a server at work, whose places they do not take. */
+const requestsAtOnce = 2
 
-/** Few enough not to disturb a server at work. */
-const requestsAtOnce = 3
+type Name = keyof Capabilities
 
-type Asked = { probed: Probed; ask(body: string): Promise<ProbeAnswer> }
+type Probe = {
+  requests: ProbeRequests
+  ask(body: string): Promise<ProbeAnswer>
+  known(): Capabilities
+  found(name: Name): Finding | undefined
+  isUnclear(name: Name): boolean
+  note(name: Name, finding: Finding): void
+  /** Goes for found until more is known. */
+  assume(name: Name, finding: Finding): void
+}
 
 /**
- * Finds out what a server takes of requests for `model`: about a dozen small requests, each limited to `timeoutMs`. A thing is
- * lacking when the request with it is refused while the plain one is taken, or when the reply shows that it was ignored:
- * llama.cpp takes a named `tool_choice` and means `auto` (ggml-org/llama.cpp issue 26535), Ollama ignores every
- * `tool_choice` (ollama/ollama issue 17921) and unknown fields. Never rejects; a server that does not take the plain request is assumed to take everything.
+ * Finds out what is unclear of what a server takes of requests for `model`: at most a dozen small ones. A thing is lacking
+ * when the request with it is refused while the plain one is taken, or when the reply shows that it was ignored: llama.cpp
+ * takes a named `tool_choice` and means `auto` (ggml-org/llama.cpp issue 26535), Ollama ignores every `tool_choice`
+ * (ollama/ollama issue 17921) and unknown fields. What is found goes into `findings` as it comes; what stays unclear there
+ * keeps what was found of it before. Never rejects.
  */
-export async function probeCapabilities(model: string, { client, timeoutMs }: ProbeDeps): Promise<Probed> {
+export async function probeCapabilities(model: string, findings: Findings, deps: ProbeDeps): Promise<void> {
+  const { client, timeoutMs, probeMs, closing, noted } = deps
   const gate = openInFlightGate(requestsAtOnce)
-  const probed: Probed = { capabilities: { ...allCapabilities }, lacks: {}, conclusive: true }
-  const never = new AbortController().signal
-  const ask = async (body: string) => {
-    const leave = await gate.enter(never)
-    return askProbe(client, body, timeoutMs).finally(leave)
+  const limit = new AbortController()
+  const inTime = after(probeMs, () => limit.abort(new Error('the probe took too long')))
+  const signal = AbortSignal.any([limit.signal, closing])
+  const ask = async (body: string): Promise<ProbeAnswer> => {
+    const leave = await gate.enter(signal).catch(() => undefined)
+    if (leave === undefined) return { kind: 'unclear' }
+    return askProbe(client, body, { timeoutMs, signal }).finally(leave)
   }
-  const requests = probeRequests(model)
-  const plain = await ask(requests.plain)
-  if (plain.kind !== 'taken') return { ...probed, conclusive: false }
-  const asked = { probed, ask }
-  await probeChoices(requests, asked)
-  await Promise.all([probeSchemas(requests, asked), probeConstraints(requests, asked)])
-  return probed
-}
-
-type Flag = Exclude<keyof Capabilities, 'ebnf'>
-
-/** Sends one request and notes what its answer says of `name`. */
-async function probe({ probed, ask }: Asked, name: Flag, body: string, isDone = (_: string) => true): Promise<void> {
-  note(probed, name, await ask(body), isDone)
-}
-
-function note(probed: Probed, name: Flag, answer: ProbeAnswer, isDone: (text: string) => boolean): void {
-  if (answer.kind === 'unclear') probed.conclusive = false
-  else if (answer.kind === 'refused') lack(probed, name, 'refused')
-  else if (!isDone(answer.text)) lack(probed, name, 'ignored')
-}
-
-function lack(probed: Probed, name: Flag, how: 'refused' | 'ignored'): void {
-  probed.capabilities[name] = false
-  probed.lacks[name] = how
-}
-
-async function probeChoices(requests: ProbeRequests, asked: Asked): Promise<void> {
-  await Promise.all([
-    probe(asked, 'systemRole', requests.systemRole),
-    probe(asked, 'streamUsage', requests.streamUsage),
-    probe(asked, 'auto', requests.auto),
-    probe(asked, 'required', requests.required, holdsCall),
-    probe(asked, 'named', requests.named, holdsCall),
-  ])
-  const { lacks } = asked.probed
-  const isRefused = lacks.auto === 'refused' && lacks.required === 'refused' && lacks.named === 'refused'
-  if (isRefused) lack(asked.probed, 'tools', 'refused')
-}
-
-/** Where tools are not taken, calls and their results are no messages of their own either. */
-async function probeSchemas(requests: ProbeRequests, asked: Asked): Promise<void> {
-  if (!asked.probed.capabilities.tools) return lack(asked.probed, 'toolMessages', 'refused')
-  const choice = knownChoice(asked.probed.capabilities)
-  await Promise.all([
-    probe(asked, 'strictSchemas', requests.strictSchemas(choice)),
-    probe(asked, 'parallelCalls', requests.parallelCalls(choice)),
-    probe(asked, 'toolMessages', requests.toolMessages(choice)),
-  ])
-}
-
-async function probeConstraints(requests: ProbeRequests, asked: Asked): Promise<void> {
-  const { capabilities } = asked.probed
-  await Promise.all([
-    probe(asked, 'jsonSchema', requests.constraint('json_schema', capabilities), holdsWrittenCall),
-    probe(asked, 'structuralTag', requests.constraint('structural_tag', capabilities), holdsWrittenCall),
-    probeGrammar(requests, asked),
-  ])
-}
-
-async function probeGrammar(requests: ProbeRequests, { probed, ask }: Asked): Promise<void> {
-  for (const field of ['structured_outputs', 'grammar'] as const) {
-    const answer = await ask(requests.constraint('ebnf', { ...probed.capabilities, ebnf: field }))
-    if (answer.kind === 'unclear') probed.conclusive = false
-    const isServed = answer.kind === 'unclear' || (answer.kind === 'taken' && holdsWrittenCall(answer.text))
-    probed.capabilities.ebnf = isServed ? field : 'none'
-    if (isServed) {
-      delete probed.lacks.ebnf
-      return
-    }
-    probed.lacks.ebnf = answer.kind === 'refused' ? 'refused' : 'ignored'
+  const probe = { requests: probeRequests(model), ask, ...openNotes(findings, noted) }
+  const plain = await ask(probe.requests.plain)
+  if (plain.kind === 'taken') {
+    await probeChoices(probe)
+    await Promise.all([probeSchemas(probe), probeConstraints(probe)])
   }
+  inTime()
+}
+
+function openNotes(findings: Findings, noted = () => {}): Pick<Probe, 'known' | 'found' | 'isUnclear' | 'note' | 'assume'> {
+  return {
+    known: () => capabilitiesOf(findings),
+    found: (name) => findings.found[name],
+    isUnclear: (name) => findings.unclear.includes(name),
+    note(name, finding) {
+      findings.found[name] = finding
+      findings.unclear = findings.unclear.filter((other) => other !== name)
+      noted()
+    },
+    assume: (name, finding) => void (findings.found[name] = finding),
+  }
+}
+
+/** Sends the request that tells of `name`, where that is unclear. */
+async function probeOne(probe: Probe, name: Name, body: string, isDone = (_: string) => true): Promise<void> {
+  if (!probe.isUnclear(name)) return
+  const answer = await probe.ask(body)
+  if (answer.kind !== 'unclear') probe.note(name, findingOf(answer, isDone))
+}
+
+function findingOf(
+  answer: Exclude<ProbeAnswer, { kind: 'unclear' }>,
+  isDone: (text: string) => boolean,
+): 'taken' | 'refused' | 'ignored' {
+  if (answer.kind === 'refused') return 'refused'
+  return isDone(answer.text) ? 'taken' : 'ignored'
+}
+
+async function probeChoices(probe: Probe): Promise<void> {
+  const { requests } = probe
+  await Promise.all([
+    probeOne(probe, 'systemRole', requests.systemRole),
+    probeOne(probe, 'streamUsage', requests.streamUsage),
+    probeOne(probe, 'auto', requests.auto),
+    probeOne(probe, 'required', requests.required, holdsCall),
+    probeOne(probe, 'named', requests.named, holdsCall),
+  ])
+  const choices = ['auto', 'required', 'named'] as const
+  if (choices.some(probe.isUnclear)) return
+  probe.note('tools', choices.every((name) => probe.found(name) === 'refused') ? 'refused' : 'taken')
+}
+
+/** Where tools are not taken, calls and their results are no messages of their own either, and the rest is idle. */
+async function probeSchemas(probe: Probe): Promise<void> {
+  if (!probe.known().tools) {
+    probe.note('strictSchemas', 'taken')
+    probe.note('parallelCalls', 'taken')
+    return probe.note('toolMessages', 'refused')
+  }
+  const { requests } = probe
+  const choice = knownChoice(probe.known())
+  await Promise.all([
+    probeOne(probe, 'strictSchemas', requests.strictSchemas(choice)),
+    probeOne(probe, 'parallelCalls', requests.parallelCalls(choice)),
+    probeOne(probe, 'toolMessages', requests.toolMessages(choice)),
+  ])
+}
+
+async function probeConstraints(probe: Probe): Promise<void> {
+  const { requests } = probe
+  const known = probe.known()
+  await Promise.all([
+    probeOne(probe, 'jsonSchema', requests.constraint('json_schema', known), holdsWrittenCall),
+    probeOne(probe, 'structuralTag', requests.constraint('structural_tag', known), holdsWrittenCall),
+    probeGrammar(probe),
+  ])
+}
+
+async function probeGrammar(probe: Probe): Promise<void> {
+  if (!probe.isUnclear('ebnf')) return
+  const asking = (ebnf: 'structured_outputs' | 'grammar') =>
+    probe.requests.constraint('ebnf', { ...probe.known(), ebnf })
+  const first = await probe.ask(asking('structured_outputs'))
+  if (first.kind === 'unclear') return
+  const outputs = findingOf(first, holdsWrittenCall)
+  if (outputs === 'taken') return probe.note('ebnf', outputs)
+  const second = await probe.ask(asking('grammar'))
+  if (second.kind === 'unclear') return probe.assume('ebnf', outputs)
+  const grammar = findingOf(second, holdsWrittenCall)
+  probe.note('ebnf', grammar === 'taken' ? 'taken_as_grammar' : grammar)
 }

@@ -24,14 +24,16 @@ const strictTool: ToolDefinition = {
 
 /** Names the tool and asks for words: who calls it nevertheless was made to. */
 const asked: Message = { role: 'user', content: 'Say hello in one word. Do not call a tool.' }
+/** Mistral's templates take no id that is not of nine letters and digits. */
+const callId = 'probe0001'
 const history: Message[] = [
   asked,
   {
     role: 'assistant',
     content: null,
-    toolCalls: [{ id: 'probe00001', name: probeTool.name, arguments: '{"word":"hello"}' }],
+    toolCalls: [{ id: callId, name: probeTool.name, arguments: '{"word":"hello"}' }],
   },
-  { role: 'tool', toolCallId: 'probe00001', content: '{"result":"hello"}' },
+  { role: 'tool', toolCallId: callId, content: '{"result":"hello"}' },
 ]
 
 type Asking = Partial<Pick<ModelRequest, 'messages' | 'tools' | 'toolChoice' | 'maxTokens' | 'parallelCalls'>>

@@ -5,13 +5,19 @@ export type Remembered<T> = {
   get(key: string, signal: AbortSignal): Promise<T>
 }
 
+export type RememberedOptions<T> = {
+  /** `old` is what was said before. Must not reject. */
+  load(key: string, old: T | undefined): Promise<T>
+  keepMs(value: T): number
+}
+
 type Known<T> = { value: Promise<T>; isFresh: boolean }
 
 /**
- * Keeps what `load` says of a key, which must not reject. Callers that come together wait for one load; once there is an
+ * Keeps what `load` says of a key. Callers that come together wait for one load; once there is an
  * answer nobody waits: after `keepMs(answer)` the next caller is given the old one and starts another load.
  */
-export function openRemembered<T>(options: { load(key: string): Promise<T>; keepMs(value: T): number }): Remembered<T> {
+export function openRemembered<T>(options: RememberedOptions<T>): Remembered<T> {
   const known = new Map<string, Known<T>>()
   const keep = async (entry: Known<T>, loading: Promise<T>): Promise<void> => {
     const keptMs = options.keepMs(await loading)
@@ -19,7 +25,7 @@ export function openRemembered<T>(options: { load(key: string): Promise<T>; keep
     after(keptMs, () => (entry.isFresh = false))
   }
   const begin = (key: string, old: Promise<T> | undefined): Known<T> => {
-    const loading = options.load(key)
+    const loading = Promise.resolve(old).then((value) => options.load(key, value))
     const entry: Known<T> = { value: old ?? loading, isFresh: true }
     known.set(key, entry)
     void keep(entry, loading)
