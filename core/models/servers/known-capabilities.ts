@@ -19,14 +19,15 @@ export type KnownCapabilitiesDeps = Pick<ProbeDeps, 'client' | 'timeoutMs'> & {
   keeper: FindingsKeeper
   clock: Clock
   random(): number
+  /** How long the first requests wait for a probe; at a slow server they go on with what it has found so far. */
+  firstWaitMs?: number
   /** Ends probes, when the pool is closed. */
   closing: AbortSignal
   log?: Pick<Log, 'warn'> | undefined
 }
 
 const probeMs = 30_000
-/** The first requests wait for a probe; at a slow server they go on with what it has found so far. */
-const firstWaitMs = 10_000
+const defaultFirstWaitMs = 10_000
 /** A server may come back as another version, or with other flags. */
 const conclusiveMs = 10 * 60_000
 /** After the first probe that left something unclear, the second, and so on. */
@@ -52,7 +53,7 @@ type Known = {
  * What the endpoint lacks is logged once, and once more whenever that changes.
  */
 export function openKnownCapabilities(deps: KnownCapabilitiesDeps): KnownCapabilities {
-  const { clock, endpoint, keeper, closing } = deps
+  const { clock, endpoint, keeper, closing, firstWaitMs = defaultFirstWaitMs } = deps
   const models = new Map<string, Known>()
   const ask = async (model: string, known: Known, how: { isDoubted: boolean }) => {
     known.isAsking = true

@@ -6,7 +6,12 @@ import { parseJson } from '#domain/json.ts'
 
 const Body = z.object({
   messages: z.array(
-    z.object({ role: z.string(), content: z.string().nullish(), tool_calls: z.array(z.unknown()).nullish(), tool_call_id: z.string().optional() }),
+    z.object({
+      role: z.string(),
+      content: z.string().nullish(),
+      tool_calls: z.array(z.unknown()).nullish(),
+      tool_call_id: z.string().optional(),
+    }),
   ),
   tools: z.array(z.object({ function: z.object({ name: z.string(), parameters: z.unknown() }) })).optional(),
   tool_choice: z.union([z.string(), z.object({ function: z.object({ name: z.string() }) })]).optional(),
@@ -28,7 +33,7 @@ export type PlayedServer = { url: string; bodies: PlayedBody[]; close(): void }
 /** A chat completions server that does with a request what `play` says; `get` answers other paths. */
 export async function playServer(
   play: (body: PlayedBody) => PlayedAnswer,
-  get: (path: string) => object | 'hang' | undefined = () => undefined,
+  get: (path: string) => object | 'hang' | 'broken' | undefined = () => undefined,
 ): Promise<PlayedServer> {
   const bodies: PlayedBody[] = []
   const server = createServer((incoming, response) => {
@@ -40,6 +45,7 @@ export async function playServer(
       if (incoming.method === 'GET') {
         const found = get(incoming.url ?? '')
         if (found === 'hang') return undefined
+        if (found === 'broken') return send(503, {})
         return found === undefined ? send(404, {}) : send(200, found)
       }
       const body = Body.parse(parseJson(Buffer.concat(chunks).toString()))

@@ -61,7 +61,10 @@ export async function probeCapabilities(model: string, findings: Findings, deps:
   inTime()
 }
 
-function openNotes(findings: Findings, noted = () => {}): Pick<Probe, 'known' | 'found' | 'isUnclear' | 'note' | 'assume'> {
+function openNotes(
+  findings: Findings,
+  noted = () => {},
+): Pick<Probe, 'known' | 'found' | 'isUnclear' | 'note' | 'assume'> {
   return {
     known: () => capabilitiesOf(findings),
     found: (name) => findings.found[name],

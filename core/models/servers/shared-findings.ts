@@ -66,11 +66,7 @@ async function takeTurn(redis: RedisClient, keys: { turn: string; found: string 
   const mark = randomUUID()
   // The answer may be lost and the command sent again: whose turn it is says the mark.
   await redis.set(keys.turn, mark, 'PX', turnMs, 'NX')
-  const [held, found, leftMs] = await Promise.all([
-    redis.get(keys.turn),
-    redis.get(keys.found),
-    redis.pttl(keys.turn),
-  ])
+  const [held, found, leftMs] = await Promise.all([redis.get(keys.turn), redis.get(keys.found), redis.pttl(keys.turn)])
   const known = Findings.safeParse(parseJson(found ?? '')).data
   if (held === mark) return { kind: 'mine', known }
   if (held !== resting || leftMs <= 0) return { kind: 'others', known }

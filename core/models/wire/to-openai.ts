@@ -6,6 +6,7 @@ import type { ConstraintKeys } from './call-constraint.ts'
 import { withoutSystemRole, withoutToolMessages, withTextInFirst, withTextInLast } from './plain-history.ts'
 import { plainSchema } from './plain-schema.ts'
 import { planCall, type CallPlan } from './plan-call.ts'
+import { toldWords } from './told-words.ts'
 
 type Body = Omit<OpenAI.ChatCompletionCreateParams, 'response_format'> & ConstraintKeys
 
@@ -61,7 +62,7 @@ function tellHistory(messages: readonly Message[], capabilities: Capabilities, p
 
 function listTools(tools: readonly ToolDefinition[]): string {
   const lines = tools.map(({ name, description, parameters }) => JSON.stringify({ name, description, parameters }))
-  return ['Tools:', ...lines].join('\n')
+  return [toldWords.listing, ...lines].join('\n')
 }
 
 function toMessage(message: Message): OpenAI.ChatCompletionMessageParam {
