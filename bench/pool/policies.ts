@@ -4,7 +4,7 @@ import { openLocalPlaces } from '#models/pool/places.ts'
 import { openReplica, type Replica } from '#models/pool/replica.ts'
 import { openRouter } from '#models/pool/router.ts'
 import { openWaitingInside } from '#models/pool/waiting-inside.ts'
-import { allCapabilities } from '#models/servers/capabilities.ts'
+import { allCapabilities } from '#models/wire/capabilities.ts'
 import type { RequestShape, SimulatedServer } from './simulated-server.ts'
 import type { VirtualClock } from './virtual-clock.ts'
 

@@ -3,15 +3,17 @@ import type { ModelReply, ModelRequest } from '#domain/turn.ts'
 import { systemClock, type Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import { openTurnstile } from '#platform/turnstile.ts'
+import { withinLimit } from '#platform/within-limit.ts'
 import { openUndiciFetch, type UndiciFetch } from './http/undici-fetch.ts'
 import { openEndpoint, type Endpoint } from './pool/endpoint.ts'
 import { openOfferedList } from './pool/offered-list.ts'
 import { askForModels, openFirstModel } from './pool/offered-models.ts'
 import { openLocalPlaces, type PlaceKeeper } from './pool/places.ts'
 import { endpointStatus, type PoolStatus } from './pool/pool-status.ts'
-import { openReplica } from './pool/replica.ts'
+import { openReplica, type Replica } from './pool/replica.ts'
 import { openRouter } from './pool/router.ts'
 import { openServerWatch, type WatchedServer } from './pool/server-watch.ts'
+import { openLocalFindings, type FindingsKeeper } from './servers/findings-keeper.ts'
 
 export type ModelPool = {
   /**
@@ -29,11 +31,14 @@ export type ModelPool = {
    */
   firstModel(signal: AbortSignal): Promise<string>
   /**
-   * How many tokens a request for this model and its reply may have together: the least that an endpoint says; undefined
-   * where none does. Costs nothing once it is known.
+   * How many tokens a request for this model and its reply may have together: the least that an endpoint says which
+   * offers it and works; undefined where none does, or none soon enough. Answers within about a second.
    */
   contextTokens(model: string, signal: AbortSignal): Promise<number | undefined>
-  /** Asks every endpoint what it takes of requests for this model, which is otherwise asked at the first of them. */
+  /**
+   * Asks every endpoint what it takes of requests for this model, which is otherwise asked at the first of them; waits for
+   * the answers no longer than that would.
+   */
   probe(model: string, signal: AbortSignal): Promise<void>
   /** How every endpoint is now, as this process sees it. */
   status(): PoolStatus
@@ -63,6 +68,8 @@ export type ModelPoolOptions = {
   stream?: boolean | undefined
   /** Shares the endpoints' own limits with other processes; without it this one has them to itself. Closed with the pool. */
   places?: PlaceKeeper
+  /** Shares with other processes what endpoints take of requests; without it this one asks for itself. */
+  findings?: FindingsKeeper
   /** How long a request may be without an answer before it is sent to a second endpoint too; never without it. */
   hedgeAfterMs?: number | undefined
   log?: Pick<Log, 'warn' | 'debug'>
@@ -70,6 +77,8 @@ export type ModelPoolOptions = {
 
 const maxReplyBytes = 8 * 1024 * 1024
 const describeLimitMs = 1000
+/** An operation is not kept from its start by a server that hangs. */
+const contextLimitMs = 1000
 /** undici uses a socket again one turn of the event loop after its answer at the earliest; the next request has another. */
 const socketsPerRequest = 2
 /** Reading an answer, and what follows until the next request or a tool's start, takes about 0.2 ms. */
@@ -79,12 +88,13 @@ const roundsPerLookUp = 12
 
 export function openModelPool(options: ModelPoolOptions): ModelPool {
   if (options.endpoints.length === 0) throw new AppError('CONFIG_003', 'the model pool has no endpoint')
-  const { maxInFlight, log, places = openLocalPlaces() } = options
+  const { maxInFlight, log, places = openLocalPlaces(), findings = openLocalFindings() } = options
+  const closing = new AbortController()
   const clock = systemClock
   const random = Math.random
   const transport = openUndiciFetch({ connections: socketsPerRequest * maxInFlight, maxBytes: maxReplyBytes })
   const servers = options.endpoints.map((choice) =>
-    openServer(choice, { ...options, transport, places, clock, random }),
+    openServer(choice, { ...options, transport, places, findings, clock, random, closing: closing.signal }),
   )
   const replicas = servers.map(({ replica }) => replica)
   const router = openRouter({ ...options, replicas, answers: openTurnstile(answersPerTurn), clock, random })
@@ -111,17 +121,15 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
     },
     describe: () => describeEndpoints(endpoints),
     firstModel: openFirstModel(endpoints, options),
-    async contextTokens(model, signal) {
-      const known = await Promise.all(endpoints.map((endpoint) => endpoint.contextTokens(model, signal)))
-      const said = known.filter((tokens) => tokens !== undefined)
-      return said.length === 0 ? undefined : Math.min(...said)
-    },
+    contextTokens: (model, signal) => leastContext(replicas, model, signal),
     async probe(model, signal) {
-      await Promise.all(endpoints.map((endpoint) => endpoint.capabilities(model, signal)))
+      const offering = replicas.filter(({ offered }) => offered.mayOffer(model))
+      await Promise.all(offering.map(({ endpoint }) => endpoint.capabilities(model, signal)))
     },
     status,
     async close() {
       router.close()
+      closing.abort(new AppError('AGENT_002', 'the model pool is closed', { phase: 'model' }))
       await Promise.all([watch.close(), transport.close()])
       await places.close()
     },
@@ -131,13 +139,15 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
 type ServerDeps = Pick<ModelPoolOptions, 'requestTimeoutMs' | 'maxInFlight' | 'stream' | 'log'> & {
   transport: UndiciFetch
   places: PlaceKeeper
+  findings: FindingsKeeper
   clock: Clock
   random(): number
+  closing: AbortSignal
 }
 
 function openServer({ url, apiKey, models, maxInFlight: shared }: EndpointChoice, deps: ServerDeps): WatchedServer {
-  const { requestTimeoutMs, transport, stream, log, maxInFlight: own } = deps
-  const endpoint = openEndpoint({ url, apiKey, requestTimeoutMs, stream, fetch: transport.fetch, log })
+  const { transport, maxInFlight: own } = deps
+  const endpoint = openEndpoint({ ...deps, url, apiKey, fetch: transport.fetch })
   const places = deps.places.at(endpoint.name, shared ?? own)
   const maxInFlight = Math.min(own, shared ?? own)
   return {
@@ -145,6 +155,22 @@ function openServer({ url, apiKey, models, maxInFlight: shared }: EndpointChoice
     apiKey,
     replica: openReplica({ ...deps, endpoint, offered: openOfferedList(models), places, maxInFlight }),
   }
+}
+
+async function leastContext(
+  replicas: readonly Replica[],
+  model: string,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const asked = replicas.filter(({ offered, breaker }) => offered.mayOffer(model) && breaker.state() === 'closed')
+  const late = () => undefined
+  const known = await Promise.all(
+    asked.map(({ endpoint }) =>
+      withinLimit(endpoint.contextTokens(model, signal), { limitMs: contextLimitMs, signal, late }),
+    ),
+  )
+  const said = known.filter((tokens) => tokens !== undefined)
+  return said.length === 0 ? undefined : Math.min(...said)
 }
 
 async function describeEndpoints(endpoints: readonly Endpoint[]): Promise<{ models: string[] }> {

@@ -1,13 +1,15 @@
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
+import { resultWords, toldWords } from '#models/wire/told-words.ts'
 import type { ChatMessage, ChatRequest } from './chat-request.ts'
 
 /** How a reply writes a call: as `tool_calls`, or as text. */
 export type CallForm = 'tool_calls' | 'json' | 'tags'
 
-const listing = /(?:^|\n\n)Tools:((?:\n\{.*\})+)/
-const directive = /\n*(?:Answer with|To call a tool, answer with|Call one of these tools).*$/
-const directedTools = /Tools: ([\w, -]+)\.$/
+const { listing: listed, names: named, callNow, mayWriteCall, mustWriteCall } = toldWords
+const listing = new RegExp(`(?:^|\\n\\n)${listed}((?:\\n\\{.*\\})+)`)
+const directive = new RegExp(`\\n*(?:${[callNow, mayWriteCall, mustWriteCall].join('|')}).*$`)
+const directedTools = new RegExp(`${named}([\\w, -]+)\\.$`)
 const ListedTool = z.object({ name: z.string(), parameters: z.unknown() })
 const WrittenCall = z.object({ name: z.string(), arguments: z.unknown() })
 const Tags = z.object({ format: z.object({ tags: z.array(z.object({ begin: z.string() })) }) })
@@ -62,7 +64,7 @@ function toldMessages(messages: readonly ChatMessage[]): ChatMessage[] {
     if (calls.length > 0) {
       open = calls.map(({ id, function: { name } }) => ({ id, name }))
       read.push({ role: 'assistant', content: null, tool_calls: calls })
-    } else if (open.length > 0 && message.role === 'user' && content.startsWith('Result of ')) {
+    } else if (open.length > 0 && message.role === 'user' && content.startsWith(resultWords(open[0]?.name ?? ''))) {
       read.push(...toldResults(content, open))
       open = []
     } else {
@@ -84,9 +86,9 @@ function writtenCalls(content: string, index: number) {
 function toldResults(content: string, calls: readonly { id: string; name: string }[]): ChatMessage[] {
   let rest = content
   return calls.map(({ id, name }, at) => {
-    const from = rest.indexOf(`Result of ${name}: `) + `Result of ${name}: `.length
+    const from = rest.indexOf(resultWords(name)) + resultWords(name).length
     const next = calls[at + 1]
-    const end = next === undefined ? -1 : rest.indexOf(`\n\nResult of ${next.name}: `, from)
+    const end = next === undefined ? -1 : rest.indexOf(`\n\n${resultWords(next.name)}`, from)
     const text = end === -1 ? rest.slice(from) : rest.slice(from, end)
     rest = end === -1 ? rest : rest.slice(end)
     return { role: 'tool' as const, tool_call_id: id, content: text }

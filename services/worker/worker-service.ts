@@ -7,6 +7,7 @@ import { untilStopped } from '#ledger/until-stopped.ts'
 import { announceEveryMs, announceSlots, withdrawSlots } from '#ledger/worker-slots.ts'
 import { openModelPool, type ModelPool } from '#models/model-pool.ts'
 import { openSharedPlaces } from '#models/pool/shared-places.ts'
+import { openSharedFindings } from '#models/servers/shared-findings.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { permittedPuts } from '#objects/permitted-puts.ts'
@@ -81,6 +82,7 @@ function openPool(config: WorkerConfig, redis: RedisClient, log: Log): ModelPool
   return openModelPool({
     endpoints,
     places,
+    findings: openSharedFindings({ redis }),
     requestTimeoutMs: timeoutMs,
     retryBudgetMs: how.retryBudgetMs,
     hedgeAfterMs: how.hedgeAfterMs,

@@ -36,6 +36,9 @@ const workerRanks: Record<string, number> = {
   composition: 5,
 }
 
+/** The folders of core/models; each may import itself and the ranks below its own. Files at its root compose them all. */
+const modelRanks: Record<string, number> = { http: 0, wire: 1, servers: 2, pool: 3 }
+
 /** Foreign libraries with one home, so that one folder knows their pitfalls. */
 const packageHomes: Record<string, string> = {
   bullmq: 'core/queues/',
@@ -162,8 +165,18 @@ function forbiddenInCore(from: string, folder: string, path: string): string | u
   if (area !== 'core') return 'core never imports what is built on it'
   const allowed = coreFolders[folder]
   if (allowed === undefined) return `core/${folder} is not in the table of tests/house/layer-rules.ts`
+  if (folder === 'models' && targetFolder === folder) return forbiddenInModels(from, path)
   if (targetFolder === folder || isTestFile(from) || allowed.includes(targetFolder)) return undefined
   return `core/${folder} may not know core/${targetFolder}`
+}
+
+function forbiddenInModels(from: string, path: string): string | undefined {
+  const [stage = '', targetStage = ''] = [from, path].map((file) => file.split('/')[2] ?? '')
+  if (isRootFile(from) || isTestFile(from) || stage === targetStage) return undefined
+  if (isRootFile(path)) return 'a part of core/models does not import what composes it'
+  const rank = modelRanks[stage]
+  if (rank === undefined) return `core/models/${stage} is not in the table of tests/house/layer-rules.ts`
+  return (modelRanks[targetStage] ?? Infinity) < rank ? undefined : `${stage} comes before ${targetStage}`
 }
 
 function forbiddenInService(from: string, path: string): string | undefined {

@@ -30,6 +30,12 @@ const broken: [path: string, text: string, reason: string][] = [
   ],
   ['core/ledger/claim.ts', `import { acceptRun } from '../../services/api/intake/accept-run.ts'`, 'core never imports'],
   ['core/ledger/claim.ts', `import { until } from '#testing/until.ts'`, 'for tests only'],
+  ['core/models/wire/plan-call.ts', `import { noFindings } from '../servers/findings.ts'`, 'wire comes before servers'],
+  [
+    'core/models/http/fetch.ts',
+    `import type { ModelPool } from '../model-pool.ts'`,
+    'does not import what composes it',
+  ],
   ['core/shiny/new.ts', `import { AppError } from '#domain/error.ts'`, 'not in the table'],
   ['core/ledger/claim.ts', `import { AppError } from '../domain/error.ts'`, 'stay inside one folder'],
   ['core/ledger/claim.ts', `import { Queue } from 'bullmq'`, 'only core/queues/ imports bullmq'],

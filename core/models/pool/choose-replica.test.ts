@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '#platform/clock.ts'
-import { allCapabilities } from '../servers/capabilities.ts'
+import { allCapabilities } from '../wire/capabilities.ts'
 import { chooseReplica } from './choose-replica.ts'
 import { openOfferedList } from './offered-list.ts'
 import { openLocalPlaces, type Places } from './places.ts'

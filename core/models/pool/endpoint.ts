@@ -1,6 +1,9 @@
+import { systemClock, type Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
-import type { Capabilities } from '../servers/capabilities.ts'
-import { readContextTokens } from '../servers/context-tokens.ts'
+import { mayBeRefused, type Capabilities } from '../wire/capabilities.ts'
+import { isRefusal } from '../wire/try-failure.ts'
+import { readContextTokens, type ContextLook } from '../servers/context-tokens.ts'
+import { openLocalFindings, type FindingsKeeper } from '../servers/findings-keeper.ts'
 import { openKnownCapabilities } from '../servers/known-capabilities.ts'
 import { openRemembered } from '../servers/remembered.ts'
 import { openServerLine, type ServerLine } from '../wire/server-line.ts'
@@ -27,29 +30,54 @@ export type EndpointOptions = {
   /** Whether answers are asked for piece by piece. */
   stream?: boolean | undefined
   fetch: UndiciFetch['fetch']
+  /** Who probes, and what was found; this process alone without it. */
+  findings?: FindingsKeeper
+  clock?: Clock
+  random?(): number
+  /** Of the pool. */
+  closing?: AbortSignal
   log?: Pick<Log, 'warn'> | undefined
 }
 
 /** A request of a probe is short; a server that needs longer for a few tokens is asked again later. */
 const maxProbeMs = 20_000
-const contextKnownMs = 10 * 60_000
+const maxContextLookMs = 5000
+const contextKnownMs = { sure: 10 * 60_000, unsure: 5000 }
 
 export function openEndpoint(options: EndpointOptions): Endpoint {
   const url = plainUrl(options.url)
-  const { apiKey, requestTimeoutMs, fetch } = options
+  const { apiKey, requestTimeoutMs, fetch, log } = options
   const client = new OpenAiClient({ url, apiKey, requestTimeoutMs, fetch })
   const line = openServerLine({ client, stream: options.stream ?? false })
-  const probing = { client, timeoutMs: Math.min(requestTimeoutMs, maxProbeMs) }
-  const capabilities = openKnownCapabilities({ ...probing, endpoint: url, log: options.log })
-  const contexts = openRemembered<number | undefined>({
-    load: (model) => readContextTokens(model, probing),
-    keepMs: () => contextKnownMs,
+  const within = (mostMs: number) => ({ client, timeoutMs: Math.min(requestTimeoutMs, mostMs) })
+  const capabilities = openKnownCapabilities({
+    ...within(maxProbeMs),
+    endpoint: url,
+    keeper: options.findings ?? openLocalFindings(),
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+    closing: options.closing ?? new AbortController().signal,
+    log,
+  })
+  const contexts = openRemembered<ContextLook>({
+    async load(model, old) {
+      const look = await readContextTokens(model, within(maxContextLookMs))
+      return look.isSure ? look : { tokens: old?.tokens, isSure: false }
+    },
+    keepMs: ({ isSure }) => (isSure ? contextKnownMs.sure : contextKnownMs.unsure),
   })
   return {
     name: url,
     capabilities: capabilities.of,
-    contextTokens: contexts.get,
-    ask: line.ask,
+    contextTokens: async (model, signal) => (await contexts.get(model, signal)).tokens,
+    async ask(request, given, signal) {
+      try {
+        return await line.ask(request, given, signal)
+      } catch (error) {
+        if (mayBeRefused(request) && isRefusal(error)) capabilities.doubt(request.model)
+        throw error
+      }
+    },
     async models({ timeoutMs, signal }) {
       const page = await client.models.list({ timeout: timeoutMs, ...(signal === undefined ? {} : { signal }) })
       return page.data.map((model) => model.id)

@@ -1,7 +1,7 @@
 import type { ModelReply, ModelRequest } from '#domain/turn.ts'
 import { msSince } from '#platform/clock.ts'
 import type { Turnstile } from '#platform/turnstile.ts'
-import { allCapabilities, mayBeRefused } from '../servers/capabilities.ts'
+import { allCapabilities, mayBeRefused } from '../wire/capabilities.ts'
 import { fromOpenAi } from '../wire/from-openai.ts'
 import type { Asked } from '../wire/server-line.ts'
 import { toTryFailure } from '../wire/try-failure.ts'

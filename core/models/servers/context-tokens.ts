@@ -1,3 +1,4 @@
+import { APIError } from 'openai'
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
 import type { OpenAiClient } from '../http/openai-client.ts'
@@ -7,13 +8,20 @@ const Models = z.object({
   data: z.array(
     z.object({
       id: z.string(),
+      owned_by: z.string().nullish().catch(undefined),
       parent: z.string().nullish().catch(undefined),
       max_model_len: Count,
       meta: z.object({ n_ctx: Count, n_ctx_train: Count }).nullish().catch(undefined),
     }),
   ),
 })
+type OfferedModel = z.infer<typeof Models>['data'][number]
 const Props = z.object({ default_generation_settings: z.object({ n_ctx: z.int().min(1) }) })
+
+/** `unsure`: the server was away, or broken. */
+export type ContextLook = { tokens: number | undefined; isSure: boolean }
+
+const unsure: ContextLook = { tokens: undefined, isSure: false }
 
 /**
  * How many tokens a request for `model` and its reply may have together on this server: vLLM's `max_model_len` of
@@ -23,22 +31,34 @@ const Props = z.object({ default_generation_settings: z.object({ n_ctx: z.int().
 export async function readContextTokens(
   model: string,
   { client, timeoutMs }: { client: OpenAiClient; timeoutMs: number },
-): Promise<number | undefined> {
-  const read = async (path: string) => {
-    const text = await client
-      .get(path, { timeout: timeoutMs })
-      .asResponse()
-      .then((response) => response.text())
-      .catch(() => '')
-    return parseJson(text)
-  }
-  const offered = Models.safeParse(await read('/models')).data?.data ?? []
-  // llama.cpp answers to any name with the one model it has.
-  const found = offered.find(({ id }) => id === model) ?? (offered.length === 1 ? offered[0] : undefined)
+): Promise<ContextLook> {
+  const read = (path: string) => readJson(path, { client, timeoutMs })
+  const page = await read('/models')
+  if (page === 'no answer') return unsure
+  const offered = Models.safeParse(page).data?.data ?? []
+  const found = offered.find(({ id }) => id === model) ?? offered.find((only) => answersAnyName(only, offered))
   const base = offered.find(({ id }) => id === found?.parent)
   const said = found?.max_model_len ?? base?.max_model_len ?? found?.meta?.n_ctx
-  if (typeof said === 'number') return said
-  if (found?.meta === undefined || found.meta === null) return undefined
-  const props = Props.safeParse(await read('/../props')).data
-  return props?.default_generation_settings.n_ctx ?? found.meta.n_ctx_train ?? undefined
+  if (typeof said === 'number') return { tokens: said, isSure: true }
+  if (found?.meta === undefined || found.meta === null) return { tokens: undefined, isSure: true }
+  const props = await read('/../props')
+  if (props === 'no answer') return unsure
+  const slot = Props.safeParse(props).data?.default_generation_settings.n_ctx
+  return { tokens: slot ?? found.meta.n_ctx_train ?? undefined, isSure: true }
+}
+
+/** llama.cpp answers to any name with the one model it has. */
+function answersAnyName({ owned_by: owner, meta }: OfferedModel, offered: readonly OfferedModel[]): boolean {
+  return offered.length === 1 && (owner === 'llamacpp' || (meta !== undefined && meta !== null))
+}
+
+/** Undefined for what is no JSON, and where the server says that it has no such page. */
+async function readJson(path: string, { client, timeoutMs }: { client: OpenAiClient; timeoutMs: number }) {
+  try {
+    const response = await client.get(path, { timeout: timeoutMs }).asResponse()
+    return parseJson(await response.text())
+  } catch (error) {
+    const status = error instanceof APIError ? error.status : undefined
+    return status !== undefined && status < 500 && status !== 429 ? undefined : 'no answer'
+  }
 }

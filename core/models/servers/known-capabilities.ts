@@ -1,69 +1,153 @@
+import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
-import type { Capabilities } from './capabilities.ts'
-import { probeCapabilities, type ProbeDeps, type Probed } from './probe-capabilities.ts'
-import { openRemembered } from './remembered.ts'
-import { withEarlier } from './with-earlier.ts'
+import { withinLimit } from '#platform/within-limit.ts'
+import type { Capabilities } from '../wire/capabilities.ts'
+import { capabilitiesOf, lacksOf, noFindings, type Findings } from './findings.ts'
+import type { FindingsKeeper } from './findings-keeper.ts'
+import { lacksText } from './lacks-text.ts'
+import { probeCapabilities, type ProbeDeps } from './probe-capabilities.ts'
 
+export type KnownCapabilities = {
+  /** What is known now, and after a few seconds what is known by then. Rejects only with the signal's reason. */
+  of(model: string, signal: AbortSignal): Promise<Capabilities>
+  /** The server has refused a request that these capabilities allowed: probed anew soon, at most once a minute. */
+  doubt(model: string): void
+}
+
+export type KnownCapabilitiesDeps = Pick<ProbeDeps, 'client' | 'timeoutMs'> & {
+  endpoint: string
+  keeper: FindingsKeeper
+  clock: Clock
+  random(): number
+  /** How long the first requests wait for a probe; at a slow server they go on with what it has found so far. */
+  firstWaitMs?: number
+  /** Ends probes, when the pool is closed. */
+  closing: AbortSignal
+  log?: Pick<Log, 'warn'> | undefined
+}
+
+const probeMs = 30_000
+const defaultFirstWaitMs = 60_000
 /** A server may come back as another version, or with other flags. */
 const conclusiveMs = 10 * 60_000
-const inconclusiveMs = 30_000
+/** After the first probe that left something unclear, the second, and so on. */
+const unclearMs = [30_000, 60_000, 120_000] as const
+const longUnclearMs = 300_000
+const doubtMs = 60_000
+const lookMs = 500
 
-/** What is done instead of what a server lacks. */
-const instead: { [name in keyof Capabilities]: string } = {
-  systemRole: 'the system message goes into the first message of the user',
-  tools: 'tools are told in the prompt, and calls read from the text',
-  auto: 'calls are read from the text',
-  required: 'the text is held to the schema of a call, or a call is asked for in words',
-  named: 'required, with that tool alone',
-  strictSchemas: 'schemas go without additionalProperties',
-  strictArguments: 'it is left out, and arguments may not fit their schema until they are checked',
-  parallelCalls: 'it is left out',
-  toolMessages: 'calls and their results go as plain text',
-  jsonSchema: 'bundles with grammar.strategy json_schema use tool_choice',
-  structuralTag: 'bundles with grammar.strategy structural_tag use tool_choice',
-  ebnf: 'bundles with grammar.strategy ebnf use tool_choice',
-  streamUsage: 'tokens of streamed replies are not counted',
+/** What this process knows of one model. */
+type Known = {
+  findings: Findings
+  /** While there is no answer yet, and the first requests have not waited long enough. */
+  beginning: Promise<void> | undefined
+  isAsking: boolean
+  askAgainAt: number
+  doubtedAt: number
+  told: string
 }
 
 /**
- * What an endpoint takes, by model: probed when it is first asked for, again ten minutes later, or half a minute later when
- * something stayed unclear: a server at full load answers no probe in time, and what it was known to lack it lacks still.
- * What it lacks is logged once, and once more whenever that changes.
+ * What an endpoint takes, by model: asked when it is first wanted, again about ten minutes later, or after half a minute,
+ * one, two and five when something stayed unclear, then for that alone. A probe that finds nothing out changes nothing.
+ * What the endpoint lacks is logged once, and once more whenever that changes.
  */
-export function openKnownCapabilities(deps: ProbeDeps & { endpoint: string; log?: Pick<Log, 'warn'> | undefined }): {
-  of(model: string, signal: AbortSignal): Promise<Capabilities>
-} {
-  const told = new Map<string, string>()
-  const tell = (model: string, { lacks }: Probed) => {
-    const text = JSON.stringify(lacks)
-    if (text === (told.get(model) ?? '{}')) return
-    told.set(model, text)
-    deps.log?.warn('the model server does not take every request as it is', {
-      endpoint: deps.endpoint,
-      model,
-      lacks: lacksText(lacks),
-    })
+export function openKnownCapabilities(deps: KnownCapabilitiesDeps): KnownCapabilities {
+  const { clock, endpoint, keeper, closing, firstWaitMs = defaultFirstWaitMs } = deps
+  const models = new Map<string, Known>()
+  const ask = async (model: string, known: Known, how: { isDoubted: boolean }) => {
+    known.isAsking = true
+    if (how.isDoubted) await keeper.doubt(endpoint, model)
+    known.askAgainAt = clock.now() + (await findOut(model, known, how, deps))
+    known.isAsking = false
+    tellLacks(model, known, deps)
   }
-  const last = new Map<string, Probed>()
-  const known = openRemembered<Probed>({
-    async load(model) {
-      const probed = withEarlier(await probeCapabilities(model, deps), last.get(model))
-      last.set(model, probed)
-      tell(model, probed)
-      return probed
+  const begin = (model: string): Known => {
+    const known = openKnown()
+    models.set(model, known)
+    const asked = ask(model, known, { isDoubted: false })
+    const wait = { limitMs: firstWaitMs, signal: closing, late: () => undefined }
+    known.beginning = withinLimit(asked, wait)
+      .catch(() => undefined) // the pool is closed
+      .finally(() => (known.beginning = undefined))
+    return known
+  }
+  return {
+    async of(model, signal) {
+      signal.throwIfAborted()
+      const known = models.get(model) ?? begin(model)
+      if (known.beginning !== undefined) {
+        await withinLimit(known.beginning, { limitMs: firstWaitMs, signal, late: () => undefined })
+      } else if (!known.isAsking && clock.now() >= known.askAgainAt) {
+        void ask(model, known, { isDoubted: false })
+      }
+      return capabilitiesOf(known.findings)
     },
-    keepMs: ({ conclusive }) => (conclusive ? conclusiveMs : inconclusiveMs),
-  })
-  return { of: async (model, signal) => (await known.get(model, signal)).capabilities }
+    doubt(model) {
+      const known = models.get(model)
+      const now = clock.now()
+      if (known === undefined || known.isAsking || now - known.doubtedAt < doubtMs) return
+      known.doubtedAt = now
+      void ask(model, known, { isDoubted: true })
+    },
+  }
 }
 
-function lacksText(lacks: Probed['lacks']): string[] {
-  return keysOf(instead).flatMap((name) => {
-    const how = lacks[name]
-    return how === undefined ? [] : [`${name} is ${how}: ${instead[name]}`]
-  })
+function openKnown(): Known {
+  return {
+    findings: noFindings,
+    beginning: undefined,
+    isAsking: false,
+    askAgainAt: Infinity,
+    doubtedAt: -Infinity,
+    told: '{}',
+  }
 }
 
-function keysOf<K extends string>(record: { [key in K]: unknown }): K[] {
-  return Object.keys(record).filter((key): key is K => Object.hasOwn(record, key))
+/** Probes, or takes over what another process finds. Answers for how long that goes, in milliseconds. */
+async function findOut(
+  model: string,
+  known: Known,
+  { isDoubted }: { isDoubted: boolean },
+  deps: KnownCapabilitiesDeps,
+): Promise<number> {
+  const { endpoint, keeper, clock, random, closing } = deps
+  while (!closing.aborted) {
+    const turn = await keeper.turn(endpoint, model)
+    if (turn.kind === 'mine') {
+      const findings = toAsk(turn.known ?? known.findings, { isDoubted })
+      known.findings = findings
+      const noted = () => void keeper.note(endpoint, model, findings)
+      await probeCapabilities(model, findings, { ...deps, probeMs, noted })
+      const restMs = closing.aborted ? 1 : restAfter(findings, random)
+      await keeper.rest(endpoint, model, findings, restMs)
+      return restMs
+    }
+    known.findings = turn.known ?? known.findings
+    if (turn.kind === 'rest') return turn.restMs * (1 + random() / 10)
+    await clock.delay(lookMs * (1 + random()), closing).catch(() => undefined)
+  }
+  return Infinity
+}
+
+/** What is unclear is asked, and everything where nothing is. */
+function toAsk({ found, unclear, misses }: Findings, { isDoubted }: { isDoubted: boolean }): Findings {
+  const everything = isDoubted || unclear.length === 0
+  return { found: { ...found }, unclear: everything ? noFindings.unclear : unclear, misses }
+}
+
+/** Counts, and says how long these findings go: never quite as long, so that processes do not ask together. */
+function restAfter(findings: Findings, random: () => number): number {
+  const { unclear, misses } = findings
+  const ms = unclear.length === 0 ? conclusiveMs : (unclearMs[misses] ?? longUnclearMs)
+  findings.misses = unclear.length === 0 ? 0 : misses + 1
+  return ms * (0.8 + 0.4 * random())
+}
+
+function tellLacks(model: string, known: Known, { endpoint, log }: KnownCapabilitiesDeps): void {
+  const lacks = lacksOf(known.findings)
+  const text = JSON.stringify(lacks)
+  if (text === known.told) return
+  known.told = text
+  log?.warn('the model server does not take every request as it is', { endpoint, model, lacks: lacksText(lacks) })
 }

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ModelRequest } from '#domain/turn.ts'
+import { until } from '#testing/until.ts'
 import { openModelPool, type ModelPool } from '../model-pool.ts'
 import { playServer, type PlayedAnswer, type PlayedBody, type PlayedServer } from './played-server.fixture.ts'
 import { probeUser } from './probe-requests.ts'
@@ -21,17 +22,30 @@ afterEach(async () => {
   for (const server of servers.splice(0)) server.close()
 })
 
-async function open(plays: ((body: PlayedBody) => PlayedAnswer)[], get?: (path: string) => object | undefined) {
+type Get = (path: string) => object | 'hang' | 'broken' | undefined
+
+async function open(plays: ((body: PlayedBody) => PlayedAnswer)[], get?: Get | Get[], models?: string[][]) {
   const warnings: unknown[] = []
-  for (const play of plays) servers.push(await playServer(play, get))
+  for (const [at, play] of plays.entries()) servers.push(await playServer(play, Array.isArray(get) ? get[at] : get))
   const warn = (message: string, fields?: object) => void warnings.push({ message, ...fields })
   const log = { warn, debug: () => undefined }
-  const endpoints = servers.map(({ url }) => ({ url }))
+  const endpoints = servers.map(({ url }, at) => ({ url, models: models?.[at] }))
   opened = openModelPool({ endpoints, requestTimeoutMs: 10_000, retryBudgetMs: 1000, maxInFlight: 8, log })
   return { pool: opened, warnings }
 }
 
 const turns = (server: PlayedServer | undefined) => server?.bodies.filter(({ user }) => user !== probeUser) ?? []
+const plainProbes = (server: PlayedServer | undefined) =>
+  server?.bodies.filter(
+    ({ user, messages, stream, ...keys }) =>
+      user === probeUser &&
+      !stream &&
+      messages.length === 1 &&
+      keys.tools === undefined &&
+      keys.response_format === undefined &&
+      keys.structured_outputs === undefined &&
+      keys.grammar === undefined,
+  ).length
 const withoutNames = (body: PlayedBody): PlayedAnswer =>
   typeof body.tool_choice === 'object' ? { status: 400 } : body.tool_choice === 'required' ? 'call' : { content: 'Hi' }
 
@@ -60,10 +74,8 @@ describe('a pool before a server that refuses named tools', () => {
 
   it('knows each server by itself', async () => {
     const { pool } = await open([withoutNames, () => 'call'])
-    // Which server a prefix is at home at depends on their ports.
-    for (let number = 0; number < 24; number += 1) {
-      await pool.complete({ ...request, prefixKey: `prefix ${number}` }, never)
-    }
+    const keys = Array.from({ length: 16 }, (_, at) => `bundle ${at}`)
+    for (const prefixKey of keys) await pool.complete({ ...request, prefixKey }, never)
     const choices = servers.map((server) => new Set(turns(server).map(({ tool_choice: choice }) => typeof choice)))
     expect(choices).toEqual([new Set(['string']), new Set(['object'])])
   })
@@ -86,6 +98,31 @@ describe('a pool before a server that refuses named tools', () => {
     const reason = new Error('cancelled')
     abort.abort(reason)
     await expect(asked).rejects.toBe(reason)
+  })
+})
+
+describe('a pool before a server that comes back and takes less', () => {
+  it('asks anew what it takes when it refuses a request, once a minute, and goes on in another way', async () => {
+    let play = (_: PlayedBody): PlayedAnswer => 'call'
+    const { pool } = await open([(body) => play(body)])
+    await pool.complete(request, never)
+    play = withoutNames
+    await expect(pool.complete(request, never)).rejects.toMatchObject({ code: 'AGENT_002' })
+    const reply = await until(() => pool.complete(request, never).catch(() => undefined))
+    expect(reply.workarounds).toEqual(['tool_choice submit_result: required, with that tool alone'])
+    await until(() => plainProbes(servers[0]) === 2)
+    play = () => ({ status: 422 })
+    await expect(pool.complete(request, never)).rejects.toMatchObject({ code: 'AGENT_002' })
+    await expect(pool.complete(request, never)).rejects.toMatchObject({ code: 'AGENT_002' })
+    expect(plainProbes(servers[0])).toBe(2)
+  })
+
+  it('asks nothing anew for a request that is too long', async () => {
+    const words = "This model's maximum context length is 4096 tokens"
+    const { pool } = await open([({ user }) => (user === probeUser ? 'call' : { status: 400, words })])
+    await expect(pool.complete(request, never)).rejects.toMatchObject({ code: 'AGENT_007' })
+    await expect(pool.complete(request, never)).rejects.toMatchObject({ code: 'AGENT_007' })
+    expect(plainProbes(servers[0])).toBe(1)
   })
 })
 
@@ -124,5 +161,42 @@ describe('contextTokens', () => {
   ])('is %s', async (_name, paths, tokens) => {
     const { pool } = await open([() => 'call'], answers(paths))
     expect(await pool.contextTokens('small', never)).toBe(tokens)
+  })
+
+  it('is that of the servers which offer the model', async () => {
+    const entry = (id: string, tokens: number) => () => ({ data: [{ id, max_model_len: tokens }] })
+    const play = () => 'call' as const
+    const { pool } = await open([play, play], [entry('big', 32_768), entry('small', 2048)], [['big'], ['small']])
+    expect([await pool.contextTokens('big', never), await pool.contextTokens('small', never)]).toEqual([32_768, 2048])
+  })
+
+  it('is not that of another model', async () => {
+    const { pool } = await open([() => 'call'], () => ({ data: [{ id: 'other', max_model_len: 2048 }] }))
+    expect(await pool.contextTokens('small', never)).toBeUndefined()
+  })
+
+  it('is not waited for at a server that hangs', async () => {
+    const play = () => 'call' as const
+    const { pool } = await open([play, play], [() => 'hang', () => models({ max_model_len: 4096 })])
+    expect(await pool.contextTokens('small', never)).toBe(4096)
+  })
+
+  it('is not asked of a server that is left alone', async () => {
+    const asked: string[] = []
+    const { pool } = await open([() => ({ status: 500 })], (path) => void asked.push(path))
+    const plain = { ...request, tools: [] }
+    await Promise.allSettled([1, 2, 3, 4, 5, 6].map(() => pool.complete(plain, never)))
+    expect(pool.status().endpoints[0]?.breaker).toBe('open')
+    const before = asked.length
+    expect(await pool.contextTokens('small', never)).toBeUndefined()
+    expect(asked.slice(before)).not.toContain('/v1/models')
+  })
+
+  it('is asked again within seconds of a server that was broken', async () => {
+    let page: object | 'broken' = 'broken'
+    const { pool } = await open([() => 'call'], () => page)
+    expect(await pool.contextTokens('small', never)).toBeUndefined()
+    page = models({ max_model_len: 4096 })
+    await until(async () => (await pool.contextTokens('small', never)) === 4096)
   })
 })

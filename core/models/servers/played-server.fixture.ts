@@ -6,7 +6,12 @@ import { parseJson } from '#domain/json.ts'
 
 const Body = z.object({
   messages: z.array(
-    z.object({ role: z.string(), content: z.string().nullish(), tool_calls: z.array(z.unknown()).nullish() }),
+    z.object({
+      role: z.string(),
+      content: z.string().nullish(),
+      tool_calls: z.array(z.unknown()).nullish(),
+      tool_call_id: z.string().optional(),
+    }),
   ),
   tools: z
     .array(
@@ -25,7 +30,7 @@ const Body = z.object({
 export type PlayedBody = z.infer<typeof Body>
 
 /** A status alone is a refusal, with the server's words where they are known. */
-export type PlayedAnswer = { status: number; words?: string } | 'call' | SaidAnswer | 'hang'
+export type PlayedAnswer = { status: number; words?: string } | 'call' | SaidAnswer | 'hang' | 'headers only'
 /** `deaf`: the prompt was made without the tools. */
 type SaidAnswer = { content: string; deaf?: true; finishReason?: string }
 
@@ -34,7 +39,7 @@ export type PlayedServer = { url: string; bodies: PlayedBody[]; close(): void }
 /** A chat completions server that does with a request what `play` says; `get` answers other paths. */
 export async function playServer(
   play: (body: PlayedBody) => PlayedAnswer,
-  get: (path: string) => object | undefined = () => undefined,
+  get: (path: string) => object | 'hang' | 'broken' | undefined = () => undefined,
 ): Promise<PlayedServer> {
   const bodies: PlayedBody[] = []
   const server = createServer((incoming, response) => {
@@ -45,12 +50,18 @@ export async function playServer(
         response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
       if (incoming.method === 'GET') {
         const found = get(incoming.url ?? '')
+        if (found === 'hang') return undefined
+        if (found === 'broken') return send(503, {})
         return found === undefined ? send(404, {}) : send(200, found)
       }
       const body = Body.parse(parseJson(Buffer.concat(chunks).toString()))
       bodies.push(body)
       const answer = play(body)
       if (answer === 'hang') return undefined
+      if (answer === 'headers only') {
+        const type = body.stream === true ? 'text/event-stream' : 'application/json'
+        return response.writeHead(200, { 'content-type': type }).flushHeaders()
+      }
       if (typeof answer === 'object' && 'status' in answer) {
         return send(answer.status, { error: { message: answer.words ?? 'no' } })
       }

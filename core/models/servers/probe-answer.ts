@@ -2,6 +2,7 @@ import { APIConnectionError, APIError } from 'openai'
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
 import type { ModelRequest } from '#domain/turn.ts'
+import { after } from '#platform/clock.ts'
 import { fromOpenAi } from '../wire/from-openai.ts'
 import type { OpenAiClient } from '../http/openai-client.ts'
 import { StreamedResponse } from '../http/streamed-response.ts'
@@ -21,21 +22,29 @@ export type ProbeAnswer =
  */
 const refusals = new Set([400, 404, 405, 415, 422, 500, 501])
 
+type AskLimits = { timeoutMs: number; signal: AbortSignal }
+
 /** Sends one request of a probe. Never rejects. A 500 counts when it comes twice. */
-export async function askProbe(client: OpenAiClient, body: string, timeoutMs: number): Promise<ProbeAnswer> {
-  const first = await askOnce(client, body, timeoutMs)
-  return first.kind === 'refused' && first.status === 500 ? askOnce(client, body, timeoutMs) : first
+export async function askProbe(client: OpenAiClient, body: string, limits: AskLimits): Promise<ProbeAnswer> {
+  const first = await askOnce(client, body, limits)
+  return first.kind === 'refused' && first.status === 500 ? askOnce(client, body, limits) : first
 }
 
-async function askOnce(client: OpenAiClient, body: string, timeoutMs: number): Promise<ProbeAnswer> {
+/** The client's own limit ends when the answer begins; this one bounds the whole of it. */
+async function askOnce(client: OpenAiClient, body: string, { timeoutMs, signal }: AskLimits): Promise<ProbeAnswer> {
+  const limit = new AbortController()
+  const inTime = after(timeoutMs, () => limit.abort(new Error('no answer in time')))
   try {
-    const response = await client.post('/chat/completions', { body, timeout: timeoutMs }).asResponse()
+    const either = AbortSignal.any([signal, limit.signal])
+    const response = await client.post('/chat/completions', { body, signal: either }).asResponse()
     if (response instanceof StreamedResponse) await response.read(() => 'enough')
     return { kind: 'taken', text: await response.text() }
   } catch (error) {
     if (error instanceof APIConnectionError || !(error instanceof APIError)) return { kind: 'unclear' }
     const { status } = error
     return status !== undefined && refusals.has(status) ? { kind: 'refused', status } : { kind: 'unclear' }
+  } finally {
+    inTime()
   }
 }
 

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { OpenAiClient } from '../http/openai-client.ts'
 import { openUndiciFetch, type UndiciFetch } from '../http/undici-fetch.ts'
-import { allCapabilities } from './capabilities.ts'
+import { allCapabilities } from '../wire/capabilities.ts'
+import { capabilitiesOf, lacksOf, noFindings, type Findings } from './findings.ts'
 import { playServer, type PlayedAnswer, type PlayedBody, type PlayedServer } from './played-server.fixture.ts'
 import { probeCapabilities } from './probe-capabilities.ts'
 
@@ -98,7 +99,10 @@ afterEach(async () => {
   server?.close()
 })
 
-async function probe(play: (body: PlayedBody) => PlayedAnswer, timeoutMs = 10_000) {
+type How = { timeoutMs?: number; probeMs?: number; known?: Findings }
+
+async function probe(play: (body: PlayedBody) => PlayedAnswer, how: How = {}) {
+  const { timeoutMs = 10_000, probeMs = 30_000, known = noFindings } = how
   server = await playServer(play)
   transport = openUndiciFetch({ connections: 8, maxBytes: 1_000_000 })
   const client = new OpenAiClient({
@@ -107,13 +111,16 @@ async function probe(play: (body: PlayedBody) => PlayedAnswer, timeoutMs = 10_00
     requestTimeoutMs: timeoutMs,
     fetch: transport.fetch,
   })
-  return { ...(await probeCapabilities('small', { client, timeoutMs })), bodies: server.bodies }
+  const findings = structuredClone(known)
+  await probeCapabilities('small', findings, { client, timeoutMs, probeMs, closing: new AbortController().signal })
+  const [capabilities, lacks] = [capabilitiesOf(findings), lacksOf(findings)]
+  return { capabilities, lacks, unclear: findings.unclear, findings, bodies: server.bodies }
 }
 
 describe('the probe', () => {
   it('finds nothing amiss with a server that takes everything, in a dozen marked requests of few tokens', async () => {
-    const { capabilities, lacks, conclusive, bodies } = await probe(vllm)
-    expect({ capabilities, lacks, conclusive }).toEqual({ capabilities: allCapabilities, lacks: {}, conclusive: true })
+    const { capabilities, lacks, unclear, bodies } = await probe(vllm)
+    expect({ capabilities, lacks, unclear }).toEqual({ capabilities: allCapabilities, lacks: {}, unclear: [] })
     expect(bodies.length).toBeLessThanOrEqual(13)
     expect(new Set(bodies.map(({ user }) => user))).toEqual(new Set(['remora probe']))
   })
@@ -143,7 +150,7 @@ describe('the probe', () => {
     ],
   ])('finds out what %s lacks', async (_name, play, lacks) => {
     const probed = await probe(play)
-    expect({ lacks: probed.lacks, conclusive: probed.conclusive }).toEqual({ lacks, conclusive: true })
+    expect({ lacks: probed.lacks, unclear: probed.unclear }).toEqual({ lacks, unclear: [] })
   })
 
   it.each([
@@ -172,16 +179,51 @@ describe('the probe', () => {
     ['is broken', { status: 500 }],
     ['does not know the model', { status: 404 }],
   ] as const)('assumes everything of a server that %s, and knows that it knows nothing', async (_what, answer) => {
-    const { capabilities, conclusive, bodies } = await probe(() => answer)
-    expect([capabilities, conclusive]).toEqual([allCapabilities, false])
+    const { capabilities, unclear, bodies } = await probe(() => answer)
+    expect([capabilities, unclear]).toEqual([allCapabilities, noFindings.unclear])
     expect(bodies.length).toBeLessThanOrEqual(2)
   })
 
   it('assumes what it could not find out in time or for load', async () => {
     const play = (body: PlayedBody) => (isNamed(body) ? 'hang' : body.grammar ? { status: 503 } : plainVllm(body))
-    const { capabilities, lacks, conclusive } = await probe(play, 1000)
-    expect([lacks, conclusive]).toEqual([{ auto: 'refused' }, false])
+    const { capabilities, lacks, unclear } = await probe(play, { timeoutMs: 1000 })
+    expect([lacks, unclear]).toEqual([{ auto: 'refused' }, ['tools', 'named']])
     expect(capabilities.named).toBe(true)
+  })
+
+  it.each([
+    ['a plain request', ({ stream }: PlayedBody) => stream !== true],
+    ['a streamed request', ({ stream }: PlayedBody) => stream === true],
+  ])('waits no longer than for any answer for one to %s that begins and never goes on', async (_what, isHung) => {
+    const play = (body: PlayedBody) => (isHung(body) ? 'headers only' : vllm(body))
+    const { unclear } = await probe(play, { timeoutMs: 200 })
+    expect(unclear).toContain('streamUsage')
+  })
+
+  it('ends in time as a whole, with what it has found by then', async () => {
+    const play = (body: PlayedBody) => (body.response_format === undefined ? plainVllm(body) : 'headers only')
+    const { lacks, unclear } = await probe(play, { timeoutMs: 60_000, probeMs: 1500 })
+    expect(lacks).toMatchObject({ auto: 'refused' })
+    expect(unclear).toContain('jsonSchema')
+  })
+
+  it('asks again only for what is unclear, and keeps what it knew when it learns nothing', async () => {
+    const known: Findings = { found: { named: 'refused', required: 'ignored' }, unclear: ['named'], misses: 1 }
+    const { bodies, lacks } = await probe(vllm, { known })
+    expect(bodies).toHaveLength(2)
+    expect(lacks).toEqual({ required: 'ignored' })
+    server?.close()
+    const busy = await probe(() => ({ status: 429 }), { known })
+    expect(busy.findings).toEqual(known)
+  })
+
+  it('tells the template of Mistral an id that it takes', async () => {
+    const ids: unknown[] = []
+    await probe((body) => {
+      for (const { tool_call_id: id } of body.messages) if (id !== undefined) ids.push(id)
+      return vllm(body)
+    })
+    expect(ids).toEqual([expect.stringMatching(/^[A-Za-z0-9]{9}$/)])
   })
 
   it('does not take one passing 500 for a refusal', async () => {

@@ -1,97 +1,133 @@
-import { msSince } from '#platform/clock.ts'
+import { after, msSince } from '#platform/clock.ts'
 import { openInFlightGate } from '#platform/in-flight-gate.ts'
 import type { OpenAiClient } from '../http/openai-client.ts'
-import { allCapabilities, type Capabilities } from './capabilities.ts'
+import type { Capabilities } from '../wire/capabilities.ts'
+import { capabilitiesOf, type Finding, type Findings } from './findings.ts'
 import { askProbe, holdsCall, holdsWrittenCall, promptTokens, type ProbeAnswer } from './probe-answer.ts'
 import { knownChoice, longestOverPlain, probeRequests, type ProbeRequests } from './probe-requests.ts'
-
-/** What a probe found. */
-export type Probed = {
-  capabilities: Capabilities
-  /** What the server refuses, or takes and does not do. */
-  lacks: { [name in keyof Capabilities]?: 'refused' | 'ignored' }
-  /** False when something could not be found out, and is assumed to be taken. */
-  conclusive: boolean
-}
 
 export type ProbeDeps = {
   client: OpenAiClient
   /** Of one request; the longer ones have more where the server is slow. */
   timeoutMs: number
+  /** Of them all together, and as much more as a slow server needs; what was not found out by then is unclear. */
+  probeMs: number
+  /** Ends the probe. */
+  closing: AbortSignal
+  /** Something was found, and is in the findings. */
+  noted?(): void
 }
 
-/** Of `timeoutMs`, at most: who asks first waits for the probe. */
+/** Of the time limit of a request, at most, where the server is slow. */
 const mostPatience = 3
+/** Of the longer requests, one after the other. */
+const longRequests = 10
 
-/** Few enough not to disturb a server at work. */
-const requestsAtOnce = 3
+/** Few enough not to disturb a server at work, whose places they do not take. */
+const requestsAtOnce = 2
 
-type Asked = { probed: Probed; ask(body: string): Promise<ProbeAnswer> }
+type Name = keyof Capabilities
+
+type Probe = {
+  requests: ProbeRequests
+  ask(body: string): Promise<ProbeAnswer>
+  known(): Capabilities
+  found(name: Name): Finding | undefined
+  isUnclear(name: Name): boolean
+  note(name: Name, finding: Finding): void
+  /** Goes for found until more is known. */
+  assume(name: Name, finding: Finding): void
+}
 
 /**
- * Finds out what a server takes of requests for `model`: about a dozen small requests, each limited in time. A thing is
- * lacking when the request with it is refused while the plain one is taken, or when the reply shows that it was ignored:
- * llama.cpp takes a named `tool_choice` and means `auto` (ggml-org/llama.cpp issue 26535), Ollama ignores every
- * `tool_choice` (ollama/ollama issue 17921) and unknown fields. Never rejects; a server that does not take the plain request is assumed to take everything.
+ * Finds out what is unclear of what a server takes of requests for `model`: at most a dozen small ones. A thing is lacking
+ * when the request with it is refused while the plain one is taken, or when the reply shows that it was ignored: llama.cpp
+ * takes a named `tool_choice` and means `auto` (ggml-org/llama.cpp issue 26535), Ollama ignores every `tool_choice`
+ * (ollama/ollama issue 17921) and unknown fields. What is found goes into `findings` as it comes; what stays unclear there
+ * keeps what was found of it before. Never rejects.
  */
-export async function probeCapabilities(model: string, { client, timeoutMs }: ProbeDeps): Promise<Probed> {
+export async function probeCapabilities(model: string, findings: Findings, deps: ProbeDeps): Promise<void> {
+  const { client, timeoutMs, probeMs, closing, noted } = deps
   const gate = openInFlightGate(requestsAtOnce)
-  const probed: Probed = { capabilities: { ...allCapabilities }, lacks: {}, conclusive: true }
-  const never = new AbortController().signal
-  const requests = probeRequests(model)
-  const sentAt = performance.now()
-  const plain = await askProbe(client, requests.plain, timeoutMs)
-  const patienceMs = Math.min(mostPatience * timeoutMs, Math.max(timeoutMs, longestOverPlain * msSince(sentAt)))
-  const ask = async (body: string) => {
-    const leave = await gate.enter(never)
-    return askProbe(client, body, patienceMs).finally(leave)
+  const limit = new AbortController()
+  const end = () => limit.abort(new Error('the probe took too long'))
+  let inTime = after(probeMs, end)
+  let patienceMs = timeoutMs
+  const signal = AbortSignal.any([limit.signal, closing])
+  const ask = async (body: string): Promise<ProbeAnswer> => {
+    const leave = await gate.enter(signal).catch(() => undefined)
+    if (leave === undefined) return { kind: 'unclear' }
+    return askProbe(client, body, { timeoutMs: patienceMs, signal }).finally(leave)
   }
-  if (plain.kind !== 'taken') return { ...probed, conclusive: false }
-  const asked = { probed, ask }
-  await probeChoices(requests, asked, plain)
-  await Promise.all([probeSchemas(requests, asked), probeConstraints(requests, asked)])
-  return probed
+  const probe = { requests: probeRequests(model), ask, ...openNotes(findings, noted) }
+  const sentAt = performance.now()
+  const plain = await ask(probe.requests.plain)
+  patienceMs = Math.min(mostPatience * timeoutMs, Math.max(timeoutMs, longestOverPlain * msSince(sentAt)))
+  if (patienceMs > timeoutMs) {
+    inTime()
+    inTime = after(longRequests * patienceMs, end)
+  }
+  if (plain.kind === 'taken') {
+    await probeChoices(probe, plain)
+    await Promise.all([probeSchemas(probe), probeConstraints(probe)])
+  }
+  inTime()
 }
 
-type Flag = Exclude<keyof Capabilities, 'ebnf'>
+function openNotes(
+  findings: Findings,
+  noted = () => {},
+): Pick<Probe, 'known' | 'found' | 'isUnclear' | 'note' | 'assume'> {
+  return {
+    known: () => capabilitiesOf(findings),
+    found: (name) => findings.found[name],
+    isUnclear: (name) => findings.unclear.includes(name),
+    note(name, finding) {
+      findings.found[name] = finding
+      findings.unclear = findings.unclear.filter((other) => other !== name)
+      noted()
+    },
+    assume: (name, finding) => void (findings.found[name] = finding),
+  }
+}
 
-/** Sends one request and notes what its answer says of `name`. */
-async function probe(
-  { probed, ask }: Asked,
-  name: Flag,
+/** Sends the request that tells of `name`, where that is unclear. */
+async function probeOne(
+  probe: Probe,
+  name: Name,
   body: string,
   isDone = (_: string) => true,
-): Promise<ProbeAnswer> {
-  const answer = await ask(body)
-  note(probed, name, answer, isDone)
+): Promise<ProbeAnswer | undefined> {
+  if (!probe.isUnclear(name)) return undefined
+  const answer = await probe.ask(body)
+  if (answer.kind !== 'unclear') probe.note(name, findingOf(answer, isDone))
   return answer
 }
 
-function note(probed: Probed, name: Flag, answer: ProbeAnswer, isDone: (text: string) => boolean): void {
-  if (answer.kind === 'unclear') probed.conclusive = false
-  else if (answer.kind === 'refused') lack(probed, name, 'refused')
-  else if (!isDone(answer.text)) lack(probed, name, 'ignored')
+function findingOf(
+  answer: Exclude<ProbeAnswer, { kind: 'unclear' }>,
+  isDone: (text: string) => boolean,
+): 'taken' | 'refused' | 'ignored' {
+  if (answer.kind === 'refused') return 'refused'
+  return isDone(answer.text) ? 'taken' : 'ignored'
 }
 
-function lack(probed: Probed, name: Flag, how: 'refused' | 'ignored'): void {
-  probed.capabilities[name] = false
-  probed.lacks[name] = how
-}
-
-async function probeChoices(requests: ProbeRequests, asked: Asked, plain: ProbeAnswer): Promise<void> {
+async function probeChoices(probe: Probe, plain: ProbeAnswer): Promise<void> {
+  const { requests } = probe
   const [auto] = await Promise.all([
-    probe(asked, 'auto', requests.auto),
-    probe(asked, 'systemRole', requests.systemRole),
-    probe(asked, 'streamUsage', requests.streamUsage),
-    probe(asked, 'required', requests.required, holdsCall),
-    probe(asked, 'named', requests.named, holdsCall),
+    probeOne(probe, 'auto', requests.auto),
+    probeOne(probe, 'required', requests.required, holdsCall),
+    probeOne(probe, 'named', requests.named, holdsCall),
+    probeOne(probe, 'systemRole', requests.systemRole),
+    probeOne(probe, 'streamUsage', requests.streamUsage),
   ])
-  const { lacks } = asked.probed
-  const isRefused = lacks.auto === 'refused' && lacks.required === 'refused' && lacks.named === 'refused'
-  if (isRefused) lack(asked.probed, 'tools', 'refused')
-  if (lacks.required === 'ignored' && lacks.named === 'ignored' && isAsLong(auto, plain)) {
-    lack(asked.probed, 'tools', 'ignored')
-  }
+  const choices = ['auto', 'required', 'named'] as const
+  if (choices.some(probe.isUnclear)) return
+  if (choices.every((name) => probe.found(name) === 'refused')) return probe.note('tools', 'refused')
+  const isHeldToNone = probe.found('required') === 'ignored' && probe.found('named') === 'ignored'
+  if (!isHeldToNone) return probe.note('tools', 'taken')
+  const answer = auto ?? (await probe.ask(requests.auto))
+  if (answer.kind !== 'unclear') probe.note('tools', isAsLong(answer, plain) ? 'ignored' : 'taken')
 }
 
 /** A prompt that tools make no longer does not tell them: llama.cpp leaves them out where its template has no place for them. */
@@ -100,38 +136,42 @@ function isAsLong(withTools: ProbeAnswer, plain: ProbeAnswer): boolean {
   return tokens !== undefined && tokens === promptTokens(withTools)
 }
 
-/** Where tools are not taken, calls and their results are no messages of their own either. */
-async function probeSchemas(requests: ProbeRequests, asked: Asked): Promise<void> {
-  const { capabilities, lacks } = asked.probed
-  if (!capabilities.tools) return lack(asked.probed, 'toolMessages', lacks.tools ?? 'refused')
-  const choice = knownChoice(capabilities)
-  await Promise.all([
-    probe(asked, 'strictSchemas', requests.strictSchemas(choice)),
-    probe(asked, 'strictArguments', requests.strictArguments(choice)),
-    probe(asked, 'parallelCalls', requests.parallelCalls(choice)),
-    probe(asked, 'toolMessages', requests.toolMessages(choice)),
-  ])
-}
-
-async function probeConstraints(requests: ProbeRequests, asked: Asked): Promise<void> {
-  const { capabilities } = asked.probed
-  await Promise.all([
-    probe(asked, 'jsonSchema', requests.constraint('json_schema', capabilities), holdsWrittenCall),
-    probe(asked, 'structuralTag', requests.constraint('structural_tag', capabilities), holdsWrittenCall),
-    probeGrammar(requests, asked),
-  ])
-}
-
-async function probeGrammar(requests: ProbeRequests, { probed, ask }: Asked): Promise<void> {
-  for (const field of ['structured_outputs', 'grammar'] as const) {
-    const answer = await ask(requests.constraint('ebnf', { ...probed.capabilities, ebnf: field }))
-    if (answer.kind === 'unclear') probed.conclusive = false
-    const isServed = answer.kind === 'unclear' || (answer.kind === 'taken' && holdsWrittenCall(answer.text))
-    probed.capabilities.ebnf = isServed ? field : 'none'
-    if (isServed) {
-      delete probed.lacks.ebnf
-      return
-    }
-    probed.lacks.ebnf = answer.kind === 'refused' ? 'refused' : 'ignored'
+/** Where tools are not taken, calls and their results are no messages of their own either, and the rest is idle. */
+async function probeSchemas(probe: Probe): Promise<void> {
+  if (!probe.known().tools) {
+    for (const name of ['strictSchemas', 'strictArguments', 'parallelCalls'] as const) probe.note(name, 'taken')
+    return probe.note('toolMessages', probe.found('tools') ?? 'refused')
   }
+  const { requests } = probe
+  const choice = knownChoice(probe.known())
+  await Promise.all([
+    probeOne(probe, 'strictSchemas', requests.strictSchemas(choice)),
+    probeOne(probe, 'strictArguments', requests.strictArguments(choice)),
+    probeOne(probe, 'parallelCalls', requests.parallelCalls(choice)),
+    probeOne(probe, 'toolMessages', requests.toolMessages(choice)),
+  ])
+}
+
+async function probeConstraints(probe: Probe): Promise<void> {
+  const { requests } = probe
+  const known = probe.known()
+  await Promise.all([
+    probeOne(probe, 'jsonSchema', requests.constraint('json_schema', known), holdsWrittenCall),
+    probeOne(probe, 'structuralTag', requests.constraint('structural_tag', known), holdsWrittenCall),
+    probeGrammar(probe),
+  ])
+}
+
+async function probeGrammar(probe: Probe): Promise<void> {
+  if (!probe.isUnclear('ebnf')) return
+  const asking = (ebnf: 'structured_outputs' | 'grammar') =>
+    probe.requests.constraint('ebnf', { ...probe.known(), ebnf })
+  const first = await probe.ask(asking('structured_outputs'))
+  if (first.kind === 'unclear') return
+  const outputs = findingOf(first, holdsWrittenCall)
+  if (outputs === 'taken') return probe.note('ebnf', outputs)
+  const second = await probe.ask(asking('grammar'))
+  if (second.kind === 'unclear') return probe.assume('ebnf', outputs)
+  const grammar = findingOf(second, holdsWrittenCall)
+  probe.note('ebnf', grammar === 'taken' ? 'taken_as_grammar' : grammar)
 }

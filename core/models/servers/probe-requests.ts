@@ -1,7 +1,7 @@
 import type { Message, ModelRequest, ToolDefinition } from '#domain/turn.ts'
 import { constraintKeys } from '../wire/call-constraint.ts'
 import { toOpenAi } from '../wire/to-openai.ts'
-import { allCapabilities, type Capabilities } from './capabilities.ts'
+import { allCapabilities, type Capabilities } from '../wire/capabilities.ts'
 
 /** The `user` of a probe's requests: whoever counts, or rehearses faults, can leave them out. */
 export const probeUser = 'remora probe'
@@ -34,14 +34,16 @@ const withoutStrict: Capabilities = { ...allCapabilities, strictArguments: false
 
 /** Names the tool and asks for words: who calls it nevertheless was made to. */
 const asked: Message = { role: 'user', content: 'Say hello in one word. Do not call a tool.' }
+/** Mistral's templates take no id that is not of nine letters and digits. */
+const callId = 'probe0001'
 const history: Message[] = [
   asked,
   {
     role: 'assistant',
     content: null,
-    toolCalls: [{ id: 'probe00001', name: probeTool.name, arguments: '{"word":"hello"}' }],
+    toolCalls: [{ id: callId, name: probeTool.name, arguments: '{"word":"hello"}' }],
   },
-  { role: 'tool', toolCallId: 'probe00001', content: '{"result":"hello"}' },
+  { role: 'tool', toolCallId: callId, content: '{"result":"hello"}' },
 ]
 
 type Asking = Partial<Pick<ModelRequest, 'messages' | 'tools' | 'toolChoice' | 'maxTokens' | 'parallelCalls'>>

@@ -1,5 +1,5 @@
 import type { DecodingConstraint, ToolDefinition } from '#domain/turn.ts'
-import type { Capabilities } from '../servers/capabilities.ts'
+import type { Capabilities } from './capabilities.ts'
 import { callGrammar } from './call-grammar.ts'
 import { plainSchema } from './plain-schema.ts'
 

@@ -1,5 +1,6 @@
 import { parseJson } from '#domain/json.ts'
 import type { Message, RequestedCall } from '#domain/turn.ts'
+import { resultWords } from './told-words.ts'
 
 /**
  * The conversation for a template without tool messages: a call is what the assistant wrote, its result what the user
@@ -42,7 +43,7 @@ export function withTextInLast(messages: readonly Message[], text: string): Mess
 
 function withoutTools(message: Message, names: ReadonlyMap<string, string>): Message {
   if (message.role === 'tool') {
-    return { role: 'user', content: `Result of ${names.get(message.toolCallId) ?? 'a tool'}: ${message.content}` }
+    return { role: 'user', content: `${resultWords(names.get(message.toolCallId) ?? 'a tool')}${message.content}` }
   }
   if (message.role !== 'assistant' || message.toolCalls.length === 0) return message
   const said = message.content === null || message.content === '' ? [] : [message.content]

@@ -1,6 +1,7 @@
 import type { ModelRequest, ToolChoice, ToolDefinition } from '#domain/turn.ts'
-import type { Capabilities } from '../servers/capabilities.ts'
+import type { Capabilities } from './capabilities.ts'
 import { constraintKeys, type ConstraintKeys } from './call-constraint.ts'
+import { toldWords } from './told-words.ts'
 
 /** How a request asks for tool calls from a server that takes only some ways of asking. */
 export type CallPlan = {
@@ -72,7 +73,7 @@ function planChoice(plan: CallPlan, request: CallRequest, capabilities: Capabili
     ...plan,
     offered: wanted,
     toolChoice: 'auto',
-    directive: `Call one of these tools now and say nothing else: ${names}.`,
+    directive: `${toldWords.callNow}${names}.`,
   }
 }
 
@@ -86,9 +87,8 @@ function textDirective(request: CallRequest): string {
     .map(({ name }) => name)
     .join(', ')
   const form = `{"name": "<tool>", "arguments": {…}}`
-  return request.toolChoice === 'auto'
-    ? `To call a tool, answer with this JSON and nothing else: ${form}. Tools: ${names}.`
-    : `Answer with one tool call as this JSON and nothing else: ${form}. Tools: ${names}.`
+  const words = request.toolChoice === 'auto' ? toldWords.mayWriteCall : toldWords.mustWriteCall
+  return `${words}${form}. ${toldWords.names}${names}.`
 }
 
 function constrainedCalls(request: CallRequest) {

@@ -6,7 +6,7 @@ import { repeatEvery } from '#platform/clock.ts'
 import { boundPort } from '#platform/http-health.ts'
 import { OpenAiClient } from '../http/openai-client.ts'
 import { openUndiciFetch, type UndiciFetch } from '../http/undici-fetch.ts'
-import { allCapabilities } from '../servers/capabilities.ts'
+import { allCapabilities } from './capabilities.ts'
 import { openServerLine } from './server-line.ts'
 
 const request: ModelRequest = {

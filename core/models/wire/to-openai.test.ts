@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Message, ModelRequest } from '#domain/turn.ts'
-import { allCapabilities, type Capabilities } from '../servers/capabilities.ts'
+import { allCapabilities, type Capabilities } from './capabilities.ts'
 import { fromOpenAi } from './from-openai.ts'
 import { toOpenAi } from './to-openai.ts'
 

@@ -2,11 +2,12 @@ import type OpenAI from 'openai'
 import { isRecord, parseJson } from '#domain/json.ts'
 import type { Message, ModelRequest, RequestedCall, ToolChoice, ToolDefinition } from '#domain/turn.ts'
 import { unreachable } from '#domain/unreachable.ts'
-import type { Capabilities } from '../servers/capabilities.ts'
+import type { Capabilities } from './capabilities.ts'
 import type { ConstraintKeys } from './call-constraint.ts'
 import { withoutSystemRole, withoutToolMessages, withTextInFirst, withTextInLast } from './plain-history.ts'
 import { plainSchema } from './plain-schema.ts'
 import { planCall, type CallPlan } from './plan-call.ts'
+import { toldWords } from './told-words.ts'
 
 type Body = Omit<OpenAI.ChatCompletionCreateParams, 'response_format'> & ConstraintKeys
 
@@ -64,7 +65,7 @@ function tellHistory(messages: readonly Message[], capabilities: Capabilities, p
 
 function listTools(tools: readonly ToolDefinition[]): string {
   const lines = tools.map(({ name, description, parameters }) => JSON.stringify({ name, description, parameters }))
-  return ['Tools:', ...lines].join('\n')
+  return [toldWords.listing, ...lines].join('\n')
 }
 
 function toMessage(message: Message): OpenAI.ChatCompletionMessageParam {

@@ -54,3 +54,9 @@ function readRetryAfter(headers: Headers | undefined): number {
   const ms = Number.isNaN(seconds) ? Date.parse(value) - Date.now() : seconds * 1000
   return Number.isFinite(ms) ? Math.max(0, ms) : 0
 }
+
+/** Whether the server will not take this request for its form; not for its length, or for what it may take later. */
+export function isRefusal(thrown: unknown): boolean {
+  if (!(thrown instanceof APIError) || (thrown.status !== 400 && thrown.status !== 422)) return false
+  return !(toTryFailure(thrown).error instanceof ContextOverflow)
+}

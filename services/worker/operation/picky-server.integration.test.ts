@@ -3,7 +3,7 @@ import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { Event } from '#domain/event.ts'
 import type { DecodingConstraint, ModelRequest } from '#domain/turn.ts'
 import { openModelPool } from '#models/model-pool.ts'
-import { allCapabilities } from '#models/servers/capabilities.ts'
+import { allCapabilities } from '#models/wire/capabilities.ts'
 import { openOperationBench, type OperationBench } from './operation-bench.fixture.ts'
 import { runOperation, type OperationDeps } from './run-operation.ts'
 
