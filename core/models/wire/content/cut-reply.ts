@@ -44,9 +44,7 @@ export function cutReply(text: string, tools: readonly ToolDefinition[]): ReplyP
     const at = sign.index
     const read = readSign(sign[0], { text, at, from, tools })
     const wasThought = read !== undefined && 'isOpen' in read && read.isOpen === true && lastThoughtEnd > at
-    const found: Found | undefined = wasThought
-      ? { kind: 'thought', end: lastThoughtEnd, hasBeginning: false }
-      : read
+    const found: Found | undefined = wasThought ? { kind: 'thought', end: lastThoughtEnd, hasBeginning: false } : read
     if (found === undefined) continue // only mentioned
     signs.lastIndex = found.end
     if (found.kind === 'prose') continue
@@ -120,5 +118,7 @@ function readCode(text: string, at: number, sign: string): Found | undefined {
   const broken = { kind: 'broken', end, isFenced: true, isOpen } as const
   if ('fault' in reading) return { ...broken, fault: reading.fault }
   if (isOpen) return { ...broken, fault: 'the fence around the call is not closed' }
-  return reading.end < body.length ? { kind: 'prose', end } : { kind: 'calls', calls: reading.calls, end, isFenced: true }
+  return reading.end < body.length
+    ? { kind: 'prose', end }
+    : { kind: 'calls', calls: reading.calls, end, isFenced: true }
 }

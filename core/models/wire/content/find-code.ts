@@ -16,11 +16,13 @@ function findFence(text: string, at: number, ticks: string): FoundCode | undefin
   const info = firstLine.exec(text)?.[1]
   if (info === undefined) return undefined
   const start = firstLine.lastIndex
-  const closing = new RegExp(`^[ \\t]*${ticks.charAt(0)}{${ticks.length},}[ \\t]*\\r?$`, 'gm')
-  closing.lastIndex = start
-  const close = closing.exec(text)
-  const body = text.slice(start, close?.index)
-  return { end: close === null ? text.length : closing.lastIndex, isOpen: close === null, fence: { info, body } }
+  const closings = /^[ \t]*(`{3,}|~{3,})[ \t]*\r?$/gm
+  closings.lastIndex = start
+  for (let close = closings.exec(text); close !== null; close = closings.exec(text)) {
+    if (close[1]?.startsWith(ticks) !== true) continue
+    return { end: closings.lastIndex, isOpen: false, fence: { info, body: text.slice(start, close.index) } }
+  }
+  return { end: text.length, isOpen: true, fence: { info, body: text.slice(start) } }
 }
 
 /**

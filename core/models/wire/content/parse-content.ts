@@ -6,8 +6,10 @@ import { cutReply, type ReplyPart } from './cut-reply.ts'
 export type ParsedContent = { calls: WrittenCall[]; rest: string | null; fault?: string }
 
 /** What servers leave of the tokens a model ends its turn with. */
-const turnEnds =
-  /<\|(?:eom_id|eot_id|im_end|endoftext|end_of_text|end)\|>|<\/s>|<end_of_turn>|<eos>|<start_function_response>/g
+const turnEnds = [
+  ...['eom_id', 'eot_id', 'im_end', 'endoftext', 'end_of_text', 'end'].map((name) => `<|${name}|>`),
+  ...['</s>', '<end_of_turn>', '<eos>', '<start_function_response>'],
+]
 
 /**
  * The tool calls a model wrote at the end of its content, in any of the formats that models are trained on. Behind prose
@@ -16,7 +18,9 @@ const turnEnds =
  * in proportion to the content.
  */
 export function parseContent(content: string, tools: readonly ToolDefinition[]): ParsedContent {
-  const parts = cutReply(content, tools).filter(({ kind, text }) => kind !== 'prose' || saidIn(text) !== '')
+  const parts = cutReply(withoutTurnEnds(content), tools).filter(
+    ({ kind, text }) => kind !== 'prose' || text.trim() !== '',
+  )
   const nothing = { calls: [], rest: content }
   const last = parts.at(-1)
   const broken = parts.find((part) => part.kind === 'broken' && (!part.isFenced || part === last))
@@ -29,7 +33,14 @@ export function parseContent(content: string, tools: readonly ToolDefinition[]):
   if (before.some(isCall)) return { ...nothing, fault: 'there is text behind a call, and a call must end the answer' }
   const calls = parts.slice(start).flatMap((part) => (part.kind === 'calls' ? part.calls : []))
   if (calls.length === 0 || (before.length > 0 && !calls.every(isOffered))) return nothing
-  return { calls, rest: saidIn(before.map(({ text }) => text).join('')) || null }
+  return {
+    calls,
+    rest:
+      before
+        .map(({ text }) => text)
+        .join('')
+        .trim() || null,
+  }
 }
 
 /** Where the calls begin with which the reply ends, all of them in fences or none. */
@@ -39,6 +50,12 @@ function startOfCalls(parts: readonly ReplyPart[]): number {
   return 1 + parts.findLastIndex((part) => part.kind !== 'calls' || part.isFenced !== last.isFenced)
 }
 
-function saidIn(text: string): string {
-  return text.replace(turnEnds, '').trim()
+function withoutTurnEnds(content: string): string {
+  let text = content.trimEnd()
+  for (let end = turnEndOf(text); end !== undefined; end = turnEndOf(text)) text = text.slice(0, -end.length).trimEnd()
+  return text
+}
+
+function turnEndOf(text: string): string | undefined {
+  return turnEnds.find((end) => text.endsWith(end))
 }

@@ -14,20 +14,20 @@ const fenced = (mark: string, info: string) => (text: string) => {
   const fence = marks(mark, 3, text)
   return `\n${fence}${info}\n${text}\n${fence}\n`
 }
-const inline = (text: string) => `${marks('`', 1, text)} ${text} ${marks('`', 1, text)}`
+const inline = (text: string) => `it says ${marks('`', 1, text)} ${text} ${marks('`', 1, text)}`
 
 /** A call of `quoted` as a file may hold it; without what ends the paragraph or the thought that it is shown in. */
 const quotedCall = fc
-  .constantFrom(...Object.values(formats))
-  .chain((format) => callsOf(format, ['quoted']).map((calls) => format.write(calls).text))
+  .oneof(
+    ...Object.values(formats).map((format) => callsOf(format, ['quoted']).map((calls) => format.write(calls).text)),
+  )
   .filter((text) => !/\n\s*\n|\n[ \t]*[`~]|<\/?think>/.test(text))
 
 const shown = fc
   .tuple(
     quotedCall,
-    fc.constantFrom(fenced('`', 'xml'), fenced('`', 'python'), fenced('~', ''), fenced('`', 'text a b'), inline),
+    fc.constantFrom(fenced('`', 'xml'), fenced('`', 'python'), fenced('~', 'html'), fenced('`', 'text a b'), inline),
   )
-  .filter(([text, show]) => show !== inline || !text.startsWith('```'))
   .map(([text, show]) => show(text))
 const blocks = fc.constantFrom(
   '\n```python\nx = {"a": "b"}\n```\n',
@@ -36,19 +36,28 @@ const blocks = fc.constantFrom(
   '\n  ~~~\n```\n  ~~~\n',
   ' (see `a.ts`, ``b`c`` and {"k": "<tool_call>"}) ',
 )
-const words = fc.constantFrom('I will change this:', 'The file says', 'So\n\n', 'it holds <tool_call> tags', '[1] and {x}.')
+const words = fc.constantFrom(
+  'I will change this:',
+  'The file says',
+  'So\n\n',
+  'it holds <tool_call> tags',
+  '[1] and {x}.',
+)
 const prose = fc.array(fc.oneof(shown, blocks, words), { maxLength: 4 }).map((pieces) => pieces.join(' '))
 const thought = fc
   .tuple(quotedCall, fc.constantFrom('<think>', ''))
   .map(([text, begin]) => `${begin}Maybe ${text}? No, \`that is.\n</think>\n`)
+
+/** A value without escapes that holds the end of a thought is told from one only where no thought is garbled. */
+const mayBeThought = (text: string) => !/^<\/think>/m.test(text)
 
 const said = (format: Format) =>
   fc
     .record({ thought: fc.option(thought, { nil: '' }), prose, calls: callsOf(format) })
     .map(({ thought: before, prose: around, calls }) => {
       const { text, ends } = format.write(calls)
-      const head = `${before}${around}\n\n`
-      return { calls, head, text: `${head}${text}`, ends: ends.map((end) => head.length + end), isThought: before !== '' }
+      const head = `${mayBeThought(text) ? before : ''}${around}\n\n`
+      return { calls, head, text: `${head}${text}`, ends: ends.map((end) => head.length + end) }
     })
 
 describe.each(Object.entries(formats))('calls as %s behind prose with code', (_name, format) => {
@@ -78,7 +87,10 @@ describe.each(Object.entries(formats))('calls as %s behind prose with code', (_n
           for (let length = 0; length < text.length; length++) {
             const { calls: read } = parsed(text.slice(0, length))
             const isBetween = length > head.length && text.slice(ends[read.length - 1], length).trim() === ''
-            expect({ read, at: length }).toEqual({ read: isBetween ? normal(calls.slice(0, read.length)) : [], at: length })
+            expect({ read, at: length }).toEqual({
+              read: isBetween ? normal(calls.slice(0, read.length)) : [],
+              at: length,
+            })
           }
         },
       ),

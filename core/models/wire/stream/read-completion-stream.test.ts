@@ -116,7 +116,8 @@ describe('openCompletionStream', () => {
   })
 
   it('passes over lines that keep the connection alive, not without end', () => {
-    const alive = (count: number) => events(...Array<string>(count).fill('ping'), chunk({ content: 'a' }), 'ping', finish())
+    const alive = (count: number) =>
+      events(...Array<string>(count).fill('ping'), chunk({ content: 'a' }), 'ping', finish())
     expect(read(alive(3))).toMatchObject({ choices: [{ message: { content: 'a' } }] })
     expect(() => read(alive(2000))).toThrow(expect.objectContaining({ code: 'AGENT_008' }))
   })
