@@ -17,10 +17,10 @@ export type ReplyPart = { text: string } & (
 
 /** What begins at a sign. With `isOpen` it lacks its end, which may be so since it was only a thought. */
 type Found =
-  | { kind: 'prose'; end: number; isOpen?: boolean }
+  | { kind: 'prose'; end: number; isOpen: boolean }
   | { kind: 'thought'; end: number; hasBeginning: boolean }
   | { kind: 'calls'; end: number; calls: WrittenCall[]; isFenced: boolean }
-  | { kind: 'broken'; end: number; fault: string; isFenced: boolean; isOpen?: boolean }
+  | { kind: 'broken'; end: number; fault: string; isFenced: boolean; isOpen: boolean }
 
 type Place = { text: string; at: number; from: number; tools: readonly ToolDefinition[] }
 
@@ -43,7 +43,7 @@ export function cutReply(text: string, tools: readonly ToolDefinition[]): ReplyP
   for (let sign = signs.exec(text); sign !== null; sign = signs.exec(text)) {
     const at = sign.index
     const read = readSign(sign[0], { text, at, from, tools })
-    const wasThought = read !== undefined && 'isOpen' in read && read.isOpen === true && lastThoughtEnd > at
+    const wasThought = read !== undefined && 'isOpen' in read && read.isOpen && lastThoughtEnd > at
     const found: Found | undefined = wasThought ? { kind: 'thought', end: lastThoughtEnd, hasBeginning: false } : read
     if (found === undefined) continue // only mentioned
     signs.lastIndex = found.end
@@ -88,7 +88,7 @@ function readSign(sign: string, place: Place): Found | undefined {
 /** A thought without an end is what a reply ends with. */
 function readThought(text: string, start: number): Found {
   const end = text.indexOf(endOfThought, start)
-  if (end === -1) return { kind: 'prose', end: text.length }
+  if (end === -1) return { kind: 'prose', end: text.length, isOpen: false }
   return { kind: 'thought', end: end + endOfThought.length, hasBeginning: true }
 }
 
@@ -119,6 +119,6 @@ function readCode(text: string, at: number, sign: string): Found | undefined {
   if ('fault' in reading) return { ...broken, fault: reading.fault }
   if (isOpen) return { ...broken, fault: 'the fence around the call is not closed' }
   return reading.end < body.length
-    ? { kind: 'prose', end }
+    ? { kind: 'prose', end, isOpen }
     : { kind: 'calls', calls: reading.calls, end, isFenced: true }
 }

@@ -7,8 +7,15 @@ export type ParsedContent = { calls: WrittenCall[]; rest: string | null; fault?:
 
 /** What servers leave of the tokens a model ends its turn with. */
 const turnEnds = [
-  ...['eom_id', 'eot_id', 'im_end', 'endoftext', 'end_of_text', 'end'].map((name) => `<|${name}|>`),
-  ...['</s>', '<end_of_turn>', '<eos>', '<start_function_response>'],
+  '<|eom_id|>',
+  '<|eot_id|>',
+  '<|im_end|>',
+  '<|endoftext|>',
+  '<|end_of_text|>',
+  '</s>',
+  '<end_of_turn>',
+  '<eos>',
+  '<start_function_response>',
 ]
 
 /**
