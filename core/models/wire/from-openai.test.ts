@@ -71,6 +71,22 @@ describe('fromOpenAi', () => {
     })
   })
 
+  it('calls nothing that stands in the content of a reply that the limit cut', () => {
+    const content = 'The file says:\n```json\n{"name":"read_file","arguments":{}}\n```'
+    const raw = (reason: string) => ({ choices: [{ message: { content }, finish_reason: reason }] })
+    expect(fromOpenAi(raw('stop'), request)).toMatchObject({ toolCalls: [{ name: 'read_file' }] })
+    expect(fromOpenAi(raw('length'), request)).toMatchObject({ content, toolCalls: [], callFault: expect.any(String) })
+  })
+
+  it('reads content that comes in parts, without the thoughts', () => {
+    const thinking = { type: 'thinking', thinking: [{ type: 'text', text: '<tool_call>{"name":"read_file"}' }] }
+    const parts = [thinking, { type: 'text', text: 'Now. ' }, { type: 'text', text: 'Done.' }, { type: 'reference' }]
+    expect(fromOpenAi(completion({ content: parts }), request)).toMatchObject({ content: 'Now. Done.', toolCalls: [] })
+    const called = [thinking, { type: 'text', text: '{"name":"read_file","arguments":{}}' }]
+    expect(fromOpenAi(completion({ content: called }), request).toolCalls).toMatchObject([{ name: 'read_file' }])
+    expect(fromOpenAi(completion({ content: [thinking] }), request)).toMatchObject({ content: null })
+  })
+
   it('estimates tokens that were not counted, and says so', () => {
     const messages = [{ role: 'user' as const, content: 'x'.repeat(4000) }]
     const long = completion({ content: 'y'.repeat(400) })

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import type { ModelReply, ModelRequest, RequestedCall } from '#domain/turn.ts'
 import { openCallIds } from './call-ids.ts'
+import { Content, readContent } from './content-parts.ts'
 import { argumentsText } from './content/content-reading.ts'
 import { parseContent, type ParsedContent } from './content/parse-content.ts'
 import { GivenUsage, readUsage } from './read-usage.ts'
@@ -17,7 +18,7 @@ const Call = z.object({
 type Call = z.infer<typeof Call>
 
 const Choice = z.object({
-  message: z.looseObject({ content: z.string().nullish(), tool_calls: z.array(Call).nullish() }),
+  message: z.looseObject({ content: Content.nullish(), tool_calls: z.array(Call).nullish() }),
   finish_reason: z.string().nullish(),
 })
 
@@ -45,8 +46,9 @@ export function fromOpenAi(raw: unknown, request: ModelRequest): ReadReply {
   const { model, choices } = parsed.data
   const { message, finish_reason: finishReason } = choices[0]
   const structured = message.tool_calls ?? []
-  const content = message.content ?? null
-  const written = structured.length === 0 && mayCall(request) ? parseContent(content ?? '', request.tools) : noCalls
+  const { text: content } = readContent(message.content)
+  const mayHoldCalls = structured.length === 0 && mayCall(request)
+  const written = mayHoldCalls ? writtenIn(content ?? '', request, finishReason === 'length') : noCalls
   const newId = openCallIds(request.messages)
   const { usage, isEstimated } = readUsage(parsed.data.usage, request, message)
   return {
@@ -65,6 +67,13 @@ export function fromOpenAi(raw: unknown, request: ModelRequest): ReadReply {
 }
 
 const noCalls: ParsedContent = { calls: [], rest: null }
+
+/** Calls that a cut reply ends with may be what it went on to talk about, or the first of several. */
+function writtenIn(content: string, { tools }: Pick<ModelRequest, 'tools'>, isCut: boolean): ParsedContent {
+  const parsed = parseContent(content, tools)
+  if (!isCut || parsed.calls.length === 0) return parsed
+  return { calls: [], rest: content, fault: 'the answer was cut behind a call' }
+}
 
 function toRequestedCall(call: Call, newId: ReturnType<typeof openCallIds>): RequestedCall {
   const { name, arguments: given } = call.function

@@ -1,12 +1,11 @@
 import { z } from 'zod'
+import { charactersPerToken } from '#domain/tokens.ts'
 import type { ModelRequest, TokenUsage } from '#domain/turn.ts'
 
 const Count = z.number().nullish()
 /** Of the API's `usage`, what is read. */
 export const GivenUsage = z.object({ prompt_tokens: Count, completion_tokens: Count })
 export type GivenUsage = z.infer<typeof GivenUsage>
-
-const charactersPerToken = 4
 
 /**
  * The tokens of one exchange. What the server has not counted, or as 0 as some do in streams, is estimated at a token

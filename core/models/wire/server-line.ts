@@ -1,4 +1,5 @@
 import { AppError } from '#domain/error.ts'
+import { parseJson } from '#domain/json.ts'
 import type { ModelRequest } from '#domain/turn.ts'
 import { after, msSince } from '#platform/clock.ts'
 import type { OpenAiClient } from '../http/openai-client.ts'
@@ -68,15 +69,8 @@ function readText(text: string): { raw: unknown } {
     return { raw: stream.end() }
   }
   const raw = parseJson(text)
+  if (raw === undefined) throw new AppError('AGENT_008', 'the reply is not JSON', { phase: 'model' })
   const error = serverError(raw)
   if (error !== undefined) throw error
   return { raw }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new AppError('AGENT_008', 'the reply is not JSON', { cause, phase: 'model' })
-  }
 }

@@ -1,3 +1,4 @@
+import { charactersPerToken } from '#domain/tokens.ts'
 import type { Message, ToolDefinition } from '#domain/turn.ts'
 import { fitWindow, trimWindow, wholeWindow, type WindowLimits } from './history-window.ts'
 
@@ -19,7 +20,7 @@ export type History = {
   halve(): boolean
 }
 
-const guessedTokensPerCharacter = 1 / 4
+const guessedTokensPerCharacter = 1 / charactersPerToken
 /** A server that counts less or more than this per character counts something else, such as what it had not cached. */
 const plausible = { least: 1 / 16, most: 2 }
 

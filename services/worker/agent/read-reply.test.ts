@@ -23,6 +23,12 @@ describe('a reply without a whole call', () => {
       { toolCalls: [{ id: 'c1', name: 'read_file', arguments: '{"path": "a' }], finishReason: 'length' },
       'cut at 100 tokens',
     ],
+    [
+      'a call whose arguments had not begun',
+      'AGENT_007',
+      { toolCalls: [{ id: 'c1', name: 'read_file', arguments: '' }], finishReason: 'length' },
+      'cut at 100 tokens',
+    ],
   ])('is corrected once: %s, then %s', async (_what, code, reply, words) => {
     const again = told([reply])
     expect(await again.ending).toMatchObject({ kind: 'stopped', phase: 'model', code })
@@ -47,7 +53,9 @@ describe('a reply that was cut behind a whole call', () => {
     const { ending, ran, transcript } = told([reply, [submitting()]])
     expect(await ending).toMatchObject({ kind: 'submitted' })
     expect(ran).toEqual(['a'])
-    expect(transcript.toolRuns.map(({ result }) => result.errorCode)).toEqual([undefined, 'AGENT_009'])
+    expect(transcript.toolRuns.map(({ result }) => result.errorCode)).toEqual([undefined])
+    const answers = transcript.messages.filter((message) => message.role === 'assistant')
+    expect(answers[0]?.toolCalls.map(({ id }) => id)).toEqual(['c1'])
   })
 })
 
@@ -58,7 +66,7 @@ describe('a submission written as content', () => {
     expect(received()).toMatchObject([{ data: { parsed_from_content: true } }])
     expect(transcript.messages.at(-2)).toMatchObject({
       content: null,
-      toolCalls: [{ name: 'submit_result', parsedFromContent: true }],
+      toolCalls: [{ id: 'call00001', name: 'submit_result', parsedFromContent: true }],
     })
   })
 

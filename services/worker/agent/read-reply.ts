@@ -1,7 +1,8 @@
 import type { ErrorCode } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
-import type { ModelReply, RequestedCall } from '#domain/turn.ts'
+import type { Message, ModelReply, RequestedCall } from '#domain/turn.ts'
 import { submitToolName } from '#bundles/submit-tool.ts'
+import { openCallIds } from '#models/wire/call-ids.ts'
 import type { AgentSettings } from './agent-settings.ts'
 import { submissionOf } from './submission.ts'
 
@@ -15,27 +16,33 @@ type ReadBy = Pick<AgentSettings, 'toolChoice' | 'maxTokens'>
 
 /**
  * What a reply comes to. With `auto`, content that is a valid submission and nothing else is its call, flagged; plain text
- * never is. Calls that the token limit cut short are none.
+ * never is. Calls that the token limit cut short are none, and stand in no history: servers refuse to read them again. Those
+ * before them that are whole are run. `messages` is the conversation so far.
  */
-export function readReply(reply: ModelReply, turn: number, settings: ReadBy): ReadReply {
+export function readReply(reply: ModelReply, messages: readonly Message[], settings: ReadBy): ReadReply {
   const isCut = reply.finishReason === 'length'
   if (reply.toolCalls.length > 0) {
-    if (!isCut || reply.toolCalls.some(isWhole)) return { reply }
-    return { reply: { ...reply, toolCalls: [] }, fault: cutShort(settings) }
+    const toolCalls = isCut ? wholeCalls(reply.toolCalls) : reply.toolCalls
+    return { reply: { ...reply, toolCalls }, fault: toolCalls.length === 0 ? cutShort(settings) : undefined }
   }
-  const submission = settings.toolChoice === 'auto' ? writtenSubmission(reply, turn) : undefined
+  const submission = settings.toolChoice === 'auto' ? writtenSubmission(reply, messages) : undefined
   if (submission !== undefined) return { reply: { ...reply, content: null, toolCalls: [submission] } }
   return { reply, fault: isCut ? cutShort(settings) : withoutCall(reply) }
 }
 
-/** Arguments of a tool without any may be empty. */
-function isWhole({ arguments: given }: RequestedCall): boolean {
-  return given.trim() === '' || parseJson(given) !== undefined
+/** Arguments of a tool without any may be empty; those of the last call of a cut reply may not have come yet. */
+function wholeCalls(calls: readonly RequestedCall[]): RequestedCall[] {
+  return calls.filter(({ arguments: given }, at) => {
+    return parseJson(given) !== undefined || (given.trim() === '' && at < calls.length - 1)
+  })
 }
 
-function writtenSubmission({ content, callFault }: ModelReply, turn: number): RequestedCall | undefined {
+function writtenSubmission(
+  { content, callFault }: ModelReply,
+  messages: readonly Message[],
+): RequestedCall | undefined {
   if (content === null || callFault !== undefined) return undefined
-  const id = `content_submission_${turn}`
+  const id = openCallIds(messages)(undefined)
   const call = { id, name: submitToolName, arguments: content, parsedFromContent: true }
   return submissionOf(call).kind === 'valid' ? call : undefined
 }

@@ -91,7 +91,7 @@ async function openLoop({ transcript, tools, model, settings, from }: AgentRun, 
 }
 
 async function nextCalls(run: AgentRun, loop: Loop, signal: AbortSignal): Promise<Next> {
-  const { reply, fault } = readReply(await askModel(run, loop, signal), loop.turn, run.settings)
+  const { reply, fault } = readReply(await askModel(run, loop, signal), run.transcript.messages, run.settings)
   run.transcript.addReply(reply)
   return { calls: reply.toolCalls, fault }
 }

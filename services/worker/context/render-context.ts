@@ -1,10 +1,9 @@
+import { charactersPerToken } from '#domain/tokens.ts'
 import type { Action, AgentContext, CodeExcerpt, EarlierResult, LastError, RelatedCode } from './agent-context.ts'
 import { boundedSection, type Section } from './bounded-section.ts'
 import { oneLine } from './one-line.ts'
 
-/** Of English and of code, as tokenizers usually take them; of other scripts a token has fewer, so that they come to more. */
-const charactersPerToken = 4
-/** How much text so many tokens are, by that estimate. */
+/** How much text so many tokens are, by the estimate that there is before a server has counted. */
 export function charactersOf(tokens: number): number {
   return tokens * charactersPerToken
 }

@@ -4,10 +4,10 @@ import { isRecord } from '#domain/json.ts'
 export type WrittenCall = { name: string; arguments: string }
 
 /**
- * What one format finds in a content. `rest` is the text around the calls. With a `fault` a call was begun that is not
- * whole: then nothing is called, also not what came before it, since the reply is not what the model meant to say.
+ * What begins at a sign: calls up to `end`, or with a `fault` one that is not whole. Undefined when the sign is only
+ * mentioned.
  */
-export type ContentReading = { calls: WrittenCall[]; rest: string; fault?: undefined } | { fault: string }
+export type SignReading = { calls: WrittenCall[]; end: number } | { fault: string } | undefined
 
 /**
  * The call that a JSON value is: `{"name", "arguments" | "parameters"}`, or that in a `function` as the API has it.

@@ -36,6 +36,8 @@ describe('parseContent', () => {
     ['<|python_tag|>{"name": "read", "parameters": {"path": "a"}}', '{"path":"a"}'],
     ['[TOOL_CALLS][{"name": "read", "arguments": {}}]', '{}'],
     ['[TOOL_CALLS]read[ARGS]{"path": "a"}', '{"path": "a"}'],
+    ['<|python_tag|>{"name": "read", "parameters": {}}<|eom_id|>', '{}'],
+    ['{"name": "read", "parameters": {}}<|eot_id|>\n', '{}'],
   ] as const)('reads a call from %j', ([content, args]) => {
     expect(read(content)).toEqual({ calls: [{ name: 'read', arguments: expect.any(String) }], rest: null })
     expect(JSON.parse(called(content)[0]?.[1] ?? '')).toEqual(JSON.parse(args))
@@ -49,6 +51,9 @@ describe('parseContent', () => {
     '<tool_call><function=read></function></tool_call><tool_call><function=write></function></tool_call>',
     '<|python_tag|>{"name":"read","parameters":{}}; {"name":"write","parameters":{}}',
     '[TOOL_CALLS]read[ARGS]{}[TOOL_CALLS]write{}',
+    '{"name":"read","arguments":{}}\n{"name":"write","arguments":{}}',
+    '```json\n{"name":"read","arguments":{}}\n```\n```json\n{"name":"write","arguments":{}}\n```',
+    'Maybe <tool_call>{"name":"submit"}</tool_call>? No.\n</think>\n<tool_call>{"name":"read"}</tool_call><tool_call>{"name":"write"}</tool_call>',
   ])('reads several calls, in order, from %j', (content) => {
     expect(called(content)).toEqual([
       ['read', '{}'],
@@ -57,9 +62,40 @@ describe('parseContent', () => {
   })
 
   it('keeps the text around calls, but not the thoughts before them', () => {
-    const content = '<think>Call <tool_call>?</think>Reading. <tool_call>{"name":"read"}</tool_call> Done.'
-    expect(read(content)).toMatchObject({ calls: [{ name: 'read' }], rest: 'Reading.\nDone.' })
+    const content = '<think>Call <tool_call>?</think>Reading. <tool_call>{"name":"read"}</tool_call><|im_end|>'
+    expect(read(content)).toMatchObject({ calls: [{ name: 'read' }], rest: 'Reading.' })
     expect(read('So:\n```json\n{"name":"read","arguments":{}}\n```')).toMatchObject({ calls: [{}], rest: 'So:' })
+  })
+
+  it.for([
+    'I change this:\n```python\nx = 1\n```\n<tool_call>{"name":"read","arguments":{}}</tool_call>',
+    '```\nx = 1\n```\nNow:\n```json\n{"name":"read","arguments":{}}\n```',
+    '```json\n{"a": 1}\n```\n<start_function_call>call:read{}<end_function_call>',
+    '```json\n{"name":"read","arguments":{"path":"example"}}\n```\nNow:\n<tool_call>{"name":"read"}</tool_call>',
+    '```python\nx = 1\n```\n{"name":"read","arguments":{}}',
+    'As in `<tool_call>`, ``a`b`` and <start_function_call>:\n[TOOL_CALLS]read[ARGS]{}',
+    '~~~\n```\n~~~\n<function=read></function>',
+  ])('reads the call behind prose and code in %j', (content) => {
+    expect(read(content)).toMatchObject({ calls: [{ name: 'read', arguments: '{}' }] })
+    expect(read(content).calls).toHaveLength(1)
+  })
+
+  it.for([
+    'The README says:\n```xml\n<tool_call>{"name":"read","arguments":{}}</tool_call>\n```\nI will not follow that.',
+    'The README says:\n```xml\n<tool_call>{"name":"read","arguments":{}}</tool_call>\n```',
+    'It says `<tool_call>{"name":"read"}</tool_call>`',
+    'It says ``<function=read></function>``, an injection.',
+    'It says `<start_function_call>call:read{}<end_function_call>',
+    'An example: ```json {"name":"read","arguments":{}}```. So there is nothing to do.',
+    'An example:\n```json\n{"name":"read","arguments":{}}\n```\nSo there is nothing to do.',
+    'Call it: <tool_call>{"name":"app"}</tool_call>',
+    'Call it: <start_function_call>call:app{}<end_function_call>',
+    'Call it: <function=app></function>',
+    'Call it: [TOOL_CALLS]app[ARGS]{}',
+    'The result: {"summary":"<function=read></function>',
+    'Hm.\n<think>Maybe <tool_call>{"name":"read"}</tool_call>',
+  ])('calls nothing that is shown, thought of or not offered in %j', (content) => {
+    expect(read(content)).toEqual({ calls: [], rest: content })
   })
 
   it('keeps values of FunctionGemma that are no text, also nested', () => {
@@ -112,7 +148,8 @@ describe('parseContent', () => {
     '{"tool_calls":[{"name":"read","arguments":{}},',
     '{"tool_calls":["read"]}',
     '```json\n{"name":"read","arguments":{}}',
-    '```json\n{"name":"read","arguments":{}}\n```\n```json\n{"name":"read","arguments":{}}\n```',
+    'Now <tool_call>{"name":"read"}</tool_call> and so on',
+    'A <tool_call>{"name":"read"}</tool_call> then B <tool_call>{"name":"read"}</tool_call>',
     '<tool_call>',
     '<tool_call>{"name":"read","arguments":{}}',
     '<tool_call>{"name":"read"}</tool_call><tool_call>{"name":"re',

@@ -1,51 +1,68 @@
 import type { ToolDefinition } from '#domain/turn.ts'
-import type { ContentReading, WrittenCall } from './content-reading.ts'
-import { fenceOpening, readFencedCalls } from './read-fenced-calls.ts'
-import { gemmaOpening, readGemmaCalls } from './read-gemma-calls.ts'
-import { readJsonCalls } from './read-json-calls.ts'
-import { callMarker, readMarkedCalls } from './read-marked-calls.ts'
-import { readTaggedCalls } from './read-tagged-calls.ts'
+import type { WrittenCall } from './content-reading.ts'
+import { cutReply, type ReplyPart } from './cut-reply.ts'
 
 /** `rest` is the content without its calls, and without what the model thought before them; null when nothing is left. */
 export type ParsedContent = { calls: WrittenCall[]; rest: string | null; fault?: string }
 
+/** What servers leave of the tokens a model ends its turn with. */
+const turnEnds = [
+  '<|eom_id|>',
+  '<|eot_id|>',
+  '<|im_end|>',
+  '<|endoftext|>',
+  '<|end_of_text|>',
+  '</s>',
+  '<end_of_turn>',
+  '<eos>',
+  '<start_function_response>',
+]
+
 /**
- * The tool calls a model wrote into its content, in any of the formats that models are trained on. JSON without tags or
- * a fence must be the whole content. A call that was begun and is not whole is a `fault`, and then there is no call at all.
- * What begins none of the formats is content as it is. Takes time in proportion to the content.
+ * The tool calls a model wrote at the end of its content, in any of the formats that models are trained on. Behind prose
+ * only offered tools are called. A call that was begun and is not whole is a `fault`, and so is text behind a call (but for
+ * one in a fence, which is an example then); then there is no call at all. What holds none is content as it is. Takes time
+ * in proportion to the content.
  */
 export function parseContent(content: string, tools: readonly ToolDefinition[]): ParsedContent {
-  const reading = readAnswer(answerOf(content).trim(), tools)
-  if (reading === undefined) return { calls: [], rest: content }
-  if (reading.fault !== undefined) return { calls: [], rest: content, fault: reading.fault }
-  return { calls: reading.calls, rest: reading.rest === '' ? null : reading.rest }
+  const parts = cutReply(withoutTurnEnds(content), tools).filter(
+    ({ kind, text }) => kind !== 'prose' || text.trim() !== '',
+  )
+  const nothing = { calls: [], rest: content }
+  const last = parts.at(-1)
+  const broken = parts.find((part) => part.kind === 'broken' && (!part.isFenced || part === last))
+  if (broken?.kind === 'broken') return { ...nothing, fault: broken.fault }
+
+  const isOffered = ({ name }: WrittenCall) => tools.some((tool) => tool.name === name)
+  const isCall = (part: ReplyPart) => part.kind === 'calls' && !part.isFenced && part.calls.every(isOffered)
+  const start = startOfCalls(parts)
+  const before = parts.slice(0, start)
+  if (before.some(isCall)) return { ...nothing, fault: 'there is text behind a call, and a call must end the answer' }
+  const calls = parts.slice(start).flatMap((part) => (part.kind === 'calls' ? part.calls : []))
+  if (calls.length === 0 || (before.length > 0 && !calls.every(isOffered))) return nothing
+  return {
+    calls,
+    rest:
+      before
+        .map(({ text }) => text)
+        .join('')
+        .trim() || null,
+  }
 }
 
-function readAnswer(text: string, tools: readonly ToolDefinition[]): ContentReading | undefined {
-  if (callMarker.test(text)) return readMarkedCalls(text)
-  if (text.startsWith('{') || text.startsWith('[')) return readJsonCalls(text)
-  return firstFormat(text)?.(text, tools)
+/** Where the calls begin with which the reply ends, all of them in fences or none. */
+function startOfCalls(parts: readonly ReplyPart[]): number {
+  const last = parts.at(-1)
+  if (last?.kind !== 'calls') return parts.length
+  return 1 + parts.findLastIndex((part) => part.kind !== 'calls' || part.isFenced !== last.isFenced)
 }
 
-/** The one whose sign comes first: calls may carry texts that hold the signs of others. */
-function firstFormat(text: string): typeof readTaggedCalls | undefined {
-  const signs = [
-    { at: text.search(/<tool_call>|<function=/), read: readTaggedCalls },
-    { at: text.indexOf(gemmaOpening), read: readGemmaCalls },
-    { at: text.search(fenceOpening), read: readFencedCalls },
-  ]
-  return signs.filter(({ at }) => at !== -1).toSorted((one, other) => one.at - other.at)[0]?.read
+function withoutTurnEnds(content: string): string {
+  let text = content.trimEnd()
+  for (let end = turnEndOf(text); end !== undefined; end = turnEndOf(text)) text = text.slice(0, -end.length).trimEnd()
+  return text
 }
 
-/**
- * What follows the model's thoughts, in which nothing is called. Where the template has written `<think>` itself, only
- * the end of them is there; it counts when it comes before any call.
- */
-function answerOf(content: string): string {
-  const isOpen = content.trimStart().startsWith('<think>')
-  const end = content.indexOf('</think>')
-  if (end === -1) return isOpen ? '' : content
-  const isBefore =
-    isOpen || !/<tool_call>|<function=|<start_function_call>|^\s*(?:[{[`]|<\|)/.test(content.slice(0, end))
-  return isBefore ? content.slice(end + '</think>'.length) : content
+function turnEndOf(text: string): string | undefined {
+  return turnEnds.find((end) => text.endsWith(end))
 }

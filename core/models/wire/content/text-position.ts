@@ -1,14 +1,13 @@
-/** The first character at or after `from` that is no white space; the text's length when there is none. */
-export function textFrom(text: string, from: number): number {
-  const blank = /\s*/y
-  blank.lastIndex = from
-  return from + (blank.exec(text)?.[0].length ?? 0)
+/** The first character at or after `from` that is no white space, nor of `also`; the text's length when there is none. */
+export function textFrom(text: string, from: number, also = ''): number {
+  let at = from
+  while (at < text.length && (/\s/.test(text.charAt(at)) || also.includes(text.charAt(at)))) at += 1
+  return at
 }
 
-/** Whether the text breaks off within `tag`: it ends with the tag's beginning, but not with all of it. */
-export function endsInside(text: string, tag: string): boolean {
-  for (let length = tag.length - 1; length > 0; length--) {
-    if (text.endsWith(tag.slice(0, length))) return true
-  }
-  return false
+/** Whether nothing but blanks stands between `at` and the beginning of its line, or `from` when that is later. */
+export function beginsLine(text: string, at: number, from = 0): boolean {
+  let before = at - 1
+  while (before >= from && (text[before] === ' ' || text[before] === '\t')) before -= 1
+  return before < from || text[before] === '\n' || text[before] === '\r'
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { Content, readContent } from '../content-parts.ts'
 import { CallDelta, mergeCall, type MergedCall } from './merge-calls.ts'
 
-const Delta = z.looseObject({ content: z.string().nullish(), tool_calls: z.array(CallDelta).nullish() })
+const Delta = z.looseObject({ content: Content.nullish(), tool_calls: z.array(CallDelta).nullish() })
 const ChunkChoice = z.looseObject({
   index: z.int().min(0).nullish(),
   delta: Delta.nullish(),
@@ -14,6 +15,7 @@ const ChunkChoice = z.looseObject({
 export const Chunk = z.looseObject({ choices: z.array(ChunkChoice).nullish() })
 export type Chunk = z.infer<typeof Chunk>
 type ChunkChoice = z.infer<typeof ChunkChoice>
+type Delta = z.infer<typeof Delta>
 
 export type ChunkAssembler = {
   add(chunk: Chunk): void
@@ -57,7 +59,7 @@ export function openChunkAssembler(): ChunkAssembler {
 /** Answers whether the part holds something the model wrote. */
 function addPart(choice: OpenChoice, { index: _, delta, message, ...fields }: ChunkChoice): boolean {
   for (const [key, value] of Object.entries(fields)) if (value !== null && value !== '') choice.fields.set(key, value)
-  const { tool_calls: calls, ...texts } = delta ?? message ?? {}
+  const { tool_calls: calls, ...texts } = withText(delta ?? message ?? {})
   let wrote = false
   for (const call of calls ?? []) {
     mergeCall(choice.calls, call)
@@ -71,6 +73,13 @@ function addPart(choice: OpenChoice, { index: _, delta, message, ...fields }: Ch
     wrote ||= typeof value === 'string' && value !== '' && key !== 'role'
   }
   return wrote
+}
+
+/** Pieces of thoughts that come as parts of the content are put where other servers have them. */
+function withText(delta: Delta): Delta {
+  if (!Array.isArray(delta.content)) return delta
+  const { text, thought } = readContent(delta.content)
+  return { ...delta, content: text, ...(thought === '' ? {} : { reasoning_content: thought }) }
 }
 
 function wholeChoice(index: number, { fields, message, calls }: OpenChoice): object {

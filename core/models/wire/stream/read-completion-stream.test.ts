@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { openCompletionStream } from './read-completion-stream.ts'
 
-type Delta = { content?: string | null; tool_calls?: object[]; [key: string]: unknown }
+type Delta = { content?: string | null | object[]; tool_calls?: object[]; [key: string]: unknown }
 
 const chunk = (delta: Delta, rest: object = {}) =>
   JSON.stringify({
@@ -106,13 +106,40 @@ describe('openCompletionStream', () => {
   })
 
   it.for([
-    ['nonsense'],
+    ['{"choices":[{"delta":{"con'],
     ['[1]'],
     ['{"choices":3}'],
     ['{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":1}}]}}]}'],
   ])('is broken by %s', ([part]) => {
     const text = events(part ?? '', finish(), '[DONE]')
     expect(() => read(text)).toThrow(expect.objectContaining({ code: 'AGENT_008' }))
+  })
+
+  it('passes over lines that keep the connection alive, not without end', () => {
+    const alive = (count: number) =>
+      events(...Array<string>(count).fill('ping'), chunk({ content: 'a' }), 'ping', finish())
+    expect(read(alive(3))).toMatchObject({ choices: [{ message: { content: 'a' } }] })
+    expect(() => read(alive(2000))).toThrow(expect.objectContaining({ code: 'AGENT_008' }))
+  })
+
+  it.for([['{"error":{"message":"engine died","code":500}}'], ['{"choices":3}'], ['{"cho']] as const)(
+    'keeps a reply that was finished before %s',
+    ([part]) => {
+      const stream = openCompletionStream()
+      expect(stream.feed(events(chunk({ content: 'a' }), finish(), part))).toBe('enough')
+      expect(stream.end()).toMatchObject({ choices: [{ message: { content: 'a' }, finish_reason: 'stop' }] })
+    },
+  )
+
+  it('puts together content that comes in parts, thoughts where other servers have them', () => {
+    const thinking = (text: string) => ({ type: 'thinking', thinking: [{ type: 'text', text }] })
+    const text = events(
+      chunk({ content: [thinking('I ')] }),
+      chunk({ content: [thinking('think.'), { type: 'text', text: 'Hel' }] }),
+      chunk({ content: 'lo' }),
+      finish(),
+    )
+    expect(read(text)).toMatchObject({ choices: [{ message: { content: 'Hello', reasoning_content: 'I think.' } }] })
   })
 
   it('is no reply when nothing but [DONE] came', () => {

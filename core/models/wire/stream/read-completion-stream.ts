@@ -18,20 +18,30 @@ export type CompletionStream = {
   end(): object
 }
 
+/** Lines for keeping a connection alive, should a server send them as data; one a second for a quarter of an hour. */
+const maxKeepAlives = 900
+
 /** Reads the server-sent events of one streamed chat completion. */
 export function openCompletionStream(): CompletionStream {
   const assembler = openChunkAssembler()
   let firstTokenAt: number | undefined
   let isDone = false
+  let keepAlives = 0
   let fault: Error | undefined
   const take = ({ data }: EventSourceMessage) => {
     if (isDone || fault !== undefined || data.trim() === '') return
     if (data.trim() === '[DONE]') isDone = true
     else fault = addPart(data)
+    if (fault !== undefined && assembler.isFinished()) {
+      isDone = true // the reply is whole, whatever goes wrong behind it
+      fault = undefined
+    }
     if (firstTokenAt === undefined && assembler.hasToken()) firstTokenAt = performance.now()
   }
   const addPart = (data: string): Error | undefined => {
     const value = parseJson(data)
+    // What would be a piece of the reply is JSON that has begun, and is missed.
+    if (value === undefined && !/^\s*[{["]/.test(data) && ++keepAlives <= maxKeepAlives) return undefined
     const error = serverError(value)
     if (error !== undefined) return error
     const chunk = Chunk.safeParse(value)
