@@ -11,7 +11,8 @@ import { openLocalPlaces, type PlaceKeeper } from './pool/places.ts'
 import { endpointStatus, type PoolStatus } from './pool/pool-status.ts'
 import { openReplica } from './pool/replica.ts'
 import { openRouter } from './pool/router.ts'
-import { openServerWatch, type WatchedServer } from './pool/server-watch.ts'
+import { openServerWatch } from './pool/server-watch.ts'
+import type { WatchedServer } from './pool/watched-server.ts'
 
 export type ModelPool = {
   /**
@@ -108,7 +109,7 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
       return router.complete(request, signal)
     },
     describe: () => describeEndpoints(endpoints),
-    firstModel: openFirstModel(endpoints, options),
+    firstModel: openFirstModel(endpoints, { ...options, closing: router.closing }),
     async contextTokens(model, signal) {
       const known = await Promise.all(endpoints.map((endpoint) => endpoint.contextTokens(model, signal)))
       const said = known.filter((tokens) => tokens !== undefined)

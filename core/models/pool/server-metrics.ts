@@ -1,4 +1,4 @@
-/** What a vLLM server says of itself, as far as it says it. Counters are since its start. */
+/** What a vLLM or llama.cpp server says of itself, as far as it says it. Counters are since its start. */
 export type ServerMetrics = {
   /** Requests that it has taken and not begun. */
   waiting?: number
@@ -15,12 +15,15 @@ type Reading = { of: keyof ServerMetrics; join: (values: readonly number[]) => n
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 const most = (values: readonly number[]) => Math.max(...values)
 
-/** By vLLM's names, older ones too (those with `gpu_` until 0.9). */
+/** By vLLM's names, older ones too (those with `gpu_` until 0.9), and llama.cpp's. */
 const readings: readonly [name: string, reading: Reading][] = [
   ['num_requests_waiting', { of: 'waiting', join: sum }],
   ['num_requests_running', { of: 'running', join: sum }],
+  ['requests_deferred', { of: 'waiting', join: sum }],
+  ['requests_processing', { of: 'running', join: sum }],
   ['kv_cache_usage_perc', { of: 'cacheUsage', join: most }],
   ['gpu_cache_usage_perc', { of: 'cacheUsage', join: most }],
+  ['kv_cache_usage_ratio', { of: 'cacheUsage', join: most }],
   ['prefix_cache_queries', { of: 'prefixQueries', join: sum }],
   ['gpu_prefix_cache_queries', { of: 'prefixQueries', join: sum }],
   ['prefix_cache_hits', { of: 'prefixHits', join: sum }],
@@ -28,10 +31,13 @@ const readings: readonly [name: string, reading: Reading][] = [
 ]
 
 /** A sample of the Prometheus text format; a quoted label may hold braces. */
-const sample = /^vllm:(\w+)(?:\{(?:[^"}\n]|"(?:[^"\\\n]|\\.)*")*\})?[ \t]+(\S+)/gm
+const sample = /^(?:vllm|llamacpp):(\w+)(?:\{(?:[^"}\n]|"(?:[^"\\\n]|\\.)*")*\})?[ \t]+(\S+)/gm
 
-/** Reads the Prometheus text format. Anything that is none is passed over, and so is a value that is no number. */
-export function readServerMetrics(text: string): ServerMetrics {
+/**
+ * Reads the Prometheus text format. Anything that is none is passed over, and so is a value that is no number. Undefined
+ * where no sample is of a model server.
+ */
+export function readServerMetrics(text: string): ServerMetrics | undefined {
   const values = new Map<string, number[]>()
   for (const [, name = '', value] of text.matchAll(sample)) {
     const number = Number(value)
@@ -41,6 +47,7 @@ export function readServerMetrics(text: string): ServerMetrics {
     if (found === undefined) values.set(plain, [number])
     else found.push(number)
   }
+  if (values.size === 0) return undefined
   const metrics: ServerMetrics = {}
   for (const [name, { of, join }] of readings) {
     const found = values.get(name)
