@@ -75,7 +75,10 @@ function openReport({ redis, holder, namespace = 'remora', leaseMs, log, servers
     const active = [...servers].filter(([, held]) => held.isActive())
     if (active.length === 0) return
     const keys = active.map(([server]) => `${namespace}:{places}:${server}`)
-    const told = active.flatMap(([, held]) => held.report())
+    const told = active.flatMap(([, places]) => {
+      const { most, held, demand } = places.report()
+      return [most, held, demand]
+    })
     const late = afterLooks(() => {
       setAway(true)
       changed()
