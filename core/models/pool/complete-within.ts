@@ -16,7 +16,10 @@ export type ReplyRead = Omit<ModelReply, 'endpoint' | 'tries'>
  * How one try ended: what a server answered, or what failed there. `sent`: how many requests were sent for it. `sentAt`:
  * when it was sent, by the clock; what had to be known before is not in it.
  */
-export type Tried = { replica: Replica; sent: number; sentAt: number } & ({ reply: ReplyRead } | { failure: TryFailure })
+export type Tried = { replica: Replica; sent: number; sentAt: number } & (
+  | { reply: ReplyRead }
+  | { failure: TryFailure }
+)
 
 export type CompleteDeps = {
   line: Pick<WaitingLine, 'enter'>

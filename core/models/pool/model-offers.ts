@@ -57,7 +57,9 @@ export function openModelOffers({ replicas, clock }: ModelOffersOptions): ModelO
     async isElsewhere(model, than, { isMissing }, signal) {
       if (isMissing) await within(signal)
       if (isMissing && replicas.length > 1) than.offered.lacks(model)
-      return replicas.some((replica) => replica !== than && replica.offered.mayOffer(model) && replica.breaker.admits('fresh'))
+      return replicas.some(
+        (replica) => replica !== than && replica.offered.mayOffer(model) && replica.breaker.admits('fresh'),
+      )
     },
   }
 }

@@ -1,6 +1,5 @@
-import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { AppError } from '#domain/error.ts'
+import { AppError, asAppError } from '#domain/error.ts'
 import type { ModelRequest } from '#domain/turn.ts'
 import { allCapabilities } from '../servers/capabilities.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -15,6 +14,9 @@ const good = { raw, workarounds: [] }
 const gone = () => new AppError('AGENT_002', 'no answer: ECONNREFUSED', { phase: 'model' })
 const retryBudgetMs = 20_000
 
+/** Every promise that can settle has settled. */
+const settled = () => new Promise(setImmediate)
+
 /** Time goes on by `pass` alone, a step at a time, so that what follows from each step has happened. */
 function manualClock() {
   let time = 0
@@ -27,16 +29,16 @@ function manualClock() {
   const delay = (ms: number, signal?: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
       after(ms, resolve)
-      signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
+      signal?.addEventListener('abort', () => reject(asAppError(signal.reason, 'AGENT_002', 'model')), { once: true })
     })
   const pass = async (ms: number) => {
     for (const end = time + ms; time < end; time += 100) {
-      await setImmediate()
+      await settled()
       const now = due.filter(({ at }) => at <= time + 100)
       due = due.filter((one) => !now.includes(one))
       for (const { work } of now) work()
     }
-    await setImmediate()
+    await settled()
   }
   return { clock: { now: () => time, after, delay }, pass }
 }

@@ -45,7 +45,8 @@ describe('the metrics of a server', () => {
     const whole = readServerMetrics(vllm)
     for (let end = 0; end < vllm.length; end++) {
       const cut = readServerMetrics(vllm.slice(0, end))
-      for (const [name, value] of Object.entries(cut ?? {})) expect(value, `${name} of ${end}`).toBeLessThanOrEqual(1700)
+      for (const [name, value] of Object.entries(cut ?? {}))
+        expect(value, `${name} of ${end}`).toBeLessThanOrEqual(1700)
     }
     expect(Object.keys(whole ?? {})).toHaveLength(5)
   })
