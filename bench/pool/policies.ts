@@ -1,4 +1,5 @@
 import type { ModelRequest } from '#domain/turn.ts'
+import { unreachable } from '#domain/unreachable.ts'
 import { openOfferedList } from '#models/pool/offered-list.ts'
 import { openLocalPlaces } from '#models/pool/places.ts'
 import { openReplica, type Replica } from '#models/pool/replica.ts'
@@ -8,8 +9,14 @@ import { allCapabilities } from '#models/wire/capabilities.ts'
 import type { RequestShape, SimulatedServer } from './simulated-server.ts'
 import type { VirtualClock } from './virtual-clock.ts'
 
-/** `ours, with metrics`: the servers also say how many requests wait inside them, as vLLM does. */
-export const policyNames = ['round robin', 'least loaded', 'ours', 'ours, with metrics'] as const
+/** `with metrics`: the servers also say how many requests wait inside them, as vLLM does. */
+export const policyNames = [
+  'round robin',
+  'least loaded',
+  'ours',
+  'ours, with metrics',
+  'ours, ten workers with metrics',
+] as const
 export type PolicyName = (typeof policyNames)[number]
 
 export type Policy = {
@@ -26,7 +33,28 @@ export type PolicyDeps = {
 }
 
 export function openPolicy(name: PolicyName, deps: PolicyDeps): Policy {
-  if (name === 'ours' || name === 'ours, with metrics') return openOurs(deps, { metrics: name !== 'ours' })
+  switch (name) {
+    case 'ours':
+      return openOurs(deps, { metrics: false })
+    case 'ours, with metrics':
+      return openOurs(deps, { metrics: true })
+    case 'ours, ten workers with metrics':
+      return inTurns(Array.from({ length: 10 }, () => openOurs(deps, { metrics: true })))
+    case 'round robin':
+    case 'least loaded':
+      return openBaseline(name, deps)
+    default:
+      return unreachable(name)
+  }
+}
+
+/** Each is a process of its own, which knows nothing of the others. */
+function inTurns(policies: readonly Policy[]): Policy {
+  let turn = 0
+  return { serve: async (prefix) => policies[turn++ % policies.length]?.serve(prefix) }
+}
+
+function openBaseline(name: 'round robin' | 'least loaded', deps: PolicyDeps): Policy {
   const { servers, shape } = deps
   let turn = 0
   const choose = () => {

@@ -1,9 +1,8 @@
-import type { PolicyName } from './policies.ts'
+import type { Aim } from './judge-aims.ts'
+import { baseOf, type Played } from './played.ts'
 import type { Scenario, Simulated } from './simulate.ts'
 
-export type Played = { title: string; why: string; scenario: Scenario; by: readonly [PolicyName, Simulated][] }
-
-export function renderPool(played: readonly Played[]): string {
+export function renderPool(played: readonly Played[], aims: readonly Aim[]): string {
   const sections = played.flatMap(({ title, why, scenario, by }) => [
     `## ${title}`,
     '',
@@ -11,10 +10,12 @@ export function renderPool(played: readonly Played[]): string {
     '',
     '| | requests/s | × round robin | prefix hits | busiest, over time | busiest, worst moment | p50 | p99 | longest | lost |',
     '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |',
-    ...by.map(([name, simulated]) => row(name, simulated, by[0]?.[1])),
+    ...by.map(([name, simulated]) => row(name, simulated, scenario.faults === undefined ? baseOf(by) : undefined)),
     '',
   ])
-  return `${head}\n${sections.join('\n')}`
+  const judged = aims.map(({ what, figure, isMet }) => `| ${what} | ${figure} | ${isMet ? 'met' : '**missed**'} |`)
+  const table = ['## Aims', '', '| aim | measured | |', '| --- | --- | --- |', ...judged]
+  return `${head}\n${[...sections, ...table].join('\n')}\n`
 }
 
 const head = `# The pool over eight replicas, simulated
@@ -25,8 +26,10 @@ and time are simulated (\`bench/pool/\`). A replica works on 32 sequences at onc
 after the other at 8,000 tokens/s (what its prefix cache holds costs nothing) and writes a token in 20 ms; its cache keeps
 24 beginnings (3,000 tokens at 128 KiB each: 9 GiB), the least lately used goes. Busiest: the requests at the busiest
 replica against the mean of all. The limits of a replica are 64 requests. "With metrics": the servers say how many requests
-wait inside them, and those where many do are sent fewer for a while; shares of the load, which the bound of 1.25 is of,
-then differ.
+wait inside them, and those where many do are sent fewer for a while. "Ten workers": the same load through ten pools that
+know nothing of each other but what the servers say; each counts only its own requests. Requests per second are those that
+were answered; a lost one is over at once. A policy that tries nothing again, as the first two, loses what a dead replica
+refuses; where it goes to the least loaded, that is nearly everything.
 `
 
 function shapeText({ prefixes, request, concurrency, requests }: Scenario): string {
@@ -39,7 +42,7 @@ function row(
   { requestsPerS, hitRate, busiest, latencyMs, lost }: Simulated,
   base: Simulated | undefined,
 ) {
-  const ratio = base === undefined ? '' : (requestsPerS / base.requestsPerS).toFixed(2)
+  const ratio = base === undefined ? '–' : (requestsPerS / base.requestsPerS).toFixed(2)
   const seconds = [latencyMs.p50, latencyMs.p99, latencyMs.most].map((ms) => `${(ms / 1000).toFixed(1)} s`)
   const loads = [busiest.overall, busiest.worst].map((times) => times.toFixed(2))
   return `| ${[name, requestsPerS.toFixed(1), ratio, `${(100 * hitRate).toFixed(0)} %`, ...loads, ...seconds, lost].join(' | ')} |`

@@ -16,6 +16,8 @@ const base = {
 
 /** 160 beginnings: a few dozen bundles and adapters, each over files whose text comes first; eight caches hold 192. */
 export const manyBundles: Scenario = { ...base, prefixes: 160, skew: 0.8 }
+/** More than twice as many as the caches hold. */
+export const moreBundles: Scenario = { ...manyBundles, prefixes: 400 }
 /** Beginnings so short that reading them again costs little. */
 export const shortPrefixes: Scenario = { ...manyBundles, request: { ...base.request, prefixTokens: 600 } }
 export const singleBundle: Scenario = { ...base, prefixes: 1, skew: 0 }

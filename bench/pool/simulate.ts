@@ -1,3 +1,5 @@
+import { percentilesOf } from '#platform/percentiles.ts'
+import { openRandom } from '#platform/seeded-random.ts'
 import { openPolicy, type PolicyName } from './policies.ts'
 import { openSimulatedServer, type RequestShape, type ServerShape, type SimulatedServer } from './simulated-server.ts'
 import { openVirtualClock, type VirtualClock } from './virtual-clock.ts'
@@ -18,7 +20,7 @@ export type Scenario = {
 }
 
 export type Simulated = {
-  /** In the simulated time, and without the first tenth, in which caches fill. */
+  /** Answered ones, in the simulated time, and without the first tenth, in which caches fill. */
   requestsPerS: number
   hitRate: number
   /** The busiest server's requests in flight against the mean, over time, and at the worst moment of a request sent. */
@@ -33,13 +35,13 @@ const slowTimes = 5
 /** Plays a scenario. The same seed gives the same figures on every machine. */
 export async function simulate(policyName: PolicyName, scenario: Scenario): Promise<Simulated> {
   const clock = openVirtualClock()
-  const random = seededRandom(scenario.seed)
+  const random = openRandom(scenario.seed).fraction
   const servers = Array.from({ length: scenario.servers }, (_, at) =>
     openSimulatedServer(`http://10.0.0.${at + 1}:8000/v1`, scenario.server, clock),
   )
   const shape = scenario.request
   const policy = openPolicy(policyName, { servers, shape, maxInFlight: maxInFlightOf(scenario), clock, random })
-  const drawPrefix = zipf(scenario, seededRandom(scenario.seed + 1))
+  const drawPrefix = zipf(scenario, openRandom(scenario.seed + 1).fraction)
   const load = openLoadMeter(servers, clock)
   const latencies: number[] = []
   const state = { begun: 0, ended: 0, lost: 0 }
@@ -64,11 +66,11 @@ export async function simulate(policyName: PolicyName, scenario: Scenario): Prom
   if (isDone) await Promise.all(clients)
   const { served, hits } = totals(servers)
   return {
-    requestsPerS: (state.ended - warm.ended) / ((clock.now() - warm.at) / 1000),
+    requestsPerS: (served - warm.served) / ((clock.now() - warm.at) / 1000),
     hitRate: (hits - warm.hits) / (served - warm.served),
     busiest: load.busiest(),
     lost: state.lost + (scenario.requests - state.ended),
-    latencyMs: percentiles(latencies),
+    latencyMs: { p50: 0, p99: 0, ...percentilesOf(latencies), most: Math.max(0, ...latencies) },
   }
 }
 
@@ -107,12 +109,6 @@ function openLoadMeter(servers: readonly SimulatedServer[], clock: VirtualClock)
   }
 }
 
-function percentiles(values: readonly number[]) {
-  const sorted = values.toSorted((one, other) => one - other)
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
-  return { p50: at(0.5), p99: at(0.99), most: at(1) }
-}
-
 function zipf({ prefixes, skew }: Scenario, random: () => number): () => string {
   const weights = Array.from({ length: prefixes }, (_, rank) => (rank + 1) ** -skew)
   const total = weights.reduce((sum, weight) => sum + weight, 0)
@@ -120,16 +116,5 @@ function zipf({ prefixes, skew }: Scenario, random: () => number): () => string 
     let left = random() * total
     const rank = weights.findIndex((weight) => (left -= weight) <= 0)
     return `bundle ${rank === -1 ? 0 : rank}`
-  }
-}
-
-/** mulberry32. */
-function seededRandom(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }

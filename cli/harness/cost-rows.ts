@@ -1,4 +1,4 @@
-import type { Percentiles } from './percentiles.ts'
+import type { Percentiles } from '#platform/percentiles.ts'
 import type { SideReport } from './side-report.ts'
 
 /** What two sides cost, beside each other, and how much more or less the second one does. */

@@ -1,4 +1,4 @@
-import { percentilesOf, type Percentiles } from './percentiles.ts'
+import { percentilesOf, type Percentiles } from '#platform/percentiles.ts'
 import type { ProbeResult } from './run-probe.ts'
 
 export type Costs = {

@@ -2,7 +2,7 @@ import { rehearsalLabel } from '#domain/rehearsal-label.ts'
 import { formatSeconds } from '../format-seconds.ts'
 import { plural } from '../plural.ts'
 import { visible } from '../visible.ts'
-import type { Percentiles } from './percentiles.ts'
+import type { Percentiles } from '#platform/percentiles.ts'
 import type { SideReport } from './side-report.ts'
 import type { Side } from './side.ts'
 

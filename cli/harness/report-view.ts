@@ -1,5 +1,5 @@
 import { rehearsalLabel } from '#domain/rehearsal-label.ts'
-import type { Percentiles } from './percentiles.ts'
+import type { Percentiles } from '#platform/percentiles.ts'
 import { isGoodEnough, type HarnessReport } from './harness-report.ts'
 import type { ProbeResult } from './run-probe.ts'
 import type { SideReport } from './side-report.ts'

@@ -12,7 +12,8 @@ import { openLocalPlaces, type PlaceKeeper } from './pool/places.ts'
 import { endpointStatus, type PoolStatus } from './pool/pool-status.ts'
 import { openReplica, type Replica } from './pool/replica.ts'
 import { openRouter } from './pool/router.ts'
-import { openServerWatch, type WatchedServer } from './pool/server-watch.ts'
+import { openServerWatch } from './pool/server-watch.ts'
+import type { WatchedServer } from './pool/watched-server.ts'
 import { openLocalFindings, type FindingsKeeper } from './servers/findings-keeper.ts'
 
 export type ModelPool = {
@@ -120,7 +121,7 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
       return router.complete(request, signal)
     },
     describe: () => describeEndpoints(endpoints),
-    firstModel: openFirstModel(endpoints, options),
+    firstModel: openFirstModel(endpoints, { ...options, closing: router.closing }),
     contextTokens: (model, signal) => leastContext(replicas, model, signal),
     async probe(model, signal) {
       const offering = replicas.filter(({ offered }) => offered.mayOffer(model))

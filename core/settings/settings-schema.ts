@@ -157,6 +157,20 @@ const model = section({
       fallback: false,
       env: 'REMORA_MODEL_STREAM',
     }),
+    timeout_s: setting(z.number().min(0.001).max(3600), {
+      about: 'of one request to a model server, the whole reply included; more for slow models',
+      fallback: 120,
+      env: 'REMORA_MODEL_TIMEOUT_MS',
+      say: (value) => String(Math.round(value * 1000)),
+      fromEnv: (text) => Number(text) / 1000,
+    }),
+    hedge_after_ms: setting(z.int().min(0), {
+      about:
+        'how long a request may be without an answer before it is sent to a second server too; 0: never, since it costs what it sends',
+      fallback: 0,
+      env: 'REMORA_MODEL_HEDGE_AFTER_MS',
+      fromEnv: Number,
+    }),
     max_tokens: setting(z.int().min(1), { about: 'of a reply', fallback: 512, unserved: 'each bundle says its own' }),
     tool_choice: setting(z.enum(['required', 'auto']), {
       about: 'of every request but the last of an attempt, which must submit',

@@ -57,6 +57,15 @@ describe('the model servers of a worker', () => {
     expect(servers({ REMORA_MODEL_MAX_IN_FLIGHT: '3' }).map((server) => server.maxInFlight)).toEqual([3, 3])
   })
 
+  it('are those of REMORA_MODEL_POOL where it alone names any, else the rehearsal model', () => {
+    const pool = JSON.stringify([{ url: 'http://c/v1', models: ['lora'], max_in_flight: 8 }])
+    const read = (env: Record<string, string>) => parseConfig(env).worker.model.servers
+    expect(read({ REMORA_MODEL_POOL: pool })).toEqual([{ url: 'http://c/v1', models: ['lora'], maxInFlight: 8 }])
+    const rehearsal = [{ url: 'http://127.0.0.1:8421/v1', models: [], maxInFlight: 64 }]
+    expect(read({})).toEqual(rehearsal)
+    expect(read({ REMORA_MODEL_URLS: 'rehearsal', REMORA_MODEL_POOL: pool })).toEqual(rehearsal)
+  })
+
   it.each([
     ['[{"url":"http://c:pass@c/v1"}]', 'REMORA_MODEL_POOL: http://c/v1 is none of the servers in REMORA_MODEL_URLS'],
     ['[{"url":"http://a/v1","max":3}]', 'REMORA_MODEL_POOL.0'],

@@ -73,11 +73,11 @@ export const workerEnv = {
   REMORA_MODEL: z.string().min(1).optional().describe("the model's name; without one the first that is offered"),
   REMORA_MODEL_URLS: z
     .string()
-    .default(rehearsalModel)
-    .transform((text) => (text === rehearsalModel ? rehearsalUrl : text))
-    .pipe(CommaList)
-    .pipe(z.array(z.url()).min(1))
-    .describe('OpenAI-compatible servers, separated by commas; `rehearsal` is the rehearsal service on its usual port'),
+    .pipe(z.union([z.literal(rehearsalModel), CommaList.pipe(z.array(z.url()).min(1))]))
+    .optional()
+    .describe(
+      'OpenAI-compatible servers, separated by commas; `rehearsal` is the rehearsal service on its usual port. Without it the servers of REMORA_MODEL_POOL, without those `rehearsal`',
+    ),
   REMORA_MODEL_POOL: JsonText.pipe(z.array(ServerDetails))
     .default([])
     .describe(
@@ -156,9 +156,11 @@ type ServersRead = Pick<
 >
 
 function modelServers(read: ServersRead): ModelServer[] {
-  const urls = read.REMORA_MODEL_URLS
+  const said = read.REMORA_MODEL_URLS ?? read.REMORA_MODEL_POOL.map(({ url }) => url)
+  const urls = said === rehearsalModel || said.length === 0 ? [rehearsalUrl] : said
   const foreign = read.REMORA_MODEL_POOL.find((details) => !urls.some((url) => isSameServer(url, details.url)))
-  if (foreign !== undefined && urls.join() !== rehearsalUrl) {
+  // The word sets aside the servers that remora.yaml names; it is no slip.
+  if (foreign !== undefined && said !== rehearsalModel) {
     const words = `bad environment: REMORA_MODEL_POOL: ${withoutLogin(foreign.url)} is none of the servers in REMORA_MODEL_URLS`
     throw new AppError('CONFIG_003', words)
   }

@@ -1,3 +1,4 @@
+import type { Candidate } from './circuit-breaker.ts'
 import type { Replica } from './replica.ts'
 
 /**
@@ -7,12 +8,24 @@ import type { Replica } from './replica.ts'
  */
 const boundOfMean = 1.25
 
-export type Wish = { model: string; key: string; avoid?: Replica | undefined }
+export type Wish = {
+  model: string
+  /** Requests that begin alike have the same. */
+  key: string
+  /** Where it failed last. */
+  avoid?: Replica | undefined
+  /** Where it has failed. */
+  failedAt?: ReadonlySet<Replica> | undefined
+}
+
+export function candidateOf({ failedAt }: Pick<Wish, 'failedAt'>, replica: Replica): Candidate {
+  return failedAt?.has(replica) === true ? 'failed_here' : 'fresh'
+}
 
 export type Choice = {
   /** In the order in which the wish's key prefers them. */
   ranked: readonly Replica[]
-  wish: Pick<Wish, 'model' | 'avoid'>
+  wish: Omit<Wish, 'key'>
   /** How many requests like this one would take a place, it included. */
   waiting: number
 }
@@ -46,8 +59,10 @@ export function chooseReplica({ ranked, wish, waiting }: Choice): Replica | 'soo
 }
 
 /** Those that offer the model and are not left alone; without the one to avoid where there is another. */
-function usableReplicas(ranked: readonly Replica[], { model, avoid }: Choice['wish']): readonly Replica[] {
-  const isUsable = (replica: Replica) => replica.offered.mayOffer(model) && replica.breaker.admits()
+function usableReplicas(ranked: readonly Replica[], wish: Choice['wish']): readonly Replica[] {
+  const { model, avoid } = wish
+  const isUsable = (replica: Replica) =>
+    replica.offered.mayOffer(model) && replica.breaker.admits(candidateOf(wish, replica))
   const usable = ranked.every(isUsable) ? ranked : ranked.filter(isUsable)
   const others = avoid === undefined ? usable : usable.filter((replica) => replica !== avoid)
   return others.length > 0 ? others : usable

@@ -46,6 +46,26 @@ describe('a circuit breaker', () => {
     expect(pauses).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
   })
 
+  it('lets those that have not failed there find out first, and pauses no longer for one that has', () => {
+    const { breaker, fail, time } = breakerAt()
+    fail(5)
+    time.now = 1000
+    expect([breaker.admits('failed_here'), breaker.admits('fresh')]).toEqual([false, true])
+    expect(breaker.pauseLeftMs()).toBe(1000)
+    time.now = 2000
+    expect(breaker.admits('failed_here')).toBe(true)
+    breaker.enter()
+    breaker.fail('failed_here')
+    expect([breaker.state(), breaker.pauseLeftMs()]).toEqual(['open', 1000])
+  })
+
+  it('ends its pause when the server seems well', () => {
+    const { breaker, fail } = breakerAt()
+    fail(5)
+    breaker.endPause()
+    expect([breaker.state(), breaker.admits()]).toEqual(['open', true])
+  })
+
   it('does not pause longer for requests that were under way when it opened', () => {
     const { breaker, fail } = breakerAt()
     fail(50)

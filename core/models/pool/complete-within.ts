@@ -5,14 +5,21 @@ import type { Log } from '#platform/log.ts'
 import type { TryFailure } from '../wire/try-failure.ts'
 import type { ModelOffers } from './model-offers.ts'
 import type { Replica } from './replica.ts'
-import { isNotFound } from './seat-end.ts'
+import { isNotFound, seatEndOf } from './seat-end.ts'
 import type { Seat } from './seat.ts'
+import type { Wish } from './choose-replica.ts'
 import type { WaitingLine } from './waiting-line.ts'
 
 export type ReplyRead = Omit<ModelReply, 'endpoint' | 'tries'>
 
-/** How one try ended: what a server answered, or what failed there. `sent`: how many requests were sent for it. */
-export type Tried = { replica: Replica; sent: number } & ({ reply: ReplyRead } | { failure: TryFailure })
+/**
+ * How one try ended: what a server answered, or what failed there. `sent`: how many requests were sent for it. `sentAt`:
+ * when it was sent, by the clock; what had to be known before is not in it.
+ */
+export type Tried = { replica: Replica; sent: number; sentAt: number } & (
+  | { reply: ReplyRead }
+  | { failure: TryFailure }
+)
 
 export type CompleteDeps = {
   line: Pick<WaitingLine, 'enter'>
@@ -23,7 +30,8 @@ export type CompleteDeps = {
   retryBudgetMs: number
   clock: Clock
   random(): number
-  isClosed(): boolean
+  /** Aborted with AGENT_002 when the pool is closed. */
+  closing: AbortSignal
   log?: Pick<Log, 'warn'> | undefined
 }
 
@@ -33,7 +41,13 @@ const backoffMs = { first: 200, most: 5000 }
 const maxBrokenReplies = 3
 
 type Failed = { replica: Replica; failure: TryFailure }
-type Tries = { count: number; startedAt: number | undefined; broken: number; last: Failed | undefined }
+type Tries = {
+  count: number
+  startedAt: number | undefined
+  broken: number
+  last: Failed | undefined
+  failedAt: Set<Replica>
+}
 
 /**
  * Tries until a reply is whole, which is when its first byte is given to the caller: so a reply that broke off may be asked
@@ -44,17 +58,15 @@ export async function completeWithin(
   signal: AbortSignal,
   deps: CompleteDeps,
 ): Promise<ModelReply> {
-  const { clock, offers } = deps
+  const { offers } = deps
   const wish = { model: request.model, key: request.prefixKey ?? request.model }
-  const tries: Tries = { count: 0, startedAt: undefined, broken: 0, last: undefined }
+  const tries: Tries = { count: 0, startedAt: undefined, broken: 0, last: undefined, failedAt: new Set() }
   await offers.require(request.model, signal)
   for (;;) {
-    const patienceMs = deps.retryBudgetMs - sinceFirst(tries, clock)
-    const again = tries.last !== undefined
-    const seat = await deps.line.enter({ ...wish, again, patienceMs, avoid: tries.last?.replica }, signal)
-    if (seat === undefined) throw nobodyUp(tries, deps)
-    tries.startedAt ??= clock.now()
+    const seat = await findSeat(wish, tries, signal, deps)
+    if (seat === undefined) throw nobodyUp(request.model, tries, deps)
     const tried = await deps.send(seat, request, signal)
+    tries.startedAt ??= tried.sentAt
     tries.count += tried.sent
     const { replica } = tried
     if ('reply' in tried) return { ...tried.reply, endpoint: replica.name, tries: tries.count }
@@ -64,28 +76,52 @@ export async function completeWithin(
   }
 }
 
+/** A first try waits for a place however long it takes while a server works; a later one while it may still start. */
+async function findSeat(
+  { model, key }: Pick<Wish, 'model' | 'key'>,
+  tries: Tries,
+  signal: AbortSignal,
+  { line, clock, retryBudgetMs }: CompleteDeps,
+): Promise<Seat | undefined> {
+  const patienceMs = retryBudgetMs - sinceFirst(tries, clock)
+  const { last, failedAt } = tries
+  const wish = { model, key, again: last !== undefined, patienceMs, avoid: last?.replica, failedAt }
+  if (last === undefined) return line.enter(wish, signal)
+  const late = new AbortController()
+  const stop = clock.after(patienceMs, () => late.abort())
+  try {
+    return await line.enter(wish, AbortSignal.any([signal, late.signal]))
+  } catch {
+    signal.throwIfAborted()
+    return undefined
+  } finally {
+    stop()
+  }
+}
+
 /** Waits until the next try may start; rejects when there is none. */
 async function restBeforeNext(
   { model }: ModelRequest,
   tries: Tries,
   tried: Failed,
   signal: AbortSignal,
-  { clock, random, log, offers, ...deps }: CompleteDeps,
+  { clock, random, log, offers, closing, ...deps }: CompleteDeps,
 ): Promise<void> {
   const { replica, failure } = tried
   if (failure.error.code === 'AGENT_008') tries.broken += 1
+  if (seatEndOf(failure) !== 'overloaded') tries.failedAt.add(replica)
   const elsewhere = await offers.isElsewhere(model, replica, { isMissing: isNotFound(failure) }, signal)
   const isMisled = elsewhere && isNotFound(failure)
   const waitMs = isMisled ? 0 : waitBefore(tries.count, elsewhere ? 0 : failure.retryAfterMs, random)
   const isSpent = sinceFirst(tries, clock) + waitMs > deps.retryBudgetMs || tries.broken === maxBrokenReplies
-  if (!(failure.again || isMisled) || isSpent || deps.isClosed()) throw gaveUp(tried, tries, clock)
+  if (!(failure.again || isMisled) || isSpent || closing.aborted) throw gaveUp(model, tried, tries, clock)
   log?.warn('model request is tried again', {
     endpoint: replica.name,
     tries: tries.count,
     waitMs,
     error: failure.error,
   })
-  await clock.delay(waitMs, signal).catch(() => signal.throwIfAborted())
+  await clock.delay(waitMs, AbortSignal.any([signal, closing]))
 }
 
 function sinceFirst({ startedAt }: Tries, clock: Clock): number {
@@ -98,17 +134,17 @@ function waitBefore(tries: number, retryAfterMs: number, random: () => number): 
   return Math.max(Math.round(random() * step), Math.min(retryAfterMs, maxRetryAfterMs))
 }
 
-function gaveUp({ replica, failure }: Failed, tries: Tries, clock: Clock): AppError {
+function gaveUp(model: string, { replica, failure }: Failed, tries: Tries, clock: Clock): AppError {
   const { code, message } = failure.error
-  const models = isNotFound(failure) ? (replica.offered.models() ?? []) : []
+  const models = isNotFound(failure) ? (replica.offered.models() ?? []).filter((one) => one !== model) : []
   const offered = models.length === 0 ? '' : `; it offers ${models.join(', ')}`
   const effort = tries.count === 1 ? '' : ` (${tries.count} tries in ${Math.round(sinceFirst(tries, clock))} ms)`
   return new AppError(code, `${replica.name}: ${message}${offered}${effort}`, { cause: failure.error, phase: 'model' })
 }
 
-function nobodyUp(tries: Tries, { isClosed, offers, clock, retryBudgetMs }: CompleteDeps): AppError {
-  if (tries.last !== undefined) return gaveUp(tries.last, tries, clock)
-  if (isClosed()) return new AppError('AGENT_002', 'the model pool is closed', { phase: 'model' })
+function nobodyUp(model: string, tries: Tries, { closing, offers, clock, retryBudgetMs }: CompleteDeps): unknown {
+  if (closing.aborted) return closing.reason
+  if (tries.last !== undefined) return gaveUp(model, tries.last, tries, clock)
   const words = `no model server has worked for ${retryBudgetMs} ms; look at ${offers.servers().join(', ')}`
   return new AppError('AGENT_002', words, { phase: 'model' })
 }

@@ -1,10 +1,13 @@
-/** How many requests may be at one server at once, found by trying: one more per round that went well, half after overload. */
+/** How many requests may be at one server at once, found by trying: one more per round that went well, fewer after overload. */
 export type ConcurrencyLimit = {
   current(): number
   /** A request was answered well. */
   grow(): void
-  /** The server was overloaded, as a request sent at `sentAt` met it. One sent before the last cut says nothing new. */
-  cut(sentAt: number): void
+  /**
+   * The server was overloaded, as a request sent at `sentAt` met it; one sent before the last cut says nothing new. `share`
+   * is kept, half when absent.
+   */
+  cut(sentAt: number, share?: number): void
 }
 
 export function openConcurrencyLimit({ most, now }: { most: number; now(): number }): ConcurrencyLimit {
@@ -20,9 +23,9 @@ export function openConcurrencyLimit({ most, now }: { most: number; now(): numbe
       credit = 0
       limit += 1
     },
-    cut(sentAt) {
+    cut(sentAt, share = 0.5) {
       if (sentAt < cutAt) return
-      limit = Math.max(1, Math.floor(limit / 2))
+      limit = Math.max(1, Math.floor(limit * share))
       credit = 0
       cutAt = now()
     },

@@ -1,5 +1,5 @@
 import type { Clock } from '#platform/clock.ts'
-import type { ModelLine } from './model-line.ts'
+import type { ModelLine, Reach } from './model-line.ts'
 import type { Replica } from './replica.ts'
 
 export type DownWatchOptions = {
@@ -16,14 +16,17 @@ export function openDownWatch({ replicas, clock, lines, lookAgain }: DownWatchOp
     stopTimer?.()
     stopTimer = undefined
   }
-  const isAnyUp = (model: string) =>
-    replicas.some(({ offered, breaker }) => breaker.state() === 'closed' && offered.mayOffer(model))
+  const reachOf = (model: string): Reach => {
+    const states = replicas.filter(({ offered }) => offered.mayOffer(model)).map(({ breaker }) => breaker.state())
+    if (states.includes('closed')) return 'up'
+    return states.includes('half_open') ? 'finding_out' : 'down'
+  }
   return {
     stop,
     look() {
       stop()
       const now = clock.now()
-      const ends = [...lines.values()].map((line) => line.sendAway(isAnyUp(line.model), now))
+      const ends = [...lines.values()].map((line) => line.sendAway(reachOf(line.model), now))
       const pauses = replicas.map(({ breaker }) => breaker.pauseLeftMs()).filter((ms) => ms > 0)
       const next = Math.min(...pauses, ...ends)
       const waits = [...lines.values()].some((line) => line.size() > 0)

@@ -1,16 +1,22 @@
 import type { Places } from './places.ts'
 
+/** Of one server: how many places it has, how many of them are held here, and how many would be used. */
+export type PlacesReport = {
+  most: number
+  held: number
+  demand: number
+  /** Something was reported before. */
+  isKnown: boolean
+}
+
 /** The places at one server that are leased to this process. */
 export type HeldPlaces = Places & {
   /** Whether there is anything to tell or to renew. */
   isActive(): boolean
   /** Whether more are wanted than there are, or others want what is held. */
   isWanted(): boolean
-  /**
-   * What the server has, what is held from now on, what would be used, and 1 when something was reported before. What has
-   * not been used lately is let go.
-   */
-  report(): [most: number, held: number, demand: number, isKnown: 0 | 1]
+  /** Lets go what has not been used lately, and says what is held from now on. */
+  report(): PlacesReport
   /** The answer to a report: what is held, and how much of it may be kept. */
   grant(held: number, keep: number): void
   /** Asking for more may be of use again. */
@@ -24,51 +30,69 @@ export type HeldPlaces = Places & {
 /** What was used within so long is kept for the next requests. */
 const keepMs = 1500
 
+/** What Redis would say to a wish for more: perhaps; no, as it has just said; nothing. */
+type Supply = 'open' | 'full' | 'away'
+
 export function openHeldPlaces({ most, ask }: { most: number; ask(): void }): HeldPlaces {
-  let [held, keep, taken, wanted, told] = [0, most, 0, 0, 0]
+  const state = {
+    held: 0,
+    /** How many of those held may be kept: the others have a right to the rest. */
+    keep: most,
+    taken: 0,
+    /** Requests that would have taken a place since the last report. */
+    wanted: 0,
+    told: { places: 0, wanted: 0 },
+  }
+  let supply: Supply = 'open'
   let used = { most: 0, since: -Infinity, before: 0 }
-  let [isAsked, isFull, isAway] = [false, false, false]
-  const usable = () => (isAway ? Math.max(1, Math.min(held, keep)) : Math.min(held, keep))
-  const turnUsed = () => {
-    if (performance.now() - used.since < keepMs) return
-    used = { most: taken, since: performance.now(), before: used.most }
+  const usable = () => {
+    const own = Math.min(state.held, state.keep)
+    return supply === 'away' ? Math.max(1, own) : own
+  }
+  const usedLately = () => {
+    if (performance.now() - used.since >= keepMs) {
+      used = { most: state.taken, since: performance.now(), before: used.most }
+    }
+    return Math.max(used.most, used.before)
   }
   return {
     take(waiting) {
-      if (taken < usable()) {
-        taken += 1
-        used.most = Math.max(used.most, taken)
+      if (state.taken < usable()) {
+        state.taken += 1
+        used.most = Math.max(used.most, state.taken)
         return 'taken'
       }
-      wanted = Math.max(wanted, waiting)
-      if (isFull || isAway) return 'full'
+      state.wanted = Math.max(state.wanted, waiting)
+      if (supply !== 'open') return 'full'
       ask()
       return 'soon'
     },
-    give: () => void (taken -= 1),
-    isActive: () => held + taken + wanted + told > 0,
-    isWanted: () => wanted > 0 || isFull || held > keep,
+    give: () => void (state.taken -= 1),
+    isActive: () => state.held + state.taken + state.wanted + state.told.places > 0,
+    isWanted: () => state.wanted > 0 || supply === 'full' || state.held > state.keep,
     report() {
-      turnUsed()
-      held = Math.max(taken, Math.min(held, keep, Math.max(used.most, used.before)))
+      const { keep, taken, wanted } = state
+      state.held = Math.max(taken, Math.min(state.held, keep, usedLately()))
       const demand = Math.min(most, taken + wanted)
-      isAsked = wanted > 0
-      wanted = 0
-      const isKnown = told > 0 ? 1 : 0
-      told = Math.max(held, demand)
-      return [most, held, demand, isKnown]
+      const isKnown = state.told.places > 0
+      state.told = { places: Math.max(state.held, demand), wanted }
+      state.wanted = 0
+      return { most, held: state.held, demand, isKnown }
     },
-    grant(now, mine) {
-      held = now
-      keep = mine
-      isFull = isAsked && taken >= usable()
+    grant(held, keep) {
+      Object.assign(state, { held, keep })
+      supply = 'open'
+      if (state.told.wanted > 0 && state.taken >= usable()) supply = 'full'
     },
-    mayAsk: () => void (isFull = false),
-    setAway(now) {
-      isAway = now
+    mayAsk() {
+      if (supply === 'full') supply = 'open'
+    },
+    setAway(isAway) {
+      if (isAway) supply = 'away'
+      else if (supply === 'away') supply = 'open'
     },
     drop() {
-      held = taken = wanted = 0
+      Object.assign(state, { held: 0, taken: 0, wanted: 0 })
       used = { most: 0, since: Infinity, before: 0 }
     },
   }

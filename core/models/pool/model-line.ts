@@ -6,7 +6,7 @@ export type Waiter = {
   wish: Wish & {
     /** Has been served before, in vain. */
     again: boolean
-    /** How long it waits while no replica is up. */
+    /** How long it waits while no replica is up; while one is found out about is not counted. */
     patienceMs: number
   }
   cameAt: number
@@ -15,6 +15,9 @@ export type Waiter = {
   /** Ends the wait. Undefined: there is no place to be had. */
   admit(seat: Seat | undefined): void
 }
+
+/** How the servers of a model are: one works, one that did not is being asked by a single request, or none. */
+export type Reach = 'up' | 'finding_out' | 'down'
 
 /** Those that wait for one model. */
 export type ModelLine = {
@@ -31,14 +34,14 @@ export type ModelLine = {
   /** Sends everybody away. */
   dismiss(): void
   /** Sends those away whose patience with replicas that are down is over; answers when the next one's is. */
-  sendAway(isUp: boolean, now: number): number
+  sendAway(reach: Reach, now: number): number
 }
 
 export function openModelLine(model: string): ModelLine {
   const again = new Set<Waiter>()
   const fresh = new Set<Waiter>()
   const homes = new Map<Replica | undefined, Set<Waiter>>()
-  let downSince: number | undefined
+  const down = openDownTime()
   const remove = (waiter: Waiter) => {
     homes.get(waiter.home)?.delete(waiter)
     if (!again.delete(waiter)) fresh.delete(waiter)
@@ -76,10 +79,15 @@ export function openModelLine(model: string): ModelLine {
     dismiss() {
       for (const waiter of [...again, ...fresh]) end(waiter, undefined)
     },
-    sendAway(isUp, now) {
-      downSince = isUp ? undefined : (downSince ?? now)
-      if (downSince === undefined) return Infinity
-      return sendAwayLate([...again, ...fresh], { since: downSince, now }, (waiter) => end(waiter, undefined))
+    sendAway(reach, now) {
+      down.note(reach, now)
+      let next = Infinity
+      for (const waiter of reach === 'down' ? [...again, ...fresh] : []) {
+        const leftMs = waiter.wish.patienceMs - down.since(waiter.cameAt)
+        if (leftMs <= 0) end(waiter, undefined)
+        else next = Math.min(next, leftMs)
+      }
+      return next
     },
   }
 }
@@ -101,16 +109,20 @@ function admitFirst(
   return false
 }
 
-function sendAwayLate(
-  waiters: readonly Waiter[],
-  down: { since: number; now: number },
-  sendAway: (waiter: Waiter) => void,
-): number {
-  let next = Infinity
-  for (const waiter of waiters) {
-    const leftMs = Math.max(waiter.cameAt, down.since) + waiter.wish.patienceMs - down.now
-    if (leftMs <= 0) sendAway(waiter)
-    else next = Math.min(next, leftMs)
+/** How long a model has been down since one of its servers worked. */
+function openDownTime() {
+  /** Without a gap but those in which one was found out about; in order. */
+  let spans: { from: number; to: number }[] = []
+  let wasDown = false
+  return {
+    note(reach: Reach, now: number) {
+      if (reach === 'up') spans = []
+      const last = spans.at(-1)
+      if (wasDown && last !== undefined) last.to = now
+      if (reach === 'down' && !(wasDown && last !== undefined)) spans.push({ from: now, to: now })
+      wasDown = reach === 'down'
+    },
+    /** Of the time after `from`. */
+    since: (from: number) => spans.reduce((sum, span) => sum + Math.max(0, span.to - Math.max(from, span.from)), 0),
   }
-  return next
 }

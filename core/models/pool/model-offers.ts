@@ -57,12 +57,17 @@ export function openModelOffers({ replicas, clock }: ModelOffersOptions): ModelO
     async isElsewhere(model, than, { isMissing }, signal) {
       if (isMissing) await within(signal)
       if (isMissing && replicas.length > 1) than.offered.lacks(model)
-      return replicas.some((replica) => replica !== than && replica.offered.mayOffer(model) && replica.breaker.admits())
+      return replicas.some(
+        (replica) => replica !== than && replica.offered.mayOffer(model) && replica.breaker.admits('fresh'),
+      )
     },
   }
 }
 
 function notOffered(model: string, replicas: readonly Replica[]): AppError {
-  const lists = replicas.map(({ name, offered }) => `${name}: ${offered.models()?.join(', ') || 'nothing known'}`)
+  const lists = replicas.map(({ name, offered }) => {
+    const list = offered.models()?.join(', ') || 'nothing known'
+    return `${name}: ${offered.isLacking(model) ? 'has just answered that it does not have it' : list}`
+  })
   return new AppError('AGENT_002', `no server offers the model "${model}": ${lists.join('; ')}`, { phase: 'model' })
 }

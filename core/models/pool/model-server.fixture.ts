@@ -24,7 +24,7 @@ export const modelRequest = (model: string, prefixKey?: string): ModelRequest =>
   prefixKey,
 })
 
-type Pages = { models?: string[]; metrics?: string; health?: number }
+type Pages = { models?: string[]; metrics?: string | number; health?: number }
 
 /** A model server of a test: it answers at once, and says what is asked of it. */
 export async function startModelServer(first: Played = 'good', pages: Pages = {}): Promise<PlayedServer> {
@@ -54,6 +54,7 @@ function servePage({ url = '' }: IncomingMessage, response: ServerResponse, page
   gets.push(url)
   const { models, metrics, health = 200 } = pages
   if (url === '/health') return response.writeHead(health).end()
+  if (url === '/metrics' && typeof metrics === 'number') return response.writeHead(metrics).end()
   if (url === '/metrics' && metrics !== undefined) return response.writeHead(200).end(metrics)
   if (url !== '/v1/models' || models === undefined) return response.writeHead(404).end()
   return response.writeHead(200, json).end(JSON.stringify({ data: models.map((id) => ({ id })) }))

@@ -80,6 +80,14 @@ describe('the first model', () => {
     expect(asked).toHaveLength(2)
   })
 
+  it('is no longer waited for once the pool is closed', async () => {
+    const { pool: opened, asked } = await poolOver([['reset']], 60_000)
+    const waiting = opened.firstModel(never)
+    await until(() => asked.length > 1)
+    await opened.close()
+    await expect(waiting).rejects.toMatchObject({ code: 'AGENT_002', message: 'the model pool is closed' })
+  })
+
   it('is no longer waited for once aborted', async () => {
     const { pool: opened, asked } = await poolOver([['hang']])
     const abort = new AbortController()

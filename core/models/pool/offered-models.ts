@@ -34,14 +34,17 @@ export async function askForModels(
 
 /**
  * The first model the endpoints offer, asked for when it is first needed and remembered from then on. A caller asks again
- * while that may help and the budget lasts; AGENT_002 then says what every endpoint answered.
+ * while that may help and the budget lasts; AGENT_002 then says what every endpoint answered. Once `closing` is aborted it
+ * rejects with that reason.
  */
 export function openFirstModel(
   endpoints: readonly Endpoint[],
-  { retryBudgetMs }: { retryBudgetMs: number },
+  { retryBudgetMs, closing }: { retryBudgetMs: number; closing: AbortSignal },
 ): (signal: AbortSignal) => Promise<string> {
   let known: string | undefined
-  return async (signal) => {
+  return async (asked) => {
+    if (known !== undefined) return known
+    const signal = AbortSignal.any([asked, closing])
     const startedAt = performance.now()
     while (known === undefined) {
       const { models, faults, again } = await askForModels(endpoints, { timeoutMs: nameLimitMs, signal })

@@ -1,5 +1,5 @@
 import type { Clock } from '#platform/clock.ts'
-import { openCircuitBreaker, type CircuitBreaker } from './circuit-breaker.ts'
+import { openCircuitBreaker, type Candidate, type CircuitBreaker } from './circuit-breaker.ts'
 import { openConcurrencyLimit, type ConcurrencyLimit } from './concurrency-limit.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { OfferedList } from './offered-list.ts'
@@ -23,7 +23,7 @@ export type Replica = {
   places: Places
   inFlight(): number
   /** A place at `places` has been taken for a request, which is sent now. */
-  enter(): Visit
+  enter(who?: Candidate): Visit
 }
 
 /** Each is called once, in this order. */
@@ -57,7 +57,7 @@ export function openReplica(options: ReplicaOptions): Replica {
     breaker,
     places,
     inFlight: () => inFlight,
-    enter() {
+    enter(who) {
       const sentAt = now()
       const findsOut = breaker.enter()
       inFlight += 1
@@ -69,7 +69,7 @@ export function openReplica(options: ReplicaOptions): Replica {
         tell(end) {
           if (end === 'overloaded' || end === 'unavailable') limit.cut(sentAt)
           if (end === 'good') limit.grow()
-          if (end === 'failed' || end === 'unavailable') breaker.fail()
+          if (end === 'failed' || end === 'unavailable') breaker.fail(who)
           else if (end !== 'left') breaker.succeed()
           else if (findsOut) breaker.withdraw()
         },

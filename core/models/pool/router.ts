@@ -1,3 +1,4 @@
+import { AppError } from '#domain/error.ts'
 import type { ModelReply, ModelRequest } from '#domain/turn.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
@@ -14,7 +15,9 @@ export type Router = {
   complete(request: ModelRequest, signal: AbortSignal): Promise<ModelReply>
   line: WaitingLine
   offers: ModelOffers
-  /** Who waits is sent away, and nothing is tried again. */
+  /** Aborted with AGENT_002 by `close`. */
+  closing: AbortSignal
+  /** Who waits or rests is sent away, and nothing is tried again. */
   close(): void
 }
 
@@ -33,16 +36,17 @@ export function openRouter({ replicas, answers, hedgeAfterMs, ...options }: Rout
   const { clock } = options
   const line = openWaitingLine({ replicas, clock })
   const offers = openModelOffers({ replicas, clock })
-  const sendOnce: CompleteDeps['send'] = (seat, request, signal) => trySeat(seat, request, signal, answers)
+  const sendOnce: CompleteDeps['send'] = (seat, request, signal) => trySeat(seat, request, signal, { answers, clock })
   const send = hedgeAfterMs === undefined ? sendOnce : sendHedged(sendOnce, { line, clock, afterMs: hedgeAfterMs })
-  let closed = false
-  const deps: CompleteDeps = { ...options, line, offers, send, isClosed: () => closed }
+  const closing = new AbortController()
+  const deps: CompleteDeps = { ...options, line, offers, send, closing: closing.signal }
   return {
     complete: (request, signal) => completeWithin(request, signal, deps),
     line,
     offers,
+    closing: closing.signal,
     close() {
-      closed = true
+      closing.abort(new AppError('AGENT_002', 'the model pool is closed', { phase: 'model' }))
       line.close()
     },
   }

@@ -56,6 +56,14 @@ describe('a request for a model', () => {
     expect(without.seen.completions).toBeLessThanOrEqual(1)
   })
 
+  it('that all servers were said to have and none has fails, and is not said to be offered', async () => {
+    const servers = [await server(404), await server(404)]
+    const pool = poolOver(servers.map(({ url }) => ({ url, models: ['lora'] })))
+    await expect(pool.complete(modelRequest('lora'), never)).rejects.toMatchObject({ code: 'AGENT_002' })
+    const message = expect.stringMatching(/has just answered that it does not have it; .* does not have it$/)
+    await expect(pool.complete(modelRequest('lora'), never)).rejects.toMatchObject({ message })
+  })
+
   it('is refused by a lone server in its words, and with what it offers', async () => {
     const lone = await server(404, { models: ['big', 'small'] })
     const asked = poolOver([lone]).complete(modelRequest('huge'), never)

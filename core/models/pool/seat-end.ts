@@ -1,10 +1,8 @@
-import { APIError } from 'openai'
 import type { TryFailure } from '../wire/try-failure.ts'
 import type { SeatEnd } from './replica.ts'
 
 /** What a failed try tells of the server. */
-export function seatEndOf({ error }: TryFailure): SeatEnd {
-  const status = statusOf(error)
+export function seatEndOf({ error, status }: TryFailure): SeatEnd {
   if (status === 429 || status === 529) return 'overloaded'
   if (status === 503) return 'unavailable'
   if (status !== undefined) return status >= 500 ? 'failed' : 'refused'
@@ -12,10 +10,6 @@ export function seatEndOf({ error }: TryFailure): SeatEnd {
 }
 
 /** Whether the server said that it knows no such model, or no such address. */
-export function isNotFound({ error }: TryFailure): boolean {
-  return statusOf(error) === 404
-}
-
-function statusOf(error: Error): number | undefined {
-  return error.cause instanceof APIError ? error.cause.status : undefined
+export function isNotFound({ status }: TryFailure): boolean {
+  return status === 404
 }

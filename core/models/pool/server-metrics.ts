@@ -25,6 +25,7 @@ const readings: readonly [names: readonly string[], reading: Reading][] = [
   [['vllm:gpu_prefix_cache_queries'], { of: 'prefixQueries', join: sum }],
   [['vllm:prefix_cache_hits'], { of: 'prefixHits', join: sum }],
   [['vllm:gpu_prefix_cache_hits'], { of: 'prefixHits', join: sum }],
+  [['llamacpp:kv_cache_usage_ratio'], { of: 'cacheUsage', join: most }],
   [['llamacpp:requests_deferred'], { of: 'waiting', join: sum }],
   [['llamacpp:requests_processing'], { of: 'running', join: sum }],
   [['llamacpp:prompt_tokens', 'llamacpp:prompt_tokens_cached'], { of: 'prefixQueries', join: sum }],
@@ -34,8 +35,11 @@ const readings: readonly [names: readonly string[], reading: Reading][] = [
 /** A sample of the Prometheus text format; a quoted label may hold braces. */
 const sample = /^((?:vllm|llamacpp):\w+)(?:\{(?:[^"}\n]|"(?:[^"\\\n]|\\.)*")*\})?[ \t]+(\S+)/gm
 
-/** Reads the Prometheus text format. Anything that is none is passed over, and so is a value that is no number. */
-export function readServerMetrics(text: string): ServerMetrics {
+/**
+ * Reads the Prometheus text format. Anything that is none is passed over, and so is a value that is no number. Undefined
+ * where no sample is of a model server.
+ */
+export function readServerMetrics(text: string): ServerMetrics | undefined {
   const values = new Map<string, number[]>()
   for (const [, name = '', value] of text.matchAll(sample)) {
     const number = Number(value)
@@ -45,6 +49,7 @@ export function readServerMetrics(text: string): ServerMetrics {
     if (found === undefined) values.set(plain, [number])
     else found.push(number)
   }
+  if (values.size === 0) return undefined
   const metrics: ServerMetrics = {}
   for (const [names, { of, join }] of readings) {
     const found = names.map((name) => values.get(name) ?? [])

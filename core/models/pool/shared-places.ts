@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { after } from '#platform/clock.ts'
@@ -17,7 +18,7 @@ const patience = { looks: 10, lookMs: 100 }
 
 export type SharedPlacesOptions = {
   redis: RedisClient
-  /** This process, unlike every other. */
+  /** A name for this process; two of one name are two holders all the same. */
   holder: string
   /** Of the keys. */
   namespace?: string
@@ -36,8 +37,9 @@ const defaultLeaseMs = 6000
  */
 export function openSharedPlaces(options: SharedPlacesOptions): PlaceKeeper {
   const servers = new Map<string, HeldPlaces>()
+  const holder = `${options.holder}.${randomBytes(4).toString('hex')}`
   let listener = () => {}
-  const lease = { servers, leaseMs: defaultLeaseMs, ...options, changed: () => listener() }
+  const lease = { servers, leaseMs: defaultLeaseMs, ...options, holder, changed: () => listener() }
   const { ask, close } = openRounds(lease, openReport(lease))
   return {
     at(server, most) {
@@ -73,7 +75,10 @@ function openReport({ redis, holder, namespace = 'remora', leaseMs, log, servers
     const active = [...servers].filter(([, held]) => held.isActive())
     if (active.length === 0) return
     const keys = active.map(([server]) => `${namespace}:{places}:${server}`)
-    const told = active.flatMap(([, held]) => held.report())
+    const told = active.flatMap(([, places]) => {
+      const { most, held, demand, isKnown } = places.report()
+      return [most, held, demand, isKnown ? 1 : 0]
+    })
     const late = afterLooks(() => {
       setAway(true)
       changed()

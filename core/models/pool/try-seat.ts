@@ -1,5 +1,5 @@
 import type { ModelReply, ModelRequest } from '#domain/turn.ts'
-import { msSince } from '#platform/clock.ts'
+import { msSince, type Clock } from '#platform/clock.ts'
 import type { Turnstile } from '#platform/turnstile.ts'
 import { allCapabilities, mayBeRefused } from '../wire/capabilities.ts'
 import { fromOpenAi } from '../wire/from-openai.ts'
@@ -10,6 +10,8 @@ import type { Endpoint } from './endpoint.ts'
 import { seatEndOf } from './seat-end.ts'
 import type { Seat } from './seat.ts'
 
+export type TrySeatDeps = { answers: Turnstile; clock: Pick<Clock, 'now'> }
+
 /**
  * Sends a request from a seat, which is left when the answer has come. Answers that came together are worked on one by one:
  * what waited for their places is sent first. Does not reject.
@@ -18,24 +20,33 @@ export async function trySeat(
   seat: Seat,
   request: ModelRequest,
   signal: AbortSignal,
-  answers: Turnstile,
+  { answers, clock }: TrySeatDeps,
 ): Promise<Tried> {
   const { replica } = seat
+  let sentAt = clock.now()
+  const asking = () => (sentAt = clock.now())
   try {
-    const reply = await readReply(askEndpoint(replica.endpoint, request, signal).finally(seat.vacate), request, answers)
+    const asked = askEndpoint(replica.endpoint, request, { signal, asking }).finally(seat.vacate)
+    const reply = await readReply(asked, request, answers)
     seat.tell('good')
-    return { replica, sent: 1, reply }
+    return { replica, sent: 1, sentAt, reply }
   } catch (error) {
     const failure = toTryFailure(error)
     seat.tell(signal.aborted ? 'left' : seatEndOf(failure))
-    return { replica, sent: 1, failure }
+    return { replica, sent: 1, sentAt, failure }
   }
 }
 
 type Answered = Asked & { latencyMs: number }
 
-async function askEndpoint(endpoint: Endpoint, request: ModelRequest, signal: AbortSignal): Promise<Answered> {
+/** `asking` is called when it is known what the server takes. */
+async function askEndpoint(
+  endpoint: Endpoint,
+  request: ModelRequest,
+  { signal, asking }: { signal: AbortSignal; asking: () => void },
+): Promise<Answered> {
   const capabilities = mayBeRefused(request) ? await endpoint.capabilities(request.model, signal) : allCapabilities
+  asking()
   const start = performance.now()
   const asked = await endpoint.ask(request, capabilities, signal)
   return { ...asked, latencyMs: msSince(start) }

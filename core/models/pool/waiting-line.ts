@@ -1,18 +1,18 @@
 import type { Clock } from '#platform/clock.ts'
 import { openAdmission } from './admission.ts'
-import { chooseReplica, type Wish } from './choose-replica.ts'
+import { candidateOf, chooseReplica, type Wish } from './choose-replica.ts'
 import { openDownWatch } from './down-watch.ts'
 import type { Waiter } from './model-line.ts'
 import { openModelLines, type ModelLines } from './model-lines.ts'
 import { openRanking } from './rank-replicas.ts'
-import type { Replica } from './replica.ts'
+import type { Replica, Visit } from './replica.ts'
 import type { Seat } from './seat.ts'
 
 export type WaitingLine = {
   /**
-   * A place at any replica that may serve the wish, in order of arrival among those that want to go to the same one; a wish
-   * that is made again comes before those made for the first time. Undefined when no replica was up for `patienceMs`, or once closed. Rejects with the signal's
-   * reason.
+   * A place at any replica that may serve the wish, in order of arrival among those that want to go to the same one; a
+   * wish that is made again comes before those made for the first time. Undefined when no replica was up for
+   * `patienceMs`, or once closed. Rejects with the signal's reason.
    */
   enter(wish: Waiter['wish'], signal: AbortSignal): Promise<Seat | undefined>
   /** A place that is free now and that nobody waits for; never at the replica to avoid. */
@@ -31,7 +31,8 @@ export function openWaitingLine({ replicas, clock }: { replicas: readonly Replic
   let closed = false
   const seatFor = (wish: Wish, waiting: number): Seat | undefined => {
     const chosen = chooseReplica({ ranked: rank(wish.key), wish, waiting })
-    return chosen === undefined || chosen === 'soon' ? undefined : seatAt(chosen, () => lookAgain(chosen))
+    if (chosen === undefined || chosen === 'soon') return undefined
+    return seatAt(chosen, chosen.enter(candidateOf(wish, chosen)), () => lookAgain(chosen))
   }
   const admit = openAdmission({ lines, seatFor, clock })
   const watchDown = openDownWatch({ replicas, clock, lines: lines.all, lookAgain: () => lookAgain() })
@@ -72,8 +73,7 @@ export function openWaitingLine({ replicas, clock }: { replicas: readonly Replic
 }
 
 /** `onChange`: what the visit comes to may let somebody in. */
-function seatAt(replica: Replica, onChange: () => void): Seat {
-  const visit = replica.enter()
+function seatAt(replica: Replica, visit: Visit, onChange: () => void): Seat {
   return {
     replica,
     vacate() {

@@ -3,7 +3,13 @@ import { ContextOverflow } from '#domain/context-overflow.ts'
 import { asAppError, AppError } from '#domain/error.ts'
 
 /** Why one try at one endpoint failed, and whether another try may fare better. */
-export type TryFailure = { error: AppError; again: boolean; retryAfterMs: number }
+export type TryFailure = {
+  error: AppError
+  /** What the server answered; undefined when it gave none, or its answer was broken. */
+  status: number | undefined
+  again: boolean
+  retryAfterMs: number
+}
 
 /** Overload (429, 503, 529), a broken server or gateway (500, 502, 504), or a wait that was too long (408, 425). */
 const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504, 529])
@@ -18,27 +24,26 @@ const contextLengthWords = /context[ _]length|context size|maximum model length|
 
 /** Reads what the openai client threw. Its message names no credentials: it is the server's own or the socket's. */
 export function toTryFailure(thrown: unknown): TryFailure {
-  if (thrown instanceof APIConnectionTimeoutError) return passing('AGENT_002', 'no answer in time', thrown)
+  if (thrown instanceof APIConnectionTimeoutError) {
+    return ours(new AppError('AGENT_002', 'no answer in time', { cause: thrown, phase: 'model' }))
+  }
   if (thrown instanceof APIConnectionError && thrown.cause instanceof AppError) return ours(thrown.cause)
   if (thrown instanceof APIError && thrown.status !== undefined) return ofStatus(thrown, thrown.status)
   return ours(asAppError(thrown, 'AGENT_002', 'model'))
 }
 
 function ours(error: AppError): TryFailure {
-  return { error, again: error.retry, retryAfterMs: 0 }
-}
-
-function passing(code: 'AGENT_002' | 'AGENT_008', message: string, cause: unknown, retryAfterMs = 0): TryFailure {
-  return { error: new AppError(code, message, { cause, phase: 'model' }), again: true, retryAfterMs }
+  return { error, status: undefined, again: error.retry, retryAfterMs: 0 }
 }
 
 function ofStatus(cause: APIError, status: number): TryFailure {
   const said = `answered ${cause.message.slice(0, 500)}`
-  if (passingStatuses.has(status)) return passing('AGENT_002', said, cause, readRetryAfter(cause.headers))
-  const error = isTooLong(cause, status)
-    ? new ContextOverflow(said, cause)
-    : new AppError('AGENT_002', said, { cause, phase: 'model' })
-  return { error, again: false, retryAfterMs: 0 }
+  const refused = new AppError('AGENT_002', said, { cause, phase: 'model' })
+  if (passingStatuses.has(status)) {
+    return { error: refused, status, again: true, retryAfterMs: readRetryAfter(cause.headers) }
+  }
+  const error = isTooLong(cause, status) ? new ContextOverflow(said, cause) : refused
+  return { error, status, again: false, retryAfterMs: 0 }
 }
 
 function isTooLong({ code, type, message }: APIError, status: number): boolean {
