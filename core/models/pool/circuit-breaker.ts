@@ -36,27 +36,17 @@ const pauseMs = { first: 1000, most: 30_000 }
 /** So long those that have not failed there are let in first, after a pause. */
 const freshFirstMs = 1000
 
-export function openCircuitBreaker({ now, random }: BreakerOptions): CircuitBreaker {
+export function openCircuitBreaker(options: BreakerOptions): CircuitBreaker {
+  const pause = openPause(options)
   let state: BreakerState = 'closed'
   let failures = 0
-  let pauses = 0
-  let openUntil = 0
-  const open = () => {
-    pauses += 1
-    openAgain()
-  }
-  const openAgain = () => {
-    const step = Math.min(pauseMs.most, pauseMs.first * 2 ** (pauses - 1))
-    // Half of it by chance: workers that lost a server together do not come back to it together.
-    openUntil = now() + step / 2 + (random() * step) / 2
+  const open = (isLonger: boolean) => {
     state = 'open'
+    pause.begin({ isLonger })
   }
   return {
     state: () => state,
-    admits(who = 'fresh') {
-      if (state === 'closed') return true
-      return state === 'open' && now() >= openUntil + (who === 'fresh' ? 0 : freshFirstMs)
-    },
+    admits: (who = 'fresh') => state === 'closed' || (state === 'open' && pause.isOver(who)),
     enter() {
       if (state === 'closed') return false
       state = 'half_open'
@@ -65,17 +55,17 @@ export function openCircuitBreaker({ now, random }: BreakerOptions): CircuitBrea
     succeed() {
       state = 'closed'
       failures = 0
-      pauses = 0
+      pause.forget()
     },
     fail(who = 'fresh') {
       switch (state) {
         case 'closed':
           if (who === 'failed_here') return
           failures += 1
-          if (failures >= failuresInARow) open()
+          if (failures >= failuresInARow) open(true)
           return
         case 'half_open':
-          return who === 'fresh' ? open() : openAgain()
+          return open(who === 'fresh')
         case 'open': // sent before it opened: says nothing new
           return
         default:
@@ -86,11 +76,27 @@ export function openCircuitBreaker({ now, random }: BreakerOptions): CircuitBrea
       if (state === 'half_open') state = 'open'
     },
     endPause() {
-      if (state === 'open') openUntil = Math.min(openUntil, now())
+      if (state === 'open') pause.end()
     },
-    pauseLeftMs() {
-      const changes = state === 'open' ? [openUntil, openUntil + freshFirstMs] : []
-      return changes.map((at) => at - now()).find((leftMs) => leftMs > 0) ?? 0
+    pauseLeftMs: () => (state === 'open' ? pause.leftMs() : 0),
+  }
+}
+
+/** Twice as long with every time it is begun longer, until it is forgotten. */
+function openPause({ now, random }: BreakerOptions) {
+  let times = 0
+  let until = 0
+  return {
+    begin({ isLonger }: { isLonger: boolean }) {
+      if (isLonger) times += 1
+      const step = Math.min(pauseMs.most, pauseMs.first * 2 ** (times - 1))
+      // Half of it by chance: workers that lost a server together do not come back to it together.
+      until = now() + step / 2 + (random() * step) / 2
     },
+    isOver: (who: Candidate) => now() >= until + (who === 'fresh' ? 0 : freshFirstMs),
+    end: () => void (until = Math.min(until, now())),
+    forget: () => void (times = 0),
+    /** Until it is over for somebody else. */
+    leftMs: () => [until, until + freshFirstMs].map((at) => at - now()).find((leftMs) => leftMs > 0) ?? 0,
   }
 }

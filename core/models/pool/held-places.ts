@@ -1,4 +1,5 @@
 import type { Places } from './places.ts'
+import { openRecentPeak } from './recent-peak.ts'
 
 /** Of one server: how many places it has, how many of them are held here, and how many would be used. */
 export type PlacesReport = {
@@ -34,32 +35,18 @@ const keepMs = 1500
 type Supply = 'open' | 'full' | 'away'
 
 export function openHeldPlaces({ most, ask }: { most: number; ask(): void }): HeldPlaces {
-  const state = {
-    held: 0,
-    /** How many of those held may be kept: the others have a right to the rest. */
-    keep: most,
-    taken: 0,
-    /** Requests that would have taken a place since the last report. */
-    wanted: 0,
-    told: { places: 0, wanted: 0 },
-  }
+  const state = nothingHeld(most)
   let supply: Supply = 'open'
-  let used = { most: 0, since: -Infinity, before: 0 }
+  const used = openRecentPeak(keepMs)
   const usable = () => {
     const own = Math.min(state.held, state.keep)
     return supply === 'away' ? Math.max(1, own) : own
-  }
-  const usedLately = () => {
-    if (performance.now() - used.since >= keepMs) {
-      used = { most: state.taken, since: performance.now(), before: used.most }
-    }
-    return Math.max(used.most, used.before)
   }
   return {
     take(waiting) {
       if (state.taken < usable()) {
         state.taken += 1
-        used.most = Math.max(used.most, state.taken)
+        used.note(state.taken)
         return 'taken'
       }
       state.wanted = Math.max(state.wanted, waiting)
@@ -72,7 +59,7 @@ export function openHeldPlaces({ most, ask }: { most: number; ask(): void }): He
     isWanted: () => state.wanted > 0 || supply === 'full' || state.held > state.keep,
     report() {
       const { keep, taken, wanted } = state
-      state.held = Math.max(taken, Math.min(state.held, keep, usedLately()))
+      state.held = Math.max(taken, Math.min(state.held, keep, used.most(taken)))
       const demand = Math.min(most, taken + wanted)
       const isKnown = state.told.places > 0
       state.told = { places: Math.max(state.held, demand), wanted }
@@ -93,7 +80,19 @@ export function openHeldPlaces({ most, ask }: { most: number; ask(): void }): He
     },
     drop() {
       Object.assign(state, { held: 0, taken: 0, wanted: 0 })
-      used = { most: 0, since: Infinity, before: 0 }
+      used.forget()
     },
+  }
+}
+
+function nothingHeld(most: number) {
+  return {
+    held: 0,
+    /** How many of those held may be kept: the others have a right to the rest. */
+    keep: most,
+    taken: 0,
+    /** Requests that would have taken a place since the last report. */
+    wanted: 0,
+    told: { places: 0, wanted: 0 },
   }
 }

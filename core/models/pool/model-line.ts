@@ -81,13 +81,7 @@ export function openModelLine(model: string): ModelLine {
     },
     sendAway(reach, now) {
       down.note(reach, now)
-      let next = Infinity
-      for (const waiter of reach === 'down' ? [...again, ...fresh] : []) {
-        const leftMs = waiter.wish.patienceMs - down.since(waiter.cameAt)
-        if (leftMs <= 0) end(waiter, undefined)
-        else next = Math.min(next, leftMs)
-      }
-      return next
+      return reach === 'down' ? sendAwayTired([...again, ...fresh], down, end) : Infinity
     },
   }
 }
@@ -107,6 +101,21 @@ function admitFirst(
     }
   }
   return false
+}
+
+/** Answers when the patience of the next one ends. */
+function sendAwayTired(
+  waiters: readonly Waiter[],
+  down: ReturnType<typeof openDownTime>,
+  end: (waiter: Waiter, seat: undefined) => void,
+): number {
+  let next = Infinity
+  for (const waiter of waiters) {
+    const leftMs = waiter.wish.patienceMs - down.since(waiter.cameAt)
+    if (leftMs <= 0) end(waiter, undefined)
+    else next = Math.min(next, leftMs)
+  }
+  return next
 }
 
 /** How long a model has been down since one of its servers worked. */

@@ -23,15 +23,7 @@ export function openLook({ replica, url, apiKey }: WatchedServer, { get, clock }
   let home: string | undefined
   let restsUntil = 0
   let metrics: ServerMetrics | undefined
-  const read = async (page: string, closing: AbortSignal): Promise<Page> => {
-    const signal = AbortSignal.any([closing, AbortSignal.timeout(answerMs)])
-    try {
-      const answer = await get(page, { headers, signal })
-      return { status: answer.status, text: await answer.text() }
-    } catch {
-      return 'silent'
-    }
-  }
+  const read = (page: string, closing: AbortSignal) => readPage(() => get(page, { headers, signal: within(closing) }))
   /** Rests when no page is one of a model server's. */
   const find = async (closing: AbortSignal) => {
     for (const base of basesOf(url)) {
@@ -66,6 +58,19 @@ export function openLook({ replica, url, apiKey }: WatchedServer, { get, clock }
       if (health !== 'silent' && health.status === 200) replica.breaker.endPause()
     },
   }
+}
+
+async function readPage(get: () => Promise<Response>): Promise<Page> {
+  try {
+    const answer = await get()
+    return { status: answer.status, text: await answer.text() }
+  } catch {
+    return 'silent'
+  }
+}
+
+function within(closing: AbortSignal): AbortSignal {
+  return AbortSignal.any([closing, AbortSignal.timeout(answerMs)])
 }
 
 /** Beside `/v1`, as servers behind one gateway have their pages, then at the root. */
