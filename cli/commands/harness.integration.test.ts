@@ -120,8 +120,20 @@ describe('remora harness', () => {
     const changes = 'tool_choice=auto,temperature=0.1,max_tokens=512,tool_guide=false,model=other'
     const args = ['--model', server.origin, '--requests', '1', '--shapes', 'irrelevant', '--concurrency', '1']
     const { tested, other } = await harnessJson([...args, '--compare', changes])
-    expect(tested.settings).toEqual({ tool_choice: 'required', temperature: 0, max_tokens: 256, tool_guide: true })
-    expect(other?.settings).toEqual({ tool_choice: 'auto', temperature: 0.1, max_tokens: 512, tool_guide: false })
+    expect(tested.settings).toEqual({
+      tool_choice: 'required',
+      constraint: 'none',
+      temperature: 0,
+      max_tokens: 256,
+      tool_guide: true,
+    })
+    expect(other?.settings).toEqual({
+      tool_choice: 'auto',
+      constraint: 'none',
+      temperature: 0.1,
+      max_tokens: 512,
+      tool_guide: false,
+    })
     const sent = server.bodies.map((body) => {
       const { model, tool_choice: choice, temperature, messages } = JSON.parse(body)
       return [model, choice, temperature, messages[0].content.includes('- restart_server(name: string)')]

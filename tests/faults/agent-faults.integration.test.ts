@@ -39,7 +39,8 @@ const rows: Record<FaultName, { always: Row; once: Row }> = {
   '429': { always: thrown('AGENT_002', /: answered 429 [^(]*$/), once: triedAgain },
   '503': gone,
   '529': gone,
-  reset: gone,
+  // The socket had carried the probe: that it broke costs no try.
+  reset: { always: thrown('AGENT_002'), once: submitted(3) },
   error_in_stream: gone,
   truncated: { always: thrown('AGENT_008'), once: triedAgain },
   // Asked again, a model that is asked without chance says the same again: no try is spent on it.
