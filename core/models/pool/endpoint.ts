@@ -6,6 +6,7 @@ import { readContextTokens, type ContextLook } from '../servers/context-tokens.t
 import { openLocalFindings, type FindingsKeeper } from '../servers/findings-keeper.ts'
 import { openKnownCapabilities } from '../servers/known-capabilities.ts'
 import { openRemembered } from '../servers/remembered.ts'
+import { openStrictOrPlain } from '../servers/strict-or-plain.ts'
 import { openServerLine, type ServerLine } from '../wire/server-line.ts'
 import { OpenAiClient } from '../http/openai-client.ts'
 import type { UndiciFetch } from '../http/undici-fetch.ts'
@@ -48,7 +49,7 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
   const url = plainUrl(options.url)
   const { apiKey, requestTimeoutMs, fetch, log } = options
   const client = new OpenAiClient({ url, apiKey, requestTimeoutMs, fetch })
-  const line = openServerLine({ client, stream: options.stream ?? false })
+  const ask = openStrictOrPlain(openServerLine({ client, stream: options.stream ?? false }).ask)
   const within = (mostMs: number) => ({ client, timeoutMs: Math.min(requestTimeoutMs, mostMs) })
   const capabilities = openKnownCapabilities({
     ...within(maxProbeMs),
@@ -72,7 +73,7 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
     contextTokens: async (model, signal) => (await contexts.get(model, signal)).tokens,
     async ask(request, given, signal) {
       try {
-        return await line.ask(request, given, signal)
+        return await ask(request, given, signal)
       } catch (error) {
         if (mayBeRefused(request) && isRefusal(error)) capabilities.doubt(request.model)
         throw error

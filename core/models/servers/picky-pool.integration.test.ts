@@ -72,6 +72,19 @@ describe('a pool before a server that refuses named tools', () => {
     })
   })
 
+  it('sends tools without strict from then on where it cannot hold a model to their schemas', async () => {
+    const isPattern = (body: PlayedBody) => JSON.stringify(body.tools ?? []).includes('"pattern"')
+    const refused = (body: PlayedBody) => isPattern(body) && body.tools?.some((tool) => tool.function.strict === true)
+    const { pool } = await open([(body) => (refused(body) ? { status: 400 } : 'call')])
+    const parameters = { type: 'object', properties: { id: { type: 'string', pattern: '^a' } } }
+    const tools = [{ name: 'submit_result', description: 'Submit.', parameters }]
+    const asked = { ...request, tools, toolChoice: 'required' as const }
+    const replies = [await pool.complete(asked, never), await pool.complete(asked, never)]
+    expect(replies.map(({ workarounds }) => workarounds)).toEqual([['strict: not sent'], ['strict: not sent']])
+    const strict = turns(servers[0]).map((body) => body.tools?.[0]?.function.strict)
+    expect(strict).toEqual([true, undefined, undefined])
+  })
+
   it('knows each server by itself', async () => {
     const { pool } = await open([withoutNames, () => 'call'])
     const keys = Array.from({ length: 16 }, (_, at) => `bundle ${at}`)
