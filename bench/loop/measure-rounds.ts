@@ -4,7 +4,7 @@ import { runPeer, type Peer } from '../peers/run-peer.ts'
 import { utilisationOf, type Utilisation } from '../utilisation/utilisation-of.ts'
 
 export type LoopScale = { agents: number; warmup: number; rounds: number; concurrency: number; latencyMs: number }
-export type Measured = PeerFigures & Utilisation & { bodyBytes: number; otherRequests: number; faults: string[] }
+export type Measured = PeerFigures & Utilisation & { bodyBytes: number; faults: string[] }
 /** The rounds of one runner, in order: those with one index were measured right after one another. */
 export type RunnerRounds = { runner: Peer; measured: Measured[] }
 
@@ -34,12 +34,11 @@ async function measureRunner(runner: Peer, model: FakeModel, scale: LoopScale): 
   await model.takeCounts()
   const figures = await runPeer(runner, { url: model.url, redisUrl: 'redis://unused', agents, warmup, concurrency })
   const counts = await model.takeCounts()
-  const { bodyBytes, otherRequests, load } = counts
+  const { bodyBytes, load } = counts
   return {
     ...figures,
     ...utilisationOf(load, { slots: concurrency, latencyMs, wallMs: figures.wallMs }),
     bodyBytes,
-    otherRequests,
     faults: countFaults(counts, agents + warmup),
   }
 }

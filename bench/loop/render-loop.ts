@@ -57,8 +57,8 @@ ${cpuAim(rows, scale)}
 function cpuAim(rows: readonly RunnerRounds[], { agents }: LoopScale): string {
   const perAgent = (runner: Peer) => median(measuredOf(rows, runner).map(({ cpuMs }) => cpuMs / agents))
   const [ours, client] = [perAgent(ourRunner), perAgent(clientRunner)]
-  const others = Math.max(...measuredOf(rows, ourRunner).map(({ otherRequests }) => otherRequests))
-  return `Ours asked for at most ${others} other things in a round (what the server can do, its load).
+  return `Ours has its places to itself here: sharing them with other workers through Redis, proving changes and storing are not in it.
+What its pool asks of the server itself (a probe, metrics) is in its CPU and not in the counts.
 
 Aims: at most ${aims.cpuMs} ms: **${verdict(ours <= aims.cpuMs)}** (${ours.toFixed(2)}); below the bare openai client: **${verdict(ours < client)}** (${ours.toFixed(2)} against ${client.toFixed(2)}).`
 }

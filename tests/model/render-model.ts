@@ -40,7 +40,7 @@ ${table(
 
 ${servers.map(harnessNotes).join('\n')}
 ${runSection(servers)}
-## What had to be different
+## Known of these servers beforehand, not found by this run
 
 ${servers.map(({ name, different }) => `- ${name}: ${different}`).join('\n')}
 `
