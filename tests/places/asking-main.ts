@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { openModelPool } from '#models/model-pool.ts'
-import { openSharedPlaces } from '#models/pool/shared-places.ts'
+import { openSharedPlaces } from '#models/pool/places/shared-places.ts'
 import { connectRedis } from '#platform/connect-redis.ts'
 
 /** A process of its own that keeps `atOnce` requests going through a pool with shared places, until its parent is gone. */

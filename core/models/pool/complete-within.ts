@@ -4,11 +4,11 @@ import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import type { TryFailure } from '../wire/try-failure.ts'
 import type { ModelOffers } from './model-offers.ts'
-import type { Replica } from './replica.ts'
-import { isNotFound, seatEndOf } from './seat-end.ts'
-import type { Seat } from './seat.ts'
-import type { Wish } from './choose-replica.ts'
-import type { WaitingLine } from './waiting-line.ts'
+import type { Replica } from './replicas/replica.ts'
+import { isNotFound, seatEndOf } from './replicas/seat-end.ts'
+import type { Seat } from './replicas/seat.ts'
+import type { Wish } from './replicas/choose-replica.ts'
+import type { WaitingLine } from './line/waiting-line.ts'
 
 export type ReplyRead = Omit<ModelReply, 'endpoint' | 'tries'>
 

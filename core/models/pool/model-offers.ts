@@ -1,7 +1,7 @@
 import { AppError } from '#domain/error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { withinLimit } from '#platform/within-limit.ts'
-import type { Replica } from './replica.ts'
+import type { Replica } from './replicas/replica.ts'
 
 /** Which servers may be asked for a model. */
 export type ModelOffers = {

@@ -1,6 +1,6 @@
-import type { BreakerState } from './circuit-breaker.ts'
-import type { Replica } from './replica.ts'
-import type { ServerMetrics } from './server-metrics.ts'
+import type { BreakerState } from './replicas/circuit-breaker.ts'
+import type { Replica } from './replicas/replica.ts'
+import type { ServerMetrics } from './watch/server-metrics.ts'
 
 export type EndpointStatus = {
   /** Its URL, without credentials. */

@@ -5,10 +5,10 @@ import type { Log } from '#platform/log.ts'
 import type { Turnstile } from '#platform/turnstile.ts'
 import { completeWithin, type CompleteDeps } from './complete-within.ts'
 import { openModelOffers, type ModelOffers } from './model-offers.ts'
-import type { Replica } from './replica.ts'
+import type { Replica } from './replicas/replica.ts'
 import { sendHedged } from './send-hedged.ts'
 import { trySeat } from './try-seat.ts'
-import { openWaitingLine, type WaitingLine } from './waiting-line.ts'
+import { openWaitingLine, type WaitingLine } from './line/waiting-line.ts'
 
 /** All that decides which server is asked, and when; it knows no network and no clock but those it is given. */
 export type Router = {

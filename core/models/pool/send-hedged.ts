@@ -1,6 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import type { CompleteDeps, Tried } from './complete-within.ts'
-import type { WaitingLine } from './waiting-line.ts'
+import type { WaitingLine } from './line/waiting-line.ts'
 
 type Send = CompleteDeps['send']
 

@@ -6,9 +6,9 @@ import { fromOpenAi } from '../wire/from-openai.ts'
 import type { Asked } from '../wire/server-line.ts'
 import { toTryFailure } from '../wire/try-failure.ts'
 import type { Tried } from './complete-within.ts'
-import type { Endpoint } from './endpoint.ts'
-import { seatEndOf } from './seat-end.ts'
-import type { Seat } from './seat.ts'
+import type { Endpoint } from './replicas/endpoint.ts'
+import { seatEndOf } from './replicas/seat-end.ts'
+import type { Seat } from './replicas/seat.ts'
 
 export type TrySeatDeps = { answers: Turnstile; clock: Pick<Clock, 'now'> }
 

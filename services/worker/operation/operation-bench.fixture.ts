@@ -26,7 +26,7 @@ import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
 import { openPythonLinter } from '../evidence/python-linter.ts'
 import { baseLayerOf } from '../workspace/base-layer.ts'
 import type { OperationDeps, OperationJob } from './run-operation.ts'
-import { openSurroundings } from './surroundings.ts'
+import { openSurroundings } from './start/surroundings.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 

@@ -1,0 +1,102 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { afterEach, describe, expect, it } from 'vitest'
+import { boundPort } from '#platform/http-health.ts'
+import { until } from '#testing/until.ts'
+import { openModelPool, type ModelPool } from '../../model-pool.ts'
+
+const servers: Server[] = []
+let pool: ModelPool | undefined
+afterEach(async () => {
+  await pool?.close()
+  for (const server of servers.splice(0)) server.close().closeAllConnections()
+})
+
+type Listing = 'hang' | 'reset' | { status: number; body: string }
+const models = (...ids: string[]): Listing => ({
+  status: 200,
+  body: JSON.stringify({ data: ids.map((id) => ({ id })) }),
+})
+
+/** Servers whose `GET /models` gives these answers in order, the last one for ever. */
+async function poolOver(lists: Listing[][], retryBudgetMs = 3000) {
+  const asked: string[] = []
+  const endpoints = await Promise.all(lists.map((answers) => serve(answers, asked)))
+  pool = openModelPool({ endpoints, requestTimeoutMs: 1000, retryBudgetMs, maxInFlight: 4 })
+  return { pool, asked, urls: endpoints.map(({ url }) => url) }
+}
+
+async function serve(answers: Listing[], asked: string[]): Promise<{ url: string }> {
+  let turn = 0
+  const server = createServer((incoming, response) => {
+    asked.push(`${incoming.method} ${incoming.url}`)
+    const answer = answers[Math.min(turn++, answers.length - 1)] ?? 'hang'
+    if (answer === 'reset') incoming.socket.destroy()
+    else if (answer !== 'hang')
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body)
+  }).listen(0, '127.0.0.1')
+  servers.push(server)
+  await once(server, 'listening')
+  return { url: `http://127.0.0.1:${boundPort(server)}/v1` }
+}
+
+const never = new AbortController().signal
+
+describe('the first model', () => {
+  it('is asked for once', async () => {
+    const { pool: opened, asked } = await poolOver([[models('small', 'large')]])
+    expect(await opened.firstModel(never)).toBe('small')
+    expect(await opened.firstModel(never)).toBe('small')
+    expect(asked).toEqual(['GET /v1/models'])
+  })
+
+  it('is asked for again while no server answers', async () => {
+    const loading = { status: 503, body: '' }
+    const { pool: opened, asked } = await poolOver([['reset', loading, models('small')]])
+    expect(await opened.firstModel(never)).toBe('small')
+    expect(asked).toHaveLength(3)
+  })
+
+  it('is asked for by the next caller when one has given up', async () => {
+    const { pool: opened, urls } = await poolOver([['reset', models('small')]], 0)
+    const message = expect.stringContaining(`${urls[0]}: no answer`)
+    await expect(opened.firstModel(never)).rejects.toMatchObject({ code: 'AGENT_002', phase: 'model', message })
+    expect(await opened.firstModel(never)).toBe('small')
+  })
+
+  it("is any server's that has one", async () => {
+    const { pool: opened } = await poolOver([['reset'], [models()], [models('small')]])
+    expect(await opened.firstModel(never)).toBe('small')
+  })
+
+  it.each([
+    ['refuses the key', { status: 401, body: '{"error":"Unauthorized"}' }, 'answered 401 "Unauthorized"'],
+    ['has none', models(), 'has no models'],
+  ])('fails at once with AGENT_002 where the server %s, and says so', async (_what, answer, words) => {
+    const { pool: opened, asked, urls } = await poolOver([[answer]], 60_000)
+    const message = expect.stringContaining(`${urls[0]}: ${words}`)
+    await expect(opened.firstModel(never)).rejects.toMatchObject({ code: 'AGENT_002', message })
+    await expect(opened.describe()).rejects.toMatchObject({ code: 'CONFIG_005', message })
+    expect(asked).toHaveLength(2)
+  })
+
+  it('is no longer waited for once the pool is closed', async () => {
+    const { pool: opened, asked } = await poolOver([['reset']], 60_000)
+    const waiting = opened.firstModel(never)
+    await until(() => asked.length > 1)
+    await opened.close()
+    await expect(waiting).rejects.toMatchObject({ code: 'AGENT_002', message: 'the model pool is closed' })
+  })
+
+  it('is no longer waited for once aborted', async () => {
+    const { pool: opened, asked } = await poolOver([['hang']])
+    const abort = new AbortController()
+    const waiting = opened.firstModel(abort.signal)
+    await until(() => asked.length === 1)
+    const start = performance.now()
+    const reason = new Error('cancelled')
+    abort.abort(reason)
+    await expect(waiting).rejects.toBe(reason)
+    expect(performance.now() - start).toBeLessThan(250)
+  })
+})

@@ -1,0 +1,44 @@
+import { changeSetId, type ChangeSet } from '#domain/change-set.ts'
+import type { ErrorCode } from '#domain/error.ts'
+import type { Outcome } from '#domain/operation.ts'
+import type { Attempt } from '#ledger/claim.ts'
+import type { Ending } from '../../agent/run-agent.ts'
+import { evidenceFault } from '../proof/evidence-fault.ts'
+import type { Proof } from '../proof/prove-changes.ts'
+
+/** How the operation ended, without what it cost and where its record lies. */
+export type Verdict = Pick<Outcome, 'status' | 'summary' | 'errorCode' | 'phase' | 'reason'>
+
+export type Decided = { verdict: Verdict; changeSet: ChangeSet | null }
+
+/**
+ * The outcome of an attempt: what the agent said, held against what it did. A success without a change is `unchanged`;
+ * a change counts only with all the evidence its bundle asks for.
+ */
+export function decideOutcome(
+  attempt: Pick<Attempt, 'operationId' | 'bundle' | 'node'>,
+  ending: Ending,
+  { changes, evidence }: Proof,
+): Decided {
+  if (ending.kind === 'stopped') return stopped(ending)
+  const { status, summary, error } = ending.submission
+  if (status === 'failed') return failed('AGENT_011', 'submission', error ?? summary)
+  if (status === 'skipped' || changes.length === 0)
+    return { verdict: { status: 'unchanged', summary }, changeSet: null }
+  const fault = evidenceFault(evidence)
+  if (fault !== undefined) return failed(fault.code, 'submission', fault.reason)
+  const { operationId, bundle, node } = attempt
+  const files = [...changes]
+  const set = { changeSetId: changeSetId(operationId, files), operationId, bundle, nodeId: node.nodeId, files }
+  return { verdict: { status: 'succeeded', summary }, changeSet: { ...set, evidence: [...evidence] } }
+}
+
+function stopped({ code, phase, reason }: Extract<Ending, { kind: 'stopped' }>): Decided {
+  const decided = failed(code, phase, reason)
+  if (code !== 'AGENT_010') return decided
+  return { ...decided, verdict: { ...decided.verdict, status: 'cancelled' } }
+}
+
+function failed(errorCode: ErrorCode, phase: string, reason: string): Decided {
+  return { verdict: { status: 'failed', summary: reason.slice(0, 500), errorCode, phase, reason }, changeSet: null }
+}

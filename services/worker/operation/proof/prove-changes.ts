@@ -1,0 +1,69 @@
+import type { BundleFile } from '#domain/agent-bundle.ts'
+import type { FileChange } from '#domain/change-set.ts'
+import type { Evidence } from '#domain/evidence.ts'
+import type { Attempt } from '#ledger/claim.ts'
+import type { EvidenceChecker } from '../../evidence/evidence-checker.ts'
+import type { Workspace } from '../../workspace/open-workspace.ts'
+
+/** What an attempt has changed, and what was found out about it. */
+export type Proof = { changes: readonly FileChange[]; evidence: readonly Evidence[] }
+
+type Proven = {
+  attempt: { node: Pick<Attempt['node'], 'path' | 'startByte' | 'endByte'> }
+  bundle: { bundle: { file: Pick<BundleFile, 'evidence'> } }
+  workspace: Pick<Workspace, 'written' | 'changes' | 'readText' | 'readBase'>
+}
+
+/**
+ * Proves the changes of an attempt as it stands; what was written since is proved anew, and nothing twice. Throws what
+ * aborts the signal, without looking at another file.
+ */
+export function openProof(
+  proven: Proven,
+  deps: { evidence: EvidenceChecker },
+): (signal?: AbortSignal) => Promise<Proof> {
+  const { workspace } = proven
+  let last: { written: ReturnType<typeof workspace.written>; proof: Proof } | undefined
+  return async (signal) => {
+    const written = workspace.written()
+    if (last !== undefined && isSame(written, last.written)) return last.proof
+    const changes = await workspace.changes()
+    const proof = { changes, evidence: await evidenceOf(proven, changes, deps, signal) }
+    last = { written, proof }
+    return proof
+  }
+}
+
+type Written = readonly { path: string; text: string }[]
+
+function isSame(one: Written, other: Written): boolean {
+  return (
+    one.length === other.length &&
+    one.every(({ path, text }, at) => path === other[at]?.path && text === other[at].text)
+  )
+}
+
+async function evidenceOf(
+  { workspace, bundle, attempt }: Proven,
+  changes: readonly FileChange[],
+  deps: { evidence: EvidenceChecker },
+  signal?: AbortSignal,
+): Promise<Evidence[]> {
+  const evidence: Evidence[] = []
+  for (const change of changes) {
+    signal?.throwIfAborted()
+    if (change.kind === 'delete') continue
+    const after = await workspace.readText(change.path)
+    const before = change.kind === 'edit' ? await workspace.readBase(change.path) : undefined
+    const inNode = isInNode(change, attempt.node)
+    const file = { path: change.path, before, after, inNode }
+    evidence.push(...(await deps.evidence.check(file, bundle.bundle.file.evidence)))
+  }
+  signal?.throwIfAborted()
+  return evidence
+}
+
+function isInNode(change: FileChange, node: Proven['attempt']['node']): boolean {
+  const inRange = (edit: { start: number; end: number }) => edit.start >= node.startByte && edit.end <= node.endByte
+  return change.kind === 'edit' && change.path === node.path && change.edits.every(inRange)
+}
