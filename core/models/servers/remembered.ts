@@ -1,4 +1,4 @@
-import { after } from '#platform/clock.ts'
+import { LRUCache } from 'lru-cache'
 
 export type Remembered<T> = {
   /** What is known of `key`, asked for at the first call. Rejects only with the signal's reason. */
@@ -8,36 +8,29 @@ export type Remembered<T> = {
 export type RememberedOptions<T> = {
   /** `old` is what was said before. Must not reject. */
   load(key: string, old: T | undefined): Promise<T>
+  /** At least 1. */
   keepMs(value: T): number
 }
 
-type Known<T> = { value: Promise<T>; isFresh: boolean }
+/** More models than a server has. */
+const maxKeys = 1000
 
 /**
  * Keeps what `load` says of a key. Callers that come together wait for one load; once there is an
  * answer nobody waits: after `keepMs(answer)` the next caller is given the old one and starts another load.
  */
-export function openRemembered<T>(options: RememberedOptions<T>): Remembered<T> {
-  const known = new Map<string, Known<T>>()
-  const keep = async (entry: Known<T>, loading: Promise<T>): Promise<void> => {
-    const keptMs = options.keepMs(await loading)
-    entry.value = loading
-    after(keptMs, () => (entry.isFresh = false))
-  }
-  const begin = (key: string, old: Promise<T> | undefined): Known<T> => {
-    const loading = Promise.resolve(old).then((value) => options.load(key, value))
-    const entry: Known<T> = { value: old ?? loading, isFresh: true }
-    known.set(key, entry)
-    void keep(entry, loading)
-    return entry
-  }
-  return {
-    async get(key, signal) {
-      const entry = known.get(key)
-      if (entry?.isFresh === true) return untilAborted(entry.value, signal)
-      return untilAborted(begin(key, entry?.value).value, signal)
+export function openRemembered<T extends object>({ load, keepMs }: RememberedOptions<T>): Remembered<T> {
+  const known = new LRUCache<string, T>({
+    max: maxKeys,
+    allowStale: true,
+    ignoreFetchAbort: true,
+    async fetchMethod(key, old, { options }) {
+      const value = await load(key, old)
+      options.ttl = keepMs(value)
+      return value
     },
-  }
+  })
+  return { get: (key, signal) => untilAborted(known.forceFetch(key), signal) }
 }
 
 /** Stops waiting, not the work: others may wait for it, too. */
