@@ -129,7 +129,7 @@ describe('openModelPool', () => {
   it.each([
     ['no answer yet', undefined],
     ['half an answer', { status: 200, body: '{"choices":[' }],
-    ['an answer that says to wait', { status: 503, body: '', headers: { 'retry-after': '1' } }],
+    ['an answer that says to wait', { status: 503, body: '', headers: { 'retry-after': '40' } }],
   ])('ends at once when aborted with %s, and closes the socket', async (_what, first) => {
     const { url, arrived, left } = await hanging(first)
     pool = openModelPool({ endpoints: [{ url }], requestTimeoutMs: 60_000, retryBudgetMs: 60_000, maxInFlight: 4 })
@@ -137,10 +137,9 @@ describe('openModelPool', () => {
     const asked = pool.complete(request, abort.signal)
     await arrived
     const reason = new Error('cancelled')
-    const start = performance.now()
+    // Whatever else would end the wait takes longer than a test may.
     abort.abort(reason)
     await expect(asked).rejects.toBe(reason)
-    expect(performance.now() - start).toBeLessThan(250)
     if (first?.status !== 503) await left
   })
 

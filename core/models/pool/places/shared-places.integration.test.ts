@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { ModelRequest } from '#domain/turn.ts'
 import { after } from '#platform/clock.ts'
 import { connectRedis } from '#platform/connect-redis.ts'
 import { boundPort } from '#platform/http-health.ts'
 import { startTestRedis, testRedis, type TestRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
 import { openModelPool, type ModelPool } from '../../model-pool.ts'
+import { modelRequest } from '../model-server.fixture.ts'
 import { openSharedPlaces } from './shared-places.ts'
 
 let redis: TestRedis
@@ -24,14 +24,6 @@ afterAll(() => redis.close())
 const quiet = { warn() {}, info() {} }
 const never = new AbortController().signal
 const body = JSON.stringify({ choices: [{ message: { content: 'hi' }, finish_reason: 'stop' }] })
-const request = (model: string): ModelRequest => ({
-  model,
-  messages: [{ role: 'user', content: 'hello' }],
-  tools: [],
-  toolChoice: 'auto',
-  temperature: 0,
-  maxTokens: 10,
-})
 
 /** A server that takes `ms` for each answer, and counts how many it is working on. */
 async function countingServer(ms: number) {
@@ -79,7 +71,7 @@ describe('places that are shared', () => {
     const { url, seen } = await countingServer(25)
     const sharing = { namespace: uniqueNamespace() }
     const pools = Array.from({ length: 10 }, () => sharingPool(url, 16, sharing))
-    const asked = pools.flatMap((pool) => Array.from({ length: 60 }, () => pool.complete(request('m'), never)))
+    const asked = pools.flatMap((pool) => Array.from({ length: 60 }, () => pool.complete(modelRequest('m'), never)))
     expect(await Promise.all(asked)).toHaveLength(600)
     expect(seen).toMatchObject({ most: 16, served: 600 })
   })
@@ -88,7 +80,7 @@ describe('places that are shared', () => {
     const { url, seen } = await countingServer(5)
     const sharing = { namespace: uniqueNamespace() }
     const pools = Array.from({ length: 5 }, () => sharingPool(url, 2, sharing))
-    const asked = pools.flatMap((pool) => Array.from({ length: 8 }, () => pool.complete(request('m'), never)))
+    const asked = pools.flatMap((pool) => Array.from({ length: 8 }, () => pool.complete(modelRequest('m'), never)))
     await Promise.all(asked)
     expect(seen).toMatchObject({ most: 2, served: 40 })
   })
@@ -99,10 +91,10 @@ describe('places that are shared', () => {
     const [first, second] = [sharingPool(url, 8, sharing), sharingPool(url, 8, sharing)]
     const stop = new AbortController()
     const busy = Array.from({ length: 12 }, async () => {
-      while (!stop.signal.aborted) await first.complete(request('m'), never)
+      while (!stop.signal.aborted) await first.complete(modelRequest('m'), never)
     })
     await until(() => seen.now === 8)
-    await Promise.all(Array.from({ length: 20 }, () => second.complete(request('m'), never)))
+    await Promise.all(Array.from({ length: 20 }, () => second.complete(modelRequest('m'), never)))
     const [before, endpoint] = [seen.served, first.status().endpoints[0]]
     expect(endpoint?.inFlight).toBeLessThanOrEqual(8)
     stop.abort()
@@ -120,10 +112,10 @@ describe('places that are shared', () => {
     while (gone.take(1) === 'taken') continue
     client.disconnect()
     const pool = sharingPool(url, 4, sharing)
-    const first = pool.complete(request('m'), never)
+    const first = pool.complete(modelRequest('m'), never)
     await until(() => pool.status().waiting === 1)
     expect((await first).content).toBe('hi')
-    const askEight = () => Promise.all(Array.from({ length: 8 }, () => pool.complete(request('m'), never)))
+    const askEight = () => Promise.all(Array.from({ length: 8 }, () => pool.complete(modelRequest('m'), never)))
     await until(() => askEight().then(() => seen.most === 4))
   })
 
@@ -134,7 +126,7 @@ describe('places that are shared', () => {
     const stop = new AbortController()
     const busy = pools.flatMap((pool) =>
       Array.from({ length: 4 }, async () => {
-        while (!stop.signal.aborted) await pool.complete(request('m'), never)
+        while (!stop.signal.aborted) await pool.complete(modelRequest('m'), never)
       }),
     )
     const { client } = keeper(sharing)
@@ -153,7 +145,7 @@ describe('places that are shared', () => {
     const { url } = await countingServer(1)
     const sharing = { namespace: uniqueNamespace() }
     const pools = [sharingPool(url, 4, sharing), sharingPool(url, 4, sharing)]
-    await Promise.all(pools.map((pool) => pool.complete(request('m'), never)))
+    await Promise.all(pools.map((pool) => pool.complete(modelRequest('m'), never)))
     const { client } = keeper(sharing)
     expect(await client.keys(`${sharing.namespace}:*`)).toHaveLength(1)
     await Promise.all(pools.map((pool) => pool.close()))
@@ -169,12 +161,12 @@ describe('while Redis is away', () => {
     const sharing = { url: own.url, namespace: uniqueNamespace(), warnings }
     const pools = Array.from({ length: 2 }, () => sharingPool(url, 6, sharing))
     const askAll = (times: number) =>
-      Promise.all(pools.flatMap((pool) => Array.from({ length: times }, () => pool.complete(request('m'), never))))
+      Promise.all(pools.flatMap((pool) => Array.from({ length: times }, () => pool.complete(modelRequest('m'), never))))
     await askAll(20)
     await own.stop()
     const fresh = sharingPool(url, 6, sharing)
     seen.most = 0
-    await Promise.all([askAll(40), fresh.complete(request('m'), never)])
+    await Promise.all([askAll(40), fresh.complete(modelRequest('m'), never)])
     expect(seen.served).toBe(121)
     expect(seen.most).toBeLessThanOrEqual(7) // one for the process that never had any
     await until(() => warnings.length === 3)

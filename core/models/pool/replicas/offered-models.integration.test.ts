@@ -19,10 +19,10 @@ const models = (...ids: string[]): Listing => ({
 })
 
 /** Servers whose `GET /models` gives these answers in order, the last one for ever. */
-async function poolOver(lists: Listing[][], retryBudgetMs = 3000) {
+async function poolOver(lists: Listing[][], retryBudgetMs = 3000, requestTimeoutMs = 1000) {
   const asked: string[] = []
   const endpoints = await Promise.all(lists.map((answers) => serve(answers, asked)))
-  pool = openModelPool({ endpoints, requestTimeoutMs: 1000, retryBudgetMs, maxInFlight: 4 })
+  pool = openModelPool({ endpoints, requestTimeoutMs, retryBudgetMs, maxInFlight: 4 })
   return { pool, asked, urls: endpoints.map(({ url }) => url) }
 }
 
@@ -89,14 +89,12 @@ describe('the first model', () => {
   })
 
   it('is no longer waited for once aborted', async () => {
-    const { pool: opened, asked } = await poolOver([['hang']])
+    const { pool: opened, asked } = await poolOver([['hang']], 60_000, 60_000)
     const abort = new AbortController()
     const waiting = opened.firstModel(abort.signal)
     await until(() => asked.length === 1)
-    const start = performance.now()
     const reason = new Error('cancelled')
     abort.abort(reason)
     await expect(waiting).rejects.toBe(reason)
-    expect(performance.now() - start).toBeLessThan(250)
   })
 })
