@@ -17,3 +17,10 @@ export function sortedKeys(_key: string, value: unknown): unknown {
   if (!isRecord(value)) return value
   return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
+
+/** Whether objects and lists lie in each other more than `levels` deep. JSON.parse has no such bound; JSON.stringify's is the stack. */
+export function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels === 0) return true
+  return Object.values(value).some((item) => isDeeperThan(item, levels - 1))
+}

@@ -5,6 +5,7 @@ import { after, msSince } from '#platform/clock.ts'
 import type { OpenAiClient } from '../http/openai-client.ts'
 import { StreamedResponse } from '../http/streamed-response.ts'
 import type { Capabilities } from './capabilities.ts'
+import { isTooDeep, maxReplyDepth } from './reply-depth.ts'
 import { serverError } from './server-error.ts'
 import { openCompletionStream } from './stream/read-completion-stream.ts'
 import { toOpenAi } from './to-openai.ts'
@@ -33,17 +34,21 @@ export function openServerLine({ client, stream }: { client: OpenAiClient; strea
       // The raw response: the client's own body parsing adds a second timer and a race for what is already in memory.
       const response = await client.post('/chat/completions', { body, signal }).asResponse()
       const isStream = response instanceof StreamedResponse
-      const answer = isStream ? await readStream(response, client.timeout, sentAt) : readText(await response.text())
+      const answer = isStream
+        ? await readStream(response, { timeoutMs: client.timeout, sentAt, signal })
+        : readText(await response.text())
       return { ...answer, workarounds }
     },
   }
 }
 
-/** The client's own limit ends when the answer begins; this one bounds the whole of it. */
+/**
+ * The client's own limit ends when the answer begins; this one bounds the whole of it. A reply that is whole is taken,
+ * whatever else becomes of its stream, unless the caller has given up.
+ */
 async function readStream(
   response: StreamedResponse,
-  timeoutMs: number,
-  sentAt: number,
+  { timeoutMs, sentAt, signal }: { timeoutMs: number; sentAt: number; signal: AbortSignal },
 ): Promise<Omit<Asked, 'workarounds'>> {
   const stream = openCompletionStream()
   const late = new AppError('AGENT_002', 'the answer did not end in time', { phase: 'model' })
@@ -51,8 +56,7 @@ async function readStream(
   try {
     await response.read(stream.feed)
   } catch (error) {
-    const isCut = error instanceof AppError && error.code === 'AGENT_008'
-    if (!isCut || !stream.isFinished()) throw error
+    if (signal.aborted || !stream.isFinished()) throw error
   } finally {
     inTime()
   }
@@ -69,8 +73,13 @@ function readText(text: string): { raw: unknown } {
     return { raw: stream.end() }
   }
   const raw = parseJson(text)
-  if (raw === undefined) throw new AppError('AGENT_008', 'the reply is not JSON', { phase: 'model' })
+  if (raw === undefined) throw broken('the reply is not JSON')
+  if (isTooDeep(raw)) throw broken(`the reply is nested deeper than ${maxReplyDepth}`)
   const error = serverError(raw)
   if (error !== undefined) throw error
   return { raw }
+}
+
+function broken(message: string): AppError {
+  return new AppError('AGENT_008', message, { phase: 'model' })
 }

@@ -1,12 +1,17 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { parseJson } from '#domain/json.ts'
 import { AppError } from '#domain/error.ts'
+import type { Appetite } from '../../http/streamed-response.ts'
+import { isTooDeep, maxReplyDepth } from '../reply-depth.ts'
 import { serverError } from '../server-error.ts'
 import { Chunk, openChunkAssembler } from './assemble-chunks.ts'
 
 export type CompletionStream = {
-  /** Takes text cut anywhere. `enough` once nothing that follows can matter. Never throws. */
-  feed(text: string): 'more' | 'enough'
+  /**
+   * Takes text cut anywhere, and throws at none: what is wrong with it is thrown by `end`. `rest` once the reply is whole and
+   * only its usage may follow, `enough` once nothing that follows can matter.
+   */
+  feed(text: string): Appetite
   /** `performance.now()` when the first thing the model wrote had come. */
   firstTokenAt(): number | undefined
   /** Whether the reply itself is whole, whatever becomes of the stream. */
@@ -42,6 +47,7 @@ export function openCompletionStream(): CompletionStream {
     const value = parseJson(data)
     // What would be a piece of the reply is JSON that has begun, and is missed.
     if (value === undefined && !/^\s*[{["]/.test(data) && ++keepAlives <= maxKeepAlives) return undefined
+    if (isTooDeep(value)) return broken(`a part of the stream is nested deeper than ${maxReplyDepth}`)
     const error = serverError(value)
     if (error !== undefined) return error
     const chunk = Chunk.safeParse(value)
@@ -53,7 +59,8 @@ export function openCompletionStream(): CompletionStream {
   return {
     feed(text) {
       parser.feed(text)
-      return isDone || fault !== undefined ? 'enough' : 'more'
+      if (isDone || fault !== undefined) return 'enough'
+      return assembler.isFinished() ? 'rest' : 'more'
     },
     firstTokenAt: () => firstTokenAt,
     isFinished: () => fault === undefined && assembler.isFinished(),
