@@ -5,7 +5,7 @@ import { after, msSince } from '#platform/clock.ts'
 import type { OpenAiClient } from '../http/openai-client.ts'
 import { StreamedResponse } from '../http/streamed-response.ts'
 import type { Capabilities } from './capabilities.ts'
-import { isTooDeep, maxReplyDepth } from './reply-depth.ts'
+import { isTooDeep, maxReplyDepth } from '../http/reply-depth.ts'
 import { serverError } from './server-error.ts'
 import { openCompletionStream } from './stream/read-completion-stream.ts'
 import { toOpenAi } from './to-openai.ts'
@@ -35,8 +35,8 @@ export function openServerLine({ client, stream }: { client: OpenAiClient; strea
       const response = await client.post('/chat/completions', { body, signal }).asResponse()
       const isStream = response instanceof StreamedResponse
       const answer = isStream
-        ? await readStream(response, { timeoutMs: client.timeout, sentAt, signal })
-        : readText(await response.text())
+        ? await readStream(response, { client, sentAt, signal })
+        : readText(await response.text(), client)
       return { ...answer, workarounds }
     },
   }
@@ -48,11 +48,11 @@ export function openServerLine({ client, stream }: { client: OpenAiClient; strea
  */
 async function readStream(
   response: StreamedResponse,
-  { timeoutMs, sentAt, signal }: { timeoutMs: number; sentAt: number; signal: AbortSignal },
+  { client, sentAt, signal }: { client: OpenAiClient; sentAt: number; signal: AbortSignal },
 ): Promise<Omit<Asked, 'workarounds'>> {
-  const stream = openCompletionStream()
+  const stream = openCompletionStream((said) => client.shown(said))
   const late = new AppError('AGENT_002', 'the answer did not end in time', { phase: 'model' })
-  const inTime = after(timeoutMs - msSince(sentAt), () => response.abort(late))
+  const inTime = after(client.timeout - msSince(sentAt), () => response.abort(late))
   try {
     await response.read(stream.feed)
   } catch (error) {
@@ -66,16 +66,16 @@ async function readStream(
 }
 
 /** An answer that came as a whole: JSON, or events that were not said to be a stream. */
-function readText(text: string): { raw: unknown } {
+function readText(text: string, client: OpenAiClient): { raw: unknown } {
   if (/^\s*(?:data|event|id|retry)?:/.test(text)) {
-    const stream = openCompletionStream()
+    const stream = openCompletionStream((said) => client.shown(said))
     stream.feed(text)
     return { raw: stream.end() }
   }
   const raw = parseJson(text)
   if (raw === undefined) throw broken('the reply is not JSON')
   if (isTooDeep(raw)) throw broken(`the reply is nested deeper than ${maxReplyDepth}`)
-  const error = serverError(raw)
+  const error = serverError(raw, (said) => client.shown(said))
   if (error !== undefined) throw error
   return { raw }
 }

@@ -2,7 +2,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { parseJson } from '#domain/json.ts'
 import { AppError } from '#domain/error.ts'
 import type { Appetite } from '../../http/streamed-response.ts'
-import { isTooDeep, maxReplyDepth } from '../reply-depth.ts'
+import { isTooDeep, maxReplyDepth } from '../../http/reply-depth.ts'
 import { serverError } from '../server-error.ts'
 import { Chunk, openChunkAssembler } from './assemble-chunks.ts'
 
@@ -26,8 +26,8 @@ export type CompletionStream = {
 /** Lines for keeping a connection alive, should a server send them as data; one a second for a quarter of an hour. */
 const maxKeepAlives = 900
 
-/** Reads the server-sent events of one streamed chat completion. */
-export function openCompletionStream(): CompletionStream {
+/** Reads the server-sent events of one streamed chat completion. `shown` makes of a server's words what may be told. */
+export function openCompletionStream(shown = (said: unknown): unknown => said): CompletionStream {
   const assembler = openChunkAssembler()
   let firstTokenAt: number | undefined
   let isDone = false
@@ -48,7 +48,7 @@ export function openCompletionStream(): CompletionStream {
     // What would be a piece of the reply is JSON that has begun, and is missed.
     if (value === undefined && !/^\s*[{["]/.test(data) && ++keepAlives <= maxKeepAlives) return undefined
     if (isTooDeep(value)) return broken(`a part of the stream is nested deeper than ${maxReplyDepth}`)
-    const error = serverError(value)
+    const error = serverError(value, shown)
     if (error !== undefined) return error
     const chunk = Chunk.safeParse(value)
     if (!chunk.success) return broken('a part of the stream is no chunk of a completion')
