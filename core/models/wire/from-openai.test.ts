@@ -124,6 +124,8 @@ describe('fromOpenAi', () => {
     expect(workarounds).toEqual(['usage estimated'])
     const half = completion({ content: 'hi' }, { usage: { prompt_tokens: 9, completion_tokens: 0 } })
     expect(fromOpenAi(half, request)).toMatchObject({ usage: { promptTokens: 9 }, workarounds: ['usage estimated'] })
+    const absurd = completion({ content: 'hi' }, { usage: { prompt_tokens: 1e300, completion_tokens: 3 } })
+    expect(fromOpenAi(absurd, request)).toMatchObject({ usage: { promptTokens: 15 }, workarounds: ['usage estimated'] })
   })
 
   it('reads no call from the content when no tool may be called', () => {
