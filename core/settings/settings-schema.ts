@@ -164,7 +164,7 @@ const model = section({
       say: (value) => String(Math.round(value * 1000)),
       fromEnv: (text) => Number(text) / 1000,
     }),
-    hedge_after_ms: setting(z.int().min(0), {
+    hedge_after_ms: setting(z.int().min(0).max(3_600_000), {
       about:
         'how long a request may be without an answer before it is sent to a second server too; 0: never, since it costs what it sends',
       fallback: 0,

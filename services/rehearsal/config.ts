@@ -19,7 +19,7 @@ const RefusalsText = z
 export const rehearsalEnv = {
   REMORA_REHEARSAL_HOST: z.string().min(1).default('127.0.0.1').describe('where it listens'),
   REMORA_REHEARSAL_PORT: Port.default(8421).describe('0 takes a free port'),
-  REMORA_REHEARSAL_LATENCY_MS: z.coerce.number().min(0).default(0).describe('added to every reply'),
+  REMORA_REHEARSAL_LATENCY_MS: z.coerce.number().min(0).max(3_600_000).default(0).describe('added to every reply'),
   REMORA_REHEARSAL_FAULTS: SharesText.default({}).describe('shares of injected faults, `429:0.05,hang:0.01`'),
   REMORA_REHEARSAL_REFUSES: RefusalsText.default([]).describe(
     'what it answers 400 to, as some servers do: `named,required`; also `system_role`, `tools`, `auto`, `strict_schemas`, `strict_arguments`, `parallel_calls`, `tool_messages`, `json_schema`, `structural_tag`, `ebnf`, `stream_usage`',

@@ -76,3 +76,16 @@ describe('the model servers of a worker', () => {
     expect(read).toThrow(expect.objectContaining({ code: 'CONFIG_003', message: expect.stringContaining(words) }))
   })
 })
+
+describe('a time of a worker', () => {
+  it.each([
+    'REMORA_MODEL_RETRY_BUDGET_MS',
+    'REMORA_MODEL_TIMEOUT_MS',
+    'REMORA_MODEL_HEDGE_AFTER_MS',
+    'REMORA_DRAIN_MS',
+    'REMORA_LEASE_MS',
+  ])('%s is refused when no timer waits so long', (name) => {
+    const read = () => parseConfig({ [name]: String(2 ** 31) })
+    expect(read).toThrow(expect.objectContaining({ code: 'CONFIG_003', message: expect.stringContaining(name) }))
+  })
+})

@@ -97,7 +97,10 @@ export const workerEnv = {
     .enum(['true', 'false'])
     .default('false')
     .describe('`true` asks for answers piece by piece: events tell the time to the first token, at some more CPU'),
-  REMORA_MODEL_RETRY_BUDGET_MS: count.default(20_000).describe('how long a failing model request may be tried again'),
+  REMORA_MODEL_RETRY_BUDGET_MS: count
+    .max(3_600_000)
+    .default(20_000)
+    .describe('how long a failing model request may be tried again'),
   REMORA_MODEL_TIMEOUT_MS: count
     .max(3_600_000)
     .default(120_000)
@@ -106,16 +109,19 @@ export const workerEnv = {
     .number()
     .int()
     .min(0)
+    .max(3_600_000)
     .default(0)
     .describe(
       'how long a request may be without an answer before it is sent to a second server too, where there is one; the first good reply counts. 0: never',
     ),
   REMORA_BLOB_CACHE_BYTES: count.default(256 * 1024 * 1024).describe('contents kept in memory'),
   REMORA_DRAIN_MS: count
+    .max(86_400_000)
     .default(20_000)
     .describe('how long operations may go on after SIGTERM; what is not done then is handed back'),
   REMORA_LEASE_MS: count
     .min(1000)
+    .max(3_600_000)
     .default(30_000)
     .describe(
       'how long a worker may be silent before its operations go to another; the same on all workers and discoveries',
