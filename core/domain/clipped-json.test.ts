@@ -20,6 +20,7 @@ describe('a value as short JSON', () => {
 
   it('is its beginning, however deep it is', () => {
     expect(clippedJson(JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`), 50)).toBe('['.repeat(50))
+    expect(clippedJson(JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`), 1e6)).toMatch(/^\[+…\]+$/)
     expect(clippedJson(undefined, 50)).toBe('undefined')
   })
 })

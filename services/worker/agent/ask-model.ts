@@ -8,6 +8,7 @@ import type { ToolSet } from '../tools/tool-set.ts'
 import type { AgentSettings } from './agent-settings.ts'
 import type { History, Sent } from './history.ts'
 import type { Journal } from './journal.ts'
+import { shownName } from './shown.ts'
 import type { Transcript } from './transcript.ts'
 
 export type ModelAsker = {
@@ -116,10 +117,10 @@ function responseOf({ model, endpoint, tries, toolCalls, finishReason, usage, ..
   const writingMs = latencyMs - (firstTokenMs ?? 0)
   const speed = writingMs > 0 ? { tokens_per_s: Math.round((usage.completionTokens * 10_000) / writingMs) / 10 } : {}
   return {
-    model,
-    endpoint,
+    model: shownName(model),
+    endpoint: shownName(endpoint),
     calls: toolCalls.length,
-    finish_reason: finishReason,
+    finish_reason: shownName(finishReason),
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,
     ...(firstTokenMs === undefined ? {} : { first_token_ms: Math.round(firstTokenMs) }),
