@@ -53,6 +53,10 @@ export const cliEnv = {
   REMORA_LOG_LEVEL: LogLevelName.default('info').describe("of the embedded stack's log"),
   REMORA_MODEL: text.describe("the model's name, for the workers of the embedded stack"),
   REMORA_MODEL_URLS: ModelServers.describe('as for the worker; without it the rehearsal model'),
+  REMORA_MODEL_STREAM: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('as for the worker; `remora harness` goes by it, too'),
   REMORA_MODEL_API_KEY: text.describe('secret: for the workers of the embedded stack'),
   REMORA_REDIS_INSTALL: z
     .enum(['auto', 'never'])
@@ -76,6 +80,7 @@ export type CliConfig = {
   /** The model's name on those servers. */
   modelName: string | undefined
   modelApiKey: string | undefined
+  modelStream: boolean
   /** Whether an embedded stack may get a Redis that is not there. */
   mayInstallRedis: boolean
   /** PATH. */
@@ -116,6 +121,7 @@ export function readCliConfig(
     modelUrls: values.REMORA_MODEL_URLS,
     modelName: values.REMORA_MODEL,
     modelApiKey: values.REMORA_MODEL_API_KEY,
+    modelStream: values.REMORA_MODEL_STREAM === 'true',
     mayInstallRedis: values.REMORA_REDIS_INSTALL === 'auto',
     searchPath: values.PATH,
     color: colorOf(values),

@@ -15,7 +15,8 @@ import { requireKnown } from '../run/known-agents.ts'
 import { requireWritable, writeWhole } from '../run/output-file.ts'
 import { commaList, modelServers, numberBetween, positiveUpTo } from './option-parsers.ts'
 
-type HarnessOptions = SideSettings & {
+type HarnessOptions = Omit<SideSettings, 'stream'> & {
+  stream?: true
   agent: string
   model?: string
   modelName?: string
@@ -55,6 +56,10 @@ export function addHarnessCommand(program: Command, context: CliContext): void {
         .default('none'),
     )
     .option('--no-tool-guide', 'leave the list of the tools out of the system prompt, as runs do')
+    .option(
+      '--stream',
+      'ask for replies piece by piece, which tells the time to the first token (default: REMORA_MODEL_STREAM)',
+    )
     .option('--shapes <names>', `only these: ${shapeNames.join(', ')}`, shapeList)
     .option('--seed <number>', 'of the names, paths and numbers in the requests', positiveUpTo(999_999_999), 1)
     .option('--timeout <seconds>', 'of one request', positiveUpTo(3600), 120)
@@ -82,13 +87,14 @@ async function measure(options: HarnessOptions, context: CliContext, command: Co
   }
   if (out !== undefined) await requireWritable(out)
   const { toolChoice, constraint, temperature, maxTokens, toolGuide, requests, concurrency, seed } = options
+  const stream = options.stream ?? config.modelStream
   const order = {
     agentsDir: config.agentsDir,
     shapes: allShapes.filter(({ name }) => shapes.includes(name)),
     model: options.model ?? config.modelUrls,
     modelName: options.modelName ?? config.modelName,
     apiKey: config.modelApiKey,
-    settings: { toolChoice, constraint, temperature, maxTokens, toolGuide },
+    settings: { toolChoice, constraint, temperature, maxTokens, toolGuide, stream },
     compare: options.compare,
     timeoutMs: options.timeout * 1000,
     requests,

@@ -69,7 +69,8 @@ async function openSide(
   const urls = isRehearsal ? [await rehearsal()] : serversIn(model ?? '').map(withVersion)
   const endpoints = urls.map((url) => (isRehearsal ? { url } : { url, apiKey }))
   const limits = { requestTimeoutMs: timeoutMs, retryBudgetMs, maxInFlight: concurrency }
-  const pool = openModelPool({ endpoints, ...limits, ...(log === undefined ? {} : { log }) })
+  const { stream } = settings
+  const pool = openModelPool({ endpoints, ...limits, stream, ...(log === undefined ? {} : { log }) })
   closings.push(() => pool.close())
   const name = isRehearsal ? undefined : modelName
   if (name !== undefined) await requireAnswer(urls, { apiKey, signal })

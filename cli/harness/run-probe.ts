@@ -45,7 +45,7 @@ export async function runProbe(
   signal: AbortSignal,
 ): Promise<ProbeResult> {
   const { model, settings, pool } = side
-  const { toolGuide: isGuided, ...asked } = settings
+  const { toolGuide: isGuided, stream: _, ...asked } = settings
   const tools = probeTools(probe.tools)
   const system = isGuided ? `${systemPrompt.trimEnd()}\n\n${toolGuide(tools.definitions)}` : systemPrompt
   const transcript = openTranscript({ messages: firstMessages(system, probe.prompt) })

@@ -60,6 +60,8 @@ function request(fault: FaultName): ModelRequest {
   }
 }
 
+/** A budget in which no other try may start, not even one that need not wait. */
+const oneTryMs = -1
 const maxInFlight = 1
 /** One carries a request, and another the one after it, which may come before the first is free again. */
 const maxSockets = 2 * maxInFlight
@@ -74,7 +76,7 @@ describe.each([
   it.each(faultNames)('%s ends as it must, within its budget of one try, and leaves nothing open', async (fault) => {
     const before = await rehearsal.load()
     const requestTimeoutMs = ofTime.includes(fault) ? 400 : 20_000
-    const limits = { requestTimeoutMs, retryBudgetMs: 0, maxInFlight }
+    const limits = { requestTimeoutMs, retryBudgetMs: oneTryMs, maxInFlight }
     pool = openModelPool({ endpoints: [{ url: rehearsal.url }], ...limits, stream })
     const ended = await pool.complete(request(fault), never).catch((error: unknown) => error)
     const timed = stream && 'toolCalls' in endings[fault] ? { firstTokenMs: aNumber } : {}

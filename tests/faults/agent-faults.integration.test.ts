@@ -77,6 +77,8 @@ const ofTime: readonly FaultName[] = ['latency', 'hang', 'stall']
 let rehearsal: Rehearsal | undefined
 afterEach(() => rehearsal?.close())
 
+/** A budget in which no other try may start, not even one that need not wait. */
+const oneTryMs = -1
 const maxInFlight = 1
 /** One carries a request, and another the one after it, which may come before the first is free again. */
 const maxSockets = 2 * maxInFlight
@@ -89,7 +91,7 @@ async function runBefore(fault: FaultName, { stream, times }: { stream: boolean;
   const pool = openModelPool({
     endpoints: [{ url }],
     requestTimeoutMs: ofTime.includes(fault) ? 400 : 20_000,
-    retryBudgetMs: times === undefined ? 0 : 15_000,
+    retryBudgetMs: times === undefined ? oneTryMs : 15_000,
     maxInFlight,
     stream,
   })
