@@ -55,7 +55,10 @@ export function addHarnessCommand(program: Command, context: CliContext): void {
         .choices(constraints)
         .default('none'),
     )
-    .option('--no-tool-guide', 'leave the list of the tools out of the system prompt, as runs do')
+    .option(
+      '--no-tool-guide',
+      'leave the list of the tools out of the system prompt, as runs do unless model.request.tool_guide is set',
+    )
     .option(
       '--stream',
       'ask for replies piece by piece, which tells the time to the first token (default: REMORA_MODEL_STREAM)',

@@ -124,7 +124,6 @@ const execution = section({
 })
 
 const rehearsal = 'rehearsal'
-const later = 'comes with the model pool’s own settings'
 const model = section({
   pool: setting(z.array(Server).min(1), {
     about:
@@ -177,7 +176,11 @@ const model = section({
       fallback: 'required',
       env: 'REMORA_MODEL_TOOL_CHOICE',
     }),
-    tool_guide: setting(z.boolean(), { about: 'tools told in the prompt, too', fallback: false, unserved: later }),
+    tool_guide: setting(z.boolean(), {
+      about: 'end every system prompt with a line for each tool, which helps some small models',
+      fallback: false,
+      env: 'REMORA_MODEL_TOOL_GUIDE',
+    }),
   }),
   roles: setting(z.partialRecord(z.enum(['worker', 'conductor', 'watcher', 'terminal', 'researcher']), name), {
     about: 'a model for each role',

@@ -89,3 +89,11 @@ describe('a time of a worker', () => {
     expect(read).toThrow(expect.objectContaining({ code: 'CONFIG_003', message: expect.stringContaining(name) }))
   })
 })
+
+describe('the tool guide', () => {
+  it('is left out unless it is asked for', () => {
+    const guided = (value?: string) => parseConfig({ REMORA_MODEL_TOOL_GUIDE: value }).worker.model.toolGuide
+    expect([guided(), guided('false'), guided('true')]).toEqual([false, false, true])
+    expect(() => guided('yes')).toThrow(/REMORA_MODEL_TOOL_GUIDE/)
+  })
+})

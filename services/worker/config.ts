@@ -31,6 +31,8 @@ export type WorkerConfig = {
     temperature: number
     toolChoice: 'required' | 'auto'
     stream: boolean
+    /** Whether system prompts end with a line for each tool. */
+    toolGuide: boolean
     retryBudgetMs: number
     /** Of one request. */
     timeoutMs: number
@@ -97,6 +99,10 @@ export const workerEnv = {
     .enum(['true', 'false'])
     .default('false')
     .describe('`true` asks for answers piece by piece: events tell the time to the first token, at some more CPU'),
+  REMORA_MODEL_TOOL_GUIDE: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('`true` ends every system prompt with a line for each tool, which helps some small models'),
   REMORA_MODEL_RETRY_BUDGET_MS: count
     .max(3_600_000)
     .default(20_000)
@@ -143,6 +149,7 @@ export function parseConfig(env: Env): { worker: WorkerConfig; logLevel: LogLeve
       temperature: read.REMORA_MODEL_TEMPERATURE,
       toolChoice: read.REMORA_MODEL_TOOL_CHOICE,
       stream: read.REMORA_MODEL_STREAM === 'true',
+      toolGuide: read.REMORA_MODEL_TOOL_GUIDE === 'true',
       retryBudgetMs: read.REMORA_MODEL_RETRY_BUDGET_MS,
       timeoutMs: read.REMORA_MODEL_TIMEOUT_MS,
       hedgeAfterMs: read.REMORA_MODEL_HEDGE_AFTER_MS === 0 ? undefined : read.REMORA_MODEL_HEDGE_AFTER_MS,

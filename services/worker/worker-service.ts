@@ -116,7 +116,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
     blobs,
     python,
     evidence: openEvidenceChecker({ linter, python }),
-    bundles: openPreparedBundles((project, hash) => getBundle(objects, project, hash)),
+    bundles: openPreparedBundles((project, hash) => getBundle(objects, project, hash), config.model),
     baseLayer: async (project, snapshotId) => baseLayerOf(await readSnapshot(project, snapshotId), blobs, project),
     modelSettings: async (asked, signal) => ({
       model: askedModel(asked) ?? name ?? (await model.firstModel(signal)),
