@@ -63,8 +63,8 @@ function request(fault: FaultName): ModelRequest {
 /** A budget in which no other try may start, not even one that need not wait. */
 const oneTryMs = -1
 const maxInFlight = 1
-/** One carries a request, and another the one after it, which may come before the first is free again. */
-const maxSockets = 2 * maxInFlight
+/** Idle ones that may be used again: of a turn and the one after it, of the probe's two requests, of two other questions. */
+const maxSockets = 2 * maxInFlight + 4
 /** The socket had carried the probe: that it broke costs no try. */
 const sentFor = (fault: FaultName) => (fault === 'reset' ? 2 : 1)
 const never = new AbortController().signal

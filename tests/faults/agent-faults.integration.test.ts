@@ -80,8 +80,8 @@ afterEach(() => rehearsal?.close())
 /** A budget in which no other try may start, not even one that need not wait. */
 const oneTryMs = -1
 const maxInFlight = 1
-/** One carries a request, and another the one after it, which may come before the first is free again. */
-const maxSockets = 2 * maxInFlight
+/** Idle ones that may be used again: of a turn and the one after it, of the probe's two requests, of two other questions. */
+const maxSockets = 2 * maxInFlight + 4
 const never = new AbortController().signal
 
 /** Runs the loop over the pool against a server that has the fault `times` times; for ever when absent. */
