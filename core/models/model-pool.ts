@@ -61,7 +61,7 @@ export type ModelPoolOptions = {
   endpoints: readonly EndpointChoice[]
   /** Limit of one try. */
   requestTimeoutMs: number
-  /** How long after the first try has started another may still start; the last one keeps its own limit. */
+  /** How long after a request's first failure another try may still start; each keeps its own limit. */
   retryBudgetMs: number
   /** Per endpoint, this process's requests at once; further ones wait in line. */
   maxInFlight: number

@@ -97,7 +97,9 @@ export const workerEnv = {
     .enum(['true', 'false'])
     .default('false')
     .describe('`true` asks for answers piece by piece: events tell the time to the first token, at some more CPU'),
-  REMORA_MODEL_RETRY_BUDGET_MS: count.default(20_000).describe('how long a failing model request may be tried again'),
+  REMORA_MODEL_RETRY_BUDGET_MS: count
+    .default(20_000)
+    .describe('how long after its first failure a model request may be tried again; each try has its own limit'),
   REMORA_MODEL_TIMEOUT_MS: count
     .max(3_600_000)
     .default(120_000)

@@ -26,7 +26,7 @@ export type CompleteDeps = {
   offers: ModelOffers
   /** Sends the request from this seat, which it leaves whatever comes. Does not reject. */
   send(seat: Seat, request: ModelRequest, signal: AbortSignal): Promise<Tried>
-  /** How long after the first try has started another may still start. */
+  /** How long after the first failure another try may still start. */
   retryBudgetMs: number
   clock: Clock
   random(): number
@@ -43,7 +43,8 @@ const maxBrokenReplies = 3
 type Failed = { replica: Replica; failure: TryFailure }
 type Tries = {
   count: number
-  startedAt: number | undefined
+  firstSentAt: number | undefined
+  firstFailedAt: number | undefined
   broken: number
   last: Failed | undefined
   failedAt: Set<Replica>
@@ -60,20 +61,25 @@ export async function completeWithin(
 ): Promise<ModelReply> {
   const { offers } = deps
   const wish = { model: request.model, key: request.prefixKey ?? request.model }
-  const tries: Tries = { count: 0, startedAt: undefined, broken: 0, last: undefined, failedAt: new Set() }
+  const tries = noTries()
   await offers.require(request.model, signal)
   for (;;) {
     const seat = await findSeat(wish, tries, signal, deps)
     if (seat === undefined) throw nobodyUp(request.model, tries, deps)
     const tried = await deps.send(seat, request, signal)
-    tries.startedAt ??= tried.sentAt
+    tries.firstSentAt ??= tried.sentAt
     tries.count += tried.sent
     const { replica } = tried
     if ('reply' in tried) return { ...tried.reply, endpoint: replica.name, tries: tries.count }
     signal.throwIfAborted()
+    tries.firstFailedAt ??= deps.clock.now()
     tries.last = tried
     await restBeforeNext(request, tries, tried, signal, deps)
   }
+}
+
+function noTries(): Tries {
+  return { count: 0, firstSentAt: undefined, firstFailedAt: undefined, broken: 0, last: undefined, failedAt: new Set() }
 }
 
 /** A first try waits for a place however long it takes while a server works; a later one while it may still start. */
@@ -83,7 +89,7 @@ async function findSeat(
   signal: AbortSignal,
   { line, clock, retryBudgetMs }: CompleteDeps,
 ): Promise<Seat | undefined> {
-  const patienceMs = retryBudgetMs - sinceFirst(tries, clock)
+  const patienceMs = retryBudgetMs - since(tries.firstFailedAt, clock)
   const { last, failedAt } = tries
   const wish = { model, key, again: last !== undefined, patienceMs, avoid: last?.replica, failedAt }
   if (last === undefined) return line.enter(wish, signal)
@@ -113,7 +119,7 @@ async function restBeforeNext(
   const elsewhere = await offers.isElsewhere(model, replica, { isMissing: isNotFound(failure) }, signal)
   const isMisled = elsewhere && isNotFound(failure)
   const waitMs = isMisled ? 0 : waitBefore(tries.count, elsewhere ? 0 : failure.retryAfterMs, random)
-  const isSpent = sinceFirst(tries, clock) + waitMs > deps.retryBudgetMs || tries.broken === maxBrokenReplies
+  const isSpent = since(tries.firstFailedAt, clock) + waitMs > deps.retryBudgetMs || tries.broken === maxBrokenReplies
   if (!(failure.again || isMisled) || isSpent || closing.aborted) throw gaveUp(model, tried, tries, clock)
   log?.warn('model request is tried again', {
     endpoint: replica.name,
@@ -124,8 +130,8 @@ async function restBeforeNext(
   await clock.delay(waitMs, AbortSignal.any([signal, closing]))
 }
 
-function sinceFirst({ startedAt }: Tries, clock: Clock): number {
-  return startedAt === undefined ? 0 : clock.now() - startedAt
+function since(at: number | undefined, clock: Clock): number {
+  return at === undefined ? 0 : clock.now() - at
 }
 
 /** Anything up to a doubling step, so that callers that failed together do not come back together; what the server asked for. */
@@ -138,7 +144,7 @@ function gaveUp(model: string, { replica, failure }: Failed, tries: Tries, clock
   const { code, message } = failure.error
   const models = isNotFound(failure) ? (replica.offered.models() ?? []).filter((one) => one !== model) : []
   const offered = models.length === 0 ? '' : `; it offers ${models.join(', ')}`
-  const effort = tries.count === 1 ? '' : ` (${tries.count} tries in ${Math.round(sinceFirst(tries, clock))} ms)`
+  const effort = tries.count === 1 ? '' : ` (${tries.count} tries in ${Math.round(since(tries.firstSentAt, clock))} ms)`
   return new AppError(code, `${replica.name}: ${message}${offered}${effort}`, { cause: failure.error, phase: 'model' })
 }
 

@@ -58,14 +58,19 @@ export function chooseReplica({ ranked, wish, waiting }: Choice): Replica | 'soo
   return undefined
 }
 
-/** Those that offer the model and are not left alone; without the one to avoid where there is another. */
+/**
+ * Those that offer the model and are not left alone; without those where the wish has failed while there are others, and
+ * without the one where it failed last in any case.
+ */
 function usableReplicas(ranked: readonly Replica[], wish: Choice['wish']): readonly Replica[] {
-  const { model, avoid } = wish
+  const { model, avoid, failedAt } = wish
   const isUsable = (replica: Replica) =>
     replica.offered.mayOffer(model) && replica.breaker.admits(candidateOf(wish, replica))
   const usable = ranked.every(isUsable) ? ranked : ranked.filter(isUsable)
-  const others = avoid === undefined ? usable : usable.filter((replica) => replica !== avoid)
-  return others.length > 0 ? others : usable
+  if (avoid === undefined) return usable
+  const others = usable.filter((replica) => replica !== avoid)
+  const untried = others.filter((replica) => failedAt?.has(replica) !== true)
+  return [untried, others].find((some) => some.length > 0) ?? usable
 }
 
 function fillOf(replica: Replica): number {
