@@ -80,8 +80,6 @@ const maxReplyBytes = 8 * 1024 * 1024
 const describeLimitMs = 1000
 /** An operation is not kept from its start by a server that hangs. */
 const contextLimitMs = 1000
-/** undici uses a socket again one turn of the event loop after its answer at the earliest; the next request has another. */
-const socketsPerRequest = 2
 /** Reading an answer, and what follows until the next request or a tool's start, takes about 0.2 ms. */
 const answersPerTurn = 4
 /** Models are looked up again every so many rounds of the watch: about once a minute. */
@@ -89,11 +87,11 @@ const roundsPerLookUp = 12
 
 export function openModelPool(options: ModelPoolOptions): ModelPool {
   if (options.endpoints.length === 0) throw new AppError('CONFIG_003', 'the model pool has no endpoint')
-  const { maxInFlight, log, places = openLocalPlaces(), findings = openLocalFindings() } = options
+  const { log, places = openLocalPlaces(), findings = openLocalFindings() } = options
   const closing = new AbortController()
   const clock = systemClock
   const random = Math.random
-  const transport = openUndiciFetch({ connections: socketsPerRequest * maxInFlight, maxBytes: maxReplyBytes })
+  const transport = openUndiciFetch({ maxBytes: maxReplyBytes })
   const servers = options.endpoints.map((choice) =>
     openServer(choice, { ...options, transport, places, findings, clock, random, closing: closing.signal }),
   )

@@ -56,7 +56,7 @@ async function lineTo(write: (response: ServerResponse) => void, options: Option
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  transport = openUndiciFetch({ connections: 1, maxBytes })
+  transport = openUndiciFetch({ maxBytes })
   const url = `http://127.0.0.1:${boundPort(server)}/v1`
   const client = new OpenAiClient({ url, apiKey: undefined, requestTimeoutMs: timeoutMs, fetch: transport.fetch })
   const line = openServerLine({ client, stream })

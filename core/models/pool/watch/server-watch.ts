@@ -32,7 +32,7 @@ const maxPageBytes = 4 * 1024 * 1024
  * others it is not asked: a gateway may send requests to all its models for it (LiteLLM does).
  */
 export function openServerWatch({ servers, clock, ...watcher }: ServerWatchOptions): ServerWatch {
-  const pages = openUndiciFetch({ connections: 1, maxBytes: maxPageBytes })
+  const pages = openUndiciFetch({ maxBytes: maxPageBytes })
   const looks = new Map(servers.map((server) => [server.replica, openLook(server, { get: pages.fetch, clock })]))
   const closing = new AbortController()
   let cancel: (() => void) | undefined
