@@ -100,6 +100,7 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
   const watch = openServerWatch({
     servers,
     clock,
+    log,
     isInUse: () => router.line.waiting() > 0 || replicas.some((replica) => replica.inFlight() > 0),
     seen(round) {
       router.line.lookAgain()

@@ -21,15 +21,16 @@ export async function askForModels(
   { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
 ): Promise<OfferedModels> {
   const offered: OfferedModels = { models: [], faults: [], again: false }
+  const distinct = new Set<string>()
   const asked = endpoints.map((endpoint) => endpoint.models({ timeoutMs, signal }))
   for (const [at, answer] of (await Promise.allSettled(asked)).entries()) {
     const failure = answer.status === 'rejected' ? toTryFailure(answer.reason) : undefined
     const models = answer.status === 'fulfilled' ? answer.value : []
-    offered.models.push(...models.filter((model) => !offered.models.includes(model)))
+    for (const model of models) distinct.add(model)
     offered.again ||= failure?.again ?? false
     if (models.length === 0) offered.faults.push(`${endpoints[at]?.name}: ${failure?.error.message ?? 'has no models'}`)
   }
-  return offered
+  return { ...offered, models: [...distinct] }
 }
 
 /**

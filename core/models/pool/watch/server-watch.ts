@@ -1,4 +1,5 @@
 import type { Clock } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
 import { openUndiciFetch } from '../../http/undici-fetch.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { ServerMetrics } from './server-metrics.ts'
@@ -19,6 +20,7 @@ export type ServerWatchOptions = {
   isInUse(): boolean
   /** Called after every round, with its number. */
   seen(round: number): void
+  log?: Pick<Log, 'warn'> | undefined
 }
 
 const everyMs = 5000
@@ -39,18 +41,18 @@ export function openServerWatch({ servers, clock, ...watcher }: ServerWatchOptio
   let used = false
   let rounds = 0
   const arm = () => {
-    cancel = closing.signal.aborted ? undefined : clock.after(everyMs, () => void round())
+    cancel = closing.signal.aborted ? undefined : clock.after(everyMs, round)
   }
-  const round = async () => {
-    if (!used && !watcher.isInUse()) {
-      cancel = undefined
-      return
-    }
+  // Nothing waits for a round: whatever a server says, it must not become an unhandled rejection, which ends the process.
+  const failed = (error: unknown) => watcher.log?.warn('a look at the model servers failed', { error })
+  const round = () => {
+    if (used || watcher.isInUse()) void lookAtAll().catch(failed).finally(arm)
+    else cancel = undefined
+  }
+  const lookAtAll = async () => {
     used = false
-    await Promise.all([...looks.values()].map((look) => look.once(closing.signal)))
-    if (closing.signal.aborted) return
-    watcher.seen((rounds += 1))
-    arm()
+    await Promise.all([...looks.values()].map((look) => look.once(closing.signal).catch(failed)))
+    if (!closing.signal.aborted) watcher.seen((rounds += 1))
   }
   return {
     touch() {
