@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { APIError } from 'openai'
 import { AppError } from '#domain/error.ts'
 import { modelRequest } from './model-server.fixture.ts'
 import { gone, good, never, retryBudgetMs, routerOver, watched } from './router.fixture.ts'
@@ -6,7 +7,7 @@ import { gone, good, never, retryBudgetMs, routerOver, watched } from './router.
 /** Of a request; six times the retry budget, as by default. */
 const limitMs = 6 * retryBudgetMs
 
-type Play = 'good' | 'hangs' | 'gone'
+type Play = 'good' | 'hangs' | 'gone' | 'busy for 3 s' | 'busy for 7 s' | 'busy for 25 s'
 
 /** Servers that do so with every request. `asked`: which of them were, and when. */
 function serversThat(...plays: Play[]) {
@@ -16,6 +17,8 @@ function serversThat(...plays: Play[]) {
       asked.push({ at: play.clock.now(), server })
       if (what === 'good') return good
       if (what === 'gone') throw gone()
+      const [seconds] = /\d+/.exec(what) ?? []
+      if (seconds !== undefined) throw APIError.generate(429, {}, undefined, new Headers({ 'retry-after': seconds }))
       await play.clock.delay(limitMs)
       throw new AppError('AGENT_002', 'no answer in time', { phase: 'model' })
     },
@@ -51,5 +54,38 @@ describe('the budget of a request', () => {
     watched(router.complete(modelRequest('m'), never))
     await pass(2000)
     expect(new Set(asked.slice(0, 3).map(({ server }) => server)).size).toBe(3)
+  })
+})
+
+describe('a server that names a time', () => {
+  const ask = async (...plays: Play[]) => {
+    const { router, asked, pass } = serversThat(...plays)
+    const state = watched(router.complete(modelRequest('m'), never))
+    await pass(2 * retryBudgetMs)
+    const timesOf = (server: number) => asked.filter((one) => one.server === server).map(({ at }) => at)
+    return { end: state.end, timesOf }
+  }
+  const gaps = (times: readonly number[]) => times.slice(1).map((at, before) => at - (times[before] ?? 0))
+
+  it('is not asked again before it, though there is another, and each is when its own has come', async () => {
+    const { end, timesOf } = await ask('busy for 3 s', 'busy for 7 s')
+    expect(end).toMatchObject({ code: 'AGENT_002' })
+    expect([Math.min(...gaps(timesOf(0))), Math.min(...gaps(timesOf(1)))]).toEqual([
+      expect.toSatisfy((ms: number) => ms >= 3000),
+      expect.toSatisfy((ms: number) => ms >= 7000),
+    ])
+    expect([timesOf(0).length, timesOf(1).length]).toEqual([expect.toSatisfy((n: number) => n >= 4), 3])
+  })
+
+  it('keeps no request from another that has named none', async () => {
+    const { end, timesOf } = await ask('busy for 25 s', 'busy for 25 s', 'good')
+    expect(end).toMatchObject({ content: 'hi', endpoint: 'http://2/v1' })
+    expect([timesOf(0).length, timesOf(1).length].every((times) => times <= 1)).toBe(true)
+  })
+
+  it('beyond the budget, as have all, ends the request', async () => {
+    const { end, timesOf } = await ask('busy for 25 s', 'busy for 25 s')
+    expect(end).toMatchObject({ code: 'AGENT_002', message: expect.stringContaining('(2 tries') })
+    expect([...timesOf(0), ...timesOf(1)]).toHaveLength(2)
   })
 })

@@ -4,6 +4,7 @@ import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import type { TryFailure } from '../wire/try-failure.ts'
 import type { ModelOffers } from './model-offers.ts'
+import { openNamedWaits, type NamedWaits } from './named-waits.ts'
 import type { Replica } from './replicas/replica.ts'
 import { isNotFound, seatEndOf } from './replicas/seat-end.ts'
 import type { Seat } from './replicas/seat.ts'
@@ -22,7 +23,7 @@ export type Tried = { replica: Replica; sent: number; sentAt: number } & (
 )
 
 export type CompleteDeps = {
-  line: Pick<WaitingLine, 'enter'>
+  line: Pick<WaitingLine, 'enter' | 'lookAgain'>
   offers: ModelOffers
   /** Sends the request from this seat, which it leaves whatever comes. Does not reject. */
   send(seat: Seat, request: ModelRequest, signal: AbortSignal): Promise<Tried>
@@ -35,7 +36,6 @@ export type CompleteDeps = {
   log?: Pick<Log, 'warn'> | undefined
 }
 
-const maxRetryAfterMs = 30_000
 const backoffMs = { first: 200, most: 5000 }
 /** A model that babbles once may not the next time; one that does so three times will not stop. */
 const maxBrokenReplies = 3
@@ -48,6 +48,7 @@ type Tries = {
   broken: number
   last: Failed | undefined
   failedAt: Set<Replica>
+  waits: NamedWaits
 }
 
 /**
@@ -61,7 +62,7 @@ export async function completeWithin(
 ): Promise<ModelReply> {
   const { offers } = deps
   const wish = { model: request.model, key: request.prefixKey ?? request.model }
-  const tries = noTries()
+  const tries = noTries(deps.clock)
   await offers.require(request.model, signal)
   for (;;) {
     const seat = await findSeat(wish, tries, signal, deps)
@@ -78,8 +79,10 @@ export async function completeWithin(
   }
 }
 
-function noTries(): Tries {
-  return { count: 0, firstSentAt: undefined, firstFailedAt: undefined, broken: 0, last: undefined, failedAt: new Set() }
+function noTries(clock: Clock): Tries {
+  const [count, broken] = [0, 0]
+  const [firstSentAt, firstFailedAt, last] = [undefined, undefined, undefined]
+  return { count, firstSentAt, firstFailedAt, broken, last, failedAt: new Set(), waits: openNamedWaits(clock) }
 }
 
 /** A first try waits for a place however long it takes while a server works; a later one while it may still start. */
@@ -90,11 +93,13 @@ async function findSeat(
   { line, clock, retryBudgetMs }: CompleteDeps,
 ): Promise<Seat | undefined> {
   const patienceMs = retryBudgetMs - since(tries.firstFailedAt, clock)
-  const { last, failedAt } = tries
-  const wish = { model, key, again: last !== undefined, patienceMs, avoid: last?.replica, failedAt }
+  const { last, failedAt, waits } = tries
+  const again = last !== undefined
+  const wish = { model, key, again, patienceMs, avoid: last?.replica, failedAt, isWaiting: waits.isWaiting }
   if (last === undefined) return line.enter(wish, signal)
   const late = new AbortController()
   const stop = clock.after(patienceMs, () => late.abort())
+  const stopLooks = waits.whenOver(line.lookAgain)
   try {
     return await line.enter(wish, AbortSignal.any([signal, late.signal]))
   } catch {
@@ -102,6 +107,7 @@ async function findSeat(
     return undefined
   } finally {
     stop()
+    stopLooks()
   }
 }
 
@@ -116,9 +122,10 @@ async function restBeforeNext(
   const { replica, failure } = tried
   if (failure.error.code === 'AGENT_008') tries.broken += 1
   if (seatEndOf(failure) !== 'overloaded') tries.failedAt.add(replica)
-  const elsewhere = await offers.isElsewhere(model, replica, { isMissing: isNotFound(failure) }, signal)
-  const isMisled = elsewhere && isNotFound(failure)
-  const waitMs = isMisled ? 0 : waitBefore(tries.count, elsewhere ? 0 : failure.retryAfterMs, random)
+  tries.waits.note(replica, failure.retryAfterMs)
+  const others = await offers.elsewhere(model, replica, { isMissing: isNotFound(failure) }, signal)
+  const isMisled = others.length > 0 && isNotFound(failure)
+  const waitMs = isMisled ? 0 : Math.max(waitBefore(tries.count, random), tries.waits.leastMs([replica, ...others]))
   const isSpent = since(tries.firstFailedAt, clock) + waitMs > deps.retryBudgetMs || tries.broken === maxBrokenReplies
   if (!(failure.again || isMisled) || isSpent || closing.aborted) throw gaveUp(model, tried, tries, clock)
   log?.warn('model request is tried again', {
@@ -134,10 +141,10 @@ function since(at: number | undefined, clock: Clock): number {
   return at === undefined ? 0 : clock.now() - at
 }
 
-/** Anything up to a doubling step, so that callers that failed together do not come back together; what the server asked for. */
-function waitBefore(tries: number, retryAfterMs: number, random: () => number): number {
+/** Anything up to a doubling step, so that callers that failed together do not come back together. */
+function waitBefore(tries: number, random: () => number): number {
   const step = Math.min(backoffMs.most, backoffMs.first * 2 ** (tries - 1))
-  return Math.max(Math.round(random() * step), Math.min(retryAfterMs, maxRetryAfterMs))
+  return Math.round(random() * step)
 }
 
 function gaveUp(model: string, { replica, failure }: Failed, tries: Tries, clock: Clock): AppError {

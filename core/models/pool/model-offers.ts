@@ -10,8 +10,8 @@ export type ModelOffers = {
    * which says what they offer. A server that has not said what it offers may offer anything.
    */
   require(model: string, signal: AbortSignal): Promise<void>
-  /** Whether another server than this one may be asked now. `isMissing`: this one said that it has no such model. */
-  isElsewhere(model: string, than: Replica, said: { isMissing: boolean }, signal: AbortSignal): Promise<boolean>
+  /** The other servers than this one that are up. `isMissing`: this one said that it has no such model. */
+  elsewhere(model: string, than: Replica, said: { isMissing: boolean }, signal: AbortSignal): Promise<Replica[]>
   /** Asks every server that the operator has named no models of; those that do not answer stay as they are. */
   refresh(): Promise<void>
   servers(): string[]
@@ -54,10 +54,10 @@ export function openModelOffers({ replicas, clock }: ModelOffersOptions): ModelO
       if (asking !== undefined || clock.now() - askedAt > restMs) await within(signal)
       if (!mayBeHad(model)) throw notOffered(model, replicas)
     },
-    async isElsewhere(model, than, { isMissing }, signal) {
+    async elsewhere(model, than, { isMissing }, signal) {
       if (isMissing) await within(signal)
       if (isMissing && replicas.length > 1) than.offered.lacks(model)
-      return replicas.some(
+      return replicas.filter(
         (replica) => replica !== than && replica.offered.mayOffer(model) && replica.breaker.admits('fresh'),
       )
     },
