@@ -48,7 +48,7 @@ export type ModelPool = {
 }
 
 export type EndpointChoice = {
-  /** Base URL with its `/v1`. */
+  /** Base URL with its `/v1`, without login and query; CONFIG_003 otherwise. */
   url: string
   apiKey?: string | undefined
   /** Models and adapters it is asked for; without any, those it offers itself. */

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { z } from 'zod'
 import { CommaList, JsonText, Port, readEnv, storageConfig, storageEnv, storageSecrets } from '#platform/env.ts'
 import { AppError } from '#domain/error.ts'
+import { faultOfServerUrl } from '#platform/model-server-url.ts'
 import { withoutLogin } from '#platform/without-login.ts'
 import type { Env, StorageConfig } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
@@ -47,8 +48,18 @@ export type WorkerConfig = {
 const count = z.coerce.number().int().min(1)
 
 const rehearsalModel = 'rehearsal'
+const urlOr = (word?: string) =>
+  z.string().superRefine((text, context) => {
+    const fault = text === word ? undefined : faultOfServerUrl(text)
+    if (fault !== undefined) context.addIssue(fault)
+  })
+/** Of servers, or the one word. */
+const ServerNames = CommaList.pipe(z.array(urlOr(rehearsalModel)).min(1)).refine(
+  (names) => names.length === 1 || !names.includes(rehearsalModel),
+  '`rehearsal` stands alone',
+)
 const ServerDetails = z.strictObject({
-  url: z.url(),
+  url: urlOr(),
   models: z.array(z.string().min(1)).optional(),
   max_in_flight: count.optional(),
 })
@@ -71,13 +82,9 @@ export const workerEnv = {
   REMORA_WORKER_SCRIPT_PROCESSES: count.max(64).default(2).describe('sandbox processes for tool scripts'),
   REMORA_WORKER_HEALTH_PORT: Port.default(8423).describe('`/healthz`, `/readyz`'),
   REMORA_MODEL: z.string().min(1).optional().describe("the model's name; without one the first that is offered"),
-  REMORA_MODEL_URLS: z
-    .string()
-    .pipe(z.union([z.literal(rehearsalModel), CommaList.pipe(z.array(z.url()).min(1))]))
-    .optional()
-    .describe(
-      'OpenAI-compatible servers, separated by commas; `rehearsal` is the rehearsal service on its usual port. Without it the servers of REMORA_MODEL_POOL, without those `rehearsal`',
-    ),
+  REMORA_MODEL_URLS: ServerNames.optional().describe(
+    'OpenAI-compatible servers, separated by commas; `rehearsal` is the rehearsal service on its usual port. Without it the servers of REMORA_MODEL_POOL, without those `rehearsal`',
+  ),
   REMORA_MODEL_POOL: JsonText.pipe(z.array(ServerDetails))
     .default([])
     .describe(
@@ -159,10 +166,11 @@ type ServersRead = Pick<
 
 function modelServers(read: ServersRead): ModelServer[] {
   const said = read.REMORA_MODEL_URLS ?? read.REMORA_MODEL_POOL.map(({ url }) => url)
-  const urls = said === rehearsalModel || said.length === 0 ? [rehearsalUrl] : said
+  const isRehearsal = said[0] === rehearsalModel
+  const urls = isRehearsal || said.length === 0 ? [rehearsalUrl] : said
   const foreign = read.REMORA_MODEL_POOL.find((details) => !urls.some((url) => isSameServer(url, details.url)))
   // The word sets aside the servers that remora.yaml names; it is no slip.
-  if (foreign !== undefined && said !== rehearsalModel) {
+  if (foreign !== undefined && !isRehearsal) {
     const words = `bad environment: REMORA_MODEL_POOL: ${withoutLogin(foreign.url)} is none of the servers in REMORA_MODEL_URLS`
     throw new AppError('CONFIG_003', words)
   }

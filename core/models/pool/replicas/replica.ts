@@ -14,7 +14,7 @@ export type SeatEnd = 'good' | 'refused' | 'overloaded' | 'unavailable' | 'faile
 
 /** What the pool knows of one server, and what it has there now. */
 export type Replica = {
-  /** The server's URL, without credentials. */
+  /** The server's URL. */
   name: string
   endpoint: Endpoint
   offered: OfferedList
