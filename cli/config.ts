@@ -15,8 +15,9 @@ const text = z.string().optional()
 
 const ModelServers = z
   .string()
-  .superRefine((text, context) => {
-    if (!isModelServers(text)) context.addIssue(faultOfServers(text) ?? 'must be "rehearsal", or URLs of model servers')
+  .superRefine((servers, context) => {
+    if (!isModelServers(servers))
+      context.addIssue(faultOfServers(servers) ?? 'must be "rehearsal", or URLs of model servers')
   })
   .optional()
 
