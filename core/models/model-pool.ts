@@ -2,6 +2,7 @@ import { AppError } from '#domain/error.ts'
 import type { ModelReply, ModelRequest } from '#domain/turn.ts'
 import { systemClock, type Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
+import type { HttpProxy } from '#platform/proxy-env.ts'
 import { openTurnstile } from '#platform/turnstile.ts'
 import { withinLimit } from '#platform/within-limit.ts'
 import { openUndiciFetch, type UndiciFetch } from './http/undici-fetch.ts'
@@ -73,6 +74,8 @@ export type ModelPoolOptions = {
   findings?: FindingsKeeper
   /** How long a request may be without an answer before it is sent to a second endpoint too; never without it. */
   hedgeAfterMs?: number | undefined
+  /** That all requests go through; none without it. */
+  proxy?: HttpProxy | undefined
   log?: Pick<Log, 'warn' | 'debug'>
 }
 
@@ -87,11 +90,11 @@ const roundsPerLookUp = 12
 
 export function openModelPool(options: ModelPoolOptions): ModelPool {
   if (options.endpoints.length === 0) throw new AppError('CONFIG_003', 'the model pool has no endpoint')
-  const { log, places = openLocalPlaces(), findings = openLocalFindings() } = options
+  const { log, proxy, places = openLocalPlaces(), findings = openLocalFindings() } = options
   const closing = new AbortController()
   const clock = systemClock
   const random = Math.random
-  const transport = openUndiciFetch({ maxBytes: maxReplyBytes })
+  const transport = openUndiciFetch({ maxBytes: maxReplyBytes, proxy })
   const servers = options.endpoints.map((choice) =>
     openServer(choice, { ...options, transport, places, findings, clock, random, closing: closing.signal }),
   )
@@ -100,6 +103,7 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
   const watch = openServerWatch({
     servers,
     clock,
+    proxy,
     log,
     isInUse: () => router.line.waiting() > 0 || replicas.some((replica) => replica.inFlight() > 0),
     seen(round) {

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { CommaList, JsonText, Port, readEnv, storageConfig, storageEnv, storageSecrets } from '#platform/env.ts'
 import { AppError } from '#domain/error.ts'
 import { faultOfServerUrl } from '#platform/model-server-url.ts'
+import { proxyOf, type HttpProxy } from '#platform/proxy-env.ts'
 import { withoutLogin } from '#platform/without-login.ts'
 import type { Env, StorageConfig } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
@@ -36,6 +37,7 @@ export type WorkerConfig = {
     /** Of one request. */
     timeoutMs: number
     hedgeAfterMs: number | undefined
+    proxy: HttpProxy | undefined
   }
   storage: StorageConfig
   blobCacheBytes: number
@@ -149,6 +151,7 @@ export function parseConfig(env: Env): { worker: WorkerConfig; logLevel: LogLeve
       retryBudgetMs: read.REMORA_MODEL_RETRY_BUDGET_MS,
       timeoutMs: read.REMORA_MODEL_TIMEOUT_MS,
       hedgeAfterMs: read.REMORA_MODEL_HEDGE_AFTER_MS === 0 ? undefined : read.REMORA_MODEL_HEDGE_AFTER_MS,
+      proxy: proxyOf(env),
     },
     storage: storageConfig(read),
     blobCacheBytes: read.REMORA_BLOB_CACHE_BYTES,

@@ -1,8 +1,10 @@
-import { Agent, errors, request, type Dispatcher } from 'undici'
+import { Agent, EnvHttpProxyAgent, errors, request, type Dispatcher } from 'undici'
 import { AppError } from '#domain/error.ts'
+import type { HttpProxy } from '#platform/proxy-env.ts'
 import { untilAborted } from '#platform/until-aborted.ts'
 import { BufferedResponse } from './buffered-response.ts'
 import { StreamedResponse } from './streamed-response.ts'
+import { throughProxy } from './through-proxy.ts'
 import { watchUsedSockets, type UsedSockets } from './used-sockets.ts'
 
 export type UndiciFetch = {
@@ -10,6 +12,8 @@ export type UndiciFetch = {
   /** Closes every socket at once; requests in flight fail. */
   close(): Promise<void>
 }
+
+export type UndiciFetchOptions = { maxBytes: number; proxy?: HttpProxy | undefined }
 
 /** The response headers that somebody reads; copying all of them costs more than it gives. */
 const keptHeaders = ['content-type', 'content-length', 'retry-after', 'x-request-id']
@@ -25,17 +29,15 @@ const maxLostSockets = 3
  * its own: how many there are at once is the callers' to say. One whose socket had answered others, and broke before it
  * answered this one, is sent again at once.
  */
-export function openUndiciFetch({ maxBytes }: { maxBytes: number }): UndiciFetch {
+export function openUndiciFetch({ maxBytes, proxy }: UndiciFetchOptions): UndiciFetch {
   // Sockets rest undici's 4 s, less than the 5 s after which vLLM's and llama.cpp's servers drop them.
   // No undici timeouts: the caller's signal bounds the request.
   const sockets = watchUsedSockets()
-  const dispatcher = new Agent({
-    connect: sockets.connect,
-    pipelining: 1,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    maxResponseSize: maxBytes,
-  })
+  const limits = { pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxResponseSize: maxBytes }
+  const dispatcher =
+    proxy === undefined
+      ? new Agent({ ...limits, connect: sockets.watched() })
+      : new EnvHttpProxyAgent(throughProxy(proxy, { limits, sockets }))
   return {
     async fetch(input, init = {}) {
       const answer = await send(input, init, { dispatcher, sockets })
@@ -56,7 +58,7 @@ function isStream(
   return method === 'POST' && status === 200 && /^text\/event-stream/i.test(headers['content-type'] ?? '')
 }
 
-type Transport = { dispatcher: Agent; sockets: UsedSockets }
+type Transport = { dispatcher: Dispatcher; sockets: UsedSockets }
 
 async function send(input: string | URL | Request, init: RequestInit, { dispatcher, sockets }: Transport) {
   const url = input instanceof Request ? input.url : input

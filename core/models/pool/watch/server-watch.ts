@@ -1,5 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
+import type { HttpProxy } from '#platform/proxy-env.ts'
 import { openUndiciFetch } from '../../http/undici-fetch.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { ServerMetrics } from './server-metrics.ts'
@@ -20,6 +21,7 @@ export type ServerWatchOptions = {
   isInUse(): boolean
   /** Called after every round, with its number. */
   seen(round: number): void
+  proxy?: HttpProxy | undefined
   log?: Pick<Log, 'warn'> | undefined
 }
 
@@ -34,7 +36,7 @@ const maxPageBytes = 4 * 1024 * 1024
  * others it is not asked: a gateway may send requests to all its models for it (LiteLLM does).
  */
 export function openServerWatch({ servers, clock, ...watcher }: ServerWatchOptions): ServerWatch {
-  const pages = openUndiciFetch({ maxBytes: maxPageBytes })
+  const pages = openUndiciFetch({ maxBytes: maxPageBytes, proxy: watcher.proxy })
   const looks = new Map(servers.map((server) => [server.replica, openLook(server, { get: pages.fetch, clock })]))
   const closing = new AbortController()
   let cancel: (() => void) | undefined
