@@ -29,7 +29,7 @@ export type ModelPool = {
   describe(): Promise<{ models: string[] }>
   /**
    * The first model the endpoints offer: asked for at the first call and, while no endpoint answers, for the retry budget
-   * of every call; AGENT_002 then. Costs nothing once it is known.
+   * of every call; AGENT_002 then. Costs nothing once it is known, until no endpoint has it any more.
    */
   firstModel(signal: AbortSignal): Promise<string>
   /**
@@ -99,7 +99,10 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
     openServer(choice, { ...options, transport, places, findings, clock, random, closing: closing.signal }),
   )
   const replicas = servers.map(({ replica }) => replica)
-  const router = openRouter({ ...options, replicas, answers: openTurnstile(answersPerTurn), clock, random })
+  const endpoints = replicas.map(({ endpoint }) => endpoint)
+  const first = openFirstModel(endpoints, { ...options, closing: closing.signal })
+  const { missing } = first
+  const router = openRouter({ ...options, missing, replicas, answers: openTurnstile(answersPerTurn), clock, random })
   const watch = openServerWatch({
     servers,
     clock,
@@ -117,19 +120,15 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
     endpoints: replicas.map((replica) => endpointStatus(replica, watch.metrics(replica))),
   })
   places.listen(router.line.lookAgain)
-  const endpoints = replicas.map(({ endpoint }) => endpoint)
   return {
     complete(request, signal) {
       watch.touch()
       return router.complete(request, signal)
     },
     describe: () => describeEndpoints(endpoints),
-    firstModel: openFirstModel(endpoints, { ...options, closing: router.closing }),
+    firstModel: first.name,
     contextTokens: (model, signal) => leastContext(replicas, model, signal),
-    async probe(model, signal) {
-      const offering = replicas.filter(({ offered }) => offered.mayOffer(model))
-      await Promise.all(offering.map(({ endpoint }) => endpoint.capabilities(model, signal)))
-    },
+    probe: (model, signal) => probeOffering(replicas, model, signal),
     status,
     async close() {
       router.close()
@@ -159,6 +158,11 @@ function openServer({ url, apiKey, models, maxInFlight: shared }: EndpointChoice
     apiKey,
     replica: openReplica({ ...deps, endpoint, offered: openOfferedList(models), places, maxInFlight }),
   }
+}
+
+async function probeOffering(replicas: readonly Replica[], model: string, signal: AbortSignal): Promise<void> {
+  const offering = replicas.filter(({ offered }) => offered.mayOffer(model))
+  await Promise.all(offering.map(({ endpoint }) => endpoint.capabilities(model, signal)))
 }
 
 async function leastContext(

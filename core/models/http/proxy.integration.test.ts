@@ -17,10 +17,11 @@ async function startProxy(target: string) {
   const proxy = createServer((incoming, response) => {
     const { method = 'GET', url = '' } = incoming
     seen.push(`${method} ${url}`)
-    incoming.resume().once('end', async () => {
+    const handOn = async () => {
       const answer = await fetch(`${target}${new URL(url).pathname}`, { method })
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
-    })
+    }
+    incoming.resume().once('end', () => void handOn())
   })
   proxy.on('connect', ({ method, url }, socket) => {
     seen.push(`${method} ${url}`)

@@ -15,8 +15,7 @@ export function throughProxy(
     httpProxy: http,
     httpsProxy: https,
     noProxy: direct,
-    factory: (origin, options) =>
-      new Pool(origin, { ...limits, ...options, connect: sockets.watched(connectorIn(options)) }),
+    factory: (origin, options) => new Pool(origin, { ...limits, connect: sockets.watched(connectorIn(options)) }),
   }
 }
 

@@ -7,6 +7,7 @@ import type { ModelOffers } from './model-offers.ts'
 import { openNamedWaits, type NamedWaits } from './named-waits.ts'
 import type { Replica } from './replicas/replica.ts'
 import { isNotFound, seatEndOf } from './replicas/seat-end.ts'
+import { toldModels } from './told-models.ts'
 import type { Seat } from './replicas/seat.ts'
 import type { Wish } from './replicas/choose-replica.ts'
 import type { WaitingLine } from './line/waiting-line.ts'
@@ -25,8 +26,8 @@ export type Tried = { replica: Replica; sent: number; sentAt: number } & (
 export type CompleteDeps = {
   line: Pick<WaitingLine, 'enter' | 'lookAgain'>
   offers: ModelOffers
-  /** Sends the request from this seat, which it leaves whatever comes. Does not reject. */
-  send(seat: Seat, request: ModelRequest, signal: AbortSignal): Promise<Tried>
+  /** Sends the request from this seat, which it leaves whatever comes, and calls `sending` then. Does not reject. */
+  send(seat: Seat, request: ModelRequest, signal: AbortSignal, sending?: () => void): Promise<Tried>
   /** How long after the first failure another try may still start. */
   retryBudgetMs: number
   clock: Clock
@@ -150,7 +151,7 @@ function waitBefore(tries: number, random: () => number): number {
 function gaveUp(model: string, { replica, failure }: Failed, tries: Tries, clock: Clock): AppError {
   const { code, message } = failure.error
   const models = isNotFound(failure) ? (replica.offered.models() ?? []).filter((one) => one !== model) : []
-  const offered = models.length === 0 ? '' : `; it offers ${models.join(', ')}`
+  const offered = models.length === 0 ? '' : `; it offers ${toldModels(models)}`
   const effort = tries.count === 1 ? '' : ` (${tries.count} tries in ${Math.round(since(tries.firstSentAt, clock))} ms)`
   return new AppError(code, `${replica.name}: ${message}${offered}${effort}`, { cause: failure.error, phase: 'model' })
 }

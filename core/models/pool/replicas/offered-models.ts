@@ -15,6 +15,12 @@ export type OfferedModels = {
 const pauseMs = 500
 const nameLimitMs = 5000
 
+export type FirstModel = {
+  name(signal: AbortSignal): Promise<string>
+  /** No endpoint has this one any more. */
+  missing(model: string): void
+}
+
 /** Asks every endpoint once which models it has. Never rejects: aborted, the endpoints have faults. */
 export async function askForModels(
   endpoints: readonly Endpoint[],
@@ -34,16 +40,16 @@ export async function askForModels(
 }
 
 /**
- * The first model the endpoints offer, asked for when it is first needed and remembered from then on. A caller asks again
+ * The first model the endpoints offer, asked for when it is first needed and remembered until it is missing. A caller asks again
  * while that may help and the budget lasts; AGENT_002 then says what every endpoint answered. Once `closing` is aborted it
  * rejects with that reason.
  */
 export function openFirstModel(
   endpoints: readonly Endpoint[],
   { retryBudgetMs, closing }: { retryBudgetMs: number; closing: AbortSignal },
-): (signal: AbortSignal) => Promise<string> {
+): FirstModel {
   let known: string | undefined
-  return async (asked) => {
+  const name = async (asked: AbortSignal) => {
     if (known !== undefined) return known
     const signal = AbortSignal.any([asked, closing])
     const startedAt = performance.now()
@@ -58,5 +64,11 @@ export function openFirstModel(
       await delay(pauseMs, signal)
     }
     return known
+  }
+  return {
+    name,
+    missing(model) {
+      if (model === known) known = undefined
+    },
   }
 }
