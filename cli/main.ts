@@ -80,6 +80,8 @@ function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => void stream.write('', () => resolve()))
 }
 
+// What a command waits for may hold no process, as the pool's timers do not: this one does until the command has ended.
+setInterval(() => {}, 2 ** 31 - 1)
 const code = await main(process.argv.slice(2))
 await Promise.all([flushed(process.stdout), flushed(process.stderr)])
 process.exit(code)

@@ -51,6 +51,8 @@ function openDisplay(context: CliContext, state: () => ProgressState): Display {
       const line = lineFor(state(), performance.now())
       if (line !== undefined) io.err(`${line}\n`)
     }
+    // What takes long is said, too, when no event comes.
+    const tick = setInterval(update, 1000)
     return {
       update,
       page() {
@@ -58,7 +60,7 @@ function openDisplay(context: CliContext, state: () => ProgressState): Display {
         // Not event by event: what is answered later on the same page was asked long ago.
         for (const question of questionsOf(state())) io.err(`${visible(question)}\n`)
       },
-      close() {},
+      close: () => clearInterval(tick),
     }
   }
   const screen = openLiveScreen(terminal)

@@ -4,15 +4,19 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { assembleResults } from '../../bench/assemble-results.ts'
 import { resultSections } from '../../bench/result-sections.ts'
-import { installServer, serverFolder, type InstalledServer } from './install-server.ts'
+import { llamaServers } from './llama-servers.ts'
 import { measureHarness } from './measure-harness.ts'
 import { measureRun } from './measure-run.ts'
 import { renderModel, type ServerFigures } from './render-model.ts'
-import { serverSettings, startServer } from './start-server.ts'
+import { serverFolder } from './python-environment.ts'
+import { serverSettings, type ServerPlan } from './server-plan.ts'
+import { startServer } from './start-server.ts'
+import { vllmServers } from './vllm-servers.ts'
 
 /**
  * `npm run e2e:model`: the harness and a run of the example against a real server with a small real model, installed
- * outside of the repository. Not part of the tests: it downloads 300 MB and keeps the processor busy for half an hour. Writes
+ * outside of the repository. Not part of the tests: it downloads 300 MB for llama.cpp and 5 GB for vLLM, and keeps the
+ * processor busy for an hour; `--servers llama` measures the one. Writes
  * bench/results/real-servers.md and RESULTS.md; with `--quick` it only prints. Ctrl-C ends what it started.
  */
 const { values } = parseArgs({
@@ -22,58 +26,64 @@ const { values } = parseArgs({
     limit: { type: 'string', default: '10' },
     shapes: { type: 'string' },
     agents: { type: 'string', default: 'harness,docstring' },
+    servers: { type: 'string', default: 'llama,vllm' },
   },
 })
 const [requests, limit] = [Number(values.requests), Number(values.limit)]
 /** Of one program: a model that never stops must not hold the rest. */
 const limitMs = 40 * 60_000
 
-const servers = [
-  {
-    name: 'llama.cpp, its own template',
-    template: undefined,
-    different:
-      'nothing. The model file has no chat template, so the server takes ChatML and ignores `tools` and every ' +
-      '`tool_choice` without a word; calls can only be had as text held to a schema.',
-  },
-  {
-    name: 'llama.cpp, a template with tools',
-    template: new URL('./gemma-tools.jinja', import.meta.url),
-    different:
-      'the chat template tests/model/gemma-tools.jinja. `required` then forbids only to end without a call: any text may ' +
-      'come before it, without end.',
-  },
-]
+/** By the name that `--servers` takes. */
+const makers = new Map([
+  ['llama', llamaServers],
+  ['vllm', vllmServers],
+])
 
 const stop = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(`stopped by ${name}`)))
 
-async function measureServer(
-  installed: InstalledServer,
-  { name, template, different }: (typeof servers)[number],
-): Promise<ServerFigures> {
-  console.log(`== ${name}`)
+async function measureServer(plan: ServerPlan): Promise<ServerFigures> {
+  console.log(`== ${plan.name}`)
   const dir = await mkdtemp(join(tmpdir(), 'remora-e2e-model-'))
-  const server = await startServer(installed, template)
+  const server = await startServer(plan)
   try {
     const order = { url: server.url, dir, slots: serverSettings.slots, limitMs, signal: stop.signal }
     const harness = await measureHarness(order, { requests, shapes: values.shapes })
-    return { name, different, harness, run: await measureRun(order, values.agents, limit) }
+    return { plan, harness, run: await measureRun(order, values.agents, limit) }
   } finally {
     await server.stop()
     await rm(dir, { recursive: true, force: true })
   }
 }
 
+/** One that cannot be installed here is left out, and the results say why. */
+async function planServers(): Promise<{ plans: ServerPlan[]; missing: string[] }> {
+  const plans: ServerPlan[] = []
+  const missing: string[] = []
+  for (const name of values.servers.split(',')) {
+    const make = makers.get(name)
+    if (make === undefined) throw new Error(`--servers takes ${[...makers.keys()].join(', ')}, not ${name}`)
+    try {
+      plans.push(...(await make(serverFolder(), stop.signal)))
+    } catch (error) {
+      stop.signal.throwIfAborted()
+      const why = error instanceof Error ? error.message : String(error)
+      missing.push(`${name}: ${why.slice(-600)}`)
+      console.error(`cannot be installed here: ${missing.at(-1)}`)
+    }
+  }
+  return { plans, missing }
+}
+
 async function measureAll(): Promise<void> {
-  const installed = await installServer(serverFolder(), stop.signal)
+  const { plans, missing } = await planServers()
   const figures: ServerFigures[] = []
-  for (const server of servers) {
-    const measured = await measureServer(installed, server)
-    console.log(JSON.stringify({ name: measured.name, harness: measured.harness.sides[0].total, run: measured.run }))
+  for (const plan of plans) {
+    const measured = await measureServer(plan)
+    console.log(JSON.stringify({ name: plan.name, harness: measured.harness.sides[0].total, run: measured.run }))
     figures.push(measured)
   }
-  const text = renderModel({ ...serverSettings, packages: installed.packages }, figures)
+  const text = renderModel(serverSettings, figures, missing)
   console.log(text)
   if (values.quick) return
   const bench = new URL('../../bench/', import.meta.url)

@@ -1,19 +1,21 @@
 import { cpus, totalmem } from 'node:os'
 import type { HarnessReport } from './measure-harness.ts'
 import type { RunFigures } from './measure-run.ts'
+import type { ServerPlan } from './server-plan.ts'
 
-export type ServerFigures = { name: string; different: string; harness: HarnessReport; run: RunFigures }
-export type ModelScale = { packages: readonly string[]; slots: number; threads: number; contextPerSlot: number }
+export type ServerFigures = { plan: ServerPlan; harness: HarnessReport; run: RunFigures }
+export type ModelScale = { slots: number; threads: number; contextPerSlot: number }
 
 /** results/real-servers.md. */
-export function renderModel(scale: ModelScale, servers: readonly ServerFigures[]): string {
+export function renderModel(scale: ModelScale, servers: readonly ServerFigures[], missing: readonly string[]): string {
+  const packages = [...new Set(servers.flatMap(({ plan }) => plan.packages))]
   const [cpu] = cpus()
   const machine = `${cpus().length} × ${cpu?.model.trim() ?? 'unknown CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB`
   return `# Real model servers
 
-Written by \`npm run e2e:model\` on ${new Date().toISOString().slice(0, 10)}: ${machine}, Node ${process.version}, ${scale.packages.join(', ')}.
+Written by \`npm run e2e:model\` on ${new Date().toISOString().slice(0, 10)}: ${machine}, Node ${process.version}, ${packages.join(', ')}.
 
-Gemma 3 270M (base model, Q4_K_M, from PyPI) on llama.cpp's server: ${scale.slots} slots of ${scale.contextPerSlot} tokens, ${scale.threads} thread(s), no GPU. It
+Gemma 3 270M (base model, Q4_K_M, from PyPI): ${scale.slots} slots of ${scale.contextPerSlot} tokens, ${scale.threads} thread(s), no GPU. It
 is a base model of 270 million parameters that was never tuned for tools: the rates say whether the whole path works with a
 real server, not what a useful model does.
 
@@ -21,7 +23,7 @@ real server, not what a useful model does.
 
 ${table(
   ['', 'requests', 'called', 'right tool', 'right arguments', 'submitted', 'calls read from text'],
-  servers.map(({ name, harness }) => {
+  servers.map(({ plan: { name }, harness }) => {
     const { total } = harness.sides[0]
     const rates = [total.called, total.right_tool, total.right_arguments, total.submitted, total.parsed_from_content]
     return [name, `${total.requests}`, ...rates.map(percent)]
@@ -30,7 +32,7 @@ ${table(
 
 ${table(
   ['', 'replies', 'first reply p50 / p95, s', 'completion tokens/s of one reply', 'of all together'],
-  servers.map(({ name, harness }) => {
+  servers.map(({ plan: { name }, harness }) => {
     const [{ replies, latency_ms: latency, tokens }] = harness.sides
     const first = latency.first_reply
     const times = first === null ? '–' : `${seconds(first.p50)} / ${seconds(first.p95)}`
@@ -42,8 +44,8 @@ ${servers.map(harnessNotes).join('\n')}
 ${runSection(servers)}
 ## Known of these servers beforehand, not found by this run
 
-${servers.map(({ name, different }) => `- ${name}: ${different}`).join('\n')}
-`
+${servers.map(({ plan }) => `- ${plan.name}: ${plan.different}`).join('\n')}
+${missing.map((why) => `- Could not be installed here: ${why}\n`).join('')}`
 }
 
 function runSection(servers: readonly ServerFigures[]): string {
@@ -51,7 +53,7 @@ function runSection(servers: readonly ServerFigures[]): string {
 
 ${table(
   ['', 'operations', 'replies with a call', 'tool calls carried out', 'valid submissions', 'tokens/s of one reply'],
-  servers.map(({ name, run }) => [
+  servers.map(({ plan: { name }, run }) => [
     name,
     `${run.operations}`,
     `${run.repliesWithCall} of ${run.replies}`,
@@ -61,11 +63,11 @@ ${table(
   ]),
 )}
 
-${servers.map(({ name, run }) => `- ${name}: exit code ${run.exitCode}; ${counted(run.endings)}`).join('\n')}
+${servers.map(({ plan: { name }, run }) => `- ${name}: exit code ${run.exitCode}; ${counted(run.endings)}`).join('\n')}
 `
 }
 
-function harnessNotes({ name, harness }: ServerFigures): string {
+function harnessNotes({ plan: { name }, harness }: ServerFigures): string {
   const [{ workarounds, errors }] = harness.sides
   const faults = errors.slice(0, 5).map(({ code, message, count }) => `${count} × ${code} ${message.slice(0, 120)}`)
   return `- ${name}: workarounds ${counted(workarounds)}; faults: ${faults.join('; ') || 'none'}\n`

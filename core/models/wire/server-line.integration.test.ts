@@ -111,6 +111,30 @@ describe('a server line that streams', () => {
     await left
   })
 
+  it('takes a reply that is whole from a server that says nothing more, and closes the connection', async () => {
+    const { ask, left } = await lineTo((response) => response.write(part('hi', 'stop')))
+    expect(await ask()).toMatchObject(said('hi'))
+    await left
+  })
+
+  it('waits for the usage that comes behind a whole reply', async () => {
+    const usage = { prompt_tokens: 3, completion_tokens: 4 }
+    const text = `data: ${JSON.stringify({ choices: [], usage })}\n\n`
+    const { ask } = await lineTo((response) => response.write(part('hi', 'stop'), () => response.write(text)))
+    expect(await ask()).toMatchObject({ raw: { choices: [{ message: { content: 'hi' } }], usage } })
+  })
+
+  it('takes a reply that is whole at its time limit when signs of life keep coming', async () => {
+    const live = (response: ServerResponse) => {
+      response.write(part('hi', 'stop'))
+      const stop = repeatEvery(20, async () => response.write(': alive\n\n'))
+      response.once('close', () => void stop())
+    }
+    const { ask, left } = await lineTo(live, { timeoutMs: 600 })
+    expect(await ask()).toMatchObject(said('hi'))
+    await left
+  })
+
   it('takes a reply that is whole when the connection breaks after it', async () => {
     const { ask } = await lineTo((response) => response.write(part('hi', 'stop'), () => response.destroy()))
     expect(await ask()).toMatchObject(said('hi'))
@@ -127,6 +151,28 @@ describe('a server line that streams', () => {
   ] as const)('throws %s as the server’s own status would be', async ([_what, type, text]) => {
     const { ask } = await lineTo((response) => response.end(text), { type })
     await expect(ask()).rejects.toMatchObject({ status: 503, message: '503 died' })
+  })
+
+  it.for([
+    ['{"error":{"code":{"toString":1}}}'],
+    ['{"error":{"message":{"toString":1}}}'],
+    ['{"error":{"status":[],"type":{},"code":[[]]}}'],
+    ['{"error":{"message":{"message":null},"code":null}}'],
+    [`{"error":${'['.repeat(8000)}${']'.repeat(8000)}}`],
+    [`{"object":"error","message":${'{"a":'.repeat(8000)}1${'}'.repeat(8000)}}`],
+    [
+      `{"choices":[{"message":{"content":"hi"},"finish_reason":"stop","logprobs":${'['.repeat(8000)}${']'.repeat(8000)}}]}`,
+    ],
+  ])('fails with AGENT_008 at %s, streamed or not', async ([text]) => {
+    for (const [type, sent] of [
+      ['text/event-stream', `data: ${text}\n\n`],
+      ['application/json', text],
+    ] as const) {
+      const { ask } = await lineTo((response) => response.end(sent), { type })
+      await expect(ask()).rejects.toMatchObject({ code: 'AGENT_008' })
+      server?.close()
+      await transport?.close()
+    }
   })
 
   it('throws a refusal with its status', async () => {

@@ -26,7 +26,7 @@ export type AskedModel = {
 
 /**
  * One turn's request with as much of the conversation as fits. One that the server finds too long is asked again with half
- * of it; AGENT_007 when that is too long, too.
+ * of it; AGENT_007 when that is too long, too, or when the limits leave no room for the least that must be sent.
  */
 export async function askModel(
   run: ModelAsker,
@@ -34,7 +34,9 @@ export async function askModel(
   signal: AbortSignal,
 ): Promise<ModelReply> {
   const ask = async () => {
-    const reply = await askOnce(run, turn, history.fit(), signal)
+    const sent = history.fit()
+    if (sent.tooLong !== undefined) throw tooLong(sent.tooLong)
+    const reply = await askOnce(run, turn, sent, signal)
     history.counted(reply.usage.promptTokens)
     return reply
   }
@@ -44,6 +46,13 @@ export async function askModel(
     if (!isContextOverflow(error) || !history.halve()) throw error
     return ask()
   }
+}
+
+function tooLong({ tokens, maxTokens }: NonNullable<Sent['tooLong']>): AppError {
+  const words = `what the agent must see needs about ${tokens} tokens, more than the ${maxTokens} it may have`
+  return new AppError('AGENT_007', `${words}: limits.context_tokens, or what the model's context leaves`, {
+    phase: 'model',
+  })
 }
 
 /** Told as two events and kept in the transcript, however it ends. */
