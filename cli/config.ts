@@ -7,7 +7,7 @@ import { CommaList, givenValue, LogLevelName, Port, readEnv, storageConfig, stor
 import type { Env, StorageConfig } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
 import type { Settings } from '#settings/load-settings.ts'
-import { isHttpUrl, isModelServers } from './model-server.ts'
+import { faultOfServers, isHttpUrl, isModelServers } from './model-server.ts'
 import { builtinAgents } from './run/known-agents.ts'
 import { toldVariables } from './stack/stack-env.ts'
 
@@ -15,8 +15,9 @@ const text = z.string().optional()
 
 const ModelServers = z
   .string()
-  .refine(isModelServers, {
-    error: 'must be "rehearsal", or http(s) URLs of model servers, such as http://host:8000/v1, separated by commas',
+  .superRefine((servers, context) => {
+    if (!isModelServers(servers))
+      context.addIssue(faultOfServers(servers) ?? 'must be "rehearsal", or URLs of model servers')
   })
   .optional()
 

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { bundleNames } from '#bundles/bundle-names.ts'
 import { openLog } from '#platform/log.ts'
+import { proxyOf } from '#platform/proxy-env.ts'
 import type { CliContext } from '../cli-context.ts'
 import { constraints, parseComparedSide, type ComparedSide } from '../harness/compared-side.ts'
 import { describeReport } from '../harness/describe-report.ts'
@@ -97,6 +98,7 @@ async function measure(options: HarnessOptions, context: CliContext, command: Co
     model: options.model ?? config.modelUrls,
     modelName: options.modelName ?? config.modelName,
     apiKey: config.modelApiKey,
+    proxy: proxyOf(config.environment),
     settings: { toolChoice, constraint, temperature, maxTokens, toolGuide, stream },
     compare: options.compare,
     timeoutMs: options.timeout * 1000,

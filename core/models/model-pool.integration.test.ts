@@ -38,7 +38,7 @@ async function answering(answers: Answer[], options: { apiKey?: string; path?: s
     return response.writeHead(status, headers).end(body)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const url = `http://user:secret@127.0.0.1:${boundPort(server)}/v1?key=secret`
+  const url = `http://127.0.0.1:${boundPort(server)}/v1`
   const endpoints = [{ url, apiKey: options.apiKey }]
   pool = openModelPool({ endpoints, requestTimeoutMs: 1000, retryBudgetMs: 1500, maxInFlight: 4 })
   return { complete: pool.complete, seen }
@@ -144,7 +144,17 @@ describe('openModelPool', () => {
     if (first?.status !== 503) await left
   })
 
-  it('names the endpoint without its credentials', async () => {
+  it.each(['localhost:8000/v1', 'http://me:secret@host/v1', 'http://host/v1?key=secret'])(
+    'is not opened over %s',
+    (url) => {
+      const open = () => openModelPool({ endpoints: [{ url }], requestTimeoutMs: 1, retryBudgetMs: 1, maxInFlight: 1 })
+      expect(open).toThrow(
+        expect.objectContaining({ code: 'CONFIG_003', message: expect.not.stringContaining('secret') }),
+      )
+    },
+  )
+
+  it('names the endpoint, and shows no key', async () => {
     const { complete } = await answering([{ status: 401, body: '' }], { apiKey: 'sk-secret' })
     const error = await complete(request, never).catch((thrown: unknown) => String(thrown))
     expect(error).toContain('http://127.0.0.1:')

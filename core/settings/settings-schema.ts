@@ -25,6 +25,9 @@ const ServerUrl = z
   .refine((text) => !holdsSecret(text), secretFault)
   .refine((text) => !text.includes(','), 'must be without a comma, which separates servers')
 
+/** Without what would not be sent. */
+const ModelServerUrl = ServerUrl.refine((text) => !text.includes('?'), 'must be without a query, since none is sent')
+
 /** A folder as the file names it, from the file's own. */
 const folderOf = (folder: string, dir: string) => (isAbsolute(folder) ? folder : resolve(dir, folder))
 
@@ -34,7 +37,7 @@ const Mapping = z.strictObject({
   priority: z.int().min(0).max(99).optional(),
 })
 const Server = z.strictObject({
-  url: ServerUrl,
+  url: ModelServerUrl,
   models: z.array(name).optional(),
   max_in_flight: z.int().min(1).optional(),
 })

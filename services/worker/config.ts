@@ -3,6 +3,8 @@ import { hostname } from 'node:os'
 import { z } from 'zod'
 import { CommaList, JsonText, Port, readEnv, storageConfig, storageEnv, storageSecrets } from '#platform/env.ts'
 import { AppError } from '#domain/error.ts'
+import { faultOfServerUrl } from '#platform/model-server-url.ts'
+import { proxyOf, type HttpProxy } from '#platform/proxy-env.ts'
 import { withoutLogin } from '#platform/without-login.ts'
 import type { Env, StorageConfig } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
@@ -37,6 +39,7 @@ export type WorkerConfig = {
     /** Of one request. */
     timeoutMs: number
     hedgeAfterMs: number | undefined
+    proxy: HttpProxy | undefined
   }
   storage: StorageConfig
   blobCacheBytes: number
@@ -49,8 +52,18 @@ export type WorkerConfig = {
 const count = z.coerce.number().int().min(1)
 
 const rehearsalModel = 'rehearsal'
+const urlOr = (word?: string) =>
+  z.string().superRefine((text, context) => {
+    const fault = text === word ? undefined : faultOfServerUrl(text)
+    if (fault !== undefined) context.addIssue(fault)
+  })
+/** Of servers, or the one word. */
+const ServerNames = CommaList.pipe(z.array(urlOr(rehearsalModel)).min(1)).refine(
+  (names) => names.length === 1 || !names.includes(rehearsalModel),
+  '`rehearsal` stands alone',
+)
 const ServerDetails = z.strictObject({
-  url: z.url(),
+  url: urlOr(),
   models: z.array(z.string().min(1)).optional(),
   max_in_flight: count.optional(),
 })
@@ -73,13 +86,9 @@ export const workerEnv = {
   REMORA_WORKER_SCRIPT_PROCESSES: count.max(64).default(2).describe('sandbox processes for tool scripts'),
   REMORA_WORKER_HEALTH_PORT: Port.default(8423).describe('`/healthz`, `/readyz`'),
   REMORA_MODEL: z.string().min(1).optional().describe("the model's name; without one the first that is offered"),
-  REMORA_MODEL_URLS: z
-    .string()
-    .pipe(z.union([z.literal(rehearsalModel), CommaList.pipe(z.array(z.url()).min(1))]))
-    .optional()
-    .describe(
-      'OpenAI-compatible servers, separated by commas; `rehearsal` is the rehearsal service on its usual port. Without it the servers of REMORA_MODEL_POOL, without those `rehearsal`',
-    ),
+  REMORA_MODEL_URLS: ServerNames.optional().describe(
+    'OpenAI-compatible servers, separated by commas; `rehearsal` is the rehearsal service on its usual port. Without it the servers of REMORA_MODEL_POOL, without those `rehearsal`',
+  ),
   REMORA_MODEL_POOL: JsonText.pipe(z.array(ServerDetails))
     .default([])
     .describe(
@@ -106,7 +115,7 @@ export const workerEnv = {
   REMORA_MODEL_RETRY_BUDGET_MS: count
     .max(3_600_000)
     .default(20_000)
-    .describe('how long a failing model request may be tried again'),
+    .describe('how long after its first failure a model request may be tried again; each try has its own limit'),
   REMORA_MODEL_TIMEOUT_MS: count
     .max(3_600_000)
     .default(120_000)
@@ -153,6 +162,7 @@ export function parseConfig(env: Env): { worker: WorkerConfig; logLevel: LogLeve
       retryBudgetMs: read.REMORA_MODEL_RETRY_BUDGET_MS,
       timeoutMs: read.REMORA_MODEL_TIMEOUT_MS,
       hedgeAfterMs: read.REMORA_MODEL_HEDGE_AFTER_MS === 0 ? undefined : read.REMORA_MODEL_HEDGE_AFTER_MS,
+      proxy: proxyOf(env),
     },
     storage: storageConfig(read),
     blobCacheBytes: read.REMORA_BLOB_CACHE_BYTES,
@@ -170,10 +180,11 @@ type ServersRead = Pick<
 
 function modelServers(read: ServersRead): ModelServer[] {
   const said = read.REMORA_MODEL_URLS ?? read.REMORA_MODEL_POOL.map(({ url }) => url)
-  const urls = said === rehearsalModel || said.length === 0 ? [rehearsalUrl] : said
+  const isRehearsal = said[0] === rehearsalModel
+  const urls = isRehearsal || said.length === 0 ? [rehearsalUrl] : said
   const foreign = read.REMORA_MODEL_POOL.find((details) => !urls.some((url) => isSameServer(url, details.url)))
   // The word sets aside the servers that remora.yaml names; it is no slip.
-  if (foreign !== undefined && said !== rehearsalModel) {
+  if (foreign !== undefined && !isRehearsal) {
     const words = `bad environment: REMORA_MODEL_POOL: ${withoutLogin(foreign.url)} is none of the servers in REMORA_MODEL_URLS`
     throw new AppError('CONFIG_003', words)
   }

@@ -88,6 +88,7 @@ function openPool(config: WorkerConfig, redis: RedisClient, log: Log): ModelPool
     hedgeAfterMs: how.hedgeAfterMs,
     maxInFlight: config.slots,
     stream: how.stream,
+    proxy: how.proxy,
     log,
   })
 }

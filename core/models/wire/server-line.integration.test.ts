@@ -56,7 +56,7 @@ async function lineTo(write: (response: ServerResponse) => void, options: Option
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  transport = openUndiciFetch({ connections: 1, maxBytes })
+  transport = openUndiciFetch({ maxBytes })
   const url = `http://127.0.0.1:${boundPort(server)}/v1`
   const client = new OpenAiClient({ url, apiKey: undefined, requestTimeoutMs: timeoutMs, fetch: transport.fetch })
   const line = openServerLine({ client, stream })
@@ -95,15 +95,14 @@ describe('a server line that streams', () => {
     expect(await ask()).toMatchObject(said('hi'))
   })
 
-  it('does not wait for the end of the body after [DONE], and uses the connection again', async () => {
+  it('does not wait for the end of the body after [DONE], and uses connections again', async () => {
     let connections = 0
     const { ask } = await lineTo((response) =>
       response.write(`${part('hi', 'stop')}data: [DONE]\n\n`, () => response.end()),
     )
     server?.on('connection', () => (connections += 1))
-    await ask()
-    await ask()
-    expect(connections).toBe(1)
+    for (let asked = 0; asked < 10; asked++) await ask()
+    expect(connections).toBeLessThan(10) // a request that comes before the end of the last body has another
   })
 
   it('closes the connection of a server that never ends a stream', async () => {
