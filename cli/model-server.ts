@@ -1,5 +1,5 @@
 import type { ModelKind } from '#domain/model-kind.ts'
-import { faultOfServerUrl } from '#platform/model-server-url.ts'
+import { faultOfServerUrl, modelServerUrl } from '#platform/model-server-url.ts'
 
 /** Of what `--model` or REMORA_MODEL_URLS says; neither is the rehearsal model. */
 export function kindOfModel(text: string | undefined): ModelKind {
@@ -40,7 +40,7 @@ export async function askServer(
 ): Promise<Response | undefined> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)])
   const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
-  return fetch(`${server.replace(/\/+$/, '')}/models`, { signal: limit, headers }).catch(() => undefined)
+  return fetch(`${modelServerUrl(server)}/models`, { signal: limit, headers }).catch(() => undefined)
 }
 
 /** Those of the model servers in `text` that do not answer within a second. Any answer will do, a refusal too. */

@@ -69,7 +69,7 @@ async function openSide(
   { model, modelName, settings }: Pick<SidesOrder, 'model' | 'modelName' | 'settings'>,
 ): Promise<Side> {
   const isRehearsal = kindOfModel(model) === 'rehearsal'
-  const urls = isRehearsal ? [await rehearsal()] : serversIn(model ?? '').map(withVersion)
+  const urls = isRehearsal ? [await rehearsal()] : serversIn(model ?? '')
   const endpoints = urls.map((url) => (isRehearsal ? { url } : { url, apiKey }))
   const limits = { requestTimeoutMs: timeoutMs, retryBudgetMs, maxInFlight: concurrency }
   const pool = openModelPool({
@@ -110,9 +110,4 @@ function openRehearsalOnce(closings: Closings): () => Promise<string> {
     return rehearsal.url
   }
   return () => (url ??= start())
-}
-
-/** `http://host:8000` means its `/v1`. */
-function withVersion(url: string): string {
-  return new URL(url).pathname === '/' ? new URL('/v1', url).href : url
 }

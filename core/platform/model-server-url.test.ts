@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { faultOfServerUrl } from './model-server-url.ts'
+import { faultOfServerUrl, modelServerUrl } from './model-server-url.ts'
 
 describe('the address of a model server', () => {
   it.each(['http://host:8000/v1', 'https://host/team/v1/', 'http://[::1]:1'])('may be %s', (text) => {
@@ -17,5 +17,13 @@ describe('the address of a model server', () => {
     ['http://host/v1?api-version=2', 'must be without a query, since none is sent: http://host/v1?api-version=***'],
   ])('is not %s, which is said without its secrets', (text, words) => {
     expect(faultOfServerUrl(text)).toBe(words)
+  })
+
+  it.each([
+    ['http://host:8000', 'http://host:8000/v1'],
+    ['http://host:8000/', 'http://host:8000/v1'],
+    ['http://host/team/v2/', 'http://host/team/v2'],
+  ])('%s means %s', (text, url) => {
+    expect(modelServerUrl(text)).toBe(url)
   })
 })

@@ -15,3 +15,10 @@ export function faultOfServerUrl(text: string): string | undefined {
   }
   return url.search === '' && url.hash === '' ? undefined : `must be without a query, since none is sent: ${shown}`
 }
+
+/** The address that requests go below: one without a path means its `/v1`. For an address without a fault. */
+export function modelServerUrl(text: string): string {
+  const { origin, pathname } = new URL(text)
+  const path = pathname.replace(/\/+$/, '')
+  return `${origin}${path === '' ? '/v1' : path}`
+}

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { z } from 'zod'
 import { CommaList, JsonText, Port, readEnv, storageConfig, storageEnv, storageSecrets } from '#platform/env.ts'
 import { AppError } from '#domain/error.ts'
-import { faultOfServerUrl } from '#platform/model-server-url.ts'
+import { faultOfServerUrl, modelServerUrl } from '#platform/model-server-url.ts'
 import { proxyOf, type HttpProxy } from '#platform/proxy-env.ts'
 import { withoutLogin } from '#platform/without-login.ts'
 import type { Env, StorageConfig } from '#platform/env.ts'
@@ -196,7 +196,7 @@ function modelServers(read: ServersRead): ModelServer[] {
 }
 
 function isSameServer(url: string, other: string): boolean {
-  return url.replace(/\/+$/, '') === other.replace(/\/+$/, '')
+  return modelServerUrl(url) === modelServerUrl(other)
 }
 
 /**

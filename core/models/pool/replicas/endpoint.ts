@@ -1,7 +1,7 @@
 import { AppError } from '#domain/error.ts'
 import { systemClock, type Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
-import { faultOfServerUrl } from '#platform/model-server-url.ts'
+import { faultOfServerUrl, modelServerUrl } from '#platform/model-server-url.ts'
 import { mayBeRefused, type Capabilities } from '../../wire/capabilities.ts'
 import { isRefusal } from '../../wire/try-failure.ts'
 import { readContextTokens, type ContextLook } from '../../servers/context-tokens.ts'
@@ -92,6 +92,5 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
 function plainUrl(given: string): string {
   const fault = faultOfServerUrl(given)
   if (fault !== undefined) throw new AppError('CONFIG_003', `a model server's URL ${fault}`)
-  const url = new URL(given)
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+  return modelServerUrl(given)
 }
