@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { FailedTry } from './failed-try.ts'
 
 /** The JSON Schema of a tool's arguments, as it is offered to the model and used to check what comes back. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
@@ -60,6 +61,8 @@ export type ModelReply = {
   /** The server that answered, without credentials, and how often the request was sent until it did. */
   endpoint: string
   tries: number
+  /** Of those tries the first that failed; absent where none did. */
+  failedTries?: readonly FailedTry[] | undefined
   latencyMs: number
   /** From sending until the first part of a streamed reply; absent when the reply was not streamed. */
   firstTokenMs?: number | undefined

@@ -3,6 +3,7 @@ import { ChangeSet } from '#domain/change-set.ts'
 import { JournalEntry } from '#domain/external-journal.ts'
 import { OperationId, RunId } from '#domain/ids.ts'
 import { Outcome } from '#domain/operation.ts'
+import { FailedTry } from '#domain/failed-try.ts'
 import { Message, TokenUsage, ToolResult } from '#domain/turn.ts'
 
 /** One tool execution of an attempt: what was asked, what came back, and every answer the host gave its script. */
@@ -31,6 +32,7 @@ export const Exchange = z.strictObject({
   model: z.string(),
   endpoint: z.string().optional(),
   tries: z.int().optional(),
+  failedTries: z.array(FailedTry).optional(),
   toolChoice: z.string(),
   /** Messages sent, and how many of the conversation before them were left out to make it fit. */
   messages: z.int(),

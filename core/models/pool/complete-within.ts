@@ -3,6 +3,7 @@ import type { ModelReply, ModelRequest } from '#domain/turn.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import type { TryFailure } from '../wire/try-failure.ts'
+import { openFailedTries, type FailedTries } from './failed-tries.ts'
 import type { ModelOffers } from './model-offers.ts'
 import { openNamedWaits, type NamedWaits } from './named-waits.ts'
 import type { Replica } from './replicas/replica.ts'
@@ -12,7 +13,7 @@ import type { Seat } from './replicas/seat.ts'
 import type { Wish } from './replicas/choose-replica.ts'
 import type { WaitingLine } from './line/waiting-line.ts'
 
-export type ReplyRead = Omit<ModelReply, 'endpoint' | 'tries'>
+export type ReplyRead = Omit<ModelReply, 'endpoint' | 'tries' | 'failedTries'>
 
 /**
  * How one try ended: what a server answered, or what failed there. `sent`: how many requests were sent for it. `sentAt`:
@@ -49,6 +50,7 @@ type Tries = {
   broken: number
   last: Failed | undefined
   failedAt: Set<Replica>
+  failed: FailedTries
   waits: NamedWaits
 }
 
@@ -72,18 +74,26 @@ export async function completeWithin(
     tries.firstSentAt ??= tried.sentAt
     tries.count += tried.sent
     const { replica } = tried
-    if ('reply' in tried) return { ...tried.reply, endpoint: replica.name, tries: tries.count }
+    if ('reply' in tried) return answered(tried.reply, replica, tries)
     signal.throwIfAborted()
-    tries.firstFailedAt ??= deps.clock.now()
+    const failedAt = deps.clock.now()
+    tries.firstFailedAt ??= failedAt
+    tries.failed.add(tried, failedAt - tried.sentAt)
     tries.last = tried
     await restBeforeNext(request, tries, tried, signal, deps)
   }
 }
 
+function answered(reply: ReplyRead, { name }: Replica, { count, failed }: Tries): ModelReply {
+  const failedTries = failed.list()
+  return { ...reply, endpoint: name, tries: count, ...(failedTries.length === 0 ? {} : { failedTries }) }
+}
+
 function noTries(clock: Clock): Tries {
   const [count, broken] = [0, 0]
   const [firstSentAt, firstFailedAt, last] = [undefined, undefined, undefined]
-  return { count, firstSentAt, firstFailedAt, broken, last, failedAt: new Set(), waits: openNamedWaits(clock) }
+  const [failedAt, failed, waits] = [new Set<Replica>(), openFailedTries(), openNamedWaits(clock)]
+  return { count, firstSentAt, firstFailedAt, broken, last, failedAt, failed, waits }
 }
 
 /** A first try waits for a place however long it takes while a server works; a later one while it may still start. */
@@ -153,7 +163,8 @@ function gaveUp(model: string, { replica, failure }: Failed, tries: Tries, clock
   const models = isNotFound(failure) ? (replica.offered.models() ?? []).filter((one) => one !== model) : []
   const offered = models.length === 0 ? '' : `; it offers ${toldModels(models)}`
   const effort = tries.count === 1 ? '' : ` (${tries.count} tries in ${Math.round(since(tries.firstSentAt, clock))} ms)`
-  return new AppError(code, `${replica.name}: ${message}${offered}${effort}`, { cause: failure.error, phase: 'model' })
+  const words = `${replica.name}: ${message}${offered}${tries.failed.elsewhere(replica)}${effort}`
+  return new AppError(code, words, { cause: failure.error, phase: 'model' })
 }
 
 function nobodyUp(model: string, tries: Tries, { closing, offers, clock, retryBudgetMs }: CompleteDeps): unknown {

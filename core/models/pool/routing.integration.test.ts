@@ -106,6 +106,24 @@ describe('requests', () => {
     expect((status?.limit ?? 8) < 8).toBe(isOverload)
   })
 
+  it('tell which servers failed them and why, also when they are answered', async () => {
+    const [bad, good] = [await server(500), await server()]
+    const pool = poolOver([bad, good])
+    const asked = Array.from({ length: 8 }, (_, key) => pool.complete(modelRequest('m', `key ${key}`), never))
+    const moved = (await Promise.all(asked)).filter(({ tries }) => tries > 1)
+    expect(moved.length).toBeGreaterThan(0)
+    const told = { endpoint: bad.url, code: 'AGENT_002', message: expect.stringContaining('answered 500') }
+    for (const { failedTries } of moved) expect(failedTries).toEqual([expect.objectContaining(told)])
+  })
+
+  it('fail with the words of every server that failed them', async () => {
+    const [one, other] = [await server(500), await server(503)]
+    const failed = poolOver([one, other], { retryBudgetMs: 2000 }).complete(modelRequest('m'), never)
+    const reason = String(await failed.catch((error: unknown) => error))
+    expect(reason).toContain(`${one.url}: answered 500`)
+    expect(reason).toContain(`${other.url}: answered 503`)
+  })
+
   it('leave a server alone that fails again and again, and come back to it when it works', async () => {
     const [bad, good] = [await server('reset'), await server()]
     const pool = poolOver([bad, good])

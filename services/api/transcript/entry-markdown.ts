@@ -63,7 +63,14 @@ function faultOf(exchange: ExchangeView | null): string[] {
 }
 
 function exchangeLines(exchange: ExchangeView, { namesServers }: EntryManner): string[] {
-  const { first_token_ms: first, tokens_per_s: speed, tokens, tries = 1, workarounds = [] } = exchange
+  const {
+    first_token_ms: first,
+    tokens_per_s: speed,
+    tokens,
+    tries = 1,
+    workarounds = [],
+    failed_tries: failed = [],
+  } = exchange
   const { left_out: leftOut, endpoint, finish_reason: finish } = exchange
   const left = leftOut === 0 ? '' : `, ${figure(leftOut)} earlier ones left out to make it fit`
   const took = [
@@ -77,8 +84,14 @@ function exchangeLines(exchange: ExchangeView, { namesServers }: EntryManner): s
     `took ${took.join(' · ')}${finish === undefined ? '' : `; finish reason ${code(finish)}`}`,
     ...(namesServers && endpoint !== undefined ? [`by ${code(exchange.model)} at ${code(endpoint)}`] : []),
     ...(tries === 1 ? [] : [`sent ${tries} times until it was answered`]),
+    ...failed.map(failedTryLine),
     ...workarounds.map((workaround) => `worked around: ${code(workaround)}`),
   ]
+}
+
+function failedTryLine(tried: NonNullable<ExchangeView['failed_tries']>[number]): string {
+  const after = `failed after ${lengthOfTime(tried.duration_ms)}`
+  return `the try at ${code(tried.endpoint)} ${after}: ${code(tried.error_code)} ${code(tried.message)}`
 }
 
 function callParagraphs({ name, arguments: given, parsed_from_content: fromContent, id }: RequestedCallView): string[] {

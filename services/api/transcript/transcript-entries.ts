@@ -1,4 +1,5 @@
 import type { JournalEntry } from '#domain/external-journal.ts'
+import { failedTryView } from '#domain/failed-try.ts'
 import type { Message, RequestedCall } from '#domain/turn.ts'
 import type { AttemptRecord, Exchange, ToolRun } from '#objects/attempt-record.ts'
 import type { SuspendedAttempt } from '#objects/suspended-attempt.ts'
@@ -91,6 +92,7 @@ function exchangeView(request: Exchange | undefined): ExchangeView | null {
     model: request.model,
     endpoint: request.endpoint,
     tries: request.tries,
+    failed_tries: request.failedTries?.map(failedTryView),
     tool_choice: request.toolChoice,
     messages: request.messages,
     left_out: request.leftOut,

@@ -28,6 +28,12 @@ export const ExchangeView = z
     model: z.string(),
     endpoint: z.string().optional(),
     tries: z.int().optional().openapi({ description: 'how often it was sent' }),
+    failed_tries: z
+      .array(
+        z.strictObject({ endpoint: z.string(), error_code: z.string(), message: z.string(), duration_ms: z.number() }),
+      )
+      .optional()
+      .openapi({ description: 'the first ten of those that failed' }),
     tool_choice: z.string(),
     messages: z.int().openapi({ description: 'that were sent' }),
     left_out: z.int().openapi({ description: 'earlier ones that were not sent, to make it fit' }),

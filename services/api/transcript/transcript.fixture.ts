@@ -58,7 +58,16 @@ export const aConversation: Pick<AttemptRecord, 'messages' | 'replies' | 'exchan
   replies: [{ id: 'reply 1' }, { id: 'reply 2' }, { id: 'reply 3' }, { id: 'reply 4' }],
   exchanges: [
     exchange(1, { workarounds: ['the tool choice was left out'] }),
-    exchange(2, { messages: 5, finishReason: 'stop', endpoint: 'http://gpu-2:8000/v1', tries: 3 }),
+    exchange(2, {
+      messages: 5,
+      finishReason: 'stop',
+      endpoint: 'http://gpu-2:8000/v1',
+      tries: 3,
+      failedTries: [
+        { endpoint: 'http://gpu-1:8000/v1', code: 'AGENT_002', message: 'no answer in time', durationMs: 6100 },
+        { endpoint: 'http://gpu-2:8000/v1', code: 'AGENT_002', message: 'answered 503 `busy`', durationMs: 3 },
+      ],
+    }),
     {
       turn: 3,
       startedAt: began + 3000,

@@ -1,5 +1,6 @@
 import { isContextOverflow } from '#domain/context-overflow.ts'
 import { AppError, type ErrorCode } from '#domain/error.ts'
+import { failedTryView } from '#domain/failed-try.ts'
 import type { Message, ModelReply, ModelRequest, ToolChoice } from '#domain/turn.ts'
 import { submitToolName } from '#bundles/submit-tool.ts'
 import type { Exchange } from '#objects/attempt-record.ts'
@@ -99,7 +100,7 @@ function requestOf(
 type AnsweredExchange = Omit<Exchange, 'turn' | 'startedAt' | 'durationMs' | 'toolChoice' | 'messages' | 'leftOut'>
 
 function exchangeOf({ model, endpoint, tries, usage, finishReason, ...more }: ModelReply): AnsweredExchange {
-  const { firstTokenMs, workarounds = [] } = more
+  const { firstTokenMs, workarounds = [], failedTries } = more
   return {
     model,
     endpoint,
@@ -107,13 +108,14 @@ function exchangeOf({ model, endpoint, tries, usage, finishReason, ...more }: Mo
     usage,
     finishReason,
     ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
+    ...(failedTries === undefined ? {} : { failedTries: [...failedTries] }),
     ...(workarounds.length === 0 ? {} : { workarounds: [...workarounds] }),
   }
 }
 
 /** What the event says of a reply. Tokens per second are of the time after the first, where that is known. */
 function responseOf({ model, endpoint, tries, toolCalls, finishReason, usage, ...more }: ModelReply) {
-  const { latencyMs, firstTokenMs, workarounds = [] } = more
+  const { latencyMs, firstTokenMs, workarounds = [], failedTries } = more
   const writingMs = latencyMs - (firstTokenMs ?? 0)
   const speed = writingMs > 0 ? { tokens_per_s: Math.round((usage.completionTokens * 10_000) / writingMs) / 10 } : {}
   return {
@@ -126,6 +128,7 @@ function responseOf({ model, endpoint, tries, toolCalls, finishReason, usage, ..
     ...(firstTokenMs === undefined ? {} : { first_token_ms: Math.round(firstTokenMs) }),
     ...speed,
     ...(tries === 1 ? {} : { tries }),
+    ...(failedTries === undefined ? {} : { failed_tries: failedTries.map(failedTryView) }),
     ...(workarounds.length === 0 ? {} : { workarounds }),
   }
 }
