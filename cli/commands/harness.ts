@@ -13,6 +13,7 @@ import type { SideSettings } from '../harness/side.ts'
 import { openPaint } from '../progress/paint.ts'
 import { requireKnown } from '../run/known-agents.ts'
 import { requireWritable, writeWhole } from '../run/output-file.ts'
+import { withToldRehearsal } from './with-told-rehearsal.ts'
 import { commaList, modelServers, numberBetween, positiveUpTo } from './option-parsers.ts'
 
 type HarnessOptions = SideSettings & {
@@ -96,7 +97,9 @@ async function measure(options: HarnessOptions, context: CliContext, command: Co
     seed,
     minCalled,
   }
-  const report = await runHarness(order, { terminal, log: retryLog(context) }, signal)
+  const report = await withToldRehearsal(order, config.environment, (told) =>
+    runHarness(told, { terminal, log: retryLog(context) }, signal),
+  )
   const document = `${JSON.stringify(reportView(report))}\n`
   if (out !== undefined) await writeWhole(out, [document])
   io.out(json ? document : describeReport(report, openPaint(context.colored)))

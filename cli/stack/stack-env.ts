@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { apiEnv } from '../../services/api/config.ts'
 import { discoveryEnv } from '../../services/discovery/config.ts'
+import { behaviourEnv } from '../../services/rehearsal/config.ts'
 import { workerEnv as workerVariables } from '../../services/worker/config.ts'
 import { builtinAgents } from '../run/known-agents.ts'
 import { leanMemory } from '#platform/lean-memory.mjs'
@@ -96,7 +97,9 @@ const ownAffairs =
 
 /** What services of a stack read of the environment, with its schema. */
 export const toldVariables: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
-  Object.entries({ ...apiEnv, ...discoveryEnv, ...workerVariables }).filter(([name]) => !ownAffairs.test(name)),
+  Object.entries({ ...apiEnv, ...discoveryEnv, ...workerVariables, ...behaviourEnv }).filter(
+    ([name]) => !ownAffairs.test(name),
+  ),
 )
 
 /** What is set of the variables a service reads, without those the stack decides. */

@@ -132,6 +132,11 @@ const failures: Mistake[] = [
     env: { REMORA_WORKER_SLOTS: 'abc', REMORA_MAX_TURNS: 'many', REMORA_LOG_LEVEL: 'loud' },
     says: /CONFIG_003 (?=.*REMORA_WORKER_SLOTS: must be a number)(?=.*REMORA_MAX_TURNS: must be)(?=.*REMORA_LOG_LEVEL)/,
   })),
+  ...[['run', ...lint], ['harness'], ['up']].map((args) => ({
+    args,
+    env: { REMORA_REHEARSAL_FAULTS: 'foo:0.5', REMORA_REHEARSAL_REFUSES: 'nonsense' },
+    says: /CONFIG_003 .*REMORA_REHEARSAL_FAULTS: "foo" is no fault: known are latency, 429, .*REMORA_REHEARSAL_REFUSES/,
+  })),
   {
     args: ['runs'],
     env: { REMORA_MODEL_URLS: 'gpt' },
