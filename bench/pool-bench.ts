@@ -4,7 +4,7 @@ import { policyNames } from './pool/policies.ts'
 import { judgeAims } from './pool/judge-aims.ts'
 import type { Played } from './pool/played.ts'
 import { renderPool } from './pool/render-pool.ts'
-import { faulty, manyBundles, moreBundles, shortPrefixes, singleBundle } from './pool/scenarios.ts'
+import { faulty, hanging, manyBundles, moreBundles, shortPrefixes, singleBundle } from './pool/scenarios.ts'
 import { simulate, type Scenario } from './pool/simulate.ts'
 
 /**
@@ -45,6 +45,12 @@ const played: Played[] = [
     'A replica dies, another is slow',
     'Many bundles; after a quarter of the requests one replica refuses all, after half of them another writes five times slower.',
     faulty,
+    policyNames,
+  ),
+  await play(
+    'A replica hangs',
+    'Many bundles; after a quarter of the requests one replica answers no further request: the time limit of 120 s ends each.',
+    hanging,
     policyNames,
   ),
 ]

@@ -7,7 +7,7 @@ import { CommaList, givenValue, LogLevelName, Port, readEnv, storageConfig, stor
 import type { Env, StorageConfig } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
 import type { Settings } from '#settings/load-settings.ts'
-import { isHttpUrl, isModelServers } from './model-server.ts'
+import { faultOfServers, isHttpUrl, isModelServers } from './model-server.ts'
 import { builtinAgents } from './run/known-agents.ts'
 import { toldVariables } from './stack/stack-env.ts'
 
@@ -15,8 +15,9 @@ const text = z.string().optional()
 
 const ModelServers = z
   .string()
-  .refine(isModelServers, {
-    error: 'must be "rehearsal", or http(s) URLs of model servers, such as http://host:8000/v1, separated by commas',
+  .superRefine((servers, context) => {
+    if (!isModelServers(servers))
+      context.addIssue(faultOfServers(servers) ?? 'must be "rehearsal", or URLs of model servers')
   })
   .optional()
 
@@ -53,6 +54,10 @@ export const cliEnv = {
   REMORA_LOG_LEVEL: LogLevelName.default('info').describe("of the embedded stack's log"),
   REMORA_MODEL: text.describe("the model's name, for the workers of the embedded stack"),
   REMORA_MODEL_URLS: ModelServers.describe('as for the worker; without it the rehearsal model'),
+  REMORA_MODEL_STREAM: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('as for the worker; `remora harness` goes by it, too'),
   REMORA_MODEL_API_KEY: text.describe('secret: for the workers of the embedded stack'),
   REMORA_REDIS_INSTALL: z
     .enum(['auto', 'never'])
@@ -76,6 +81,7 @@ export type CliConfig = {
   /** The model's name on those servers. */
   modelName: string | undefined
   modelApiKey: string | undefined
+  modelStream: boolean
   /** Whether an embedded stack may get a Redis that is not there. */
   mayInstallRedis: boolean
   /** PATH. */
@@ -116,6 +122,7 @@ export function readCliConfig(
     modelUrls: values.REMORA_MODEL_URLS,
     modelName: values.REMORA_MODEL,
     modelApiKey: values.REMORA_MODEL_API_KEY,
+    modelStream: values.REMORA_MODEL_STREAM === 'true',
     mayInstallRedis: values.REMORA_REDIS_INSTALL === 'auto',
     searchPath: values.PATH,
     color: colorOf(values),

@@ -2,6 +2,7 @@ import '#platform/lean-v8.ts'
 import { CommanderError } from 'commander'
 import { asAppError } from '#domain/error.ts'
 import type { CommandIo } from './command-io.ts'
+import { delay } from '#platform/clock.ts'
 import { loadSettings } from '#settings/load-settings.ts'
 import { readCliConfig, type CliConfig } from './config.ts'
 import { describeFailure, usageDocument } from './describe-failure.ts'
@@ -80,6 +81,8 @@ function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => void stream.write('', () => resolve()))
 }
 
+// What a command waits for may hold no process, as the pool's timers do not: this one does until the command has ended.
+void delay(Infinity)
 const code = await main(process.argv.slice(2))
 await Promise.all([flushed(process.stdout), flushed(process.stderr)])
 process.exit(code)

@@ -1,4 +1,5 @@
 import type { ModelKind } from '#domain/model-kind.ts'
+import { faultOfServerUrl } from '#platform/model-server-url.ts'
 
 /** Of what `--model` or REMORA_MODEL_URLS says; neither is the rehearsal model. */
 export function kindOfModel(text: string | undefined): ModelKind {
@@ -14,7 +15,14 @@ export function isHttpUrl(text: string): boolean {
 export function isModelServers(text: string): boolean {
   if (text === 'rehearsal') return true
   const servers = serversIn(text)
-  return servers.length > 0 && servers.every(isHttpUrl)
+  return servers.length > 0 && servers.every((server) => faultOfServerUrl(server) === undefined)
+}
+
+/** What to say where `isModelServers` says no. */
+export function faultOfServers(text: string): string | undefined {
+  return serversIn(text)
+    .map(faultOfServerUrl)
+    .find((fault) => fault !== undefined)
 }
 
 /** The addresses in `text`; none for `rehearsal`. */

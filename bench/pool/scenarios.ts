@@ -29,3 +29,5 @@ export const faulty: Scenario = {
     { after: 10_000, server: 5, fault: 'slow' },
   ],
 }
+/** One replica goes on taking requests and answers none. */
+export const hanging: Scenario = { ...manyBundles, faults: [{ after: 5_000, server: 2, fault: 'hangs' }] }

@@ -4,6 +4,8 @@ import { openPolicy, type PolicyName } from './policies.ts'
 import { openSimulatedServer, type RequestShape, type ServerShape, type SimulatedServer } from './simulated-server.ts'
 import { openVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
+export type Fault = 'dies' | 'hangs' | 'slow'
+
 export type Scenario = {
   servers: number
   server: ServerShape
@@ -16,7 +18,7 @@ export type Scenario = {
   requests: number
   seed: number
   /** What happens to which server when so many requests have been begun. */
-  faults?: readonly { after: number; server: number; fault: 'dies' | 'slow' }[]
+  faults?: readonly { after: number; server: number; fault: Fault }[]
 }
 
 export type Simulated = {
@@ -79,8 +81,9 @@ function maxInFlightOf({ server }: Pick<Scenario, 'server'>): number {
   return 2 * server.slots
 }
 
-function strike(server: SimulatedServer | undefined, fault: 'dies' | 'slow'): void {
+function strike(server: SimulatedServer | undefined, fault: Fault): void {
   if (fault === 'dies') server?.die()
+  else if (fault === 'hangs') server?.hang()
   else server?.slowDown(slowTimes)
 }
 

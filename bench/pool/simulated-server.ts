@@ -28,13 +28,35 @@ export type SimulatedServer = {
   counted: { served: number; hits: number }
   /** Every request there, and every later one, fails. */
   die(): void
+  /** No later request is answered: the client's time limit ends each. */
+  hang(): void
   /** It writes so many times slower. */
   slowDown(times: number): void
 }
 
 type Job = { prefix: string; shape: RequestShape; end: () => void; fail: (error: AppError) => void }
 
-export function openSimulatedServer(name: string, server: ServerShape, clock: Clock): SimulatedServer {
+/** Remora's own time limit of a request, by default. */
+const requestLimitMs = 120_000
+
+export function openSimulatedServer(name: string, shape: ServerShape, clock: Clock): SimulatedServer {
+  const server = openServer(name, shape, clock)
+  let [isHung, hanging] = [false, 0]
+  const hangUntilLate = async () => {
+    hanging += 1
+    await clock.delay(requestLimitMs)
+    hanging -= 1
+    throw new AppError('AGENT_002', 'no answer in time', { phase: 'model' })
+  }
+  return {
+    ...server,
+    serve: (...request) => (isHung ? hangUntilLate() : server.serve(...request)),
+    inFlight: () => server.inFlight() + hanging,
+    hang: () => void (isHung = true),
+  }
+}
+
+function openServer(name: string, server: ServerShape, clock: Clock): Omit<SimulatedServer, 'hang'> {
   const cache = new LRUCache<string, true>({ max: server.cachedPrefixes })
   const counted = { served: 0, hits: 0 }
   const queue: Job[] = []

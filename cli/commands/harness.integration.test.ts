@@ -48,6 +48,17 @@ describe('remora harness', () => {
     expect(tested.replies).toBe(2 * 112 - 3 * 4)
   })
 
+  it.each<[string, string[], Record<string, string>]>([
+    ['--stream', ['--stream'], {}],
+    ['REMORA_MODEL_STREAM', [], { REMORA_MODEL_STREAM: 'true' }],
+    ['--compare', ['--compare', 'stream=true'], {}],
+  ])('tells the time to the first token where %s asks for it piece by piece', async (_what, args, env) => {
+    const { tested, other } = await harnessJson(['--requests', '1', '--shapes', 'string', ...args], { env })
+    const streamed = { settings: { stream: true }, latency_ms: { first_token: { p50: expect.any(Number) } } }
+    const whole = { settings: { stream: false }, latency_ms: { first_token: null } }
+    expect([tested, other]).toMatchObject(other === undefined ? [streamed, undefined] : [whole, streamed])
+  })
+
   it('prints a table for people, with the verdict last', async () => {
     const { out, code } = await harness(['--requests', '1'])
     expect(code).toBe(0)
@@ -126,6 +137,7 @@ describe('remora harness', () => {
       temperature: 0,
       max_tokens: 256,
       tool_guide: true,
+      stream: false,
     })
     expect(other?.settings).toEqual({
       tool_choice: 'auto',
@@ -133,6 +145,7 @@ describe('remora harness', () => {
       temperature: 0.1,
       max_tokens: 512,
       tool_guide: false,
+      stream: false,
     })
     const sent = server.bodies.map((body) => {
       const { model, tool_choice: choice, temperature, messages } = JSON.parse(body)

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { bundleNames } from '#bundles/bundle-names.ts'
 import { openLog } from '#platform/log.ts'
+import { proxyOf } from '#platform/proxy-env.ts'
 import type { CliContext } from '../cli-context.ts'
 import { constraints, parseComparedSide, type ComparedSide } from '../harness/compared-side.ts'
 import { describeReport } from '../harness/describe-report.ts'
@@ -16,7 +17,8 @@ import { requireWritable, writeWhole } from '../run/output-file.ts'
 import { withToldRehearsal } from './with-told-rehearsal.ts'
 import { commaList, modelServers, numberBetween, positiveUpTo } from './option-parsers.ts'
 
-type HarnessOptions = SideSettings & {
+type HarnessOptions = Omit<SideSettings, 'stream'> & {
+  stream?: true
   agent: string
   model?: string
   modelName?: string
@@ -55,7 +57,14 @@ export function addHarnessCommand(program: Command, context: CliContext): void {
         .choices(constraints)
         .default('none'),
     )
-    .option('--no-tool-guide', 'leave the list of the tools out of the system prompt, as runs do')
+    .option(
+      '--no-tool-guide',
+      'leave the list of the tools out of the system prompt, as runs do unless model.request.tool_guide is set',
+    )
+    .option(
+      '--stream',
+      'ask for replies piece by piece, which tells the time to the first token (default: REMORA_MODEL_STREAM)',
+    )
     .option('--shapes <names>', `only these: ${shapeNames.join(', ')}`, shapeList)
     .option('--seed <number>', 'of the names, paths and numbers in the requests', positiveUpTo(999_999_999), 1)
     .option('--timeout <seconds>', 'of one request', positiveUpTo(3600), 120)
@@ -83,13 +92,15 @@ async function measure(options: HarnessOptions, context: CliContext, command: Co
   }
   if (out !== undefined) await requireWritable(out)
   const { toolChoice, constraint, temperature, maxTokens, toolGuide, requests, concurrency, seed } = options
+  const stream = options.stream ?? config.modelStream
   const order = {
     agentsDir: config.agentsDir,
     shapes: allShapes.filter(({ name }) => shapes.includes(name)),
     model: options.model ?? config.modelUrls,
     modelName: options.modelName ?? config.modelName,
     apiKey: config.modelApiKey,
-    settings: { toolChoice, constraint, temperature, maxTokens, toolGuide },
+    proxy: proxyOf(config.environment),
+    settings: { toolChoice, constraint, temperature, maxTokens, toolGuide, stream },
     compare: options.compare,
     timeoutMs: options.timeout * 1000,
     requests,

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { defaultWorkers } from '../stack/default-workers.ts'
-import { isHttpUrl, isModelServers } from '../model-server.ts'
+import { faultOfServerUrl } from '#platform/model-server-url.ts'
+import { isModelServers } from '../model-server.ts'
 
 /** `a,b` as a list without empty entries; given twice, both count. */
 export function commaList(text: string, before: string[] = []): string[] {
@@ -58,7 +59,7 @@ export function portNumber(text: string): number {
 
 /** `rehearsal`, or an http(s) URL. */
 export function modelChoice(text: string): string {
-  if (text === 'rehearsal' || isHttpUrl(text)) return text
+  if (text === 'rehearsal' || faultOfServerUrl(text) === undefined) return text
   throw new InvalidArgumentError(
     'It must be "rehearsal" or the http(s) URL of a model server, such as http://host:8000/v1.',
   )

@@ -12,7 +12,7 @@ export async function withToldRehearsal<Order extends SidesOrder, Measured>(
   env: Env,
   measure: (order: Order) => Promise<Measured>,
 ): Promise<Measured> {
-  const { model, compare } = order
+  const { model, compare, proxy } = order
   const isTested = kindOfModel(model) === 'rehearsal'
   const isCompared = compare?.url !== undefined && kindOfModel(compare.url) === 'rehearsal'
   if (!isRehearsalTold(env) || !(isTested || isCompared)) return measure(order)
@@ -21,6 +21,7 @@ export async function withToldRehearsal<Order extends SidesOrder, Measured>(
   try {
     return await measure({
       ...order,
+      proxy: proxy && { ...proxy, direct: `${proxy.direct},127.0.0.1` },
       ...(isTested ? { model: url, modelName: undefined } : {}),
       ...(isCompared ? { compare: { ...compare, url } } : {}),
     })

@@ -8,6 +8,7 @@ describe('--compare', () => {
     ['rehearsal', { url: 'rehearsal', settings: {} }],
     ['tool_choice=auto,temperature=0.1', { settings: { toolChoice: 'auto', temperature: 0.1 } }],
     ['max_tokens=512, tool_guide=false', { settings: { maxTokens: 512, toolGuide: false } }],
+    ['stream=true', { settings: { stream: true } }],
     ['constraint=json_schema', { settings: { constraint: 'json_schema' } }],
     ['url=http://gpu:8000/v1,model=a=b', { url: 'http://gpu:8000/v1', model: 'a=b', settings: {} }],
   ])('takes %s', (text, side) => {

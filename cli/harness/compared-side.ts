@@ -17,6 +17,8 @@ const decimal = z
   .regex(/^\d+(?:\.\d+)?$/, 'must be a number')
   .transform(Number)
 
+const yesOrNo = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true')
+
 /** Of a bundle's `grammar.strategy`. */
 export const constraints = ['none', 'json_schema', 'structural_tag', 'ebnf'] as const
 
@@ -27,7 +29,8 @@ const known = {
   constraint: z.enum(constraints, `must be one of ${constraints.join(', ')}`),
   temperature: decimal.pipe(z.number().max(2, 'must be at most 2')),
   max_tokens: decimal.pipe(z.int('must be a whole number').min(1, 'must be above 0')),
-  tool_guide: z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true'),
+  tool_guide: yesOrNo,
+  stream: yesOrNo,
 }
 const Compared = z.strictObject(known).partial()
 

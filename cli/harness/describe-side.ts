@@ -20,10 +20,12 @@ export function describeSettings({
   temperature,
   maxTokens,
   toolGuide,
+  stream,
 }: Side['settings']): string {
   const guide = toolGuide ? 'with tool guide' : 'without tool guide'
   const held = constraint === 'none' ? '' : `, constraint ${constraint}`
-  return `tool_choice ${toolChoice}${held}, temperature ${temperature}, max_tokens ${maxTokens}, ${guide}`
+  const how = stream ? ', streamed' : ''
+  return `tool_choice ${toolChoice}${held}, temperature ${temperature}, max_tokens ${maxTokens}, ${guide}${how}`
 }
 
 /** Times and tokens: a line each. */

@@ -1,6 +1,7 @@
 import { AppError } from '#domain/error.ts'
 import { openModelPool, type ModelPool } from '#models/model-pool.ts'
 import type { Log } from '#platform/log.ts'
+import type { HttpProxy } from '#platform/proxy-env.ts'
 import { withoutLogins } from '#platform/without-login.ts'
 import { startRehearsal } from '../../services/rehearsal/rehearsal-server.ts'
 import { askServer, kindOfModel, serversIn } from '../model-server.ts'
@@ -13,6 +14,8 @@ export type SidesOrder = {
   /** Undefined: the first model the servers offer. */
   modelName: string | undefined
   apiKey: string | undefined
+  /** On the way to servers; the rehearsal model is in this process. */
+  proxy: HttpProxy | undefined
   settings: SideSettings
   compare: ComparedSide | undefined
   concurrency: number
@@ -60,7 +63,7 @@ export async function openSides(
 type SideDeps = { log: Pick<Log, 'warn' | 'debug'> | undefined; closings: Closings; rehearsal(): Promise<string> }
 
 async function openSide(
-  { apiKey, concurrency, timeoutMs }: SidesOrder,
+  { apiKey, proxy, concurrency, timeoutMs }: SidesOrder,
   { log, closings, rehearsal }: SideDeps,
   signal: AbortSignal,
   { model, modelName, settings }: Pick<SidesOrder, 'model' | 'modelName' | 'settings'>,
@@ -69,7 +72,13 @@ async function openSide(
   const urls = isRehearsal ? [await rehearsal()] : serversIn(model ?? '').map(withVersion)
   const endpoints = urls.map((url) => (isRehearsal ? { url } : { url, apiKey }))
   const limits = { requestTimeoutMs: timeoutMs, retryBudgetMs, maxInFlight: concurrency }
-  const pool = openModelPool({ endpoints, ...limits, ...(log === undefined ? {} : { log }) })
+  const pool = openModelPool({
+    endpoints,
+    ...limits,
+    stream: settings.stream,
+    proxy: isRehearsal ? undefined : proxy,
+    ...(log === undefined ? {} : { log }),
+  })
   closings.push(() => pool.close())
   const name = isRehearsal ? undefined : modelName
   if (name !== undefined) await requireAnswer(urls, { apiKey, signal })

@@ -51,8 +51,8 @@ function sideView({ side, answeredBy, total, shapes, costs, faults, misses }: Si
   }
 }
 
-function settingsView({ toolChoice, constraint, temperature, maxTokens, toolGuide }: Side['settings']) {
-  return { tool_choice: toolChoice, constraint, temperature, max_tokens: maxTokens, tool_guide: toolGuide }
+function settingsView({ toolChoice, constraint, temperature, maxTokens, toolGuide, stream }: Side['settings']) {
+  return { tool_choice: toolChoice, constraint, temperature, max_tokens: maxTokens, tool_guide: toolGuide, stream }
 }
 
 function promptView({ name, rates }: PromptRates) {

@@ -4,12 +4,12 @@ import type { Exchange } from '#objects/attempt-record.ts'
 import { msSince } from '#platform/clock.ts'
 import { journalOver, type AgentEvent } from '../../services/worker/agent/journal.ts'
 import { runAgent, type Ending } from '../../services/worker/agent/run-agent.ts'
+import { toolGuide, withToolGuide } from '../../services/worker/agent/tool-guide.ts'
 import { firstMessages, openTranscript, type Transcript } from '../../services/worker/agent/transcript.ts'
 import { judgeReply, type ReplyVerdict } from './judge-reply.ts'
 import type { Probe } from './plan-probes.ts'
 import { probeTools } from './probe-tools.ts'
 import type { Side } from './side.ts'
-import { toolGuide } from './tool-guide.ts'
 
 export type Verdict = ReplyVerdict & {
   /** The agent ended with a valid submission, whatever its status. */
@@ -45,9 +45,9 @@ export async function runProbe(
   signal: AbortSignal,
 ): Promise<ProbeResult> {
   const { model, settings, pool } = side
-  const { toolGuide: isGuided, ...asked } = settings
+  const { toolGuide: isGuided, stream: _, ...asked } = settings
   const tools = probeTools(probe.tools)
-  const system = isGuided ? `${systemPrompt.trimEnd()}\n\n${toolGuide(tools.definitions)}` : systemPrompt
+  const system = isGuided ? withToolGuide(systemPrompt, toolGuide(tools.definitions)) : systemPrompt
   const transcript = openTranscript({ messages: firstMessages(system, probe.prompt) })
   const faults: ProbeFault[] = []
   const journal = journalOver((event) => void faults.push(...refusalIn(event)))

@@ -11,6 +11,7 @@ const settings = {
   temperature: 0,
   maxTokens: 256,
   toolGuide: true,
+  stream: false,
 } as const
 const unused = { complete: () => Promise.reject(new Error('nothing is asked here')) }
 const side = { servers: 'here', model: 'tiny', settings, pool: unused }

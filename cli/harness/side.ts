@@ -10,6 +10,8 @@ export type SideSettings = {
   maxTokens: number
   /** Whether the system prompt lists the tools. */
   toolGuide: boolean
+  /** Whether replies come piece by piece, which tells the time to the first token. */
+  stream: boolean
 }
 
 /** One of the two that are compared, or the only one: a model on its servers, asked in one way. */

@@ -61,4 +61,14 @@ describe('progress for a pipe', () => {
     expect(lineFor(next, 1000)).toContain('1/2000')
     expect(lineFor(next, 9000)).toBeUndefined()
   })
+
+  it('says what runs, with the time that has passed, when nothing begins or ends', () => {
+    const lineFor = openPlainLines()
+    const started = { event: 'operation.started', operation_id: 'o1', agent: 'lint' }
+    const state = eventsOf([...plannedRun, started]).reduce(foldProgress, emptyProgress('r1'))
+    expect(lineFor(state, 0)).toContain('1 running')
+    expect(lineFor(state, 9999)).toBeUndefined()
+    expect(lineFor(state, 10_000)).toMatch(/^\[10\.\d s\] execution: .* 1 running/)
+    expect(lineFor(state, 20_000)).toMatch(/^\[20\.\d s\]/)
+  })
 })

@@ -10,24 +10,26 @@ import {
 } from './progress-state.ts'
 
 const everyMs = 1000
+/** While operations run and none begins or ends. */
+const quietMs = 10_000
 
 /**
- * Progress for a pipe: a line when the phase changes, and every second in which any operation ended.
+ * Progress for a pipe: a line when the phase changes, every second in which any operation began or ended, and every ten
+ * while some run, as they do at a model server that is slow or hangs.
  */
 export function openPlainLines(): (state: ProgressState, nowMs: number) => string | undefined {
-  let last = { phase: '', ended: 0, atMs: -Infinity }
+  let last = { phase: '', moves: '', atMs: -Infinity, elapsedMs: 0 }
   return (state, nowMs) => {
-    const ended = endedOperations(state)
-    const worthSaying = ended > last.ended && nowMs - last.atMs >= everyMs
+    const running = runningOperations(state)
+    const moves = `${running} ${endedOperations(state)}`
+    const sinceMs = nowMs - last.atMs
+    const worthSaying = moves !== last.moves ? sinceMs >= everyMs : running > 0 && sinceMs >= quietMs
     if (state.phase === last.phase && !worthSaying) return undefined
-    last = { phase: state.phase, ended, atMs: nowMs }
-    return plainLine(state)
+    const toldMs = (state.lastAtMs ?? 0) - (state.startedAtMs ?? 0)
+    const elapsedMs = last.phase === '' ? toldMs : Math.max(toldMs, last.elapsedMs + sinceMs)
+    last = { phase: state.phase, moves, atMs: nowMs, elapsedMs }
+    return `[${formatSeconds(elapsedMs)}] ${state.phase}: ${figures(state)}`
   }
-}
-
-function plainLine(state: ProgressState): string {
-  const elapsed = formatSeconds((state.lastAtMs ?? 0) - (state.startedAtMs ?? 0))
-  return `[${elapsed}] ${state.phase}: ${figures(state)}`
 }
 
 function figures(state: ProgressState): string {

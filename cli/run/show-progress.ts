@@ -1,3 +1,4 @@
+import { repeatEvery } from '#platform/clock.ts'
 import type { WireEvent } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { foldProgress } from '../progress/fold-progress.ts'
@@ -51,6 +52,8 @@ function openDisplay(context: CliContext, state: () => ProgressState): Display {
       const line = lineFor(state(), performance.now())
       if (line !== undefined) io.err(`${line}\n`)
     }
+    // What takes long is said, too, when no event comes.
+    const stopTicking = repeatEvery(1000, async () => update())
     return {
       update,
       page() {
@@ -58,7 +61,7 @@ function openDisplay(context: CliContext, state: () => ProgressState): Display {
         // Not event by event: what is answered later on the same page was asked long ago.
         for (const question of questionsOf(state())) io.err(`${visible(question)}\n`)
       },
-      close() {},
+      close: () => void stopTicking(),
     }
   }
   const screen = openLiveScreen(terminal)

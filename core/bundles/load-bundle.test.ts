@@ -112,6 +112,12 @@ describe('loadBundle', () => {
       '    description: Probe it.\n    risky: true',
       '17:5 unknown key tools.0.risky',
     ],
+    [
+      'a longer time than a timer can wait',
+      'description: Probes.',
+      'description: Probes.\nlimits: { timeout_s: 9999999 }',
+      '3:11 limits.timeout_s: Too big: expected number to be <=604800',
+    ],
     ['a wrong type', 'node_kinds: [function]', 'node_kinds: function', '3:1 node_kinds: Invalid input'],
     ['broken YAML', 'node_kinds: [function]', 'node_kinds: [function', '4:'],
     ['an unknown variable', '{{ node_text }}', 'a\n    {{ node_txt }}', '11:8 node_context: unknown variable node_txt'],

@@ -43,8 +43,12 @@ export const BundleFile = z.strictObject({
   limits: z
     .strictObject({
       max_turns: z.int().min(1).max(200).default(12),
-      /** Of work; waiting for a person does not count. */
-      timeout_s: z.number().positive().default(300),
+      /** Of work; waiting for a person does not count. A week at most. */
+      timeout_s: z
+        .number()
+        .positive()
+        .max(7 * 86_400)
+        .default(300),
       /** How long a question to a person stays open; its operation is blocked after that. */
       answer_within_s: z
         .number()

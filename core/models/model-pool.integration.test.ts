@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { inspect } from 'node:util'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { isContextOverflow } from '#domain/context-overflow.ts'
@@ -37,7 +38,7 @@ async function answering(answers: Answer[], options: { apiKey?: string; path?: s
     return response.writeHead(status, headers).end(body)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const url = `http://user:secret@127.0.0.1:${boundPort(server)}/v1?key=secret`
+  const url = `http://127.0.0.1:${boundPort(server)}/v1`
   const endpoints = [{ url, apiKey: options.apiKey }]
   pool = openModelPool({ endpoints, requestTimeoutMs: 1000, retryBudgetMs: 1500, maxInFlight: 4 })
   return { complete: pool.complete, seen }
@@ -143,11 +144,37 @@ describe('openModelPool', () => {
     if (first?.status !== 503) await left
   })
 
-  it('names the endpoint without its credentials', async () => {
+  it.each(['localhost:8000/v1', 'http://me:secret@host/v1', 'http://host/v1?key=secret'])(
+    'is not opened over %s',
+    (url) => {
+      const open = () => openModelPool({ endpoints: [{ url }], requestTimeoutMs: 1, retryBudgetMs: 1, maxInFlight: 1 })
+      expect(open).toThrow(
+        expect.objectContaining({ code: 'CONFIG_003', message: expect.not.stringContaining('secret') }),
+      )
+    },
+  )
+
+  it('names the endpoint, and shows no key', async () => {
     const { complete } = await answering([{ status: 401, body: '' }], { apiKey: 'sk-secret' })
     const error = await complete(request, never).catch((thrown: unknown) => String(thrown))
     expect(error).toContain('http://127.0.0.1:')
     expect(error).not.toContain('secret')
+  })
+
+  it.for([
+    [401, '{"error":{"message":"bad credentials: Bearer sk-secret/1","code":"sk-secret/1"}}'],
+    [400, '{"error":{"sk-secret/1":["Bearer sk-of-another"]}}'],
+    [403, '<p>no sk-secret/1 here, nor bearer sk-of-another</p>'],
+    [500, '{"detail":"headers: {\\"authorization\\":\\"Bearer sk-secret\\/1\\"}"}'],
+    [200, '{"error":{"message":"bad credentials: Bearer sk-secret/1","code":401}}'],
+    [200, 'data: {"error":"unknown key sk-secret/1"}\n\n'],
+    [200, 'data: {"error":{"message":{"sk-secret/1":"sk-of-another"},"type":"sk-secret/1","code":"503"}}\n\n'],
+  ] as const)('tells of no key that a server says back: %i %s', async ([status, body]) => {
+    const headers = { 'content-type': body.startsWith('data:') ? 'text/event-stream' : 'application/json' }
+    const { complete } = await answering([{ status, body, headers }], { apiKey: 'sk-secret/1' })
+    const error = await complete(request, never).catch((thrown: unknown) => thrown)
+    expect(String(error)).toContain('[secret]')
+    expect(inspect(error, { depth: 9 })).not.toMatch(/sk-secret|Bearer sk-of/i)
   })
 
   it('sends the key it was given, and none otherwise', async () => {

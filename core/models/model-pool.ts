@@ -2,6 +2,7 @@ import { AppError } from '#domain/error.ts'
 import type { ModelReply, ModelRequest } from '#domain/turn.ts'
 import { systemClock, type Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
+import type { HttpProxy } from '#platform/proxy-env.ts'
 import { openTurnstile } from '#platform/turnstile.ts'
 import { withinLimit } from '#platform/within-limit.ts'
 import { openUndiciFetch, type UndiciFetch } from './http/undici-fetch.ts'
@@ -28,7 +29,7 @@ export type ModelPool = {
   describe(): Promise<{ models: string[] }>
   /**
    * The first model the endpoints offer: asked for at the first call and, while no endpoint answers, for the retry budget
-   * of every call; AGENT_002 then. Costs nothing once it is known.
+   * of every call; AGENT_002 then. Costs nothing once it is known, until no endpoint has it any more.
    */
   firstModel(signal: AbortSignal): Promise<string>
   /**
@@ -48,7 +49,7 @@ export type ModelPool = {
 }
 
 export type EndpointChoice = {
-  /** Base URL with its `/v1`. */
+  /** Base URL with its `/v1`, without login and query; CONFIG_003 otherwise. */
   url: string
   apiKey?: string | undefined
   /** Models and adapters it is asked for; without any, those it offers itself. */
@@ -61,7 +62,7 @@ export type ModelPoolOptions = {
   endpoints: readonly EndpointChoice[]
   /** Limit of one try. */
   requestTimeoutMs: number
-  /** How long after the first try has started another may still start; the last one keeps its own limit. */
+  /** How long after a request's first failure another try may still start; each keeps its own limit. */
   retryBudgetMs: number
   /** Per endpoint, this process's requests at once; further ones wait in line. */
   maxInFlight: number
@@ -73,6 +74,8 @@ export type ModelPoolOptions = {
   findings?: FindingsKeeper
   /** How long a request may be without an answer before it is sent to a second endpoint too; never without it. */
   hedgeAfterMs?: number | undefined
+  /** That all requests go through; none without it. */
+  proxy?: HttpProxy | undefined
   log?: Pick<Log, 'warn' | 'debug'>
 }
 
@@ -80,8 +83,6 @@ const maxReplyBytes = 8 * 1024 * 1024
 const describeLimitMs = 1000
 /** An operation is not kept from its start by a server that hangs. */
 const contextLimitMs = 1000
-/** undici uses a socket again one turn of the event loop after its answer at the earliest; the next request has another. */
-const socketsPerRequest = 2
 /** Reading an answer, and what follows until the next request or a tool's start, takes about 0.2 ms. */
 const answersPerTurn = 4
 /** Models are looked up again every so many rounds of the watch: about once a minute. */
@@ -89,19 +90,24 @@ const roundsPerLookUp = 12
 
 export function openModelPool(options: ModelPoolOptions): ModelPool {
   if (options.endpoints.length === 0) throw new AppError('CONFIG_003', 'the model pool has no endpoint')
-  const { maxInFlight, log, places = openLocalPlaces(), findings = openLocalFindings() } = options
+  const { log, proxy, places = openLocalPlaces(), findings = openLocalFindings() } = options
   const closing = new AbortController()
   const clock = systemClock
   const random = Math.random
-  const transport = openUndiciFetch({ connections: socketsPerRequest * maxInFlight, maxBytes: maxReplyBytes })
+  const transport = openUndiciFetch({ maxBytes: maxReplyBytes, proxy })
   const servers = options.endpoints.map((choice) =>
     openServer(choice, { ...options, transport, places, findings, clock, random, closing: closing.signal }),
   )
   const replicas = servers.map(({ replica }) => replica)
-  const router = openRouter({ ...options, replicas, answers: openTurnstile(answersPerTurn), clock, random })
+  const endpoints = replicas.map(({ endpoint }) => endpoint)
+  const first = openFirstModel(endpoints, { ...options, closing: closing.signal })
+  const { missing } = first
+  const router = openRouter({ ...options, missing, replicas, answers: openTurnstile(answersPerTurn), clock, random })
   const watch = openServerWatch({
     servers,
     clock,
+    proxy,
+    log,
     isInUse: () => router.line.waiting() > 0 || replicas.some((replica) => replica.inFlight() > 0),
     seen(round) {
       router.line.lookAgain()
@@ -114,19 +120,15 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
     endpoints: replicas.map((replica) => endpointStatus(replica, watch.metrics(replica))),
   })
   places.listen(router.line.lookAgain)
-  const endpoints = replicas.map(({ endpoint }) => endpoint)
   return {
     complete(request, signal) {
       watch.touch()
       return router.complete(request, signal)
     },
     describe: () => describeEndpoints(endpoints),
-    firstModel: openFirstModel(endpoints, { ...options, closing: router.closing }),
+    firstModel: first.name,
     contextTokens: (model, signal) => leastContext(replicas, model, signal),
-    async probe(model, signal) {
-      const offering = replicas.filter(({ offered }) => offered.mayOffer(model))
-      await Promise.all(offering.map(({ endpoint }) => endpoint.capabilities(model, signal)))
-    },
+    probe: (model, signal) => probeOffering(replicas, model, signal),
     status,
     async close() {
       router.close()
@@ -156,6 +158,11 @@ function openServer({ url, apiKey, models, maxInFlight: shared }: EndpointChoice
     apiKey,
     replica: openReplica({ ...deps, endpoint, offered: openOfferedList(models), places, maxInFlight }),
   }
+}
+
+async function probeOffering(replicas: readonly Replica[], model: string, signal: AbortSignal): Promise<void> {
+  const offering = replicas.filter(({ offered }) => offered.mayOffer(model))
+  await Promise.all(offering.map(({ endpoint }) => endpoint.capabilities(model, signal)))
 }
 
 async function leastContext(

@@ -27,10 +27,11 @@ export const SuspendedLoop = z.strictObject({
   corrected: z.boolean(),
   refusedSubmissions: z.int().min(0),
   unverifiedSubmissions: z.int().min(0).default(0),
+  overstatedSubmissions: z.int().min(0).default(0),
   /** Why a submission among the calls of this turn before these was not taken; null: there was none. */
   refusal: z
     .strictObject({
-      kind: z.enum(['refused', 'unverified']).default('refused'),
+      kind: z.enum(['refused', 'unverified', 'overstated']).default('refused'),
       code: z.custom<ErrorCode>(isErrorCode),
       reason: z.string(),
     })

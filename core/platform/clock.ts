@@ -1,7 +1,16 @@
 import { setTimeout as sleepFor } from 'node:timers/promises'
 
+/** The longest time one timer of Node's can wait, in ms: for more it fires at once. */
+const longestTimerMs = 2 ** 31 - 1
+
 /** Waits `ms` milliseconds; ends early with the signal's reason when it is aborted. */
 export async function delay(ms: number, signal?: AbortSignal): Promise<void> {
+  let left = ms
+  for (; left > longestTimerMs; left -= longestTimerMs) await sleep(longestTimerMs, signal)
+  await sleep(left, signal)
+}
+
+async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   await sleepFor(ms, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
     throw signal?.aborted === true ? signal.reason : error
   })
@@ -27,8 +36,15 @@ export function msSince(start: number): number {
 
 /** Calls `work` once after `ms`, unless the returned function is called first. Does not keep the process alive. */
 export function after(ms: number, work: () => void): () => void {
-  const timer = setTimeout(work, ms)
-  timer.unref()
+  let timer: NodeJS.Timeout
+  const wait = (left: number) => {
+    timer = setTimeout(
+      () => (left > longestTimerMs ? wait(left - longestTimerMs) : work()),
+      Math.min(left, longestTimerMs),
+    )
+    timer.unref()
+  }
+  wait(ms)
   return () => clearTimeout(timer)
 }
 

@@ -1,4 +1,5 @@
 import { withoutLogins } from './without-login.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
 const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof levels)[number]
@@ -23,14 +24,12 @@ export type LogOptions = {
 /** A log that writes to stderr unless told otherwise, so that stdout stays the program's answer. */
 export function openLog(options: LogOptions): Log {
   const least = levels.indexOf(options.level)
-  const secrets = (options.secrets ?? []).filter((secret) => secret.length >= 6)
+  const secrets = options.secrets ?? []
   const write = options.write ?? ((line: string) => void process.stderr.write(line))
   const at = (level: LogLevel) => (message: string, fields?: LogFields) => {
     if (levels.indexOf(level) < least) return
     const entry = { time: new Date().toISOString(), level, service: options.service, message, ...fields }
-    let line = JSON.stringify(entry, plainValue)
-    for (const secret of secrets) line = line.replaceAll(secret, '[secret]')
-    write(`${line}\n`)
+    write(`${withoutSecrets(JSON.stringify(entry, plainValue), secrets)}\n`)
   }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }

@@ -21,6 +21,7 @@ describe('a settings file', () => {
     ['a: [1\nb: 2\n', 'CONFIG_002', /remora\.yaml:2:\d+: /],
     ['- a\n', 'CONFIG_003', /remora\.yaml:1: the file: /],
     ['execution:\n  concurrency: lots\n', 'CONFIG_003', /remora\.yaml:2: execution\.concurrency: .*number/],
+    ['model:\n  request: { hedge_after_ms: 2147483648 }\n', 'CONFIG_003', /hedge_after_ms: Too big/],
     ['execution: 5\n', 'CONFIG_003', /remora\.yaml:1: execution: /],
     ['discovery:\n  exclude: ["a,b"]\n', 'CONFIG_003', /discovery\.exclude: .*comma/],
     ['storage:\n  redis_url: redis://me:pw@host:1\n', 'CONFIG_003', /storage\.redis_url: .*environment/],

@@ -25,6 +25,9 @@ const ServerUrl = z
   .refine((text) => !holdsSecret(text), secretFault)
   .refine((text) => !text.includes(','), 'must be without a comma, which separates servers')
 
+/** Without what would not be sent. */
+const ModelServerUrl = ServerUrl.refine((text) => !text.includes('?'), 'must be without a query, since none is sent')
+
 /** A folder as the file names it, from the file's own. */
 const folderOf = (folder: string, dir: string) => (isAbsolute(folder) ? folder : resolve(dir, folder))
 
@@ -34,7 +37,7 @@ const Mapping = z.strictObject({
   priority: z.int().min(0).max(99).optional(),
 })
 const Server = z.strictObject({
-  url: ServerUrl,
+  url: ModelServerUrl,
   models: z.array(name).optional(),
   max_in_flight: z.int().min(1).optional(),
 })
@@ -124,7 +127,6 @@ const execution = section({
 })
 
 const rehearsal = 'rehearsal'
-const later = 'comes with the model pool’s own settings'
 const model = section({
   pool: setting(z.array(Server).min(1), {
     about:
@@ -164,7 +166,7 @@ const model = section({
       say: (value) => String(Math.round(value * 1000)),
       fromEnv: (text) => Number(text) / 1000,
     }),
-    hedge_after_ms: setting(z.int().min(0), {
+    hedge_after_ms: setting(z.int().min(0).max(3_600_000), {
       about:
         'how long a request may be without an answer before it is sent to a second server too; 0: never, since it costs what it sends',
       fallback: 0,
@@ -177,7 +179,11 @@ const model = section({
       fallback: 'required',
       env: 'REMORA_MODEL_TOOL_CHOICE',
     }),
-    tool_guide: setting(z.boolean(), { about: 'tools told in the prompt, too', fallback: false, unserved: later }),
+    tool_guide: setting(z.boolean(), {
+      about: 'end every system prompt with a line for each tool, which helps some small models',
+      fallback: false,
+      env: 'REMORA_MODEL_TOOL_GUIDE',
+    }),
   }),
   roles: setting(z.partialRecord(z.enum(['worker', 'conductor', 'watcher', 'terminal', 'researcher']), name), {
     about: 'a model for each role',

@@ -16,4 +16,13 @@ describe('parseConfig', () => {
       /REMORA_RETENTION_S.*REMORA_COLLECT_GRACE_S/,
     )
   })
+
+  it.each([
+    ['REMORA_MAX_TIMEOUT_S', '9999999'],
+    ['REMORA_HOUSEKEEPING_S', '9999999'],
+    ['REMORA_LEASE_MS', '2147483648'],
+  ])('refuses %s that no timer waits for', (name, text) => {
+    const read = () => parseConfig({ [name]: text })
+    expect(read).toThrow(expect.objectContaining({ code: 'CONFIG_003', message: expect.stringContaining(name) }))
+  })
 })

@@ -66,6 +66,7 @@ export const discoveryEnv = {
   REMORA_MAX_TIMEOUT_S: z.coerce
     .number()
     .positive()
+    .max(86_400)
     .optional()
     .describe("the most seconds of an attempt, whatever its bundle's limit"),
   REMORA_DISCOVERY_EXCLUDE: CommaList.superRefine((globs, context) => {
@@ -95,6 +96,7 @@ export const discoveryEnv = {
     .number()
     .int()
     .min(1000)
+    .max(3_600_000)
     .default(30_000)
     .describe(
       'how long a process may be silent before its snapshot or discovery goes to another; at least 10 s here. The same on all workers and discoveries',
@@ -115,6 +117,7 @@ export const discoveryEnv = {
     .number()
     .int()
     .min(0)
+    .max(7 * daySeconds)
     .default(600)
     .describe(
       'how often ended runs are looked for; 0: this process does not. Unreferenced objects are collected at most once an hour, by one process at a time',

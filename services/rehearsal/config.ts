@@ -23,7 +23,7 @@ const RefusalsText = z
 
 /** How it answers, wherever it runs: as a service, in an embedded stack or in a command. */
 export const behaviourEnv = {
-  REMORA_REHEARSAL_LATENCY_MS: z.coerce.number().min(0).default(0).describe('added to every reply'),
+  REMORA_REHEARSAL_LATENCY_MS: z.coerce.number().min(0).max(3_600_000).default(0).describe('added to every reply'),
   REMORA_REHEARSAL_FAULTS: SharesText.default({}).describe('shares of injected faults, `429:0.05,hang:0.01`'),
   REMORA_REHEARSAL_REFUSES: RefusalsText.default([]).describe(
     'what it answers 400 to, as some servers do: `named,required`; also `system_role`, `tools`, `auto`, `strict_schemas`, `strict_arguments`, `parallel_calls`, `tool_messages`, `json_schema`, `structural_tag`, `ebnf`, `stream_usage`',

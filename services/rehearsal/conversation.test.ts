@@ -16,10 +16,9 @@ describe('filePath', () => {
     expect(filePath({ steps: [step], userText: 'a.py', tools: new Map() })).toBe('b.py')
   })
 
-  it('looks through a long word in a moment', () => {
-    const start = performance.now()
+  // One step per pair of letters would take longer than a test may.
+  it('looks through a long word in time that grows with its length', () => {
     expect(pathIn('a'.repeat(400_000))).toBeUndefined()
     expect(pathIn('a.'.repeat(200_000))).toBeUndefined()
-    expect(performance.now() - start).toBeLessThan(500)
   })
 })

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { promisify } from 'node:util'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { after } from '#platform/clock.ts'
 import { boundPort } from '#platform/http-health.ts'
@@ -22,8 +23,18 @@ export type Rehearsal = {
   url: string
   /** Where `/health`, `/metrics`, `/faults`, `/latency` and `/refusals` are. */
   origin: string
+  load(): Promise<RehearsalLoad>
   /** Stops accepting, lets requests in flight end for two seconds, then cuts them (a hanging one never ends). */
   close(): Promise<void>
+}
+
+export type RehearsalLoad = {
+  /** Requests of any kind that are not answered yet. */
+  unanswered: number
+  /** Connections that are open, idle ones too. */
+  sockets: number
+  /** Turns that were asked for since it was started, probes left out. */
+  asked: number
 }
 
 const graceMs = 2000
@@ -52,14 +63,26 @@ const models = { object: 'list', data: [{ id: 'rehearsal', object: 'model', crea
  */
 export async function startRehearsal(options: RehearsalOptions): Promise<Rehearsal> {
   const state = openState(options.latencyMs ?? 0, options.faults ?? FaultPlan.parse({}), options.refusals ?? new Set())
+  let unanswered = 0
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+    unanswered += 1
+    response.once('close', () => (unanswered -= 1))
     void handle(request, response, state)
   })
   server.listen(options.port, options.host, 4096)
   await once(server, 'listening')
   const host = options.host.includes(':') ? `[${options.host}]` : options.host
   const origin = `http://${host}:${boundPort(server)}`
-  return { url: `${origin}/v1`, origin, close: () => closeWithin(server) }
+  return {
+    url: `${origin}/v1`,
+    origin,
+    load: async () => ({ unanswered, sockets: await socketsOf(server), asked: state.counts.asked }),
+    close: () => closeWithin(server),
+  }
+}
+
+async function socketsOf(server: Server): Promise<number> {
+  return promisify(server.getConnections.bind(server))()
 }
 
 async function handle(request: IncomingMessage, response: ServerResponse, state: RehearsalState): Promise<void> {

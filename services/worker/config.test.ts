@@ -67,12 +67,47 @@ describe('the model servers of a worker', () => {
   })
 
   it.each([
-    ['[{"url":"http://c:pass@c/v1"}]', 'REMORA_MODEL_POOL: http://c/v1 is none of the servers in REMORA_MODEL_URLS'],
+    ['[{"url":"http://c/v1"}]', 'REMORA_MODEL_POOL: http://c/v1 is none of the servers in REMORA_MODEL_URLS'],
     ['[{"url":"http://a/v1","max":3}]', 'REMORA_MODEL_POOL.0'],
     ['[{"url":"http://a/v1","max_in_flight":0}]', 'REMORA_MODEL_POOL.0.max_in_flight'],
+    ['[{"url":"http://c:pass@a/v1"}]', 'REMORA_MODEL_POOL.0.url: must be without a login'],
     ['http://a/v1', 'REMORA_MODEL_POOL: not JSON'],
   ])('are refused when %s is said of them', (text, words) => {
     const read = () => servers({ REMORA_MODEL_POOL: text })
     expect(read).toThrow(expect.objectContaining({ code: 'CONFIG_003', message: expect.stringContaining(words) }))
+  })
+
+  it.each([
+    ['localhost:8000/v1', 'REMORA_MODEL_URLS.0: must begin with http:// or https://'],
+    ['http://a/v1, ftp://b/v1', 'REMORA_MODEL_URLS.1: must begin with http:// or https://'],
+    ['http://me:hidden@a/v1', 'REMORA_MODEL_URLS.0: must be without a login'],
+    ['http://a/v1?api-version=2', 'REMORA_MODEL_URLS.0: must be without a query'],
+    [',', 'REMORA_MODEL_URLS: '],
+  ])('are refused at %s', (text, words) => {
+    const message = expect.stringContaining(words)
+    const read = () => servers({ REMORA_MODEL_URLS: text })
+    expect(read).toThrow(expect.objectContaining({ code: 'CONFIG_003', message }))
+    expect(read).not.toThrow('hidden')
+  })
+})
+
+describe('a time of a worker', () => {
+  it.each([
+    'REMORA_MODEL_RETRY_BUDGET_MS',
+    'REMORA_MODEL_TIMEOUT_MS',
+    'REMORA_MODEL_HEDGE_AFTER_MS',
+    'REMORA_DRAIN_MS',
+    'REMORA_LEASE_MS',
+  ])('%s is refused when no timer waits so long', (name) => {
+    const read = () => parseConfig({ [name]: String(2 ** 31) })
+    expect(read).toThrow(expect.objectContaining({ code: 'CONFIG_003', message: expect.stringContaining(name) }))
+  })
+})
+
+describe('the tool guide', () => {
+  it('is left out unless it is asked for', () => {
+    const guided = (value?: string) => parseConfig({ REMORA_MODEL_TOOL_GUIDE: value }).worker.model.toolGuide
+    expect([guided(), guided('false'), guided('true')]).toEqual([false, false, true])
+    expect(() => guided('yes')).toThrow(/REMORA_MODEL_TOOL_GUIDE/)
   })
 })

@@ -3,6 +3,8 @@ import { hostname } from 'node:os'
 import { z } from 'zod'
 import { CommaList, JsonText, Port, readEnv, storageConfig, storageEnv, storageSecrets } from '#platform/env.ts'
 import { AppError } from '#domain/error.ts'
+import { faultOfServerUrl } from '#platform/model-server-url.ts'
+import { proxyOf, type HttpProxy } from '#platform/proxy-env.ts'
 import { withoutLogin } from '#platform/without-login.ts'
 import type { Env, StorageConfig } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
@@ -31,10 +33,13 @@ export type WorkerConfig = {
     temperature: number
     toolChoice: 'required' | 'auto'
     stream: boolean
+    /** Whether system prompts end with a line for each tool. */
+    toolGuide: boolean
     retryBudgetMs: number
     /** Of one request. */
     timeoutMs: number
     hedgeAfterMs: number | undefined
+    proxy: HttpProxy | undefined
   }
   storage: StorageConfig
   blobCacheBytes: number
@@ -47,8 +52,18 @@ export type WorkerConfig = {
 const count = z.coerce.number().int().min(1)
 
 const rehearsalModel = 'rehearsal'
+const urlOr = (word?: string) =>
+  z.string().superRefine((text, context) => {
+    const fault = text === word ? undefined : faultOfServerUrl(text)
+    if (fault !== undefined) context.addIssue(fault)
+  })
+/** Of servers, or the one word. */
+const ServerNames = CommaList.pipe(z.array(urlOr(rehearsalModel)).min(1)).refine(
+  (names) => names.length === 1 || !names.includes(rehearsalModel),
+  '`rehearsal` stands alone',
+)
 const ServerDetails = z.strictObject({
-  url: z.url(),
+  url: urlOr(),
   models: z.array(z.string().min(1)).optional(),
   max_in_flight: count.optional(),
 })
@@ -71,13 +86,9 @@ export const workerEnv = {
   REMORA_WORKER_SCRIPT_PROCESSES: count.max(64).default(2).describe('sandbox processes for tool scripts'),
   REMORA_WORKER_HEALTH_PORT: Port.default(8423).describe('`/healthz`, `/readyz`'),
   REMORA_MODEL: z.string().min(1).optional().describe("the model's name; without one the first that is offered"),
-  REMORA_MODEL_URLS: z
-    .string()
-    .pipe(z.union([z.literal(rehearsalModel), CommaList.pipe(z.array(z.url()).min(1))]))
-    .optional()
-    .describe(
-      'OpenAI-compatible servers, separated by commas; `rehearsal` is the rehearsal service on its usual port. Without it the servers of REMORA_MODEL_POOL, without those `rehearsal`',
-    ),
+  REMORA_MODEL_URLS: ServerNames.optional().describe(
+    'OpenAI-compatible servers, separated by commas; `rehearsal` is the rehearsal service on its usual port. Without it the servers of REMORA_MODEL_POOL, without those `rehearsal`',
+  ),
   REMORA_MODEL_POOL: JsonText.pipe(z.array(ServerDetails))
     .default([])
     .describe(
@@ -97,7 +108,14 @@ export const workerEnv = {
     .enum(['true', 'false'])
     .default('false')
     .describe('`true` asks for answers piece by piece: events tell the time to the first token, at some more CPU'),
-  REMORA_MODEL_RETRY_BUDGET_MS: count.default(20_000).describe('how long a failing model request may be tried again'),
+  REMORA_MODEL_TOOL_GUIDE: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('`true` ends every system prompt with a line for each tool, which helps some small models'),
+  REMORA_MODEL_RETRY_BUDGET_MS: count
+    .max(3_600_000)
+    .default(20_000)
+    .describe('how long after its first failure a model request may be tried again; each try has its own limit'),
   REMORA_MODEL_TIMEOUT_MS: count
     .max(3_600_000)
     .default(120_000)
@@ -106,16 +124,19 @@ export const workerEnv = {
     .number()
     .int()
     .min(0)
+    .max(3_600_000)
     .default(0)
     .describe(
       'how long a request may be without an answer before it is sent to a second server too, where there is one; the first good reply counts. 0: never',
     ),
   REMORA_BLOB_CACHE_BYTES: count.default(256 * 1024 * 1024).describe('contents kept in memory'),
   REMORA_DRAIN_MS: count
+    .max(86_400_000)
     .default(20_000)
     .describe('how long operations may go on after SIGTERM; what is not done then is handed back'),
   REMORA_LEASE_MS: count
     .min(1000)
+    .max(3_600_000)
     .default(30_000)
     .describe(
       'how long a worker may be silent before its operations go to another; the same on all workers and discoveries',
@@ -137,9 +158,11 @@ export function parseConfig(env: Env): { worker: WorkerConfig; logLevel: LogLeve
       temperature: read.REMORA_MODEL_TEMPERATURE,
       toolChoice: read.REMORA_MODEL_TOOL_CHOICE,
       stream: read.REMORA_MODEL_STREAM === 'true',
+      toolGuide: read.REMORA_MODEL_TOOL_GUIDE === 'true',
       retryBudgetMs: read.REMORA_MODEL_RETRY_BUDGET_MS,
       timeoutMs: read.REMORA_MODEL_TIMEOUT_MS,
       hedgeAfterMs: read.REMORA_MODEL_HEDGE_AFTER_MS === 0 ? undefined : read.REMORA_MODEL_HEDGE_AFTER_MS,
+      proxy: proxyOf(env),
     },
     storage: storageConfig(read),
     blobCacheBytes: read.REMORA_BLOB_CACHE_BYTES,
@@ -157,10 +180,11 @@ type ServersRead = Pick<
 
 function modelServers(read: ServersRead): ModelServer[] {
   const said = read.REMORA_MODEL_URLS ?? read.REMORA_MODEL_POOL.map(({ url }) => url)
-  const urls = said === rehearsalModel || said.length === 0 ? [rehearsalUrl] : said
+  const isRehearsal = said[0] === rehearsalModel
+  const urls = isRehearsal || said.length === 0 ? [rehearsalUrl] : said
   const foreign = read.REMORA_MODEL_POOL.find((details) => !urls.some((url) => isSameServer(url, details.url)))
   // The word sets aside the servers that remora.yaml names; it is no slip.
-  if (foreign !== undefined && said !== rehearsalModel) {
+  if (foreign !== undefined && !isRehearsal) {
     const words = `bad environment: REMORA_MODEL_POOL: ${withoutLogin(foreign.url)} is none of the servers in REMORA_MODEL_URLS`
     throw new AppError('CONFIG_003', words)
   }

@@ -91,6 +91,7 @@ function openPool(config: WorkerConfig, redis: RedisClient, log: Log): ModelPool
     hedgeAfterMs: how.hedgeAfterMs,
     maxInFlight: config.slots,
     stream: how.stream,
+    proxy: how.proxy,
     log,
   })
 }
@@ -120,7 +121,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
     blobs,
     python,
     evidence: openEvidenceChecker({ linter, python, syntax }),
-    bundles: openPreparedBundles((project, hash) => getBundle(objects, project, hash)),
+    bundles: openPreparedBundles((project, hash) => getBundle(objects, project, hash), config.model),
     baseLayer: async (project, snapshotId) => baseLayerOf(await readSnapshot(project, snapshotId), blobs, project),
     modelSettings: async (asked, signal) => ({
       model: askedModel(asked) ?? name ?? (await model.firstModel(signal)),

@@ -13,7 +13,7 @@ it('is aborted by its caller also when a stream has begun, and closes the connec
     response.setHeader('content-type', 'text/event-stream').write('data: {}\n\n')
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const transport = openUndiciFetch({ connections: 1, maxBytes: 1000 })
+  const transport = openUndiciFetch({ maxBytes: 1000 })
   const url = `http://127.0.0.1:${boundPort(server)}/v1`
   const client = new OpenAiClient({ url, apiKey: undefined, requestTimeoutMs: 20_000, fetch: transport.fetch })
   const abort = new AbortController()

@@ -1,7 +1,10 @@
-import OpenAI from 'openai'
+import OpenAI, { APIError } from 'openai'
+import { isRecord } from '#domain/json.ts'
 import { after } from '#platform/clock.ts'
+import { isTooDeep } from './reply-depth.ts'
 import { StreamedResponse } from './streamed-response.ts'
 import type { UndiciFetch } from './undici-fetch.ts'
+import { hideKey, withoutKey } from './without-key.ts'
 
 export type OpenAiClientOptions = {
   url: string
@@ -21,6 +24,7 @@ export class OpenAiClient extends OpenAI {
   /** What the package wants to see of a request; sent are the plain ones. */
   readonly #shownHeaders: Headers
   readonly #transport: UndiciFetch['fetch']
+  readonly #key: string | undefined
   constructor(options: OpenAiClientOptions) {
     super({
       baseURL: options.url,
@@ -41,6 +45,25 @@ export class OpenAiClient extends OpenAI {
     }
     this.#shownHeaders = new Headers(this.#headers)
     this.#transport = options.fetch
+    this.#key = options.apiKey
+  }
+
+  /** What the server said, for an error: without the key it was sent. */
+  shown(said: unknown): unknown {
+    return withoutKey(said, this.#key)
+  }
+
+  /** Of a body such as `{"error": {"message", "code"}}`, in which some leave out the outer object. */
+  override makeStatusError(...given: Parameters<OpenAI['makeStatusError']>) {
+    const [status, body, message, headers] = given
+    const said = isRecord(body) ? (body['error'] ?? body) : body
+    const error = isTooDeep(said) ? undefined : this.shown(said)
+    return APIError.generate(
+      status,
+      { error },
+      message === undefined ? undefined : hideKey(message, this.#key),
+      headers,
+    )
   }
 
   override async buildRequest(options: Parameters<OpenAI['buildRequest']>[0]) {

@@ -10,10 +10,11 @@ afterEach(async () => {
   server?.close()
 })
 
+type Case = { how: 'end' | 'reset'; as: 'server' | 'proxy' }
 type Seen = { requests: number; sockets: number }
 
 /** Answers so many requests on each socket, and closes it when it is asked for one more, as servers do that just closed it. */
-async function serve(answersPerSocket: number, how: 'end' | 'reset'): Promise<{ url: string; seen: Seen }> {
+async function serve(answersPerSocket: number, { how, as }: Case): Promise<{ url: string; seen: Seen }> {
   const seen = { requests: 0, sockets: 0 }
   server = createServer((socket: Socket) => {
     seen.sockets += 1
@@ -29,21 +30,32 @@ async function serve(answersPerSocket: number, how: 'end' | 'reset'): Promise<{ 
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
-  transport = openUndiciFetch({ connections: 1, maxBytes: 1000 })
-  return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`, seen }
+  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`
+  const proxy = as === 'proxy' ? { http: url, https: undefined, direct: '' } : undefined
+  transport = openUndiciFetch({ maxBytes: 1000, proxy })
+  return { url: as === 'proxy' ? 'http://model.invalid/' : url, seen }
 }
 
-const post = async (url: string) => (await transport?.fetch(url, { method: 'POST', body: '{}' }))?.text()
+/** undici uses a socket again one turn of the event loop after its answer at the earliest. */
+async function post(url: string): Promise<string | undefined> {
+  await new Promise(setImmediate)
+  return (await transport?.fetch(url, { method: 'POST', body: '{}' }))?.text()
+}
 
-describe.each(['end', 'reset'] as const)('a server that closes its sockets (%s)', (how) => {
+describe.each<Case>([
+  { how: 'end', as: 'server' },
+  { how: 'reset', as: 'server' },
+  { how: 'end', as: 'proxy' },
+  { how: 'reset', as: 'proxy' },
+])('a $as that closes its sockets ($how)', (what) => {
   it('after some answers costs its clients nothing: the request goes again on another socket', async () => {
-    const { url, seen } = await serve(2, how)
+    const { url, seen } = await serve(2, what)
     for (let number = 0; number < 7; number += 1) expect(await post(url)).toBe('ok')
     expect(seen).toEqual({ requests: 10, sockets: 4 })
   })
 
   it('before any answer has failed, and is asked once', async () => {
-    const { url, seen } = await serve(0, how)
+    const { url, seen } = await serve(0, what)
     await expect(post(url)).rejects.toMatchObject({ code: 'AGENT_002' })
     expect(seen).toEqual({ requests: 1, sockets: 1 })
   })

@@ -4,8 +4,10 @@ import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import type { TryFailure } from '../wire/try-failure.ts'
 import type { ModelOffers } from './model-offers.ts'
+import { openNamedWaits, type NamedWaits } from './named-waits.ts'
 import type { Replica } from './replicas/replica.ts'
 import { isNotFound, seatEndOf } from './replicas/seat-end.ts'
+import { toldModels } from './told-models.ts'
 import type { Seat } from './replicas/seat.ts'
 import type { Wish } from './replicas/choose-replica.ts'
 import type { WaitingLine } from './line/waiting-line.ts'
@@ -22,11 +24,11 @@ export type Tried = { replica: Replica; sent: number; sentAt: number } & (
 )
 
 export type CompleteDeps = {
-  line: Pick<WaitingLine, 'enter'>
+  line: Pick<WaitingLine, 'enter' | 'lookAgain'>
   offers: ModelOffers
-  /** Sends the request from this seat, which it leaves whatever comes. Does not reject. */
-  send(seat: Seat, request: ModelRequest, signal: AbortSignal): Promise<Tried>
-  /** How long after the first try has started another may still start. */
+  /** Sends the request from this seat, which it leaves whatever comes, and calls `sending` then. Does not reject. */
+  send(seat: Seat, request: ModelRequest, signal: AbortSignal, sending?: () => void): Promise<Tried>
+  /** How long after the first failure another try may still start. */
   retryBudgetMs: number
   clock: Clock
   random(): number
@@ -35,7 +37,6 @@ export type CompleteDeps = {
   log?: Pick<Log, 'warn'> | undefined
 }
 
-const maxRetryAfterMs = 30_000
 const backoffMs = { first: 200, most: 5000 }
 /** A model that babbles once may not the next time; one that does so three times will not stop. */
 const maxBrokenReplies = 3
@@ -43,10 +44,12 @@ const maxBrokenReplies = 3
 type Failed = { replica: Replica; failure: TryFailure }
 type Tries = {
   count: number
-  startedAt: number | undefined
+  firstSentAt: number | undefined
+  firstFailedAt: number | undefined
   broken: number
   last: Failed | undefined
   failedAt: Set<Replica>
+  waits: NamedWaits
 }
 
 /**
@@ -60,20 +63,27 @@ export async function completeWithin(
 ): Promise<ModelReply> {
   const { offers } = deps
   const wish = { model: request.model, key: request.prefixKey ?? request.model }
-  const tries: Tries = { count: 0, startedAt: undefined, broken: 0, last: undefined, failedAt: new Set() }
+  const tries = noTries(deps.clock)
   await offers.require(request.model, signal)
   for (;;) {
     const seat = await findSeat(wish, tries, signal, deps)
     if (seat === undefined) throw nobodyUp(request.model, tries, deps)
     const tried = await deps.send(seat, request, signal)
-    tries.startedAt ??= tried.sentAt
+    tries.firstSentAt ??= tried.sentAt
     tries.count += tried.sent
     const { replica } = tried
     if ('reply' in tried) return { ...tried.reply, endpoint: replica.name, tries: tries.count }
     signal.throwIfAborted()
+    tries.firstFailedAt ??= deps.clock.now()
     tries.last = tried
     await restBeforeNext(request, tries, tried, signal, deps)
   }
+}
+
+function noTries(clock: Clock): Tries {
+  const [count, broken] = [0, 0]
+  const [firstSentAt, firstFailedAt, last] = [undefined, undefined, undefined]
+  return { count, firstSentAt, firstFailedAt, broken, last, failedAt: new Set(), waits: openNamedWaits(clock) }
 }
 
 /** A first try waits for a place however long it takes while a server works; a later one while it may still start. */
@@ -83,12 +93,14 @@ async function findSeat(
   signal: AbortSignal,
   { line, clock, retryBudgetMs }: CompleteDeps,
 ): Promise<Seat | undefined> {
-  const patienceMs = retryBudgetMs - sinceFirst(tries, clock)
-  const { last, failedAt } = tries
-  const wish = { model, key, again: last !== undefined, patienceMs, avoid: last?.replica, failedAt }
+  const patienceMs = retryBudgetMs - since(tries.firstFailedAt, clock)
+  const { last, failedAt, waits } = tries
+  const again = last !== undefined
+  const wish = { model, key, again, patienceMs, avoid: last?.replica, failedAt, isWaiting: waits.isWaiting }
   if (last === undefined) return line.enter(wish, signal)
   const late = new AbortController()
   const stop = clock.after(patienceMs, () => late.abort())
+  const stopLooks = waits.whenOver(line.lookAgain)
   try {
     return await line.enter(wish, AbortSignal.any([signal, late.signal]))
   } catch {
@@ -96,6 +108,7 @@ async function findSeat(
     return undefined
   } finally {
     stop()
+    stopLooks()
   }
 }
 
@@ -110,10 +123,11 @@ async function restBeforeNext(
   const { replica, failure } = tried
   if (failure.error.code === 'AGENT_008') tries.broken += 1
   if (seatEndOf(failure) !== 'overloaded') tries.failedAt.add(replica)
-  const elsewhere = await offers.isElsewhere(model, replica, { isMissing: isNotFound(failure) }, signal)
-  const isMisled = elsewhere && isNotFound(failure)
-  const waitMs = isMisled ? 0 : waitBefore(tries.count, elsewhere ? 0 : failure.retryAfterMs, random)
-  const isSpent = sinceFirst(tries, clock) + waitMs > deps.retryBudgetMs || tries.broken === maxBrokenReplies
+  tries.waits.note(replica, failure.retryAfterMs)
+  const others = await offers.elsewhere(model, replica, { isMissing: isNotFound(failure) }, signal)
+  const isMisled = others.length > 0 && isNotFound(failure)
+  const waitMs = isMisled ? 0 : Math.max(waitBefore(tries.count, random), tries.waits.leastMs([replica, ...others]))
+  const isSpent = since(tries.firstFailedAt, clock) + waitMs > deps.retryBudgetMs || tries.broken === maxBrokenReplies
   if (!(failure.again || isMisled) || isSpent || closing.aborted) throw gaveUp(model, tried, tries, clock)
   log?.warn('model request is tried again', {
     endpoint: replica.name,
@@ -124,21 +138,21 @@ async function restBeforeNext(
   await clock.delay(waitMs, AbortSignal.any([signal, closing]))
 }
 
-function sinceFirst({ startedAt }: Tries, clock: Clock): number {
-  return startedAt === undefined ? 0 : clock.now() - startedAt
+function since(at: number | undefined, clock: Clock): number {
+  return at === undefined ? 0 : clock.now() - at
 }
 
-/** Anything up to a doubling step, so that callers that failed together do not come back together; what the server asked for. */
-function waitBefore(tries: number, retryAfterMs: number, random: () => number): number {
+/** Anything up to a doubling step, so that callers that failed together do not come back together. */
+function waitBefore(tries: number, random: () => number): number {
   const step = Math.min(backoffMs.most, backoffMs.first * 2 ** (tries - 1))
-  return Math.max(Math.round(random() * step), Math.min(retryAfterMs, maxRetryAfterMs))
+  return Math.round(random() * step)
 }
 
 function gaveUp(model: string, { replica, failure }: Failed, tries: Tries, clock: Clock): AppError {
   const { code, message } = failure.error
   const models = isNotFound(failure) ? (replica.offered.models() ?? []).filter((one) => one !== model) : []
-  const offered = models.length === 0 ? '' : `; it offers ${models.join(', ')}`
-  const effort = tries.count === 1 ? '' : ` (${tries.count} tries in ${Math.round(sinceFirst(tries, clock))} ms)`
+  const offered = models.length === 0 ? '' : `; it offers ${toldModels(models)}`
+  const effort = tries.count === 1 ? '' : ` (${tries.count} tries in ${Math.round(since(tries.firstSentAt, clock))} ms)`
   return new AppError(code, `${replica.name}: ${message}${offered}${effort}`, { cause: failure.error, phase: 'model' })
 }
 

@@ -2,6 +2,7 @@ import { AppError } from '#domain/error.ts'
 import type { Clock } from '#platform/clock.ts'
 import { withinLimit } from '#platform/within-limit.ts'
 import type { Replica } from './replicas/replica.ts'
+import { toldModels } from './told-models.ts'
 
 /** Which servers may be asked for a model. */
 export type ModelOffers = {
@@ -10,8 +11,8 @@ export type ModelOffers = {
    * which says what they offer. A server that has not said what it offers may offer anything.
    */
   require(model: string, signal: AbortSignal): Promise<void>
-  /** Whether another server than this one may be asked now. `isMissing`: this one said that it has no such model. */
-  isElsewhere(model: string, than: Replica, said: { isMissing: boolean }, signal: AbortSignal): Promise<boolean>
+  /** The other servers than this one that are up. `isMissing`: this one said that it has no such model. */
+  elsewhere(model: string, than: Replica, said: { isMissing: boolean }, signal: AbortSignal): Promise<Replica[]>
   /** Asks every server that the operator has named no models of; those that do not answer stay as they are. */
   refresh(): Promise<void>
   servers(): string[]
@@ -20,6 +21,8 @@ export type ModelOffers = {
 export type ModelOffersOptions = {
   replicas: readonly Replica[]
   clock: Clock
+  /** Told of a model that no server has, as far as they are up. */
+  missing?: ((model: string) => void) | undefined
 }
 
 /** A model that has just been looked for everywhere is not looked for again so soon. */
@@ -28,7 +31,7 @@ const restMs = 5000
 const waitMs = 1000
 const askMs = 5000
 
-export function openModelOffers({ replicas, clock }: ModelOffersOptions): ModelOffers {
+export function openModelOffers({ replicas, clock, missing }: ModelOffersOptions): ModelOffers {
   let asking: Promise<void> | undefined
   let askedAt = -Infinity
   const askAll = async () => {
@@ -52,21 +55,25 @@ export function openModelOffers({ replicas, clock }: ModelOffersOptions): ModelO
       if (isUnasked() && replicas.some(({ offered }) => offered.models() === undefined)) await within(signal)
       if (mayBeHad(model)) return
       if (asking !== undefined || clock.now() - askedAt > restMs) await within(signal)
-      if (!mayBeHad(model)) throw notOffered(model, replicas)
+      if (mayBeHad(model)) return
+      missing?.(model)
+      throw notOffered(model, replicas)
     },
-    async isElsewhere(model, than, { isMissing }, signal) {
+    async elsewhere(model, than, { isMissing }, signal) {
       if (isMissing) await within(signal)
       if (isMissing && replicas.length > 1) than.offered.lacks(model)
-      return replicas.some(
+      const others = replicas.filter(
         (replica) => replica !== than && replica.offered.mayOffer(model) && replica.breaker.admits('fresh'),
       )
+      if (isMissing && others.length === 0) missing?.(model)
+      return others
     },
   }
 }
 
 function notOffered(model: string, replicas: readonly Replica[]): AppError {
   const lists = replicas.map(({ name, offered }) => {
-    const list = offered.models()?.join(', ') || 'nothing known'
+    const list = toldModels(offered.models() ?? []) || 'nothing known'
     return `${name}: ${offered.isLacking(model) ? 'has just answered that it does not have it' : list}`
   })
   return new AppError('AGENT_002', `no server offers the model "${model}": ${lists.join('; ')}`, { phase: 'model' })

@@ -3,7 +3,7 @@ import type { Replica } from './replicas/replica.ts'
 import type { ServerMetrics } from './watch/server-metrics.ts'
 
 export type EndpointStatus = {
-  /** Its URL, without credentials. */
+  /** Its URL. */
   name: string
   breaker: BreakerState
   /** Requests this process sends it at once, for now. */

@@ -15,8 +15,6 @@ export type Router = {
   complete(request: ModelRequest, signal: AbortSignal): Promise<ModelReply>
   line: WaitingLine
   offers: ModelOffers
-  /** Aborted with AGENT_002 by `close`. */
-  closing: AbortSignal
   /** Who waits or rests is sent away, and nothing is tried again. */
   close(): void
 }
@@ -26,17 +24,20 @@ export type RouterOptions = {
   answers: Turnstile
   retryBudgetMs: number
   hedgeAfterMs?: number | undefined
+  /** Told of a model that no server has, as far as they are up. */
+  missing?: ((model: string) => void) | undefined
   clock: Clock
   /** From 0 to 1. */
   random(): number
   log?: Pick<Log, 'warn'> | undefined
 }
 
-export function openRouter({ replicas, answers, hedgeAfterMs, ...options }: RouterOptions): Router {
+export function openRouter({ replicas, answers, hedgeAfterMs, missing, ...options }: RouterOptions): Router {
   const { clock } = options
   const line = openWaitingLine({ replicas, clock })
-  const offers = openModelOffers({ replicas, clock })
-  const sendOnce: CompleteDeps['send'] = (seat, request, signal) => trySeat(seat, request, signal, { answers, clock })
+  const offers = openModelOffers({ replicas, clock, missing })
+  const sendOnce: CompleteDeps['send'] = (seat, request, signal, sending) =>
+    trySeat(seat, request, signal, { answers, clock, sending })
   const send = hedgeAfterMs === undefined ? sendOnce : sendHedged(sendOnce, { line, clock, afterMs: hedgeAfterMs })
   const closing = new AbortController()
   const deps: CompleteDeps = { ...options, line, offers, send, closing: closing.signal }
@@ -44,7 +45,6 @@ export function openRouter({ replicas, answers, hedgeAfterMs, ...options }: Rout
     complete: (request, signal) => completeWithin(request, signal, deps),
     line,
     offers,
-    closing: closing.signal,
     close() {
       closing.abort(new AppError('AGENT_002', 'the model pool is closed', { phase: 'model' }))
       line.close()

@@ -162,6 +162,23 @@ describe('requests', () => {
   })
 })
 
+describe('servers behind one address', () => {
+  it('have all their places, and a request that waits in none of them is aborted at once', async () => {
+    const gateway = await server('hang')
+    const endpoints = ['a', 'b', 'c', 'd'].map((path) => ({
+      url: gateway.url.replace('/v1', `/${path}/v1`),
+      models: ['m'],
+    }))
+    const pool = poolOver(endpoints, { maxInFlight: 1 })
+    const cancel = new AbortController()
+    const asked = endpoints.map((_, key) => pool.complete(modelRequest('m', `key ${key}`), cancel.signal))
+    await until(() => gateway.seen.completions === 4)
+    const reason = new Error('cancelled')
+    cancel.abort(reason)
+    for (const ended of await Promise.allSettled(asked)) expect(ended).toMatchObject({ reason })
+  })
+})
+
 describe('hedging', () => {
   it('asks a second server when the first does not answer, and closes the request that lost', async () => {
     const [stuck, quick] = [await server('hang'), await server()]

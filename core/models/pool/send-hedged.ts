@@ -7,16 +7,19 @@ type Send = CompleteDeps['send']
 export type HedgeOptions = { line: Pick<WaitingLine, 'enterNow'>; clock: Clock; afterMs: number }
 
 /**
- * Sends a request a second time, to another server with a free place, when the first has not answered after `afterMs`. The
+ * Sends a request a second time, to another server with a free place, when the first has not answered `afterMs` after it
+ * was sent. The
  * first good answer wins and the other request is aborted; what one server fails at is left to the other.
  */
 export function sendHedged(send: Send, { line, clock, afterMs }: HedgeOptions): Send {
   return async (seat, request, signal) => {
     const lost = new AbortController()
     const own = AbortSignal.any([signal, lost.signal])
-    const first = send(seat, request, own)
+    const sent = Promise.withResolvers<void>()
+    const first = send(seat, request, own, sent.resolve)
+    const late = sent.promise.then(() => clock.delay(afterMs, own))
     try {
-      const tried = await Promise.race([first, clock.delay(afterMs, own)])
+      const tried = await Promise.race([first, late])
       if (tried !== undefined) return tried
       const wish = { model: request.model, key: request.prefixKey ?? request.model, avoid: seat.replica }
       const other = line.enterNow(wish)

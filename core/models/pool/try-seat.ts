@@ -10,7 +10,8 @@ import type { Endpoint } from './replicas/endpoint.ts'
 import { seatEndOf } from './replicas/seat-end.ts'
 import type { Seat } from './replicas/seat.ts'
 
-export type TrySeatDeps = { answers: Turnstile; clock: Pick<Clock, 'now'> }
+/** `sending` is called when the request is sent; what had to be known before may have taken long. */
+export type TrySeatDeps = { answers: Turnstile; clock: Pick<Clock, 'now'>; sending?: (() => void) | undefined }
 
 /**
  * Sends a request from a seat, which is left when the answer has come. Answers that came together are worked on one by one:
@@ -20,11 +21,14 @@ export async function trySeat(
   seat: Seat,
   request: ModelRequest,
   signal: AbortSignal,
-  { answers, clock }: TrySeatDeps,
+  { answers, clock, sending }: TrySeatDeps,
 ): Promise<Tried> {
   const { replica } = seat
   let sentAt = clock.now()
-  const asking = () => (sentAt = clock.now())
+  const asking = () => {
+    sentAt = clock.now()
+    sending?.()
+  }
   try {
     const asked = askEndpoint(replica.endpoint, request, { signal, asking }).finally(seat.vacate)
     const reply = await readReply(asked, request, answers)

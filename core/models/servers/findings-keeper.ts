@@ -7,6 +7,8 @@ export type FindingsKeeper = {
    * soon. `rest`: what is known goes for so long, in milliseconds. Never rejects.
    */
   turn(server: string, model: string): Promise<Turn>
+  /** Keeps the turn, which another takes otherwise after a while, until the answer is called. Neither rejects. */
+  keepTurn(server: string, model: string): () => Promise<void>
   /** What has been found so far in this turn. Never rejects. */
   note(server: string, model: string, findings: Findings): Promise<void>
   /** Ends the turn: what was found goes for so long. Never rejects. */
@@ -22,5 +24,11 @@ export type Turn =
 
 /** For a process that has its servers to itself. */
 export function openLocalFindings(): FindingsKeeper {
-  return { turn: async () => ({ kind: 'mine', known: undefined }), async note() {}, async rest() {}, async doubt() {} }
+  return {
+    turn: async () => ({ kind: 'mine', known: undefined }),
+    keepTurn: () => async () => {},
+    async note() {},
+    async rest() {},
+    async doubt() {},
+  }
 }

@@ -21,7 +21,7 @@ const withoutNames = (body: PlayedBody): PlayedAnswer =>
 async function open(play: (body: PlayedBody) => PlayedAnswer, { firstWaitMs = 10_000 } = {}) {
   const playing = { play }
   const server = await playServer((body) => playing.play(body))
-  const transport = openUndiciFetch({ connections: 8, maxBytes: 1_000_000 })
+  const transport = openUndiciFetch({ maxBytes: 1_000_000 })
   const closed = new AbortController()
   closing.push(server.close, transport.close, () => closed.abort(new Error('closed')))
   const client = new OpenAiClient({

@@ -53,12 +53,16 @@ type Known = {
  * What the endpoint lacks is logged once, and once more whenever that changes.
  */
 export function openKnownCapabilities(deps: KnownCapabilitiesDeps): KnownCapabilities {
-  const { clock, endpoint, keeper, closing, firstWaitMs = defaultFirstWaitMs } = deps
+  const { clock, endpoint, keeper, closing, log, firstWaitMs = defaultFirstWaitMs } = deps
   const models = new Map<string, Known>()
   const ask = async (model: string, known: Known, how: { isDoubted: boolean }) => {
     known.isAsking = true
     if (how.isDoubted) await keeper.doubt(endpoint, model)
-    known.askAgainAt = clock.now() + (await findOut(model, known, how, deps))
+    const restMs = await findOut(model, known, how, deps).catch((error: unknown) => {
+      log?.warn('what a model server takes could not be found out', { endpoint, model, error })
+      return longUnclearMs
+    })
+    known.askAgainAt = clock.now() + restMs
     known.isAsking = false
     tellLacks(model, known, deps)
   }
@@ -118,7 +122,12 @@ async function findOut(
       const findings = toAsk(turn.known ?? known.findings, { isDoubted })
       known.findings = findings
       const noted = () => void keeper.note(endpoint, model, findings)
-      await probeCapabilities(model, findings, { ...deps, probeMs, noted })
+      const letGo = keeper.keepTurn(endpoint, model)
+      try {
+        await probeCapabilities(model, findings, { ...deps, probeMs, noted })
+      } finally {
+        await letGo()
+      }
       const restMs = closing.aborted ? 1 : restAfter(findings, random)
       await keeper.rest(endpoint, model, findings, restMs)
       return restMs

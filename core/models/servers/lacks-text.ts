@@ -15,7 +15,7 @@ const instead: { [name in keyof Capabilities]: string } = {
   jsonSchema: 'bundles with grammar.strategy json_schema use tool_choice',
   structuralTag: 'bundles with grammar.strategy structural_tag use tool_choice',
   ebnf: 'bundles with grammar.strategy ebnf use tool_choice',
-  streamUsage: 'tokens of streamed replies are not counted',
+  streamUsage: 'tokens of streamed replies are estimated',
 }
 
 /** For the operator: what a server lacks, and what that means. */

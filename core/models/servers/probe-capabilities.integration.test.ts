@@ -104,7 +104,7 @@ type How = { timeoutMs?: number; probeMs?: number; known?: Findings }
 async function probe(play: (body: PlayedBody) => PlayedAnswer, how: How = {}) {
   const { timeoutMs = 10_000, probeMs = 30_000, known = noFindings } = how
   server = await playServer(play)
-  transport = openUndiciFetch({ connections: 8, maxBytes: 1_000_000 })
+  transport = openUndiciFetch({ maxBytes: 1_000_000 })
   const client = new OpenAiClient({
     url: server.url,
     apiKey: undefined,

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { untilAborted } from '#platform/until-aborted.ts'
 
 export type Remembered<T> = {
   /** What is known of `key`, asked for at the first call. Rejects only with the signal's reason. */
@@ -31,17 +32,4 @@ export function openRemembered<T extends object>({ load, keepMs }: RememberedOpt
     },
   })
   return { get: (key, signal) => untilAborted(known.forceFetch(key), signal) }
-}
-
-/** Stops waiting, not the work: others may wait for it, too. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted()
-  const aborted = Promise.withResolvers<never>()
-  const abort = () => aborted.reject(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
-  try {
-    return await Promise.race([work, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', abort)
-  }
 }

@@ -94,6 +94,28 @@ describe('what is found of a server', () => {
     expect(probes()).toBeGreaterThan(5)
   })
 
+  it('is asked for by one alone, however long its probe lasts', async () => {
+    const { url, probes } = await play(() => 'hang')
+    const sharing = { namespace: uniqueNamespace(), turnMs: 400 }
+    const { redis: client } = connectRedis(redis.url, { retries: null }, { warn() {} })
+    closing.push(() => client.disconnect())
+    const turn = `${sharing.namespace}:{findings:${url} small}:turn`
+    void sharingPool(url, sharing).probe('small', never)
+    await until(() => probes() === 1)
+    const mark = await client.get(turn)
+    void sharingPool(url, sharing).probe('small', never)
+    for (const seen = { leftMs: 0, renewals: -1 }; seen.renewals < 8;) {
+      await until(async () => {
+        const before = seen.leftMs
+        seen.leftMs = await client.pttl(turn)
+        return seen.leftMs > before
+      })
+      seen.renewals += 1
+    }
+    expect(await client.get(turn)).toBe(mark)
+    expect(probes()).toBe(1)
+  })
+
   it('is told to the others when one of them finds that it no longer goes', async () => {
     const { url, playing, probes } = await play(() => 'call')
     const sharing = { namespace: uniqueNamespace() }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelRequest } from '#domain/turn.ts'
-import { fromOpenAi } from './from-openai.ts'
+import { fromOpenAi, maxCalls } from './from-openai.ts'
 
 const request: ModelRequest = {
   model: 'small',
@@ -87,6 +87,32 @@ describe('fromOpenAi', () => {
     expect(fromOpenAi(completion({ content: [thinking] }), request)).toMatchObject({ content: null })
   })
 
+  it('refuses more calls than a reply may have, structured or written', () => {
+    const structured = (count: number) =>
+      completion({
+        tool_calls: Array.from({ length: count }, () => ({ function: { name: 'read_file', arguments: '{}' } })),
+      })
+    const written = (count: number) =>
+      completion({ content: '<tool_call>{"name":"read_file"}</tool_call>'.repeat(count) })
+    for (const raw of [structured, written]) {
+      expect(fromOpenAi(raw(maxCalls), request).toolCalls).toHaveLength(maxCalls)
+      expect(() => fromOpenAi(raw(maxCalls + 1), request)).toThrow(
+        expect.objectContaining({ code: 'AGENT_008', message: 'more than 64 tool calls' }),
+      )
+    }
+  })
+
+  it('cuts names that have no end, and takes no id that has none', () => {
+    const long = `${'x'.repeat(255)}\u{1F600}${'x'.repeat(3_000_000)}`
+    const call = { id: long, function: { name: long, arguments: '{}' } }
+    const raw = { model: long, choices: [{ message: { tool_calls: [call] }, finish_reason: long }] }
+    const name = `${'x'.repeat(255)}\uFFFD…`
+    const reply = { model: name, finishReason: name, toolCalls: [{ id: 'call00001', name }] }
+    expect(fromOpenAi(raw, request)).toMatchObject(reply)
+    const written = completion({ content: JSON.stringify({ name: long, arguments: {} }) })
+    expect(fromOpenAi(written, request)).toMatchObject({ toolCalls: [{ id: 'call00001', name }] })
+  })
+
   it('estimates tokens that were not counted, and says so', () => {
     const messages = [{ role: 'user' as const, content: 'x'.repeat(4000) }]
     const long = completion({ content: 'y'.repeat(400) })
@@ -98,6 +124,8 @@ describe('fromOpenAi', () => {
     expect(workarounds).toEqual(['usage estimated'])
     const half = completion({ content: 'hi' }, { usage: { prompt_tokens: 9, completion_tokens: 0 } })
     expect(fromOpenAi(half, request)).toMatchObject({ usage: { promptTokens: 9 }, workarounds: ['usage estimated'] })
+    const absurd = completion({ content: 'hi' }, { usage: { prompt_tokens: 1e300, completion_tokens: 3 } })
+    expect(fromOpenAi(absurd, request)).toMatchObject({ usage: { promptTokens: 15 }, workarounds: ['usage estimated'] })
   })
 
   it('reads no call from the content when no tool may be called', () => {

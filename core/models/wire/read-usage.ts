@@ -8,8 +8,8 @@ export const GivenUsage = z.object({ prompt_tokens: Count, completion_tokens: Co
 export type GivenUsage = z.infer<typeof GivenUsage>
 
 /**
- * The tokens of one exchange. What the server has not counted, or as 0 as some do in streams, is estimated at a token
- * for four characters of JSON: a total that leaves requests out would be wrong by more.
+ * The tokens of one exchange. What the server has not counted, or as 0 as some do in streams, or beyond all reason, is
+ * estimated at a token for four characters of JSON: a total that leaves requests out would be wrong by more.
  */
 export function readUsage(
   given: GivenUsage | null | undefined,
@@ -25,8 +25,11 @@ export function readUsage(
   return { usage, isEstimated: promptTokens === undefined || completionTokens === undefined }
 }
 
+/** No context holds as many; a sum of them is still a whole number. */
+const mostTokens = 1_000_000_000
+
 function counted(count: number | null | undefined): number | undefined {
-  return typeof count === 'number' && count >= 1 ? Math.round(count) : undefined
+  return typeof count === 'number' && count >= 1 && count <= mostTokens ? Math.round(count) : undefined
 }
 
 function estimated(value: object): number {

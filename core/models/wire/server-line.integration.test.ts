@@ -56,7 +56,7 @@ async function lineTo(write: (response: ServerResponse) => void, options: Option
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  transport = openUndiciFetch({ connections: 1, maxBytes })
+  transport = openUndiciFetch({ maxBytes })
   const url = `http://127.0.0.1:${boundPort(server)}/v1`
   const client = new OpenAiClient({ url, apiKey: undefined, requestTimeoutMs: timeoutMs, fetch: transport.fetch })
   const line = openServerLine({ client, stream })
@@ -95,19 +95,42 @@ describe('a server line that streams', () => {
     expect(await ask()).toMatchObject(said('hi'))
   })
 
-  it('does not wait for the end of the body after [DONE], and uses the connection again', async () => {
+  it('does not wait for the end of the body after [DONE], and uses connections again', async () => {
     let connections = 0
     const { ask } = await lineTo((response) =>
       response.write(`${part('hi', 'stop')}data: [DONE]\n\n`, () => response.end()),
     )
     server?.on('connection', () => (connections += 1))
-    await ask()
-    await ask()
-    expect(connections).toBe(1)
+    for (let asked = 0; asked < 10; asked++) await ask()
+    expect(connections).toBeLessThan(10) // a request that comes before the end of the last body has another
   })
 
   it('closes the connection of a server that never ends a stream', async () => {
     const { ask, left } = await lineTo((response) => response.write(`${part('hi', 'stop')}data: [DONE]\n\n`))
+    expect(await ask()).toMatchObject(said('hi'))
+    await left
+  })
+
+  it('takes a reply that is whole from a server that says nothing more, and closes the connection', async () => {
+    const { ask, left } = await lineTo((response) => response.write(part('hi', 'stop')))
+    expect(await ask()).toMatchObject(said('hi'))
+    await left
+  })
+
+  it('waits for the usage that comes behind a whole reply', async () => {
+    const usage = { prompt_tokens: 3, completion_tokens: 4 }
+    const text = `data: ${JSON.stringify({ choices: [], usage })}\n\n`
+    const { ask } = await lineTo((response) => response.write(part('hi', 'stop'), () => response.write(text)))
+    expect(await ask()).toMatchObject({ raw: { choices: [{ message: { content: 'hi' } }], usage } })
+  })
+
+  it('takes a reply that is whole at its time limit when signs of life keep coming', async () => {
+    const live = (response: ServerResponse) => {
+      response.write(part('hi', 'stop'))
+      const stop = repeatEvery(20, async () => response.write(': alive\n\n'))
+      response.once('close', () => void stop())
+    }
+    const { ask, left } = await lineTo(live, { timeoutMs: 600 })
     expect(await ask()).toMatchObject(said('hi'))
     await left
   })
@@ -128,6 +151,28 @@ describe('a server line that streams', () => {
   ] as const)('throws %s as the server’s own status would be', async ([_what, type, text]) => {
     const { ask } = await lineTo((response) => response.end(text), { type })
     await expect(ask()).rejects.toMatchObject({ status: 503, message: '503 died' })
+  })
+
+  it.for([
+    ['{"error":{"code":{"toString":1}}}'],
+    ['{"error":{"message":{"toString":1}}}'],
+    ['{"error":{"status":[],"type":{},"code":[[]]}}'],
+    ['{"error":{"message":{"message":null},"code":null}}'],
+    [`{"error":${'['.repeat(8000)}${']'.repeat(8000)}}`],
+    [`{"object":"error","message":${'{"a":'.repeat(8000)}1${'}'.repeat(8000)}}`],
+    [
+      `{"choices":[{"message":{"content":"hi"},"finish_reason":"stop","logprobs":${'['.repeat(8000)}${']'.repeat(8000)}}]}`,
+    ],
+  ])('fails with AGENT_008 at %s, streamed or not', async ([text]) => {
+    for (const [type, sent] of [
+      ['text/event-stream', `data: ${text}\n\n`],
+      ['application/json', text],
+    ] as const) {
+      const { ask } = await lineTo((response) => response.end(sent), { type })
+      await expect(ask()).rejects.toMatchObject({ code: 'AGENT_008' })
+      server?.close()
+      await transport?.close()
+    }
   })
 
   it('throws a refusal with its status', async () => {

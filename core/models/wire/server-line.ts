@@ -5,6 +5,7 @@ import { after, msSince } from '#platform/clock.ts'
 import type { OpenAiClient } from '../http/openai-client.ts'
 import { StreamedResponse } from '../http/streamed-response.ts'
 import type { Capabilities } from './capabilities.ts'
+import { isTooDeep, maxReplyDepth } from '../http/reply-depth.ts'
 import { serverError } from './server-error.ts'
 import { openCompletionStream } from './stream/read-completion-stream.ts'
 import { toOpenAi } from './to-openai.ts'
@@ -33,26 +34,29 @@ export function openServerLine({ client, stream }: { client: OpenAiClient; strea
       // The raw response: the client's own body parsing adds a second timer and a race for what is already in memory.
       const response = await client.post('/chat/completions', { body, signal }).asResponse()
       const isStream = response instanceof StreamedResponse
-      const answer = isStream ? await readStream(response, client.timeout, sentAt) : readText(await response.text())
+      const answer = isStream
+        ? await readStream(response, { client, sentAt, signal })
+        : readText(await response.text(), client)
       return { ...answer, workarounds }
     },
   }
 }
 
-/** The client's own limit ends when the answer begins; this one bounds the whole of it. */
+/**
+ * The client's own limit ends when the answer begins; this one bounds the whole of it. A reply that is whole is taken,
+ * whatever else becomes of its stream, unless the caller has given up.
+ */
 async function readStream(
   response: StreamedResponse,
-  timeoutMs: number,
-  sentAt: number,
+  { client, sentAt, signal }: { client: OpenAiClient; sentAt: number; signal: AbortSignal },
 ): Promise<Omit<Asked, 'workarounds'>> {
-  const stream = openCompletionStream()
+  const stream = openCompletionStream((said) => client.shown(said))
   const late = new AppError('AGENT_002', 'the answer did not end in time', { phase: 'model' })
-  const inTime = after(timeoutMs - msSince(sentAt), () => response.abort(late))
+  const inTime = after(client.timeout - msSince(sentAt), () => response.abort(late))
   try {
     await response.read(stream.feed)
   } catch (error) {
-    const isCut = error instanceof AppError && error.code === 'AGENT_008'
-    if (!isCut || !stream.isFinished()) throw error
+    if (signal.aborted || !stream.isFinished()) throw error
   } finally {
     inTime()
   }
@@ -62,15 +66,20 @@ async function readStream(
 }
 
 /** An answer that came as a whole: JSON, or events that were not said to be a stream. */
-function readText(text: string): { raw: unknown } {
+function readText(text: string, client: OpenAiClient): { raw: unknown } {
   if (/^\s*(?:data|event|id|retry)?:/.test(text)) {
-    const stream = openCompletionStream()
+    const stream = openCompletionStream((said) => client.shown(said))
     stream.feed(text)
     return { raw: stream.end() }
   }
   const raw = parseJson(text)
-  if (raw === undefined) throw new AppError('AGENT_008', 'the reply is not JSON', { phase: 'model' })
-  const error = serverError(raw)
+  if (raw === undefined) throw broken('the reply is not JSON')
+  if (isTooDeep(raw)) throw broken(`the reply is nested deeper than ${maxReplyDepth}`)
+  const error = serverError(raw, (said) => client.shown(said))
   if (error !== undefined) throw error
   return { raw }
+}
+
+function broken(message: string): AppError {
+  return new AppError('AGENT_008', message, { phase: 'model' })
 }

@@ -151,6 +151,7 @@ export function anAskingRecord(): SuspendedAttempt {
       ],
       corrected: false,
       unverifiedSubmissions: 0,
+      overstatedSubmissions: 0,
       refusedSubmissions: 0,
       refusal: null,
     },

@@ -27,7 +27,7 @@ const maxBodyBytes = 32 * 1024 * 1024
 const faultLatencyMs = 500
 
 export function openState(latencyMs: number, plan: FaultPlan, refusals: Refusals): RehearsalState {
-  const counts = { running: 0, requests: 0, promptTokens: 0, generationTokens: 0 }
+  const counts = { running: 0, asked: 0, requests: 0, promptTokens: 0, generationTokens: 0 }
   return { latencyMs, drawFault: openFaultDraw(plan), refusals, counts }
 }
 
@@ -47,6 +47,7 @@ export async function answerChat(request: IncomingMessage, response: ServerRespo
   const { chat, form } = readTold(parsed.data)
   const orphan = orphanedToolResult(chat.messages)
   if (orphan !== undefined) return answerError(response, 400, `tool_call_id ${orphan} answers no tool call`)
+  state.counts.asked += 1
   state.counts.running += 1
   response.once('close', () => (state.counts.running -= 1))
   const fault = chooseFault(request, chat.messages, state)

@@ -1,4 +1,11 @@
-export type Counts = { running: number; requests: number; promptTokens: number; generationTokens: number }
+/** `running`: turns being answered; `asked`: turns asked for, whatever came of it; `requests`: those answered. */
+export type Counts = {
+  running: number
+  asked: number
+  requests: number
+  promptTokens: number
+  generationTokens: number
+}
 
 /** The counts in Prometheus' text format under the names vLLM uses, so that routing and dashboards need no other case. */
 export function metricsText(counts: Counts): string {

@@ -50,6 +50,15 @@ describe('a request of the loop', () => {
     expect(asked).toEqual(['m'])
     expect(Math.max(...requests.map(({ messages }) => messages.length))).toBeLessThan(18)
   })
+
+  it('is not sent when the least of the conversation is over the limit: AGENT_007 says both numbers', async () => {
+    const { agent, requests } = scriptedAgent([[submitting()]], { maxContextTokens: 20 })
+    await expect(runAgent(agent, never)).rejects.toMatchObject({
+      code: 'AGENT_007',
+      message: expect.stringMatching(/needs about \d+ tokens, more than the 20 it may have/),
+    })
+    expect(requests).toEqual([])
+  })
 })
 
 describe('a request that the server finds too long', () => {

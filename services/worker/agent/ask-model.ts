@@ -8,6 +8,7 @@ import type { ToolSet } from '../tools/tool-set.ts'
 import type { AgentSettings } from './agent-settings.ts'
 import type { History, Sent } from './history.ts'
 import type { Journal } from './journal.ts'
+import { shownName } from './shown.ts'
 import type { Transcript } from './transcript.ts'
 
 export type ModelAsker = {
@@ -26,7 +27,7 @@ export type AskedModel = {
 
 /**
  * One turn's request with as much of the conversation as fits. One that the server finds too long is asked again with half
- * of it; AGENT_007 when that is too long, too.
+ * of it; AGENT_007 when that is too long, too, or when the limits leave no room for the least that must be sent.
  */
 export async function askModel(
   run: ModelAsker,
@@ -34,7 +35,9 @@ export async function askModel(
   signal: AbortSignal,
 ): Promise<ModelReply> {
   const ask = async () => {
-    const reply = await askOnce(run, turn, history.fit(), signal)
+    const sent = history.fit()
+    if (sent.tooLong !== undefined) throw tooLong(sent.tooLong)
+    const reply = await askOnce(run, turn, sent, signal)
     history.counted(reply.usage.promptTokens)
     return reply
   }
@@ -44,6 +47,13 @@ export async function askModel(
     if (!isContextOverflow(error) || !history.halve()) throw error
     return ask()
   }
+}
+
+function tooLong({ tokens, maxTokens }: NonNullable<Sent['tooLong']>): AppError {
+  const words = `what the agent must see needs about ${tokens} tokens, more than the ${maxTokens} it may have`
+  return new AppError('AGENT_007', `${words}: limits.context_tokens, or what the model's context leaves`, {
+    phase: 'model',
+  })
 }
 
 /** Told as two events and kept in the transcript, however it ends. */
@@ -107,10 +117,10 @@ function responseOf({ model, endpoint, tries, toolCalls, finishReason, usage, ..
   const writingMs = latencyMs - (firstTokenMs ?? 0)
   const speed = writingMs > 0 ? { tokens_per_s: Math.round((usage.completionTokens * 10_000) / writingMs) / 10 } : {}
   return {
-    model,
-    endpoint,
+    model: shownName(model),
+    endpoint: shownName(endpoint),
     calls: toolCalls.length,
-    finish_reason: finishReason,
+    finish_reason: shownName(finishReason),
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,
     ...(firstTokenMs === undefined ? {} : { first_token_ms: Math.round(firstTokenMs) }),

@@ -8,7 +8,12 @@ export type HistoryLimits = {
   maxContextTokens: number
 }
 
-export type Sent = { messages: readonly Message[]; leftOut: number }
+export type Sent = {
+  messages: readonly Message[]
+  leftOut: number
+  /** Set when even the least that can be sent is over the limit: what it needs, estimated as long as no server has counted. */
+  tooLong?: { tokens: number; maxTokens: number }
+}
 
 /** What of a growing conversation each request holds. */
 export type History = {
@@ -50,12 +55,19 @@ export function openHistory(messages: readonly Message[], options: HistoryOption
     head = { messages: withNote(messages.slice(0, end), said), start, note: said }
     return head.messages
   }
+  const lengthOf = (): Pick<Sent, 'tooLong'> => {
+    const tokens = Math.ceil((window.characters + around()) * tokensPerCharacter)
+    return tokens > maxContextTokens
+      ? { tooLong: { tokens, maxTokens: Math.max(0, Math.floor(maxContextTokens)) } }
+      : {}
+  }
   return {
     fit() {
       window = fitWindow(messages, window, limits())
       const leftOut = window.start - window.head
-      if (leftOut === 0) return { messages, leftOut }
-      return { messages: [...headFor(window), ...messages.slice(window.start)], leftOut }
+      if (leftOut === 0) return { messages, leftOut, ...lengthOf() }
+      const shown = headFor(window)
+      return { messages: [...shown, ...messages.slice(window.start)], leftOut, ...lengthOf() }
     },
     counted(promptTokens) {
       const share = promptTokens / (window.characters + around())

@@ -1,5 +1,6 @@
 import type { NewEvent } from '#domain/event.ts'
 import { AppError } from '#domain/error.ts'
+import { shownSentence } from './shown.ts'
 
 /** An event of an attempt: the journal's owner adds whose it is. */
 export type AgentEvent = Omit<NewEvent, 'origin' | 'operationId' | 'nodeId' | 'agent' | 'ageMs'>
@@ -16,7 +17,7 @@ export function journalOver(emit: (event: AgentEvent) => void): Journal {
   return {
     emit,
     emitError(event, phase, error, data) {
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = shownSentence(error instanceof Error ? error.message : String(error))
       const code = error instanceof AppError ? { errorCode: error.code } : {}
       emit({ event, phase, status: 'error', ...code, data: { ...data, reason } })
     },

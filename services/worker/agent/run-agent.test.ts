@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import { runAgent } from './run-agent.ts'
-import { call, never, scriptedAgent, submitting, type ScriptedReply } from './scripted-agent.fixture.ts'
+import { call, done, never, pathTool, scriptedAgent, submitting, type ScriptedReply } from './scripted-agent.fixture.ts'
 
 const open = (replies: ScriptedReply[], maxTurns = 6) => scriptedAgent(replies, { maxTurns })
 
@@ -84,11 +84,37 @@ describe('the agent loop', () => {
     ['an unknown tool', call('delete_all', {}), 'TOOL_001'],
     ['arguments that are not JSON', { id: 'c1', name: 'read_file', arguments: '{"path": ' }, 'AGENT_009'],
     ['arguments off the schema', call('read_file', {}), 'TOOL_002'],
+    [
+      'arguments that are too deep',
+      { id: 'c1', name: 'read_file', arguments: `{"path":${'['.repeat(10_000)}${']'.repeat(10_000)}}` },
+      'TOOL_002',
+    ],
   ])('tells the model about %s, runs nothing and goes on', async (_name, bad, code) => {
     const { agent, ran, events } = open([[bad], [submitting()]])
     expect(await runAgent(agent, never)).toMatchObject({ kind: 'submitted' })
     expect(ran).toEqual([])
     expect(events.find((event) => event.event === 'tool.returned')).toMatchObject({ status: 'error', errorCode: code })
+  })
+
+  it('runs no tool with arguments that are too deep to be passed on, where its schema takes any', async () => {
+    const takesAll = pathTool('note', 'writes', async () => done)
+    const definition = { ...takesAll.definition, parameters: { type: 'object' } }
+    const deep = { id: 'c1', name: 'note', arguments: `{"a":${'['.repeat(10_000)}${']'.repeat(10_000)}}` }
+    const { agent, events } = scriptedAgent([[deep], [submitting()]], {}, [{ ...takesAll, definition }])
+    expect(await runAgent(agent, never)).toMatchObject({ kind: 'submitted' })
+    expect(events.find((event) => event.event === 'tool.returned')).toMatchObject({ errorCode: 'TOOL_002' })
+  })
+
+  it('tells no more of what a model or its server wrote than a person would read', async () => {
+    const long = 'x'.repeat(1e6)
+    const named = { id: long, name: long, arguments: long }
+    const reply = { toolCalls: [named], finishReason: long, model: long, endpoint: long }
+    const { agent, events } = open([reply, { callFault: long }, new Error(long)])
+    await expect(runAgent(agent, never)).rejects.toThrow('x')
+    expect(events.map(({ event }) => event)).toContain('tool.returned')
+    expect(Math.max(...events.map((event) => JSON.stringify(event).length))).toBeLessThan(5000)
+    const ids = events.flatMap(({ data }) => data['call_id'] ?? [])
+    expect(new Set(ids).size).toBe(1)
   })
 
   it('tells what happens in order, a response for every request, and counts tokens', async () => {

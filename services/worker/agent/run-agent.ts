@@ -50,7 +50,7 @@ const maxRefusedSubmissions = 2
 export async function runAgent(run: AgentRun, signal: AbortSignal): Promise<Ending | Suspension> {
   const { transcript, settings, journal } = run
   const loop = await openLoop(run, signal)
-  const forgiven = { refused: maxRefusedSubmissions, unverified: settings.verifyAttempts }
+  const forgiven = { refused: maxRefusedSubmissions, unverified: settings.verifyAttempts, overstated: 1 }
   let next: Next | undefined = run.from && { calls: run.from.loop.calls, from: run.from }
   let lastFault: Ending | undefined
 
@@ -86,8 +86,15 @@ async function openLoop({ transcript, tools, model, settings, from }: AgentRun, 
   const maxContextTokens = Math.min(settings.maxContextTokens, (known ?? Infinity) - maxTokens)
   const note = (leftOut: readonly Message[]) => leftOutNote(transcript, leftOut)
   const history = openHistory(transcript.messages, { maxMessages, maxContextTokens, tools: tools.definitions, note })
-  const { turn = 1, corrected = false, refusedSubmissions = 0, unverifiedSubmissions = 0 } = from?.loop ?? {}
-  return { turn, corrected, refusedSubmissions, unverifiedSubmissions, history }
+  return { ...(from?.loop ?? beginning), history }
+}
+
+const beginning = {
+  turn: 1,
+  corrected: false,
+  refusedSubmissions: 0,
+  unverifiedSubmissions: 0,
+  overstatedSubmissions: 0,
 }
 
 async function nextCalls(run: AgentRun, loop: Loop, signal: AbortSignal): Promise<Next> {

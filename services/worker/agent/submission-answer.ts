@@ -4,14 +4,19 @@ import type { AgentEvent } from './journal.ts'
 import { submissionOf, type ReadSubmission } from './submission.ts'
 
 /**
- * A submission that ends the work, one that is off its schema, or one that is right in form and does not hold. The reason
- * is what the model was told.
+ * A submission that ends the work, one that is off its schema, one whose evidence is not there, or one that claims more
+ * than was done. The reason is what the model was told.
  */
 export type SubmissionAnswer =
   | { kind: 'accepted'; submission: Submission; claimedUnchanged: readonly string[] }
-  | { kind: 'refused' | 'unverified'; code: ErrorCode; reason: string }
+  | { kind: 'refused' | 'unverified' | 'overstated'; code: ErrorCode; reason: string }
 
-const refusalWords = { refused: 'Submission refused: ', unverified: 'Verification failed: ' } as const
+const unverifiedWords = 'Verification failed: '
+const refusalWords = {
+  refused: 'Submission refused: ',
+  unverified: unverifiedWords,
+  overstated: unverifiedWords,
+} as const
 
 /** What the model is told. */
 export function wordsFor(answer: SubmissionAnswer, read: ReadSubmission): string {
@@ -28,7 +33,8 @@ export function submissionEvent(turn: number, call: RequestedCall, { read, answe
   const said = saidIn(turn, call, read)
   const received = { event: 'submission.received', phase: 'submission' } as const
   if (answer.kind !== 'accepted') {
-    return { ...received, status: 'error', errorCode: answer.code, data: { ...said, [answer.kind]: answer.reason } }
+    const why = answer.kind === 'refused' ? 'refused' : 'unverified'
+    return { ...received, status: 'error', errorCode: answer.code, data: { ...said, [why]: answer.reason } }
   }
   const { claimedUnchanged } = answer
   const differs = claimedUnchanged.length === 0 ? {} : { claimed_unchanged: [...claimedUnchanged] }
@@ -42,8 +48,8 @@ export function submissionEvent(turn: number, call: RequestedCall, { read, answe
 export function retoldSubmission(turn: number, call: RequestedCall, words: string): AgentEvent | undefined {
   const read = submissionOf(call)
   if (read.kind === 'refused') return submissionEvent(turn, call, { read, answer: read })
-  if (!words.startsWith(refusalWords.unverified)) return undefined
-  const unverified = words.slice(refusalWords.unverified.length)
+  if (!words.startsWith(unverifiedWords)) return undefined
+  const unverified = words.slice(unverifiedWords.length)
   const data = { ...saidIn(turn, call, read), unverified }
   return { event: 'submission.received', phase: 'submission', status: 'error', data }
 }

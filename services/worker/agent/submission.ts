@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ErrorCode } from '#domain/error.ts'
-import { isRecord, parseJson } from '#domain/json.ts'
+import { clippedJson } from '#domain/clipped-json.ts'
+import { isDeeperThan, isRecord, parseJson } from '#domain/json.ts'
 import type { RequestedCall, Submission } from '#domain/turn.ts'
 
 export type ReadSubmission =
@@ -12,11 +13,17 @@ export type ReadSubmission =
     }
   | { kind: 'refused'; code: ErrorCode; reason: string }
 
+/** How deep `details` may be: what is stored and sent on has to be written by programs that recurse. */
+const maxDepth = 32
+
 const WireSubmission = z.object({
   status: z.enum(['success', 'failed', 'skipped']),
   summary: z.string().min(1).max(4000),
   changed_files: z.array(z.string()).max(1000).nullish(),
-  details: z.record(z.string(), z.unknown()).nullish(),
+  details: z
+    .record(z.string(), z.unknown())
+    .refine((details) => !isDeeperThan(details, maxDepth), `nested deeper than ${maxDepth} levels`)
+    .nullish(),
   error: z.string().max(4000).nullish(),
 })
 
@@ -46,18 +53,23 @@ export function submissionOf(call: RequestedCall): ReadSubmission {
   return {
     kind: 'valid',
     submission: typeof error === 'string' ? { ...submission, error } : submission,
-    ...(statusGiven === undefined || statusGiven === status ? {} : { statusGiven }),
+    ...(statusGiven === undefined || statusGiven === status
+      ? {}
+      : { statusGiven: statusGiven.slice(0, shownCharacters) }),
   }
 }
 
-function faultsOf(error: z.ZodError, given: unknown): string {
-  return error.issues
-    .map((issue) => {
-      const value = issue.path.reduce<unknown>(partOf, given)
-      const shown = value === undefined ? 'missing' : `got ${JSON.stringify(value)?.slice(0, 100)}`
-      return `${issue.path.join('.') || 'arguments'}: ${issue.message} (${shown})`
-    })
-    .join('; ')
+const shownCharacters = 100
+const shownFaults = 5
+
+function faultsOf({ issues }: z.ZodError, given: unknown): string {
+  const told = issues.slice(0, shownFaults).map((issue) => {
+    const value = issue.path.reduce<unknown>(partOf, given)
+    const shown = value === undefined ? 'missing' : `got ${clippedJson(value, shownCharacters)}`
+    return `${issue.path.join('.') || 'arguments'}: ${issue.message} (${shown})`
+  })
+  const more = issues.length > shownFaults ? [`${issues.length - shownFaults} more`] : []
+  return [...told, ...more].join('; ')
 }
 
 function partOf(whole: unknown, key: PropertyKey): unknown {

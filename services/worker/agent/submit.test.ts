@@ -44,6 +44,28 @@ describe('the status of a submission', () => {
     expect(await ending).toMatchObject({ kind: 'stopped', code: 'AGENT_005', reason })
     expect(received()[0]).toMatchObject({ status: 'error', errorCode: 'AGENT_005', data: { refused: reason } })
   })
+
+  const nested = (value: string) => `${'['.repeat(10_000)}${value}${']'.repeat(10_000)}`
+  const numbers = `[${Array.from({ length: 900 }, () => 1).join()}]`
+  it.each([
+    ['a deep status', `{"status":${nested('')},"summary":"s"}`, /^status: .*\(got \[{50,100}\)$/],
+    ['a large status', `{"status":${numbers},"summary":"s"}`, /^status: .*\(got \[1,1,[1,]{50,100}\)$/],
+    ['a long status', `{"status":"${'x'.repeat(20_000)}","summary":"s"}`, /^status: .*\(got "x{50,100}"?\)$/],
+    ['many wrong files', `{"status":"success","summary":"s","changed_files":${numbers}}`, /; \d+ more$/],
+    ['deep details', `{"status":"success","summary":"s","details":{"a":${nested('')}}}`, /^details: .*got \{"a":\[/],
+    ['nothing but depth', nested(''), /^arguments: .*got \[{50,100}/],
+  ])('%s is refused with AGENT_005 in few words', async (_what, args, words) => {
+    const { ending, received } = submitted([[{ id: 'c', name: 'submit_result', arguments: args }]], [])
+    const reason = expect.stringMatching(words)
+    expect(await ending).toMatchObject({ kind: 'stopped', code: 'AGENT_005', reason })
+    expect(String(received()[0]?.data['refused']).length).toBeLessThan(1500)
+  })
+
+  it('is shown as it was given, but not all of a long one', async () => {
+    const { ending, received } = submitted([[submitting(`done${' '.repeat(1e6)}`)]], [])
+    expect(await ending).toMatchObject({ kind: 'submitted' })
+    expect(String(received()[0]?.data['status_given']).length).toBeLessThan(200)
+  })
 })
 
 describe('a submission that does not hold', () => {
@@ -80,6 +102,15 @@ describe('a submission that does not hold', () => {
     expect(await run.ending).toMatchObject({ kind: 'submitted', claimedUnchanged: ['b.py'] })
     expect(run.results()).toEqual(['Verification failed: names b.py', 'Submitted.'])
     expect(run.received()).toMatchObject([{ errorCode: 'AGENT_005' }, { data: { claimed_unchanged: ['b.py'] } }])
+  })
+
+  it('is forgiven a claim beside the evidence that goes back as often as the bundle says', async () => {
+    const run = submitted([[submitting()]], [overstated, wrong, wrong], { verifyAttempts: 1 })
+    expect(await run.ending).toMatchObject({ kind: 'stopped', code: 'WORK_004' })
+    expect(run.requests).toHaveLength(3)
+    const other = submitted([[submitting()]], [wrong, overstated, overstated], { verifyAttempts: 1 })
+    expect(await other.ending).toMatchObject({ kind: 'submitted', claimedUnchanged: ['b.py'] })
+    expect(other.requests).toHaveLength(3)
   })
 
   it.each([1, 2, 5])(

@@ -24,18 +24,19 @@ export type Submitter = {
   verify?: ((submission: Submission, signal: AbortSignal) => Promise<Verification>) | undefined
 }
 
-/** Where the loop stands: how many submissions did not hold before this one. */
-export type SubmissionCount = { turn: number; unverifiedSubmissions: number }
+/** Where the loop stands: how many submissions claimed more than was done before this one. */
+export type SubmissionCount = { turn: number; overstatedSubmissions: number }
 
 /** Answers one `submit_result` call, in the conversation and as an event. */
 export async function submit(
   run: Submitter,
-  { turn, unverifiedSubmissions }: SubmissionCount,
+  { turn, overstatedSubmissions }: SubmissionCount,
   call: RequestedCall,
   signal: AbortSignal,
 ): Promise<SubmissionAnswer> {
   const read = submissionOf(call)
-  const isLast = turn >= run.settings.maxTurns || unverifiedSubmissions >= Math.min(1, run.settings.verifyAttempts)
+  const { maxTurns, verifyAttempts } = run.settings
+  const isLast = turn >= maxTurns || verifyAttempts === 0 || overstatedSubmissions > 0
   const answer = read.kind === 'valid' ? await verified(run, read.submission, { isLast, signal }) : read
   run.transcript.addToolText(call, wordsFor(answer, read))
   run.journal.emit(submissionEvent(turn, call, { read, answer }))
@@ -53,5 +54,5 @@ async function verified(
   if (found.kind === 'holds') return accepted
   if (found.kind === 'fails') return { kind: 'unverified', code: found.code, reason: found.reason }
   if (isLast) return { ...accepted, claimedUnchanged: found.claimedUnchanged }
-  return { kind: 'unverified', code: 'AGENT_005', reason: found.reason }
+  return { kind: 'overstated', code: 'AGENT_005', reason: found.reason }
 }

@@ -9,12 +9,13 @@ import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
 import { runAgent, type AgentRun, type Ending, type Suspension } from '../agent/run-agent.ts'
 import { openAttemptJournal } from './attempt/attempt-journal.ts'
 import { openAttemptStop } from './attempt/attempt-stop.ts'
-import { giveUp, isStoreFault } from './ending/give-up.ts'
+import { giveUp } from './ending/give-up.ts'
 import { prepareAttempt, type PrepareDeps } from './attempt/prepare-attempt.ts'
 import { openProof } from './proof/prove-changes.ts'
 import type { RunningAttempt } from './attempt/running-attempt.ts'
 import { settleOperation, type SettleDeps } from './ending/settle-operation.ts'
 import { suspendOperation, type SuspendDeps } from './ending/suspend-operation.ts'
+import { isStoreFault } from './store-fault.ts'
 import { verifySubmission } from './proof/verify-submission.ts'
 import { attemptSettings, type ModelSettings } from './attempt/attempt-settings.ts'
 import { attemptTools, type AttemptToolDeps } from './attempt/attempt-tools.ts'
@@ -46,7 +47,7 @@ export async function runOperation(job: OperationJob, deps: OperationDeps, signa
   const answer = await deps.ledger.claim(job, newToken())
   if (answer.kind !== 'claimed') return // done with, or another worker's: should that one be lost, the sweeper finds out
   const { attempt } = answer
-  const journal = openAttemptJournal(attempt, deps.ledger, deps.workerId)
+  const journal = openAttemptJournal(attempt, deps)
   const unhear = deps.stops.on(attempt.runId, journal.askNow)
   const startedAt = Date.now()
   let running: RunningAttempt | undefined

@@ -1,5 +1,5 @@
 import { AppError } from '#domain/error.ts'
-import { parseJson } from '#domain/json.ts'
+import { isDeeperThan, parseJson } from '#domain/json.ts'
 import type { AskedQuestion } from '#domain/question.ts'
 import type { RequestedCall, ToolDefinition, ToolResult } from '#domain/turn.ts'
 import type { ToolRun } from '#objects/attempt-record.ts'
@@ -30,6 +30,9 @@ export type ToolSet = {
   get(name: string): Tool | undefined
 }
 
+/** What a script is given has to be written down for it by programs that recurse. */
+const maxDepth = 64
+
 /** Runs one call. What the model got wrong, or the tool could not do, is a result it can read; never an exception. */
 export async function executeToolCall(call: RequestedCall, tools: ToolSet, signal: AbortSignal): Promise<ExecutedCall> {
   const tool = tools.get(call.name)
@@ -41,6 +44,7 @@ export async function executeToolCall(call: RequestedCall, tools: ToolSet, signa
   if (given === undefined) return refused('AGENT_009', 'The arguments are not valid JSON; the tool was not run.')
   const args = validateArguments(tool.definition.parameters, given)
   if (!args.ok) return refused('TOOL_002', args.faults.join('; '))
+  if (isDeeperThan(args.args, maxDepth)) return refused('TOOL_002', `arguments: nested deeper than ${maxDepth} levels`)
   return tool.run(args.args, signal)
 }
 

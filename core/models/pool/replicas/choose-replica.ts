@@ -16,6 +16,8 @@ export type Wish = {
   avoid?: Replica | undefined
   /** Where it has failed. */
   failedAt?: ReadonlySet<Replica> | undefined
+  /** Where it was told to come later, and it is not later yet. */
+  isWaiting?: ((replica: Replica) => boolean) | undefined
 }
 
 export function candidateOf({ failedAt }: Pick<Wish, 'failedAt'>, replica: Replica): Candidate {
@@ -58,14 +60,21 @@ export function chooseReplica({ ranked, wish, waiting }: Choice): Replica | 'soo
   return undefined
 }
 
-/** Those that offer the model and are not left alone; without the one to avoid where there is another. */
+/**
+ * Those that offer the model, are not left alone and may be asked now; without those where the wish has failed while there are others, and
+ * without the one where it failed last in any case.
+ */
 function usableReplicas(ranked: readonly Replica[], wish: Choice['wish']): readonly Replica[] {
-  const { model, avoid } = wish
+  const { model, avoid, failedAt } = wish
   const isUsable = (replica: Replica) =>
-    replica.offered.mayOffer(model) && replica.breaker.admits(candidateOf(wish, replica))
+    replica.offered.mayOffer(model) &&
+    replica.breaker.admits(candidateOf(wish, replica)) &&
+    wish.isWaiting?.(replica) !== true
   const usable = ranked.every(isUsable) ? ranked : ranked.filter(isUsable)
-  const others = avoid === undefined ? usable : usable.filter((replica) => replica !== avoid)
-  return others.length > 0 ? others : usable
+  if (avoid === undefined) return usable
+  const others = usable.filter((replica) => replica !== avoid)
+  const untried = others.filter((replica) => failedAt?.has(replica) !== true)
+  return [untried, others].find((some) => some.length > 0) ?? usable
 }
 
 function fillOf(replica: Replica): number {

@@ -14,6 +14,12 @@ describe('a concurrency limit', () => {
     expect(limit.current()).toBe(1)
   })
 
+  it('is cut from what was in flight, where that is less', () => {
+    const limit = openConcurrencyLimit({ most: 64, now: () => 0 })
+    limit.cut(0, { inFlight: 10 })
+    expect(limit.current()).toBe(5)
+  })
+
   it('grows by one for as many good answers as it is large, up to the most', () => {
     const limit = openConcurrencyLimit({ most: 4, now: () => 0 })
     limit.cut(0)

@@ -4,10 +4,10 @@ export type ConcurrencyLimit = {
   /** A request was answered well. */
   grow(): void
   /**
-   * The server was overloaded, as a request sent at `sentAt` met it; one sent before the last cut says nothing new. `share`
-   * is kept, half when absent.
+   * The server was overloaded, as a request sent at `sentAt` met it; one sent before the last cut says nothing new. Of what
+   * was in flight there, or of the limit where that was less, or is not said, `share` is kept; half when absent.
    */
-  cut(sentAt: number, share?: number): void
+  cut(sentAt: number, how?: { share?: number; inFlight?: number }): void
 }
 
 export function openConcurrencyLimit({ most, now }: { most: number; now(): number }): ConcurrencyLimit {
@@ -23,9 +23,9 @@ export function openConcurrencyLimit({ most, now }: { most: number; now(): numbe
       credit = 0
       limit += 1
     },
-    cut(sentAt, share = 0.5) {
+    cut(sentAt, { share = 0.5, inFlight = Infinity } = {}) {
       if (sentAt < cutAt) return
-      limit = Math.max(1, Math.floor(limit * share))
+      limit = Math.max(1, Math.floor(Math.min(limit, inFlight) * share))
       credit = 0
       cutAt = now()
     },

@@ -1,5 +1,7 @@
+import { AppError } from '#domain/error.ts'
 import { systemClock, type Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
+import { faultOfServerUrl } from '#platform/model-server-url.ts'
 import { mayBeRefused, type Capabilities } from '../../wire/capabilities.ts'
 import { isRefusal } from '../../wire/try-failure.ts'
 import { readContextTokens, type ContextLook } from '../../servers/context-tokens.ts'
@@ -13,7 +15,7 @@ import type { UndiciFetch } from '../../http/undici-fetch.ts'
 
 /** One server, by its wire. */
 export type Endpoint = {
-  /** The URL without credentials and query, for people. */
+  /** The URL, for people. */
   name: string
   /** What the server takes of a request for this model. */
   capabilities(model: string, signal: AbortSignal): Promise<Capabilities>
@@ -86,8 +88,10 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
   }
 }
 
-/** Without credentials, query and the slash at its end. */
+/** Without the slash at its end. CONFIG_003 for one that is not a server's, or has what would not be sent. */
 function plainUrl(given: string): string {
+  const fault = faultOfServerUrl(given)
+  if (fault !== undefined) throw new AppError('CONFIG_003', `a model server's URL ${fault}`)
   const url = new URL(given)
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
 }

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { boundPort } from '#platform/http-health.ts'
 import { until } from '#testing/until.ts'
 import { openModelPool, type ModelPool } from '../../model-pool.ts'
+import { modelRequest } from '../model-server.fixture.ts'
 
 const servers: Server[] = []
 let pool: ModelPool | undefined
@@ -48,6 +49,15 @@ describe('the first model', () => {
     expect(await opened.firstModel(never)).toBe('small')
     expect(await opened.firstModel(never)).toBe('small')
     expect(asked).toEqual(['GET /v1/models'])
+  })
+
+  it('is asked for again when the servers no longer have it', async () => {
+    const gone = { status: 404, body: '' }
+    const { pool: opened, asked } = await poolOver([[models('old'), gone, models('new')]])
+    expect(await opened.firstModel(never)).toBe('old')
+    await expect(opened.complete(modelRequest('old'), never)).rejects.toMatchObject({ code: 'AGENT_002' })
+    expect(await opened.firstModel(never)).toBe('new')
+    expect(asked[1]).toBe('POST /v1/chat/completions')
   })
 
   it('is asked for again while no server answers', async () => {

@@ -15,34 +15,41 @@ export type OfferedModels = {
 const pauseMs = 500
 const nameLimitMs = 5000
 
+export type FirstModel = {
+  name(signal: AbortSignal): Promise<string>
+  /** No endpoint has this one any more. */
+  missing(model: string): void
+}
+
 /** Asks every endpoint once which models it has. Never rejects: aborted, the endpoints have faults. */
 export async function askForModels(
   endpoints: readonly Endpoint[],
   { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
 ): Promise<OfferedModels> {
   const offered: OfferedModels = { models: [], faults: [], again: false }
+  const distinct = new Set<string>()
   const asked = endpoints.map((endpoint) => endpoint.models({ timeoutMs, signal }))
   for (const [at, answer] of (await Promise.allSettled(asked)).entries()) {
     const failure = answer.status === 'rejected' ? toTryFailure(answer.reason) : undefined
     const models = answer.status === 'fulfilled' ? answer.value : []
-    offered.models.push(...models.filter((model) => !offered.models.includes(model)))
+    for (const model of models) distinct.add(model)
     offered.again ||= failure?.again ?? false
     if (models.length === 0) offered.faults.push(`${endpoints[at]?.name}: ${failure?.error.message ?? 'has no models'}`)
   }
-  return offered
+  return { ...offered, models: [...distinct] }
 }
 
 /**
- * The first model the endpoints offer, asked for when it is first needed and remembered from then on. A caller asks again
+ * The first model the endpoints offer, asked for when it is first needed and remembered until it is missing. A caller asks again
  * while that may help and the budget lasts; AGENT_002 then says what every endpoint answered. Once `closing` is aborted it
  * rejects with that reason.
  */
 export function openFirstModel(
   endpoints: readonly Endpoint[],
   { retryBudgetMs, closing }: { retryBudgetMs: number; closing: AbortSignal },
-): (signal: AbortSignal) => Promise<string> {
+): FirstModel {
   let known: string | undefined
-  return async (asked) => {
+  const name = async (asked: AbortSignal) => {
     if (known !== undefined) return known
     const signal = AbortSignal.any([asked, closing])
     const startedAt = performance.now()
@@ -57,5 +64,11 @@ export function openFirstModel(
       await delay(pauseMs, signal)
     }
     return known
+  }
+  return {
+    name,
+    missing(model) {
+      if (model === known) known = undefined
+    },
   }
 }

@@ -14,7 +14,7 @@ export type SeatEnd = 'good' | 'refused' | 'overloaded' | 'unavailable' | 'faile
 
 /** What the pool knows of one server, and what it has there now. */
 export type Replica = {
-  /** The server's URL, without credentials. */
+  /** The server's URL. */
   name: string
   endpoint: Endpoint
   offered: OfferedList
@@ -61,13 +61,16 @@ export function openReplica(options: ReplicaOptions): Replica {
       const sentAt = now()
       const findsOut = breaker.enter()
       inFlight += 1
+      const sentAs = inFlight
       return {
         vacate() {
           inFlight -= 1
           places.give()
         },
         tell(end) {
-          if (end === 'overloaded' || end === 'unavailable') limit.cut(sentAt)
+          // More than it leaves behind where others of its time were refused before it.
+          const met = Math.max(sentAs, inFlight + 1)
+          if (end === 'overloaded' || end === 'unavailable') limit.cut(sentAt, { inFlight: met })
           if (end === 'good') limit.grow()
           if (end === 'failed' || end === 'unavailable') breaker.fail(who)
           else if (end !== 'left') breaker.succeed()

@@ -59,6 +59,11 @@ describe('the metrics of a server', () => {
     expect(readServerMetrics(text) ?? {}).toEqual({})
   })
 
+  it('are read of as many samples as a page may have', () => {
+    const many = Array.from({ length: 130_000 }, (_, at) => `vllm:kv_cache_usage_perc{engine="${at}"} 0.5\n`)
+    expect(readServerMetrics(many.join(''))).toEqual({ cacheUsage: 0.5 })
+  })
+
   it('come of a text that is cut anywhere without a value that is not in it', () => {
     const whole = readServerMetrics(vllm)
     for (let end = 0; end < vllm.length; end++) {

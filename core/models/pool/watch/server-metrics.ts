@@ -10,10 +10,11 @@ export type ServerMetrics = {
   prefixHits?: number
 }
 
-type Reading = { of: keyof ServerMetrics; join: (values: readonly number[]) => number }
+type Join = (one: number, other: number) => number
+type Reading = { of: keyof ServerMetrics; join: Join }
 
-const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
-const most = (values: readonly number[]) => Math.max(...values)
+const sum: Join = (one, other) => one + other
+const most: Join = (one, other) => Math.max(one, other)
 
 /** By vLLM's names, older ones too (those with `gpu_` until 0.9), and llama.cpp's, whose prompt tokens are those it had not cached. */
 const readings: readonly [names: readonly string[], reading: Reading][] = [
@@ -31,6 +32,8 @@ const readings: readonly [names: readonly string[], reading: Reading][] = [
   [['llamacpp:prompt_tokens', 'llamacpp:prompt_tokens_cached'], { of: 'prefixQueries', join: sum }],
   [['llamacpp:prompt_tokens_cached'], { of: 'prefixHits', join: sum }],
 ]
+/** How the samples of one name are joined. */
+const joins = new Map(readings.flatMap(([names, { join }]) => names.map((name) => [name, join])))
 
 /** A sample of the Prometheus text format; a quoted label may hold braces. */
 const sample = /^((?:vllm|llamacpp):\w+)(?:\{(?:[^"}\n]|"(?:[^"\\\n]|\\.)*")*\})?[ \t]+(\S+)/gm
@@ -40,20 +43,21 @@ const sample = /^((?:vllm|llamacpp):\w+)(?:\{(?:[^"}\n]|"(?:[^"\\\n]|\\.)*")*\})
  * where no sample is of a model server.
  */
 export function readServerMetrics(text: string): ServerMetrics | undefined {
-  const values = new Map<string, number[]>()
+  const values = new Map<string, number>()
+  let isServer = false
   for (const [, name = '', value] of text.matchAll(sample)) {
     const number = Number(value)
     if (!Number.isFinite(number)) continue
     const plain = name.replace(/_total$/, '')
-    const found = values.get(plain)
-    if (found === undefined) values.set(plain, [number])
-    else found.push(number)
+    isServer = true
+    const join = joins.get(plain)
+    if (join !== undefined) values.set(plain, join(values.get(plain) ?? 0, number))
   }
-  if (values.size === 0) return undefined
+  if (!isServer) return undefined
   const metrics: ServerMetrics = {}
   for (const [names, { of, join }] of readings) {
-    const found = names.map((name) => values.get(name) ?? [])
-    if (found.every(({ length }) => length > 0)) metrics[of] ??= join(found.flat())
+    const found = names.map((name) => values.get(name)).filter((value) => value !== undefined)
+    if (found.length === names.length) metrics[of] ??= found.reduce(join)
   }
   return metrics
 }

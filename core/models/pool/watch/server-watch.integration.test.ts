@@ -14,8 +14,10 @@ afterEach(async () => {
   for (const one of opened.splice(0).toReversed()) await one.close()
 })
 
+type Pages = NonNullable<Parameters<typeof startModelServer>[1]>
+
 /** A watch whose time goes on by `turn()`: a round, to its end. */
-async function watching(pages: NonNullable<Parameters<typeof startModelServer>[1]>, given?: PlayedServer) {
+async function watching(pages: Pages, given?: PlayedServer, told = () => {}) {
   const server = given ?? (await startModelServer('good', pages))
   const time: { now: number; due: (() => void)[] } = { now: 0, due: [] }
   const after: Clock['after'] = (_ms, work) => {
@@ -28,7 +30,10 @@ async function watching(pages: NonNullable<Parameters<typeof startModelServer>[1
   const offered = openOfferedList()
   const replica = openReplica({ endpoint, offered, places, maxInFlight: 8, clock, random: () => 1 })
   const rounds = { done: 0 }
-  const seen = (round: number) => void (rounds.done = round)
+  const seen = (round: number) => {
+    rounds.done = round
+    told()
+  }
   const servers = [{ replica, url: server.url, apiKey: 'sk-1' }]
   const watch = openServerWatch({ servers, clock, isInUse: () => false, seen })
   opened.push(server, watch)
@@ -73,6 +78,25 @@ describe('the watch over servers', () => {
     server.close()
     for (let round = 0; round < 5; round++) await turn()
     expect(replica.breaker.state()).toBe('open')
+  })
+
+  it('does not count a page that is too large against the server', async () => {
+    const pages: Pages = { metrics: 'vllm:num_requests_running 3\n' }
+    const { watch, replica, turn } = await watching(pages)
+    await turn()
+    pages.metrics = `vllm:num_requests_running 3\n${'#'.repeat(5 * 1024 * 1024)}`
+    for (let round = 0; round < 6; round++) await turn()
+    expect(watch.metrics(replica)).toBeUndefined()
+    expect(replica.breaker.state()).toBe('closed')
+  })
+
+  it('goes on whatever goes wrong with what it has seen', async () => {
+    const failing = () => {
+      throw new Error('of what follows a round')
+    }
+    const { watch, replica, turn } = await watching({ metrics: 'vllm:num_requests_running 3\n' }, undefined, failing)
+    for (let round = 0; round < 3; round++) await turn()
+    expect(watch.metrics(replica)).toEqual({ running: 3 })
   })
 
   it('asks a server that is left alone whether it is well, and lets a request find out then', async () => {

@@ -1,4 +1,6 @@
 import type { Clock } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
+import type { HttpProxy } from '#platform/proxy-env.ts'
 import { openUndiciFetch } from '../../http/undici-fetch.ts'
 import type { Replica } from '../replicas/replica.ts'
 import type { ServerMetrics } from './server-metrics.ts'
@@ -19,6 +21,8 @@ export type ServerWatchOptions = {
   isInUse(): boolean
   /** Called after every round, with its number. */
   seen(round: number): void
+  proxy?: HttpProxy | undefined
+  log?: Pick<Log, 'warn'> | undefined
 }
 
 const everyMs = 5000
@@ -32,25 +36,25 @@ const maxPageBytes = 4 * 1024 * 1024
  * others it is not asked: a gateway may send requests to all its models for it (LiteLLM does).
  */
 export function openServerWatch({ servers, clock, ...watcher }: ServerWatchOptions): ServerWatch {
-  const pages = openUndiciFetch({ connections: 1, maxBytes: maxPageBytes })
+  const pages = openUndiciFetch({ maxBytes: maxPageBytes, proxy: watcher.proxy })
   const looks = new Map(servers.map((server) => [server.replica, openLook(server, { get: pages.fetch, clock })]))
   const closing = new AbortController()
   let cancel: (() => void) | undefined
   let used = false
   let rounds = 0
   const arm = () => {
-    cancel = closing.signal.aborted ? undefined : clock.after(everyMs, () => void round())
+    cancel = closing.signal.aborted ? undefined : clock.after(everyMs, round)
   }
-  const round = async () => {
-    if (!used && !watcher.isInUse()) {
-      cancel = undefined
-      return
-    }
+  // Nothing waits for a round: whatever a server says, it must not become an unhandled rejection, which ends the process.
+  const failed = (error: unknown) => watcher.log?.warn('a look at the model servers failed', { error })
+  const round = () => {
+    if (used || watcher.isInUse()) void lookAtAll().catch(failed).finally(arm)
+    else cancel = undefined
+  }
+  const lookAtAll = async () => {
     used = false
-    await Promise.all([...looks.values()].map((look) => look.once(closing.signal)))
-    if (closing.signal.aborted) return
-    watcher.seen((rounds += 1))
-    arm()
+    await Promise.all([...looks.values()].map((look) => look.once(closing.signal).catch(failed)))
+    if (!closing.signal.aborted) watcher.seen((rounds += 1))
   }
   return {
     touch() {

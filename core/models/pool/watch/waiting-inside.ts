@@ -21,7 +21,7 @@ export function openWaitingInside({ limit }: Pick<Replica, 'limit'>) {
     const room = running * (1 + timesRunning)
     const isMuch = running + waiting > room
     const stays = isMuch && since !== undefined
-    if (stays) limit.cut(lookedAt, Math.max(leastKept, room / (running + waiting)))
+    if (stays) limit.cut(lookedAt, { share: Math.max(leastKept, room / (running + waiting)) })
     since = isMuch && !stays ? lookedAt : undefined
   }
 }

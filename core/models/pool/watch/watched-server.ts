@@ -1,3 +1,4 @@
+import { AppError } from '#domain/error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { UndiciFetch } from '../../http/undici-fetch.ts'
 import type { Replica } from '../replicas/replica.ts'
@@ -8,7 +9,7 @@ export type WatchedServer = { replica: Replica; url: string; apiKey?: string | u
 
 export type LookDeps = { get: UndiciFetch['fetch']; clock: Pick<Clock, 'now'> }
 
-/** What a page said; `silent`: nothing, in time. */
+/** What a page said; `silent`: nothing, in time. One that is too large says nothing either, but the server is well. */
 type Page = { status: number; text: string } | 'silent'
 
 const answerMs = 2000
@@ -64,8 +65,9 @@ async function readPage(get: () => Promise<Response>): Promise<Page> {
   try {
     const answer = await get()
     return { status: answer.status, text: await answer.text() }
-  } catch {
-    return 'silent'
+  } catch (error) {
+    const isTooLarge = error instanceof AppError && error.code === 'AGENT_007'
+    return isTooLarge ? { status: 200, text: '' } : 'silent'
   }
 }
 

@@ -28,7 +28,7 @@ const endOfThought = '</think>'
 const anySign =
   /<\/?think>|<tool_call>|<function=|<start_function_call>|<\|python_tag\|>|\[TOOL_CALLS\]|`+|~{3,}|[{[](?=\s*["{[\d])/g
 /** The fences in which calls are looked for. */
-const callFence = /^[ \t]*(?:json|tool_calls?|tool_code)?[ \t]*$/
+const callFences = new Set(['', 'json', 'tool_call', 'tool_calls', 'tool_code'])
 
 /**
  * Cuts a reply into its parts, once and from left to right: what stands in a call, in code or in the strings of JSON is
@@ -111,7 +111,7 @@ function readCode(text: string, at: number, sign: string): Found | undefined {
   const code = findCode(text, at, sign)
   if (code === undefined) return undefined
   const { end, isOpen, fence } = code
-  if (fence === undefined || !callFence.test(fence.info)) return { kind: 'prose', end, isOpen }
+  if (fence === undefined || !callFences.has(fence.info.trim())) return { kind: 'prose', end, isOpen }
   const body = fence.body.trim()
   const reading = readJsonSequence(body, 0)
   if (reading === undefined) return { kind: 'prose', end, isOpen }

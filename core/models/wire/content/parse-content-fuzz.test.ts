@@ -66,8 +66,36 @@ describe('parseContent', () => {
     )
   })
 
+  const heads = [
+    '',
+    '{"name":"',
+    '{"name":"a","arguments":{"b":"',
+    '{',
+    '[',
+    '<tool_call>',
+    '<tool_call>{',
+    '<tool_call><function=a',
+    '<function=read_file>',
+    '<function=read_file><parameter=a',
+    '<function=read_file><parameter=a>',
+    '<function=read_file><parameter=a></parameter>',
+    '<start_function_call>',
+    '<start_function_call>call:a',
+    '<start_function_call>call:a{b',
+    '<start_function_call>call:a{b:',
+    '<start_function_call>call:a{}',
+    '[TOOL_CALLS]',
+    '[TOOL_CALLS]a{}',
+    '<|python_tag|>',
+    '<think>',
+    '```',
+    '```json',
+    '~~~',
+    '`',
+    'x',
+  ]
   // A regular expression or a search that starts over at every sign takes minutes for these: longer than a test may.
-  it.each([
+  const signs = [
     '<tool_call>',
     '<tool_call>{',
     '<tool_call> ',
@@ -92,9 +120,33 @@ describe('parseContent', () => {
     '\\"',
     '<',
     ' <tool_call',
-  ])('takes %j twenty thousand times', (sign) => {
-    for (const head of ['', '{"name":"', '<tool_call>', '<function=read_file><parameter=a>', '<think>', 'x']) {
-      expect(() => parseContent(head + sign.repeat(20_000), tools)).not.toThrow()
+    '\n',
+    ';',
+    '"',
+    '\\\\',
+    '"id":"",',
+    'call:a{b:',
+    ' =',
+    '\t`',
+    '```\t\n',
+    `<function=zz>${' '.repeat(620)}<parameter=a>v`,
+    `<function=zz>${' '.repeat(620)}<parameter=a>v</parameter>`,
+    `[TOOL_CALLS]${' '.repeat(300)}x`,
+    `{${' '.repeat(300)}`,
+  ].map((sign) => ({ sign, shown: sign.replace(/ {9,}/, '…') }))
+  it.each(signs)('takes $shown again and again', ({ sign }) => {
+    const text = sign.repeat(Math.max(5000, 200_000 / sign.length))
+    for (const head of heads) {
+      for (const tail of ['', 'x', '\n']) expect(() => parseContent(head + text + tail, tools)).not.toThrow()
     }
+  })
+
+  // A regular expression keeps its way back for every round of a group, and a call its arguments: both on the stack.
+  it.each([
+    ['a name', `{"name":"${'a'.repeat(8_000_000)}`],
+    ['fields', `{${'"id":"",'.repeat(1_000_000)}`],
+    ['calls', `[${'{"name":"write","arguments":{}},'.repeat(250_000)}{"name":"write","arguments":{}}]`],
+  ])('takes %s that go on for 8 MB', (_what, content) => {
+    expect(() => parseContent(content, tools)).not.toThrow()
   })
 })

@@ -3,11 +3,14 @@ import { writtenCall, type SignReading, type WrittenCall } from './content-readi
 import { endOfJson } from './end-of-json.ts'
 import { textFrom } from './text-position.ts'
 
-/** How a text begins that is meant as a call; other JSON is an answer in words. */
+/**
+ * How a text begins that is meant as a call; other JSON is an answer in words. Groups are bounded: each round of one stays on
+ * the stack.
+ */
 const beginnings = [
-  /^\[?\s*\{\s*"(?:type"\s*:\s*"function"\s*,\s*")?name"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*"(?:arguments|parameters)"\s*:/,
+  /^\[?\s*\{\s*"(?:type"\s*:\s*"function"\s*,\s*")?name"\s*:\s*"(?:[^"\\]|\\.){0,256}"\s*,\s*"(?:arguments|parameters)"\s*:/,
   /^\[?\s*\{\s*"(?:arguments|parameters)"\s*:\s*[{"]/,
-  /^\[?\s*\{\s*(?:"(?:id|type)"\s*:\s*"[^"]*"\s*,\s*)*"function"\s*:\s*\{/,
+  /^\[?\s*\{\s*(?:"(?:id|type)"\s*:\s*"[^"]*"\s*,\s*){0,4}"function"\s*:\s*\{/,
   /^\{\s*"tool_calls"\s*:\s*\[/,
 ]
 
@@ -37,7 +40,7 @@ export function readJsonSequence(text: string, start: number): SignReading {
     const reading = readJsonCalls(text.slice(at, valueEnd))
     if (reading === undefined) break
     if ('fault' in reading) return reading
-    calls.push(...reading.calls)
+    for (const call of reading.calls) calls.push(call)
     end = valueEnd ?? text.length
   }
   return calls.length === 0 ? undefined : { calls, end }

@@ -6,6 +6,8 @@ import { functionTag, readQwenFunction } from './read-qwen-function.ts'
 import { textFrom } from './text-position.ts'
 
 const closing = '</tool_call>'
+/** Whatever a reader goes on to look for behind this, it is looked for once: what has it is a call, or the reply is broken. */
+const begunFunction = /<function=[^\s<>]{1,256}>\s*<(?:parameter=|\/function)/y
 const cut = { fault: 'the text ends within a call' }
 
 /** What Hermes and Qwen (JSON) and Qwen3-Coder (`<function=name>`) write behind `<tool_call>`, which ends at `start`. */
@@ -23,7 +25,8 @@ export function readBareFunction(text: string, start: number, tools: readonly To
   if (read === undefined) return undefined
   if ('fault' in read) {
     const isMeant = tools.some(({ name }) => `${functionTag}${name}>`.startsWith(text.slice(start, start + 300)))
-    const isBegun = /^<function=[^\s<>]{1,256}>\s*<(?:parameter=|\/function)/.test(text.slice(start, start + 600))
+    begunFunction.lastIndex = start
+    const isBegun = begunFunction.test(text)
     const isOffered = tools.some(({ name }) => text.startsWith(`${functionTag}${name}>`, start))
     return isMeant || isBegun || isOffered ? read : undefined
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Content, readContent } from '../content-parts.ts'
-import { CallDelta, mergeCall, type MergedCall } from './merge-calls.ts'
+import { CallDelta, openCallMerger, type CallMerger } from './merge-calls.ts'
 
 const Delta = z.looseObject({ content: Content.nullish(), tool_calls: z.array(CallDelta).nullish() })
 const ChunkChoice = z.looseObject({
@@ -27,7 +27,7 @@ export type ChunkAssembler = {
   completion(): object | undefined
 }
 
-type OpenChoice = { fields: Map<string, unknown>; message: Map<string, unknown>; calls: MergedCall[] }
+type OpenChoice = { fields: Map<string, unknown>; message: Map<string, unknown>; merger: CallMerger }
 
 /** Puts the chunks of one stream together. Where usage comes more than once it grows, so the last one counts. */
 export function openChunkAssembler(): ChunkAssembler {
@@ -38,7 +38,11 @@ export function openChunkAssembler(): ChunkAssembler {
     for (const [key, value] of Object.entries(rest)) if (value !== null && value !== undefined) top.set(key, value)
     for (const part of parts ?? []) {
       const index = part.index ?? 0
-      const choice = choices.get(index) ?? { fields: new Map(), message: new Map([['content', null]]), calls: [] }
+      const choice = choices.get(index) ?? {
+        fields: new Map(),
+        message: new Map([['content', null]]),
+        merger: openCallMerger(),
+      }
       choices.set(index, choice)
       if (addPart(choice, part)) hasToken = true
     }
@@ -60,11 +64,8 @@ export function openChunkAssembler(): ChunkAssembler {
 function addPart(choice: OpenChoice, { index: _, delta, message, ...fields }: ChunkChoice): boolean {
   for (const [key, value] of Object.entries(fields)) if (value !== null && value !== '') choice.fields.set(key, value)
   const { tool_calls: calls, ...texts } = withText(delta ?? message ?? {})
-  let wrote = false
-  for (const call of calls ?? []) {
-    mergeCall(choice.calls, call)
-    wrote = true
-  }
+  choice.merger.add(calls ?? [])
+  let wrote = (calls ?? []).length > 0
   for (const [key, value] of Object.entries(texts)) {
     if (value === null || value === undefined) continue
     const known = choice.message.get(key)
@@ -82,9 +83,9 @@ function withText(delta: Delta): Delta {
   return { ...delta, content: text, ...(thought === '' ? {} : { reasoning_content: thought }) }
 }
 
-function wholeChoice(index: number, { fields, message, calls }: OpenChoice): object {
-  const toolCalls = calls
-    .toSorted((one, other) => one.index - other.index)
+function wholeChoice(index: number, { fields, message, merger }: OpenChoice): object {
+  const toolCalls = merger
+    .calls()
     .map(({ id, name, arguments: args }) => ({ id, type: 'function', function: { name, arguments: args } }))
   const whole = { role: 'assistant', ...Object.fromEntries(message) }
   return {

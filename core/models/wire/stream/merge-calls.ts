@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { parseJson } from '#domain/json.ts'
 import { argumentsText } from '../content/content-reading.ts'
+import { openBrackets, type OpenBrackets } from './open-brackets.ts'
 
 /** A piece of a tool call in a stream. Any part may be missing, and servers repeat some of them. */
 export const CallDelta = z.object({
@@ -17,37 +17,66 @@ export type CallDelta = z.infer<typeof CallDelta>
 
 export type MergedCall = { index: number; id: string; name: string; arguments: string }
 
-/** Adds a piece to the call it continues, or begins the next one. */
-export function mergeCall(calls: MergedCall[], delta: CallDelta): void {
-  const { name, arguments: args } = delta.function ?? {}
-  let call = continuedCall(calls, delta)
-  if (call === undefined) {
-    call = { index: delta.index ?? calls.length, id: '', name: '', arguments: '' }
+/** `namedBy`: the list of pieces that has named it. */
+type OpenCall = MergedCall & { brackets: OpenBrackets; namedBy: readonly CallDelta[] | undefined }
+
+export type CallMerger = {
+  /** Adds the pieces of one chunk, each to the call it continues or as the next one. */
+  add(deltas: readonly CallDelta[]): void
+  /** In the order of their index. */
+  calls(): readonly MergedCall[]
+}
+
+/** Puts together the tool calls of one choice, in time that grows with what comes and no faster. */
+export function openCallMerger(): CallMerger {
+  const calls: OpenCall[] = []
+  const lastOfIndex = new Map<number, OpenCall>()
+  const firstOfId = new Map<string, OpenCall>()
+  const begin = (index: number): OpenCall => {
+    const call = { index, id: '', name: '', arguments: '', brackets: openBrackets(), namedBy: undefined }
     calls.push(call)
+    lastOfIndex.set(index, call)
+    return call
   }
-  if (call.id === '') call.id = delta.id ?? ''
-  if (call.name === '') call.name = name ?? ''
-  call.arguments += argumentsText(args) ?? ''
+  const nearest = ({ index, id }: CallDelta) =>
+    typeof index === 'number' ? lastOfIndex.get(index) : (firstOfId.get(id ?? '') ?? calls.at(-1))
+  return {
+    add(deltas) {
+      for (const delta of deltas) {
+        const near = nearest(delta)
+        const call = near !== undefined && continues(near, delta, deltas) ? near : begin(delta.index ?? calls.length)
+        addPiece(call, delta, deltas)
+        if (call.id !== '' && !firstOfId.has(call.id)) firstOfId.set(call.id, call)
+      }
+    },
+    calls: () => calls.toSorted((one, other) => one.index - other.index),
+  }
+}
+
+function addPiece(call: OpenCall, { id, function: part }: CallDelta, deltas: readonly CallDelta[]): void {
+  if (call.id === '') call.id = id ?? ''
+  if (call.name === '') {
+    call.name = part?.name ?? ''
+    if (call.name !== '') call.namedBy = deltas
+  }
+  const piece = argumentsText(part?.arguments) ?? ''
+  call.arguments += piece
+  call.brackets.add(piece)
 }
 
 /**
- * The last call of the piece's index, else the one of its id, else the last. Servers that number every call 0, or none,
- * tell a new one by its name or id; others repeat the name with every piece, or give each an id of its own.
+ * Whether a piece belongs to the last call of its index, else to the one of its id, else to the last one. Servers that
+ * number every call 0, or none, tell a new one by its name or id; others repeat the name with every piece, or give each an
+ * id of its own. A list that names one tool twice, without numbers, has two calls of it, unless the first one's arguments
+ * have begun and are not whole.
  */
-function continuedCall(calls: readonly MergedCall[], delta: CallDelta): MergedCall | undefined {
-  const { index } = delta
+function continues(call: OpenCall, delta: CallDelta, deltas: readonly CallDelta[]): boolean {
+  const isNumbered = typeof delta.index === 'number'
   const id = delta.id ?? ''
   const name = delta.function?.name ?? ''
-  const isNumbered = typeof index === 'number'
-  const call = isNumbered
-    ? calls.findLast((other) => other.index === index)
-    : (calls.find((other) => id !== '' && other.id === id) ?? calls.at(-1))
-  if (call === undefined || (id !== '' && id === call.id)) return call
-  if (!isNumbered && id !== '' && call.id !== '') return undefined
-  if (name === '' || call.name === '') return call
-  return name === call.name && !isWhole(call.arguments) ? call : undefined
-}
-
-function isWhole(args: string): boolean {
-  return args.endsWith('}') && parseJson(args) !== undefined
+  if (id !== '' && id === call.id) return true
+  if (!isNumbered && id !== '' && call.id !== '') return false
+  if (name === '' || call.name === '') return true
+  const isAnother = call.brackets.isWhole() || (!isNumbered && call.arguments === '' && call.namedBy === deltas)
+  return name === call.name && !isAnother
 }

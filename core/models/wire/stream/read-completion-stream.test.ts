@@ -185,6 +185,7 @@ describe('tool calls in a stream', () => {
   })
   const a = { id: 'a', name: 'f', arguments: '{"x":1}' }
   const b = { id: 'b', name: 'g', arguments: '{}' }
+  const empty = { id: '', name: 'f', arguments: '{}' }
 
   it.for([
     ['in pieces', [named(0, 'f', '', 'a'), piece(0, '{"x"'), piece(0, ':1}')], [a]],
@@ -232,8 +233,48 @@ describe('tool calls in a stream', () => {
         { ...a, id: '' },
       ],
     ],
+    ['without arguments, a chunk each', [named(undefined, 'f', {}), named(undefined, 'f', {})], [empty, empty]],
+    [
+      'with the name repeated before any arguments',
+      [named(0, 'f', '', 'a'), named(0, 'f', ''), named(0, 'f', '{"x":1}')],
+      [a],
+    ],
+    [
+      'with brackets in strings',
+      [named(0, 'f', '{"x":"}', 'a'), named(0, 'f', '\\"}"}')],
+      [{ ...a, arguments: '{"x":"}\\"}"}' }],
+    ],
     ['cut by the token limit', [named(0, 'f', '{"x":', 'a')], [{ ...a, arguments: '{"x":' }]],
   ] as const)('are put together %s', ([_how, deltas, calls]) => {
     expect(callsOf(...deltas)).toEqual(calls)
+  })
+
+  it.for([
+    ['two of one tool, without arguments', [{ name: 'f' }, { name: 'f' }], ['', '']],
+    ['two of one tool, one without', [{ name: 'f' }, { name: 'f', arguments: '{"x":1}' }], ['', '{"x":1}']],
+    [
+      'two pieces of one',
+      [
+        { name: 'f', arguments: '{"x"' },
+        { name: 'f', arguments: ':1}' },
+      ],
+      ['{"x":1}'],
+    ],
+  ] as const)('that one chunk lists without numbers are %s', ([_what, listed, args]) => {
+    const text = events(chunk({ tool_calls: listed.map((call) => ({ function: call })) }), finish('tool_calls'))
+    const calls = args.map((written) => ({ function: { name: 'f', arguments: written } }))
+    expect(read(text)).toMatchObject({ choices: [{ message: { tool_calls: calls } }] })
+  })
+
+  // A search among all of them, or a look at all that came before, for every piece takes minutes: longer than a test may.
+  it.for([
+    ['calls', (at: number) => named(at, 'f', '{}')],
+    ['calls without numbers', (at: number) => named(undefined, 'f', '{}', `${at}`)],
+    ['pieces with the name repeated', () => named(0, 'f', '}')],
+    ['pieces with another id each', (at: number) => piece(undefined, '}', { id: `${at}` })],
+  ] as const)('are put together from a hundred thousand %s', ([_what, delta]) => {
+    const deltas = [named(0, 'f', '{"x":"'), ...Array.from({ length: 100_000 }, (_, at) => delta(at + 1))]
+    const text = events(chunk({ tool_calls: deltas }), finish())
+    expect(read(text)).toMatchObject({ choices: [{ finish_reason: 'stop' }] })
   })
 })

@@ -1,12 +1,17 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { parseJson } from '#domain/json.ts'
 import { AppError } from '#domain/error.ts'
+import type { Appetite } from '../../http/streamed-response.ts'
+import { isTooDeep, maxReplyDepth } from '../../http/reply-depth.ts'
 import { serverError } from '../server-error.ts'
 import { Chunk, openChunkAssembler } from './assemble-chunks.ts'
 
 export type CompletionStream = {
-  /** Takes text cut anywhere. `enough` once nothing that follows can matter. Never throws. */
-  feed(text: string): 'more' | 'enough'
+  /**
+   * Takes text cut anywhere, and throws at none: what is wrong with it is thrown by `end`. `rest` once the reply is whole and
+   * only its usage may follow, `enough` once nothing that follows can matter.
+   */
+  feed(text: string): Appetite
   /** `performance.now()` when the first thing the model wrote had come. */
   firstTokenAt(): number | undefined
   /** Whether the reply itself is whole, whatever becomes of the stream. */
@@ -21,8 +26,8 @@ export type CompletionStream = {
 /** Lines for keeping a connection alive, should a server send them as data; one a second for a quarter of an hour. */
 const maxKeepAlives = 900
 
-/** Reads the server-sent events of one streamed chat completion. */
-export function openCompletionStream(): CompletionStream {
+/** Reads the server-sent events of one streamed chat completion. `shown` makes of a server's words what may be told. */
+export function openCompletionStream(shown = (said: unknown): unknown => said): CompletionStream {
   const assembler = openChunkAssembler()
   let firstTokenAt: number | undefined
   let isDone = false
@@ -42,7 +47,8 @@ export function openCompletionStream(): CompletionStream {
     const value = parseJson(data)
     // What would be a piece of the reply is JSON that has begun, and is missed.
     if (value === undefined && !/^\s*[{["]/.test(data) && ++keepAlives <= maxKeepAlives) return undefined
-    const error = serverError(value)
+    if (isTooDeep(value)) return broken(`a part of the stream is nested deeper than ${maxReplyDepth}`)
+    const error = serverError(value, shown)
     if (error !== undefined) return error
     const chunk = Chunk.safeParse(value)
     if (!chunk.success) return broken('a part of the stream is no chunk of a completion')
@@ -53,7 +59,8 @@ export function openCompletionStream(): CompletionStream {
   return {
     feed(text) {
       parser.feed(text)
-      return isDone || fault !== undefined ? 'enough' : 'more'
+      if (isDone || fault !== undefined) return 'enough'
+      return assembler.isFinished() ? 'rest' : 'more'
     },
     firstTokenAt: () => firstTokenAt,
     isFinished: () => fault === undefined && assembler.isFinished(),

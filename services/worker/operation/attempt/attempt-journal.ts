@@ -1,9 +1,12 @@
-import { AppError } from '#domain/error.ts'
+import { AppError, asAppError } from '#domain/error.ts'
 import type { Attempt } from '#ledger/claim.ts'
+import type { AppendAnswer } from '#ledger/append.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { after } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
 import { journalOver, type Journal } from '../../agent/journal.ts'
-import { openEventBatches, type EventBatch } from './event-batches.ts'
+import { isStoreFault } from '../store-fault.ts'
+import { openEventBatches, type EventBatch, type EventBatches } from './event-batches.ts'
 
 /** How long an event may wait for company before it is sent: fewer commands, still live to a person. */
 const flushAfterMs = 100
@@ -15,12 +18,15 @@ export type AttemptJournal = Journal & {
   readonly stopped: 'cancelled' | 'lost' | undefined
   /** Asks the ledger at once, instead of at the next heartbeat, whether to stop. */
   askNow(): void
-  /** Ends the heartbeats. What has not been sent goes with the command that settles the attempt. */
+  /** Ends the heartbeats. The last of what has not been sent goes with the command that settles the attempt. */
   close(): Promise<EventBatch>
 }
 
 /** Sends an attempt's events in small batches, and keeps its lease alive while it runs. */
-export function openAttemptJournal(attempt: Attempt, ledger: Pick<Ledger, 'append'>, workerId: string): AttemptJournal {
+export function openAttemptJournal(
+  attempt: Attempt,
+  { workerId, ...deps }: AppendDeps & { workerId: string },
+): AttemptJournal {
   const batches = openEventBatches(workerId)
   const abort = new AbortController()
   let stopped: AttemptJournal['stopped']
@@ -29,13 +35,15 @@ export function openAttemptJournal(attempt: Attempt, ledger: Pick<Ledger, 'appen
     abort.abort(new AppError('AGENT_010', message))
   }
   const send = async () => {
-    const { n, events } = batches.next()
-    const answer = await ledger.append(attempt, n, events)
-    batches.arrived()
+    const answer = await appendNext(attempt, batches, deps)
     if (answer.kind === 'lost') stop('lost', 'the operation was given to another worker')
     else if (answer.stopRequested) stop('cancelled', 'the run was stopped')
   }
-  const beat = openBeat(send, Math.max(50, Math.floor(attempt.leaseMs / 3)))
+  const sendAll = async () => {
+    do await send()
+    while (batches.waiting)
+  }
+  const beat = openBeat(sendAll, Math.max(50, Math.floor(attempt.leaseMs / 3)))
   const journal = journalOver((event) => {
     batches.add(event)
     beat.soon(flushAfterMs)
@@ -50,8 +58,28 @@ export function openAttemptJournal(attempt: Attempt, ledger: Pick<Ledger, 'appen
     async close() {
       await beat.stop()
       if (batches.underway) await send()
-      return batches.next()
+      let last = batches.next()
+      for (; batches.waiting; last = batches.next()) await send()
+      return last
     },
+  }
+}
+
+type AppendDeps = { ledger: Pick<Ledger, 'append'>; log: Pick<Log, 'warn'> }
+
+/** What a store that is there does not take, it never will: sent again for ever, it would cost the lease. */
+async function appendNext(attempt: Attempt, batches: EventBatches, { ledger, log }: AppendDeps): Promise<AppendAnswer> {
+  for (;;) {
+    const { n, events } = batches.next()
+    try {
+      const answer = await ledger.append(attempt, n, events)
+      batches.arrived()
+      return answer
+    } catch (error) {
+      if (isStoreFault(asAppError(error, 'TOOL_004')) || events.length === 0) throw error
+      log.warn('events not written as they were', { operation_id: attempt.operationId, error })
+      batches.reduce()
+    }
   }
 }
 

@@ -3,6 +3,7 @@ import type { ErrorCode } from '#domain/error.ts'
 import type { Outcome } from '#domain/operation.ts'
 import type { Attempt } from '#ledger/claim.ts'
 import type { Ending } from '../../agent/run-agent.ts'
+import { clip } from '../../tools/clip.ts'
 import { evidenceFault } from '../proof/evidence-fault.ts'
 import type { Proof } from '../proof/prove-changes.ts'
 
@@ -39,6 +40,10 @@ function stopped({ code, phase, reason }: Extract<Ending, { kind: 'stopped' }>):
   return { ...decided, verdict: { ...decided.verdict, status: 'cancelled' } }
 }
 
+/** An outcome lies in Redis; what a server or a model said whole is in the attempt's record. */
+const maxReason = 4000
+
 function failed(errorCode: ErrorCode, phase: string, reason: string): Decided {
-  return { verdict: { status: 'failed', summary: reason.slice(0, 500), errorCode, phase, reason }, changeSet: null }
+  const told = { summary: reason.slice(0, 500), reason: clip(reason, maxReason) }
+  return { verdict: { status: 'failed', ...told, errorCode, phase }, changeSet: null }
 }

@@ -8,6 +8,7 @@ import type { Log } from '#platform/log.ts'
 import type { AttemptJournal } from '../attempt/attempt-journal.ts'
 import { attemptSoFar } from '../attempt/attempt-so-far.ts'
 import { costSoFar, type RunningAttempt } from '../attempt/running-attempt.ts'
+import { isStoreFault } from '../store-fault.ts'
 
 /**
  * Objects out of reach are no agent's fault: an operation is handed back so often, to rest each time for twice as long,
@@ -71,9 +72,4 @@ async function failedOutcome({ running }: GivenUp, fault: AppError, deps: GiveUp
     deps.log.warn('attempt record not stored', { run_id: runId, operation_id: operationId, error })
     return outcome
   }
-}
-
-/** Whether trying again later may do: a store out of reach, not an object that is wrong. */
-export function isStoreFault(fault: AppError): boolean {
-  return fault.code === 'STORE_001' || fault.code === 'STORE_002'
 }

@@ -1,5 +1,6 @@
 import { contextVariables } from '#bundles/context-variables.ts'
 import type { PreparedBundle } from '../../agent/prepared-bundle.ts'
+import { withToolGuide } from '../../agent/tool-guide.ts'
 import { joinSections } from '../../context/render-context.ts'
 import type { TargetNode } from '../../tools/target-node.ts'
 import type { StartContext } from './start-context.ts'
@@ -27,5 +28,7 @@ export async function promptsFor(bundle: PreparedBundle, target: TargetNode, con
   const unnamed = contextVariables.filter((name) => !systemPrompt.names.has(name) && !nodeContext.names.has(name))
   const about = nodeContext.render(variables)
   const added = joinSections(unnamed.map((name) => context[name]))
-  return { system: systemPrompt.render(variables), node: added === '' ? about : `${about.trimEnd()}\n\n${added}\n` }
+  const told = systemPrompt.render(variables)
+  const system = bundle.toolGuide === undefined ? told : withToolGuide(told, bundle.toolGuide)
+  return { system, node: added === '' ? about : `${about.trimEnd()}\n\n${added}\n` }
 }

@@ -9,6 +9,11 @@ export function toolGuide(tools: readonly ToolDefinition[]): string {
   return ['Tools:', ...lines].join('\n')
 }
 
+/** A system prompt that ends with it. */
+export function withToolGuide(systemPrompt: string, guide: string): string {
+  return `${systemPrompt.trimEnd()}\n\n${guide}`
+}
+
 function argumentsOf({ properties, required }: JsonSchema): string {
   if (!isRecord(properties)) return ''
   const needed = new Set<unknown>(Array.isArray(required) ? required : [])

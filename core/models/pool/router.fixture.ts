@@ -1,0 +1,80 @@
+import { AppError, asAppError } from '#domain/error.ts'
+import { allCapabilities } from '../wire/capabilities.ts'
+import { openLocalPlaces } from './places/places.ts'
+import type { Endpoint } from './replicas/endpoint.ts'
+import { openOfferedList } from './replicas/offered-list.ts'
+import { openReplica } from './replicas/replica.ts'
+import { openRouter } from './router.ts'
+
+const raw = { choices: [{ message: { content: 'hi' }, finish_reason: 'stop' }] }
+export const good = { raw, workarounds: [] }
+export const gone = () => new AppError('AGENT_002', 'no answer: ECONNREFUSED', { phase: 'model' })
+export const retryBudgetMs = 20_000
+
+/** Every promise that can settle has settled. */
+const settled = () => new Promise(setImmediate)
+
+/** Time goes on by `pass` alone, a step at a time, so that what follows from each step has happened. */
+function manualClock() {
+  let time = 0
+  let due: { at: number; work: () => void }[] = []
+  const after = (ms: number, work: () => void) => {
+    const one = { at: time + ms, work }
+    due.push(one)
+    return () => void (due = due.filter((other) => other !== one))
+  }
+  const delay = (ms: number, signal?: AbortSignal) =>
+    new Promise<void>((resolve, reject) => {
+      after(ms, resolve)
+      signal?.addEventListener('abort', () => reject(asAppError(signal.reason, 'AGENT_002', 'model')), { once: true })
+    })
+  const pass = async (ms: number) => {
+    for (const end = time + ms; time < end; time += 100) {
+      await settled()
+      const now = due.filter(({ at }) => at <= time + 100)
+      due = due.filter((one) => !now.includes(one))
+      for (const { work } of now) work()
+    }
+    await settled()
+  }
+  return { clock: { now: () => time, after, delay }, pass }
+}
+
+export type RouterPlay = { maxInFlight?: number; hedgeAfterMs?: number }
+
+/** The router over servers of which only what is given is other than good; time goes by `pass`. */
+export function routerOver(
+  endpoints: readonly Partial<Endpoint>[],
+  { maxInFlight = 8, hedgeAfterMs }: RouterPlay = {},
+) {
+  const { clock, pass } = manualClock()
+  const random = () => 1
+  const keeper = openLocalPlaces()
+  const replicas = endpoints.map((endpoint, at) => {
+    const server: Endpoint = {
+      name: `http://${at}/v1`,
+      ask: async () => good,
+      capabilities: async () => allCapabilities,
+      contextTokens: async () => undefined,
+      models: async () => ['m'],
+      ...endpoint,
+    }
+    const places = keeper.at(server.name, maxInFlight)
+    return openReplica({ endpoint: server, offered: openOfferedList(['m']), places, maxInFlight, clock, random })
+  })
+  const answers = { pass: async () => {} }
+  const router = openRouter({ replicas, answers, retryBudgetMs, hedgeAfterMs, clock, random })
+  return { router, replicas, clock, pass }
+}
+
+export const never = new AbortController().signal
+
+/** How it ended, without waiting for it. */
+export function watched<T>(work: Promise<T>): { end?: unknown } {
+  const state: { end?: unknown } = {}
+  work.then(
+    (value) => (state.end = value),
+    (error: unknown) => (state.end = error),
+  )
+  return state
+}

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import type { ModelRequest } from '#domain/turn.ts'
+import { allCapabilities } from '../wire/capabilities.ts'
+import { modelRequest } from './model-server.fixture.ts'
+import { good, never, routerOver, watched } from './router.fixture.ts'
+
+const tool: ModelRequest['tools'][number] = { name: 'do', description: 'Does.', parameters: { type: 'object' } }
+const request: ModelRequest = { ...modelRequest('m'), tools: [tool], toolChoice: 'required' }
+
+describe('a second server', () => {
+  it('is asked so long after the request was sent, not after it had a place', async () => {
+    const known = Promise.withResolvers<typeof allCapabilities>()
+    const answer = Promise.withResolvers<typeof good>()
+    const asked: number[] = []
+    const served = [0, 1].map((server) => ({
+      capabilities: () => known.promise,
+      async ask() {
+        asked.push(server)
+        return answer.promise
+      },
+    }))
+    const { router, pass } = routerOver(served, { hedgeAfterMs: 1000 })
+    const state = watched(router.complete(request, never))
+    await pass(10_000)
+    known.resolve(allCapabilities)
+    await pass(500)
+    expect(asked).toHaveLength(1)
+    await pass(1000)
+    expect(new Set(asked)).toEqual(new Set([0, 1]))
+    answer.resolve(good)
+    await pass(100)
+    expect(state.end).toMatchObject({ content: 'hi', tries: 2 })
+  })
+})

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import type { AgentEvent } from '../../agent/journal.ts'
+import { openEventBatches } from './event-batches.ts'
+
+const event = (at: number, more: object = {}): AgentEvent => ({
+  event: 'tool.called',
+  phase: 'tools',
+  data: { at, ...more },
+})
+const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
+
+/** All batches until nothing is left, each as if it had arrived. */
+function drained(events: readonly AgentEvent[]) {
+  const batches = openEventBatches('w1')
+  for (const one of events) batches.add(one)
+  const sent = []
+  do {
+    sent.push(batches.next())
+    batches.arrived()
+  } while (batches.waiting)
+  return sent
+}
+
+describe('the events of an attempt', () => {
+  it('go in order, in batches of a bounded number', () => {
+    const sent = drained(Array.from({ length: 1000 }, (_, at) => event(at)))
+    expect(sent.map(({ n }) => n)).toEqual(sent.map((_, at) => at + 1))
+    expect(Math.max(...sent.map(({ events }) => events.length))).toBeLessThanOrEqual(128)
+    expect(sent.flatMap(({ events }) => events.map(({ data }) => data['at']))).toEqual(
+      Array.from({ length: 1000 }, (_, at) => at),
+    )
+  })
+
+  it('go in batches of a bounded size', () => {
+    const sent = drained(Array.from({ length: 100 }, (_, at) => event(at, { text: 'é'.repeat(6000) })))
+    expect(Math.max(...sent.map((batch) => bytesOf(batch.events)))).toBeLessThan(300_000)
+    expect(sent.flatMap(({ events }) => events)).toHaveLength(100)
+  })
+
+  it('are sent again as they were until they are there, whatever has come since', () => {
+    const batches = openEventBatches('w1')
+    batches.add(event(1))
+    const first = batches.next()
+    batches.add(event(2))
+    expect(batches.next()).toBe(first)
+    expect(batches.waiting).toBe(true)
+    batches.arrived()
+    expect(batches.next()).toMatchObject({ n: 2, events: [{ data: { at: 2 } }] })
+  })
+
+  it('go without what they say when they can never arrive with it, and then not at all', () => {
+    const batches = openEventBatches('w1')
+    batches.add({ ...event(1), toolName: 'odd' })
+    batches.next()
+    batches.add(event(2))
+    batches.reduce()
+    const [told] = batches.next().events
+    expect(told).toMatchObject({ event: 'tool.called', data: { shortened: true } })
+    expect(told).not.toHaveProperty('toolName')
+    batches.reduce()
+    expect(batches.next()).toEqual({ n: 1, events: [] })
+    batches.arrived()
+    expect(batches.next()).toMatchObject({ n: 2, events: [{ data: { at: 2 } }] })
+  })
+})
+
+describe('an event', () => {
+  const deep: unknown = JSON.parse(`${'['.repeat(10_000)}${']'.repeat(10_000)}`)
+  const loop: Record<string, unknown> = {}
+  loop['self'] = loop
+  it.each([
+    ['a long text', { reason: 'x'.repeat(3e6) }],
+    ['many texts', Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`k${at}`, 'text'.repeat(10)]))],
+    ['a long list', { files: Array.from({ length: 5000 }, (_, at) => ({ path: `src/file${at}.py`, kind: 'edit' })) }],
+    ['a deep value', { deep }],
+    ['a value that never ends', loop],
+    ['letters of several bytes', { reason: '語'.repeat(16_000) }],
+  ])('with %s is cut to what an event may be, and still says where it belongs', (_what, more) => {
+    const [batch] = drained([{ ...event(7, more), toolName: 'n'.repeat(3e6) }])
+    const [told] = batch?.events ?? []
+    expect(told).toMatchObject({ event: 'tool.called', data: { at: 7 } })
+    expect(bytesOf(told)).toBeLessThan(17 * 1024)
+  })
+
+  it('of the usual size is told as it is', () => {
+    const whole = event(1, { summary: 'é'.repeat(4000), files: Array.from({ length: 100 }, (_, at) => `src/${at}.py`) })
+    expect(drained([whole])[0]?.events[0]).toMatchObject(whole)
+  })
+})

@@ -1,0 +1,31 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { afterAll, expect, it } from 'vitest'
+import { boundPort } from '#platform/http-health.ts'
+import { openPrograms } from './program.ts'
+
+const programs = openPrograms()
+const broken = createServer((incoming, response) => {
+  const isList = incoming.url?.endsWith('/models') === true
+  response.writeHead(isList ? 200 : 500, { 'content-type': 'application/json' })
+  response.end(isList ? '{"data":[{"id":"small"}]}' : '{"error":"out of order"}')
+}).listen(0, '127.0.0.1')
+await once(broken, 'listening')
+afterAll(async () => {
+  await programs.end()
+  broken.close()
+  broken.closeAllConnections()
+})
+
+// While every breaker is open there is no socket and no timer that holds the process: it must not end with its work undone.
+it('tells in its report what a server answers that fails every request', async () => {
+  const url = `http://127.0.0.1:${boundPort(broken)}`
+  const args = ['harness', '--model', url, '--requests', '2', '--shapes', 'string', '--json', '--min-called', '0.5']
+  const env = { REMORA_MODEL_RETRY_BUDGET_MS: '500' }
+  const harness = programs.start(['cli/remora.mjs', ...args], { env })
+  expect(await harness.exited).toBe(1)
+  expect(JSON.parse(harness.out())).toMatchObject({
+    passed: false,
+    sides: [{ total: { called: 0 }, errors: [expect.objectContaining({ code: 'AGENT_002' })] }],
+  })
+})
