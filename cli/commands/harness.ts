@@ -127,7 +127,10 @@ function retryLog({ io, config, verbose }: CliContext) {
 function shapeList(text: string, before: string[] = []): string[] {
   const names = commaList(text, before)
   const unknown = names.find((name) => !shapeNames.includes(name))
-  if (unknown !== undefined) throw new InvalidArgumentError(`There is no shape ${JSON.stringify(unknown)}.`)
-  if (names.length === 0) throw new InvalidArgumentError(`It must name some of ${shapeNames.join(', ')}.`)
+  const known = shapeNames.join(', ')
+  if (unknown !== undefined) {
+    throw new InvalidArgumentError(`There is no shape ${JSON.stringify(unknown)}: known are ${known}.`)
+  }
+  if (names.length === 0) throw new InvalidArgumentError(`It must name some of ${known}.`)
   return names
 }
