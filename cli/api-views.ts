@@ -30,7 +30,15 @@ export const RunView = z.looseObject({
   reason: z.string().nullish(),
   /** Per check, over the files of the composed patch. */
   checks: z
-    .record(z.string(), z.object({ ok: z.number(), total: z.number(), with_errors: z.number().optional() }))
+    .record(
+      z.string(),
+      z.object({
+        ok: z.number(),
+        total: z.number(),
+        with_errors: z.number().optional(),
+        not_checked: z.number().optional(),
+      }),
+    )
     .default({}),
   conflicts: z.number().default(0),
   /** Of its archive, with the first of it. */

@@ -9,15 +9,16 @@ import type { LogLevel } from '#platform/log.ts'
 import type { Settings } from '#settings/load-settings.ts'
 import { faultOfServers, isHttpUrl, isModelServers } from './model-server.ts'
 import { builtinAgents } from './run/known-agents.ts'
-import { toldVariables } from './stack/stack-env.ts'
+import { checkEnvironment } from './stack/stack-env.ts'
 
 const text = z.string().optional()
 
 const ModelServers = z
   .string()
   .superRefine((servers, context) => {
-    if (!isModelServers(servers))
-      context.addIssue(faultOfServers(servers) ?? 'must be "rehearsal", or URLs of model servers')
+    if (isModelServers(servers)) return
+    const fault = faultOfServers(servers) ?? 'must begin with http:// or https://'
+    context.addIssue(`must be "rehearsal", or URLs of model servers: each ${fault}`)
   })
   .optional()
 
@@ -112,7 +113,7 @@ export function readCliConfig(
   env: Env,
   settings: CliConfig['settings'] = { path: undefined, given: [], own: env },
 ): CliConfig {
-  readEnv({ ...cliEnv, ...toldVariables }, env)
+  checkEnvironment(cliEnv, env)
   const values = readEnv(cliEnv, env)
   return {
     apiUrl: values.REMORA_API_URL?.replace(/\/+$/, ''),

@@ -91,6 +91,16 @@ describe('the command line', () => {
     expect(() => readCliConfig({ REMORA_MODEL_URLS: urls })).toThrow(/REMORA_MODEL_URLS.*http/)
   })
 
+  it('refuses details of a server that is not among the model servers', () => {
+    const pool = { REMORA_MODEL_POOL: '[{"url":"http://one/v1/"}]' }
+    expect(() => readCliConfig({ ...pool, REMORA_MODEL_URLS: 'http://two/v1' })).toThrow(
+      /http:\/\/one\/v1\/ is none of/,
+    )
+    for (const urls of ['http://two/v1,http://one/v1', 'rehearsal', '']) {
+      expect(() => readCliConfig({ ...pool, REMORA_MODEL_URLS: urls })).not.toThrow()
+    }
+  })
+
   it.each(['', 'rehearsal', 'http://one/v1', 'http://one/v1, https://two/v1'])('takes %j for model servers', (urls) => {
     expect(readCliConfig({ REMORA_MODEL_URLS: urls }).modelUrls).toBe(urls === '' ? undefined : urls)
   })

@@ -236,7 +236,7 @@ describe('remora harness', () => {
     [['--min-called', '90'], /It must be a number, 0 to 1/],
     [['--tool-choice', 'none'], /Allowed choices are required, auto/],
     [['--model', 'localhost:8000'], /It must be "rehearsal" or http\(s\) URLs of model servers/],
-    [['--shapes', 'strings'], /There is no shape "strings"/],
+    [['--shapes', 'strings'], /There is no shape "strings": known are string, /],
     [['--compare', 'tool_choise=auto'], /did you mean tool_choice\?/],
     [['--agent', 'lint'], /--agent lint: the tools of lint need a repository/],
   ])('refuses %j as wrong usage', async (args, message) => {

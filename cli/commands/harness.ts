@@ -14,6 +14,7 @@ import type { SideSettings } from '../harness/side.ts'
 import { openPaint } from '../progress/paint.ts'
 import { requireKnown } from '../run/known-agents.ts'
 import { requireWritable, writeWhole } from '../run/output-file.ts'
+import { withToldRehearsal } from './with-told-rehearsal.ts'
 import { commaList, modelServers, numberBetween, positiveUpTo } from './option-parsers.ts'
 
 type HarnessOptions = Omit<SideSettings, 'stream'> & {
@@ -107,7 +108,9 @@ async function measure(options: HarnessOptions, context: CliContext, command: Co
     seed,
     minCalled,
   }
-  const report = await runHarness(order, { terminal, log: retryLog(context) }, signal)
+  const report = await withToldRehearsal(order, config.environment, (told) =>
+    runHarness(told, { terminal, log: retryLog(context) }, signal),
+  )
   const document = `${JSON.stringify(reportView(report))}\n`
   if (out !== undefined) await writeWhole(out, [document])
   io.out(json ? document : describeReport(report, openPaint(context.colored)))
@@ -124,7 +127,10 @@ function retryLog({ io, config, verbose }: CliContext) {
 function shapeList(text: string, before: string[] = []): string[] {
   const names = commaList(text, before)
   const unknown = names.find((name) => !shapeNames.includes(name))
-  if (unknown !== undefined) throw new InvalidArgumentError(`There is no shape ${JSON.stringify(unknown)}.`)
-  if (names.length === 0) throw new InvalidArgumentError(`It must name some of ${shapeNames.join(', ')}.`)
+  const known = shapeNames.join(', ')
+  if (unknown !== undefined) {
+    throw new InvalidArgumentError(`There is no shape ${JSON.stringify(unknown)}: known are ${known}.`)
+  }
+  if (names.length === 0) throw new InvalidArgumentError(`It must name some of ${known}.`)
   return names
 }

@@ -18,7 +18,10 @@ const run = RunView.parse({
   duration_ms: 3210,
   error_code: null,
   reason: null,
-  checks: { parses: { ok: 2, total: 2, with_errors: 1 } },
+  checks: {
+    parses: { ok: 2, total: 2, with_errors: 1, not_checked: 1 },
+    lint_before_after: { ok: 0, total: 0, not_checked: 3 },
+  },
   conflicts: 1,
 })
 const patch = { path: 'out.patch', applied: false, hint: 'git apply out.patch' }
@@ -35,7 +38,8 @@ docstring           2          0          0        1       1       0  20 ms
 lint                1          1          0        0       0   1,200  1.5 s
 
 Checked on the composed files:
-  parses             2 of 2 files, 1 with syntax errors it had before
+  parses             2 of 2 files, 1 with syntax errors it had before, 1 not checked
+  lint_before_after  3 files not checked
 
 1 operation failed:
   AGENT_002  docstring o2  src/shop.py: model server down

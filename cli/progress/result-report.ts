@@ -88,12 +88,17 @@ function figures(agent: AgentProgress, shownEnds: readonly ('cancelled' | (typeo
 }
 
 function evidenceLines(run: RunView, paint: Paint): string[] {
-  const lines = Object.entries(run.checks).map(([check, { ok, total, with_errors: withErrors = 0 }]) => {
-    const tone = ok < total ? 'red' : withErrors > 0 ? 'yellow' : 'green'
-    const rest = withErrors === 0 ? '' : `, ${withErrors} with syntax errors it had before`
-    return `  ${check.padEnd(18)} ${paint(tone, `${ok} of ${plural(total, 'file')}${rest}`)}`
-  })
+  const lines = Object.entries(run.checks).map(([check, counts]) => `  ${check.padEnd(18)} ${checkText(counts, paint)}`)
   return lines.length === 0 ? [] : ['Checked on the composed files:', ...lines]
+}
+
+function checkText(counts: RunView['checks'][string], paint: Paint): string {
+  const { ok, total, with_errors: withErrors = 0, not_checked: notChecked = 0 } = counts
+  if (total === 0) return paint('yellow', `${plural(notChecked, 'file')} not checked`)
+  const tone = ok < total ? 'red' : withErrors + notChecked > 0 ? 'yellow' : 'green'
+  const broken = withErrors === 0 ? '' : `, ${withErrors} with syntax errors it had before`
+  const rest = notChecked === 0 ? '' : `, ${notChecked} not checked`
+  return paint(tone, `${ok} of ${plural(total, 'file')}${broken}${rest}`)
 }
 
 function passedOverLines({ passedOver }: ProgressState, { width }: ReportView): string[] {

@@ -4,7 +4,6 @@ import type { Log } from '#platform/log.ts'
 import type { openReleaser } from '#platform/shutdown.ts'
 import { startApi } from '../../services/api/api-service.ts'
 import { parseConfig as parseApiConfig } from '../../services/api/config.ts'
-import { startRehearsal } from '../../services/rehearsal/rehearsal-server.ts'
 
 type Releaser = ReturnType<typeof openReleaser>
 
@@ -27,11 +26,4 @@ export async function startInProcess(options: {
     releaser.add('discovery', discovery.close)
   }
   return { url: api.url }
-}
-
-/** The rehearsal model on a free port; answers its base URL. */
-export async function startRehearsalModel(releaser: Releaser): Promise<string> {
-  const rehearsal = await startRehearsal({ host: '127.0.0.1', port: 0 })
-  releaser.add('rehearsal', rehearsal.close)
-  return rehearsal.url
 }

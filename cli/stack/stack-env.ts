@@ -1,11 +1,12 @@
 import type { z } from 'zod'
 import { apiEnv } from '../../services/api/config.ts'
 import { discoveryEnv } from '../../services/discovery/config.ts'
-import { workerEnv as workerVariables } from '../../services/worker/config.ts'
+import { behaviourEnv } from '../../services/rehearsal/config.ts'
+import { checkModelServers, workerEnv as workerVariables } from '../../services/worker/config.ts'
 import { builtinAgents } from '../run/known-agents.ts'
 import { leanMemory } from '#platform/lean-memory.mjs'
 import type { LocalS3 } from '#platform/local-s3.ts'
-import { givenValue, type Env } from '#platform/env.ts'
+import { givenValue, readEnv, type Env } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
 
 export type StackEnvOptions = {
@@ -95,9 +96,17 @@ const ownAffairs =
   /^(?:AWS_\w+|REMORA_(?:REDIS_URL|S3_\w+|LOG_LEVEL|TOKEN|API_HOST|API_PORT|\w+_HEALTH_PORT|WORKER_ID|DRAIN_MS|MODEL|MODEL_URLS|MODEL_API_KEY))$/
 
 /** What services of a stack read of the environment, with its schema. */
-export const toldVariables: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
-  Object.entries({ ...apiEnv, ...discoveryEnv, ...workerVariables }).filter(([name]) => !ownAffairs.test(name)),
+const toldVariables: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
+  Object.entries({ ...apiEnv, ...discoveryEnv, ...workerVariables, ...behaviourEnv }).filter(
+    ([name]) => !ownAffairs.test(name),
+  ),
 )
+
+/** CONFIG_003 names every variable that is bad for one of the services of a stack, or for whoever `own` belongs to. */
+export function checkEnvironment(own: z.ZodRawShape, env: Env): void {
+  readEnv({ ...own, ...toldVariables }, env)
+  checkModelServers(env)
+}
 
 /** What is set of the variables a service reads, without those the stack decides. */
 function givenAmong(variables: object, environment: Env): Env {

@@ -7,7 +7,8 @@ import type { Env } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
 import { openReleaser } from '#platform/shutdown.ts'
 import { startGuardedRedis, type GuardedRedis } from './guarded-redis.ts'
-import { startInProcess, startRehearsalModel } from './in-process-services.ts'
+import { startInProcess } from './in-process-services.ts'
+import { startRehearsalModel } from './rehearsal-model.ts'
 import { servicesEnv, storeEnv, workerEnv, type ModelAccess } from './stack-env.ts'
 import { lockStack, type StackLock } from './stack-lock.ts'
 import { publishAccess } from './stack-access.ts'
@@ -133,17 +134,23 @@ async function startWorkers(
   stores: Env,
   { log, releaser }: { log: StackLog; releaser: Releaser },
 ): Promise<WorkerPool> {
-  const { model } = options
-  const modelUrls = model.urls ?? (await startRehearsalModel(releaser))
+  const { model, environment = {} } = options
+  const modelUrls = model.urls ?? (await rehearsalUrl(environment, releaser))
   const env = workerEnv(stores, {
     modelUrls,
     model,
     compileCache: getCompileCacheDir(),
-    environment: options.environment ?? {},
+    environment,
   })
   const workers = startWorkerPool({ count: options.workers, env, log })
   releaser.add('workers', workers.stop)
   return workers
+}
+
+async function rehearsalUrl(environment: Env, releaser: Releaser): Promise<string> {
+  const { url, close } = await startRehearsalModel(environment)
+  releaser.add('rehearsal', close)
+  return url
 }
 
 /** A store gone, or workers that cannot live, end the stack; all are watched until it stops. */

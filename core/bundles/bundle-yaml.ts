@@ -1,5 +1,6 @@
 import { BundleFile } from '#domain/agent-bundle.ts'
-import { schemaFaults } from '#platform/schema-faults.ts'
+import { schemaFaults, type SchemaFault } from '#platform/schema-faults.ts'
+import { describeUnknownKey } from '#platform/unknown-key.ts'
 import { readYaml, type Place, type YamlSource } from '#platform/yaml-source.ts'
 import type { BundleFault } from './bundle-fault.ts'
 
@@ -16,9 +17,10 @@ export function readBundleYaml(path: string, source: string): BundleYaml {
   if (faults.length > 0) return failed(faults.map(({ at, message }) => fault(at, message)))
   const parsed = BundleFile.safeParse(value)
   if (parsed.success) return { file: parsed.data, faults: [], placeOf, placeInText }
-  return failed(
-    schemaFaults(parsed.error).map(({ at, message, isUnknownKey }) =>
-      fault(placeOf(at), isUnknownKey ? message : `${at.join('.') || 'the bundle'}: ${message}`),
-    ),
-  )
+  return failed(schemaFaults(parsed.error).map((found) => fault(placeOf(found.at), describe(found))))
+}
+
+function describe(found: SchemaFault): string {
+  if (found.isUnknownKey) return describeUnknownKey(BundleFile, found)
+  return `${found.at.join('.') || 'the bundle'}: ${found.message}`
 }

@@ -105,12 +105,23 @@ describe('loadBundle', () => {
       '15:5 there is no script ../../secret.pym',
     ],
     ['a missing key', 'description: Probes.\n', '', '1:1 description: Invalid input'],
-    ['an unknown key', 'description: Probes.', 'description: Probes.\ncolour: red', '3:1 unknown key colour'],
+    [
+      'an unknown key',
+      'description: Probes.',
+      'description: Probes.\ncolour: red',
+      '3:1 unknown key colour: known are name, ',
+    ],
+    [
+      'a misspelt key',
+      'description: Probes.',
+      'description: Probes.\nlimits: { max_turn: 3 }',
+      '3:11 unknown key limits.max_turn: did you mean max_turns?',
+    ],
     [
       'an unknown key of a tool',
       '    description: Probe it.',
       '    description: Probe it.\n    risky: true',
-      '17:5 unknown key tools.0.risky',
+      '17:5 unknown key tools.0.risky: known are ',
     ],
     [
       'a longer time than a timer can wait',

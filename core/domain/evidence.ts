@@ -1,10 +1,16 @@
 import { z } from 'zod'
 
+/** What a bundle may ask for. */
 export const evidenceChecks = ['parses', 'lint_before_after', 'docstring_only', 'only_node_changed'] as const
+export type EvidenceCheck = (typeof evidenceChecks)[number]
 
-/** One thing that was proved, or disproved, about one file of a change set, by which tool, with the figures. */
+/**
+ * One thing that was proved, or disproved, about one file of a change set, by which tool, with the figures.
+ * `not_checked` proves nothing: the check in `of` was asked for, and there are no means for it in the file's language.
+ */
 export const Evidence = z.strictObject({
-  check: z.enum(evidenceChecks),
+  check: z.enum([...evidenceChecks, 'not_checked']),
+  of: z.enum(evidenceChecks).optional(),
   path: z.string(),
   ok: z.boolean(),
   tool: z.string(),

@@ -26,6 +26,11 @@ describe('a settings file', () => {
     ['discovery:\n  exclude: ["a,b"]\n', 'CONFIG_003', /discovery\.exclude: .*comma/],
     ['storage:\n  redis_url: redis://me:pw@host:1\n', 'CONFIG_003', /storage\.redis_url: .*environment/],
     ['model:\n  pool: [{ url: "http://me:pw@host/v1" }]\n', 'CONFIG_003', /model\.pool\.0\.url: .*environment/],
+    [
+      'model:\n  pool: [{ url: "http://a/v1", models: [x] }, { url: "http://b/v1", models: [y] }]\n  default: z\n',
+      'CONFIG_003',
+      /remora\.yaml:3: model\.default: no server of model\.pool has "z" among its models: x, y/,
+    ],
     ['storage:\n  redis_url: "redis+cluster://u:pw@h1:1,h2:2"\n', 'CONFIG_003', /storage\.redis_url: .*environment/],
     ['model:\n  pool: [{ url: "http://sk-1@host/v1" }]\n', 'CONFIG_003', /model\.pool\.0\.url: .*environment/],
     ['model:\n  pool: [{ url: "http://host/v1?api_key=1" }]\n', 'CONFIG_003', /model\.pool\.0\.url: .*environment/],
@@ -42,6 +47,17 @@ describe('a settings file', () => {
     ['model:\n  pool: [{ uri: "http://host/v1" }]\n', 'CONFIG_003', /did you mean url\?/],
   ])('is refused with its lines and what was meant: %j', (source, code, message) => {
     expect(() => read(source)).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }))
+  })
+
+  it.each([
+    'pool: [{ url: "http://a/v1", models: [x] }, { url: "http://b/v1", models: [y] }]\n  default: y',
+    'pool: [{ url: "http://a/v1", models: [x] }, { url: "http://b/v1" }]\n  default: y',
+    'pool: [{ url: "http://a/v1", models: [x] }]\n  default: rehearsal',
+    'pool: [{ url: "http://a/v1", models: [x] }]',
+    'pool: [{ url: "http://a/v1", models: [] }]\n  default: y',
+    'default: y',
+  ])('may name the model that a server is asked for: %s', (source) => {
+    expect(() => read(`model:\n  ${source}\n`)).not.toThrow()
   })
 
   it('is told all of its faults at once', () => {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
-import { nearest } from '#platform/nearest.ts'
 import { schemaFaults, type SchemaFault } from '#platform/schema-faults.ts'
+import { describeUnknownKey } from '#platform/unknown-key.ts'
 import { readYaml } from '#platform/yaml-source.ts'
 import { SettingsFile } from './settings-schema.ts'
 import { settingsOf, type Setting } from './setting.ts'
@@ -38,23 +38,9 @@ function withoutEmpty(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, inner]) => [key, withoutEmpty(inner)]))
 }
 
-function describe({ at, message, isUnknownKey }: SchemaFault): string {
-  if (!isUnknownKey) return `${at.join('.') || 'the file'}: ${message}`
-  const keys = keysAt(SettingsFile, at.slice(0, -1))
-  const near = nearest(String(at.at(-1)), keys)
-  return `${message}: ${near === undefined ? `known are ${keys.join(', ')}` : `did you mean ${near}?`}`
-}
-
-function keysAt(schema: z.core.$ZodType, path: readonly (string | number)[]): string[] {
-  const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema
-  const [key, ...rest] = path
-  if (inner instanceof z.ZodObject) {
-    if (key === undefined) return Object.keys(inner.shape)
-    const next: z.core.$ZodType | undefined = inner.shape[key]
-    return next === undefined ? [] : keysAt(next, rest)
-  }
-  if (inner instanceof z.ZodRecord) return keysAt(inner.valueType, rest)
-  return inner instanceof z.ZodArray ? keysAt(inner.element, rest) : []
+function describe(fault: SchemaFault): string {
+  if (fault.isUnknownKey) return describeUnknownKey(SettingsFile, fault)
+  return `${fault.at.join('.') || 'the file'}: ${fault.message}`
 }
 
 function valueAt(value: unknown, path: readonly string[]): unknown {

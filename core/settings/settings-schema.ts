@@ -127,7 +127,7 @@ const execution = section({
 })
 
 const rehearsal = 'rehearsal'
-const model = section({
+const Model = z.strictObject({
   pool: setting(z.array(Server).min(1), {
     about:
       'model servers: each has a `url` with its `/v1`, may have `models` (models and adapters it is asked for; none: those it offers) and `max_in_flight` (requests of all workers to it at once)',
@@ -191,6 +191,21 @@ const model = section({
     unserved: 'workers are the only role there is',
   }),
 })
+
+type ModelSection = z.infer<typeof Model>
+
+const model = Model.superRefine((said, context) => {
+  const fault = unofferedDefault(said)
+  if (fault !== undefined) context.addIssue({ code: 'custom', path: ['default'], message: fault })
+}).optional()
+
+/** Servers that name their models are asked for no other. */
+function unofferedDefault({ pool = [], default: wanted = rehearsal }: ModelSection): string | undefined {
+  const named = pool.flatMap(({ models = [] }) => models)
+  if (pool.length === 0 || wanted === rehearsal) return undefined
+  if (named.includes(wanted) || pool.some(({ models = [] }) => models.length === 0)) return undefined
+  return `no server of model.pool has ${JSON.stringify(wanted)} among its models: ${[...new Set(named)].join(', ')}`
+}
 
 const storage = section({
   redis_url: setting(

@@ -173,10 +173,18 @@ export function parseConfig(env: Env): { worker: WorkerConfig; logLevel: LogLeve
   return { worker, logLevel: read.REMORA_LOG_LEVEL, secrets }
 }
 
-type ServersRead = Pick<
-  z.infer<z.ZodObject<typeof workerEnv>>,
-  'REMORA_MODEL_URLS' | 'REMORA_MODEL_POOL' | 'REMORA_MODEL_MAX_IN_FLIGHT'
->
+const serversEnv = {
+  REMORA_MODEL_URLS: workerEnv.REMORA_MODEL_URLS,
+  REMORA_MODEL_POOL: workerEnv.REMORA_MODEL_POOL,
+  REMORA_MODEL_MAX_IN_FLIGHT: workerEnv.REMORA_MODEL_MAX_IN_FLIGHT,
+}
+
+/** CONFIG_003 where a worker with this environment would not start for its model servers. */
+export function checkModelServers(env: Env): void {
+  modelServers(readEnv(serversEnv, env))
+}
+
+type ServersRead = z.infer<z.ZodObject<typeof serversEnv>>
 
 function modelServers(read: ServersRead): ModelServer[] {
   const said = read.REMORA_MODEL_URLS ?? read.REMORA_MODEL_POOL.map(({ url }) => url)

@@ -27,6 +27,7 @@ import { composeRun, type CompositionDeps } from './composition/compose-run.ts'
 import type { WorkerConfig } from './config.ts'
 import { openEvidenceChecker } from './evidence/evidence-checker.ts'
 import { openPythonLinter, type PythonLinter } from './evidence/python-linter.ts'
+import { openSyntaxChecker, type SyntaxChecker } from './evidence/syntax-checker.ts'
 import { runOperation, type OperationDeps } from './operation/run-operation.ts'
 import { openSurroundings } from './operation/start/surroundings.ts'
 import { baseLayerOf } from './workspace/base-layer.ts'
@@ -55,13 +56,15 @@ export async function startWorker(config: WorkerConfig, deps: { log: Log }): Pro
     releaser.add('script processes', () => scripts.close())
     const linter = await openPythonLinter()
     releaser.add('linter', linter.close)
+    const syntax = openSyntaxChecker()
+    releaser.add('parser', syntax.close)
     const ledger = openLedger(redis, {
       leaseMs: config.leaseMs,
       origin: { kind: 'worker', id: config.workerId },
     })
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
-    const operation = await operationDeps(config, { log, ledger, stops, objects, model, scripts, linter })
+    const operation = await operationDeps(config, { log, ledger, stops, objects, model, scripts, linter, syntax })
     const health = await openHealth(config.healthPort, { redis: () => redis.ping(), objects: () => objects.ping() })
     releaser.add('health', health.close)
     const closeConsumers = startConsumers(config, operation, log)
@@ -101,10 +104,11 @@ type Opened = {
   model: ModelPool
   scripts: ScriptPool
   linter: PythonLinter
+  syntax: SyntaxChecker
 }
 
 async function operationDeps(config: WorkerConfig, opened: Opened): Promise<OperationDeps & CompositionDeps> {
-  const { objects, model, linter } = opened
+  const { objects, model, linter, syntax } = opened
   const { name, temperature, toolChoice } = config.model
   if (name === undefined) await warnWithoutModel(opened)
   else void model.probe(name, new AbortController().signal) // what the servers lack is logged before the first operation
@@ -116,7 +120,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
     ...openSurroundings(opened),
     blobs,
     python,
-    evidence: openEvidenceChecker({ linter, python }),
+    evidence: openEvidenceChecker({ linter, python, syntax }),
     bundles: openPreparedBundles((project, hash) => getBundle(objects, project, hash), config.model),
     baseLayer: async (project, snapshotId) => baseLayerOf(await readSnapshot(project, snapshotId), blobs, project),
     modelSettings: async (asked, signal) => ({

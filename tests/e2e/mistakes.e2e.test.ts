@@ -18,6 +18,10 @@ beforeAll(async () => {
   folder = await sourceFolder(smallSource)
   await mkdir(join(folder.path, 'empty'))
   await writeFile(join(folder.path, 'notes.txt'), 'no archive\n')
+  await writeFile(
+    join(folder.path, 'contradiction.yaml'),
+    'model:\n  pool: [{ url: "http://127.0.0.1:1/v1", models: [small, tiny] }]\n  default: big\n',
+  )
   await mkdir(join(folder.path, 'newer'))
   await writeFile(join(folder.path, 'newer', 'stack-version'), '2\n')
   await mkdir(join(folder.path, 'packs/python/default'), { recursive: true })
@@ -131,6 +135,21 @@ const failures: Mistake[] = [
     args,
     env: { REMORA_WORKER_SLOTS: 'abc', REMORA_MAX_TURNS: 'many', REMORA_LOG_LEVEL: 'loud' },
     says: /CONFIG_003 (?=.*REMORA_WORKER_SLOTS: must be a number)(?=.*REMORA_MAX_TURNS: must be)(?=.*REMORA_LOG_LEVEL)/,
+  })),
+  ...[['run', ...lint], ['up']].map((args) => ({
+    args,
+    env: { REMORA_MODEL_URLS: 'http://127.0.0.1:1/v1', REMORA_MODEL_POOL: '[{"url":"http://127.0.0.1:2/v1"}]' },
+    says: /CONFIG_003 .*REMORA_MODEL_POOL: http:\/\/127\.0\.0\.1:2\/v1 is none of the servers in REMORA_MODEL_URLS/,
+  })),
+  {
+    args: ['run', ...lint],
+    env: { REMORA_CONFIG: 'contradiction.yaml' },
+    says: /CONFIG_003 .*contradiction\.yaml:3: model\.default: no server of model\.pool has "big" among its models: small, tiny/,
+  },
+  ...[['run', ...lint], ['harness'], ['up']].map((args) => ({
+    args,
+    env: { REMORA_REHEARSAL_FAULTS: 'foo:0.5', REMORA_REHEARSAL_REFUSES: 'nonsense' },
+    says: /CONFIG_003 .*REMORA_REHEARSAL_FAULTS: "foo" is no fault: known are latency, 429, .*REMORA_REHEARSAL_REFUSES/,
   })),
   {
     args: ['runs'],

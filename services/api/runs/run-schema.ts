@@ -69,6 +69,7 @@ const CheckView = z
     ok: z.int(),
     total: z.int(),
     with_errors: z.int().optional().openapi({ description: 'passed with errors that were there before' }),
+    not_checked: z.int().optional().openapi({ description: 'files it could not be made on; they are not in `total`' }),
   })
   .openapi('Check')
 export const FailureView = z

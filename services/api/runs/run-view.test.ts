@@ -83,12 +83,15 @@ describe('runView', () => {
   it('sums up what was proved about the composed files, and only that', () => {
     const files = [
       file('a.py', [evidence('parses', true), evidence('lint_before_after', true)]),
+      file('c.ts', [evidence('parses', true), { ...evidence('not_checked', true), of: 'lint_before_after' }]),
+      file('d.txt', [{ ...evidence('not_checked', true), of: 'docstring_only' }]),
       file('b.py', [{ ...evidence('parses', true), before: 2, after: 1 }, evidence('lint_before_after', false)]),
     ]
     const composition = { v: 1 as const, runId: run.runId, of: 'proposed' as const, files, conflicts: [] }
     expect(runView(run, { composition, skipped: [], failed: [] }).checks).toEqual({
-      parses: { ok: 2, total: 2, with_errors: 1 },
-      lint_before_after: { ok: 1, total: 2 },
+      parses: { ok: 3, total: 3, with_errors: 1 },
+      lint_before_after: { ok: 1, total: 2, not_checked: 1 },
+      docstring_only: { ok: 0, total: 0, not_checked: 1 },
     })
   })
 })

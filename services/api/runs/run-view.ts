@@ -65,7 +65,7 @@ export function runLinks(runId: string): RunLinks {
 
 /**
  * Per check, how many of the composed files it was made on and how many passed. A file that had syntax errors passes
- * `parses` when it has no more of them: `with_errors` counts those.
+ * `parses` when it has no more of them: `with_errors` counts those. What a check could not be made on is no part of it.
  */
 function checksView(composition: Composition): RunView['checks'] {
   const evidence = composition.files.flatMap((file) => file.evidence)
@@ -73,10 +73,16 @@ function checksView(composition: Composition): RunView['checks'] {
     const results = evidence.filter((entry) => entry.check === check)
     const passed = results.filter((entry) => entry.ok)
     const withErrors = check === 'parses' ? passed.filter(({ after = 0 }) => after > 0).length : 0
-    const counts = { ok: passed.length, total: results.length }
-    return [check, withErrors === 0 ? counts : { ...counts, with_errors: withErrors }] as const
+    const notChecked = evidence.filter((entry) => entry.check === 'not_checked' && entry.of === check).length
+    const counts = {
+      ok: passed.length,
+      total: results.length,
+      ...(withErrors === 0 ? {} : { with_errors: withErrors }),
+      ...(notChecked === 0 ? {} : { not_checked: notChecked }),
+    }
+    return [check, counts] as const
   })
-  return Object.fromEntries(made.filter(([, { total }]) => total > 0))
+  return Object.fromEntries(made.filter(([, { total, not_checked: notChecked = 0 }]) => total + notChecked > 0))
 }
 
 function failureView(operation: Operation): FailureView {

@@ -13,6 +13,16 @@ describe('a transcript as Markdown', () => {
     await expect(ended()).toMatchFileSnapshot('./expected/ended.md')
   })
 
+  it('says what of a change could not be checked, and why', () => {
+    const record = anEndedRecord()
+    if (record.changeSet === null) throw new Error('the fixture has a change set')
+    const detail = 'there is no grammar for .txt files'
+    const entry = { check: 'not_checked', of: 'parses', path: 'a.txt', ok: true, tool: 'none', detail } as const
+    const text = ended({ ...record, changeSet: { ...record.changeSet, evidence: [entry] } })
+    expect(text).toContain('- not checked: parses of `a.txt` (there is no grammar for .txt files)\n')
+    expect(text).not.toContain('proved')
+  })
+
   it('of an operation that waits ends with the question', async () => {
     const operation = anOperation({ status: 'waiting', outcome: null, waitsFor: 'q1' })
     const view = transcriptView(operation, { kind: 'asked', hash: 'a1b2', record: anAskingRecord() }, whole)

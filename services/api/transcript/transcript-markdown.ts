@@ -26,9 +26,7 @@ function heading(transcript: TranscriptView, servers: readonly string[]): string
     `model: ${model === '' ? 'none answered' : code(model)}${at}`,
     costOf(transcript),
     ...changeOf(transcript),
-    ...evidence.map(
-      ({ check, path, ok, tool }) => `${ok ? 'proved' : 'not proved'}: ${check} of ${code(path)} (${tool})`,
-    ),
+    ...evidence.map(evidenceLine),
     `node: ${node.kind}, ${node.language}, lines ${node.start_line}-${node.end_line}`,
     `run ${code(transcript.run_id)}, operation ${code(transcript.operation_id)}, attempt ${transcript.attempt}${earlier(transcript)}`,
     `began ${transcript.started_at}; times are from there`,
@@ -36,6 +34,11 @@ function heading(transcript: TranscriptView, servers: readonly string[]): string
   ]
   const title = `# ${code(agent)} on ${code(node.path)} ${code(node.qualified_name)}`
   return [title, lines.map((line) => `- ${line}`).join('\n')]
+}
+
+function evidenceLine({ check, of, path, ok, tool, detail = '' }: TranscriptView['evidence'][number]): string {
+  if (check === 'not_checked') return `not checked: ${of ?? 'nothing'} of ${code(path)} (${detail})`
+  return `${ok ? 'proved' : 'not proved'}: ${check} of ${code(path)} (${tool})`
 }
 
 /** Attempts that were handed back or lost with their worker have no record. */

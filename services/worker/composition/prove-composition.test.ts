@@ -4,6 +4,7 @@ import { sha256 } from '#domain/hash.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
 import { openPythonLinter } from '../evidence/python-linter.ts'
+import { openSyntaxChecker } from '../evidence/syntax-checker.ts'
 import { proveComposition } from './prove-composition.ts'
 
 const source = 'import os\n\n\ndef f(x):\n    if x == None:\n        return f"a"\n    return x\n'
@@ -26,8 +27,9 @@ function set(id: string, edits: Edit[], docstringOnly = false, path = 'a.py'): C
 
 const stored = new Map<string, string>()
 const linter = await openPythonLinter()
-afterAll(linter.close)
-const evidence = openEvidenceChecker({ linter, python: await loadLanguage('python') })
+const syntax = openSyntaxChecker()
+afterAll(() => Promise.all([linter.close(), syntax.close()]))
+const evidence = openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax })
 const deps = {
   evidence,
   readBlob: async () => Buffer.from(source),
@@ -67,6 +69,18 @@ describe('a run’s composed patch', () => {
     expect(proven.conflicts).toMatchObject([{ changeSetId: 'c2', errorCode: 'WORK_004' }])
     expect(proven.files[0]?.changeSetIds).toEqual(['c1', 'c3'])
     expect(proven.files[0]?.evidence.every((one) => one.ok)).toBe(true)
+  })
+
+  it('leaves out what breaks a file of another language, unless no bundle asks that it parses', async () => {
+    const broken = (id: string, asked: ChangeSet['evidence']): ChangeSet => ({
+      ...set(id, []),
+      files: [{ kind: 'create', path: `${id}.ts`, content: 'export function (((\n' }],
+      evidence: asked,
+    })
+    const parses = { check: 'parses' as const, path: 'c1.ts', ok: true, tool: 'test' }
+    const proven = await proveComposition([broken('c1', [parses]), broken('c2', [])], deps)
+    expect(proven.conflicts).toMatchObject([{ changeSetId: 'c1', path: 'c1.ts', errorCode: 'WORK_004' }])
+    expect(proven.files.map(({ path }) => path)).toEqual(['c2.ts'])
   })
 
   it('checks again that docstrings alone changed nothing else', async () => {

@@ -1,8 +1,9 @@
 import type { ChangeSet } from '#domain/change-set.ts'
 import { applyEdits } from '#domain/apply-edits.ts'
-import type { Evidence } from '#domain/evidence.ts'
+import type { Evidence, EvidenceCheck } from '#domain/evidence.ts'
 import type { ComposedFile, Conflict } from '#objects/composition.ts'
-import type { EvidenceCheck, EvidenceChecker } from '../evidence/evidence-checker.ts'
+import { languageOf } from '#syntax/grammars.ts'
+import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
 import { composeChangeSets, type FileResult } from './compose-change-sets.ts'
 
 export type ProofDeps = {
@@ -57,7 +58,14 @@ async function contentsOf(file: Exclude<FileResult, { kind: 'delete' }>, deps: P
 function checksFor(path: string, sets: readonly ChangeSet[]): EvidenceCheck[] {
   const isProved = (one: Evidence) => one.check === 'docstring_only' && one.path === path && one.ok
   const docstringsOnly = sets.every((set) => set.evidence.some(isProved))
-  return docstringsOnly ? ['parses', 'lint_before_after', 'docstring_only'] : ['parses', 'lint_before_after']
+  const checks: EvidenceCheck[] = mustParse(path, sets) ? ['parses', 'lint_before_after'] : ['lint_before_after']
+  return docstringsOnly ? [...checks, 'docstring_only'] : checks
+}
+
+/** Python always; a grammar of another language may not know all its code, and a bundle that says so is believed. */
+function mustParse(path: string, sets: readonly ChangeSet[]): boolean {
+  const isAsked = (one: Evidence) => one.path === path && (one.check === 'parses' || one.of === 'parses')
+  return languageOf(path) === 'python' || sets.some((set) => set.evidence.some(isAsked))
 }
 
 /** The first set after which the file fails its checks. */

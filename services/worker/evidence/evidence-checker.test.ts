@@ -1,11 +1,14 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { loadLanguage } from '#syntax/parser.ts'
-import { openEvidenceChecker, type EvidenceCheck } from './evidence-checker.ts'
+import type { EvidenceCheck } from '#domain/evidence.ts'
+import { openEvidenceChecker } from './evidence-checker.ts'
 import { openPythonLinter } from './python-linter.ts'
+import { openSyntaxChecker } from './syntax-checker.ts'
 
 const linter = await openPythonLinter()
-afterAll(linter.close)
-const checker = openEvidenceChecker({ linter, python: await loadLanguage('python') })
+const syntax = openSyntaxChecker()
+afterAll(() => Promise.all([linter.close(), syntax.close()]))
+const checker = openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax })
 
 async function check(name: EvidenceCheck, before: string, after: string) {
   const [evidence] = await checker.check({ path: 'a.py', before, after }, [name])
@@ -87,8 +90,57 @@ describe('proof that a file parses', () => {
     const evidence = await check('parses', deep, `${deep}y = 1\n`)
     expect(evidence).toMatchObject({ ok: false, detail: expect.stringContaining('cannot be linted') })
   })
+})
 
-  it('is not asked of a tool script, which is not quite Python', async () => {
-    expect(await checker.check({ path: 'a.pym', before: '', after: 'await f()\n' }, ['parses'])).toEqual([])
+const parses = async (path: string, before: string | undefined, after: string) =>
+  (await checker.check({ path, before, after }, ['parses']))[0]
+
+describe('proof that a file of another language parses', () => {
+  it.each([
+    ['a.ts', 'export const a: number = 1\n', 'export function (((\n'],
+    ['a.tsx', 'export const A = () => <b>x</b>\n', 'export const A = () => <b>x</i\n'],
+    ['a.js', 'const a = 1\n', 'const a = = 1\n'],
+    ['a.go', 'package a\n', 'package a\nfunc {\n'],
+    ['a.json', '{"a": 1}\n', '{"a": }\n'],
+    ['Rakefile', 'task :a\n', 'task :a do\n'],
+  ])('is given for %s only while it does', async (path, good, bad) => {
+    expect(await parses(path, good, `${good}\n`)).toMatchObject({ check: 'parses', ok: true, before: 0, after: 0 })
+    expect(await parses(path, undefined, good)).toMatchObject({ ok: true, tool: expect.stringMatching(/^\S+ \d/) })
+    expect(await parses(path, good, bad)).toMatchObject({
+      ok: false,
+      before: 0,
+      detail: expect.stringMatching(/^line /),
+    })
+    expect(await parses(path, undefined, bad)).toMatchObject({ ok: false })
+  })
+
+  it('allows the syntax errors that were there, and no other', async () => {
+    const broken = 'function f() {\n  let x = = 1\n}\n\nfunction g() {\n  return 2\n}\n'
+    const improved = broken.replace('function g() {', '/** Two. */\nfunction g() {')
+    expect(await parses('a.js', broken, improved)).toMatchObject({ ok: true, before: 1, after: 1 })
+    expect(await parses('a.js', broken, broken.replace('return 2', 'return 2)'))).toMatchObject({ ok: false })
+    expect(await parses('a.js', broken, broken.replace('= = 1', '= 1').replace('2', '*'))).toMatchObject({ ok: false })
+    expect(await parses('a.js', broken, broken.replace('= = 1', '= 1'))).toMatchObject({ ok: true, after: 0 })
+  })
+
+  it('is refused for a text that damages its parser, which parses on', async () => {
+    const lists = `${'- '.repeat(400)}a\n`
+    expect(await parses('a.yaml', 'a: 1\n', lists)).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('cannot be parsed'),
+    })
+    expect(await parses('a.ts', 'let a = 1\n', 'let b = 1\n')).toMatchObject({ ok: true })
+  })
+})
+
+describe('what there is no means to prove', () => {
+  it.each([
+    ['a.pym', 'parses', 'there is no grammar for .pym files'],
+    ['Makefile', 'parses', 'there is no grammar for files without an ending'],
+    ['a.ts', 'lint_before_after', 'there is no linter for typescript'],
+    ['a.ts', 'docstring_only', 'there is no such check for typescript'],
+  ] as const)('is said to be not checked, of %s: %s', async (path, of, detail) => {
+    const evidence = await checker.check({ path, before: '', after: 'x = 1\n' }, [of])
+    expect(evidence).toEqual([{ check: 'not_checked', of, path, ok: true, tool: 'none', detail }])
   })
 })

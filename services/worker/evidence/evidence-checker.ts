@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { AppError } from '#domain/error.ts'
-import type { Evidence, evidenceChecks } from '#domain/evidence.ts'
+import type { Evidence, EvidenceCheck } from '#domain/evidence.ts'
 import { sha256 } from '#domain/hash.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
@@ -8,16 +8,17 @@ import { misencodedCharacters } from './declared-encoding.ts'
 import type { LintReport } from './lint-report.ts'
 import type { PythonLinter } from './python-linter.ts'
 import { openStructureHash } from './python-structure.ts'
-
-export type EvidenceCheck = (typeof evidenceChecks)[number]
+import { notChecked } from './not-checked.ts'
+import type { SyntaxChecker } from './syntax-checker.ts'
+import { syntaxEvidence } from './syntax-evidence.ts'
 
 /** One file before and after. `before` is undefined for a new file; `inNode` says whether all edits lie in the node. */
 export type CheckedFile = { path: string; before: string | undefined; after: string; inNode?: boolean }
 
 export type EvidenceChecker = {
   /**
-   * The evidence asked for, one entry per check that applies to the file's language, in the order asked. A file that
-   * cannot be linted has no proof: `ok` is false and `detail` says why.
+   * The evidence asked for, one entry per check, in the order asked: what there is no means for in the file's language is
+   * `not_checked`. A file that cannot be linted or parsed has no proof: `ok` is false and `detail` says why.
    */
   check(file: CheckedFile, checks: readonly EvidenceCheck[]): Promise<Evidence[]>
 }
@@ -26,10 +27,13 @@ export type EvidenceChecker = {
 export function openEvidenceChecker(deps: {
   linter: Pick<PythonLinter, 'version' | 'lint'>
   python: LoadedLanguage
+  /** Without it only Python is parsed. */
+  syntax?: Pick<SyntaxChecker, 'faults'>
 }): EvidenceChecker {
   const hashStructure = openStructureHash()
   const structures = new LRUCache<string, string>({ max: 2000 })
-  const { lint, version } = deps.linter
+  const { linter, syntax } = deps
+  const { lint, version } = linter
   const structure = (text: string) => {
     const key = sha256(text)
     const known = structures.get(key) ?? deps.python.read(text, (tree) => hashStructure(tree, text))
@@ -43,7 +47,6 @@ export function openEvidenceChecker(deps: {
       const same = before !== undefined && structure(before) === structure(after)
       return { check, path, ok: same, tool: 'tree-sitter-python' }
     }
-    if (check === 'only_node_changed') return { check, path, ok: file.inNode === true, tool: 'byte ranges' }
     try {
       const was = before === undefined ? emptyReport : await lint(before)
       const now = await lint(after)
@@ -54,12 +57,19 @@ export function openEvidenceChecker(deps: {
     }
   }
 
+  async function checkOne(file: CheckedFile, check: EvidenceCheck): Promise<Evidence> {
+    const { path } = file
+    if (check === 'only_node_changed') return { check, path, ok: file.inNode === true, tool: 'byte ranges' }
+    const language = languageOf(path)
+    if (language === 'python') return checkPython(file, check)
+    const isParsed = check === 'parses' && language !== undefined && syntax !== undefined
+    return isParsed ? syntaxEvidence(file, language, syntax) : notChecked(path, check, language)
+  }
+
   return {
     async check(file, checks) {
-      const isPython = languageOf(file.path) === 'python'
-      const applying = isPython ? checks : checks.filter((check) => check === 'only_node_changed')
       const evidence: Evidence[] = []
-      for (const check of applying) evidence.push(await checkPython(file, check))
+      for (const check of checks) evidence.push(await checkOne(file, check))
       return evidence
     },
   }

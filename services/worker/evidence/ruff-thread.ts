@@ -4,8 +4,8 @@
  */
 import { parentPort } from 'node:worker_threads'
 import { PositionEncoding, Workspace } from '@astral-sh/ruff-wasm-nodejs'
-import { lintReportOf } from './lint-report.ts'
-import type { RuffReply } from './ruff-link.ts'
+import { lintReportOf, type LintReport } from './lint-report.ts'
+import type { ThreadReply } from './thread-link.ts'
 
 /** The rule groups that are looked at: pycodestyle, Pyflakes and the groups with mechanical fixes. */
 const selected = ['E', 'F', 'W', 'UP', 'B', 'C4', 'PIE', 'RET', 'SIM']
@@ -16,7 +16,7 @@ const ignored = ['E501', 'W191', 'E101', 'UP035']
 const options = { 'target-version': 'py310', lint: { select: selected, ignore: ignored } }
 const workspace = new Workspace(options, PositionEncoding.Utf16)
 
-const say = (reply: RuffReply) => parentPort?.postMessage(reply)
+const say = (reply: ThreadReply<LintReport>) => parentPort?.postMessage(reply)
 
 say({ version: Workspace.version() })
 parentPort?.on('message', (text: string) => say({ report: lintReportOf(workspace.check(text), text) }))

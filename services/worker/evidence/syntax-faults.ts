@@ -1,0 +1,53 @@
+import type { Node, Tree } from 'web-tree-sitter'
+
+/** What of a text does not parse: every place and every stray token, in any order, and the first place of them. */
+export type SyntaxFaults = { places: number; tokens: string[]; first: { line: number; words: string } | undefined }
+
+/**
+ * The faults of a tree. A token is stray when it lies in an ERROR itself, not in something that parsed inside it: what is
+ * sound within a broken region may change without making it another fault.
+ */
+export function syntaxFaultsOf(tree: Tree): SyntaxFaults {
+  const faults: SyntaxFaults = { places: 0, tokens: [], first: undefined }
+  const nodes = [tree.rootNode]
+  for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
+    if (!node.hasError && !node.isError && !node.isMissing) continue
+    if (node.isError || node.isMissing) note(node, faults)
+    for (const child of childrenOf(node).toReversed()) nodes.push(child)
+  }
+  return faults
+}
+
+/** Whether `after` has a fault that `before` has not. */
+export function hasNewFault(before: SyntaxFaults, after: SyntaxFaults): boolean {
+  if (after.places > before.places) return true
+  const left = new Map<string, number>()
+  for (const token of before.tokens) left.set(token, (left.get(token) ?? 0) + 1)
+  return after.tokens.some((token) => {
+    const count = left.get(token) ?? 0
+    left.set(token, count - 1)
+    return count === 0
+  })
+}
+
+function note(node: Node, faults: SyntaxFaults): void {
+  faults.places += 1
+  const stray = node.isMissing ? [`missing ${node.type}`] : strayTokens(node)
+  for (const token of stray) faults.tokens.push(token)
+  const words = node.isMissing ? `${node.type} is missing` : `unexpected ${shown(stray)}`
+  faults.first ??= { line: node.startPosition.row + 1, words }
+}
+
+function strayTokens(error: Node): string[] {
+  const children = childrenOf(error)
+  if (children.length === 0) return [error.text]
+  return children.filter((child) => child.childCount === 0 && !child.isExtra && !child.isError).map(({ text }) => text)
+}
+
+function shown(tokens: readonly string[]): string {
+  return tokens.length === 0 ? 'text' : JSON.stringify(tokens.slice(0, 5).join(' ').slice(0, 40))
+}
+
+function childrenOf(node: Node): Node[] {
+  return node.children.filter((child) => child !== null)
+}

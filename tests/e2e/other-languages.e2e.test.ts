@@ -1,0 +1,77 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { openPrograms } from './program.ts'
+import { lastDocument, remora } from './remora.ts'
+import { sourceFolder } from './source-folder.ts'
+
+/** A bundle whose tool writes what each file says of itself, and a note beside it. */
+const rewritingAgent = {
+  'agents/rewrite/bundle.yaml': `name: rewrite
+description: Write what the file says.
+node_kinds: [file]
+languages: [typescript]
+initial_context:
+  system_prompt: Rewrite the file. Always respond with a tool call.
+  node_context: "{{ file_path }}"
+tools:
+  - { name: rewrite, script: tools/rewrite.pym, description: Rewrite the file. }
+  - { builtin: submit_result }
+evidence: [parses]
+limits: { max_turns: 3, verify_attempts: 0 }
+`,
+  'agents/rewrite/tools/rewrite.pym': `"""Takes the mark of a comment away from what it hides."""
+from typing import Any
+
+from grail import Input, external
+
+file_path: str = Input("file_path")
+
+
+@external
+async def read_file(path: str) -> str: ...
+
+
+@external
+async def write_file(path: str, content: str) -> dict[str, Any]: ...
+
+
+before = await read_file(file_path)
+await write_file(file_path, before.replace("// ", ""))
+await write_file(file_path + ".txt", "rewritten")
+answer = {"result": "", "summary": "rewritten", "knowledge_delta": {}, "outcome": "success"}
+answer
+`,
+}
+
+const Result = z.object({
+  result: z.looseObject({
+    checks: z.unknown(),
+    failures: z.array(z.looseObject({ error_code: z.string(), reason: z.string() })),
+  }),
+})
+
+const programs = openPrograms()
+afterAll(() => programs.end())
+
+describe('a run over files that are not Python', () => {
+  it('takes no change that does not parse, and says what it could not check', async () => {
+    const folder = await sourceFolder({
+      ...rewritingAgent,
+      'src/good.ts': '// export const a = 1\n',
+      'src/bad.ts': '// export function (((\n',
+    })
+    const args = ['run', 'src', '--agents', 'rewrite', '--out', 'x.patch', '--json']
+    const run = remora(programs, folder, args, { REMORA_AGENTS_DIR: 'agents' })
+    expect(await run.exited, run.err()).toBe(3)
+    const { checks, failures } = Result.parse(lastDocument(run)).result
+    expect(failures).toMatchObject([
+      { error_code: 'WORK_004', reason: expect.stringMatching(/^parses failed for bad\.ts .*: line 1: /) },
+    ])
+    expect(checks).toEqual({
+      parses: { ok: 1, total: 1, not_checked: 1 },
+      lint_before_after: { ok: 0, total: 0, not_checked: 2 },
+    })
+    expect((await folder.read('x.patch')).match(/^diff .*$/gm)).toHaveLength(2)
+    await folder.remove()
+  })
+})
