@@ -154,7 +154,7 @@ const failures: Mistake[] = [
   {
     args: ['runs'],
     env: { REMORA_MODEL_URLS: 'gpt' },
-    says: /CONFIG_003 .*REMORA_MODEL_URLS: must begin with http/,
+    says: /CONFIG_003 .*REMORA_MODEL_URLS: must be "rehearsal", or URLs .*must begin with http/,
   },
   {
     args: ['run', ...lint],

@@ -6,6 +6,7 @@ import { testLedger, type TestLedger } from '#testing/ledger.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
+import { openSyntaxChecker } from '../evidence/syntax-checker.ts'
 import { openPythonLinter, type PythonLinter } from '../evidence/python-linter.ts'
 import { composeRun, type CompositionDeps } from './compose-run.ts'
 
@@ -15,6 +16,7 @@ describe('composeRun', () => {
   let test: TestLedger
   let store: TestObjects
   let linter: PythonLinter
+  const syntax = openSyntaxChecker()
   let deps: CompositionDeps
   beforeAll(async () => {
     test = await testLedger()
@@ -24,7 +26,7 @@ describe('composeRun', () => {
       ledger: test.ledger,
       objects: store.objects,
       blobs: openBlobStore(store.objects, { maxCacheBytes: 0 }),
-      evidence: openEvidenceChecker({ linter, python: await loadLanguage('python') }),
+      evidence: openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax }),
       workerId: 'w1',
     }
   })
@@ -32,6 +34,7 @@ describe('composeRun', () => {
     await test.close()
     await store.close()
     await linter.close()
+    await syntax.close()
   })
 
   async function executed(outcome: Parameters<typeof anOutcome>[0]): Promise<RunId> {

@@ -27,8 +27,7 @@ export type EvidenceChecker = {
 export function openEvidenceChecker(deps: {
   linter: Pick<PythonLinter, 'version' | 'lint'>
   python: LoadedLanguage
-  /** Without it only Python is parsed. */
-  syntax?: Pick<SyntaxChecker, 'faults'>
+  syntax: Pick<SyntaxChecker, 'faults'>
 }): EvidenceChecker {
   const hashStructure = openStructureHash()
   const structures = new LRUCache<string, string>({ max: 2000 })
@@ -62,7 +61,7 @@ export function openEvidenceChecker(deps: {
     if (check === 'only_node_changed') return { check, path, ok: file.inNode === true, tool: 'byte ranges' }
     const language = languageOf(path)
     if (language === 'python') return checkPython(file, check)
-    const isParsed = check === 'parses' && language !== undefined && syntax !== undefined
+    const isParsed = check === 'parses' && language !== undefined
     return isParsed ? syntaxEvidence(file, language, syntax) : notChecked(path, check, language)
   }
 

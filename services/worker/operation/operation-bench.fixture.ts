@@ -23,6 +23,7 @@ import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { openScriptPool } from '#tool-scripts/script-pool.ts'
 import { openPreparedBundles } from '../agent/prepared-bundle.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
+import { openSyntaxChecker } from '../evidence/syntax-checker.ts'
 import { openPythonLinter } from '../evidence/python-linter.ts'
 import { baseLayerOf } from '../workspace/base-layer.ts'
 import type { OperationDeps, OperationJob } from './run-operation.ts'
@@ -61,7 +62,9 @@ export async function openOperationBench(): Promise<OperationBench> {
   const scripts = openScriptPool({ size: 1 })
   releaser.add('scripts', scripts.close)
   const [python, linter] = [await loadLanguage('python'), await openPythonLinter()]
+  const syntax = openSyntaxChecker()
   releaser.add('linter', linter.close)
+  releaser.add('syntax', syntax.close)
   const { objects, project } = store
   const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000 })
   const readSnapshot = openSnapshotReader(objects)
@@ -76,7 +79,7 @@ export async function openOperationBench(): Promise<OperationBench> {
     stops: { on: () => () => {} },
     workerId: 'w1',
     storeRestMs: 1,
-    evidence: openEvidenceChecker({ linter, python }),
+    evidence: openEvidenceChecker({ linter, python, syntax }),
     versions: { linter: linter.version },
     ...openSurroundings({ ledger: ledger.ledger, objects }),
     bundles: openPreparedBundles((owner, hash) => getBundle(objects, owner, hash)),

@@ -1,13 +1,15 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../../evidence/evidence-checker.ts'
+import { openSyntaxChecker } from '../../evidence/syntax-checker.ts'
 import { openPythonLinter } from '../../evidence/python-linter.ts'
 import { insertDocstring } from './insert-docstring.ts'
 
 const python = await loadLanguage('python')
 const linter = await openPythonLinter()
-afterAll(linter.close)
-const checker = openEvidenceChecker({ linter, python })
+const syntax = openSyntaxChecker()
+afterAll(() => Promise.all([linter.close(), syntax.close()]))
+const checker = openEvidenceChecker({ linter, python, syntax })
 
 async function insert(source: string, docstring = 'Do it.'): Promise<string> {
   const index = source.search(/^(@|async def |def |class )/m)
