@@ -3,11 +3,13 @@ import { openSignalFilter } from './signal-filter.ts'
 
 type Closing = { name: string; close: () => Promise<void> }
 
+export type Releaser = { add(name: string, close: () => Promise<void>): void; release(): Promise<void> }
+
 /**
  * Closes what was opened, last opened first, each at most once. Every one is tried even when another fails; the first
  * failure is thrown at the end.
  */
-export function openReleaser(): { add(name: string, close: () => Promise<void>): void; release(): Promise<void> } {
+export function openReleaser(): Releaser {
   const open: Closing[] = []
   return {
     add: (name, close) => void open.push({ name, close }),

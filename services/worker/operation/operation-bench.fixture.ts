@@ -15,7 +15,7 @@ import { openSnapshotReader } from '#objects/snapshot-view.ts'
 import { writeSnapshot } from '#objects/snapshot-writer.ts'
 import { getAttemptRecord, getBundle, putBundle } from '#objects/stored-records.ts'
 import { openLog } from '#platform/log.ts'
-import { openReleaser } from '#platform/shutdown.ts'
+import { openReleaser, type Releaser } from '#platform/shutdown.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { aNewRun, aPlannedOperation } from '#testing/factories.ts'
 import { testLedger, type TestLedger } from '#testing/ledger.ts'
@@ -61,10 +61,7 @@ export async function openOperationBench(): Promise<OperationBench> {
   releaser.add('model', model.close)
   const scripts = openScriptPool({ size: 1 })
   releaser.add('scripts', scripts.close)
-  const [python, linter] = [await loadLanguage('python'), await openPythonLinter()]
-  const syntax = openSyntaxChecker()
-  releaser.add('linter', linter.close)
-  releaser.add('syntax', syntax.close)
+  const { python, linter, evidence } = await openProofs(releaser)
   const { objects, project } = store
   const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000 })
   const readSnapshot = openSnapshotReader(objects)
@@ -79,7 +76,7 @@ export async function openOperationBench(): Promise<OperationBench> {
     stops: { on: () => () => {} },
     workerId: 'w1',
     storeRestMs: 1,
-    evidence: openEvidenceChecker({ linter, python, syntax }),
+    evidence,
     versions: { linter: linter.version },
     ...openSurroundings({ ledger: ledger.ledger, objects }),
     bundles: openPreparedBundles((owner, hash) => getBundle(objects, owner, hash)),
@@ -97,6 +94,13 @@ export async function openOperationBench(): Promise<OperationBench> {
     record: ({ outcome }) => getAttemptRecord(objects, project, z.string().parse(outcome?.recordHash)),
     close: releaser.release,
   }
+}
+
+async function openProofs(releaser: Releaser) {
+  const [python, linter, syntax] = [await loadLanguage('python'), await openPythonLinter(), openSyntaxChecker()]
+  releaser.add('linter', linter.close)
+  releaser.add('syntax', syntax.close)
+  return { python, linter, evidence: openEvidenceChecker({ linter, python, syntax }) }
 }
 
 async function shippedBundle(name: string): Promise<AgentBundle> {
