@@ -43,14 +43,16 @@ const backoffMs = { first: 200, most: 5000 }
 const maxBrokenReplies = 3
 
 type Failed = { replica: Replica; failure: TryFailure }
-type Tries = {
-  count: number
-  firstSentAt: number | undefined
-  firstFailedAt: number | undefined
+type Tries = { count: number; firstSentAt: number | undefined; trouble: Trouble | undefined }
+type TriedInVain = Tries & { trouble: Trouble }
+/** What is known of a request since a try of it failed; nearly none does. */
+type Trouble = {
+  firstFailedAt: number
+  last: Failed
+  /** Replies that could not be read. */
   broken: number
-  last: Failed | undefined
   failedAt: Set<Replica>
-  failed: FailedTries
+  told: FailedTries
   waits: NamedWaits
 }
 
@@ -65,49 +67,57 @@ export async function completeWithin(
 ): Promise<ModelReply> {
   const { offers } = deps
   const wish = { model: request.model, key: request.prefixKey ?? request.model }
-  const tries = noTries(deps.clock)
+  const tries: Tries = { count: 0, firstSentAt: undefined, trouble: undefined }
   await offers.require(request.model, signal)
   for (;;) {
-    const seat = await findSeat(wish, tries, signal, deps)
+    const seat = await findSeat(wish, tries.trouble, signal, deps)
     if (seat === undefined) throw nobodyUp(request.model, tries, deps)
     const tried = await deps.send(seat, request, signal)
     tries.firstSentAt ??= tried.sentAt
     tries.count += tried.sent
-    const { replica } = tried
-    if ('reply' in tried) return answered(tried.reply, replica, tries)
+    if ('reply' in tried) return answered(tried.reply, tried.replica, tries)
     signal.throwIfAborted()
-    const failedAt = deps.clock.now()
-    tries.firstFailedAt ??= failedAt
-    tries.failed.add(tried, failedAt - tried.sentAt)
-    tries.last = tried
-    await restBeforeNext(request, tries, tried, signal, deps)
+    const trouble = noteFailure(tries, tried, deps.clock)
+    await restBeforeNext(request, { ...tries, trouble }, signal, deps)
   }
 }
 
-function answered(reply: ReplyRead, { name }: Replica, { count, failed }: Tries): ModelReply {
-  const failedTries = failed.list()
-  return { ...reply, endpoint: name, tries: count, ...(failedTries.length === 0 ? {} : { failedTries }) }
+function answered(reply: ReplyRead, { name }: Replica, { count, trouble }: Tries): ModelReply {
+  const failed = trouble === undefined ? {} : { failedTries: trouble.told.list() }
+  return { ...reply, endpoint: name, tries: count, ...failed }
 }
 
-function noTries(clock: Clock): Tries {
-  const [count, broken] = [0, 0]
-  const [firstSentAt, firstFailedAt, last] = [undefined, undefined, undefined]
-  const [failedAt, failed, waits] = [new Set<Replica>(), openFailedTries(), openNamedWaits(clock)]
-  return { count, firstSentAt, firstFailedAt, broken, last, failedAt, failed, waits }
+function noteFailure(tries: Tries, tried: Failed & { sentAt: number }, clock: Clock): Trouble {
+  const now = clock.now()
+  tries.trouble ??= {
+    firstFailedAt: now,
+    last: tried,
+    broken: 0,
+    failedAt: new Set(),
+    told: openFailedTries(),
+    waits: openNamedWaits(clock),
+  }
+  const { trouble } = tries
+  const { replica, failure } = tried
+  trouble.last = tried
+  trouble.told.add(tried, now - tried.sentAt)
+  trouble.waits.note(replica, failure.retryAfterMs)
+  if (failure.error.code === 'AGENT_008') trouble.broken += 1
+  if (seatEndOf(failure) !== 'overloaded') trouble.failedAt.add(replica)
+  return trouble
 }
 
 /** A first try waits for a place however long it takes while a server works; a later one while it may still start. */
 async function findSeat(
   { model, key }: Pick<Wish, 'model' | 'key'>,
-  tries: Tries,
+  trouble: Trouble | undefined,
   signal: AbortSignal,
   { line, clock, retryBudgetMs }: CompleteDeps,
 ): Promise<Seat | undefined> {
-  const patienceMs = retryBudgetMs - since(tries.firstFailedAt, clock)
-  const { last, failedAt, waits } = tries
-  const again = last !== undefined
-  const wish = { model, key, again, patienceMs, avoid: last?.replica, failedAt, isWaiting: waits.isWaiting }
-  if (last === undefined) return line.enter(wish, signal)
+  if (trouble === undefined) return line.enter({ model, key, again: false, patienceMs: retryBudgetMs }, signal)
+  const { last, failedAt, waits, firstFailedAt } = trouble
+  const patienceMs = retryBudgetMs - (clock.now() - firstFailedAt)
+  const wish = { model, key, again: true, patienceMs, avoid: last.replica, failedAt, isWaiting: waits.isWaiting }
   const late = new AbortController()
   const stop = clock.after(patienceMs, () => late.abort())
   const stopLooks = waits.whenOver(line.lookAgain)
@@ -125,31 +135,20 @@ async function findSeat(
 /** Waits until the next try may start; rejects when there is none. */
 async function restBeforeNext(
   { model }: ModelRequest,
-  tries: Tries,
-  tried: Failed,
+  tried: TriedInVain,
   signal: AbortSignal,
-  { clock, random, log, offers, closing, ...deps }: CompleteDeps,
+  { clock, random, log, offers, closing, retryBudgetMs }: CompleteDeps,
 ): Promise<void> {
-  const { replica, failure } = tried
-  if (failure.error.code === 'AGENT_008') tries.broken += 1
-  if (seatEndOf(failure) !== 'overloaded') tries.failedAt.add(replica)
-  tries.waits.note(replica, failure.retryAfterMs)
+  const { trouble, count } = tried
+  const { replica, failure } = trouble.last
   const others = await offers.elsewhere(model, replica, { isMissing: isNotFound(failure) }, signal)
   const isMisled = others.length > 0 && isNotFound(failure)
-  const waitMs = isMisled ? 0 : Math.max(waitBefore(tries.count, random), tries.waits.leastMs([replica, ...others]))
-  const isSpent = since(tries.firstFailedAt, clock) + waitMs > deps.retryBudgetMs || tries.broken === maxBrokenReplies
-  if (!(failure.again || isMisled) || isSpent || closing.aborted) throw gaveUp(model, tried, tries, clock)
-  log?.warn('model request is tried again', {
-    endpoint: replica.name,
-    tries: tries.count,
-    waitMs,
-    error: failure.error,
-  })
+  const waitMs = isMisled ? 0 : Math.max(waitBefore(count, random), trouble.waits.leastMs([replica, ...others]))
+  const isLate = clock.now() - trouble.firstFailedAt + waitMs > retryBudgetMs
+  const isSpent = isLate || trouble.broken === maxBrokenReplies
+  if (!(failure.again || isMisled) || isSpent || closing.aborted) throw gaveUp(model, tried, clock)
+  log?.warn('model request is tried again', { endpoint: replica.name, tries: count, waitMs, error: failure.error })
   await clock.delay(waitMs, AbortSignal.any([signal, closing]))
-}
-
-function since(at: number | undefined, clock: Clock): number {
-  return at === undefined ? 0 : clock.now() - at
 }
 
 /** Anything up to a doubling step, so that callers that failed together do not come back together. */
@@ -158,18 +157,21 @@ function waitBefore(tries: number, random: () => number): number {
   return Math.round(random() * step)
 }
 
-function gaveUp(model: string, { replica, failure }: Failed, tries: Tries, clock: Clock): AppError {
+function gaveUp(model: string, { count, firstSentAt = 0, trouble }: TriedInVain, clock: Clock): AppError {
+  const { last, told } = trouble
+  const { replica, failure } = last
   const { code, message } = failure.error
   const models = isNotFound(failure) ? (replica.offered.models() ?? []).filter((one) => one !== model) : []
   const offered = models.length === 0 ? '' : `; it offers ${toldModels(models)}`
-  const effort = tries.count === 1 ? '' : ` (${tries.count} tries in ${Math.round(since(tries.firstSentAt, clock))} ms)`
-  const words = `${replica.name}: ${message}${offered}${tries.failed.elsewhere(replica)}${effort}`
+  const effort = count === 1 ? '' : ` (${count} tries in ${Math.round(clock.now() - firstSentAt)} ms)`
+  const words = `${replica.name}: ${message}${offered}${told.elsewhere(replica)}${effort}`
   return new AppError(code, words, { cause: failure.error, phase: 'model' })
 }
 
 function nobodyUp(model: string, tries: Tries, { closing, offers, clock, retryBudgetMs }: CompleteDeps): unknown {
   if (closing.aborted) return closing.reason
-  if (tries.last !== undefined) return gaveUp(model, tries.last, tries, clock)
+  const { trouble } = tries
+  if (trouble !== undefined) return gaveUp(model, { ...tries, trouble }, clock)
   const words = `no model server has worked for ${retryBudgetMs} ms; look at ${offers.servers().join(', ')}`
   return new AppError('AGENT_002', words, { phase: 'model' })
 }
