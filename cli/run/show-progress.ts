@@ -53,7 +53,9 @@ function openDisplay(context: CliContext, state: () => ProgressState): Display {
       if (line !== undefined) io.err(`${line}\n`)
     }
     // What takes long is said, too, when no event comes.
-    const stopTicking = repeatEvery(1000, async () => update())
+    const stopTicking = repeatEvery(1000, async () => {
+      if (state().startedAtMs !== undefined) update()
+    })
     return {
       update,
       page() {

@@ -177,6 +177,13 @@ describe('openModelPool', () => {
     expect(inspect(error, { depth: 9 })).not.toMatch(/sk-secret|Bearer sk-of/i)
   })
 
+  it('leaves the words of an error that speak of keys', async () => {
+    const { complete } = await answering([
+      { status: 401, body: '{"error":{"message":"Invalid bearer token was given."}}' },
+    ])
+    await expect(complete(request, never)).rejects.toThrow('answered 401 Invalid bearer token was given.')
+  })
+
   it('sends the key it was given, and none otherwise', async () => {
     const withKey = await answering([ok], { apiKey: 'sk-1' })
     await withKey.complete(request, never)

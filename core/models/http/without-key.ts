@@ -1,8 +1,8 @@
 import { isRecord } from '#domain/json.ts'
 import { withoutSecrets } from '#platform/without-secrets.ts'
 
-/** What stands behind it may be the key of a server further on, which nobody here knows. */
-const bearer = /\b(bearer\s+)[^\s"'<>]+/gi
+/** What stands behind it may be the key of a server further on, which nobody here knows. A word of letters alone is none. */
+const bearer = /\b(bearer\s+)(?=[^\s"'<>]*[^\sa-z"'<>.,:;!?)])[^\s"'<>]+/gi
 
 /**
  * What a server said, JSON that is not `isTooDeep`, without the key it was sent: servers and gateways say back what they were

@@ -22,13 +22,18 @@ export type ReplyRead = Omit<ModelReply, 'endpoint' | 'tries' | 'failedTries'>
 export type Tried = { replica: Replica; sent: number; sentAt: number } & (
   | { reply: ReplyRead }
   | { failure: TryFailure }
-)
+) & {
+    /** What failed at another server to which it was sent at the same time. */
+    beside?: FailedAt | undefined
+  }
 
 export type CompleteDeps = {
   line: Pick<WaitingLine, 'enter' | 'lookAgain'>
   offers: ModelOffers
   /** Sends the request from this seat, which it leaves whatever comes, and calls `sending` then. Does not reject. */
   send(seat: Seat, request: ModelRequest, signal: AbortSignal, sending?: () => void): Promise<Tried>
+  /** The same for a request that has failed; nothing is sent to a second server at the same time. */
+  sendAgain: CompleteDeps['send']
   /** How long after the first failure another try may still start. */
   retryBudgetMs: number
   clock: Clock
@@ -43,6 +48,7 @@ const backoffMs = { first: 200, most: 5000 }
 const maxBrokenReplies = 3
 
 type Failed = { replica: Replica; failure: TryFailure }
+export type FailedAt = Failed & { sentAt: number }
 type Tries = { count: number; firstSentAt: number | undefined; trouble: Trouble | undefined }
 type TriedInVain = Tries & { trouble: Trouble }
 /** What is known of a request since a try of it failed; nearly none does. */
@@ -72,9 +78,11 @@ export async function completeWithin(
   for (;;) {
     const seat = await findSeat(wish, tries.trouble, signal, deps)
     if (seat === undefined) throw nobodyUp(request.model, tries, deps)
-    const tried = await deps.send(seat, request, signal)
+    const send = tries.trouble === undefined ? deps.send : deps.sendAgain
+    const tried = await send(seat, request, signal)
     tries.firstSentAt ??= tried.sentAt
     tries.count += tried.sent
+    if (tried.beside !== undefined) noteFailure(tries, tried.beside, deps.clock)
     if ('reply' in tried) return answered(tried.reply, tried.replica, tries)
     signal.throwIfAborted()
     const trouble = noteFailure(tries, tried, deps.clock)
@@ -87,7 +95,7 @@ function answered(reply: ReplyRead, { name }: Replica, { count, trouble }: Tries
   return { ...reply, endpoint: name, tries: count, ...failed }
 }
 
-function noteFailure(tries: Tries, tried: Failed & { sentAt: number }, clock: Clock): Trouble {
+function noteFailure(tries: Tries, tried: FailedAt, clock: Clock): Trouble {
   const now = clock.now()
   tries.trouble ??= {
     firstFailedAt: now,

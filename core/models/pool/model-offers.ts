@@ -65,7 +65,7 @@ export function openModelOffers({ replicas, clock, missing }: ModelOffersOptions
       const others = replicas.filter(
         (replica) => replica !== than && replica.offered.mayOffer(model) && replica.breaker.admits('fresh'),
       )
-      if (isMissing && others.length === 0) missing?.(model)
+      if (isMissing && !mayBeHad(model)) missing?.(model)
       return others
     },
   }

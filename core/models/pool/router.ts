@@ -40,7 +40,7 @@ export function openRouter({ replicas, answers, hedgeAfterMs, missing, ...option
     trySeat(seat, request, signal, { answers, clock, sending })
   const send = hedgeAfterMs === undefined ? sendOnce : sendHedged(sendOnce, { line, clock, afterMs: hedgeAfterMs })
   const closing = new AbortController()
-  const deps: CompleteDeps = { ...options, line, offers, send, closing: closing.signal }
+  const deps: CompleteDeps = { ...options, line, offers, send, sendAgain: sendOnce, closing: closing.signal }
   return {
     complete: (request, signal) => completeWithin(request, signal, deps),
     line,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { AppError } from '#domain/error.ts'
 import type { ModelRequest } from '#domain/turn.ts'
 import { allCapabilities } from '../wire/capabilities.ts'
 import { modelRequest } from './model-server.fixture.ts'
@@ -30,5 +31,26 @@ describe('a second server', () => {
     answer.resolve(good)
     await pass(100)
     expect(state.end).toMatchObject({ content: 'hi', tries: 2 })
+  })
+
+  it('that answers leaves word of what the first one failed of', async () => {
+    const answers = [Promise.withResolvers<typeof good>(), Promise.withResolvers<typeof good>()]
+    const asked: number[] = []
+    const served = answers.map(({ promise }, server) => ({
+      async ask() {
+        asked.push(server)
+        return promise
+      },
+    }))
+    const { router, pass } = routerOver(served, { hedgeAfterMs: 1000 })
+    const state = watched(router.complete(modelRequest('m'), never))
+    await pass(1500)
+    const [first = 0, second = 1] = asked
+    answers[first]?.reject(new AppError('AGENT_002', 'no answer: ECONNRESET'))
+    await pass(100)
+    answers[second]?.resolve(good)
+    await pass(100)
+    const failed = { code: 'AGENT_002', message: 'no answer: ECONNRESET' }
+    expect(state.end).toMatchObject({ content: 'hi', tries: 2, failedTries: [failed] })
   })
 })

@@ -8,8 +8,7 @@ export type HedgeOptions = { line: Pick<WaitingLine, 'enterNow'>; clock: Clock; 
 
 /**
  * Sends a request a second time, to another server with a free place, when the first has not answered `afterMs` after it
- * was sent. The
- * first good answer wins and the other request is aborted; what one server fails at is left to the other.
+ * was sent. The first good answer wins and the other request is aborted; what one server fails at is left to the other.
  */
 export function sendHedged(send: Send, { line, clock, afterMs }: HedgeOptions): Send {
   return async (seat, request, signal) => {
@@ -33,10 +32,14 @@ export function sendHedged(send: Send, { line, clock, afterMs }: HedgeOptions): 
   }
 }
 
-/** The first reply; without one the last failure. */
+/** The first reply; without one the last failure. With it what the other one failed of, if it has. */
 async function firstGood(...both: readonly [Promise<Tried>, Promise<Tried>]): Promise<Tried> {
   const winner = await Promise.race(both)
   if ('reply' in winner) return winner
   const [one, other] = await Promise.all(both)
-  return 'reply' in one ? one : other
+  return 'reply' in one ? withBeside(one, other) : withBeside(other, one)
+}
+
+function withBeside(tried: Tried, other: Tried): Tried {
+  return 'failure' in other ? { ...tried, beside: other } : tried
 }

@@ -55,7 +55,7 @@ describe('a request of the loop', () => {
     const { agent, requests } = scriptedAgent([[submitting()]], { maxContextTokens: 20 })
     await expect(runAgent(agent, never)).rejects.toMatchObject({
       code: 'AGENT_007',
-      message: expect.stringMatching(/needs about \d+ tokens, more than the 20 it may have/),
+      message: expect.stringMatching(/needs at least \d+ tokens, more than the 20 it may have/),
     })
     expect(requests).toEqual([])
   })

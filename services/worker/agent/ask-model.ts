@@ -51,7 +51,7 @@ export async function askModel(
 }
 
 function tooLong({ tokens, maxTokens }: NonNullable<Sent['tooLong']>): AppError {
-  const words = `what the agent must see needs about ${tokens} tokens, more than the ${maxTokens} it may have`
+  const words = `what the agent must see needs at least ${tokens} tokens, more than the ${maxTokens} it may have`
   return new AppError('AGENT_007', `${words}: limits.context_tokens, or what the model's context leaves`, {
     phase: 'model',
   })

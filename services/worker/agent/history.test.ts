@@ -46,6 +46,22 @@ function isPaired(messages: readonly Message[]): boolean {
 }
 
 describe('the history of a conversation', () => {
+  it('is within its limits also when what is said of the rest grows with it', () => {
+    const growing = (leftOut: readonly Message[]) => 'said '.repeat(leftOut.length * 4)
+    const { sent } = play(rounds(40), { ...noTools, maxContextTokens: 500, note: growing })
+    expect(sent.at(-1)?.leftOut).toBeGreaterThan(0)
+    for (const { tooLong } of sent) expect(tooLong).toBeUndefined()
+  })
+
+  it('is too long only when no tokenizer could make it fit, until a server has counted', () => {
+    const big = { ...plain, size: 6000 }
+    const limits = { ...noTools, maxContextTokens: 1000 }
+    expect(play([big], limits).last.tooLong).toBeUndefined()
+    expect(play([{ ...big, size: 9000 }], limits).last.tooLong).toMatchObject({ maxTokens: 1000 })
+    const dense = play([big, big], limits, (history) => history.counted(3000))
+    expect(dense.history.fit().tooLong?.tokens).toBeGreaterThan(1000)
+  })
+
   it('is the conversation itself while it is within its limits', () => {
     const { messages, history, last } = play(rounds(10), noTools)
     expect(last).toEqual({ messages, leftOut: 0 })

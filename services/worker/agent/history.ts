@@ -1,6 +1,6 @@
-import { charactersPerToken } from '#domain/tokens.ts'
 import type { Message, ToolDefinition } from '#domain/turn.ts'
 import { fitWindow, trimWindow, wholeWindow, type WindowLimits } from './history-window.ts'
+import { openTokenRate } from './token-rate.ts'
 
 export type HistoryLimits = {
   maxMessages: number
@@ -11,7 +11,7 @@ export type HistoryLimits = {
 export type Sent = {
   messages: readonly Message[]
   leftOut: number
-  /** Set when even the least that can be sent is over the limit: what it needs, estimated as long as no server has counted. */
+  /** Set when even the least that can be sent is over the limit, whatever the server's tokens are: what it needs. */
   tooLong?: { tokens: number; maxTokens: number }
 }
 
@@ -24,10 +24,6 @@ export type History = {
   /** The last request was too long for the server: half of the conversation is left out. False when nothing more can be. */
   halve(): boolean
 }
-
-const guessedTokensPerCharacter = 1 / charactersPerToken
-/** A server that counts less or more than this per character counts something else, such as what it had not cached. */
-const plausible = { least: 1 / 16, most: 2 }
 
 export type HistoryOptions = HistoryLimits & {
   tools: readonly ToolDefinition[]
@@ -42,12 +38,12 @@ export function openHistory(messages: readonly Message[], options: HistoryOption
   let { maxContextTokens } = options
   let window = wholeWindow(messages)
   let head: { messages: readonly Message[]; start: number; note: string } | undefined
-  let tokensPerCharacter = guessedTokensPerCharacter
+  const rate = openTokenRate()
 
   const around = () => toolCharacters + (head?.note.length ?? 0)
   const limits = (): WindowLimits => ({
     messages: options.maxMessages,
-    characters: maxContextTokens / tokensPerCharacter - around(),
+    characters: maxContextTokens / rate.likely() - around(),
   })
   const headFor = ({ head: end, start }: typeof window): readonly Message[] => {
     if (head?.start === start) return head.messages
@@ -56,26 +52,28 @@ export function openHistory(messages: readonly Message[], options: HistoryOption
     return head.messages
   }
   const lengthOf = (): Pick<Sent, 'tooLong'> => {
-    const tokens = Math.ceil((window.characters + around()) * tokensPerCharacter)
-    return tokens > maxContextTokens
-      ? { tooLong: { tokens, maxTokens: Math.max(0, Math.floor(maxContextTokens)) } }
-      : {}
+    const tokens = Math.floor((window.characters + around()) * rate.least())
+    const maxTokens = Math.max(0, Math.ceil(maxContextTokens))
+    return tokens > maxTokens ? { tooLong: { tokens, maxTokens } } : {}
   }
   return {
     fit() {
-      window = fitWindow(messages, window, limits())
+      let shown = messages
+      let start: number
+      // What is said of more that is left out may be longer itself.
+      do {
+        start = window.start
+        window = fitWindow(messages, window, limits())
+        if (window.start > window.head) shown = headFor(window)
+      } while (window.start > start)
       const leftOut = window.start - window.head
       if (leftOut === 0) return { messages, leftOut, ...lengthOf() }
-      const shown = headFor(window)
       return { messages: [...shown, ...messages.slice(window.start)], leftOut, ...lengthOf() }
     },
-    counted(promptTokens) {
-      const share = promptTokens / (window.characters + around())
-      if (share >= plausible.least && share <= plausible.most) tokensPerCharacter = share
-    },
+    counted: (promptTokens) => rate.counted(promptTokens, window.characters + around()),
     halve() {
       const sent = window.characters + around()
-      maxContextTokens = Math.min(maxContextTokens, sent * tokensPerCharacter)
+      maxContextTokens = Math.min(maxContextTokens, sent * rate.likely())
       const half = { messages: Infinity, characters: window.characters / 2 }
       const { start } = window
       window = trimWindow(messages, window, half)

@@ -58,13 +58,13 @@ async function contentsOf(file: Exclude<FileResult, { kind: 'delete' }>, deps: P
 function checksFor(path: string, sets: readonly ChangeSet[]): EvidenceCheck[] {
   const isProved = (one: Evidence) => one.check === 'docstring_only' && one.path === path && one.ok
   const docstringsOnly = sets.every((set) => set.evidence.some(isProved))
-  const checks: EvidenceCheck[] = mustParse(path, sets) ? ['parses', 'lint_before_after'] : ['lint_before_after']
+  const checks = (['parses', 'lint_before_after'] as const).filter((check) => isExpected(check, path, sets))
   return docstringsOnly ? [...checks, 'docstring_only'] : checks
 }
 
 /** Python always; a grammar of another language may not know all its code, and a bundle that says so is believed. */
-function mustParse(path: string, sets: readonly ChangeSet[]): boolean {
-  const isAsked = (one: Evidence) => one.path === path && (one.check === 'parses' || one.of === 'parses')
+function isExpected(check: EvidenceCheck, path: string, sets: readonly ChangeSet[]): boolean {
+  const isAsked = (one: Evidence) => one.path === path && (one.check === check || one.of === check)
   return languageOf(path) === 'python' || sets.some((set) => set.evidence.some(isAsked))
 }
 

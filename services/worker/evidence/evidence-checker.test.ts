@@ -121,6 +121,8 @@ describe('proof that a file of another language parses', () => {
     expect(await parses('a.js', broken, broken.replace('return 2', 'return 2)'))).toMatchObject({ ok: false })
     expect(await parses('a.js', broken, broken.replace('= = 1', '= 1').replace('2', '*'))).toMatchObject({ ok: false })
     expect(await parses('a.js', broken, broken.replace('= = 1', '= 1'))).toMatchObject({ ok: true, after: 0 })
+    const unknown = 'function f( { return a + b }\n'
+    expect(await parses('a.js', unknown, unknown.replace('+ b', '+ c'))).toMatchObject({ ok: true })
   })
 
   it('is refused for a text that damages its parser, which parses on', async () => {

@@ -1,6 +1,9 @@
 import type { Node, Tree } from 'web-tree-sitter'
 
-/** What of a text does not parse: every place and every stray token, in any order, and the first place of them. */
+/**
+ * What of a text does not parse: every place, the kinds of all stray tokens, in any order, and the first place. Kinds and not
+ * words: within a region that a grammar cannot parse, a name may change to another.
+ */
 export type SyntaxFaults = { places: number; tokens: string[]; first: { line: number; words: string } | undefined }
 
 /**
@@ -32,16 +35,17 @@ export function hasNewFault(before: SyntaxFaults, after: SyntaxFaults): boolean 
 
 function note(node: Node, faults: SyntaxFaults): void {
   faults.places += 1
-  const stray = node.isMissing ? [`missing ${node.type}`] : strayTokens(node)
-  for (const token of stray) faults.tokens.push(token)
-  const words = node.isMissing ? `${node.type} is missing` : `unexpected ${shown(stray)}`
+  const stray = node.isMissing ? [] : strayTokens(node)
+  if (node.isMissing) faults.tokens.push(`missing ${node.type}`)
+  for (const { type } of stray) faults.tokens.push(type)
+  const words = node.isMissing ? `${node.type} is missing` : `unexpected ${shown(stray.map(({ text }) => text))}`
   faults.first ??= { line: node.startPosition.row + 1, words }
 }
 
-function strayTokens(error: Node): string[] {
+function strayTokens(error: Node): Node[] {
   const children = childrenOf(error)
-  if (children.length === 0) return [error.text]
-  return children.filter((child) => child.childCount === 0 && !child.isExtra && !child.isError).map(({ text }) => text)
+  if (children.length === 0) return [error]
+  return children.filter((child) => child.childCount === 0 && !child.isExtra && !child.isError)
 }
 
 function shown(tokens: readonly string[]): string {

@@ -20,6 +20,12 @@ describe('a concurrency limit', () => {
     expect(limit.current()).toBe(5)
   })
 
+  it('is halved where one of a few was refused, however few they were', () => {
+    const limit = openConcurrencyLimit({ most: 32, now: () => 0 })
+    limit.cut(0, { inFlight: 1 })
+    expect(limit.current()).toBe(16)
+  })
+
   it('grows by one for as many good answers as it is large, up to the most', () => {
     const limit = openConcurrencyLimit({ most: 4, now: () => 0 })
     limit.cut(0)

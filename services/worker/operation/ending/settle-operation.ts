@@ -35,7 +35,7 @@ export async function settleOperation(running: RunningAttempt, ending: Ending, d
 function announceChangeSet({ journal }: RunningAttempt, { changeSet }: Decided): void {
   if (changeSet === null) return
   const files = changeSet.files.map(({ path, kind }) => ({ path, kind }))
-  const evidence = changeSet.evidence.map(({ check, ok }) => ({ check, ok }))
+  const evidence = changeSet.evidence.map(({ check, of, ok }) => ({ check, ...(of === undefined ? {} : { of }), ok }))
   const data = { change_set_id: changeSet.changeSetId, files, evidence }
   journal.emit({ event: 'change_set.created', phase: 'submission', data })
 }
