@@ -1,4 +1,4 @@
-import { cpus, totalmem } from 'node:os'
+import { cpus, loadavg, totalmem } from 'node:os'
 import type { HarnessReport } from './measure-harness.ts'
 import type { RunFigures } from './measure-run.ts'
 import type { ServerPlan } from './server-plan.ts'
@@ -17,7 +17,8 @@ Written by \`npm run e2e:model\` on ${new Date().toISOString().slice(0, 10)}: ${
 
 Gemma 3 270M (base model, Q4_K_M, from PyPI): ${scale.slots} slots of ${scale.contextPerSlot} tokens, ${scale.threads} thread(s), no GPU. It
 is a base model of 270 million parameters that was never tuned for tools: the rates say whether the whole path works with a
-real server, not what a useful model does.
+real server, not what a useful model does. Times depend on what else the machine does: at the end its load was ${loadavg()[2]?.toFixed(1)} over a
+quarter of an hour, of which the model server is about ${scale.threads}.
 
 ## remora harness
 
