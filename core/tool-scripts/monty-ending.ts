@@ -1,6 +1,6 @@
 import { MontyError, MontyRuntimeError } from '@pydantic/monty'
 import { ValueRefused } from './plain-value.ts'
-import type { PrintedText } from './printed-text.ts'
+import { mostPrinted, type PrintedText } from './printed-text.ts'
 import { JournalDiverged } from './replay-journal.ts'
 import type { ScriptEnding } from './script-ending.ts'
 import type { ScriptLimits } from './script-limits.ts'
@@ -29,7 +29,11 @@ export function endingOfError(error: unknown, run: FailedRun): ScriptEnding {
   return limitEnding(type, message, run) ?? raisedEnding(error, type, message, run)
 }
 
-function limitEnding(type: string, message: string, { limits, ownMs }: FailedRun): ScriptEnding | undefined {
+function limitEnding(type: string, message: string, { limits, ownMs, printed }: FailedRun): ScriptEnding | undefined {
+  if (printed.isOver && type === 'Exception') {
+    const words = `more than ${mostPrinted.heldBytes} bytes were printed`
+    return { kind: 'stopped', code: 'TOOL_006', limit: 'printed_text', message: words }
+  }
   if (type === 'MemoryError') return { kind: 'stopped', code: 'TOOL_006', limit: 'memory', message }
   if (type === 'RecursionError') return { kind: 'stopped', code: 'TOOL_006', limit: 'recursion', message }
   // A script can raise TimeoutError itself, or let one of the host pass: only one that used its time up hit the limit.

@@ -3,21 +3,35 @@ export type PrintedText = {
   text(): string
   /** What was printed, kept or not. */
   readonly length: number
+  /** More was printed than a process can take: then `add` throws. */
+  readonly isOver: boolean
 }
+
+/**
+ * Monty holds every printed text until the script waits or ends, and its process has 128 MiB; a print costs about so much
+ * beside its text.
+ */
+export const mostPrinted = { heldBytes: 16 * 1024 * 1024, perPrintBytes: 64 }
 
 /** Collects what a script prints, up to `maxBytes` (UTF-16 units); what is cut is counted and said at the end. */
 export function openPrintedText(maxBytes: number): PrintedText {
   const pieces: string[] = []
   let kept = 0
   let cut = 0
+  let held = 0
   return {
     // Monty takes anything but undefined from its callback for an error.
     add(_stream, text) {
+      held += text.length + mostPrinted.perPrintBytes
+      if (held > mostPrinted.heldBytes) throw new Error('the script prints too much')
       const piece = text.slice(0, maxBytes - kept)
       if (piece !== '') pieces.push(piece)
       kept += piece.length
       cut += text.length - piece.length
       return undefined
+    },
+    get isOver() {
+      return held > mostPrinted.heldBytes
     },
     get length() {
       return kept + cut

@@ -23,6 +23,7 @@ export const ScriptEnding = z.discriminatedUnion('kind', [
       'memory',
       'recursion',
       'value_size',
+      'printed_text',
       'value_depth',
       'external_calls',
       'journal_size',

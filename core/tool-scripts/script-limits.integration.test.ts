@@ -74,8 +74,8 @@ describe('a limit', () => {
   })
 
   it('of printed text holds while a script prints without end', async () => {
-    const ending = await probe.run('while True:\n    print("x" * 1000)', { limits: { durationMs: 1_000 } })
-    expect(ending).toMatchObject({ kind: 'stopped', limit: 'duration' })
+    const ending = await probe.run('while True:\n    print("x" * 1000)', { limits: { durationMs: 10_000 } })
+    expect(ending).toMatchObject({ kind: 'stopped', code: 'TOOL_006', limit: 'printed_text' })
     expect(await probe.run('1')).toMatchObject({ kind: 'returned' })
   })
 
