@@ -72,7 +72,7 @@ describe('a run whose model has trouble', () => {
     const { code, status, failures, patch } = await run('shop/stock.py')
     expect({ code, status, patch }).toEqual({ code: 1, status: 'completed', patch: null })
     expect(failures.map(({ error_code: reason }) => reason)).toEqual(Array.from({ length: 4 }, () => 'AGENT_002'))
-    expect(failures[0]?.reason).toMatch(/\d tries/)
+    expect(failures[0]?.reason).toMatch(/\(\d (?:try|tries) in \d+ ms\)/)
     expect(existsSync(join(folder.path, 'x.patch'))).toBe(false)
   })
 })

@@ -165,13 +165,19 @@ function waitBefore(tries: number, random: () => number): number {
   return Math.round(random() * step)
 }
 
-function gaveUp(model: string, { count, firstSentAt = 0, trouble }: TriedInVain, clock: Clock): AppError {
+/** `waited`: after the last try, for a server that works. */
+function gaveUp(
+  model: string,
+  { count, firstSentAt = 0, trouble, waited = false }: TriedInVain & { waited?: boolean },
+  clock: Clock,
+): AppError {
   const { last, told } = trouble
   const { replica, failure } = last
   const { code, message } = failure.error
   const models = isNotFound(failure) ? (replica.offered.models() ?? []).filter((one) => one !== model) : []
   const offered = models.length === 0 ? '' : `; it offers ${toldModels(models)}`
-  const effort = count === 1 ? '' : ` (${count} tries in ${Math.round(clock.now() - firstSentAt)} ms)`
+  const tookMs = Math.round(clock.now() - firstSentAt)
+  const effort = count === 1 && !waited ? '' : ` (${count} ${count === 1 ? 'try' : 'tries'} in ${tookMs} ms)`
   const words = `${replica.name}: ${message}${offered}${told.elsewhere(replica)}${effort}`
   return new AppError(code, words, { cause: failure.error, phase: 'model' })
 }
@@ -179,7 +185,7 @@ function gaveUp(model: string, { count, firstSentAt = 0, trouble }: TriedInVain,
 function nobodyUp(model: string, tries: Tries, { closing, offers, clock, retryBudgetMs }: CompleteDeps): unknown {
   if (closing.aborted) return closing.reason
   const { trouble } = tries
-  if (trouble !== undefined) return gaveUp(model, { ...tries, trouble }, clock)
+  if (trouble !== undefined) return gaveUp(model, { ...tries, trouble, waited: true }, clock)
   const words = `no model server has worked for ${retryBudgetMs} ms; look at ${offers.servers().join(', ')}`
   return new AppError('AGENT_002', words, { phase: 'model' })
 }
