@@ -14,7 +14,6 @@ import type { SideSettings } from '../harness/side.ts'
 import { openPaint } from '../progress/paint.ts'
 import { requireKnown } from '../run/known-agents.ts'
 import { requireWritable, writeWhole } from '../run/output-file.ts'
-import { withToldRehearsal } from './with-told-rehearsal.ts'
 import { commaList, modelServers, numberBetween, positiveUpTo } from './option-parsers.ts'
 
 type HarnessOptions = Omit<SideSettings, 'stream'> & {
@@ -100,6 +99,7 @@ async function measure(options: HarnessOptions, context: CliContext, command: Co
     modelName: options.modelName ?? config.modelName,
     apiKey: config.modelApiKey,
     proxy: proxyOf(config.environment),
+    environment: config.environment,
     settings: { toolChoice, constraint, temperature, maxTokens, toolGuide, stream },
     compare: options.compare,
     timeoutMs: options.timeout * 1000,
@@ -108,9 +108,7 @@ async function measure(options: HarnessOptions, context: CliContext, command: Co
     seed,
     minCalled,
   }
-  const report = await withToldRehearsal(order, config.environment, (told) =>
-    runHarness(told, { terminal, log: retryLog(context) }, signal),
-  )
+  const report = await runHarness(order, { terminal, log: retryLog(context) }, signal)
   const document = `${JSON.stringify(reportView(report))}\n`
   if (out !== undefined) await writeWhole(out, [document])
   io.out(json ? document : describeReport(report, openPaint(context.colored)))

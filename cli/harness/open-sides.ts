@@ -1,10 +1,11 @@
 import { AppError } from '#domain/error.ts'
 import { openModelPool, type ModelPool } from '#models/model-pool.ts'
 import type { Log } from '#platform/log.ts'
+import type { Env } from '#platform/env.ts'
 import type { HttpProxy } from '#platform/proxy-env.ts'
 import { withoutLogins } from '#platform/without-login.ts'
-import { startRehearsal } from '../../services/rehearsal/rehearsal-server.ts'
 import { askServer, kindOfModel, serversIn } from '../model-server.ts'
+import { startRehearsalModel } from '../stack/rehearsal-model.ts'
 import type { ComparedSide } from './compared-side.ts'
 import type { Side, SideSettings } from './side.ts'
 
@@ -16,6 +17,8 @@ export type SidesOrder = {
   apiKey: string | undefined
   /** On the way to servers; the rehearsal model is in this process. */
   proxy: HttpProxy | undefined
+  /** How the rehearsal model behaves: REMORA_REHEARSAL_…. */
+  environment: Env
   settings: SideSettings
   compare: ComparedSide | undefined
   concurrency: number
@@ -42,7 +45,12 @@ export async function openSides(
 ): Promise<OpenedSides> {
   const closings: Closings = []
   const close = async () => void (await Promise.all(closings.map((closing) => closing())))
-  const open = openSide.bind(undefined, order, { log, closings, rehearsal: openRehearsalOnce(closings) }, signal)
+  const open = openSide.bind(
+    undefined,
+    order,
+    { log, closings, rehearsal: openRehearsalOnce(order.environment, closings) },
+    signal,
+  )
   try {
     const { model, modelName, settings, compare } = order
     const tested = await open({ model, modelName, settings })
@@ -102,10 +110,10 @@ async function requireAnswer(urls: readonly string[], access: Parameters<typeof 
   throw new AppError('CONFIG_005', `no model server answers within a second at ${withoutLogins(urls.join(', '))}`)
 }
 
-function openRehearsalOnce(closings: Closings): () => Promise<string> {
+function openRehearsalOnce(env: Env, closings: Closings): () => Promise<string> {
   let url: Promise<string> | undefined
   const start = async () => {
-    const rehearsal = await startRehearsal({ host: '127.0.0.1', port: 0 })
+    const rehearsal = await startRehearsalModel(env)
     closings.push(rehearsal.close)
     return rehearsal.url
   }

@@ -19,6 +19,7 @@ export function throughProxy(
   }
 }
 
+/** undici hands its way through the proxy to the factory, and says of it only that there are options. */
 function connectorIn(options: object): buildConnector.connector | undefined {
   const { connect } = { connect: undefined, ...options }
   return isConnector(connect) ? connect : undefined

@@ -61,8 +61,8 @@ export function chooseReplica({ ranked, wish, waiting }: Choice): Replica | 'soo
 }
 
 /**
- * Those that offer the model, are not left alone and may be asked now; without those where the wish has failed while there are others, and
- * without the one where it failed last in any case.
+ * Those that offer the model, are not left alone and may be asked now. While there are others: without those where the wish
+ * has failed, at least without the one where it failed last.
  */
 function usableReplicas(ranked: readonly Replica[], wish: Choice['wish']): readonly Replica[] {
   const { model, avoid, failedAt } = wish
