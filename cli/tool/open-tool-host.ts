@@ -1,6 +1,6 @@
 import { loadLanguage } from '#syntax/parser.ts'
 import { ScriptError } from '#tool-scripts/script-error.ts'
-import { openPythonLinter, type PythonLinter } from '../../services/worker/evidence/python-linter.ts'
+import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
 import type { HostFunction } from '../../services/worker/tools/host/host-function.ts'
 import { hostFunctions } from '../../services/worker/tools/host/host-functions.ts'
 import type { TargetNode } from '../../services/worker/tools/target-node.ts'
@@ -29,13 +29,13 @@ export async function openToolHost(parts: ToolHostParts): Promise<ReadonlyMap<st
 function openedWhenNeeded(onEnd: ToolHostParts['onEnd']): Pick<PythonLinter, 'lint'> {
   let opened: Promise<PythonLinter> | undefined
   return {
-    async lint(text) {
+    async lint(text, rules) {
       if (opened === undefined) {
         opened = openPythonLinter()
         const linter = opened
         onEnd('linter', async () => (await linter).close())
       }
-      return (await opened).lint(text)
+      return (await opened).lint(text, rules)
     },
   }
 }
@@ -47,6 +47,9 @@ function noTarget(): TargetNode {
   }
   return {
     get node() {
+      return refuse()
+    },
+    get rules() {
       return refuse()
     },
     locate: async () => refuse(),

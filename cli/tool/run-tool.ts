@@ -1,3 +1,4 @@
+import { defaultPathRules } from '#domain/path-rules.ts'
 import type { ScriptProfile } from '#domain/script-profile.ts'
 import { msSince } from '#platform/clock.ts'
 import { openReleaser } from '#platform/shutdown.ts'
@@ -62,7 +63,7 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
   const folder = needsFiles(script, order) ? await openFolder(top, signal) : unseenFolder(top)
   const workspace = openWorkspace(folder)
   const node = order.node === undefined ? undefined : await findTarget(order.node, folder, deps.packs, signal)
-  const target = node === undefined ? undefined : await openTargetNode(node, workspace)
+  const target = node === undefined ? undefined : await openTargetNode(node, workspace, defaultPathRules)
   const wanted = new Set(script.declarations.inputs.map(({ name }) => name))
   const inputs = toolInputs(script, order.given, await hostInputs(order.file, wanted, { target, workspace }))
   const { add: onEnd, release } = openReleaser()

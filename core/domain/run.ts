@@ -62,6 +62,8 @@ export const Run = z.strictObject({
   nodeListKey: z.string().nullable(),
   /** Hash of the list of their edges (core/objects/edge-list.ts); null until then, and where an earlier version found them. */
   edgeListKey: z.string().nullable(),
+  /** Hash of what the repository says about its files (core/objects/repository-rules.ts); null until the run is planned. */
+  rulesKey: z.string().nullable(),
   planHash: z.string().nullable(),
   /** All its operations are known. */
   isPlanned: z.boolean(),

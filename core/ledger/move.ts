@@ -25,6 +25,7 @@ export type RunMove = {
     compositionKey?: string
     nodeListKey?: string
     edgeListKey?: string
+    rulesKey?: string
     /** Hashes of the bundles it is planned with, as JSON. */
     bundles?: string
     nodes?: number
@@ -40,6 +41,7 @@ const fieldNames = {
   compositionKey: 'composition',
   nodeListKey: 'node_list',
   edgeListKey: 'edge_list',
+  rulesKey: 'rules',
   bundles: 'bundles',
   nodes: 'nodes',
   files: 'files',

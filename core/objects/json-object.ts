@@ -22,7 +22,7 @@ export async function putHashedJson(
  * by.
  */
 export async function getHashedJson<Schema extends z.ZodType>(
-  objects: ObjectStore,
+  objects: Pick<ObjectStore, 'get'>,
   key: string,
   hash: string,
   schema: Schema,

@@ -22,6 +22,8 @@ export const objectKeys = {
   edgeList: (project: ProjectId, run: RunId, hash: string) => `projects/${project}/runs/${run}/edges/${hash}.json`,
   edgePage: (project: ProjectId, run: RunId, hash: string) => `projects/${project}/runs/${run}/edges/${hash}.jsonl`,
   edgeSpans: (project: ProjectId, run: RunId, hash: string) => `projects/${project}/runs/${run}/edges/${hash}.spans`,
+  repositoryRules: (project: ProjectId, run: RunId, hash: string) =>
+    `projects/${project}/runs/${run}/rules/${hash}.json`,
   /** Which ledger's runs refer to the project's objects. */
   ledgerMark: (project: ProjectId) => `projects/${project}/ledger.json`,
 } as const

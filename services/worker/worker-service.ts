@@ -26,7 +26,8 @@ import { openPreparedBundles } from './agent/prepared-bundle.ts'
 import { composeRun, type CompositionDeps } from './composition/compose-run.ts'
 import type { WorkerConfig } from './config.ts'
 import { openEvidenceChecker } from './evidence/evidence-checker.ts'
-import { openPythonLinter, type PythonLinter } from './evidence/python-linter.ts'
+import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
+import { openRunRules } from './evidence/run-rules.ts'
 import { openSyntaxChecker, type SyntaxChecker } from './evidence/syntax-checker.ts'
 import { runOperation, type OperationDeps } from './operation/run-operation.ts'
 import { openSurroundings } from './operation/start/surroundings.ts'
@@ -121,6 +122,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
     blobs,
     python,
     evidence: openEvidenceChecker({ linter, python, syntax }),
+    runRules: openRunRules(objects),
     bundles: openPreparedBundles((project, hash) => getBundle(objects, project, hash), config.model),
     baseLayer: async (project, snapshotId) => baseLayerOf(await readSnapshot(project, snapshotId), blobs, project),
     modelSettings: async (asked, signal) => ({

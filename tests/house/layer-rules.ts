@@ -11,6 +11,8 @@ const coreFolders: Record<string, readonly string[]> = {
   domain: [],
   platform: ['domain'],
   syntax: ['domain', 'platform'],
+  python: commonFolders,
+  lint: [...commonFolders, 'python'],
   'tool-scripts': commonFolders,
   bundles: [...commonFolders, 'tool-scripts'],
   settings: commonFolders,
@@ -84,7 +86,7 @@ const cliExceptions: readonly { from: RegExp; to: RegExp; why: string }[] = [
   },
   {
     from: /^cli\/tool\//,
-    to: /^(?:core\/(?:bundles|syntax|tool-scripts)|services\/discovery|services\/worker\/(?:evidence|tools|workspace))\//,
+    to: /^(?:core\/(?:bundles|lint|syntax|tool-scripts)|services\/discovery|services\/worker\/(?:evidence|tools|workspace))\//,
     why: 'tool run: a script as a worker runs it, in process',
   },
   {

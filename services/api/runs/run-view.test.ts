@@ -15,6 +15,7 @@ const run: Run = {
   compositionKey: null,
   nodeListKey: null,
   edgeListKey: null,
+  rulesKey: null,
   planHash: null,
   seq: 12,
   nodes: 3,

@@ -6,8 +6,9 @@ import { testLedger, type TestLedger } from '#testing/ledger.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
+import { openRunRules } from '../evidence/run-rules.ts'
 import { openSyntaxChecker } from '../evidence/syntax-checker.ts'
-import { openPythonLinter, type PythonLinter } from '../evidence/python-linter.ts'
+import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
 import { composeRun, type CompositionDeps } from './compose-run.ts'
 
 const never = new AbortController().signal
@@ -27,6 +28,7 @@ describe('composeRun', () => {
       objects: store.objects,
       blobs: openBlobStore(store.objects, { maxCacheBytes: 0 }),
       evidence: openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax }),
+      runRules: openRunRules(store.objects),
       workerId: 'w1',
     }
   })

@@ -11,6 +11,7 @@ import type { ObjectStore } from '#objects/object-store.ts'
 import { getAttemptRecord, putComposition } from '#objects/stored-records.ts'
 import { operationPages } from '#proof/operation-pages.ts'
 import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
+import type { ReadRunRules } from '../evidence/run-rules.ts'
 import { proveComposition, type Proven } from './prove-composition.ts'
 
 export type CompositionDeps = {
@@ -18,6 +19,7 @@ export type CompositionDeps = {
   objects: ObjectStore
   blobs: Pick<BlobStore, 'get' | 'put'>
   evidence: EvidenceChecker
+  runRules: ReadRunRules
   workerId: string
 }
 
@@ -47,6 +49,7 @@ async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): P
   const { sets, earlier, totals } = await collect(run, deps, signal)
   const proven = await proveComposition(sets, {
     evidence: deps.evidence,
+    rules: await deps.runRules(run),
     async readBlob(hash) {
       signal.throwIfAborted() // another worker may have the job by now, or the run be stopped
       return deps.blobs.get(run.projectId, hash)

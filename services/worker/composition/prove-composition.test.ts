@@ -3,7 +3,8 @@ import type { ChangeSet, Edit, FileChange } from '#domain/change-set.ts'
 import { sha256 } from '#domain/hash.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
-import { openPythonLinter } from '../evidence/python-linter.ts'
+import { openPythonLinter } from '#lint/python-linter.ts'
+import { wideRules } from '#lint/wide-rules.fixture.ts'
 import { openSyntaxChecker } from '../evidence/syntax-checker.ts'
 import { proveComposition } from './prove-composition.ts'
 
@@ -32,6 +33,7 @@ afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const evidence = openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax })
 const deps = {
   evidence,
+  rules: { of: () => wideRules },
   readBlob: async () => Buffer.from(source),
   storeBlob: async (bytes: Uint8Array) => {
     stored.set(sha256(bytes), Buffer.from(bytes).toString())

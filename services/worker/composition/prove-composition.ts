@@ -4,10 +4,12 @@ import type { Evidence, EvidenceCheck } from '#domain/evidence.ts'
 import type { ComposedFile, Conflict } from '#objects/composition.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
+import type { RunRules } from '../evidence/run-rules.ts'
 import { composeChangeSets, type FileResult } from './compose-change-sets.ts'
 
 export type ProofDeps = {
   evidence: EvidenceChecker
+  rules: Pick<RunRules, 'of'>
   readBlob(hash: string): Promise<Uint8Array>
   storeBlob(bytes: Uint8Array): Promise<string>
 }
@@ -43,7 +45,8 @@ async function proofOf(file: FileResult, deps: ProofDeps): Promise<ComposedFile>
     return { path, baseHash: file.baseHash, resultHash: null, changeSetIds, evidence: [] }
   }
   const { before, after } = await contentsOf(file, deps)
-  const evidence = await deps.evidence.check({ path, before, after: after.toString() }, checksFor(path, sets))
+  const checked = { path, before, after: after.toString(), rules: deps.rules.of(path) }
+  const evidence = await deps.evidence.check(checked, checksFor(path, sets))
   const baseHash = file.kind === 'edit' ? file.baseHash : null
   return { path, baseHash, resultHash: await deps.storeBlob(after), changeSetIds, evidence }
 }

@@ -2,7 +2,8 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { loadLanguage } from '#syntax/parser.ts'
 import type { EvidenceCheck } from '#domain/evidence.ts'
 import { openEvidenceChecker } from './evidence-checker.ts'
-import { openPythonLinter } from './python-linter.ts'
+import { wideRules } from '#lint/wide-rules.fixture.ts'
+import { openPythonLinter } from '#lint/python-linter.ts'
 import { openSyntaxChecker } from './syntax-checker.ts'
 
 const linter = await openPythonLinter()
@@ -11,7 +12,7 @@ afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const checker = openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax })
 
 async function check(name: EvidenceCheck, before: string, after: string) {
-  const [evidence] = await checker.check({ path: 'a.py', before, after }, [name])
+  const [evidence] = await checker.check({ path: 'a.py', before, after, rules: wideRules }, [name])
   return evidence
 }
 
@@ -93,7 +94,7 @@ describe('proof that a file parses', () => {
 })
 
 const parses = async (path: string, before: string | undefined, after: string) =>
-  (await checker.check({ path, before, after }, ['parses']))[0]
+  (await checker.check({ path, before, after, rules: wideRules }, ['parses']))[0]
 
 describe('proof that a file of another language parses', () => {
   it.each([
@@ -142,7 +143,7 @@ describe('what there is no means to prove', () => {
     ['a.ts', 'lint_before_after', 'there is no linter for typescript'],
     ['a.ts', 'docstring_only', 'there is no such check for typescript'],
   ] as const)('is said to be not checked, of %s: %s', async (path, of, detail) => {
-    const evidence = await checker.check({ path, before: '', after: 'x = 1\n' }, [of])
+    const evidence = await checker.check({ path, before: '', after: 'x = 1\n', rules: wideRules }, [of])
     expect(evidence).toEqual([{ check: 'not_checked', of, path, ok: true, tool: 'none', detail }])
   })
 })

@@ -1,19 +1,26 @@
 import { LRUCache } from 'lru-cache'
 import { AppError } from '#domain/error.ts'
 import type { Evidence, EvidenceCheck } from '#domain/evidence.ts'
+import type { PathRules } from '#domain/path-rules.ts'
 import { sha256 } from '#domain/hash.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
-import { misencodedCharacters } from './declared-encoding.ts'
-import type { LintReport } from './lint-report.ts'
-import type { PythonLinter } from './python-linter.ts'
-import { openStructureHash } from './python-structure.ts'
+import { misencodedCharacters } from '#python/declared-encoding.ts'
+import type { LintReport } from '#lint/lint-report.ts'
+import type { PythonLinter } from '#lint/python-linter.ts'
+import { openStructureHash } from '#python/python-structure.ts'
 import { notChecked } from './not-checked.ts'
 import type { SyntaxChecker } from './syntax-checker.ts'
 import { syntaxEvidence } from './syntax-evidence.ts'
 
 /** One file before and after. `before` is undefined for a new file; `inNode` says whether all edits lie in the node. */
-export type CheckedFile = { path: string; before: string | undefined; after: string; inNode?: boolean }
+export type CheckedFile = {
+  path: string
+  before: string | undefined
+  after: string
+  inNode?: boolean
+  rules: PathRules
+}
 
 export type EvidenceChecker = {
   /**
@@ -47,8 +54,8 @@ export function openEvidenceChecker(deps: {
       return { check, path, ok: same, tool: 'tree-sitter-python' }
     }
     try {
-      const was = before === undefined ? emptyReport : await lint(before)
-      const now = await lint(after)
+      const was = before === undefined ? emptyReport : await lint(before, file.rules.lint)
+      const now = await lint(after, file.rules.lint)
       return check === 'parses' ? parseEvidence(file, was, now, version) : lintEvidence(path, was, now, version)
     } catch (error) {
       if (!(error instanceof AppError && error.code === 'TOOL_006')) throw error
@@ -74,7 +81,7 @@ export function openEvidenceChecker(deps: {
   }
 }
 
-const emptyReport: LintReport = { diagnostics: [], syntaxErrors: [] }
+const emptyReport: LintReport = { diagnostics: [], guards: [], syntaxErrors: [] }
 
 /** A file that did not parse before may stay broken where it was, but not more. */
 function parseEvidence(

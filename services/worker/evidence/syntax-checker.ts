@@ -1,7 +1,7 @@
 import { AppError } from '#domain/error.ts'
-import { openLastingThread, type LastingThread } from './lasting-thread.ts'
+import { openLastingThread, type LastingThread } from '#platform/lasting-thread.ts'
 import type { SyntaxFaults } from './syntax-faults.ts'
-import { openThreadLink } from './thread-link.ts'
+import { openThreadLink } from '#platform/thread-link.ts'
 
 export type SyntaxQuestion = { language: string; text: string }
 

@@ -6,7 +6,7 @@ import { parentPort } from 'node:worker_threads'
 import { loadLanguage } from '#syntax/parser.ts'
 import { syntaxFaultsOf, type SyntaxFaults } from './syntax-faults.ts'
 import type { SyntaxQuestion } from './syntax-checker.ts'
-import type { ThreadReply } from './thread-link.ts'
+import type { ThreadReply } from '#platform/thread-link.ts'
 
 const say = (reply: ThreadReply<SyntaxFaults>) => parentPort?.postMessage(reply)
 

@@ -24,7 +24,8 @@ import { openScriptPool } from '#tool-scripts/script-pool.ts'
 import { openPreparedBundles } from '../agent/prepared-bundle.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
 import { openSyntaxChecker } from '../evidence/syntax-checker.ts'
-import { openPythonLinter } from '../evidence/python-linter.ts'
+import { wideRules } from '#lint/wide-rules.fixture.ts'
+import { openPythonLinter } from '#lint/python-linter.ts'
 import { baseLayerOf } from '../workspace/base-layer.ts'
 import type { OperationDeps, OperationJob } from './run-operation.ts'
 import { openSurroundings } from './start/surroundings.ts'
@@ -77,6 +78,7 @@ export async function openOperationBench(): Promise<OperationBench> {
     workerId: 'w1',
     storeRestMs: 1,
     evidence,
+    runRules: async () => ({ of: () => wideRules, agentRanges: () => [] }),
     versions: { linter: linter.version },
     ...openSurroundings({ ledger: ledger.ledger, objects }),
     bundles: openPreparedBundles((owner, hash) => getBundle(objects, owner, hash)),

@@ -9,40 +9,47 @@ import { openWorkspace, type BaseLayer } from '../../workspace/open-workspace.ts
 import { promptsFor } from '../start/prompts.ts'
 import type { RunningAttempt } from './running-attempt.ts'
 import type { ReadStartContext } from '../start/start-context.ts'
+import type { RunFacts } from '../start/run-facts.ts'
+import type { ReadRunRules, RunRules } from '../../evidence/run-rules.ts'
 
 export type PrepareDeps = {
   bundles(project: ProjectId, hash: string): Promise<PreparedBundle>
   baseLayer(project: ProjectId, snapshotId: string): Promise<BaseLayer>
   objects: ObjectStore
   startContext: ReadStartContext
+  runFacts(runId: string): Promise<RunFacts>
+  runRules: ReadRunRules
 }
 
 export type PreparedAttempt = Pick<
   RunningAttempt,
-  'bundle' | 'workspace' | 'target' | 'transcript' | 'spentMs' | 'from'
+  'bundle' | 'workspace' | 'target' | 'rules' | 'transcript' | 'spentMs' | 'from'
 >
 
 /** A fresh workspace and transcript, or those of the attempt that asked, with the answer it was given. */
 export async function prepareAttempt(attempt: Attempt, deps: PrepareDeps): Promise<PreparedAttempt> {
   const bundle = await deps.bundles(attempt.projectId, attempt.bundleHash)
   const base = await deps.baseLayer(attempt.projectId, attempt.snapshotId)
-  if (attempt.resumes !== null) return resumed(attempt, attempt.resumes, { bundle, base }, deps)
+  const { rulesKey } = await deps.runFacts(attempt.runId)
+  const rules = await deps.runRules({ ...attempt, rulesKey })
+  if (attempt.resumes !== null) return resumed(attempt, attempt.resumes, { bundle, base, rules }, deps)
   const workspace = openWorkspace(base)
-  const target = await openTargetNode(attempt.node, workspace)
+  const target = await openTargetNode(attempt.node, workspace, rules.of(attempt.node.path))
   const prompts = await promptsFor(bundle, target, await deps.startContext(attempt, bundle.bundle.file, workspace))
   const transcript = openTranscript({ messages: firstMessages(prompts.system, prompts.node) })
-  return { bundle, workspace, target, transcript, spentMs: 0, from: undefined }
+  return { bundle, workspace, target, rules, transcript, spentMs: 0, from: undefined }
 }
 
 async function resumed(
   { projectId, node }: Attempt,
   { recordHash, answer }: NonNullable<Attempt['resumes']>,
-  { bundle, base }: { bundle: PreparedBundle; base: BaseLayer },
+  { bundle, base, rules }: { bundle: PreparedBundle; base: BaseLayer; rules: RunRules },
   { objects }: PrepareDeps,
 ): Promise<PreparedAttempt> {
   const suspended = await getSuspendedAttempt(objects, projectId, recordHash)
   const workspace = openWorkspace(base, suspended)
-  const target = await openTargetNode(node, workspace)
+  const target = await openTargetNode(node, workspace, rules.of(node.path))
   const from = { loop: suspended.loop, answered: { waiting: suspended.waiting, answer } }
-  return { bundle, workspace, target, transcript: openTranscript(suspended), spentMs: suspended.spentMs, from }
+  const { spentMs } = suspended
+  return { bundle, workspace, target, rules, transcript: openTranscript(suspended), spentMs, from }
 }

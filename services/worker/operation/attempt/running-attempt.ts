@@ -4,6 +4,7 @@ import type { AgentRun } from '../../agent/run-agent.ts'
 import type { PreparedBundle } from '../../agent/prepared-bundle.ts'
 import type { Transcript } from '../../agent/transcript.ts'
 import type { TargetNode } from '../../tools/target-node.ts'
+import type { RunRules } from '../../evidence/run-rules.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 import type { AttemptJournal } from './attempt-journal.ts'
 import type { Proof } from '../proof/prove-changes.ts'
@@ -17,6 +18,7 @@ export type RunningAttempt = {
   bundle: PreparedBundle
   workspace: Workspace
   target: TargetNode
+  rules: RunRules
   transcript: Transcript
   journal: AttemptJournal
   /** What it has changed up to now, and what is proved about that. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Evidence } from '#domain/evidence.ts'
+import { runRules } from '../../evidence/run-rules.ts'
 import { openWorkspace } from '../../workspace/open-workspace.ts'
 import { openProof } from './prove-changes.ts'
 
@@ -17,7 +18,8 @@ async function twoFiles(onCheck: () => void) {
   }
   const node = { path: 'a.py', startByte: 0, endByte: 5 }
   const file = { evidence: ['parses' as const] }
-  const prove = openProof({ attempt: { node }, bundle: { bundle: { file } }, workspace }, { evidence: { check } })
+  const proven = { attempt: { node }, bundle: { bundle: { file } }, rules: runRules(undefined), workspace }
+  const prove = openProof(proven, { evidence: { check } })
   return { prove, checked }
 }
 

@@ -3,6 +3,7 @@ import type { FileChange } from '#domain/change-set.ts'
 import type { Evidence } from '#domain/evidence.ts'
 import type { Attempt } from '#ledger/claim.ts'
 import type { EvidenceChecker } from '../../evidence/evidence-checker.ts'
+import type { RunRules } from '../../evidence/run-rules.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 
 /** What an attempt has changed, and what was found out about it. */
@@ -11,6 +12,7 @@ export type Proof = { changes: readonly FileChange[]; evidence: readonly Evidenc
 type Proven = {
   attempt: { node: Pick<Attempt['node'], 'path' | 'startByte' | 'endByte'> }
   bundle: { bundle: { file: Pick<BundleFile, 'evidence'> } }
+  rules: Pick<RunRules, 'of'>
   workspace: Pick<Workspace, 'written' | 'changes' | 'readText' | 'readBase'>
 }
 
@@ -44,7 +46,7 @@ function isSame(one: Written, other: Written): boolean {
 }
 
 async function evidenceOf(
-  { workspace, bundle, attempt }: Proven,
+  { workspace, bundle, attempt, rules }: Proven,
   changes: readonly FileChange[],
   deps: { evidence: EvidenceChecker },
   signal?: AbortSignal,
@@ -56,7 +58,7 @@ async function evidenceOf(
     const after = await workspace.readText(change.path)
     const before = change.kind === 'edit' ? await workspace.readBase(change.path) : undefined
     const inNode = isInNode(change, attempt.node)
-    const file = { path: change.path, before, after, inNode }
+    const file = { path: change.path, before, after, inNode, rules: rules.of(change.path) }
     evidence.push(...(await deps.evidence.check(file, bundle.bundle.file.evidence)))
   }
   signal?.throwIfAborted()

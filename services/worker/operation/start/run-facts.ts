@@ -9,6 +9,7 @@ import { openKept } from '#platform/kept.ts'
 export type RunFacts = {
   bundles: readonly string[]
   retryOf: RunId | undefined
+  rulesKey: Run['rulesKey']
   /** Undefined where the run has stored no edges. */
   lists: { nodes: NodeListRef; edges: EdgeListRef } | undefined
 }
@@ -21,9 +22,10 @@ export function openRunFacts(ledger: Pick<Ledger, 'getRun'>): (runId: RunId) => 
   return (runId) => kept(runId, async () => factsOf(await ledger.getRun(runId)))
 }
 
-function factsOf({ runId, projectId, request, nodeListKey, edgeListKey }: Run): RunFacts {
+function factsOf({ runId, projectId, request, nodeListKey, edgeListKey, rulesKey }: Run): RunFacts {
   const { agents: bundles, retryOf } = request
-  if (nodeListKey === null || edgeListKey === null) return { bundles, retryOf, lists: undefined }
+  if (nodeListKey === null || edgeListKey === null) return { bundles, retryOf, rulesKey, lists: undefined }
   const place = { projectId, runId }
-  return { bundles, retryOf, lists: { nodes: { ...place, hash: nodeListKey }, edges: { ...place, hash: edgeListKey } } }
+  const lists = { nodes: { ...place, hash: nodeListKey }, edges: { ...place, hash: edgeListKey } }
+  return { bundles, retryOf, rulesKey, lists }
 }

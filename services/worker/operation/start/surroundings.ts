@@ -2,7 +2,7 @@ import type { Ledger } from '#ledger/ledger.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { openRelatedNodes } from './related-nodes.ts'
 import { openRelatedPaths, type RelatedPaths } from './related-paths.ts'
-import { openRunFacts } from './run-facts.ts'
+import { openRunFacts, type RunFacts } from './run-facts.ts'
 import { openStartContext, type ReadStartContext } from './start-context.ts'
 
 export type SurroundingsDeps = {
@@ -14,9 +14,11 @@ export type SurroundingsDeps = {
 export function openSurroundings(deps: SurroundingsDeps): {
   relatedPaths: RelatedPaths
   startContext: ReadStartContext
+  runFacts(runId: string): Promise<RunFacts>
 } {
   const runFacts = openRunFacts(deps.ledger)
   const related = openRelatedNodes({ runFacts, objects: deps.objects })
   const { ledger } = deps
-  return { relatedPaths: openRelatedPaths(related), startContext: openStartContext({ ledger, runFacts, related }) }
+  const startContext = openStartContext({ ledger, runFacts, related })
+  return { relatedPaths: openRelatedPaths(related), startContext, runFacts }
 }

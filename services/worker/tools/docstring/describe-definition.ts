@@ -1,5 +1,5 @@
 import type { Node } from 'web-tree-sitter'
-import { docstringContent, type DocstringSite } from './docstring-site.ts'
+import { docstringContent, type DocstringSite } from '#python/docstring-site.ts'
 
 export type ParameterFacts = {
   name: string

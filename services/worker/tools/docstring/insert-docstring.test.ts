@@ -2,7 +2,8 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../../evidence/evidence-checker.ts'
 import { openSyntaxChecker } from '../../evidence/syntax-checker.ts'
-import { openPythonLinter } from '../../evidence/python-linter.ts'
+import { wideRules } from '#lint/wide-rules.fixture.ts'
+import { openPythonLinter } from '#lint/python-linter.ts'
 import { insertDocstring } from './insert-docstring.ts'
 
 const python = await loadLanguage('python')
@@ -13,9 +14,9 @@ const checker = openEvidenceChecker({ linter, python, syntax })
 
 async function insert(source: string, docstring = 'Do it.'): Promise<string> {
   const index = source.search(/^(@|async def |def |class )/m)
-  const answer = await insertDocstring({ source, index, docstring }, { python, linter })
+  const answer = await insertDocstring({ source, index, docstring, rules: wideRules }, { python, linter })
   if (answer.kind === 'refused') return `refused: ${answer.reason}`
-  const file = { path: 'a.py', before: source, after: answer.text }
+  const file = { path: 'a.py', before: source, after: answer.text, rules: wideRules }
   const evidence = await checker.check(file, ['parses', 'docstring_only'])
   expect(evidence.map((one) => one.ok)).toEqual([true, true])
   return answer.text

@@ -1,9 +1,10 @@
 import type { Node } from 'web-tree-sitter'
+import type { PathRules } from '#domain/path-rules.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
-import { foreignEncoding } from '../../evidence/declared-encoding.ts'
-import { codeIn } from '../../evidence/docstring-expression.ts'
-import type { PythonLinter } from '../../evidence/python-linter.ts'
-import { docstringContent, findDocstringSite, type DocstringSite } from './docstring-site.ts'
+import { foreignEncoding } from '#python/declared-encoding.ts'
+import { codeIn } from '#python/docstring-expression.ts'
+import type { PythonLinter } from '#lint/python-linter.ts'
+import { docstringContent, findDocstringSite, type DocstringSite } from '#python/docstring-site.ts'
 
 export type InsertedDocstring = { kind: 'inserted'; text: string } | { kind: 'refused'; reason: string }
 
@@ -12,6 +13,7 @@ export type DocstringPlace = {
   /** Where the definition starts in `source`, in UTF-16 units, decorators included. */
   index: number
   docstring: string
+  rules: PathRules
 }
 
 const maxDocstringLength = 4000
@@ -87,8 +89,12 @@ function comesBack(text: string, index: number, content: string, python: LoadedL
   })
 }
 
-async function parsesAsBefore({ source }: DocstringPlace, { text }: { text: string }, { linter }: DocstringDeps) {
-  const [was, now] = [await linter.lint(source), await linter.lint(text)]
+async function parsesAsBefore(
+  { source, rules }: DocstringPlace,
+  { text }: { text: string },
+  { linter }: DocstringDeps,
+) {
+  const [was, now] = [await linter.lint(source, rules.lint), await linter.lint(text, rules.lint)]
   return now.syntaxErrors.length <= was.syntaxErrors.length
 }
 

@@ -1,9 +1,9 @@
 import { WorkspaceFault } from '../../workspace/workspace-fault.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 import { describeDefinition } from '../docstring/describe-definition.ts'
-import { findDocstringSite } from '../docstring/docstring-site.ts'
+import { findDocstringSite } from '#python/docstring-site.ts'
 import { insertDocstring, type DocstringDeps } from '../docstring/insert-docstring.ts'
-import { isStub } from '../stub-file.ts'
+import { isStub } from '#python/stub-file.ts'
 import type { TargetNode } from '../target-node.ts'
 import { text } from './host-arguments.ts'
 import type { HostFunction } from './host-function.ts'
@@ -27,7 +27,8 @@ export function docstringFunctions(
     async insert_docstring([docstring]) {
       const { source, start } = await target.locate()
       if (isStub(target.node.path)) throw new WorkspaceFault('refused', 'a stub file holds no docstrings')
-      const answer = await insertDocstring({ source, index: start, docstring: text(docstring, 'docstring') }, deps)
+      const place = { source, index: start, docstring: text(docstring, 'docstring'), rules: target.rules }
+      const answer = await insertDocstring(place, deps)
       if (answer.kind === 'refused') throw new WorkspaceFault('refused', answer.reason)
       await workspace.writeText(target.node.path, answer.text)
       return { path: target.node.path, characters: answer.text.length - source.length }

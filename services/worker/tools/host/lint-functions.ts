@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../evidence/lint-report.ts'
+import type { Diagnostic } from '#lint/lint-report.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 import { applyFixes, lintNode, type LintDeps } from '../lint/lint-node.ts'
 import type { TargetNode } from '../target-node.ts'

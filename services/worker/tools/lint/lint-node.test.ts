@@ -2,7 +2,8 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { CodeNode } from '#domain/code-node.ts'
 import { sha256 } from '#domain/hash.ts'
 import { loadLanguage } from '#syntax/parser.ts'
-import { openPythonLinter } from '../../evidence/python-linter.ts'
+import { wideRules } from '#lint/wide-rules.fixture.ts'
+import { openPythonLinter } from '#lint/python-linter.ts'
 import { openWorkspace } from '../../workspace/open-workspace.ts'
 import { lintFunctions } from '../host/lint-functions.ts'
 import { openTargetNode } from '../target-node.ts'
@@ -38,7 +39,7 @@ async function open(kind: string, text: string, { path = 'a.py', source = module
     list: () => [],
     read: async () => Buffer.from(source),
   })
-  const target = await openTargetNode(node, workspace)
+  const target = await openTargetNode(node, workspace, wideRules)
   const { run_linter: lint, apply_lint_fix: fix } = lintFunctions(workspace, target, deps)
   return { workspace, lint: () => lint?.([]), fix: (code?: string) => fix?.([code]) }
 }

@@ -1,14 +1,15 @@
+import type { LintRules } from '#domain/path-rules.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
-import type { Diagnostic } from '../../evidence/lint-report.ts'
-import type { PythonLinter } from '../../evidence/python-linter.ts'
-import type { TextEdit } from '../../evidence/text-edit.ts'
-import { isStub } from '../stub-file.ts'
+import type { Diagnostic } from '#lint/lint-report.ts'
+import type { PythonLinter } from '#lint/python-linter.ts'
+import type { TextEdit } from '#lint/text-edit.ts'
+import { isStub } from '#python/stub-file.ts'
 import type { TargetNode } from '../target-node.ts'
 import { moduleOutline, type ModuleOutline, type Range } from './module-outline.ts'
 
 export type LintDeps = { linter: Pick<PythonLinter, 'lint'>; python: LoadedLanguage }
 
-export type NodeLint = { source: string; diagnostics: Diagnostic[] }
+export type NodeLint = { source: string; rules: LintRules; diagnostics: Diagnostic[] }
 
 /**
  * The linter's faults that belong to the node: those inside it. A file's are those outside every definition, so that
@@ -17,13 +18,13 @@ export type NodeLint = { source: string; diagnostics: Diagnostic[] }
  */
 export async function lintNode(target: TargetNode, deps: LintDeps): Promise<NodeLint> {
   const { source, start, end } = await target.locate()
-  if (isStub(target.node.path)) return { source, diagnostics: [] }
+  if (isStub(target.node.path)) return { source, rules: target.rules.lint, diagnostics: [] }
   const isFile = target.node.kind === 'file'
   const outline = isFile ? moduleOutline(source, deps.python) : undefined
   const holes = outline?.definitions ?? []
   const inNode = (range: Range) =>
     range.start >= start && range.end <= end && !holes.some((hole) => range.start < hole.end && hole.start < range.end)
-  const report = await deps.linter.lint(source)
+  const report = await deps.linter.lint(source, target.rules.lint)
   const diagnostics = report.diagnostics
     .filter(inNode)
     .toSorted((one, other) => one.start - other.start)
@@ -31,7 +32,7 @@ export async function lintNode(target: TargetNode, deps: LintDeps): Promise<Node
       ...one,
       fix: mayFix(one, target.node.path, outline) && one.fix?.every(inNode) === true ? one.fix : undefined,
     }))
-  return { source, diagnostics }
+  return { source, rules: target.rules.lint, diagnostics }
 }
 
 /**
@@ -53,12 +54,12 @@ export type FixedSource = { source: string; applied: Diagnostic[] }
  * errors, half of it is made, down to one fix. What is left comes up in the next pass.
  */
 export async function applyFixes(lint: NodeLint, code: string | undefined, deps: LintDeps): Promise<FixedSource> {
-  const before = await deps.linter.lint(lint.source)
+  const before = await deps.linter.lint(lint.source, lint.rules)
   let open = separateFixes(lint.diagnostics.filter((one) => code === undefined || one.code === code))
   let pass = open
   while (pass.length > 0) {
     const source = withFixes(lint.source, pass)
-    const after = await deps.linter.lint(source)
+    const after = await deps.linter.lint(source, lint.rules)
     if (after.syntaxErrors.length <= before.syntaxErrors.length) return { source, applied: pass }
     const [only] = pass
     if (pass.length === 1) open = open.filter((one) => one !== only)

@@ -2,13 +2,18 @@ import { LRUCache } from 'lru-cache'
 import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/hash.ts'
 import type { LintReport } from './lint-report.ts'
-import { openLastingThread, type KnownAnswer } from './lasting-thread.ts'
-import { openThreadLink } from './thread-link.ts'
+import type { LintRules } from '#domain/path-rules.ts'
+import type { LintQuestion } from './ruff-thread.ts'
+import { openLastingThread, type KnownAnswer } from '#platform/lasting-thread.ts'
+import { openThreadLink } from '#platform/thread-link.ts'
 
 export type PythonLinter = {
   version: string
-  /** TOOL_006 for a text that Ruff cannot take: nested too deep for its stack, or too slow. The next text is unharmed. */
-  lint(text: string): Promise<LintReport>
+  /**
+   * The faults of `text` under the rules of its file. TOOL_006 for a text that Ruff cannot take: nested too deep for its
+   * stack, or too slow. The next text is unharmed.
+   */
+  lint(text: string, rules: LintRules): Promise<LintReport>
   /** Ends the thread; what is under way and waiting fails. Safe to call twice. */
   close(): Promise<void>
 }
@@ -24,14 +29,14 @@ const kept = { max: 500, maxSize: 20_000_000, sizeCalculation: sizeOf }
  */
 export async function openPythonLinter({ limitMs = 10_000 }: { limitMs?: number } = {}): Promise<PythonLinter> {
   const entry = new URL('./ruff-thread.ts', import.meta.url)
-  const open = () => openThreadLink<string, LintReport>({ entry, name: 'Ruff', limitMs })
+  const open = () => openThreadLink<LintQuestion, LintReport>({ entry, name: 'Ruff', limitMs })
   const { version, ask, close } = openLastingThread(open, 'the linter')
   const ruff = `ruff ${await version()}`
   const answers = new LRUCache<string, LintAnswer>(kept)
   const underWay = new Map<string, Promise<LintAnswer>>()
 
-  async function askOnce(key: string, text: string): Promise<LintAnswer> {
-    const asked = ask(text)
+  async function askOnce(key: string, question: LintQuestion): Promise<LintAnswer> {
+    const asked = ask(question)
     underWay.set(key, asked)
     try {
       const answer = await asked
@@ -44,9 +49,9 @@ export async function openPythonLinter({ limitMs = 10_000 }: { limitMs?: number 
 
   return {
     version: ruff,
-    async lint(text) {
-      const key = sha256(text)
-      const answer = answers.get(key) ?? (await (underWay.get(key) ?? askOnce(key, text)))
+    async lint(text, rules) {
+      const key = sha256(`${JSON.stringify(rules)}\0${text}`)
+      const answer = answers.get(key) ?? (await (underWay.get(key) ?? askOnce(key, { text, rules })))
       if (answer.kind === 'report') return answer.report
       throw new AppError('TOOL_006', `the file cannot be linted: ${answer.why}`, { phase: 'execution' })
     },

@@ -1,5 +1,5 @@
 import type { Node, Tree } from 'web-tree-sitter'
-import { codeIn, docstringOf, docstringParts } from '../../evidence/docstring-expression.ts'
+import { codeIn, docstringOf, docstringParts } from './docstring-expression.ts'
 
 /** A definition in a parsed text, and where its docstring is or would go. */
 export type DocstringSite = {

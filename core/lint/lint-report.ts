@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import type { LintRules } from '#domain/path-rules.ts'
+import { isSelected } from '#domain/rule-selectors.ts'
 import { isSafeFix } from './safe-fixes.ts'
 import type { TextEdit } from './text-edit.ts'
 
@@ -25,22 +27,36 @@ export type Diagnostic = {
   column: number
   start: number
   end: number
-  /** Edits of a fix that Ruff always marks safe; undefined when there is none, or it may change behaviour. */
+  /** Edits of a fix that is on the safe list and that the repository allows; undefined when there is none. */
   fix: TextEdit[] | undefined
 }
 
-export type LintReport = { diagnostics: Diagnostic[]; syntaxErrors: Diagnostic[] }
-
-/** Ruff's answer on `text`, with the syntax errors apart from the rest. */
-export function lintReportOf(answer: unknown, text: string): LintReport {
-  const found = RawDiagnostics.parse(answer)
-  const lineStarts = lineStartsOf(text)
-  const all = found.map((raw) => diagnosticOf(raw, text, lineStarts))
-  const isSyntax = (diagnostic: Diagnostic) => diagnostic.code === 'invalid-syntax'
-  return { diagnostics: all.filter((one) => !isSyntax(one)), syntaxErrors: all.filter(isSyntax) }
+export type LintReport = {
+  /** Under the repository's own rules; none for a file that its linter does not look at. */
+  diagnostics: Diagnostic[]
+  /** Faults that no change may add, whatever the repository's rules are. */
+  guards: Diagnostic[]
+  syntaxErrors: Diagnostic[]
 }
 
-function diagnosticOf(raw: z.infer<typeof RawDiagnostic>, text: string, lineStarts: readonly number[]): Diagnostic {
+/** Ruff's answers on `text` under the repository's rules and under the guard rules. */
+export function lintReportOf(answers: { own: unknown; guards: unknown }, text: string, rules: LintRules): LintReport {
+  const lineStarts = lineStartsOf(text)
+  const read = (answer: unknown) =>
+    RawDiagnostics.parse(answer).map((raw) => diagnosticOf(raw, { text, lineStarts, rules }))
+  const isSyntax = (diagnostic: Diagnostic) => diagnostic.code === 'invalid-syntax'
+  const own = read(answers.own).filter((one) => !isSyntax(one) && !isSelected(one.code, rules.ignored))
+  const guards = read(answers.guards)
+  return {
+    diagnostics: rules.isExcluded ? [] : own,
+    guards: guards.filter((one) => !isSyntax(one)),
+    syntaxErrors: guards.filter(isSyntax),
+  }
+}
+
+type LintedText = { text: string; lineStarts: readonly number[]; rules: LintRules }
+
+function diagnosticOf(raw: z.infer<typeof RawDiagnostic>, { text, lineStarts, rules }: LintedText): Diagnostic {
   const at = (location: z.infer<typeof Location>) =>
     Math.min((lineStarts[location.row - 1] ?? text.length) + location.column - 1, text.length)
   const code = raw.code ?? 'invalid-syntax'
@@ -49,6 +65,7 @@ function diagnosticOf(raw: z.infer<typeof RawDiagnostic>, text: string, lineStar
     end: at(edit.end_location),
     text: edit.content ?? '',
   }))
+  const isAllowed = edits !== undefined && !isSelected(code, rules.unfixable) && isSafeFix(code, edits, text)
   return {
     code,
     message: raw.message,
@@ -56,7 +73,7 @@ function diagnosticOf(raw: z.infer<typeof RawDiagnostic>, text: string, lineStar
     column: raw.start_location.column,
     start: at(raw.start_location),
     end: at(raw.end_location),
-    fix: edits !== undefined && isSafeFix(code, edits, text) ? edits : undefined,
+    fix: isAllowed ? edits : undefined,
   }
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { openPythonLinter } from './python-linter.ts'
+import { openPythonLinter, type PythonLinter } from './python-linter.ts'
+import { wideRules } from './wide-rules.fixture.ts'
 
 const sum = (terms: number) => `x = ${Array.from({ length: terms }, () => '"a"').join(' + ')}\n`
 const calls = (count: number) => `x = a${'.b()'.repeat(count)}\n`
@@ -7,12 +8,15 @@ const tooDeep = [sum(30_000), calls(30_000), `x = ${'('.repeat(30_000)}\n`, call
 /** Ruff writes a fix for every `not`, with all that follows it. */
 const tooSlow = `x = ${'not '.repeat(900)}1\n`.repeat(200)
 
+const lintWide = (linter: Pick<PythonLinter, 'lint'>) => (text: string) => linter.lint(text, wideRules.lint)
+
 describe('the linter', () => {
   const opened = openPythonLinter()
   afterAll(async () => (await opened).close())
 
   it('says where the faults are, in UTF-16 units, and which fixes are safe', async () => {
-    const { lint, version } = await opened
+    const { version } = await opened
+    const lint = lintWide(await opened)
     expect(version).toMatch(/^ruff \d/)
     const { diagnostics } = await lint('a = "🙂"; b = f"x"\nif a == None:\n    pass\n')
     const byCode = (code: string) => diagnostics.find((one) => one.code === code)
@@ -22,12 +26,12 @@ describe('the linter', () => {
   })
 
   it('takes a text that is nested as deep as programs are', async () => {
-    const { lint } = await opened
+    const lint = lintWide(await opened)
     for (const text of [sum(1000), calls(1000)]) expect((await lint(text)).syntaxErrors).toEqual([])
   })
 
   it('lints on after any number of texts that crash it, and does not try these again', async () => {
-    const { lint } = await opened
+    const lint = lintWide(await opened)
     for (const text of tooDeep) {
       await expect(lint(text)).rejects.toMatchObject({ code: 'TOOL_006' })
       expect((await lint(`import os  # ${text.length}\n`)).diagnostics).toHaveLength(1)
@@ -39,7 +43,7 @@ describe('the linter', () => {
 
   it('gives up a text that takes too long, for all who asked for it, and lints the others', async () => {
     const linter = await openPythonLinter({ limitMs: 400 })
-    const answers = await Promise.allSettled([tooSlow, tooSlow, 'import os\n'].map((text) => linter.lint(text)))
+    const answers = await Promise.allSettled([tooSlow, tooSlow, 'import os\n'].map(lintWide(linter)))
     expect(answers).toMatchObject([
       { status: 'rejected', reason: { code: 'TOOL_006' } },
       { status: 'rejected', reason: { code: 'TOOL_006' } },
@@ -50,11 +54,11 @@ describe('the linter', () => {
 
   it('ends at once when it is closed, whatever is under way', async () => {
     const linter = await openPythonLinter()
-    const asked = Promise.allSettled([linter.lint(tooSlow)])
+    const asked = Promise.allSettled([lintWide(linter)(tooSlow)])
     const startedAt = performance.now()
     await linter.close()
     expect(await asked).toMatchObject([{ status: 'rejected', reason: { code: 'AGENT_010' } }])
     expect(performance.now() - startedAt).toBeLessThan(2000)
-    await expect(linter.lint('x = 1\n')).rejects.toMatchObject({ code: 'AGENT_010' })
+    await expect(lintWide(linter)('x = 1\n')).rejects.toMatchObject({ code: 'AGENT_010' })
   })
 })

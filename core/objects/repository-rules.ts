@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import type { ProjectId, RunId } from '#domain/ids.ts'
+import { defaultPathRules, PathRules } from '#domain/path-rules.ts'
+import { getHashedJson, putHashedJson } from './json-object.ts'
+import { objectKeys } from './object-keys.ts'
+import type { ObjectStore } from './object-store.ts'
+
+/**
+ * What a repository says about its Python files, as planning read it from the snapshot: the judge of every change of the
+ * run. Many files share their rules, so each refers to them by index.
+ */
+export const RepositoryRules = z.strictObject({
+  v: z.literal(1),
+  shared: z.array(PathRules.omit({ keptNames: true })),
+  files: z.record(
+    z.string(),
+    z.strictObject({
+      rules: z.int().min(0),
+      keptNames: PathRules.shape.keptNames,
+      /** Bytes of the nodes that agents work on, where the mechanical fixes of the file stay out. */
+      agentRanges: z.array(z.strictObject({ startByte: z.int(), endByte: z.int() })).default([]),
+    }),
+  ),
+})
+export type RepositoryRules = z.infer<typeof RepositoryRules>
+
+export type RepositoryRulesRef = { projectId: ProjectId; runId: RunId; hash: string }
+
+/** Answers the hash of the rules within their run. The same rules have the same hash. */
+export function putRepositoryRules(
+  objects: Pick<ObjectStore, 'put'>,
+  { projectId, runId }: Pick<RepositoryRulesRef, 'projectId' | 'runId'>,
+  rules: RepositoryRules,
+): Promise<string> {
+  return putHashedJson(objects, (hash) => objectKeys.repositoryRules(projectId, runId, hash), rules)
+}
+
+/** STORE_003 when they are missing or not what their hash says. */
+export function getRepositoryRules(
+  objects: Pick<ObjectStore, 'get'>,
+  { projectId, runId, hash }: RepositoryRulesRef,
+): Promise<RepositoryRules> {
+  return getHashedJson(objects, objectKeys.repositoryRules(projectId, runId, hash), hash, RepositoryRules)
+}
+
+/** The rules of one file; the defaults where the repository says nothing of it. */
+export function pathRulesOf(rules: RepositoryRules | undefined, path: string): PathRules {
+  const file = rules?.files[path]
+  const shared = file === undefined ? undefined : rules?.shared[file.rules]
+  return file === undefined || shared === undefined ? defaultPathRules : { ...shared, keptNames: file.keptNames }
+}

@@ -1,0 +1,33 @@
+import type { PathRules } from '#domain/path-rules.ts'
+import type { Run } from '#domain/run.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
+import { getRepositoryRules, pathRulesOf, type RepositoryRules } from '#objects/repository-rules.ts'
+import { openKept } from '#platform/kept.ts'
+
+/** What the repository says about each file of a run's snapshot. */
+export type RunRules = {
+  of(path: string): PathRules
+  /** Bytes of a file's nodes that agents work on, where its mechanical fixes stay out. */
+  agentRanges(path: string): RepositoryRules['files'][string]['agentRanges']
+}
+
+export type ReadRunRules = (run: Pick<Run, 'projectId' | 'runId' | 'rulesKey'>) => Promise<RunRules>
+
+const keptRuns = 20
+
+/** Reads the rules of a run once; a run of an earlier version has none, and the defaults hold. */
+export function openRunRules(objects: Pick<ObjectStore, 'get'>): ReadRunRules {
+  const kept = openKept<RunRules>({ max: keptRuns })
+  return async ({ projectId, runId, rulesKey }) => {
+    if (rulesKey === null) return runRules(undefined)
+    const ref = { projectId, runId, hash: rulesKey }
+    return kept(`${runId}/${rulesKey}`, async () => runRules(await getRepositoryRules(objects, ref)))
+  }
+}
+
+export function runRules(rules: RepositoryRules | undefined): RunRules {
+  return {
+    of: (path) => pathRulesOf(rules, path),
+    agentRanges: (path) => rules?.files[path]?.agentRanges ?? [],
+  }
+}
