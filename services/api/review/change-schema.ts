@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { Evidence } from '#domain/evidence.ts'
 import { NodeId, OperationId } from '#domain/ids.ts'
+import { named } from '../http/named-schema.ts'
 
 const evidence = Evidence.shape
 const ChangedFile = z
@@ -14,8 +15,8 @@ const ChangeConflict = z
 export const EvidenceView = z
   .strictObject({
     ...evidence,
-    check: evidence.check.openapi('EvidenceCheck'),
-    of: evidence.of.unwrap().openapi('ProvableCheck').optional(),
+    check: named('EvidenceCheck', evidence.check),
+    of: named('ProvableCheck', evidence.of.unwrap()).optional(),
   })
   .openapi('Evidence')
 

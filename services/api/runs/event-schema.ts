@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { eventCategories, EventName, EventOrigin, EventPhase, type EventCategory } from '#domain/event.ts'
 import { WireEvent } from '#domain/wire-event.ts'
+import { named } from '../http/named-schema.ts'
 import { RunStatusShape } from './run-schema.ts'
 
 const fields = WireEvent.shape
@@ -14,7 +15,7 @@ const EventNameShape = z
   .openapi('EventName', { type: 'string', enum: Object.keys(eventCategories) })
 
 const EventOriginShape = z
-  .strictObject({ ...EventOrigin.shape, kind: EventOrigin.shape.kind.openapi('EventOriginKind') })
+  .strictObject({ ...EventOrigin.shape, kind: named('EventOriginKind', EventOrigin.shape.kind) })
   .openapi('EventOrigin')
 
 /** A numbered fact of a run. What does not apply is left out. */
@@ -23,10 +24,10 @@ const EventView = z
     ...fields,
     event: EventNameShape,
     category: EventCategoryShape,
-    phase: EventPhase.openapi('EventPhase'),
-    status: fields.status.openapi('EventStatus'),
+    phase: named('EventPhase', EventPhase),
+    status: named('EventStatus', fields.status),
     origin: EventOriginShape,
-    data: fields.data.openapi('EventData'),
+    data: named('EventData', fields.data),
   })
   .openapi('Event')
 

@@ -5,7 +5,7 @@ import { NodeId, OperationId } from '#domain/ids.ts'
 import { NodeView } from '#domain/node-view.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
 import { languages } from '#syntax/grammars.ts'
-import { orNull } from '../http/or-null.ts'
+import { named, orNull } from '../http/named-schema.ts'
 import { OperationStatusShape, SkippedFileShape } from './run-schema.ts'
 
 /** What discovery calls the language of a file that it knows no grammar for. */
@@ -58,11 +58,11 @@ export type NodePage = z.infer<typeof NodePage>
 
 const end = EdgeEnd.shape
 
-const EdgeDirectionShape = EdgeDirection.openapi('EdgeDirection', {
+const EdgeDirectionShape = named('EdgeDirection', EdgeDirection, {
   description: '`out`: the node needs the other one; `in`: the other needs it',
 })
-const EdgeKindShape = EdgeKind.openapi('EdgeKind')
-const EdgeCertaintyShape = EdgeCertainty.openapi('EdgeCertainty', {
+const EdgeKindShape = named('EdgeKind', EdgeKind)
+const EdgeCertaintyShape = named('EdgeCertainty', EdgeCertainty, {
   description: "`exact`: by the language's own rules; `by_name`: nothing else in the repository has that name",
 })
 const EdgeNode = z

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { OperationId, RunId } from '#domain/ids.ts'
 import { Operation, Outcome } from '#domain/operation.ts'
 import { QuestionId } from '#domain/question.ts'
-import { orNull } from '../http/or-null.ts'
+import { named, orNull } from '../http/named-schema.ts'
 import { NodeShape } from './node-schema.ts'
 import { OperationStatusShape, Time } from './run-schema.ts'
 
@@ -15,7 +15,7 @@ export const TokenUse = z
 
 export const OutcomeView = z
   .strictObject({
-    status: outcome.status.openapi('OutcomeStatus'),
+    status: named('OutcomeStatus', outcome.status),
     summary: outcome.summary,
     error_code: outcome.errorCode,
     phase: outcome.phase,

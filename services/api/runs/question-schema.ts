@@ -1,10 +1,11 @@
 import { z } from '@hono/zod-openapi'
 import { maxAnswerCharacters, Question } from '#domain/question.ts'
+import { named } from '../http/named-schema.ts'
 import { Time } from './run-schema.ts'
 
 const { shape } = Question
 
-export const QuestionStatusShape = shape.status.openapi('QuestionStatus')
+export const QuestionStatusShape = named('QuestionStatus', shape.status)
 
 /** What an operation waits for, or waited for, and what was answered. */
 export const QuestionView = z

@@ -4,23 +4,24 @@ import { SkippedFile } from '#domain/code-node.ts'
 import { OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import { operationStatuses, OperationStatus } from '#domain/operation.ts'
 import { ErrorPolicyName, RunPhase, RunRequest, RunStatus } from '#domain/run.ts'
+import { named } from '../http/named-schema.ts'
 
 const fields = RunRequest.shape
 
 /** ISO 8601 in UTC, with milliseconds. */
 export const Time = z.iso.datetime()
 
-export const RunStatusShape = RunStatus.openapi('RunStatus')
-export const OperationStatusShape = OperationStatus.openapi('OperationStatus')
-export const ErrorPolicyShape = ErrorPolicyName.openapi('ErrorPolicy', {
+export const RunStatusShape = named('RunStatus', RunStatus)
+export const OperationStatusShape = named('OperationStatus', OperationStatus)
+export const ErrorPolicyShape = named('ErrorPolicy', ErrorPolicyName, {
   description: 'What becomes of the rest when an operation fails. Default of a request: `skip_downstream`.',
 })
-export const AcceptPolicyShape = fields.accept.unwrap().openapi('AcceptPolicy', {
+export const AcceptPolicyShape = named('AcceptPolicy', fields.accept.unwrap(), {
   description: 'What is accepted without a review. Default of a request: `none`.',
 })
-export const RunLimits = fields.limits.unwrap().openapi('RunLimits')
-export const Labels = fields.labels.unwrap().openapi('Labels')
-export const SkippedFileShape = SkippedFile.openapi('SkippedFile')
+export const RunLimits = named('RunLimits', fields.limits.unwrap())
+export const Labels = named('Labels', fields.labels.unwrap())
+export const SkippedFileShape = named('SkippedFile', SkippedFile)
 
 /** The `{run_id}` of an address. */
 export const RunParams = z.object({ run_id: RunId })
@@ -63,7 +64,7 @@ const RunState = z.strictObject({
   run_id: RunId,
   project_id: ProjectId,
   status: RunStatusShape,
-  phase: RunPhase.openapi('RunPhase'),
+  phase: named('RunPhase', RunPhase),
   request: RequestView,
   counts: OperationCounts,
   open_questions: z.int().openapi({ description: 'that operations wait for' }),

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { ProjectId } from '#domain/ids.ts'
 import { Scope, usualScopes } from '#domain/scope.ts'
+import { named } from '../http/named-schema.ts'
 import { Time } from '../runs/run-schema.ts'
 import { isTokenText, TokenId } from './token-record.ts'
 
@@ -9,7 +10,7 @@ const tenYearsS = 10 * 365 * 24 * 60 * 60
 /** What `\P{Cc}` is to readers of the OpenAPI document whose patterns know no properties of characters. */
 const noControlCharacters = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`
 
-const ScopeShape = Scope.openapi('Scope')
+const ScopeShape = named('Scope', Scope)
 
 export const TokenParams = z.object({ token_id: TokenId })
 

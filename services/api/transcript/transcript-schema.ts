@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { OperationId, RunId } from '#domain/ids.ts'
 import { ToolResult } from '#domain/turn.ts'
-import { orNull } from '../http/or-null.ts'
+import { named, orNull } from '../http/named-schema.ts'
 import { EvidenceView } from '../review/change-schema.ts'
 import { NodeShape } from '../runs/node-schema.ts'
 import { OutcomeView, TokenUse } from '../runs/operation-schema.ts'
@@ -63,7 +63,7 @@ export type HostCallView = z.infer<typeof HostCallView>
 
 const ToolRunView = z
   .strictObject({
-    outcome: result.outcome.openapi('ToolOutcome'),
+    outcome: named('ToolOutcome', result.outcome),
     summary: result.summary,
     error: result.error,
     error_code: result.errorCode,
