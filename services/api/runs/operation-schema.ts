@@ -1,15 +1,21 @@
 import { z } from '@hono/zod-openapi'
 import { OperationId, RunId } from '#domain/ids.ts'
-import { Operation, Outcome, OperationStatus } from '#domain/operation.ts'
+import { Operation, Outcome } from '#domain/operation.ts'
 import { QuestionId } from '#domain/question.ts'
+import { named, orNull } from '../http/named-schema.ts'
 import { NodeShape } from './node-schema.ts'
-import { Time } from './run-schema.ts'
+import { OperationStatusShape, Time } from './run-schema.ts'
 
 const outcome = Outcome.shape
 
+/** Tokens of the requests to the model. */
+export const TokenUse = z
+  .strictObject({ prompt: outcome.promptTokens, completion: outcome.completionTokens })
+  .openapi('TokenUse')
+
 export const OutcomeView = z
   .strictObject({
-    status: outcome.status,
+    status: named('OutcomeStatus', outcome.status),
     summary: outcome.summary,
     error_code: outcome.errorCode,
     phase: outcome.phase,
@@ -18,7 +24,7 @@ export const OutcomeView = z
     change_set_id: outcome.changeSetId,
     changed_files: outcome.changedFiles,
     turns: outcome.turns,
-    tokens: z.strictObject({ prompt: outcome.promptTokens, completion: outcome.completionTokens }),
+    tokens: TokenUse,
     duration_ms: outcome.durationMs,
   })
   .openapi('Outcome')
@@ -32,7 +38,7 @@ export const OperationView = z
     agent: z.string(),
     bundle_hash: z.string(),
     node: NodeShape,
-    status: OperationStatus,
+    status: OperationStatusShape,
     priority: Operation.shape.priority,
     attempt: z.int(),
     lost: z.int().openapi({ description: 'how often its worker was lost' }),
@@ -40,7 +46,7 @@ export const OperationView = z
     waits_for: QuestionId.nullable().openapi({ description: 'the question it waits for' }),
     started_at: Time.nullable(),
     ended_at: Time.nullable(),
-    outcome: OutcomeView.nullable(),
+    outcome: orNull(OutcomeView),
   })
   .openapi('Operation')
 export type OperationView = z.infer<typeof OperationView>
