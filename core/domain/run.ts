@@ -20,8 +20,12 @@ export type ErrorPolicyName = z.infer<typeof ErrorPolicyName>
 export const RunRequest = z.strictObject({
   agents: z.array(z.string().min(1).max(64)).min(1).max(32),
   paths: z.array(z.string().min(1).max(1024)).max(100).optional(),
+  /** Globs or folders that the run leaves out, besides those that the settings leave out. */
+  exclude: z.array(z.string().min(1).max(1024)).max(100).optional(),
   languages: z.array(z.string()).max(32).optional(),
   nodeKinds: z.array(z.string()).max(32).optional(),
+  /** Only these nodes are worked on: how many, and the hash of their list (core/objects/node-selection.ts). */
+  nodes: z.strictObject({ hash: z.string(), count: z.int().min(0) }).optional(),
   accept: z.enum(['none', 'auto']).default('none'),
   errorPolicy: ErrorPolicyName.default('skip_downstream'),
   limits: z.strictObject({ operations: z.int().min(1).optional() }).default({}),
@@ -35,7 +39,7 @@ export const RunRequest = z.strictObject({
 export type RunRequest = z.infer<typeof RunRequest>
 
 /** The schema number written into every run; code that knows only older ones refuses the run (RUN_005). */
-export const runSchema = 2
+export const runSchema = 3
 
 /**
  * Asked for, by an origin's `kind/id`; or a stage could not go on; or an operation failed under the policy `stop_run`.

@@ -1,25 +1,21 @@
-import { z } from 'zod'
-import { Conflict, LineRange, type ConflictingSet } from './composition.ts'
+import type { Conflict, ConflictingSet, LineRange } from './composition.ts'
 
 /** A change set of a conflict as other programs read it. What a composition of an earlier version does not say is absent. */
-export const ConflictingSetView = z.strictObject({
-  change_set_id: z.string(),
-  operation_id: z.string(),
-  agent: z.string().optional(),
-  node: z.strictObject({ path: z.string(), qualified_name: z.string() }).optional(),
-  lines: LineRange.optional(),
-})
-export type ConflictingSetView = z.infer<typeof ConflictingSetView>
+export type ConflictingSetView = {
+  change_set_id: string
+  operation_id: string
+  agent?: string
+  node?: { path: string; qualified_name: string }
+  lines?: LineRange
+}
 
 /** A change set that was left out of the patch: in the event `run.composed`, in a run and with the change set itself. */
-export const ConflictView = z.strictObject({
-  ...ConflictingSetView.shape,
-  path: z.string(),
-  error_code: Conflict.shape.errorCode,
-  reason: z.string(),
-  with: ConflictingSetView.optional(),
-})
-export type ConflictView = z.infer<typeof ConflictView>
+export type ConflictView = ConflictingSetView & {
+  path: string
+  error_code: Conflict['errorCode']
+  reason: string
+  with?: ConflictingSetView
+}
 
 export function conflictView(conflict: Conflict): ConflictView {
   const { path, errorCode, reason, with: other } = conflict
