@@ -19,13 +19,14 @@ export function planOperations(
 ): PlannedOperation[] {
   refuseCircles(bundles.map(({ bundle }) => bundle))
   const operations = nodes.flatMap((node) =>
-    bundles.filter(({ bundle }) => takes(bundle, node)).map((pinned) => operationOf(node, pinned)),
+    bundles.filter(({ bundle }) => takesNode(bundle, node)).map((pinned) => operationOf(node, pinned)),
   )
   const wanted = operations.filter((operation) => only?.has(operation.operationId) ?? true)
   return planDependencies(wanted, bundles).slice(0, limit)
 }
 
-function takes(bundle: AgentBundle, node: CodeNode): boolean {
+/** Whether a bundle works on nodes of this kind in this language. */
+export function takesNode(bundle: AgentBundle, node: CodeNode): boolean {
   return bundle.file.node_kinds.includes(node.kind) && bundle.file.languages.includes(node.language)
 }
 

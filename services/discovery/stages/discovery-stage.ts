@@ -22,6 +22,8 @@ import { nodeIndexCache } from './node-index-cache.ts'
 import { planOperations } from '../plan/plan-operations.ts'
 import { operationsToRetry } from '../plan/operations-to-retry.ts'
 import type { PinnedBundle } from '../plan/pinned-bundle.ts'
+import { requireFitting } from '../plan/require-fitting.ts'
+import { selectedNodes } from '../plan/selected-nodes.ts'
 
 export type DiscoveryStageDeps = DiscoveryDeps & {
   /** What no run is worked on in. */
@@ -45,10 +47,12 @@ export async function runDiscoveryStage(runId: RunId, deps: DiscoveryStageDeps, 
   try {
     const bundles = await bundlesOf(run, deps)
     const nodes = await nodesOf(run, bundles, deps, signal)
+    requireFitting(nodes, bundles, run.request)
     const only = await operationsToRetry(run.request, deps.ledger)
     const limits = { limit: run.request.limits.operations, only }
-    const isDone = only?.size === 0 // of a retry whose former run only lacks its patch
-    await plan(run, isDone ? [] : expectSome(planOperations(nodes, bundles, limits), run, nodes), deps)
+    const operations = planOperations(await selectedNodes(run, nodes, deps.blobs), bundles, limits)
+    requirePlanned(operations, only)
+    await plan(run, operations, deps)
   } catch (error) {
     await failRun(runId, error, { phases: ['discovery', 'planning'], origin, signal }, deps.ledger)
   }
@@ -87,10 +91,11 @@ async function store(run: Run, { nodes, edges, skipped }: Discovery, { objects }
 async function discoverRun(run: Run, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<Discovery> {
   if (run.snapshotId === null) throw new AppError('STORE_003', `run ${run.runId} has no snapshot`)
   const snapshot = await deps.readSnapshot(run.projectId, run.snapshotId)
-  const { paths = [], languages = [], nodeKinds = [] } = run.request
+  const { paths = [], languages = [], nodeKinds = [], exclude = [] } = run.request
+  const { leaveOut } = deps
   const input = {
     files: snapshot.files,
-    filters: { ...deps.leaveOut, paths, languages, nodeKinds },
+    filters: { ...leaveOut, exclude: [...(leaveOut.exclude ?? []), ...exclude], paths, languages, nodeKinds },
     read: (hash: string) => deps.blobs.get(run.projectId, hash),
     cache: nodeIndexCache(deps.objects, run.projectId),
   }
@@ -143,13 +148,11 @@ function checkedView({ hash, bundle: { file, tools, warnings } }: PinnedBundle) 
   return { name: file.name, hash, valid: true, tools: tools.length, warnings: warnings.length, first_warnings: first }
 }
 
-function expectSome(operations: PlannedOperation[], { request }: Run, nodes: readonly CodeNode[]): PlannedOperation[] {
-  if (operations.length > 0) return operations
-  const { paths = [] } = request
-  if (nodes.length === 0 && paths.length > 0) {
-    throw new AppError('INTAKE_007', `no file of a known language matches the paths ${paths.join(', ')}`)
-  }
-  throw new AppError('INTAKE_007', `no code node that ${request.agents.join(' or ')} takes was found`)
+/** INTAKE_007 for a retry whose agents take none of its operations any more; one that lacks only its patch has none. */
+function requirePlanned(operations: readonly PlannedOperation[], only: ReadonlySet<string> | undefined): void {
+  if (only === undefined || only.size === 0 || operations.length > 0) return
+  const reason = 'none of the operations to retry is planned any more: the agents or their settings have changed'
+  throw new AppError('INTAKE_007', reason)
 }
 
 /** A plan without operations has nothing to execute: what is left to do is the patch. */
