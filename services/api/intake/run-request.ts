@@ -20,6 +20,9 @@ export const RequestBody = z
     }),
     languages: fields.languages,
     node_kinds: fields.nodeKinds,
+    include: fields.include.meta({
+      description: 'kinds of files that are worked on although they are skipped by default',
+    }),
     accept: fields.accept.refine((accept) => accept === 'none', '"auto" is not served yet: changes are only proposed'),
     error_policy: fields.errorPolicy,
     limits: fields.limits,
@@ -40,12 +43,13 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
   }
   const { agents, paths, languages, node_kinds: nodeKinds, error_policy: errorPolicy, ...same } = parsed.data
   checkAgents(agents, knownAgents)
-  const { accept, limits, priority, labels } = same
+  const { include, accept, limits, priority, labels } = same
   return {
     agents: [...new Set(agents)],
     ...(paths === undefined ? {} : { paths }),
     ...(languages === undefined ? {} : { languages }),
     ...(nodeKinds === undefined ? {} : { nodeKinds }),
+    ...(include === undefined ? {} : { include }),
     accept,
     errorPolicy,
     limits,

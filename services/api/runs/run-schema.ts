@@ -30,6 +30,7 @@ const RequestView = z.strictObject({
   paths: fields.paths,
   languages: fields.languages,
   node_kinds: fields.nodeKinds,
+  include: fields.include,
   accept: z.enum(['none', 'auto']),
   error_policy: z.enum(['continue', 'skip_downstream', 'stop_run']),
   limits: z.strictObject({ operations: z.int().optional() }),
