@@ -91,7 +91,9 @@ describe('readAttributeRules', () => {
       .array(rule, { maxLength: 5 })
       .map((all) => all.map(([glob, said]) => `${glob} ${said.join(' ')}\n`).join(''))
     const files = fc.record({ '': text, src: text, 'src/deep': text })
-    const run = fc.asyncProperty(files, async (written) => expect(saidByUs(written)).toEqual(await saidByGit(written)))
+    const run = fc.asyncProperty(files, async (written) => {
+      expect(saidByUs(written)).toEqual(await saidByGit(written))
+    })
     await fc.assert(run, { numRuns: 150 })
   })
 

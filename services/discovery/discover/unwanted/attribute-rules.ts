@@ -11,7 +11,10 @@ export type Attributes = ReadonlyMap<string, AttributeValue>
 type Macros = Map<string, readonly Assignment[]>
 type Assignment = readonly [name: string, value: AttributeValue]
 
-type Pattern = { kind: 'name'; glob: SegmentGlob } | { kind: 'path'; globs: readonly (SegmentGlob | typeof star)[] }
+/** Of a name alone, at any level; or of a path below the rule's folder. */
+type Pattern =
+  | { kind: 'name'; matches(name: string): boolean }
+  | { kind: 'path'; globs: readonly (SegmentGlob | typeof star)[] }
 type AttributeRule = { pattern: Pattern; assignments: readonly Assignment[] }
 
 /** The rules of one .gitattributes file, the last line first. `folder` is '' at the top of the tree. */
@@ -95,11 +98,12 @@ function lookUp(path: string, layers: readonly AttributeLayer[]): Attributes {
 }
 
 function matches(pattern: Pattern, inside: string): boolean {
-  if (pattern.kind === 'name') return matchesSegment(pattern.glob, basename(inside))
+  if (pattern.kind === 'name') return pattern.matches(basename(inside))
   const segments = inside.split('/')
-  return starMatch<SegmentGlob>(pattern.globs, segments.length, (glob, at) =>
-    matchesSegment(glob, segments[at] ?? '') ? 1 : undefined,
-  )
+  return starMatch<SegmentGlob>(pattern.globs, segments.length, (glob, at) => {
+    const segment = segments[at]
+    return segment !== undefined && matchesSegment(glob, segment) ? 1 : undefined
+  })
 }
 
 function readMacros(text: string, macros: Macros): void {
@@ -148,11 +152,19 @@ function readAssignment(word: string): Assignment {
 }
 
 function readPattern(source: string): Pattern {
-  if (!source.includes('/')) return { kind: 'name', glob: parseSegmentGlob(source) }
+  if (!source.includes('/')) return { kind: 'name', matches: nameMatcher(parseSegmentGlob(source)) }
   const segments = source.split('/').filter((segment) => segment !== '')
   // What ends in `/**` matches everything inside a folder, not the folder's own name.
   const all = segments.at(-1) === '**' ? [...segments, '*'] : segments
   return { kind: 'path', globs: all.map((segment) => (segment === '**' ? star : parseSegmentGlob(segment))) }
+}
+
+/** `*.py` and plain names are most of all patterns, and are held against every file. */
+function nameMatcher(glob: SegmentGlob): (name: string) => boolean {
+  const [first, second, ...more] = glob.parts
+  if (typeof first === 'string' && second === undefined) return (name) => name === first
+  if (first === star && typeof second === 'string' && more.length === 0) return (name) => name.endsWith(second)
+  return (name) => matchesSegment(glob, name)
 }
 
 const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', '"': '"', '\\': '\\' }
