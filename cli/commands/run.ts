@@ -6,13 +6,16 @@ import { refuseWithService } from './refuse-with-service.ts'
 import {
   commaList,
   errorPolicyOption,
+  includedKinds,
+  type IncludeOptions,
+  includeOptions,
   modelChoice,
   positiveInteger,
   priorityNumber,
   workersOption,
 } from './option-parsers.ts'
 
-type RunOptions = {
+type RunOptions = IncludeOptions & {
   agents?: string[]
   paths?: string[]
   limit?: number
@@ -30,7 +33,7 @@ type RunOptions = {
 
 /** `remora run`: from a folder to a patch. */
 export function addRunCommand(program: Command, context: CliContext): void {
-  program
+  const command = program
     .command('run')
     .description('run agents over a folder, a git checkout or an archive, and write the patch they propose')
     .argument('[path]', 'what to work on', '.')
@@ -59,15 +62,17 @@ export function addRunCommand(program: Command, context: CliContext): void {
         return runOnce({ ...order, source: { kind: 'resume', runId: resume }, known: [] }, context)
       }
       const { agents, known } = await namedAgents(options.agents, context.config.agentsDir, command)
+      const include = includedKinds(options, context.config.request.include)
       await runOnce(
         {
           ...order,
-          source: { kind: 'folder', submission: { ...context.config.request, ...submission, agents } },
+          source: { kind: 'folder', submission: { ...context.config.request, ...submission, agents, include } },
           known,
         },
         context,
       )
     })
+  for (const option of includeOptions()) command.addOption(option)
 }
 
 /** What a run does was decided when it was submitted. */

@@ -3,9 +3,17 @@ import type { CliContext } from '../cli-context.ts'
 import { runningService } from '../run/reach-service.ts'
 import { packSource, submitSource } from '../run/submit-source.ts'
 import { namedAgents } from './named-agents.ts'
-import { commaList, errorPolicyOption, positiveInteger, priorityNumber } from './option-parsers.ts'
+import {
+  commaList,
+  errorPolicyOption,
+  includedKinds,
+  type IncludeOptions,
+  includeOptions,
+  positiveInteger,
+  priorityNumber,
+} from './option-parsers.ts'
 
-type SubmitOptions = {
+type SubmitOptions = IncludeOptions & {
   agents?: string[]
   paths?: string[]
   limit?: number
@@ -16,7 +24,7 @@ type SubmitOptions = {
 
 /** `remora submit`: hands a folder to a running service and returns at once. */
 export function addSubmitCommand(program: Command, context: CliContext): void {
-  program
+  const command = program
     .command('submit')
     .description('send a folder, a git checkout or an archive to a running service')
     .argument('[path]', 'what to work on', '.')
@@ -30,15 +38,15 @@ export function addSubmitCommand(program: Command, context: CliContext): void {
       const { agents } = await namedAgents(options.agents, context.config.agentsDir, command)
       const client = await runningService(context)
       try {
-        const packed = await packSource(path, context)
-        const runId = await submitSource(
-          client,
-          { ...context.config.request, accept: 'none', ...options, agents },
-          packed,
-        )
+        const { request } = context.config
+        const include = includedKinds(options, request.include)
+        const packed = await packSource(path, { include }, context)
+        const submission = { ...request, accept: 'none' as const, ...options, agents, include }
+        const runId = await submitSource(client, submission, packed)
         context.io.out(json ? `${JSON.stringify({ run_id: runId, status: 'queued' })}\n` : `${runId}\n`)
       } finally {
         await client.close()
       }
     })
+  for (const option of includeOptions()) command.addOption(option)
 }

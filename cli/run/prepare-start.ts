@@ -24,7 +24,7 @@ export async function prepareStart(order: RunOrder, context: CliContext): Promis
   if (order.apply) await requireAppliable(resolve(cwd, order.path), config.searchPath)
   await requireWritable(resolve(cwd, order.out ?? 'remora.patch'))
   if (source.kind !== 'folder') return (service) => startAgain(service, source)
-  const packed = await packSource(order.path, context)
+  const packed = await packSource(order.path, source.submission, context)
   return ({ client }) => submitSource(client, source.submission, packed)
 }
 

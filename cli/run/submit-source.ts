@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { AppError } from '#domain/error.ts'
+import type { SkipKind } from '#domain/skip-kind.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../visible.ts'
@@ -11,6 +12,7 @@ export type Submission = {
   agents: readonly string[]
   paths?: readonly string[]
   languages?: readonly string[]
+  include?: readonly SkipKind[]
   limit?: number
   errorPolicy?: string
   priority?: number
@@ -21,13 +23,17 @@ export type Submission = {
  * What there is to send of `path`: listed, not yet read, and what is left out told on stderr. INTAKE_001 when there is
  * nothing or nothing of use at `path`, INTAKE_007 when it is a folder without a file. Starts and writes nothing.
  */
-export async function packSource(path: string, { cwd, io, signal }: CliContext): Promise<Packed> {
+export async function packSource(
+  path: string,
+  { include }: Pick<Submission, 'include'>,
+  { cwd, io, signal }: CliContext,
+): Promise<Packed> {
   const place = resolve(cwd, path)
   await stat(place).catch((error: unknown) => {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
     if (isMissing) throw new AppError('INTAKE_001', `there is no such file or folder: ${path}`, { cause: error })
   })
-  const packed = await packPath(place, { signal })
+  const packed = await packPath(place, { signal, ...(include && { include }) })
   if (packed.skipped.length > 0) io.err(visible(`skipped ${describeSkipped(packed.skipped)}\n`))
   return packed
 }
@@ -35,11 +41,13 @@ export async function packSource(path: string, { cwd, io, signal }: CliContext):
 /** Sends what was packed; answers the run's id. */
 export async function submitSource(client: ApiClient, submission: Submission, packed: Packed): Promise<string> {
   const { agents, accept, paths, languages, limit, errorPolicy, priority } = submission
+  const include = [...new Set([...(submission.include ?? []), ...packed.include])]
   const request = {
     agents,
     accept,
     ...(paths === undefined ? {} : { paths }),
     ...(languages === undefined ? {} : { languages }),
+    ...(include.length === 0 ? {} : { include }),
     ...(limit === undefined ? {} : { limits: { operations: limit } }),
     ...(errorPolicy === undefined ? {} : { error_policy: errorPolicy }),
     ...(priority === undefined ? {} : { priority }),

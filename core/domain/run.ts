@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import { operationStatuses } from '#domain/operation.ts'
+import { SkipKind, skipKinds } from '#domain/skip-kind.ts'
 
 const runStatuses = ['queued', 'running', 'waiting', 'completed', 'blocked', 'failed', 'cancelled'] as const
 export const RunStatus = z.enum(runStatuses)
@@ -26,6 +27,8 @@ export const RunRequest = z.strictObject({
   nodeKinds: z.array(z.string()).max(32).optional(),
   /** Only these nodes are worked on: how many, and the hash of their list (core/objects/node-selection.ts). */
   nodes: z.strictObject({ hash: z.string(), count: z.int().min(0) }).optional(),
+  /** Kinds of files that are worked on although they are skipped by default. */
+  include: z.array(SkipKind).max(skipKinds.length).optional(),
   accept: z.enum(['none', 'auto']).default('none'),
   errorPolicy: ErrorPolicyName.default('skip_downstream'),
   limits: z.strictObject({ operations: z.int().min(1).optional() }).default({}),

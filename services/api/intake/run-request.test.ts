@@ -43,6 +43,13 @@ describe('parseRunRequest', () => {
     expect(faultOf({ agents: ['lint'], nodes: ['f'] })).toMatch(/^INTAKE_008 request\.nodes\.0: /)
   })
 
+  it('takes the kinds of files to include, and names one that there is not', () => {
+    expect(parseRunRequest({ agents: ['lint'], include: ['vendored', 'ignored'] }, known).request).toMatchObject({
+      include: ['vendored', 'ignored'],
+    })
+    expect(faultOf({ agents: ['lint'], include: ['tests'] })).toMatch(/^INTAKE_008 request\.include\.0: .*"vendored"/)
+  })
+
   it('names every field at fault', () => {
     const fault = faultOf({ agents: ['lint'], priority: 12, labels: { a: 1 }, colour: 'red' })
     expect(fault).toMatch(/^INTAKE_008/)

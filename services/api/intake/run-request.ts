@@ -4,7 +4,8 @@ import { faultOfGlobs } from '#domain/path-globs.ts'
 import { NodeId } from '#domain/ids.ts'
 import { RunRequest } from '#domain/run.ts'
 import { maxSelectedNodes } from '#objects/node-selection.ts'
-import { AcceptPolicyShape, ErrorPolicyShape, Labels, RunLimits } from '../runs/run-schema.ts'
+import { skipKinds } from '#domain/skip-kind.ts'
+import { AcceptPolicyShape, ErrorPolicyShape, Labels, RunLimits, SkipKindShape } from '../runs/run-schema.ts'
 
 const fields = RunRequest.shape
 
@@ -33,6 +34,11 @@ export const RequestBody = z
       .max(maxSelectedNodes)
       .optional()
       .openapi({ description: 'only these nodes are worked on; none: the run has nothing to do' }),
+    include: z
+      .array(SkipKindShape)
+      .max(skipKinds.length)
+      .optional()
+      .openapi({ description: 'kinds of files that are worked on although they are skipped by default' }),
     accept: AcceptPolicyShape.default(fields.accept.parse(undefined)).refine(
       (accept) => accept === 'none',
       '"auto" is not served yet: changes are only proposed',
@@ -59,13 +65,14 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
   }
   const { agents, paths, exclude, languages, nodes, node_kinds: nodeKinds, error_policy: errorPolicy } = parsed.data
   checkAgents(agents, knownAgents)
-  const { accept, limits, priority, labels } = parsed.data
+  const { include, accept, limits, priority, labels } = parsed.data
   const request = {
     agents: [...new Set(agents)],
     ...(paths === undefined ? {} : { paths }),
     ...(exclude === undefined ? {} : { exclude }),
     ...(languages === undefined ? {} : { languages }),
     ...(nodeKinds === undefined ? {} : { nodeKinds }),
+    ...(include === undefined ? {} : { include }),
     accept,
     errorPolicy,
     limits,

@@ -3,6 +3,7 @@ import { evidenceChecks } from '#domain/evidence.ts'
 import { SkippedFile } from '#domain/code-node.ts'
 import { OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import { operationStatuses, OperationStatus } from '#domain/operation.ts'
+import { SkipKind } from '#domain/skip-kind.ts'
 import { ErrorPolicyName, RunPhase, RunRequest, RunStatus } from '#domain/run.ts'
 import { LeftOut } from './left-out-schema.ts'
 import { named } from '../http/named-schema.ts'
@@ -22,6 +23,7 @@ export const AcceptPolicyShape = named('AcceptPolicy', fields.accept.unwrap(), {
 })
 export const RunLimits = named('RunLimits', fields.limits.unwrap())
 export const Labels = named('Labels', fields.labels.unwrap())
+export const SkipKindShape = named('SkipKind', SkipKind)
 export const SkippedFileShape = named('SkippedFile', SkippedFile)
 
 /** The `{run_id}` of an address. */
@@ -49,6 +51,7 @@ const RequestView = z
     exclude: fields.exclude,
     node_kinds: fields.nodeKinds,
     selected_nodes: z.int().optional().openapi({ description: 'of a run that is limited to some nodes: how many' }),
+    include: z.array(SkipKindShape).optional(),
     accept: AcceptPolicyShape,
     error_policy: ErrorPolicyShape,
     limits: RunLimits,

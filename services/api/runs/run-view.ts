@@ -107,6 +107,7 @@ function requestView({ request }: Run): RunSummary['request'] {
     languages: request.languages,
     exclude: request.exclude,
     node_kinds: request.nodeKinds,
+    include: request.include,
     selected_nodes: request.nodes?.count,
     accept: request.accept,
     error_policy: request.errorPolicy,
