@@ -77,9 +77,11 @@ export function addDiscoverCommand(
 
 async function requireFolder(path: string): Promise<void> {
   const stats = await stat(path).catch(() => undefined)
-  if (stats === undefined) throw new AppError('DISC_005', `there is no such folder: ${path}`)
+  if (stats === undefined) {
+    throw new AppError('DISC_005', `there is no such folder: ${path}`, { phase: 'usage' })
+  }
   const wayOn = /\.(?:zip|tar|tgz|tar\.gz)$/.test(path) ? 'unpack it first' : 'name the one it is in'
-  if (!stats.isDirectory()) throw new AppError('DISC_005', `${path} is no folder: ${wayOn}`)
+  if (!stats.isDirectory()) throw new AppError('DISC_005', `${path} is no folder: ${wayOn}`, { phase: 'usage' })
 }
 
 function describeDiscovery({ nodes, edges, files, skipped, durationMs }: Discovery): string {

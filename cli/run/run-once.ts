@@ -4,12 +4,16 @@ import { rehearsalLabel } from '#domain/rehearsal-label.ts'
 import { withoutLogin } from '#platform/without-login.ts'
 import type { CliContext } from '../cli-context.ts'
 import { silentServers } from '../model-server.ts'
+import type { ApiClient } from '../api-client.ts'
+import type { RunView } from '../api-views.ts'
+import { describePlan } from './describe-plan.ts'
 import { followRun } from './follow-run.ts'
 import { sameModelFlag } from './model-flag.ts'
 import { openLineFile } from './output-file.ts'
 import { prepareStart, type StartRun } from './prepare-start.ts'
 import { reachRuns, reachService, type Service } from './reach-service.ts'
 import { reportRun } from './report-run.ts'
+import { reportView } from './report-view.ts'
 import type { RunOrder } from './run-order.ts'
 import { shownPath } from './shown-path.ts'
 import { showProgress } from './show-progress.ts'
@@ -64,9 +68,23 @@ async function runOn(service: Service, order: RunOrder, running: Running): Promi
   }
   progress.close()
   const run = await client.getRun(runId)
+  if (isDryRun(order) && run.status === 'completed') return reportPlan(run, order, { client, context })
   const patch = run.status === 'completed' ? await takePatch(client, run, order, context) : undefined
   const parts = { progress, run, patch, earlier: unfinished.goingOn, model: stack && order.model }
   await reportRun(parts, { client, json: order.json, context })
+}
+
+function isDryRun({ source }: RunOrder): boolean {
+  return source.kind === 'folder' && source.submission.dryRun === true
+}
+
+async function reportPlan(
+  { run_id: runId }: RunView,
+  { json }: RunOrder,
+  { client, context }: { client: ApiClient; context: CliContext },
+): Promise<void> {
+  const plan = await client.readPlan(runId)
+  context.io.out(json ? `${JSON.stringify({ plan })}\n` : `\n${describePlan(plan, reportView(context))}`)
 }
 
 /** Said at the start, since each operation tries for its whole retry budget before it says the same. */
