@@ -73,7 +73,7 @@ it('says of an operation the run does not have that it is not there', async () =
   })
 })
 
-it('says that the patch of a run that goes on is still to come', async () => {
-  const message = `The patch of run ${runId} is still to come: it is running.`
+it('says that the patch of a run that goes on is not there yet', async () => {
+  const message = `Run ${runId} has no patch yet: it is running.`
   await expect(diff()).rejects.toMatchObject({ code: 'RUN_006', message })
 })

@@ -49,7 +49,7 @@ agent      operations  succeeded  unchanged  skipped  failed  left out  tokens
 docstring           2          0          0        1       1         0       0
 lint                1          1          0        0       0         0   1,200
 
-Checked on the composed files:
+Checked on the changed files:
   parses             2 of 2 files, 1 with syntax errors it had before, 1 not checked
   lint_before_after  3 files not checked
 

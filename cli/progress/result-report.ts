@@ -66,7 +66,7 @@ function toneOf(state: ProgressState, run: RunView): 'red' | 'yellow' | 'green' 
 
 function evidenceLines(run: RunView, paint: Paint): string[] {
   const lines = Object.entries(run.checks).map(([check, counts]) => `  ${check.padEnd(18)} ${checkText(counts, paint)}`)
-  return lines.length === 0 ? [] : ['Checked on the composed files:', ...lines]
+  return lines.length === 0 ? [] : ['Checked on the changed files:', ...lines]
 }
 
 function checkText(counts: RunView['checks'][string], paint: Paint): string {
@@ -82,7 +82,7 @@ function passedOverLines({ passedOver }: ProgressState, { width }: ReportView): 
   if (passedOver.length === 0) return []
   const lines = passedOver.slice(0, shownFailures).map(({ path, reason }) => clip(`  ${path}  ${reason}`, width))
   const rest = passedOver.length > lines.length ? ['  … and others: remora discover lists all'] : []
-  return ['Not worked on, or not as a whole:', ...lines, ...rest]
+  return ['Skipped, as a whole or in part:', ...lines, ...rest]
 }
 
 function failureLines(state: ProgressState, run: RunView, { paint, width }: ReportView): string[] {

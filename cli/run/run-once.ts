@@ -50,7 +50,7 @@ async function runOn(service: Service, order: RunOrder, running: Running): Promi
   const { context, start, onLine } = running
   const { io, config } = context
   if (stack === undefined && config.apiUrl === undefined && order.model !== undefined) {
-    io.err('--model has no effect: the stack that runs here has its own models\n')
+    io.err('--model has no effect: the services that already run here have their own models\n')
   }
   if (stack !== undefined) io.err(await modelLine(order.model ?? config.modelUrls ?? 'rehearsal', ended))
   const except = order.source.kind === 'resume' ? { except: order.source.runId } : {}
@@ -104,13 +104,13 @@ function whatStays(
   { isOurs, model }: { isOurs: boolean; model: string | undefined },
   { cwd, config, signal }: CliContext,
 ): string {
-  const stop = `Stop it for good: remora cancel ${runId}`
+  const stop = `To stop it for good: remora cancel ${runId}`
   if (!isOurs) {
     const place =
-      config.apiUrl === undefined ? 'the stack that runs here' : `the service at ${withoutLogin(config.apiUrl)}`
-    return `Run ${runId} goes on in ${place}. ${stop}`
+      config.apiUrl === undefined ? 'the services that run here' : `the service at ${withoutLogin(config.apiUrl)}`
+    return `Run ${runId} continues in ${place}. ${stop}`
   }
   const folder = shownPath(config.dataDir, cwd)
-  const kept = `Run ${runId} is kept in ${folder}. Go on: remora run --resume ${runId}${sameModelFlag(model)}   ${stop}`
-  return signal.aborted ? kept : `${kept}\nWhat the services did last is in ${folder}/stack.log.`
+  const kept = `Run ${runId} is kept in ${folder}. To continue it: remora run --resume ${runId}${sameModelFlag(model)}   ${stop}`
+  return signal.aborted ? kept : `${kept}\nThe log of the services is in ${folder}/stack.log.`
 }

@@ -31,7 +31,7 @@ export async function watchRun(order: WatchOrder, context: CliContext): Promise<
       await followRun(order.runId, progress, { client, signal: context.signal })
     } catch (error) {
       progress.close()
-      if (context.signal.aborted) context.io.err(`\nRun ${order.runId} goes on.\n`)
+      if (context.signal.aborted) context.io.err(`\nRun ${order.runId} continues; only watching it has stopped.\n`)
       throw error
     } finally {
       await events?.close()
