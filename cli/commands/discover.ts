@@ -39,14 +39,8 @@ export function addDiscoverCommand(
     .option('--languages <names...>', 'only these languages')
     .option('--kinds <kinds...>', 'only nodes of these kinds')
     .option('--workers <count>', 'parsing threads; 0 is one per core', wholeNumber, config.discovery.threads)
-    .option(
-      '--since <other>',
-      'list the nodes added, removed, changed or moved since a git revision, or compared with a folder or an earlier --json output',
-    )
-    .option(
-      '--edges',
-      'also list what imports, calls, inherits from or tests what (Python, TypeScript, JavaScript, Go)',
-    )
+    .option('--since <other>', 'list what changed since a git revision, an earlier --json output or another folder')
+    .option('--edges', 'also list what imports, calls, inherits or tests what (Python, TypeScript, JavaScript, Go)')
     .option('--no-cache', 'parse every file again, also those that have not changed')
     .option('--json', 'print one JSON document')
     .action(async (path: string, options: DiscoverOptions) => {

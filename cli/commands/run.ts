@@ -20,11 +20,11 @@ type RunOptions = SubmissionOptions & {
 
 /** `remora run`: from a folder to a patch. */
 export function addRunCommand(program: Command, context: CliContext): void {
-  const command = program
+  const run = program
     .command('run')
     .description('run agents over a folder, a git checkout or an archive, and write the patch they propose')
     .argument('[path]', 'what to work on', '.')
-  addSubmissionOptions(command)
+  addSubmissionOptions(run)
     .addOption(
       new Option(
         '--dry-run',
@@ -57,7 +57,7 @@ export function addRunCommand(program: Command, context: CliContext): void {
       }
       await runOnce({ ...order, source: { kind: 'folder', submission }, known }, context)
     })
-  addIncludeOptions(command)
+  addIncludeOptions(run)
 }
 
 /** What a run does was decided when it was submitted. */

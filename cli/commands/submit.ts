@@ -9,11 +9,11 @@ type SubmitOptions = SubmissionOptions & { json?: true }
 
 /** `remora submit`: hands a folder to a running service and returns at once. */
 export function addSubmitCommand(program: Command, context: CliContext): void {
-  const command = program
+  const submit = program
     .command('submit')
     .description('send a folder, a git checkout or an archive to a running service')
     .argument('[path]', 'what to work on', '.')
-  addSubmissionOptions(command)
+  addSubmissionOptions(submit)
     .option('--json', 'print one JSON document')
     .action(async (path: string, { json, ...options }: SubmitOptions, command: Command) => {
       const { agents } = await namedAgents(options.agents, context.config.agentsDir, command)
@@ -26,5 +26,5 @@ export function addSubmitCommand(program: Command, context: CliContext): void {
         await client.close()
       }
     })
-  addIncludeOptions(command)
+  addIncludeOptions(submit)
 }

@@ -6,7 +6,7 @@ import type { ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../visible.ts'
 import { packPath, type Packed } from '../pack-folder.ts'
-import { changedNodes } from './changed-nodes.ts'
+import { changedNodes } from '../discover/changed-nodes.ts'
 import { describeSkipped } from './describe-skipped.ts'
 
 export type Submission = {

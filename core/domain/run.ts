@@ -17,6 +17,9 @@ export type RunPhase = z.infer<typeof RunPhase>
 export const ErrorPolicyName = z.enum(['continue', 'skip_downstream', 'stop_run'])
 export type ErrorPolicyName = z.infer<typeof ErrorPolicyName>
 
+/** The most nodes that a request may name one by one. */
+export const maxSelectedNodes = 50_000
+
 /** What the caller asks for, as the API and the job see it (contract.md §2 `request`). */
 export const RunRequest = z.strictObject({
   agents: z.array(z.string().min(1).max(64)).min(1).max(32),

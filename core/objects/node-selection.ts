@@ -4,9 +4,6 @@ import { NodeId } from '#domain/ids.ts'
 import { parseJson } from '#domain/json.ts'
 import type { BlobStore } from './blob-store.ts'
 
-/** The most nodes that a request may name one by one. */
-export const maxSelectedNodes = 50_000
-
 const NodeSelection = z.strictObject({ v: z.literal(1), nodes: z.array(NodeId) })
 
 /**

@@ -47,7 +47,7 @@ describe('a call that cannot work', () => {
   it('names the agents there are when one is unknown, before anything starts', async () => {
     const folder = await folderOf(smallSource)
     const run = remora(programs, folder, ['run', '.', '--agents', 'lint,poet', '--json'])
-    expect(await run.exited).toBe(1)
+    expect(await run.exited).toBe(2)
     const { error } = Failure.parse(lastDocument(run))
     expect(error.error_code).toBe('INTAKE_006')
     expect(error.message).toMatch(/poet.*docstring, harness, lint/)

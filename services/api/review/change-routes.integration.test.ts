@@ -84,8 +84,8 @@ describe('GET /v1/runs/{run_id}/changes', () => {
       with: { change_set_id: 'c0', operation_id: 'o0', agent: 'docstring' },
     }
     expect((await page()).changes[0]?.conflict).toEqual(conflict)
-    const run = await (await api.ask(`/v1/runs/${runId}`)).json()
-    expect(run).toMatchObject({ conflicts: 1, left_out: [conflict] })
+    const view = await (await api.ask(`/v1/runs/${runId}`)).json()
+    expect(view).toMatchObject({ conflicts: 1, left_out: [conflict] })
     const second = await page(`&cursor=${first.next}`)
     expect(second.changes).toMatchObject([{ files: [{ path: 'new file.py' }] }])
     expect(second.changes[0]).not.toHaveProperty('conflict')

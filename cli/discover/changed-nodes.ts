@@ -1,17 +1,25 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '#domain/error.ts'
-import { maxSelectedNodes } from '#objects/node-selection.ts'
+import { maxSelectedNodes } from '#domain/run.ts'
+import type { SkipKind } from '#domain/skip-kind.ts'
 import { discoverFolder } from '../../services/discovery/discover/discover-folder.ts'
 import type { CliContext } from '../cli-context.ts'
-import { compareSince } from '../discover/compare-since.ts'
-import { earlierNodes } from '../discover/earlier-nodes.ts'
 import { plural } from '../plural.ts'
 import { programCache } from '../program-cache.ts'
 import { visible } from '../visible.ts'
-import type { Submission } from './submit-source.ts'
+import { compareSince } from './compare-since.ts'
+import { earlierNodes } from './earlier-nodes.ts'
 
-type Since = Pick<Submission, 'paths' | 'exclude' | 'languages' | 'kinds' | 'include'> & { since: string }
+/** What a run is limited to besides; `exclude` adds to the settings'. */
+type Since = {
+  since: string
+  paths?: readonly string[]
+  exclude?: readonly string[]
+  languages?: readonly string[]
+  kinds?: readonly string[]
+  include?: readonly SkipKind[]
+}
 
 /**
  * The ids of the nodes of `folder` whose text is new since `since` (see `earlierNodes` for what it may name): added, changed,
