@@ -35,7 +35,7 @@ export const RunRequest = z.strictObject({
 export type RunRequest = z.infer<typeof RunRequest>
 
 /** The schema number written into every run; code that knows only older ones refuses the run (RUN_005). */
-export const runSchema = 2
+export const runSchema = 3
 
 /**
  * Asked for, by an origin's `kind/id`; or a stage could not go on; or an operation failed under the policy `stop_run`.

@@ -111,6 +111,7 @@ export function plannedOperation(name: string): PlannedOperation {
     bundle: 'lint',
     bundleHash: sha256('lint'),
     node,
+    work: 'agent',
     priority: 10,
     after: [],
   }

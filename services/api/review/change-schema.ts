@@ -9,6 +9,10 @@ export const ChangeView = z
     operation_id: OperationId,
     agent: z.string(),
     node_id: NodeId,
+    rules: z
+      .array(z.string())
+      .optional()
+      .openapi({ description: 'the lint rules whose safe fixes it makes, of a mechanical operation' }),
     files: z.array(z.strictObject({ path: z.string(), kind: z.enum(['edit', 'create', 'delete']) })),
     diff: z.string(),
     evidence: z.array(Evidence),

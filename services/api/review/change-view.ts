@@ -12,6 +12,7 @@ export function changeView(changeSet: ChangeSet, { versions, conflicts }: Change
     operation_id: changeSet.operationId,
     agent: changeSet.bundle,
     node_id: changeSet.nodeId,
+    rules: changeSet.rules,
     files: changeSet.files.map(({ path, kind }) => ({ path, kind })),
     diff: Buffer.concat(versions.map(unifiedDiff)).toString(),
     evidence: changeSet.evidence,

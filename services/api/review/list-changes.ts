@@ -1,7 +1,7 @@
-import type { Operation } from '#domain/operation.ts'
+import { changeSetIdsOf, type Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import type { AttemptRecord } from '#objects/attempt-record.ts'
+import { changeSetsOf, type AttemptRecord } from '#objects/attempt-record.ts'
 import type { Composition } from '#objects/composition.ts'
 import { changedFiles } from './change-files.ts'
 import type { ChangeView } from './change-schema.ts'
@@ -20,7 +20,10 @@ export type ChangeDeps = {
   records: ChangeRecords
 }
 
-/** One page of the run's change sets, in the order the ledger lists the operations that made them. */
+/**
+ * One page of the run's change sets, in the order the ledger lists the operations that made them. `limit` counts
+ * operations: a mechanical one makes several sets.
+ */
 export async function listChanges(
   run: Run,
   page: { cursor: string | undefined; limit: number },
@@ -32,14 +35,17 @@ export async function listChanges(
     deps.records.readComposition(run),
   ])
   const conflicts = composition?.conflicts ?? []
-  const views = await Promise.all(operations.map((operation) => viewOf(operation)))
-  return { changes: views.filter((view) => view !== undefined), next }
+  const views = await Promise.all(operations.map((operation) => viewsOf(operation)))
+  return { changes: views.flat(), next }
 
-  async function viewOf({ outcome }: Operation): Promise<ChangeView | undefined> {
-    if (outcome?.recordHash === undefined || outcome.changeSetId === undefined) return undefined
-    const { changeSet } = await deps.records.readAttempt(run.projectId, outcome.recordHash)
-    if (changeSet === null) return undefined
-    const versions = await changedFiles(changeSet, (hash) => deps.records.readBlob(run.projectId, hash))
-    return changeView(changeSet, { versions, conflicts })
+  async function viewsOf({ outcome }: Operation): Promise<ChangeView[]> {
+    if (outcome?.recordHash === undefined || changeSetIdsOf(outcome).length === 0) return []
+    const record = await deps.records.readAttempt(run.projectId, outcome.recordHash)
+    return Promise.all(
+      changeSetsOf(record).map(async (changeSet) => {
+        const versions = await changedFiles(changeSet, (hash) => deps.records.readBlob(run.projectId, hash))
+        return changeView(changeSet, { versions, conflicts })
+      }),
+    )
   }
 }

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { OperationId, RunId } from '#domain/ids.ts'
-import { Operation, Outcome, OperationStatus } from '#domain/operation.ts'
+import { Operation, OperationStatus, OperationWork, Outcome } from '#domain/operation.ts'
 import { QuestionId } from '#domain/question.ts'
 import { NodeShape } from './node-schema.ts'
 import { Time } from './run-schema.ts'
@@ -16,6 +16,7 @@ export const OutcomeView = z
     reason: outcome.reason,
     record_hash: outcome.recordHash,
     change_set_id: outcome.changeSetId,
+    change_set_ids: outcome.changeSetIds,
     changed_files: outcome.changedFiles,
     turns: outcome.turns,
     tokens: z.strictObject({ prompt: outcome.promptTokens, completion: outcome.completionTokens }),
@@ -30,6 +31,7 @@ export const OperationView = z
     operation_id: OperationId,
     run_id: RunId,
     agent: z.string(),
+    work: OperationWork.openapi({ description: 'mechanical: a program did it, without a model' }),
     bundle_hash: z.string(),
     node: NodeShape,
     status: OperationStatus,

@@ -31,5 +31,13 @@ function takes(bundle: AgentBundle, node: CodeNode): boolean {
 
 function operationOf(node: CodeNode, { hash, bundle }: PinnedBundle): PlannedOperation {
   const { name, priority } = bundle.file
-  return { operationId: operationId(node.nodeId, name), bundle: name, bundleHash: hash, node, priority, after: [] }
+  return {
+    operationId: operationId(node.nodeId, name),
+    bundle: name,
+    bundleHash: hash,
+    node,
+    work: 'agent',
+    priority,
+    after: [],
+  }
 }

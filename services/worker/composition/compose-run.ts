@@ -1,13 +1,14 @@
 import type { ChangeSet } from '#domain/change-set.ts'
 import type { NewEvent } from '#domain/event.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
-import type { Operation } from '#domain/operation.ts'
+import { changeSetIdsOf, type Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import { failRun } from '#ledger/fail-run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
+import { changeSetsOf } from '#objects/attempt-record.ts'
 import { getAttemptRecord, putComposition } from '#objects/stored-records.ts'
 import { operationPages } from '#proof/operation-pages.ts'
 import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
@@ -91,7 +92,7 @@ async function collect(run: Run, deps: CompositionDeps, signal: AbortSignal): Pr
       totals.promptTokens += outcome?.promptTokens ?? 0
       totals.completionTokens += outcome?.completionTokens ?? 0
     }
-    sets.push(...(await changeSetsOf(operations, run.projectId, deps.objects)))
+    sets.push(...(await readChangeSets(operations, run.projectId, deps.objects)))
   }
   const earlier = await earlierSets(run, own, deps, signal)
   return { sets: [...earlier, ...sets], earlier: earlier.length, totals }
@@ -114,21 +115,21 @@ async function earlierSets(
     signal.throwIfAborted()
     const others = operations.filter(({ operationId }) => !redone.has(operationId))
     for (const { operationId } of others) done.add(operationId)
-    sets.push(...(await changeSetsOf(others, run.projectId, deps.objects)))
+    sets.push(...(await readChangeSets(others, run.projectId, deps.objects)))
   }
   return [...(await earlierSets(earlier, done, deps, signal)), ...sets]
 }
 
-async function changeSetsOf(
+async function readChangeSets(
   operations: readonly Operation[],
   projectId: ProjectId,
   objects: ObjectStore,
 ): Promise<ChangeSet[]> {
   const hashes = operations.flatMap(({ outcome }) =>
-    outcome?.changeSetId === undefined || outcome.recordHash === undefined ? [] : [outcome.recordHash],
+    outcome?.recordHash === undefined || changeSetIdsOf(outcome).length === 0 ? [] : [outcome.recordHash],
   )
   const records = await mapBounded(hashes, recordReads, (hash) => getAttemptRecord(objects, projectId, hash))
-  return records.flatMap(({ changeSet }) => (changeSet === null ? [] : [changeSet]))
+  return records.flatMap(changeSetsOf)
 }
 
 function closingEvents(run: Run, { sets, earlier, totals }: Collected, proven: Proven, workerId: string): NewEvent[] {

@@ -35,6 +35,17 @@ export async function prepareAttempt(attempt: Attempt, deps: PrepareDeps): Promi
   if (attempt.resumes !== null) return resumed(attempt, attempt.resumes, { bundle, base, rules }, deps)
   const workspace = openWorkspace(base)
   const target = await openTargetNode(attempt.node, workspace, rules.of(attempt.node.path))
+  if (attempt.work === 'mechanical') {
+    return {
+      bundle,
+      workspace,
+      target,
+      rules,
+      transcript: openTranscript({ messages: [] }),
+      spentMs: 0,
+      from: undefined,
+    }
+  }
   const prompts = await promptsFor(bundle, target, await deps.startContext(attempt, bundle.bundle.file, workspace))
   const transcript = openTranscript({ messages: firstMessages(prompts.system, prompts.node) })
   return { bundle, workspace, target, rules, transcript, spentMs: 0, from: undefined }

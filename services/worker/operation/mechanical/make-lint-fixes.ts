@@ -1,0 +1,45 @@
+import { changeSetId, type ChangeSet } from '#domain/change-set.ts'
+import { fixFile, type FixDeps, type FixSet, type LeftAlone } from '../../tools/lint/fix-file.ts'
+import type { RunningAttempt } from '../attempt/running-attempt.ts'
+
+/** What a mechanical operation came to: proven change sets, and what it left as it was. */
+export type MechanicalWork = { sets: ChangeSet[]; fixed: { rules: string[]; count: number }[]; leftAlone: LeftAlone[] }
+
+/**
+ * Makes the safe lint fixes of the attempt's file, outside the nodes that agents of the run work on. No model is asked.
+ * TOOL_006 for a file that cannot be linted.
+ */
+export async function makeLintFixes(
+  { attempt, bundle, workspace, rules }: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'rules'>,
+  deps: FixDeps,
+  signal: AbortSignal,
+): Promise<MechanicalWork> {
+  const { path } = attempt.node
+  const source = await workspace.readText(path)
+  const keepOut = utf16Ranges(source, rules.agentRanges(path))
+  const checks = bundle.bundle.file.evidence.filter((check) => check !== 'only_node_changed')
+  const file = { path, source, rules: rules.of(path), checks, keepOut }
+  const { sets, leftAlone } = await fixFile(file, deps, signal)
+  const base = workspace.baseHash(path)
+  return {
+    sets: sets.map((set) => changeSetOf(set, { attempt, base })),
+    fixed: sets.map(({ rules: codes, fixed }) => ({ rules: codes, count: fixed })),
+    leftAlone,
+  }
+}
+
+function changeSetOf(set: FixSet, { attempt, base }: { attempt: RunningAttempt['attempt']; base: string }): ChangeSet {
+  const { operationId, bundle, node } = attempt
+  const files = [{ kind: 'edit' as const, path: node.path, baseHash: base, edits: set.edits }]
+  const id = changeSetId(operationId, files)
+  const { rules, evidence } = set
+  return { changeSetId: id, operationId, bundle, nodeId: node.nodeId, files, rules, evidence }
+}
+
+/** Byte ranges of `source` as ranges of its UTF-16 units. */
+function utf16Ranges(source: string, ranges: readonly { startByte: number; endByte: number }[]) {
+  if (ranges.length === 0) return []
+  const bytes = Buffer.from(source)
+  const unit = (byte: number) => bytes.subarray(0, byte).toString().length
+  return ranges.map(({ startByte, endByte }) => ({ start: unit(startByte), end: unit(endByte) }))
+}
