@@ -3,7 +3,7 @@ import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/hash.ts'
 import type { LintReport } from './lint-report.ts'
 import type { LintRules } from '#domain/path-rules.ts'
-import type { LintQuestion } from './ruff-thread.ts'
+import type { LintQuestion } from './lint-text.ts'
 import { openLastingThread, type KnownAnswer } from '#platform/lasting-thread.ts'
 import { openThreadLink } from '#platform/thread-link.ts'
 

@@ -31,6 +31,7 @@ import { runHousekeeping } from './housekeeping/run-housekeeping.ts'
 import { defaultSnapshotLimits } from './snapshot/snapshot-limits.ts'
 import { runDiscoveryStage, type DiscoveryStageDeps } from './stages/discovery-stage.ts'
 import { runSnapshotStage, type SnapshotStageDeps } from './stages/snapshot-stage.ts'
+import { openSurveyPool } from './survey/survey-pool.ts'
 import { takeOver } from './take-over.ts'
 
 export type DiscoveryService = { healthPort: number; close(): Promise<void> }
@@ -60,13 +61,15 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     releaser.add('producer', () => producer.close())
     const pool = openParsePool({ threads: config.threads })
     releaser.add('parse threads', () => pool.close())
+    const surveys = openSurveyPool({ threads: config.threads })
+    releaser.add('survey threads', surveys.close)
     const archive = openEventSegments(objects)
     const ledger = openLedger(redis, { origin: { kind: 'discovery', id: 'discovery' }, archive })
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
     const { leaveOut } = config
-    const shared = { ledger, stops, objects, blobs, producer, packs, pool, leaveOut, limits: defaultSnapshotLimits }
+    const shared = { ledger, stops, objects, blobs, producer, packs, pool, surveys, leaveOut, limits: defaultSnapshotLimits }
     const stages = {
       ...shared,
       readSnapshot: openSnapshotReader(objects),

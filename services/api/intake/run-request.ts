@@ -24,6 +24,7 @@ export const RequestBody = z
     error_policy: fields.errorPolicy,
     limits: fields.limits,
     priority: fields.priority,
+    dry_run: fields.dryRun,
     labels: fields.labels,
   })
   .openapi('RunRequest')
@@ -38,7 +39,7 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
     const faults = parsed.error.issues.map((issue) => `${['request', ...issue.path].join('.')}: ${issue.message}`)
     throw new AppError('INTAKE_008', faults.join('; '))
   }
-  const { agents, paths, languages, node_kinds: nodeKinds, error_policy: errorPolicy, ...same } = parsed.data
+  const { agents, paths, languages, node_kinds: nodeKinds, error_policy: errorPolicy, dry_run: dryRun, ...same } = parsed.data
   checkAgents(agents, knownAgents)
   const { accept, limits, priority, labels } = same
   return {
@@ -48,6 +49,7 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
     ...(nodeKinds === undefined ? {} : { nodeKinds }),
     accept,
     errorPolicy,
+    dryRun,
     limits,
     priority,
     labels,

@@ -1,13 +1,10 @@
 import type { CodeNode } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import type { NewEvent } from '#domain/event.ts'
-import { sha256 } from '#domain/hash.ts'
 import type { RunId } from '#domain/ids.ts'
-import type { PlannedOperation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import { failRun } from '#ledger/fail-run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import { maxSliceOperations } from '#ledger/plan.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import { putEdgeList } from '#objects/edge-list.ts'
 import { putNodeList } from '#objects/node-list.ts'
@@ -19,22 +16,22 @@ import type { DiscoveryFilters } from '../discover/choose-files.ts'
 import { hiddenReason } from '../discover/unwanted-path.ts'
 import { firstSkipped } from './first-skipped.ts'
 import { nodeIndexCache } from './node-index-cache.ts'
-import { planOperations } from '../plan/plan-operations.ts'
-import { operationsToRetry } from '../plan/operations-to-retry.ts'
 import type { PinnedBundle } from '../plan/pinned-bundle.ts'
+import { planRun, type PlanRunDeps } from '../plan/plan-run.ts'
 
-export type DiscoveryStageDeps = DiscoveryDeps & {
-  /** What no run is worked on in. */
-  leaveOut: Pick<DiscoveryFilters, 'exclude' | 'maxFileBytes'>
-  ledger: Pick<Ledger, 'cancel' | 'getRun' | 'listOperations' | 'move' | 'plan'>
-  objects: ObjectStore
-  blobs: BlobStore
-  readSnapshot(projectId: string, snapshotId: string): Promise<SnapshotView>
-  /** The named bundles, stored and pinned. AGENT_001 for one that is broken, INTAKE_006 for one that is not there. */
-  pinBundles(projectId: string, names: readonly string[]): Promise<PinnedBundle[]>
-  /** Bundles that were pinned before. STORE_003 for one that is not there. */
-  readBundles(projectId: string, hashes: readonly string[]): Promise<PinnedBundle[]>
-}
+export type DiscoveryStageDeps = DiscoveryDeps &
+  PlanRunDeps & {
+    /** What no run is worked on in. */
+    leaveOut: Pick<DiscoveryFilters, 'exclude' | 'maxFileBytes'>
+    ledger: Pick<Ledger, 'cancel' | 'getRun' | 'listOperations' | 'move' | 'plan'>
+    objects: ObjectStore
+    blobs: BlobStore
+    readSnapshot(projectId: string, snapshotId: string): Promise<SnapshotView>
+    /** The named bundles, stored and pinned. AGENT_001 for one that is broken, INTAKE_006 for one that is not there. */
+    pinBundles(projectId: string, names: readonly string[]): Promise<PinnedBundle[]>
+    /** Bundles that were pinned before. STORE_003 for one that is not there. */
+    readBundles(projectId: string, hashes: readonly string[]): Promise<PinnedBundle[]>
+  }
 
 const origin = { kind: 'discovery', id: 'discovery' } as const
 
@@ -45,10 +42,7 @@ export async function runDiscoveryStage(runId: RunId, deps: DiscoveryStageDeps, 
   try {
     const bundles = await bundlesOf(run, deps)
     const nodes = await nodesOf(run, bundles, deps, signal)
-    const only = await operationsToRetry(run.request, deps.ledger)
-    const limits = { limit: run.request.limits.operations, only }
-    const isDone = only?.size === 0 // of a retry whose former run only lacks its patch
-    await plan(run, isDone ? [] : expectSome(planOperations(nodes, bundles, limits), run, nodes), deps)
+    await planRun(run, { nodes, bundles }, deps, signal)
   } catch (error) {
     await failRun(runId, error, { phases: ['discovery', 'planning'], origin, signal }, deps.ledger)
   }
@@ -141,34 +135,4 @@ const toldWarnings = 10
 function checkedView({ hash, bundle: { file, tools, warnings } }: PinnedBundle) {
   const first = warnings.slice(0, toldWarnings)
   return { name: file.name, hash, valid: true, tools: tools.length, warnings: warnings.length, first_warnings: first }
-}
-
-function expectSome(operations: PlannedOperation[], { request }: Run, nodes: readonly CodeNode[]): PlannedOperation[] {
-  if (operations.length > 0) return operations
-  const { paths = [] } = request
-  if (nodes.length === 0 && paths.length > 0) {
-    throw new AppError('INTAKE_007', `no file of a known language matches the paths ${paths.join(', ')}`)
-  }
-  throw new AppError('INTAKE_007', `no code node that ${request.agents.join(' or ')} takes was found`)
-}
-
-/** A plan without operations has nothing to execute: what is left to do is the patch. */
-async function plan(run: Run, operations: readonly PlannedOperation[], { ledger }: DiscoveryStageDeps): Promise<void> {
-  const planHash = sha256(operations.map(planLine).join('\n'))
-  const slices = Math.max(1, Math.ceil(operations.length / maxSliceOperations))
-  for (let slice = 0; slice < slices; slice++) {
-    const part = operations.slice(slice * maxSliceOperations, (slice + 1) * maxSliceOperations)
-    const answer = await ledger.plan(run.runId, { slice, operations: part, last: slice === slices - 1, planHash })
-    if (answer === 'refused') return // it was stopped, or has ended
-  }
-  await ledger.move(run.runId, {
-    from: [{ status: 'running', phase: 'planning' }],
-    to: { phase: operations.length === 0 ? 'review' : 'execution' },
-    command: 'plan',
-    events: [{ event: 'run.planned', phase: 'planning', origin, data: { operations: operations.length } }],
-  })
-}
-
-function planLine({ operationId, bundleHash, priority, after }: PlannedOperation): string {
-  return [operationId, bundleHash, priority, ...after].join(' ')
 }

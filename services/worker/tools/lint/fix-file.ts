@@ -2,10 +2,10 @@ import type { Edit } from '#domain/change-set.ts'
 import { composeEdits } from '#domain/compose-edits.ts'
 import type { Evidence, EvidenceCheck } from '#domain/evidence.ts'
 import type { PathRules } from '#domain/path-rules.ts'
+import { fixableFaults } from '#lint/fixable-faults.ts'
 import type { Diagnostic, LintReport } from '#lint/lint-report.ts'
 import type { EvidenceChecker } from '../../evidence/evidence-checker.ts'
 import { editsBetween } from '../../workspace/edits-between.ts'
-import { fixableImports } from './fixable-imports.ts'
 import type { LintDeps } from './lint-node.ts'
 import type { Range } from './module-outline.ts'
 import { separateFixes, withFixes } from './text-fixes.ts'
@@ -43,7 +43,7 @@ const maxRounds = 10
  */
 export async function fixFile(file: FileToFix, deps: FixDeps, signal: AbortSignal): Promise<FixedFile> {
   const report = await deps.linter.lint(file.source, file.rules.lint)
-  const codes = [...new Set(openFixes(report, file).map(({ code }) => code))].toSorted()
+  const codes = [...new Set(openFixes(report, { file, text: file.source }, deps).map(({ code }) => code))].toSorted()
   let sets: FixSet[] = []
   const leftAlone: LeftAlone[] = []
   for (const code of codes) {
@@ -79,7 +79,7 @@ async function makeSet(codes: readonly string[], making: Making): Promise<MadeSe
   for (let round = 0; round < maxRounds; round++) {
     signal.throwIfAborted()
     const report = await deps.linter.lint(text, file.rules.lint)
-    const open = openFixes(report, file, text, deps).filter(
+    const open = openFixes(report, { file, text }, deps).filter(
       (one) => codes.includes(one.code) && !failed.has(keyOf(one, text)),
     )
     const pass = separateFixes(open)
@@ -146,13 +146,14 @@ function newFaults(before: readonly Diagnostic[], after: readonly Diagnostic[]):
 }
 
 /** The faults whose fixes may be made: safe, allowed by the repository, and in the part of the file that is asked for. */
-function openFixes(report: LintReport, file: FileToFix, text = file.source, deps?: LintDeps): Diagnostic[] {
+function openFixes(report: LintReport, { file, text }: { file: FileToFix; text: string }, deps: LintDeps): Diagnostic[] {
   const growth = text.length - file.source.length
   const isFree = ({ start, end }: Range) =>
     !file.keepOut.some((other) => start < other.end && other.start < end) &&
     (file.within === undefined || (start >= file.within.start && end <= file.within.end + growth))
-  const fixable = report.diagnostics.filter(({ fix }) => fix !== undefined && fix.every(isFree))
-  return deps === undefined ? fixable : fixableImports(fixable, { path: file.path, text }, deps.python)
+  const { path, rules } = file
+  const fixable = fixableFaults(report.diagnostics, { path, text, keptNames: rules.keptNames }, deps.python)
+  return fixable.filter(({ fix }) => fix?.every(isFree) === true)
 }
 
 /** A fault by its rule, its message and its line's text: places move with the fixes that are made. */
