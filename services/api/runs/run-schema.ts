@@ -14,10 +14,10 @@ export const Time = z.iso.datetime()
 export const RunStatusShape = named('RunStatus', RunStatus)
 export const OperationStatusShape = named('OperationStatus', OperationStatus)
 export const ErrorPolicyShape = named('ErrorPolicy', ErrorPolicyName, {
-  description: 'What becomes of the rest when an operation fails. Default of a request: `skip_downstream`.',
+  description: 'What becomes of the rest when an operation fails. Default of a submission: skip_downstream.',
 })
 export const AcceptPolicyShape = named('AcceptPolicy', fields.accept.unwrap(), {
-  description: 'What is accepted without a review. Default of a request: `none`.',
+  description: 'What is accepted without a review. Default of a submission: none.',
 })
 export const RunLimits = named('RunLimits', fields.limits.unwrap())
 export const Labels = named('Labels', fields.labels.unwrap())
