@@ -1,6 +1,10 @@
 import { z } from '@hono/zod-openapi'
 import { endpoint } from './http/endpoint.ts'
 
+const Liveness = z.strictObject({ status: z.literal('ok') }).openapi('Liveness')
+const Readiness = z.strictObject({ status: z.literal('ready') }).openapi('Readiness')
+const NotReady = z.strictObject({ status: z.literal('not ready'), failing: z.array(z.string()) }).openapi('NotReady')
+
 /** Whether the service lives and what it depends on answers. */
 export const probeEndpoints = {
   live: endpoint(
@@ -8,11 +12,12 @@ export const probeEndpoints = {
     {
       method: 'get',
       path: '/healthz',
+      operationId: 'getLiveness',
       summary: 'The process lives',
       responses: {
         200: {
           description: 'it does',
-          content: { 'application/json': { schema: z.strictObject({ status: z.literal('ok') }) } },
+          content: { 'application/json': { schema: Liveness } },
         },
       },
     },
@@ -22,19 +27,16 @@ export const probeEndpoints = {
     {
       method: 'get',
       path: '/readyz',
+      operationId: 'getReadiness',
       summary: 'Redis and the object store answer',
       responses: {
         200: {
           description: 'they do',
-          content: { 'application/json': { schema: z.strictObject({ status: z.literal('ready') }) } },
+          content: { 'application/json': { schema: Readiness } },
         },
         503: {
           description: 'which do not',
-          content: {
-            'application/json': {
-              schema: z.strictObject({ status: z.literal('not ready'), failing: z.array(z.string()) }),
-            },
-          },
+          content: { 'application/json': { schema: NotReady } },
         },
       },
     },

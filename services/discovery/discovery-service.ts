@@ -14,6 +14,7 @@ import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot-view.ts'
 import { connectRedis } from '#platform/connect-redis.ts'
 import { openHealth } from '#platform/http-health.ts'
+import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
 import type { Log } from '#platform/log.ts'
 import { openReleaser } from '#platform/shutdown.ts'
 import { openConsumer } from '#queues/consumer.ts'
@@ -63,13 +64,15 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     releaser.add('parse threads', () => pool.close())
     const surveys = openSurveyPool({ threads: config.threads })
     releaser.add('survey threads', surveys.close)
+    const linter = openLinterWhenNeeded()
+    releaser.add('linter', linter.close)
     const archive = openEventSegments(objects)
     const ledger = openLedger(redis, { origin: { kind: 'discovery', id: 'discovery' }, archive })
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
     const { leaveOut } = config
-    const shared = { ledger, stops, objects, blobs, producer, packs, pool, surveys, leaveOut, limits: defaultSnapshotLimits }
+    const shared = { ledger, stops, objects, blobs, producer, packs, pool, surveys, optionsFault: linter.refusalOf, leaveOut, limits: defaultSnapshotLimits }
     const stages = {
       ...shared,
       readSnapshot: openSnapshotReader(objects),
@@ -93,6 +96,15 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
   } catch (error) {
     await releaser.release()
     throw error
+  }
+}
+
+/** Ruff judges the options of a repository's configuration; a service that meets none starts no thread for it. */
+function openLinterWhenNeeded(): Pick<PythonLinter, 'refusalOf' | 'close'> {
+  let opened: Promise<PythonLinter> | undefined
+  return {
+    refusalOf: async (options) => (await (opened ??= openPythonLinter())).refusalOf(options),
+    close: async () => (await opened)?.close(),
   }
 }
 

@@ -5,6 +5,11 @@ import { AppError, asAppError, errorPolicies, isErrorCode, type ErrorCode } from
 import type { Log } from '#platform/log.ts'
 import type { ApiEnv } from './api-env.ts'
 
+/** The codes of docs/reference/errors.md. */
+const ErrorCodeShape = z
+  .custom<ErrorCode>(isErrorCode)
+  .openapi('ErrorCode', { type: 'string', enum: Object.keys(errorPolicies) })
+
 /** RFC 9457, with our code beside it. `run_id` is that of the address, if it has one. */
 export const Problem = z
   .strictObject({
@@ -12,7 +17,7 @@ export const Problem = z
     title: z.string(),
     status: z.int(),
     detail: z.string(),
-    error_code: z.custom<ErrorCode>(isErrorCode).openapi({ type: 'string', enum: Object.keys(errorPolicies) }),
+    error_code: ErrorCodeShape,
     run_id: z.string().optional(),
   })
   .openapi('Problem')

@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { OperationId, RunId } from '#domain/ids.ts'
-import { ErrorPolicyName, RunStatus } from '#domain/run.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { RunAccepted, RunLinks, RunParams } from '../runs/run-schema.ts'
+import { ErrorPolicyShape, RunAccepted, RunLinks, RunParams, RunStatusShape } from '../runs/run-schema.ts'
 import { IdempotencyHeader } from './idempotency.ts'
 
 const submitProse = `
@@ -34,13 +33,26 @@ again, RUN_004 for an operation it does not have.`
 
 const refusals = ['INTAKE_001', 'INTAKE_003', 'INTAKE_005', 'INTAKE_006', 'INTAKE_007', 'INTAKE_008'] as const
 
-/** Of the part `request`, in the words of the document; `intake/run-request.ts` has the schema that parses it. */
-const uploadForm = {
+/**
+ * The form of a submission as the OpenAPI document shows it, under the name `RunSubmission`. No zod schema: one would make the
+ * framework read the whole form before the route does. `intake/run-form.ts` reads the form, `intake/run-request.ts` the request.
+ *
+ * `contentMediaType` is what OpenAPI 3.1 says of binary parts; generators of clients look for `format: binary`.
+ */
+export const RunSubmission = {
   type: 'object' as const,
   required: ['request', 'archive'],
   properties: {
     request: { $ref: '#/components/schemas/RunRequest' },
-    archive: { type: 'string' as const, contentMediaType: 'application/octet-stream' },
+    archive: { type: 'string' as const, format: 'binary', contentMediaType: 'application/octet-stream' },
+  },
+  additionalProperties: false,
+}
+const submissionForm = {
+  schema: { $ref: '#/components/schemas/RunSubmission' },
+  encoding: {
+    request: { contentType: 'application/json' },
+    archive: { contentType: 'application/octet-stream, application/gzip, application/x-tar, application/zip' },
   },
 }
 
@@ -50,12 +62,12 @@ const CancelBody = z
 const RetryBody = z
   .strictObject({
     operations: z.array(OperationId).min(1).max(1000).optional(),
-    error_policy: ErrorPolicyName.optional(),
+    error_policy: ErrorPolicyShape.optional(),
   })
   .openapi('RetryRequest')
 
 const Cancelled = z
-  .strictObject({ run_id: RunId, status: RunStatus, cancel_requested: z.literal(true), links: RunLinks })
+  .strictObject({ run_id: RunId, status: RunStatusShape, cancel_requested: z.literal(true), links: RunLinks })
   .openapi('RunCancelled')
 const Retried = z.strictObject({ ...RunAccepted.shape, retry_of: RunId }).openapi('RunRetried')
 
@@ -69,11 +81,12 @@ export const intakeEndpoints = {
     {
       method: 'post',
       path: '/v1/runs',
+      operationId: 'submitRun',
       summary: 'Submit a run',
       description: submitProse.trim(),
       request: {
         headers: IdempotencyHeader,
-        body: { required: true, content: { 'multipart/form-data': { schema: uploadForm } } },
+        body: { required: true, content: { 'multipart/form-data': submissionForm } },
       },
       responses: { 202: { description: 'taken in', content: { 'application/json': { schema: RunAccepted } } } },
     },
@@ -83,6 +96,7 @@ export const intakeEndpoints = {
     {
       method: 'post',
       path: '/v1/runs/{run_id}/cancel',
+      operationId: 'cancelRun',
       summary: 'Ask a run to stop',
       description:
         'The answer comes at once; the run ends `cancelled` a moment later. Asking again changes nothing. RUN_007 for one that has ended otherwise.',
@@ -98,6 +112,7 @@ export const intakeEndpoints = {
     {
       method: 'post',
       path: '/v1/runs/{run_id}/retry',
+      operationId: 'retryRun',
       summary: 'Try again what did not end well',
       description: retryProse.trim(),
       request: {

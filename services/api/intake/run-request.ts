@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { AppError } from '#domain/error.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
 import { RunRequest } from '#domain/run.ts'
+import { AcceptPolicyShape, ErrorPolicyShape, Labels, RunLimits } from '../runs/run-schema.ts'
 
 const fields = RunRequest.shape
 
@@ -20,12 +21,15 @@ export const RequestBody = z
     }),
     languages: fields.languages,
     node_kinds: fields.nodeKinds,
-    accept: fields.accept.refine((accept) => accept === 'none', '"auto" is not served yet: changes are only proposed'),
-    error_policy: fields.errorPolicy,
-    limits: fields.limits,
+    accept: AcceptPolicyShape.default(fields.accept.parse(undefined)).refine(
+      (accept) => accept === 'none',
+      '"auto" is not served yet: changes are only proposed',
+    ),
+    error_policy: ErrorPolicyShape.default(fields.errorPolicy.parse(undefined)),
+    limits: RunLimits.default(fields.limits.parse(undefined)),
     priority: fields.priority,
     dry_run: fields.dryRun,
-    labels: fields.labels,
+    labels: Labels.default(fields.labels.parse(undefined)),
   })
   .openapi('RunRequest')
 

@@ -1,7 +1,7 @@
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import { packageVersion } from '#platform/package-version.ts'
 import { RequestBody } from '../intake/run-request.ts'
-import { intakeEndpoints } from '../intake/intake-endpoints.ts'
+import { intakeEndpoints, RunSubmission } from '../intake/intake-endpoints.ts'
 import { probeEndpoints } from '../probe-endpoints.ts'
 import { changeEndpoints } from '../review/change-endpoints.ts'
 import { nodeEndpoints } from '../runs/node-endpoints.ts'
@@ -49,28 +49,49 @@ of another content type is 415 HTTP_003, one above 64 KiB 413 INTAKE_003, one th
 counts as \`{}\`.
 
 \`X-Request-Id\` of a request (up to 64 letters, digits, \`-\`, \`_\`, \`=\`) is that of its answer and of its line in the log;
-without one it gets one. There is no CORS: other sites cannot call the API from a browser.`
+without one it gets one. There is no CORS: other sites cannot call the API from a browser.
+
+Clients can be generated from the OpenAPI document: [guide](../guide/clients.md).`
 
 /** The API as an OpenAPI 3.1 document, made from what its routes are declared with. */
 export function apiDocument(): ApiDocument {
   const app = new OpenAPIHono()
   const registry = app.openAPIRegistry
   registry.register('RunRequest', RequestBody)
+  registry.registerComponent('schemas', 'RunSubmission', RunSubmission)
   registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
   for (const { tag, endpoints: own } of groups) {
-    for (const [name, declared] of Object.entries(own)) {
+    for (const declared of Object.values(own)) {
       const { middleware: _middleware, hide: _hide, ...route } = declared
-      registry.registerPath({ ...route, tags: [tag], operationId: operationIdOf(tag, name) })
+      registry.registerPath({ ...route, tags: [tag] })
     }
   }
-  return app.getOpenAPI31Document({
+  const document = app.getOpenAPI31Document({
     openapi: '3.1.0',
     info: { title: 'Remora', version: packageVersion(), description: intro.trim() },
     tags: groups.map(({ tag }) => ({ name: tag })),
   })
+  for (const schema of Object.values(document.components?.schemas ?? {})) describeDefaults(schema)
+  return document
 }
 
-/** `Runs` and `list` give `runsList`. */
-function operationIdOf(tag: string, name: string): string {
-  return `${tag.toLowerCase()}${name.charAt(0).toUpperCase()}${name.slice(1)}`
+type ComponentSchema = NonNullable<NonNullable<ApiDocument['components']>['schemas']>[string]
+
+/**
+ * Moves the defaults of properties from `default` into the description. A field with a default may be left out of a request,
+ * but openapi-typescript takes the keyword to mean that the field is always there, and its types would demand it. A named
+ * schema itself has no default, since it is used in answers, too; its description names the one that a request gets.
+ */
+function describeDefaults(schema: ComponentSchema): void {
+  if ('default' in schema) delete schema.default
+  if (!('properties' in schema)) return
+  for (const property of Object.values(schema.properties ?? {})) {
+    if (!('default' in property)) continue
+    const { default: usual, description } = property
+    delete property.default
+    const isEmpty = usual === '' || JSON.stringify(usual) === '[]' // what is left out is empty: nothing to say
+    const parts = [description, isEmpty ? undefined : `Default: ${JSON.stringify(usual)}.`]
+    const text = parts.filter((part) => part !== undefined).join('. ')
+    if (text !== '') property.description = text
+  }
 }

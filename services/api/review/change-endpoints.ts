@@ -15,6 +15,7 @@ export const changeEndpoints = {
     {
       method: 'get',
       path: '/v1/runs/{run_id}/changes',
+      operationId: 'listChanges',
       summary: 'Its change sets, each with its diff and evidence',
       request: { params: RunParams, query: z.strictObject({ cursor: Cursor, limit: pageLimit(100, 20) }) },
       responses: { 200: { description: 'a page', content: { 'application/json': { schema: ChangePage } } } },
@@ -25,6 +26,7 @@ export const changeEndpoints = {
     {
       method: 'get',
       path: '/v1/runs/{run_id}/patch',
+      operationId: 'getPatch',
       summary: 'One diff of all its changes, for git apply',
       description:
         'RUN_006 before the run is composed, RUN_007 when it ended without a patch (cancelled, failed): a retry makes one.',

@@ -1,6 +1,24 @@
 import { z } from '@hono/zod-openapi'
 import { Evidence } from '#domain/evidence.ts'
 import { NodeId, OperationId } from '#domain/ids.ts'
+import { named } from '../http/named-schema.ts'
+
+const evidence = Evidence.shape
+const ChangedFile = z
+  .strictObject({ path: z.string(), kind: z.enum(['edit', 'create', 'delete']).openapi('FileChangeKind') })
+  .openapi('ChangedFile')
+const ChangeConflict = z
+  .strictObject({ error_code: z.enum(['WORK_001', 'WORK_004']).openapi('ConflictCode'), reason: z.string() })
+  .openapi('ChangeConflict', { description: 'why a change set was left out of the composed patch' })
+
+/** What was proved, or disproved, about one file of a change set. */
+export const EvidenceView = z
+  .strictObject({
+    ...evidence,
+    check: named('EvidenceCheck', evidence.check),
+    of: named('ProvableCheck', evidence.of.unwrap()).optional(),
+  })
+  .openapi('Evidence')
 
 /** A change set for review. `diff` is text: bytes that are no UTF-8 show as U+FFFD here, and as they are in the patch. */
 export const ChangeView = z
@@ -13,14 +31,11 @@ export const ChangeView = z
       .array(z.string())
       .optional()
       .openapi({ description: 'the lint rules whose safe fixes it makes, of a mechanical operation' }),
-    files: z.array(z.strictObject({ path: z.string(), kind: z.enum(['edit', 'create', 'delete']) })),
+    files: z.array(ChangedFile),
     diff: z.string(),
-    evidence: z.array(Evidence),
+    evidence: z.array(EvidenceView),
     verdict: z.literal('pending'),
-    conflict: z
-      .strictObject({ error_code: z.enum(['WORK_001', 'WORK_004']), reason: z.string() })
-      .optional()
-      .openapi({ description: 'why it was left out of the composed patch' }),
+    conflict: ChangeConflict.optional(),
   })
   .openapi('Change')
 export type ChangeView = z.infer<typeof ChangeView>

@@ -26,6 +26,7 @@ export const nodeEndpoints = {
   nodes: endpoint(access, {
     method: 'get',
     path: '/v1/runs/{run_id}/nodes',
+    operationId: 'listNodes',
     summary: 'Its code nodes, sorted by path and place',
     description: pageProse.trim(),
     request: {
@@ -37,6 +38,7 @@ export const nodeEndpoints = {
   node: endpoint(access, {
     method: 'get',
     path: '/v1/runs/{run_id}/nodes/{node_id}',
+    operationId: 'getNode',
     summary: 'One code node, what is directly inside it, and its operations',
     request: { params: RunParams.extend({ node_id: NodeId }) },
     responses: { 200: { description: 'the node', content: { 'application/json': { schema: NodeDetail } } } },
@@ -44,6 +46,7 @@ export const nodeEndpoints = {
   edges: endpoint(access, {
     method: 'get',
     path: '/v1/runs/{run_id}/nodes/{node_id}/edges',
+    operationId: 'listEdges',
     summary: 'What a code node imports, calls, inherits and tests, and what does so with it',
     description: edgeProse.trim(),
     request: {

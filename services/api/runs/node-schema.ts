@@ -1,11 +1,12 @@
 import { z } from '@hono/zod-openapi'
-import { NodeKind, SkippedFile } from '#domain/code-node.ts'
+import { NodeKind } from '#domain/code-node.ts'
 import { EdgeCertainty, EdgeDirection, EdgeEnd, EdgeKind } from '#domain/edge.ts'
 import { NodeId, OperationId } from '#domain/ids.ts'
 import { NodeView } from '#domain/node-view.ts'
-import { OperationStatus } from '#domain/operation.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
 import { languages } from '#syntax/grammars.ts'
+import { named, orNull } from '../http/named-schema.ts'
+import { OperationStatusShape, SkippedFileShape } from './run-schema.ts'
 
 /** What discovery calls the language of a file that it knows no grammar for. */
 const unknownLanguage = 'unknown'
@@ -35,6 +36,10 @@ export const NodeFilter = {
     .openapi({ description: 'a file, a folder, or a glob' }),
 }
 
+const SkippedFiles = z
+  .strictObject({ count: z.int(), files: z.array(SkippedFileShape) })
+  .openapi('SkippedFiles', { description: 'what discovery passed over; the first 1,000 files, sorted by path' })
+
 /** Sorted by path, then start byte. `next` is the `cursor` of the next page; null on the last. */
 export const NodePage = z
   .strictObject({
@@ -46,36 +51,38 @@ export const NodePage = z
     complete: z
       .boolean()
       .openapi({ description: 'false while discovery is not done, and for ever if it was never done' }),
-    skipped: z
-      .strictObject({ count: z.int(), files: z.array(SkippedFile) })
-      .optional()
-      .openapi({ description: 'on the first page: what discovery passed over; the first 1,000, sorted by path' }),
+    skipped: SkippedFiles.optional(), // on the first page
   })
   .openapi('NodePage')
 export type NodePage = z.infer<typeof NodePage>
 
 const end = EdgeEnd.shape
 
+const EdgeDirectionShape = named('EdgeDirection', EdgeDirection, {
+  description: '`out`: the node needs the other one; `in`: the other needs it',
+})
+const EdgeKindShape = named('EdgeKind', EdgeKind)
+const EdgeCertaintyShape = named('EdgeCertainty', EdgeCertainty, {
+  description: "`exact`: by the language's own rules; `by_name`: nothing else in the repository has that name",
+})
+const EdgeNode = z
+  .strictObject({
+    node_id: end.nodeId,
+    kind: end.kind,
+    qualified_name: end.qualifiedName,
+    path: z.string(),
+    start_line: end.startLine,
+    end_line: end.endLine,
+  })
+  .openapi('EdgeNode', { description: 'the node at the other end of an edge' })
+
 /** An edge as the node it was asked of sees it. */
 const EdgeShape = z
   .strictObject({
-    direction: z
-      .enum(EdgeDirection.options)
-      .openapi({ description: '`out`: the node needs the other one; `in`: the other needs it' }),
-    kind: EdgeKind,
-    certainty: z.enum(EdgeCertainty.options).openapi({
-      description: "`exact`: by the language's own rules; `by_name`: nothing else in the repository has that name",
-    }),
-    node: z
-      .strictObject({
-        node_id: end.nodeId,
-        kind: end.kind,
-        qualified_name: end.qualifiedName,
-        path: z.string(),
-        start_line: end.startLine,
-        end_line: end.endLine,
-      })
-      .openapi({ description: 'the node at the other end' }),
+    direction: EdgeDirectionShape,
+    kind: EdgeKindShape,
+    certainty: EdgeCertaintyShape,
+    node: EdgeNode,
   })
   .openapi('Edge')
 export type EdgeShape = z.infer<typeof EdgeShape>
@@ -94,20 +101,26 @@ export type EdgePage = z.infer<typeof EdgePage>
 
 /** Which edges of a node. */
 export const EdgeFilter = {
-  direction: EdgeDirection.optional().openapi({ description: 'only those that go `out`, or come `in`' }),
-  kind: EdgeKind.optional().openapi({ description: 'only these' }),
+  direction: EdgeDirectionShape.optional().openapi({
+    param: { description: 'only those that go `out`, or come `in`' },
+  }),
+  kind: EdgeKindShape.optional().openapi({ param: { description: 'only these' } }),
 }
+
+const EdgeCounts = z.strictObject({ out: z.int(), in: z.int() }).openapi('EdgeCounts')
+const NodeOperation = z
+  .strictObject({ operation_id: OperationId, agent: z.string(), status: OperationStatusShape })
+  .openapi('NodeOperation')
 
 /** A node with what is directly inside it, in order, and what was done on it. */
 export const NodeDetail = z
   .strictObject({
     ...NodeShape.shape,
     children: z.array(NodeId),
-    edges: z
-      .strictObject({ out: z.int(), in: z.int() })
-      .nullable()
-      .openapi({ description: 'how many go out and come in; null where an earlier version found the nodes' }),
-    operations: z.array(z.strictObject({ operation_id: OperationId, agent: z.string(), status: OperationStatus })),
+    edges: orNull(EdgeCounts).openapi({
+      description: 'how many go out and come in; null where an earlier version found the nodes',
+    }),
+    operations: z.array(NodeOperation),
   })
   .openapi('NodeDetail')
 export type NodeDetail = z.infer<typeof NodeDetail>

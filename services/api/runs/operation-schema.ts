@@ -1,15 +1,21 @@
 import { z } from '@hono/zod-openapi'
 import { OperationId, RunId } from '#domain/ids.ts'
-import { Operation, OperationStatus, OperationWork, Outcome } from '#domain/operation.ts'
+import { Operation, Outcome } from '#domain/operation.ts'
 import { QuestionId } from '#domain/question.ts'
+import { named, orNull } from '../http/named-schema.ts'
 import { NodeShape } from './node-schema.ts'
-import { Time } from './run-schema.ts'
+import { OperationStatusShape, OperationWorkShape, Time } from './run-schema.ts'
 
 const outcome = Outcome.shape
 
+/** Tokens of the requests to the model. */
+export const TokenUse = z
+  .strictObject({ prompt: outcome.promptTokens, completion: outcome.completionTokens })
+  .openapi('TokenUse')
+
 export const OutcomeView = z
   .strictObject({
-    status: outcome.status,
+    status: named('OutcomeStatus', outcome.status),
     summary: outcome.summary,
     error_code: outcome.errorCode,
     phase: outcome.phase,
@@ -19,7 +25,7 @@ export const OutcomeView = z
     change_set_ids: outcome.changeSetIds,
     changed_files: outcome.changedFiles,
     turns: outcome.turns,
-    tokens: z.strictObject({ prompt: outcome.promptTokens, completion: outcome.completionTokens }),
+    tokens: TokenUse,
     duration_ms: outcome.durationMs,
   })
   .openapi('Outcome')
@@ -31,10 +37,10 @@ export const OperationView = z
     operation_id: OperationId,
     run_id: RunId,
     agent: z.string(),
-    work: OperationWork.openapi({ description: 'mechanical: a program did it, without a model' }),
+    work: OperationWorkShape,
     bundle_hash: z.string(),
     node: NodeShape,
-    status: OperationStatus,
+    status: OperationStatusShape,
     priority: Operation.shape.priority,
     attempt: z.int(),
     lost: z.int().openapi({ description: 'how often its worker was lost' }),
@@ -42,7 +48,7 @@ export const OperationView = z
     waits_for: QuestionId.nullable().openapi({ description: 'the question it waits for' }),
     started_at: Time.nullable(),
     ended_at: Time.nullable(),
-    outcome: OutcomeView.nullable(),
+    outcome: orNull(OutcomeView),
   })
   .openapi('Operation')
 export type OperationView = z.infer<typeof OperationView>

@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi'
-import { QuestionId, questionStatuses } from '#domain/question.ts'
+import { QuestionId } from '#domain/question.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { Cursor, pageLimit } from '../http/query.ts'
 import { IdempotencyHeader } from '../intake/idempotency.ts'
-import { AnswerBody, QuestionPage, QuestionView } from './question-schema.ts'
+import { AnswerBody, QuestionPage, QuestionStatusShape, QuestionView } from './question-schema.ts'
 import { RunParams } from './run-schema.ts'
 
 const pageProse = `
@@ -23,12 +23,13 @@ export const questionEndpoints = {
     {
       method: 'get',
       path: '/v1/runs/{run_id}/questions',
+      operationId: 'listQuestions',
       summary: 'What its operations ask people, in the order it was asked',
       description: pageProse.trim(),
       request: {
         params: RunParams,
         query: z.strictObject({
-          status: z.enum(questionStatuses).optional(),
+          status: QuestionStatusShape.optional(),
           cursor: Cursor,
           limit: pageLimit(500, 100),
         }),
@@ -44,6 +45,7 @@ export const questionEndpoints = {
     {
       method: 'post',
       path: '/v1/runs/{run_id}/questions/{request_id}',
+      operationId: 'answerQuestion',
       summary: 'Answer a question',
       description: answerProse.trim(),
       request: {

@@ -1,8 +1,11 @@
 import { z } from '@hono/zod-openapi'
 import { maxAnswerCharacters, Question } from '#domain/question.ts'
+import { named } from '../http/named-schema.ts'
 import { Time } from './run-schema.ts'
 
 const { shape } = Question
+
+export const QuestionStatusShape = named('QuestionStatus', shape.status)
 
 /** What an operation waits for, or waited for, and what was answered. */
 export const QuestionView = z
@@ -15,7 +18,7 @@ export const QuestionView = z
     qualified_name: z.string(),
     question: z.string(),
     choices: z.array(z.string()).nullable().openapi({ description: 'null: any text may be answered' }),
-    status: shape.status,
+    status: QuestionStatusShape,
     asked_at: Time,
     expires_at: Time.openapi({ description: 'without an answer by then its operation is blocked' }),
     answer: z.string().nullable(),

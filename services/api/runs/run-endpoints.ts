@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi'
 import { OperationId, RunId } from '#domain/ids.ts'
-import { OperationStatus } from '#domain/operation.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { Cursor, pageLimit, wholeNumber } from '../http/query.ts'
-import { categories, EventPage } from './event-schema.ts'
+import { EventCategoryShape, EventPage } from './event-schema.ts'
+import { PlanView } from './plan-schema.ts'
 import { OperationPage, OperationView } from './operation-schema.ts'
-import { RunPage, RunParams, RunView } from './run-schema.ts'
+import { OperationStatusShape, RunPage, RunParams, RunView } from './run-schema.ts'
 
 const read = (...problems: readonly ('RUN_001' | 'RUN_004' | 'RUN_005' | 'STORE_003' | 'STORE_002')[]) =>
   ({ scope: 'runs:read', problems }) as const
@@ -39,6 +39,7 @@ export const runEndpoints = {
   list: endpoint(read(), {
     method: 'get',
     path: '/v1/runs',
+    operationId: 'listRuns',
     summary: 'The runs of the project, newest first',
     request: {
       query: z.strictObject({
@@ -51,23 +52,34 @@ export const runEndpoints = {
   get: endpoint(read('RUN_001', 'RUN_005', 'STORE_002', 'STORE_003'), {
     method: 'get',
     path: '/v1/runs/{run_id}',
+    operationId: 'getRun',
     summary: 'The state of a run',
     request: { params: RunParams },
     responses: { 200: { description: 'the run', content: { 'application/json': { schema: RunView } } } },
   }),
+  plan: endpoint(read('RUN_001', 'RUN_004', 'RUN_005', 'STORE_002', 'STORE_003'), {
+    method: 'get',
+    path: '/v1/runs/{run_id}/plan',
+    operationId: 'getRunPlan',
+    summary: 'What its planning decided, and why it left out the rest; RUN_004 before it is planned',
+    request: { params: RunParams },
+    responses: { 200: { description: 'the plan', content: { 'application/json': { schema: PlanView } } } },
+  }),
   operations: endpoint(read('RUN_001', 'RUN_005'), {
     method: 'get',
     path: '/v1/runs/{run_id}/operations',
+    operationId: 'listOperations',
     summary: 'Its operations, in the order of the plan',
     request: {
       params: RunParams,
-      query: z.strictObject({ status: OperationStatus.optional(), cursor: Cursor, limit: pageLimit(500, 100) }),
+      query: z.strictObject({ status: OperationStatusShape.optional(), cursor: Cursor, limit: pageLimit(500, 100) }),
     },
     responses: { 200: { description: 'a page', content: { 'application/json': { schema: OperationPage } } } },
   }),
   operation: endpoint(read('RUN_001', 'RUN_004', 'RUN_005'), {
     method: 'get',
     path: '/v1/runs/{run_id}/operations/{operation_id}',
+    operationId: 'getOperation',
     summary: 'One operation with its node, attempt and outcome',
     request: { params: RunParams.extend({ operation_id: OperationId }) },
     responses: { 200: { description: 'the operation', content: { 'application/json': { schema: OperationView } } } },
@@ -75,6 +87,7 @@ export const runEndpoints = {
   events: endpoint(read('RUN_001', 'RUN_005', 'STORE_002', 'STORE_003'), {
     method: 'get',
     path: '/v1/runs/{run_id}/events',
+    operationId: 'listEvents',
     summary: 'Its events, in order',
     description: eventsProse.trim(),
     request: {
@@ -83,7 +96,7 @@ export const runEndpoints = {
         after: wholeNumber(0, 999_999_999_999)
           .default(0)
           .openapi({ default: 0, description: 'number of the last event you have' }),
-        category: z.enum(categories).optional(),
+        category: EventCategoryShape.optional(),
         limit: pageLimit(1000, 200),
         wait_ms: wholeNumber(0, 10_000)
           .default(0)

@@ -1,13 +1,30 @@
 import { z } from '@hono/zod-openapi'
 import { evidenceChecks } from '#domain/evidence.ts'
+import { SkippedFile } from '#domain/code-node.ts'
 import { OperationId, ProjectId, RunId } from '#domain/ids.ts'
-import { operationStatuses, OperationStatus } from '#domain/operation.ts'
-import { RunPhase, RunRequest, RunStatus } from '#domain/run.ts'
+import { operationStatuses, OperationStatus, OperationWork } from '#domain/operation.ts'
+import { ErrorPolicyName, RunPhase, RunRequest, RunStatus } from '#domain/run.ts'
+import { named } from '../http/named-schema.ts'
 
 const fields = RunRequest.shape
 
 /** ISO 8601 in UTC, with milliseconds. */
 export const Time = z.iso.datetime()
+
+export const RunStatusShape = named('RunStatus', RunStatus)
+export const OperationStatusShape = named('OperationStatus', OperationStatus)
+export const OperationWorkShape = named('OperationWork', OperationWork, {
+  description: 'Who does the work: an agent with a model, or a program that needs none.',
+})
+export const ErrorPolicyShape = named('ErrorPolicy', ErrorPolicyName, {
+  description: 'What becomes of the rest when an operation fails. Default of a submission: skip_downstream.',
+})
+export const AcceptPolicyShape = named('AcceptPolicy', fields.accept.unwrap(), {
+  description: 'What is accepted without a review. Default of a submission: none.',
+})
+export const RunLimits = named('RunLimits', fields.limits.unwrap())
+export const Labels = named('Labels', fields.labels.unwrap())
+export const SkippedFileShape = named('SkippedFile', SkippedFile)
 
 /** The `{run_id}` of an address. */
 export const RunParams = z.object({ run_id: RunId })
@@ -25,27 +42,34 @@ export const RunLinks = z
   .openapi('RunLinks')
 export type RunLinks = z.infer<typeof RunLinks>
 
-const RequestView = z.strictObject({
-  agents: fields.agents,
-  paths: fields.paths,
-  languages: fields.languages,
-  node_kinds: fields.nodeKinds,
-  accept: z.enum(['none', 'auto']),
-  error_policy: z.enum(['continue', 'skip_downstream', 'stop_run']),
-  limits: z.strictObject({ operations: z.int().optional() }),
-  priority: z.int(),
-  labels: z.record(z.string(), z.string()),
-  retry_of: fields.retryOf.meta({ description: 'the run that this one tries again' }),
-  operations: fields.operations.meta({ description: 'of a retry: only these' }),
-})
+/** What was asked for, with the defaults filled in. */
+const RequestView = z
+  .strictObject({
+    agents: fields.agents,
+    paths: fields.paths,
+    languages: fields.languages,
+    node_kinds: fields.nodeKinds,
+    accept: AcceptPolicyShape,
+    error_policy: ErrorPolicyShape,
+    limits: RunLimits,
+    priority: z.int(),
+    labels: Labels,
+    retry_of: fields.retryOf.meta({ description: 'the run that this one tries again' }),
+    operations: fields.operations.meta({ description: 'of a retry: only these' }),
+  })
+  .openapi('AcceptedRequest')
+
+const OperationCounts = z
+  .record(z.enum(operationStatuses), z.int())
+  .openapi('OperationCounts', { description: 'operations by their status' })
 
 const RunState = z.strictObject({
   run_id: RunId,
   project_id: ProjectId,
-  status: RunStatus,
-  phase: RunPhase,
+  status: RunStatusShape,
+  phase: named('RunPhase', RunPhase),
   request: RequestView,
-  counts: z.record(z.enum(operationStatuses), z.int()).openapi({ description: 'operations by their status' }),
+  counts: OperationCounts,
   open_questions: z.int().openapi({ description: 'that operations wait for' }),
   nodes: z.int(),
   files: z.int(),
@@ -78,25 +102,25 @@ export const FailureView = z
     agent: z.string(),
     path: z.string(),
     qualified_name: z.string(),
-    status: OperationStatus,
+    status: OperationStatusShape,
     error_code: z.string().nullable(),
     reason: z.string().nullable(),
   })
   .openapi('Failure')
 export type FailureView = z.infer<typeof FailureView>
 
+const RunChecks = z
+  .partialRecord(z.enum(evidenceChecks), CheckView)
+  .openapi('RunChecks', { description: 'what was proved about the files of the composed patch' })
+
 /** A run with what was proved about its patch and what went wrong. */
 export const RunView = z
   .strictObject({
     ...RunState.shape,
-    checks: z
-      .partialRecord(z.enum(evidenceChecks), CheckView)
-      .openapi({ description: 'what was proved about the files of the composed patch' }),
+    checks: RunChecks,
     conflicts: z.int().openapi({ description: 'change sets that were left out of the patch' }),
     skipped: z.int().openapi({ description: 'paths of the archive that were passed over' }),
-    skipped_files: z
-      .array(z.strictObject({ path: z.string(), reason: z.string() }))
-      .openapi({ description: 'the first 100 of them, sorted by path' }),
+    skipped_files: z.array(SkippedFileShape).openapi({ description: 'the first 100 of them, sorted by path' }),
     failures: z.array(FailureView).openapi({ description: 'the first 100 failed and blocked operations' }),
   })
   .openapi('Run')

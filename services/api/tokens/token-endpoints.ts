@@ -15,6 +15,7 @@ export const tokenEndpoints = {
     {
       method: 'post',
       path: '/v1/tokens',
+      operationId: 'createToken',
       summary: 'Make a token',
       description: createProse.trim(),
       request: {
@@ -31,6 +32,7 @@ export const tokenEndpoints = {
     {
       method: 'get',
       path: '/v1/tokens',
+      operationId: 'listTokens',
       summary: 'The tokens of the project, newest first',
       description:
         'Expired ones are listed for 30 days. `REMORA_TOKEN` of the environment is not in the list. One whose record cannot be read is under `unreadable`.',
@@ -42,6 +44,7 @@ export const tokenEndpoints = {
     {
       method: 'delete',
       path: '/v1/tokens/{token_id}',
+      operationId: 'revokeToken',
       summary: 'Revoke a token',
       description:
         'It stops working at once in the process that answers, within 2 s in every other; its open streams of events end within 6 s.',

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { ProjectId } from '#domain/ids.ts'
 import { Scope, usualScopes } from '#domain/scope.ts'
+import { named } from '../http/named-schema.ts'
 import { Time } from '../runs/run-schema.ts'
 import { isTokenText, TokenId } from './token-record.ts'
 
@@ -8,6 +9,8 @@ const tenYearsS = 10 * 365 * 24 * 60 * 60
 
 /** What `\P{Cc}` is to readers of the OpenAPI document whose patterns know no properties of characters. */
 const noControlCharacters = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`
+
+const ScopeShape = named('Scope', Scope)
 
 export const TokenParams = z.object({ token_id: TokenId })
 
@@ -20,7 +23,7 @@ export const TokenRequest = z
       .default('')
       .openapi({ description: 'for you to know it by', pattern: noControlCharacters }),
     scopes: z
-      .array(Scope)
+      .array(ScopeShape)
       .min(1)
       .max(Scope.options.length)
       .default([...usualScopes]),
@@ -35,7 +38,7 @@ export const TokenView = z
     token_id: TokenId,
     name: z.string(),
     project_id: ProjectId,
-    scopes: z.array(Scope),
+    scopes: z.array(ScopeShape),
     created_at: Time,
     expires_at: Time.nullable(),
     expired: z.boolean(),
@@ -51,11 +54,13 @@ export const TokenCreated = z
   })
   .openapi('TokenCreated')
 
+const UnreadableToken = z.strictObject({ token_id: TokenId }).openapi('UnreadableToken')
+
 export const TokenPage = z
   .strictObject({
     tokens: z.array(TokenView),
     unreadable: z
-      .array(z.strictObject({ token_id: TokenId }))
+      .array(UnreadableToken)
       .openapi({ description: 'kept, but damaged or of a newer version: good for nothing here, and can be revoked' }),
   })
   .openapi('TokenPage')

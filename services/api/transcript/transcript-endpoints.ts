@@ -13,6 +13,8 @@ It is there once the operation has ended (RUN_006 before), and while it waits fo
 the last entry is the question. Of attempts that were handed back or lost with their worker there is none: events tell
 of them. RUN_004 also for an operation that ended before it began, or whose attempt left no record.`
 
+const TranscriptFormat = z.enum(['json', 'markdown']).openapi('TranscriptFormat')
+
 /** What was said in one operation. */
 export const transcriptEndpoints = {
   transcript: endpoint(
@@ -23,12 +25,13 @@ export const transcriptEndpoints = {
     {
       method: 'get',
       path: '/v1/runs/{run_id}/operations/{operation_id}/transcript',
+      operationId: 'getTranscript',
       summary: 'The whole conversation of one operation',
       description: prose.trim(),
       request: {
         params: RunParams.extend({ operation_id: OperationId }),
         query: z.strictObject({
-          format: z.enum(['json', 'markdown']).optional().openapi({ description: 'wins over `Accept`' }),
+          format: TranscriptFormat.optional().openapi({ param: { description: 'wins over `Accept`' } }),
         }),
       },
       responses: {
