@@ -10,6 +10,7 @@ const promptVariables: ReadonlySet<string> = new Set([
   'file_path',
   'language',
   'qualified_name',
+  'lint_faults',
   ...contextVariables,
 ])
 

@@ -21,7 +21,11 @@ const importRules = new Set(['F401', 'F811'])
  * Judges the fixes of faults that remove an import: one that works by being imported, or that others may use without the
  * linter seeing it, stays.
  */
-export function judgeFixes(diagnostics: readonly Diagnostic[], file: FaultyFile, python: LoadedLanguage): JudgedFault[] {
+export function judgeFixes(
+  diagnostics: readonly Diagnostic[],
+  file: FaultyFile,
+  python: LoadedLanguage,
+): JudgedFault[] {
   const asks = diagnostics.some(({ code, fix }) => importRules.has(code) && fix !== undefined)
   const facts = asks ? python.read(file.text, (tree) => importFactsOf(tree, file.text, file)) : []
   return diagnostics.map((fault) => {

@@ -31,7 +31,11 @@ export function importFactsOf(
 ): ImportFact[] {
   const statements = tree.rootNode.descendantsOfType(importStatementTypes)
   if (statements.length === 0) return []
-  const file: FileOfImports = { path, own: ownModules ?? new Set(path.split('/')), mentions: openTextMentions(tree, source) }
+  const file: FileOfImports = {
+    path,
+    own: ownModules ?? new Set(path.split('/')),
+    mentions: openTextMentions(tree, source),
+  }
   return statements.flatMap((statement) => {
     const surroundings = surroundingsOf(statement)
     return importedNames(statement).map((imported) => {
@@ -47,7 +51,8 @@ export function importFactsOf(
 type FileOfImports = { path: string; own: ReadonlySet<string>; mentions: TextMentions }
 
 function reasonToStay(imported: ImportedName, around: Surroundings, file: FileOfImports): string | undefined {
-  if (imported.module === '__future__') return isObsoleteFeature(imported) ? undefined : 'it changes how the file is read'
+  if (imported.module === '__future__')
+    return isObsoleteFeature(imported) ? undefined : 'it changes how the file is read'
   return (
     roleOfFile(file.path) ??
     around.stays ??
@@ -148,7 +153,9 @@ function effectOf({ module, imported, name, alias }: ImportedName, { own }: File
 function collectedByTests({ module, imported, name }: ImportedName, path: string): string | undefined {
   const file = path.slice(path.lastIndexOf('/') + 1)
   if (imported === undefined || !/^tests?[_.]|_tests?\.|(^|\/)tests?\//.test(`${file}\n${path}`)) return undefined
-  const isCollected = /^(?:tests?_|Test|pytest_|setup_|teardown_|setUp|tearDown|load_tests$)|Tests?$|TestCase$/.test(name)
+  const isCollected = /^(?:tests?_|Test|pytest_|setup_|teardown_|setUp|tearDown|load_tests$)|Tests?$|TestCase$/.test(
+    name,
+  )
   const holdsFixtures = /fixture|conftest/i.test(module)
   return isCollected || holdsFixtures ? 'a test runner may find it by its name' : undefined
 }

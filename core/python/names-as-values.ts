@@ -18,7 +18,8 @@ export const valueQuery = `
 `
 
 /** Functions that look at what they are given and keep nothing of it. */
-const looksOnly = /^(?:isinstance|issubclass|super|len|str|repr|int|float|bool|print|id|hash|hasattr|cast|typing\.cast|type)$/
+const looksOnly =
+  /^(?:isinstance|issubclass|super|len|str|repr|int|float|bool|print|id|hash|hasattr|cast|typing\.cast|type)$/
 
 /** Names that the captured nodes hand on: the last part of `shop.price`, only where `isKnown` of a bare name. */
 export function namesAsValues(captured: readonly Node[], isKnown: (name: string) => boolean): string[] {

@@ -9,6 +9,7 @@ export const hostSignatures = {
   list_dir: '(path: str = "") -> list[str]',
   run_linter: '() -> dict[str, Any]',
   apply_lint_fix: '(code: str | None = None) -> dict[str, Any]',
+  edit_node: '(text: str, start_line: int | None = None, end_line: int | None = None) -> dict[str, Any]',
   describe_definition: '() -> dict[str, Any]',
   insert_docstring: '(docstring: str) -> dict[str, Any]',
   ask_user: '(question: str, choices: list[str] | None = None) -> str',

@@ -72,7 +72,19 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     releaser.add('stop signals', async () => stops.close())
     const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
     const { leaveOut } = config
-    const shared = { ledger, stops, objects, blobs, producer, packs, pool, surveys, optionsFault: linter.refusalOf, leaveOut, limits: defaultSnapshotLimits }
+    const shared = {
+      ledger,
+      stops,
+      objects,
+      blobs,
+      producer,
+      packs,
+      pool,
+      surveys,
+      optionsFault: linter.refusalOf,
+      leaveOut,
+      limits: defaultSnapshotLimits,
+    }
     const stages = {
       ...shared,
       readSnapshot: openSnapshotReader(objects),

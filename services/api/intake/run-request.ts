@@ -43,7 +43,15 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
     const faults = parsed.error.issues.map((issue) => `${['request', ...issue.path].join('.')}: ${issue.message}`)
     throw new AppError('INTAKE_008', faults.join('; '))
   }
-  const { agents, paths, languages, node_kinds: nodeKinds, error_policy: errorPolicy, dry_run: dryRun, ...same } = parsed.data
+  const {
+    agents,
+    paths,
+    languages,
+    node_kinds: nodeKinds,
+    error_policy: errorPolicy,
+    dry_run: dryRun,
+    ...same
+  } = parsed.data
   checkAgents(agents, knownAgents)
   const { accept, limits, priority, labels } = same
   return {

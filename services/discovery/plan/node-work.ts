@@ -5,6 +5,7 @@ import type { OperationWork } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import { unreachable } from '#domain/unreachable.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
+import { docstringScopes, type DocstringScope } from '#python/docstring-survey.ts'
 import type { Survey } from '../survey/survey-repository.ts'
 import { lintWork, type LintDepth } from './lint-work.ts'
 import type { PinnedBundle } from './pinned-bundle.ts'
@@ -82,11 +83,11 @@ function lintDepth({ settings }: AgentBundle['file'], labels: Run['request']['la
 function docstringWork({ settings }: AgentBundle['file'], { docstrings }: Survey): WorkFinder {
   const scope = docstringScope(settings['scope']?.default)
   return ({ path, startByte }) => {
-    const reason = docstrings.reasonToSkip({ path, startByte }, scope)
+    const reason = docstrings.reasonToSkip(path, startByte, scope)
     return reason === undefined ? { works: ['agent'] } : { works: [], reason }
   }
 }
 
-function docstringScope(value: unknown): 'public' | 'private' | 'all' {
-  return value === 'private' || value === 'all' ? value : 'public'
+function docstringScope(value: unknown): DocstringScope {
+  return docstringScopes.find((scope) => scope === value) ?? 'public'
 }

@@ -10,7 +10,10 @@ const nodes = [
 
 describe('planning operations', () => {
   it('takes every bundle on every node of its kinds and languages', () => {
-    const plan = planOperations(nodes, [aBundle('lint', ['file', 'function']), aBundle('docstring', ['function'])]).operations
+    const plan = planOperations(nodes, [
+      aBundle('lint', ['file', 'function']),
+      aBundle('docstring', ['function']),
+    ]).operations
     expect(plan.map((one) => `${one.bundle} ${one.node.name}`)).toEqual([
       'lint a.py',
       'lint f',
@@ -59,6 +62,8 @@ describe('planning operations', () => {
     const [, second] = whole
     if (second === undefined) throw new Error('there is no second operation')
     expect(second.after).toHaveLength(1)
-    expect(planOperations(nodes, bundles, { only: new Set([second.operationId]) }).operations).toEqual([{ ...second, after: [] }])
+    expect(planOperations(nodes, bundles, { only: new Set([second.operationId]) }).operations).toEqual([
+      { ...second, after: [] },
+    ])
   })
 })

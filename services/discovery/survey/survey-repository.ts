@@ -5,7 +5,7 @@ import { isLintConfig, readRepositoryLint, type ConfigFile, type RepositoryLint 
 import { defaultTextStyle } from '#domain/path-rules.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
-import { foldDocstringFacts, type DocstringSurvey } from '#python/docstring-facts.ts'
+import { foldDocstringFacts, type DocstringSurvey } from '#python/docstring-survey.ts'
 import { foldKeptNames, type ModuleUses } from '#python/module-uses.ts'
 import { isStub } from '#python/stub-file.ts'
 import { languageOf } from '#syntax/grammars.ts'
@@ -68,7 +68,9 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
   const rules = repositoryRules(facts, { lint, docstrings })
   return {
     rules,
-    faults: new Map(linted.map(([path, { faults }]) => [path, keptInPlace(faults, rules.files[path]?.keptNames ?? [])])),
+    faults: new Map(
+      linted.map(([path, { faults }]) => [path, keptInPlace(faults, rules.files[path]?.keptNames ?? [])]),
+    ),
     unlinted,
     docstrings,
     notices: [...lint.notices, ...docstrings.notices],

@@ -1,4 +1,3 @@
-import type { BundleFile } from '#domain/agent-bundle.ts'
 import { AppError, asAppError } from '#domain/error.ts'
 import { newToken } from '#domain/ids.ts'
 import type { Submission } from '#domain/turn.ts'
@@ -19,7 +18,7 @@ import { settleOperation, type SettleDeps } from './ending/settle-operation.ts'
 import { suspendOperation, type SuspendDeps } from './ending/suspend-operation.ts'
 import { isStoreFault } from './store-fault.ts'
 import { verifySubmission } from './proof/verify-submission.ts'
-import { attemptSettings, type ModelSettings } from './attempt/attempt-settings.ts'
+import { attemptSettings } from './attempt/attempt-settings.ts'
 import { attemptTools, type AttemptToolDeps } from './attempt/attempt-tools.ts'
 
 /** What a job on the `operations` queue names. */
@@ -32,8 +31,6 @@ export type OperationDeps = SettleDeps &
     ledger: Pick<Ledger, 'claim' | 'append' | 'settle' | 'release' | 'suspend'>
     stops: Pick<StopSignals, 'on'>
     model: AgentRun['model']
-    /** `asked`: what the bundle says of its model. AGENT_002 when no model server says which model it has. */
-    modelSettings(asked: BundleFile['model'], signal: AbortSignal): Promise<ModelSettings>
     evidence: EvidenceChecker
     workerId: string
     storeRestMs: number
@@ -54,7 +51,7 @@ export async function runOperation(job: OperationJob, deps: OperationDeps, signa
   const startedAt = Date.now()
   let running: RunningAttempt | undefined
   try {
-    const prepared = await prepareAttempt(attempt, deps)
+    const prepared = await prepareAttempt(attempt, deps, signal)
     const prove = openProof({ attempt, ...prepared }, deps)
     running = { attempt, startedAt, journal, prove, ...prepared }
     if (attempt.work === 'mechanical') await workMechanically(running, deps, signal)

@@ -24,7 +24,7 @@ export type SettleDeps = {
 export async function settleOperation(running: RunningAttempt, ending: Ending, deps: SettleDeps): Promise<void> {
   const { attempt, journal } = running
   const proof = ending.kind === 'submitted' ? await running.prove() : { changes: [], evidence: [] }
-  const decided = decideOutcome(attempt, ending, proof)
+  const decided = decideOutcome(attempt, ending, { ...proof, fixedFirst: running.fixedFirst })
   if (decided.changeSet !== null) journal.emit(changeSetEvent(decided.changeSet))
   const outcome = outcomeOf(running, decided)
   const record = { ...attemptSoFar(running, deps.versions), changeSet: decided.changeSet, outcome }

@@ -7,7 +7,7 @@ import type { Diagnostic, LintReport } from '#lint/lint-report.ts'
 import type { EvidenceChecker } from '../../evidence/evidence-checker.ts'
 import { editsBetween } from '../../workspace/edits-between.ts'
 import type { LintDeps } from './lint-node.ts'
-import type { Range } from './module-outline.ts'
+import type { Range } from './definition-ranges.ts'
 import { separateFixes, withFixes } from './text-fixes.ts'
 
 export type FixDeps = LintDeps & { evidence: EvidenceChecker }
@@ -20,8 +20,8 @@ export type FileToFix = {
   checks: readonly EvidenceCheck[]
   /** UTF-16 ranges whose faults are somebody else's. */
   keepOut: readonly Range[]
-  /** Only faults inside; undefined: everywhere. */
-  within?: Range
+  /** Only faults inside one of them; undefined: everywhere. */
+  within?: readonly Range[]
 }
 
 /** The proven safe fixes of one rule, or of several whose fixes overlap, made on the source alone. */
@@ -146,11 +146,15 @@ function newFaults(before: readonly Diagnostic[], after: readonly Diagnostic[]):
 }
 
 /** The faults whose fixes may be made: safe, allowed by the repository, and in the part of the file that is asked for. */
-function openFixes(report: LintReport, { file, text }: { file: FileToFix; text: string }, deps: LintDeps): Diagnostic[] {
+function openFixes(
+  report: LintReport,
+  { file, text }: { file: FileToFix; text: string },
+  deps: LintDeps,
+): Diagnostic[] {
   const growth = text.length - file.source.length
   const isFree = ({ start, end }: Range) =>
     !file.keepOut.some((other) => start < other.end && other.start < end) &&
-    (file.within === undefined || (start >= file.within.start && end <= file.within.end + growth))
+    (file.within?.some((range) => start >= range.start && end <= range.end + growth) ?? true)
   const { path, rules } = file
   const fixable = fixableFaults(report.diagnostics, { path, text, keptNames: rules.keptNames }, deps.python)
   return fixable.filter(({ fix }) => fix?.every(isFree) === true)
