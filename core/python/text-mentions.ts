@@ -40,7 +40,8 @@ function names(text: string, name: string): boolean {
 }
 
 /** What looks names of the module up at run time, or runs text as code. */
-const lookups = /\b(?:globals|locals|vars|eval|exec|execfile|compile|getattr|setattr|usefixtures|getfixturevalue|timeit|Timer)\s*\(|\bsys\.modules\b|\b__dict__\b/
+const lookups =
+  /(?<![\w.])(?:globals|locals|vars|eval|exec|execfile|compile)\s*\(|\bsys\.modules\b|\b(?:usefixtures|getfixturevalue|timeit|Timer)\s*\(/
 
 function textsOf(tree: Tree, source: string): Texts {
   const strings = tree.rootNode.descendantsOfType('string')
