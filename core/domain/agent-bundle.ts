@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ErrorPolicyName } from '#domain/run.ts'
 import { NodeKind } from '#domain/code-node.ts'
-import { evidenceChecks } from '#domain/evidence.ts'
+import { changeChecks, evidenceChecks } from '#domain/evidence.ts'
 import { ScriptProfile } from '#domain/script-profile.ts'
 import { ScriptLimitPreset } from '#domain/script-limit-preset.ts'
 import type { ToolDefinition } from '#domain/turn.ts'
@@ -78,7 +78,7 @@ export const BundleFile = z.strictObject({
     })
     .prefault({}),
   /** What must be proved about a change before it counts. */
-  evidence: z.array(z.enum(evidenceChecks)).default(['parses', 'lint_before_after']),
+  evidence: z.array(z.enum(evidenceChecks)).default([...changeChecks]),
   error_policy: ErrorPolicyName.default('skip_downstream'),
   termination: z.literal('submit_result').default('submit_result'),
   /** Whether it is told of earlier results, related code, and why the operation failed in the run that is tried again. */
