@@ -13,6 +13,7 @@ import {
   NodePage,
   OperationPage,
   OperationView,
+  PlanView,
   Problem,
   QuestionPage,
   QuestionView,
@@ -28,6 +29,14 @@ import { multipartForm } from './multipart-form.ts'
 export type WireRequest = {
   agents: readonly string[]
   paths?: readonly string[]
+  exclude?: readonly string[]
+  languages?: readonly string[]
+  node_kinds?: readonly string[]
+  /** Ids: only these are worked on. */
+  nodes?: readonly string[]
+  include?: readonly string[]
+  /** The run ends when it is planned; `readPlan` says what would be done. */
+  dry_run?: boolean
   accept: 'none' | 'auto'
   limits?: { operations: number }
   error_policy?: string
@@ -63,7 +72,10 @@ export type ApiClient = {
   listQuestions(runId: string, page: { status?: string; cursor?: string; limit: number }): Promise<QuestionPage>
   /** ASK_001 for an unknown question, ASK_002, ASK_003 or ASK_005 for one that does not take the answer. */
   answer(runId: string, requestId: string, text: string): Promise<QuestionView>
-  listChanges(runId: string, page: { cursor?: string; limit: number }): Promise<ChangePage>
+  /** `operation_id`: only those of one operation; RUN_004 when the run has none of that id. */
+  listChanges(runId: string, page: { operation_id?: string; cursor?: string; limit: number }): Promise<ChangePage>
+  /** What a run that was submitted with `dry_run` would do; once it has ended. */
+  readPlan(runId: string): Promise<PlanView>
   /**
    * The proposed patch while it arrives, or undefined when the run changes nothing. RUN_006 before it is composed,
    * RUN_007 when it ended without one.
@@ -113,6 +125,7 @@ export function openApiClient(options: { url: string; token: string | undefined;
     },
     listQuestions: (runId, page) => get(`${runPath(runId)}/questions`, QuestionPage, page),
     listChanges: (runId, page) => get(`${runPath(runId)}/changes`, ChangePage, page),
+    readPlan: (runId) => get(`${runPath(runId)}/plan`, PlanView),
     async readPatch(runId) {
       const answer = await send(connection, `${runPath(runId)}/patch?of=proposed`, { method: 'GET' })
       if (answer.statusCode !== 204) return answer.body

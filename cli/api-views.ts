@@ -9,6 +9,24 @@ import { NodeView } from '#domain/node-view.ts'
 /** ISO 8601 on the wire; kept as it is. */
 const Time = z.string().nullish()
 
+const ConflictingSet = z.looseObject({
+  change_set_id: z.string(),
+  operation_id: z.string(),
+  agent: z.string().optional(),
+  node: z.object({ path: z.string(), qualified_name: z.string() }).optional(),
+  lines: z.object({ first: z.int(), last: z.int() }).optional(),
+})
+export type ConflictingSet = z.infer<typeof ConflictingSet>
+
+/** A change set that is not in the patch, and the one that keeps it out. */
+export const LeftOut = ConflictingSet.extend({
+  path: z.string(),
+  error_code: z.string(),
+  reason: z.string(),
+  with: ConflictingSet.optional(),
+})
+export type LeftOut = z.infer<typeof LeftOut>
+
 export const RunView = z.looseObject({
   run_id: z.string(),
   status: z.string(),
@@ -41,6 +59,7 @@ export const RunView = z.looseObject({
     )
     .default({}),
   conflicts: z.number().default(0),
+  left_out: z.array(LeftOut).default([]),
   /** Of its archive, with the first of it. */
   skipped: z.number().default(0),
   skipped_files: z.array(SkippedFile).default([]),
@@ -156,14 +175,45 @@ export const ChangeView = z.looseObject({
   change_set_id: z.string(),
   operation_id: z.string(),
   agent: z.string(),
+  path: z.string().default(''),
+  qualified_name: z.string().default(''),
   diff: z.string(),
-  conflict: z.object({ error_code: z.string(), reason: z.string() }).optional(),
+  evidence: z
+    .array(z.looseObject({ check: z.string(), path: z.string(), ok: z.boolean(), detail: z.string().optional() }))
+    .default([]),
+  conflict: LeftOut.optional(),
 })
 export type ChangeView = z.infer<typeof ChangeView>
 
 /** `next` is the cursor of the next page. */
 export const ChangePage = z.object({ changes: z.array(ChangeView), next: z.string().nullable() })
 export type ChangePage = z.infer<typeof ChangePage>
+
+const SkippedNodes = z.looseObject({
+  reason: z.string(),
+  count: z.int(),
+  /** Some of them, as `PATH NAME`. */
+  examples: z.array(z.string()).default([]),
+})
+
+/** What a run would do (`remora run --dry-run`), by agent. */
+export const PlanView = z.looseObject({
+  agents: z.record(
+    z.string(),
+    z.looseObject({
+      looked_at: z.int(),
+      planned: z.int(),
+      /** Of the planned ones, those that ask no model. */
+      mechanical: z.int(),
+      estimated_tokens: z.int(),
+      skipped: z.array(SkippedNodes),
+      folders: z.array(z.looseObject({ path: z.string(), planned: z.int(), estimated_tokens: z.int() })),
+    }),
+  ),
+  skipped_files: z.array(SkippedFile),
+  notices: z.array(z.string()),
+})
+export type PlanView = z.infer<typeof PlanView>
 
 export const TokenView = z.looseObject({
   token_id: z.string(),

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { PackName } from '#domain/code-node.ts'
 import type { AppError } from '#domain/error.ts'
 import { ErrorPolicyName } from '#domain/run.ts'
+import { SkipKind } from '#domain/skip-kind.ts'
 import { CommaList, givenValue, LogLevelName, Port, readEnv, storageConfig, storageEnv } from '#platform/env.ts'
 import type { Env, StorageConfig } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
@@ -30,6 +31,9 @@ export const cliEnv = {
     'globs or folders a run works on that names none itself, separated by commas',
   ),
   REMORA_LANGUAGES: CommaList.prefault('').describe('languages a run works on, separated by commas'),
+  REMORA_INCLUDE: CommaList.pipe(z.array(SkipKind))
+    .prefault('')
+    .describe('kinds of files a run works on although they are skipped by default, separated by commas'),
   REMORA_ERROR_POLICY: ErrorPolicyName.optional().describe('of runs that name none'),
   REMORA_DISCOVERY_EXCLUDE: CommaList.prefault('').describe('as for discovery'),
   REMORA_DISCOVERY_THREADS: count.min(0).max(256).default(0).describe('as for discovery'),
@@ -93,7 +97,7 @@ export type CliConfig = {
   /** Of `up`. */
   apiPort: number
   /** What a run is asked for that does not say otherwise. */
-  request: { paths?: string[]; languages?: string[]; errorPolicy?: ErrorPolicyName }
+  request: { paths?: string[]; languages?: string[]; include?: SkipKind[]; errorPolicy?: ErrorPolicyName }
   discovery: { exclude: string[]; maxFileBytes: number; threads: number }
   /** The query packs that are used; `userDir` is absolute. */
   queries: { name: string; userDir?: string }
@@ -155,12 +159,15 @@ function queriesOf({
 function requestOf(values: {
   REMORA_PATHS: string[]
   REMORA_LANGUAGES: string[]
+  REMORA_INCLUDE: SkipKind[]
   REMORA_ERROR_POLICY?: ErrorPolicyName | undefined
 }): CliConfig['request'] {
   const { REMORA_PATHS: paths, REMORA_LANGUAGES: languages, REMORA_ERROR_POLICY: errorPolicy } = values
+  const { REMORA_INCLUDE: include } = values
   return {
     ...(paths.length === 0 ? {} : { paths }),
     ...(languages.length === 0 ? {} : { languages }),
+    ...(include.length === 0 ? {} : { include }),
     ...(errorPolicy === undefined ? {} : { errorPolicy }),
   }
 }

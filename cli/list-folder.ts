@@ -3,13 +3,22 @@ import { join, posix } from 'node:path'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import { byPath, parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
+import type { SkipKind } from '#domain/skip-kind.ts'
 import { walkFolder } from '#platform/walk-folder.ts'
 
 export type ListedFile =
   | { kind: 'file'; path: RepoPath; executable: boolean }
   | { kind: 'link'; path: RepoPath; target: string }
 
-export type FolderListing = { files: ListedFile[]; skipped: SkippedFile[] }
+export type FolderListing = {
+  files: ListedFile[]
+  skipped: SkippedFile[]
+  /** Some files are named by .gitignore, and listed because git tracks them. */
+  hasTrackedIgnored: boolean
+}
+
+/** `include`: kinds of files that are listed although they are skipped by default. */
+export type ListOptions = { signal: AbortSignal; include?: readonly SkipKind[] }
 
 /** Neither source nor ours to send: history, and a virtual environment that may be half made. */
 const neverPacked = new Set(['.git', '.venv'])
@@ -18,18 +27,19 @@ const ownerMayExecute = 0o100
 
 /**
  * What is to be sent of the folder `root`, sorted by path, and what is left out, with reasons: what .gitignore files
- * say, vendored folders, links that lead out, and what is too large, unreadable or no file. Links are not followed.
+ * say of files that git does not track, installed packages, links that lead out, and what is too large, unreadable or no file. Links are not followed.
  */
-export async function listFolder(root: string, signal: AbortSignal): Promise<FolderListing> {
-  const walked = await walkFolder(root, reasonToSkip, signal)
-  const listing: FolderListing = { files: [], skipped: walked.skipped }
+export async function listFolder(root: string, { signal, include = [] }: ListOptions): Promise<FolderListing> {
+  const walked = await walkFolder(root, { passOver: reasonToSkip, include }, signal)
+  const { hasTrackedIgnored } = walked
+  const listing: FolderListing = { files: [], skipped: walked.skipped, hasTrackedIgnored }
   for (const { path } of walked.entries) {
     signal.throwIfAborted()
     const listed = await listOne(root, path)
     if (typeof listed === 'string') listing.skipped.push({ path, reason: listed })
     else listing.files.push(listed)
   }
-  return { files: listing.files, skipped: listing.skipped.toSorted(byPath) }
+  return { ...listing, skipped: listing.skipped.toSorted(byPath) }
 }
 
 /** The entry as it is to be sent, or why it is not. */

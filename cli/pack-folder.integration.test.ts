@@ -116,6 +116,22 @@ describe('packFolder', () => {
     ])
   })
 
+  it('sends what git tracks although .gitignore names it, and says that a run has to include it', async () => {
+    const folder = await folderOf({ 'a.py': '', '.gitignore': '*.gen.py\n', 'b.gen.py': '', 'c.gen.py': '' })
+    expect((await packFolder(folder, options)).include).toEqual([])
+    execFileSync('git', ['init', '--quiet'], { cwd: folder })
+    execFileSync('git', ['add', '--force', 'b.gen.py'], { cwd: folder })
+    const packed = await packFolder(folder, options)
+    expect([...(await entriesOf(packed.stream)).keys()]).toEqual(['.gitignore', 'a.py', 'b.gen.py'])
+    expect(packed.include).toEqual(['ignored'])
+  })
+
+  it('sends vendored code, which agents may read, and installed packages when they are included', async () => {
+    const folder = await folderOf({ 'vendor/a.py': '', 'node_modules/b.js': '' })
+    expect([...(await entriesOf((await packFolder(folder, options)).stream)).keys()]).toEqual(['vendor/a.py'])
+    expect((await packFolder(folder, { ...options, include: ['vendored'] })).files).toBe(2)
+  })
+
   it('leaves out its own state and patches without a word, and nothing that only looks like them', async () => {
     const folder = await folderOf({
       'a.py': '',

@@ -6,14 +6,21 @@ import { createGzip } from 'node:zlib'
 import { createTarPacker } from 'modern-tar'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError, asAppError } from '#domain/error.ts'
+import type { SkipKind } from '#domain/skip-kind.ts'
 import { sniffArchive, sniffBytes } from '#domain/archive-magic.ts'
 import { describeForeign } from '#domain/foreign-archive.ts'
-import { listFolder, type ListedFile } from './list-folder.ts'
+import { listFolder, type ListedFile, type ListOptions } from './list-folder.ts'
 
 /** An archive to send. `files` is null for one that was packed by somebody else. To be read once, or not at all. */
-export type Packed = { stream: AsyncIterable<Uint8Array>; files: number | null; skipped: SkippedFile[] }
+export type Packed = {
+  stream: AsyncIterable<Uint8Array>
+  files: number | null
+  skipped: SkippedFile[]
+  /** What a run of it must include: git tracks some files although .gitignore, which is sent too, names them. */
+  include: SkipKind[]
+}
 
-export type PackOptions = { signal: AbortSignal }
+export type PackOptions = ListOptions
 
 /**
  * A folder is packed; a tar, gzipped tar or zip goes as it is. INTAKE_001 when `path` is missing, unreadable or something
@@ -34,12 +41,14 @@ export async function packPath(path: string, options: PackOptions): Promise<Pack
  * A gzipped tar of the folder, packed while it is read: one file in memory at a time, in path order, with no times or
  * owners, so that the same files give the same bytes. A file that vanishes meanwhile fails the stream with INTAKE_001.
  */
-export async function packFolder(path: string, { signal }: PackOptions): Promise<Packed> {
-  const { files, skipped } = await listFolder(path, signal).catch((error: unknown) => {
+export async function packFolder(path: string, options: PackOptions): Promise<Packed> {
+  const { signal } = options
+  const { files, skipped, hasTrackedIgnored } = await listFolder(path, options).catch((error: unknown) => {
     signal.throwIfAborted()
     throw asAppError(error, 'INTAKE_001')
   })
-  return { stream: gzippedTar(path, files, signal), files: files.length, skipped }
+  const include: SkipKind[] = hasTrackedIgnored ? ['ignored'] : []
+  return { stream: gzippedTar(path, files, signal), files: files.length, skipped, include }
 }
 
 const archiveName = /\.(?:tar|tgz|zip|gz|bz2|xz|zst|lz4?|7z|rar|bundle|Z)$/i
@@ -50,7 +59,7 @@ async function passArchive(path: string, { signal }: PackOptions): Promise<Packe
     const alone = archiveName.test(path) ? '' : `; for one file, name its folder and --paths ${basename(path)}`
     throw new AppError('INTAKE_001', `${path} ${describeForeign(start)}${alone}`)
   }
-  return { stream: createReadStreamLazily(path, signal), files: null, skipped: [] }
+  return { stream: createReadStreamLazily(path, signal), files: null, skipped: [], include: [] }
 }
 
 async function* createReadStreamLazily(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {

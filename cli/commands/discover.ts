@@ -14,9 +14,10 @@ import { earlierNodes } from '../discover/earlier-nodes.ts'
 import { nodeLines } from '../node-lines.ts'
 import { programCache } from '../program-cache.ts'
 import { visible, visibleName } from '../visible.ts'
+import { includedKinds, type IncludeOptions, includeOptions } from './option-parsers.ts'
 import { plural } from '../plural.ts'
 
-type DiscoverOptions = {
+type DiscoverOptions = IncludeOptions & {
   languages?: string[]
   kinds?: string[]
   workers: number
@@ -31,7 +32,7 @@ export function addDiscoverCommand(
   program: Command,
   { io, signal, config }: Pick<CliContext, 'io' | 'signal' | 'config'>,
 ): void {
-  program
+  const command = program
     .command('discover')
     .description('find the code nodes of a folder, in process')
     .argument('[path]', 'folder to look through', '.')
@@ -52,6 +53,7 @@ export function addDiscoverCommand(
         maxFileBytes,
         languages: splitAtCommas(languages),
         nodeKinds: splitAtCommas(options.kinds),
+        include: includedKinds(options, config.request.include),
       }
       const cache = options.cache ? programCache(config) : undefined
       const indexDir = cache && join(cache, 'discover')
@@ -70,6 +72,7 @@ export function addDiscoverCommand(
         if (found.edges !== undefined) io.out(`${describeEdges(found.edges)}\n`)
       }
     })
+  for (const option of includeOptions()) command.addOption(option)
 }
 
 async function requireFolder(path: string): Promise<void> {

@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import { defaultWorkers } from '../stack/default-workers.ts'
 import { faultOfServerUrl } from '#platform/model-server-url.ts'
 import { isModelServers } from '../model-server.ts'
+import { type SkipKind, skipKinds, skipKindText } from '#domain/skip-kind.ts'
 
 /** `a,b` as a list without empty entries; given twice, both count. */
 export function commaList(text: string, before: string[] = []): string[] {
@@ -50,6 +51,35 @@ export function workersOption(meaning: string): Option {
 export function errorPolicyOption(): Option {
   const meaning = 'when an operation fails: go on, skip what waits for it (the default), or stop the run'
   return new Option('--error-policy <policy>', meaning).choices(['continue', 'skip_downstream', 'stop_run'])
+}
+
+export type IncludeOptions = {
+  includeVendored?: true
+  includeGenerated?: true
+  includeSubmodules?: true
+  includeMigrations?: true
+  includeSnapshots?: true
+  includeIgnored?: true
+}
+
+/** A flag for each kind of file that is skipped by default. */
+export function includeOptions(): Option[] {
+  return skipKinds.map(
+    (kind) => new Option(`--include-${kind}`, `also ${skipKindText[kind]}, which are skipped by default`),
+  )
+}
+
+/** The kinds that flags name, with those of the settings. */
+export function includedKinds(options: IncludeOptions, set: readonly SkipKind[] = []): SkipKind[] {
+  const asked: Record<SkipKind, true | undefined> = {
+    vendored: options.includeVendored,
+    generated: options.includeGenerated,
+    submodules: options.includeSubmodules,
+    migrations: options.includeMigrations,
+    snapshots: options.includeSnapshots,
+    ignored: options.includeIgnored,
+  }
+  return skipKinds.filter((kind) => asked[kind] === true || set.includes(kind))
 }
 
 export function portNumber(text: string): number {

@@ -3,21 +3,11 @@ import type { CliContext } from '../cli-context.ts'
 import { runOnce } from '../run/run-once.ts'
 import { namedAgents } from './named-agents.ts'
 import { refuseWithService } from './refuse-with-service.ts'
-import {
-  commaList,
-  errorPolicyOption,
-  modelChoice,
-  positiveInteger,
-  priorityNumber,
-  workersOption,
-} from './option-parsers.ts'
+import { modelChoice, workersOption } from './option-parsers.ts'
+import { addIncludeOptions, addSubmissionOptions, submissionOf, type SubmissionOptions } from './submission-options.ts'
 
-type RunOptions = {
-  agents?: string[]
-  paths?: string[]
-  limit?: number
-  errorPolicy?: string
-  priority?: number
+type RunOptions = SubmissionOptions & {
+  dryRun?: true
   resume?: string
   accept: 'none'
   out?: string
@@ -30,19 +20,20 @@ type RunOptions = {
 
 /** `remora run`: from a folder to a patch. */
 export function addRunCommand(program: Command, context: CliContext): void {
-  program
+  const command = program
     .command('run')
     .description('run agents over a folder, a git checkout or an archive, and write the patch they propose')
     .argument('[path]', 'what to work on', '.')
-    .option('-a, --agents <names>', 'agents to run, separated by commas', commaList)
-    .option('--paths <globs...>', 'only files that match one of these')
-    .option('--limit <count>', 'at most so many operations', positiveInteger)
+  addSubmissionOptions(command)
     .addOption(
-      new Option('--accept <what>', 'which changes are accepted by themselves').choices(['none']).default('none'),
+      new Option('--dry-run', 'only say what would be done, with estimated tokens, and what is skipped and why').conflicts(
+        ['apply', 'out', 'resume'],
+      ),
     )
-    .addOption(errorPolicyOption())
-    .option('--priority <number>', 'of this run among others, 0 (first) to 9', priorityNumber)
-    .option('--resume <run>', 'follow a run that is there, instead of submitting the folder, to its patch')
+    .addOption(
+      new Option('--accept <what>', 'which changes are accepted without a review').choices(['none']).default('none'),
+    )
+    .option('--resume <run>', 'go on with an earlier run until it has its patch, instead of submitting the folder')
     .option('-o, --out <file>', 'where the patch goes (default: remora-<run id>.patch)')
     .option('--apply', 'apply the patch to the folder')
     .option('--events <file>', 'write every event to a file, one JSON line each')
@@ -51,23 +42,21 @@ export function addRunCommand(program: Command, context: CliContext): void {
     .option('--json', 'print events as JSON Lines, and the result as the last line')
     .action(async (path: string, options: RunOptions, command: Command) => {
       refuseWithService(command, context)
-      const { json = false, apply = false, out, events, workers, model, resume, ...submission } = options
+      const { json = false, apply = false, out, events, workers, model, resume, ...ofNewRun } = options
       const files = { ...(out === undefined ? {} : { out }), ...(events === undefined ? {} : { events }) }
       const order = { path, json, apply, workers, model, ...files }
       if (resume !== undefined) {
-        refuseWithResume(submission, command)
+        refuseWithResume(ofNewRun, command)
         return runOnce({ ...order, source: { kind: 'resume', runId: resume }, known: [] }, context)
       }
       const { agents, known } = await namedAgents(options.agents, context.config.agentsDir, command)
-      await runOnce(
-        {
-          ...order,
-          source: { kind: 'folder', submission: { ...context.config.request, ...submission, agents } },
-          known,
-        },
-        context,
-      )
+      const submission = {
+        ...submissionOf(options, { agents, settings: context.config.request }),
+        ...(options.dryRun === true && { dryRun: true }),
+      }
+      await runOnce({ ...order, source: { kind: 'folder', submission }, known }, context)
     })
+  addIncludeOptions(command)
 }
 
 /** What a run does was decided when it was submitted. */

@@ -7,7 +7,7 @@ import { describeCosts, describeFaults, describeModel, describeSettings } from '
 import { isGoodEnough, type HarnessReport } from './harness-report.ts'
 import { rateRows } from './rate-rows.ts'
 import type { SideReport } from './side-report.ts'
-import { textTable } from './text-table.ts'
+import { textTable } from '../text-table.ts'
 
 /** The report as a person reads it: who was asked how, the rates of every prompt, what it cost, the verdict. */
 export function describeReport(report: HarnessReport, paint: Paint): string {

@@ -9,7 +9,7 @@ import { requireKnown } from './known-agents.ts'
 import { requireWritable } from './output-file.ts'
 import type { Service } from './reach-service.ts'
 import type { RunOrder, RunSource } from './run-order.ts'
-import { packSource, submitSource } from './submit-source.ts'
+import { prepareSource, submitSource } from './submit-source.ts'
 
 /** Answers the id of the run to follow. RUN_009 when the service's models are of another kind than the run's. */
 export type StartRun = (service: Pick<Service, 'client' | 'modelKind'>) => Promise<string>
@@ -24,8 +24,8 @@ export async function prepareStart(order: RunOrder, context: CliContext): Promis
   if (order.apply) await requireAppliable(resolve(cwd, order.path), config.searchPath)
   await requireWritable(resolve(cwd, order.out ?? 'remora.patch'))
   if (source.kind !== 'folder') return (service) => startAgain(service, source)
-  const packed = await packSource(order.path, context)
-  return ({ client }) => submitSource(client, source.submission, packed)
+  const prepared = await prepareSource(order.path, source.submission, context)
+  return ({ client }) => submitSource(client, source.submission, prepared)
 }
 
 /** DISC_001, DISC_002, DISC_003 or DISC_005 as discovery would say, before anything is started. Remora's own need no check. */

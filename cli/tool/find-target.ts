@@ -1,6 +1,7 @@
 import type { CodeNode } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import { parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
+import { skipKinds } from '#domain/skip-kind.ts'
 import { nearest } from '#platform/nearest.ts'
 import { discoverNodes } from '../../services/discovery/discover/discover-nodes.ts'
 import { openParsePool } from '../../services/discovery/discover/parse-pool.ts'
@@ -51,7 +52,11 @@ async function nodesOf(
   try {
     const files = [{ path, hash: path, size: (await folder.read(path)).length }]
     const deps = { pool, packs: await loadQueryPacks(packs) }
-    const { nodes, skipped } = await discoverNodes({ files, read: folder.read }, deps, signal)
+    const { nodes, skipped } = await discoverNodes(
+      { files, read: folder.read, filters: { include: skipKinds } },
+      deps,
+      signal,
+    )
     const [why] = skipped
     if (nodes.length === 0) throw new AppError('DISC_005', `--node ${path}: ${why?.reason ?? 'it has no nodes'}`)
     return nodes

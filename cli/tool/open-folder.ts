@@ -21,7 +21,7 @@ export async function requireFolder(path: string): Promise<string> {
  * link that a run would leave out, such as one that leads out of the folder, is TOOL_007.
  */
 export async function openFolder(top: string, signal: AbortSignal): Promise<BaseLayer> {
-  return folderLayer(top, await listFolder(top, signal))
+  return folderLayer(top, await listFolder(top, { signal }))
 }
 
 /** A folder of which nothing is looked at: for scripts that cannot ask for a file. */
@@ -29,7 +29,7 @@ export function unseenFolder(top: string): BaseLayer {
   return folderLayer(top, { files: [], skipped: [] })
 }
 
-function folderLayer(top: string, listing: FolderListing): BaseLayer {
+function folderLayer(top: string, listing: Pick<FolderListing, 'files' | 'skipped'>): BaseLayer {
   const files = listing.files.filter(({ kind }) => kind === 'file')
   const links = listing.files.filter(({ kind }) => kind === 'link')
   const paths = new Set<string>(files.map(({ path }) => path))

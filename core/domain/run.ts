@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import { operationStatuses } from '#domain/operation.ts'
+import { SkipKind, skipKinds } from '#domain/skip-kind.ts'
 
 const runStatuses = ['queued', 'running', 'waiting', 'completed', 'blocked', 'failed', 'cancelled'] as const
 export const RunStatus = z.enum(runStatuses)
@@ -20,8 +21,14 @@ export type ErrorPolicyName = z.infer<typeof ErrorPolicyName>
 export const RunRequest = z.strictObject({
   agents: z.array(z.string().min(1).max(64)).min(1).max(32),
   paths: z.array(z.string().min(1).max(1024)).max(100).optional(),
+  /** Globs or folders that the run leaves out, besides those that the settings leave out. */
+  exclude: z.array(z.string().min(1).max(1024)).max(100).optional(),
   languages: z.array(z.string()).max(32).optional(),
   nodeKinds: z.array(z.string()).max(32).optional(),
+  /** Only these nodes are worked on: how many, and the hash of their list (core/objects/node-selection.ts). */
+  nodes: z.strictObject({ hash: z.string(), count: z.int().min(0) }).optional(),
+  /** Kinds of files that are worked on although they are skipped by default. */
+  include: z.array(SkipKind).max(skipKinds.length).optional(),
   accept: z.enum(['none', 'auto']).default('none'),
   errorPolicy: ErrorPolicyName.default('skip_downstream'),
   /** Ends the run when it is planned: nothing is carried out. */

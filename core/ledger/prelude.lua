@@ -9,7 +9,7 @@ local keys = {
   questions = KEYS[14],
 }
 local prefix = string.sub(KEYS[1], 1, -4)
-local known_schema = 2
+local known_schema = 3
 local cascade_budget = 200
 -- An operation whose worker was lost this often fails: it may be what kills the workers.
 local max_lost = 3

@@ -13,13 +13,29 @@ export const ComposedFile = z.strictObject({
 })
 export type ComposedFile = z.infer<typeof ComposedFile>
 
-/** A change set left out of the patch, and why: never a silent overwrite. */
-export const Conflict = z.strictObject({
+/** Lines of a file before the run, from 1, both included. */
+export const LineRange = z.strictObject({ first: z.int().min(1), last: z.int().min(1) })
+export type LineRange = z.infer<typeof LineRange>
+
+/** A change set, who made it and for which code. Compositions of earlier versions hold the ids alone. */
+const ConflictingSet = z.strictObject({
   changeSetId: z.string(),
   operationId: z.string(),
+  agent: z.string().optional(),
+  node: z.strictObject({ path: z.string(), qualifiedName: z.string() }).optional(),
+  /** The lines of the file at `path` that the conflict is about; absent when the file is new or deleted. */
+  lines: LineRange.optional(),
+})
+export type ConflictingSet = z.infer<typeof ConflictingSet>
+
+/** A change set left out of the patch, and why: never a silent overwrite. */
+export const Conflict = z.strictObject({
+  ...ConflictingSet.shape,
   path: z.string(),
   errorCode: z.enum(['WORK_001', 'WORK_004']),
   reason: z.string(),
+  /** The change set it cannot be in one patch with; absent when it fails without any other. */
+  with: ConflictingSet.optional(),
 })
 export type Conflict = z.infer<typeof Conflict>
 

@@ -9,22 +9,27 @@ export type IgnoreLayer = { folder: string; rules: Ignore }
 const maxDoubleStars = 3
 
 /** What many rules cost grows with the number of files; no one writes so many by hand. */
-const maxRuleBytes = 1024 ** 2
+export const maxRuleBytes = 1024 ** 2
 
 /** The layer of a folder, or undefined when it has no `.gitignore` that counts. Case matters, as to Git on Linux. */
 export async function ignoreLayer(folder: string): Promise<IgnoreLayer | undefined> {
-  const text = await readRules(join(folder, '.gitignore')).catch(() => undefined)
-  return text === undefined ? undefined : { folder, rules: ignore({ ignorecase: false }).add(affordableRules(text)) }
+  const text = await readRuleFile(join(folder, '.gitignore'))
+  return text === undefined ? undefined : { folder, rules: ignoreRules(text) }
+}
+
+/** The rules of the text of a `.gitignore`. */
+export function ignoreRules(text: string): Ignore {
+  return ignore({ ignorecase: false }).add(affordableRules(text))
 }
 
 /**
- * The layers above an absolute folder, outermost first, up to the root of the git checkout it lies in; none outside of
- * one, and none when they ignore the folder itself: then whoever named it wants it all the same.
+ * The layers above an absolute folder, outermost first, up to the root of the git checkout it lies in; undefined outside
+ * of one, and none when they ignore the folder itself: then whoever named it wants it all the same.
  */
-export async function layersAbove(root: string): Promise<IgnoreLayer[]> {
+export async function layersAbove(root: string): Promise<IgnoreLayer[] | undefined> {
   const folders = [root]
   for (let folder = root; !(await hasGit(folder)); folder = dirname(folder)) {
-    if (dirname(folder) === folder) return []
+    if (dirname(folder) === folder) return undefined
     folders.unshift(dirname(folder))
   }
   const layers: IgnoreLayer[] = []
@@ -58,8 +63,15 @@ function affordableRules(text: string): string {
     .join('\n')
 }
 
-/** Links are not followed, as git follows none; a pipe must not be waited for. Undefined for what is too large. */
-async function readRules(path: string): Promise<string | undefined> {
+/**
+ * The text of a file that git reads in a working tree, undefined when it cannot be read or is too large. Links are not
+ * followed, as git follows none; a pipe must not be waited for.
+ */
+export async function readRuleFile(path: string): Promise<string | undefined> {
+  return readRegularFile(path).catch(() => undefined)
+}
+
+async function readRegularFile(path: string): Promise<string | undefined> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     const stats = await file.stat()

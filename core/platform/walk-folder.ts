@@ -4,76 +4,124 @@ import { basename, join, resolve } from 'node:path'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { isOwnOutput } from '#domain/own-output.ts'
 import { byPath } from '#domain/repo-path.ts'
+import type { SkipKind } from '#domain/skip-kind.ts'
+import { submodulePaths } from '#domain/submodule-paths.ts'
 import { isVendoredName, vendoredFolder } from '#domain/vendored-path.ts'
-import { ignoreLayer, isIgnored, layersAbove, type IgnoreLayer } from './git-ignore.ts'
+import { ignoreLayer, isIgnored, layersAbove, readRuleFile, type IgnoreLayer } from './git-ignore.ts'
+import { nothingTracked, trackedIgnored, type TrackedIgnored } from './tracked-ignored.ts'
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other'
 
 /** Anything but a folder; `path` is relative to the folder that was walked. */
 export type WalkedEntry = { path: string; kind: Exclude<EntryKind, 'folder'> }
 
-export type WalkedFolder = { entries: WalkedEntry[]; skipped: SkippedFile[] }
+export type WalkedFolder = {
+  entries: WalkedEntry[]
+  skipped: SkippedFile[]
+  /** Some of the entries are named by a .gitignore file, and there because git tracks them. */
+  hasTrackedIgnored: boolean
+}
 
-/** Why its caller wants nothing of an entry, or undefined. */
-export type PassOver = (path: string, kind: EntryKind) => string | undefined
+export type WalkOptions = {
+  /** Why the caller wants nothing of an entry, or undefined. */
+  passOver(path: string, kind: EntryKind): string | undefined
+  /** What is not passed over although it is of such a kind. */
+  include: readonly SkipKind[]
+}
 
 /** Snapshots have the same bound; what .gitignore rules cost depends on it, too. */
 const maxDepth = 64
 /** Folders that are read at once. */
 const atOnce = 16
 
-type Visit = { path: string; layers: readonly IgnoreLayer[] }
-type Walk = WalkedFolder & { top: string; passOver: PassOver }
+type Visit = { path: string; layers: readonly IgnoreLayer[]; isIgnored: boolean }
+type Walk = WalkedFolder & {
+  top: string
+  passOver: WalkOptions['passOver']
+  include: ReadonlySet<SkipKind>
+  isCheckout: boolean
+  tracked: TrackedIgnored
+  submodules: Set<string>
+}
 
 /**
  * What a folder holds of its owner's own, sorted by path: the one walk behind packing and discovery, so that both see
- * the same files. Vendored and git-ignored folders and those `passOver` names are not entered, links not followed; each
- * is in `skipped` once, with its reason, as is a folder that cannot be listed. Our own output is in neither list.
+ * the same files. Installed packages, git-ignored folders, repositories inside the checkout that are none of its
+ * submodules, and those `passOver` names are not entered, links not followed; each is in `skipped` once, with its
+ * reason, as is a folder that cannot be listed. What git tracks is not ignored. Our own output is in neither list.
  * Throws the file system's error when `root` itself cannot be listed.
  */
-export async function walkFolder(root: string, passOver: PassOver, signal: AbortSignal): Promise<WalkedFolder> {
+export async function walkFolder(root: string, options: WalkOptions, signal: AbortSignal): Promise<WalkedFolder> {
   const top = resolve(root)
-  const walk: Walk = { top, passOver, entries: [], skipped: [] }
-  const visits: Visit[] = [{ path: '', layers: await layersAbove(top) }]
+  const above = await layersAbove(top)
+  const tracked = above === undefined ? nothingTracked : await trackedIgnored(top, signal)
+  const found = { entries: [], skipped: [], hasTrackedIgnored: false, submodules: new Set<string>() }
+  const include = new Set(options.include)
+  const walk: Walk = { ...found, top, passOver: options.passOver, include, isCheckout: above !== undefined, tracked }
+  const visits: Visit[] = [{ path: '', layers: above ?? [], isIgnored: false }]
   while (visits.length > 0) {
     signal.throwIfAborted()
-    const found = await Promise.all(visits.splice(-atOnce).map((visit) => visitFolder(walk, visit)))
-    visits.push(...found.flat())
+    const more = await Promise.all(visits.splice(-atOnce).map((visit) => visitFolder(walk, visit)))
+    visits.push(...more.flat())
   }
-  return { entries: walk.entries.toSorted(byPath), skipped: walk.skipped.toSorted(byPath) }
+  const { entries, skipped, hasTrackedIgnored } = walk
+  return { entries: entries.toSorted(byPath), skipped: skipped.toSorted(byPath), hasTrackedIgnored }
 }
 
 /** Takes in one folder's entries; returns its folders still to visit. */
-async function visitFolder(walk: Walk, { path, layers }: Visit): Promise<Visit[]> {
+async function visitFolder(walk: Walk, { path, layers, isIgnored: inIgnored }: Visit): Promise<Visit[]> {
   const folder = join(walk.top, path)
   const found = await listFolder(walk, folder, path)
-  if (path !== '' && found.some((entry) => vendoredFolder(`${path}/${entry.name}`) === path)) {
-    walk.skipped.push({ path, reason: 'vendored' })
+  const reason = path === '' ? undefined : foreignFolder(walk, path, found)
+  if (reason !== undefined) {
+    walk.skipped.push({ path, reason })
     return []
   }
-  const own = await ignoreLayer(folder)
+  if (found.some(({ name }) => name === '.gitmodules')) {
+    const text = await readRuleFile(join(folder, '.gitmodules'))
+    for (const submodule of submodulePaths(path, text ?? '')) walk.submodules.add(submodule)
+  }
+  // As to git, nothing takes back what an ignored folder holds.
+  const own = inIgnored ? undefined : await ignoreLayer(folder)
   const rules = own === undefined ? layers : [...layers, own]
   const visits: Visit[] = []
   for (const entry of found) {
     if (isOwnOutput(entry.name)) continue
     const inside = path === '' ? entry.name : `${path}/${entry.name}`
     const kind = kindOf(entry)
-    const reason = reasonToSkip(walk, inside, kind, rules)
-    if (reason !== undefined) walk.skipped.push({ path: inside, reason })
-    else if (kind === 'folder') visits.push({ path: inside, layers: rules })
-    else walk.entries.push({ path: inside, kind })
+    const unwanted = reasonToSkip(walk, inside, kind)
+    const ignored = unwanted === undefined && isNamedByIgnore(walk, inside, kind, rules)
+    const isTracked = ignored && (kind === 'folder' ? walk.tracked.folders : walk.tracked.files).has(inside)
+    if (unwanted !== undefined) walk.skipped.push({ path: inside, reason: unwanted })
+    else if (ignored && !isTracked) walk.skipped.push({ path: inside, reason: 'ignored by .gitignore' })
+    else if (kind === 'folder') visits.push({ path: inside, layers: rules, isIgnored: ignored })
+    else {
+      walk.entries.push({ path: inside, kind })
+      walk.hasTrackedIgnored ||= isTracked
+    }
   }
   return visits
 }
 
-function reasonToSkip(walk: Walk, path: string, kind: EntryKind, rules: readonly IgnoreLayer[]): string | undefined {
+/** Why a folder is not its owner's own by what lies in it. */
+function foreignFolder({ include, isCheckout, submodules }: Walk, path: string, found: Dirent[]): string | undefined {
+  if (!include.has('vendored') && found.some(({ name }) => vendoredFolder(`${path}/${name}`) === path))
+    return 'vendored'
+  const isRepository = found.some(({ name }) => name === '.git')
+  if (!isRepository || !isCheckout || submodules.has(path) || include.has('submodules')) return undefined
+  return 'a git repository of its own'
+}
+
+function reasonToSkip({ include, passOver }: Walk, path: string, kind: EntryKind): string | undefined {
   // Read as text, a name that is not UTF-8 may be that of another file.
   if (path.includes('\uFFFD')) return 'the name is not UTF-8'
   if (path.split('/').length > maxDepth) return `deeper than ${maxDepth} folders`
-  if (kind === 'folder' && isVendoredName(basename(path))) return 'vendored'
-  const unwanted = walk.passOver(path, kind)
-  if (unwanted !== undefined) return unwanted
-  return isIgnored(rules, join(walk.top, path), kind === 'folder') ? 'ignored by .gitignore' : undefined
+  if (kind === 'folder' && !include.has('vendored') && isVendoredName(basename(path))) return 'vendored'
+  return passOver(path, kind)
+}
+
+function isNamedByIgnore(walk: Walk, path: string, kind: EntryKind, rules: readonly IgnoreLayer[]): boolean {
+  return !walk.include.has('ignored') && isIgnored(rules, join(walk.top, path), kind === 'folder')
 }
 
 async function listFolder(walk: Walk, folder: string, path: string): Promise<Dirent[]> {

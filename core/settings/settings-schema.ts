@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { NodeKind, PackName } from '#domain/code-node.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
 import { ErrorPolicyName } from '#domain/run.ts'
+import { SkipKind } from '#domain/skip-kind.ts'
 import { RedisUrl } from '#platform/redis-url.ts'
 import { holdsSecret } from '#platform/without-login.ts'
 import { setting } from './setting.ts'
@@ -60,6 +61,12 @@ const discovery = section({
     about: 'files and folders that are never worked on',
     fallback: [],
     env: 'REMORA_DISCOVERY_EXCLUDE',
+  }),
+  include: setting(z.array(SkipKind), {
+    about:
+      'kinds of files a run works on although they are skipped by default: `vendored`, `generated`, `submodules`, `migrations`, `snapshots`, `ignored`',
+    fallback: [],
+    env: 'REMORA_INCLUDE',
   }),
   max_file_bytes: setting(z.int().min(1).max(64_000_000), {
     about: 'larger files are passed over',

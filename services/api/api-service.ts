@@ -82,7 +82,8 @@ function appParts(
   const { agents, maxUploadBytes, modelKind } = config
   const archive = openEventSegments(objects)
   const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' }, archive })
-  const records = openChangeRecords(objects, openBlobStore(objects, { maxCacheBytes: blobCacheBytes }))
+  const blobs = openBlobStore(objects, { maxCacheBytes: blobCacheBytes })
+  const records = openChangeRecords(objects, blobs)
   const idempotency = openIdempotencyStore(redis, namespace)
   const memoryGate = openMemoryGate(redis, config.redisMemoryShare)
   const uploadGate = openUploadGate(config.maxUploads)
@@ -96,7 +97,7 @@ function appParts(
   }
   return {
     auth,
-    intake: { agents, maxUploadBytes, modelKind, objects, ledger, producer, idempotency, memoryGate, uploadGate },
+    intake: { agents, maxUploadBytes, modelKind, objects, blobs, ledger, producer, idempotency, memoryGate, uploadGate },
     runs: { ledger, records, log, closing },
     changes: { ledger, records },
     transcripts: { ledger, records, fullPrompts: config.fullPrompts },

@@ -76,6 +76,7 @@ export async function openTestApi(
     agents: ['docstring', 'lint'],
     maxUploadBytes: options.maxUploadBytes ?? 5_000_000,
     objects,
+    blobs,
     ledger,
     producer: { add: async (_queue, id) => void jobs.push(id) },
     idempotency: openIdempotencyStore(redis, server.namespace),

@@ -5,6 +5,8 @@ import { modelLabel, type ModelKind } from '#domain/model-kind.ts'
 import type { Run, RunRequest } from '#domain/run.ts'
 import type { NewRun } from '#ledger/create-run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
+import type { BlobStore } from '#objects/blob-store.ts'
+import { putNodeSelection } from '#objects/node-selection.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import type { IdempotencyRecord, IdempotencyStore } from './idempotency.ts'
@@ -26,6 +28,7 @@ export type AcceptDeps = {
   /** Noted on every run; undefined: nothing is. */
   modelKind?: ModelKind | undefined
   objects: Pick<ObjectStore, 'putStream' | 'delete'>
+  blobs: Pick<BlobStore, 'put'>
   ledger: Pick<Ledger, 'createRun' | 'getRun'>
   producer: {
     add(queue: 'snapshots', id: string, payload: { run_id: RunId; traceparent: string | null }): Promise<unknown>
@@ -40,7 +43,7 @@ export type AcceptDeps = {
  * Throws INTAKE_001 (no archive), _003 (too large), _006, _007, _008 (the request).
  */
 export async function acceptRun(intake: Intake, deps: AcceptDeps): Promise<{ runId: RunId; status: 'queued' }> {
-  const request = withModelKind(parseRunRequest(intake.request, deps.agents), deps.modelKind)
+  const request = withModelKind(await readRequest(intake, deps), deps.modelKind)
   const ownRunId = newRunId(Date.now())
   const { runId, archiveHash } = await takeArchive(intake, { request, runId: ownRunId }, deps)
   const earlier = runId === ownRunId ? undefined : await findRun(runId, deps)
@@ -48,6 +51,14 @@ export async function acceptRun(intake: Intake, deps: AcceptDeps): Promise<{ run
   if (earlier === undefined) await deps.ledger.createRun(run)
   if (earlier === undefined || earlier.status === 'queued') await enqueue(run, deps)
   return { runId, status: 'queued' }
+}
+
+/** The request as the ledger keeps it: the nodes that the run is limited to are stored as a blob. */
+async function readRequest({ request: body, projectId }: Intake, deps: AcceptDeps): Promise<RunRequest> {
+  const { request, nodes } = parseRunRequest(body, deps.agents)
+  if (nodes === undefined) return request
+  const hash = await putNodeSelection(deps.blobs, projectId, nodes)
+  return { ...request, nodes: { hash, count: new Set(nodes).size } }
 }
 
 /** What the run is answered by is ours to say: a label of that name in the request does not count. */

@@ -5,11 +5,11 @@ import type { ApiEnv } from '../http/api-env.ts'
 import { runLinks } from '../runs/run-view.ts'
 import { acceptRun, type AcceptDeps } from './accept-run.ts'
 import { intakeEndpoints } from './intake-endpoints.ts'
-import { withRunForm } from './run-form.ts'
+import { maxRequestBytes, withRunForm } from './run-form.ts'
 import type { UploadGate } from './upload-gate.ts'
 
 /** Room for the request field and the multipart framing beside the archive. */
-const framingBytes = 1024 * 1024
+const framingBytes = maxRequestBytes + 64 * 1024
 const traceparentForm = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
 export type IntakeDeps = AcceptDeps & { memoryGate: MemoryGate; uploadGate: UploadGate }

@@ -96,7 +96,7 @@ describe('withRunForm', () => {
     ],
     [
       'with a request that is too long',
-      part('request', 'x'.repeat(300_000)) + part('archive', 'x', 'a') + end,
+      part('request', 'x'.repeat(2_200_000)) + part('archive', 'x', 'a') + end,
       'INTAKE_008 request is longer',
     ],
     [

@@ -6,7 +6,9 @@ import { AppError } from '#domain/error.ts'
 /** `archive` is the upload as it arrives; it is read once, and nothing of it is kept in memory. */
 export type RunForm = { request: unknown; archive: AsyncIterable<Uint8Array> }
 
-const limits = { fieldSize: 256 * 1024, fields: 1, files: 1, parts: 2, headerPairs: 20 }
+/** Of the `request` field: room for as many nodes as it may name. */
+export const maxRequestBytes = 2 * 1024 * 1024
+const limits = { fieldSize: maxRequestBytes, fields: 1, files: 1, parts: 2, headerPairs: 20 }
 
 /**
  * Reads a `multipart/form-data` body with the fields `request` (JSON) and `archive`, in that order, and hands them to

@@ -16,7 +16,7 @@ function faultOf(body: unknown): string {
 
 describe('parseRunRequest', () => {
   it('fills in what was left out', () => {
-    expect(parseRunRequest({ agents: ['lint'] }, known)).toEqual({
+    expect(parseRunRequest({ agents: ['lint'] }, known).request).toEqual({
       agents: ['lint'],
       accept: 'none',
       errorPolicy: 'skip_downstream',
@@ -28,11 +28,26 @@ describe('parseRunRequest', () => {
 
   it('takes the snake_case fields of the contract', () => {
     const body = { agents: ['lint', 'docstring', 'lint'], node_kinds: ['function'], error_policy: 'continue' }
-    expect(parseRunRequest(body, known)).toMatchObject({
+    expect(parseRunRequest(body, known).request).toMatchObject({
       agents: ['lint', 'docstring'],
       nodeKinds: ['function'],
       errorPolicy: 'continue',
     })
+  })
+
+  it('keeps the nodes a run is limited to apart from what every reader of the run gets', () => {
+    const nodes = ['n0123456789abcdef']
+    const parsed = parseRunRequest({ agents: ['lint'], exclude: ['vendor'], nodes }, known)
+    expect(parsed).toMatchObject({ request: { exclude: ['vendor'] }, nodes })
+    expect(parsed.request).not.toHaveProperty('nodes')
+    expect(faultOf({ agents: ['lint'], nodes: ['f'] })).toMatch(/^INTAKE_008 request\.nodes\.0: /)
+  })
+
+  it('takes the kinds of files to include, and names one that there is not', () => {
+    expect(parseRunRequest({ agents: ['lint'], include: ['vendored', 'ignored'] }, known).request).toMatchObject({
+      include: ['vendored', 'ignored'],
+    })
+    expect(faultOf({ agents: ['lint'], include: ['tests'] })).toMatch(/^INTAKE_008 request\.include\.0: .*"vendored"/)
   })
 
   it('names every field at fault', () => {
@@ -62,7 +77,7 @@ describe('parseRunRequest', () => {
 
   it('takes every policy and priority, and what is not served yet at its default', () => {
     const body = { agents: ['lint'], accept: 'none', error_policy: 'stop_run', priority: 0 }
-    expect(parseRunRequest(body, known)).toMatchObject({ accept: 'none', errorPolicy: 'stop_run', priority: 0 })
+    expect(parseRunRequest(body, known).request).toMatchObject({ accept: 'none', errorPolicy: 'stop_run', priority: 0 })
   })
 
   it.for([
@@ -72,5 +87,6 @@ describe('parseRunRequest', () => {
   ] as const)('refuses the path pattern %s', ([pattern, fault]) => {
     expect(faultOf({ agents: ['lint'], paths: ['src', pattern] })).toMatch(/^INTAKE_008 request\.paths: /)
     expect(faultOf({ agents: ['lint'], paths: [pattern] })).toMatch(fault)
+    expect(faultOf({ agents: ['lint'], exclude: [pattern] })).toMatch(/^INTAKE_008 request\.exclude: /)
   })
 })

@@ -1,10 +1,18 @@
 import { z } from '@hono/zod-openapi'
 import { AppError } from '#domain/error.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
+import { NodeId } from '#domain/ids.ts'
 import { RunRequest } from '#domain/run.ts'
-import { AcceptPolicyShape, ErrorPolicyShape, Labels, RunLimits } from '../runs/run-schema.ts'
+import { maxSelectedNodes } from '#objects/node-selection.ts'
+import { skipKinds } from '#domain/skip-kind.ts'
+import { AcceptPolicyShape, ErrorPolicyShape, Labels, RunLimits, SkipKindShape } from '../runs/run-schema.ts'
 
 const fields = RunRequest.shape
+
+function checkGlobs(globs: readonly string[] | undefined, context: z.RefinementCtx): void {
+  const fault = globs === undefined ? undefined : faultOfGlobs(globs)
+  if (fault !== undefined) context.addIssue(fault)
+}
 
 /** `request` as it comes in (contract.md §2). What is not served yet is refused, since ignoring it would mislead. */
 export const RequestBody = z
@@ -15,12 +23,22 @@ export const RequestBody = z
       .optional()
       .refine((objective) => objective === undefined, 'not served yet: name agents instead')
       .openapi({ description: 'not served yet' }),
-    paths: fields.paths.superRefine((paths, context) => {
-      const fault = paths === undefined ? undefined : faultOfGlobs(paths)
-      if (fault !== undefined) context.addIssue(fault)
-    }),
+    paths: fields.paths.superRefine(checkGlobs),
+    exclude: fields.exclude
+      .superRefine(checkGlobs)
+      .openapi({ description: 'files and folders to leave out, besides those of the settings' }),
     languages: fields.languages,
     node_kinds: fields.nodeKinds,
+    nodes: z
+      .array(NodeId)
+      .max(maxSelectedNodes)
+      .optional()
+      .openapi({ description: 'only these nodes are worked on; none: the run has nothing to do' }),
+    include: z
+      .array(SkipKindShape)
+      .max(skipKinds.length)
+      .optional()
+      .openapi({ description: 'kinds of files that are worked on although they are skipped by default' }),
     accept: AcceptPolicyShape.default(fields.accept.parse(undefined)).refine(
       (accept) => accept === 'none',
       '"auto" is not served yet: changes are only proposed',
@@ -33,32 +51,29 @@ export const RequestBody = z
   })
   .openapi('RunRequest')
 
+/** `nodes`: those that the run is limited to, if it is. */
+export type ParsedRequest = { request: RunRequest; nodes: readonly NodeId[] | undefined }
+
 /**
  * The request in our words. INTAKE_008 names every field at fault, INTAKE_007 when no agent is named, INTAKE_006 when
  * one is not in `knownAgents`. An agent named twice counts once.
  */
-export function parseRunRequest(body: unknown, knownAgents: readonly string[]): RunRequest {
+export function parseRunRequest(body: unknown, knownAgents: readonly string[]): ParsedRequest {
   const parsed = RequestBody.safeParse(body)
   if (!parsed.success) {
     const faults = parsed.error.issues.map((issue) => `${['request', ...issue.path].join('.')}: ${issue.message}`)
     throw new AppError('INTAKE_008', faults.join('; '))
   }
-  const {
-    agents,
-    paths,
-    languages,
-    node_kinds: nodeKinds,
-    error_policy: errorPolicy,
-    dry_run: dryRun,
-    ...same
-  } = parsed.data
+  const { agents, paths, exclude, languages, nodes, node_kinds: nodeKinds, error_policy: errorPolicy, dry_run: dryRun } = parsed.data
   checkAgents(agents, knownAgents)
-  const { accept, limits, priority, labels } = same
-  return {
+  const { include, accept, limits, priority, labels } = parsed.data
+  const request = {
     agents: [...new Set(agents)],
     ...(paths === undefined ? {} : { paths }),
+    ...(exclude === undefined ? {} : { exclude }),
     ...(languages === undefined ? {} : { languages }),
     ...(nodeKinds === undefined ? {} : { nodeKinds }),
+    ...(include === undefined ? {} : { include }),
     accept,
     errorPolicy,
     dryRun,
@@ -66,6 +81,7 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
     priority,
     labels,
   }
+  return { request, nodes }
 }
 
 function checkAgents(agents: readonly string[], known: readonly string[]): void {

@@ -68,13 +68,48 @@ describe('GET /v1/runs/{run_id}/changes', () => {
       path: 'a.py',
       errorCode: 'WORK_001' as const,
       reason: 'overlaps another change',
+      agent: 'lint',
+      lines: { first: 1, last: 1 },
+      with: { changeSetId: 'c0', operationId: 'o0', agent: 'docstring' },
     }
     await composeRun(api, runId, { files: [], conflicts: [left] })
-    const conflict = { error_code: 'WORK_001', reason: 'overlaps another change' }
+    const conflict = {
+      change_set_id: left.changeSetId,
+      operation_id: left.operationId,
+      agent: 'lint',
+      path: 'a.py',
+      error_code: 'WORK_001',
+      reason: 'overlaps another change',
+      lines: { first: 1, last: 1 },
+      with: { change_set_id: 'c0', operation_id: 'o0', agent: 'docstring' },
+    }
     expect((await page()).changes[0]?.conflict).toEqual(conflict)
+    const run = await (await api.ask(`/v1/runs/${runId}`)).json()
+    expect(run).toMatchObject({ conflicts: 1, left_out: [conflict] })
     const second = await page(`&cursor=${first.next}`)
     expect(second.changes).toMatchObject([{ files: [{ path: 'new file.py' }] }])
     expect(second.changes[0]).not.toHaveProperty('conflict')
+  })
+})
+
+describe('GET /v1/runs/{run_id}/changes?operation_id=', () => {
+  const changesOf = (runId: string, name: string) =>
+    api.ask(`/v1/runs/${runId}/changes?operation_id=${plannedOperation(name).operationId}`)
+
+  it('shows what one operation changed, and nothing for one that changed nothing', async () => {
+    const runId = await playRun(api, endings())
+    const changes = [{ operation_id: plannedOperation('three').operationId, qualified_name: 'three' }]
+    expect(await (await changesOf(runId, 'three')).json()).toMatchObject({ changes, next: null })
+    expect(await (await changesOf(runId, 'two')).json()).toEqual({ changes: [], next: null })
+    expect((await changesOf(runId, 'none')).status).toBe(404)
+  })
+
+  it('finds an operation of the run before in its retry', async () => {
+    const former = await playRun(api, endings())
+    await composeRun(api, former, { files: [] })
+    const answer = await api.ask(`/v1/runs/${former}/retry`, { method: 'POST' })
+    const { run_id: retry } = z.looseObject({ run_id: z.string() }).parse(await answer.json())
+    expect(await (await changesOf(retry, 'one')).json()).toMatchObject({ changes: [{ files: [{ path: 'a.py' }] }] })
   })
 })
 

@@ -2,21 +2,23 @@ import { Readable } from 'node:stream'
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { AppError } from '#domain/error.ts'
 import { isEnded, type Run } from '#domain/run.ts'
-import type { Ledger } from '#ledger/ledger.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { findRun } from '../runs/find-run.ts'
 import { changeEndpoints } from './change-endpoints.ts'
-import { listChanges, type ChangeDeps } from './list-changes.ts'
+import { changesOfOperation, listChanges, type ChangeDeps } from './list-changes.ts'
 import { proposedPatch } from './proposed-patch.ts'
 
-export type ChangeRouteDeps = ChangeDeps & { ledger: Pick<Ledger, 'getRun'> }
+export type ChangeRouteDeps = ChangeDeps
 
 /** What a run changed: its change sets, and their composed patch. */
 export function changeRoutes(deps: ChangeRouteDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(changeEndpoints.list, async (c) => {
-    const { cursor, limit } = c.req.valid('query')
+    const { operation_id: operationId, cursor, limit } = c.req.valid('query')
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
+    if (operationId !== undefined) {
+      return c.json({ changes: await changesOfOperation(run, operationId, deps), next: null }, 200)
+    }
     return c.json(await listChanges(run, { cursor, limit }, deps), 200)
   })
   routes.openapi(changeEndpoints.patch, async (c) => {

@@ -2,14 +2,12 @@ import { z } from '@hono/zod-openapi'
 import { Evidence } from '#domain/evidence.ts'
 import { NodeId, OperationId } from '#domain/ids.ts'
 import { named } from '../http/named-schema.ts'
+import { LeftOut } from '../runs/left-out-schema.ts'
 
 const evidence = Evidence.shape
 const ChangedFile = z
   .strictObject({ path: z.string(), kind: z.enum(['edit', 'create', 'delete']).openapi('FileChangeKind') })
   .openapi('ChangedFile')
-const ChangeConflict = z
-  .strictObject({ error_code: z.enum(['WORK_001', 'WORK_004']).openapi('ConflictCode'), reason: z.string() })
-  .openapi('ChangeConflict', { description: 'why a change set was left out of the composed patch' })
 
 /** What was proved, or disproved, about one file of a change set. */
 export const EvidenceView = z
@@ -27,6 +25,8 @@ export const ChangeView = z
     operation_id: OperationId,
     agent: z.string(),
     node_id: NodeId,
+    path: z.string().openapi({ description: 'of the node' }),
+    qualified_name: z.string().openapi({ description: 'of the node' }),
     rules: z
       .array(z.string())
       .optional()
@@ -35,7 +35,7 @@ export const ChangeView = z
     diff: z.string(),
     evidence: z.array(EvidenceView),
     verdict: z.literal('pending'),
-    conflict: ChangeConflict.optional(),
+    conflict: LeftOut.optional(),
   })
   .openapi('Change')
 export type ChangeView = z.infer<typeof ChangeView>

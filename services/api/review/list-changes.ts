@@ -1,3 +1,5 @@
+import { AppError } from '#domain/error.ts'
+import type { OperationId } from '#domain/ids.ts'
 import { changeSetIdsOf, type Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
@@ -16,7 +18,7 @@ export type ChangeRecords = {
 }
 
 export type ChangeDeps = {
-  ledger: Pick<Ledger, 'listOperations'>
+  ledger: Pick<Ledger, 'getOperation' | 'getRun' | 'listOperations'>
   records: ChangeRecords
 }
 
@@ -34,18 +36,50 @@ export async function listChanges(
     deps.ledger.listOperations(run.runId, { status: 'succeeded', ...(cursor === undefined ? {} : { cursor }), limit }),
     deps.records.readComposition(run),
   ])
-  const conflicts = composition?.conflicts ?? []
-  const views = await Promise.all(operations.map((operation) => viewsOf(operation)))
+  const views = await Promise.all(operations.map((operation) => viewsOf(operation, { run, composition }, deps)))
   return { changes: views.flat(), next }
+}
 
-  async function viewsOf({ outcome }: Operation): Promise<ChangeView[]> {
-    if (outcome?.recordHash === undefined || changeSetIdsOf(outcome).length === 0) return []
-    const record = await deps.records.readAttempt(run.projectId, outcome.recordHash)
-    return Promise.all(
-      changeSetsOf(record).map(async (changeSet) => {
-        const versions = await changedFiles(changeSet, (hash) => deps.records.readBlob(run.projectId, hash))
-        return changeView(changeSet, { versions, conflicts })
-      }),
-    )
+/**
+ * The change sets of one operation, none when it changed nothing. RUN_004 when neither the run nor one that it tries again has
+ * it: the patch of a retry holds what went well before.
+ */
+export async function changesOfOperation(run: Run, operationId: OperationId, deps: ChangeDeps): Promise<ChangeView[]> {
+  const [operation, composition] = await Promise.all([
+    findOperation(run, operationId, deps),
+    deps.records.readComposition(run),
+  ])
+  return viewsOf(operation, { run, composition }, deps)
+}
+
+async function findOperation(
+  { runId, request }: Run,
+  id: OperationId,
+  { ledger }: Pick<ChangeDeps, 'ledger'>,
+): Promise<Operation> {
+  try {
+    return await ledger.getOperation(runId, id)
+  } catch (error) {
+    const { retryOf } = request
+    if (retryOf === undefined || !(error instanceof AppError && error.code === 'RUN_004')) throw error
+    const earlier = await ledger.getRun(retryOf).catch(() => undefined) // it may be forgotten by now
+    if (earlier === undefined) throw error
+    return findOperation(earlier, id, { ledger })
   }
+}
+
+async function viewsOf(
+  { outcome, node }: Operation,
+  { run, composition }: { run: Run; composition: Composition | null },
+  { records }: ChangeDeps,
+): Promise<ChangeView[]> {
+  if (outcome?.recordHash === undefined || changeSetIdsOf(outcome).length === 0) return []
+  const conflicts = composition?.conflicts ?? []
+  const sets = changeSetsOf(await records.readAttempt(run.projectId, outcome.recordHash))
+  return Promise.all(
+    sets.map(async (set) => {
+      const versions = await changedFiles(set, (hash) => records.readBlob(run.projectId, hash))
+      return changeView(set, { node, versions, conflicts })
+    }),
+  )
 }

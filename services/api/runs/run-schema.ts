@@ -3,7 +3,9 @@ import { evidenceChecks } from '#domain/evidence.ts'
 import { SkippedFile } from '#domain/code-node.ts'
 import { OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import { operationStatuses, OperationStatus, OperationWork } from '#domain/operation.ts'
+import { SkipKind } from '#domain/skip-kind.ts'
 import { ErrorPolicyName, RunPhase, RunRequest, RunStatus } from '#domain/run.ts'
+import { LeftOut } from './left-out-schema.ts'
 import { named } from '../http/named-schema.ts'
 
 const fields = RunRequest.shape
@@ -24,6 +26,7 @@ export const AcceptPolicyShape = named('AcceptPolicy', fields.accept.unwrap(), {
 })
 export const RunLimits = named('RunLimits', fields.limits.unwrap())
 export const Labels = named('Labels', fields.labels.unwrap())
+export const SkipKindShape = named('SkipKind', SkipKind)
 export const SkippedFileShape = named('SkippedFile', SkippedFile)
 
 /** The `{run_id}` of an address. */
@@ -48,7 +51,10 @@ const RequestView = z
     agents: fields.agents,
     paths: fields.paths,
     languages: fields.languages,
+    exclude: fields.exclude,
     node_kinds: fields.nodeKinds,
+    selected_nodes: z.int().optional().openapi({ description: 'of a run that is limited to some nodes: how many' }),
+    include: z.array(SkipKindShape).optional(),
     accept: AcceptPolicyShape,
     error_policy: ErrorPolicyShape,
     limits: RunLimits,
@@ -118,7 +124,8 @@ export const RunView = z
   .strictObject({
     ...RunState.shape,
     checks: RunChecks,
-    conflicts: z.int().openapi({ description: 'change sets that were left out of the patch' }),
+    conflicts: z.int().openapi({ description: 'how many change sets were left out of the patch' }),
+    left_out: z.array(LeftOut).openapi({ description: 'the first 100 of them' }),
     skipped: z.int().openapi({ description: 'paths of the archive that were passed over' }),
     skipped_files: z.array(SkippedFileShape).openapi({ description: 'the first 100 of them, sorted by path' }),
     failures: z.array(FailureView).openapi({ description: 'the first 100 failed and blocked operations' }),

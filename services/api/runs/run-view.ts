@@ -3,10 +3,12 @@ import { evidenceChecks } from '#domain/evidence.ts'
 import type { Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Composition } from '#objects/composition.ts'
+import { conflictView } from '#objects/conflict-view.ts'
 import { isoTime } from './iso-time.ts'
 import type { FailureView, RunLinks, RunSummary, RunView } from './run-schema.ts'
 
 const maxSkipped = 100
+const maxLeftOut = 100
 
 export function runSummaryView(run: Run): RunSummary {
   return {
@@ -44,6 +46,7 @@ export function runView(run: Run, { composition, skipped, failed }: RunDetails):
     ...runSummaryView(run),
     checks: composition === null ? {} : checksView(composition),
     conflicts: composition?.conflicts.length ?? 0,
+    left_out: (composition?.conflicts ?? []).slice(0, maxLeftOut).map(conflictView),
     skipped: skipped.length,
     skipped_files: skipped.slice(0, maxSkipped),
     failures: failed.map(failureView),
@@ -102,7 +105,10 @@ function requestView({ request }: Run): RunSummary['request'] {
     agents: request.agents,
     paths: request.paths,
     languages: request.languages,
+    exclude: request.exclude,
     node_kinds: request.nodeKinds,
+    include: request.include,
+    selected_nodes: request.nodes?.count,
     accept: request.accept,
     error_policy: request.errorPolicy,
     limits: request.limits,

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { chooseFiles, type DiscoveryFilters } from './choose-files.ts'
+import { chooseFiles, type DiscoveryFilters, type SourceFile } from './choose-files.ts'
+import { noRules } from './unwanted/tree-rules.ts'
+
+const plain = (files: SourceFile[]) => ({ files, rules: noRules })
 
 async function choose(paths: string[], filters: DiscoveryFilters = {}) {
   const tree = paths.map((path) => ({ path, hash: path, size: 10 }))
-  const { files, skipped } = await chooseFiles(tree, filters)
+  const { files, skipped } = await chooseFiles(plain(tree), filters)
   return { files: files.map((file) => file.path), skipped }
 }
 
@@ -29,14 +32,15 @@ describe('chooseFiles', () => {
       'myenv/pyvenv.cfg',
       'myenv/lib/x.py',
       'lib/venv/__init__.py',
-      'vendor/own.py',
+      'code/own.py',
     ])
-    expect(files).toEqual(['lib/venv/__init__.py', 'vendor/own.py'])
+    expect(files).toEqual(['code/own.py', 'lib/venv/__init__.py'])
     expect(skipped).toEqual([{ path: 'myenv', reason: 'vendored' }])
   })
 
   it('knows vendored Go and PHP packages by their lists', async () => {
-    expect((await choose(['vendor/modules.txt', 'vendor/x/y.go', 'p/vendor/autoload.php'])).files).toEqual([])
+    const { skipped } = await choose(['vendor/modules.txt', 'vendor/x/y.go', 'p/vendor/autoload.php'])
+    expect(skipped.map(({ path }) => path)).toEqual(['p/vendor', 'vendor'])
   })
 
   it('takes globs and folders as paths, and does not report what they leave out', async () => {
@@ -58,7 +62,7 @@ describe('chooseFiles', () => {
 
   it('passes over files above the size limit', async () => {
     const tree = [{ path: 'big.py', hash: 'h', size: 101 }]
-    expect(await chooseFiles(tree, { maxFileBytes: 100 })).toEqual({
+    expect(await chooseFiles(plain(tree), { maxFileBytes: 100 })).toMatchObject({
       files: [],
       skipped: [{ path: 'big.py', reason: 'larger than 100 bytes' }],
     })
@@ -79,7 +83,11 @@ describe('chooseFiles', () => {
 
   it('stops when it is told to', async () => {
     const tree = Array.from({ length: 300 }, (_, at) => ({ path: `${'a'.repeat(900)}${at}`, hash: 'h', size: 1 }))
-    const choosing = chooseFiles(tree, { paths: [`*${'?'.repeat(90)}b`] }, AbortSignal.abort(new Error('stopped')))
+    const choosing = chooseFiles(
+      plain(tree),
+      { paths: [`*${'?'.repeat(90)}b`] },
+      AbortSignal.abort(new Error('stopped')),
+    )
     await expect(choosing).rejects.toThrow('stopped')
   })
 })

@@ -5,10 +5,15 @@ import { byPath, RepoPath } from '#domain/repo-path.ts'
 import { pauseEvery } from '#platform/clock.ts'
 import { grammarFile, languageOf } from '#syntax/grammars.ts'
 import type { QueryPack } from './query-pack.ts'
-import { pathJudge } from './unwanted-path.ts'
+import type { SkipKind } from '#domain/skip-kind.ts'
+import type { TreeRules } from './unwanted/tree-rules.ts'
+import { pathJudge, type PathJudge } from './unwanted/unwanted-path.ts'
 
 /** `hash` names the content to the reader and the cache. */
 export type SourceFile = { path: string; hash: string; size: number }
+
+/** All files of a tree, and what git's files among them say. */
+export type SourceTree = { files: readonly SourceFile[]; rules: TreeRules }
 
 export type DiscoveryFilters = {
   /** Globs or folders; no entry means everything. */
@@ -18,25 +23,28 @@ export type DiscoveryFilters = {
   /** Globs or folders to leave out, with a reason in `skipped`. */
   exclude?: readonly string[]
   maxFileBytes?: number
+  /** Kinds of files that are worked on although they are skipped by default. */
+  include?: readonly SkipKind[]
 }
 
-export type ChosenFiles = { files: SourceFile[]; skipped: SkippedFile[] }
+export type ChosenFiles = { files: SourceFile[]; skipped: SkippedFile[]; admitted: PathJudge['admitted'] }
 
 /** How long other work of the process may be kept waiting. */
 const turnMs = 20
 
 /**
- * Sorts a tree's files, by path and size alone, into those to parse and those passed over. What the caller filtered
+ * Sorts a tree's files, by path, size and the tree's rules, into those to parse and those passed over. What the caller filtered
  * away by `paths` or `languages` is in neither list. Both lists are sorted by path. INTAKE_008 for globs that are not
  * served. Other work of the process goes on in between, and an abort is noticed then.
  */
 export async function chooseFiles(
-  tree: readonly SourceFile[],
+  { files: tree, rules }: SourceTree,
   filters: DiscoveryFilters,
   signal?: AbortSignal,
 ): Promise<ChosenFiles> {
   const { maxFileBytes = 1_000_000 } = filters
-  const judge = pathJudge(tree.map((file) => file.path))
+  const include = new Set(filters.include)
+  const judge = pathJudge({ paths: tree.map((file) => file.path), rules, include })
   const wanted = globsOrFolders(filters.paths)
   const excluded = globsOrFolders(filters.exclude)
   const reasons = new Map<string, string>()
@@ -46,14 +54,14 @@ export async function chooseFiles(
     await pause()
     const { path } = file
     if (wanted?.(path) === false || !speaks(path, filters.languages)) continue
-    const unwanted = judge(path)
+    const unwanted = judge.unwanted(path)
     if (!RepoPath.safeParse(path).success) reasons.set(path, 'its name is no portable path')
     else if (excluded?.(path) === true) reasons.set(path, 'excluded')
     else if (unwanted !== undefined) reasons.set(unwanted.path, unwanted.reason)
     else if (file.size > maxFileBytes) reasons.set(path, `larger than ${maxFileBytes} bytes`)
     else files.push(file)
   }
-  return { files: files.toSorted(byPath), skipped: skippedFiles(reasons) }
+  return { files: files.toSorted(byPath), skipped: skippedFiles(reasons), admitted: judge.admitted }
 }
 
 /** Refuses filter values that nothing could match: DISC_003 unknown language, DISC_001 one without a pack, RUN_002. */

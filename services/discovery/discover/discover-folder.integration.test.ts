@@ -3,6 +3,7 @@ import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { SkipKind } from '#domain/skip-kind.ts'
 import { discoverFolder } from './discover-folder.ts'
 
 let top: string
@@ -19,7 +20,11 @@ async function write(files: Record<string, string | Uint8Array>): Promise<void> 
   }
 }
 
-const discover = (root: string) => discoverFolder(root, { threads: 1 }, new AbortController().signal)
+const discover = (root: string, include: SkipKind[] = []) =>
+  discoverFolder(root, { threads: 1, filters: { include } }, new AbortController().signal)
+
+const git = (...args: string[]) =>
+  execFileSync('git', ['-c', 'user.name=n', '-c', 'user.email=n@e', ...args], { cwd: top, stdio: 'pipe' })
 
 describe('discoverFolder', () => {
   it('gives the same ids for the same tree under another absolute path', async () => {
@@ -52,6 +57,61 @@ describe('discoverFolder', () => {
     await write({ '.git/HEAD': '', '.gitignore': 'x.py\n/dist/\n', 'src/x.py': '', 'src/y.py': '', 'dist/x.py': '' })
     expect((await discover(join(top, 'src'))).nodes.map((node) => node.path)).toEqual(['y.py'])
     expect((await discover(join(top, 'dist'))).nodes.map((node) => node.path)).toEqual(['x.py'])
+  })
+
+  it('takes what git tracks for wanted, although .gitignore names it, and nothing else of its folder', async () => {
+    await write({
+      '.gitignore': 'build/\n*.gen.py\n',
+      'build/tool/kept.py': '',
+      'build/tool/made.py': '',
+      'build/.gitignore': '!*\n',
+      'a.gen.py': '',
+      'b.gen.py': '',
+    })
+    git('init', '--quiet')
+    git('add', '--force', 'build/tool/kept.py', 'a.gen.py')
+    const { nodes, skipped } = await discover(top)
+    expect(nodes.map((node) => node.path)).toEqual(['a.gen.py', 'build/tool/kept.py'])
+    expect(skipped.filter(({ reason }) => reason === 'ignored by .gitignore').map(({ path }) => path)).toEqual([
+      'b.gen.py',
+      'build/.gitignore',
+      'build/tool/made.py',
+    ])
+  })
+
+  it('passes over submodules and other repositories inside a checkout, and none outside of one', async () => {
+    await write({
+      'own/.git/HEAD': '',
+      'own/a.py': '',
+      'own/.gitmodules': '[submodule "x"]\n\tpath = libs/x\n',
+      'own/libs/x/.git': 'gitdir: ../../.git/modules/x\n',
+      'own/libs/x/b.py': '',
+      'own/clone/.git/HEAD': '',
+      'own/clone/c.py': '',
+      'other/.git/HEAD': '',
+      'other/d.py': '',
+    })
+    const { nodes, skipped } = await discover(join(top, 'own'))
+    expect(nodes.map((node) => node.path)).toEqual(['a.py'])
+    expect(skipped).toEqual(
+      expect.arrayContaining([
+        { path: 'clone', reason: 'a git repository of its own' },
+        { path: 'libs/x', reason: 'submodule' },
+      ]),
+    )
+    const opened = await discover(join(top, 'own'), ['submodules'])
+    expect(opened.nodes.map((node) => node.path)).toEqual(['a.py', 'clone/c.py', 'libs/x/b.py'])
+    expect((await discover(top)).nodes.map((node) => node.path)).toEqual(['other/d.py', 'own/a.py', 'own/clone/c.py'])
+  })
+
+  it('opens each kind that is skipped, and installed packages with the vendored', async () => {
+    const paths = ['vendor/a.py', 'node_modules/b.py', 'a_pb2.py', 'migrations/0001_a.py', '__snapshots__/c.py', 'd.py']
+    await write({ ...Object.fromEntries(paths.map((path) => [path, ''])), '.gitignore': 'd.py\n' })
+    const found = async (...include: SkipKind[]) => (await discover(top, include)).nodes.map((node) => node.path)
+    expect(await found()).toEqual([])
+    expect(await found('vendored')).toEqual(['node_modules/b.py', 'vendor/a.py'])
+    expect(await found('generated', 'snapshots')).toEqual(['__snapshots__/c.py', 'a_pb2.py'])
+    expect(await found('migrations', 'ignored')).toEqual(['d.py', 'migrations/0001_a.py'])
   })
 
   it('says nothing of our own state and patches', async () => {

@@ -28,7 +28,8 @@ export async function discoverFolder(root: string, options: FolderOptions, signa
   const top = resolve(root)
   const packs = await loadQueryPacks(options.packs)
   const listedAtMs = Date.now()
-  const listed = await listSourceFiles(top, signal)
+  const { include = [] } = options.filters ?? {}
+  const listed = await listSourceFiles(top, include, signal)
   const known = await indexOf(options.indexDir, top, listed.files, listedAtMs)
   const pool = openParsePool({ threads: options.threads ?? 0 })
   try {
@@ -36,7 +37,8 @@ export async function discoverFolder(root: string, options: FolderOptions, signa
     const files = listed.files.map(({ path, size }) => ({ path, size, hash: path }))
     const fileOf = (path: string) => join(top, path)
     const read = (path: string) => readFileOf(fileOf(path))
-    const input = { files, read, fileOf, filters: options.filters ?? {}, ...(known && { known }) }
+    const filters: DiscoveryFilters = { ...options.filters, include: [...include, 'ignored'] }
+    const input = { files, read, fileOf, filters, ...(known && { known }) }
     const found = await discoverNodes(input, { pool, packs }, signal)
     await known?.save()
     const skipped = [...listed.skipped, ...found.skipped].toSorted(byPath)

@@ -99,6 +99,39 @@ describe('discoverNodes', () => {
     expect(changed.parsed).toBe(1)
   })
 
+  it('keeps in the cache what a file holds and why it may be skipped, whatever was included when it was read', async () => {
+    const generated = { ...tree, 'm.py': 'revision = "1"\ndown_revision = None\n' }
+    const include = ['generated', 'migrations'] as const
+    const fresh = { closed: await discover(generated), open: await discover(generated, { filters: { include } }) }
+    expect(fresh.closed.skipped.map(({ path }) => path)).toEqual(['gen.py', 'm.py', 'x.bin'])
+    expect(fresh.open.skipped.map(({ path }) => path)).toEqual(['x.bin'])
+    const cache = memoryCache()
+    for (const { filters, expected, parsed } of [
+      { filters: {}, expected: fresh.closed, parsed: 6 },
+      { filters: { include }, expected: fresh.open, parsed: 2 },
+      { filters: { include }, expected: fresh.open, parsed: 0 },
+      { filters: {}, expected: fresh.closed, parsed: 0 },
+    ]) {
+      const found = await discover(generated, { cache, filters })
+      expect([found.nodes, found.skipped, found.parsed]).toEqual([expected.nodes, expected.skipped, parsed])
+    }
+  })
+
+  it('reads one content at a path that opens it and not at another', async () => {
+    const { nodes, skipped } = await discover({
+      '.gitattributes': 'ours.py -linguist-generated\nold.py ident\n',
+      'ours.py': '# @generated\ndef g(): pass\n',
+      'theirs.py': '# @generated\ndef g(): pass\n',
+      'old.py': '# $Id$\n',
+      'new.py': '# $Id$\n',
+    })
+    expect([...new Set(nodes.map(({ path }) => path))]).toEqual(['new.py', 'ours.py'])
+    expect(skipped.filter(({ path }) => path.endsWith('.py'))).toEqual([
+      { path: 'old.py', reason: 'git writes $Id$ in it anew: a patch would not apply' },
+      { path: 'theirs.py', reason: 'generated: its first lines say so' },
+    ])
+  })
+
   it('keeps what it knows with references apart from what it knows without, under names of one length', async () => {
     const cache = memoryCache()
     const python = { 'm.py': 'def f(): pass\n' }

@@ -2,15 +2,23 @@ import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
 import { byPath } from '#domain/repo-path.ts'
 import { msSince } from '#platform/clock.ts'
 import { languageOf } from '#syntax/grammars.ts'
-import { checkFilters, chooseFiles, type DiscoveryFilters, type SourceFile } from './choose-files.ts'
+import {
+  checkFilters,
+  chooseFiles,
+  type ChosenFiles,
+  type DiscoveryFilters,
+  type SourceFile,
+  type SourceTree,
+} from './choose-files.ts'
 import { batchesOf, type BlobReader, indexBatch, type IndexedBlob, type SourceBlob } from './index-blobs.ts'
 import type { Edge } from '#domain/edge.ts'
 import { linkEdges } from './edges/link-edges.ts'
 import { readModuleFiles } from './edges/read-module-files.ts'
-import type { FoundFile, KnownFiles, ReadFile } from './found-file.ts'
+import { asAdmitted, isToBeRead, type FoundFile, type KnownFiles, type ReadFile } from './found-file.ts'
 import { codeNodesOf, type NodeIndex, unknownLanguage } from './node-index.ts'
 import type { ParsePool } from './parse-pool.ts'
 import type { QueryPack } from './query-pack.ts'
+import { readTreeRules } from './unwanted/tree-rules.ts'
 
 export type DiscoveryInput = BlobReader & {
   files: readonly SourceFile[]
@@ -47,26 +55,14 @@ export async function discoverNodes(
   const start = performance.now()
   const { filters = {} } = input
   checkFilters(filters, deps.packs)
-  const chosen = await chooseFiles(input.files, filters, signal)
-  const packOf = (path: string) => deps.packs.get(languageOf(path) ?? unknownLanguage)
-  const found = new Map<string, FoundFile>()
-  for (const { path } of chosen.files) {
-    const known = input.known?.get(path, packOf(path))
-    if (known !== undefined) found.set(path, known)
-  }
-  const unknown = chosen.files.filter(({ path }) => !found.has(path))
-  let parsed = 0
-  await eachBatch(distinctBlobs(unknown, packOf), deps.pool.threads + 1, signal, async (batch) => {
-    for (const indexed of await indexBatch(batch, input, deps.pool)) {
-      if (indexed.parsed) parsed++
-      collect(indexed, found, input.known)
-    }
-  })
+  const tree = { files: input.files, rules: await readTreeRules(input.files, input.read) }
+  const chosen = await chooseFiles(tree, filters, signal)
+  const { found, parsed } = await readChosen(chosen, input, deps, signal)
   const read = new Map(found.entries().flatMap(([path, file]) => ('skipped' in file ? [] : [[path, file] as const])))
   const kinds = filters.nodeKinds?.length ? new Set(filters.nodeKinds) : undefined
   const all = chosen.files.flatMap(({ path }) => read.get(path)?.nodes ?? [])
   const nodes = kinds === undefined ? all : all.filter((node) => kinds.has(node.kind))
-  const edges = await edgesOf(input, deps, { all, nodes, read }, signal)
+  const edges = await edgesOf(tree, { all, nodes, read }, { packs: deps.packs, read: input.read }, signal)
   return {
     nodes,
     ...(edges && { edges }),
@@ -77,17 +73,45 @@ export async function discoverNodes(
   }
 }
 
-function distinctBlobs(
-  files: readonly SourceFile[],
-  packOf: (path: string) => QueryPack | undefined,
-): Iterable<SourceBlob> {
+type Way = { packOf(path: string): QueryPack | undefined; admitted: ChosenFiles['admitted'] }
+
+/** What the chosen files hold, by path: known from before, or read now. */
+async function readChosen(
+  { files, admitted }: ChosenFiles,
+  input: DiscoveryInput,
+  { packs, pool }: DiscoveryDeps,
+  signal: AbortSignal,
+): Promise<{ found: Map<string, FoundFile>; parsed: number }> {
+  const packOf = (path: string) => packs.get(languageOf(path) ?? unknownLanguage)
+  const found = new Map<string, FoundFile>()
+  for (const { path } of input.known === undefined ? [] : files) {
+    const known = input.known?.get(path, packOf(path))
+    const marks = admitted(path)
+    if (known !== undefined && !isToBeRead(known, marks)) found.set(path, asAdmitted(known, marks))
+  }
+  const unknown = files.filter(({ path }) => !found.has(path))
+  let parsed = 0
+  await eachBatch(distinctBlobs(unknown, { packOf, admitted }), pool.threads + 1, signal, async (batch) => {
+    for (const indexed of await indexBatch(batch, input, pool)) {
+      if (indexed.parsed) parsed++
+      collect(indexed, { found, known: input.known, admitted })
+    }
+  })
+  return { found, parsed }
+}
+
+function distinctBlobs(files: readonly SourceFile[], { packOf, admitted }: Way): Iterable<SourceBlob> {
   const blobs = new Map<string, SourceBlob>()
   for (const { path, hash, size } of files) {
     const pack = packOf(path)
     const key = `${hash}.${pack?.language ?? unknownLanguage}`
     const known = blobs.get(key)
-    if (known === undefined) blobs.set(key, { hash, size, pack, paths: [path] })
-    else known.paths.push(path)
+    const marks = admitted(path)
+    if (known === undefined) blobs.set(key, { hash, size, pack, paths: [path], admitted: marks })
+    else {
+      known.paths.push(path)
+      if (known.admitted !== marks) known.admitted = [...new Set([...known.admitted, ...marks])]
+    }
   }
   return blobs.values()
 }
@@ -116,38 +140,42 @@ async function eachBatch(
   await Promise.all(Array.from({ length: lanes }, lane))
 }
 
+type Found = { all: CodeNode[]; nodes: CodeNode[]; read: ReadonlyMap<string, ReadFile> }
+
 /** Edges are told from everything that was found, and kept between the nodes that were asked for. */
 async function edgesOf(
-  input: DiscoveryInput,
-  { packs }: DiscoveryDeps,
-  { all, nodes, read }: { all: CodeNode[]; nodes: CodeNode[]; read: ReadonlyMap<string, ReadFile> },
+  tree: SourceTree,
+  { all, nodes, read }: Found,
+  { packs, read: readContent }: Pick<DiscoveryDeps, 'packs'> & Pick<DiscoveryInput, 'read'>,
   signal: AbortSignal,
 ): Promise<Edge[] | undefined> {
   if (!packs.values().some((pack) => pack.references !== undefined)) return undefined
   const references = new Map(Array.from(read, ([path, file]) => [path, file.references]))
-  const moduleFiles = await readModuleFiles(input.files, input.read)
-  const paths = input.files.map((file) => file.path)
+  const moduleFiles = await readModuleFiles(tree, readContent)
+  const paths = tree.files.map((file) => file.path)
   const edges = await linkEdges({ paths, nodes: all, references, moduleFiles }, signal)
   const asked = new Set(nodes.map((node) => node.nodeId))
   return edges.filter(({ from, to }) => asked.has(from) && asked.has(to))
 }
 
-function collect({ blob, result }: IndexedBlob, found: Map<string, FoundFile>, known: KnownFiles | undefined): void {
+type Collected = { found: Map<string, FoundFile>; known: KnownFiles | undefined; admitted: ChosenFiles['admitted'] }
+
+function collect({ blob, result }: IndexedBlob, { found, known, admitted }: Collected): void {
   for (const path of blob.paths) {
     if (result.kind === 'unreadable') {
       found.set(path, { skipped: result.reason })
       continue
     }
     const file = fileAt(path, blob.pack?.language ?? unknownLanguage, result.index)
-    found.set(path, file)
+    found.set(path, asAdmitted(file, admitted(path)))
     known?.put(path, blob.pack, file)
   }
 }
 
 function fileAt(path: string, language: string, index: NodeIndex): FoundFile {
   if ('skipped' in index) return index
-  const { nodes, broken, references = [] } = index
-  return { nodes: codeNodesOf(path, language, nodes), broken, references }
+  const { nodes, broken, references = [], marks } = index
+  return { nodes: codeNodesOf(path, language, nodes), broken, references, ...(marks && { marks }) }
 }
 
 /** A file with nodes is among the skipped for what of it does not parse. */

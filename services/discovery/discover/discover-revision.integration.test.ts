@@ -80,6 +80,16 @@ describe('discoverRevision', () => {
     expect((await at(git('rev-parse', '--short', 'HEAD').trim())).nodes).toEqual(found.nodes)
   })
 
+  it('names submodules, and takes what is tracked although .gitignore names it', async () => {
+    await commit({ 'a.py': '', '.gitignore': 'a.py\n' })
+    const own = git('rev-parse', 'HEAD').trim()
+    git('update-index', '--add', '--cacheinfo', `160000,${own},libs/x`)
+    git('commit', '--quiet', '--message', 'a submodule')
+    const { nodes, skipped } = await at('HEAD')
+    expect(nodes.map(({ path }) => path)).toEqual(['a.py'])
+    expect(skipped).toContainEqual({ path: 'libs/x', reason: 'submodule' })
+  })
+
   it.each(['--help', '-1', '--output=/tmp/x', 'nothing', 'HEAD~5', 'HEAD..HEAD', 'HEAD:a.py', ''])(
     'refuses %j, which names no tree',
     async (revision) => {

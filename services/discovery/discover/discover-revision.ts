@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { byPath } from '#domain/repo-path.ts'
 import { msSince } from '#platform/clock.ts'
-import type { SourceFile } from './choose-files.ts'
+import type { DiscoveryFilters, SourceFile } from './choose-files.ts'
 import type { FolderOptions } from './discover-folder.ts'
 import { type Discovery, discoverNodes } from './discover-nodes.ts'
 import { openGitRevision } from './git-revision.ts'
@@ -26,7 +26,10 @@ export async function discoverRevision(
   const known = await indexOf(options.indexDir, folder, git.files)
   const pool = openParsePool({ threads: options.threads ?? 0 })
   try {
-    const input = { files: git.files, read: git.read, filters: options.filters ?? {}, ...(known && { known }) }
+    // What is in a revision is tracked: no .gitignore counts against it.
+    const { include = [] } = options.filters ?? {}
+    const filters: DiscoveryFilters = { ...options.filters, include: [...include, 'ignored'] }
+    const input = { files: git.files, read: git.read, filters, ...(known && { known }) }
     const found = await discoverNodes(input, { pool, packs }, signal)
     await known?.save()
     const skipped = [...git.skipped, ...found.skipped].toSorted(byPath)

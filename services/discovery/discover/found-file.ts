@@ -1,21 +1,37 @@
 import type { CodeNode } from '#domain/code-node.ts'
 import type { Reference } from './edges/reference.ts'
 import type { QueryPack } from './query-pack.ts'
+import { markReasons, type ContentMark } from './unwanted/unwanted-content.ts'
 
-/** What discovery knows of the file at a path. */
-export type FoundFile = ReadFile | { skipped: string }
+/** What discovery knows of the file at a path, whatever it was asked to include. */
+export type FoundFile = ReadFile | { skipped: string; marks?: ContentMark[] | undefined }
 
 export type ReadFile = {
   nodes: readonly CodeNode[]
   /** What does not parse: the definitions that hold it, by qualified name, which are no nodes; else the first line. */
   broken: readonly string[]
   references: readonly Reference[]
+  marks?: ContentMark[] | undefined
 }
 
 /** What an earlier discovery of the same tree found, for files that are as they were then. */
 export type KnownFiles = {
   get(path: string, pack: QueryPack | undefined): FoundFile | undefined
   put(path: string, pack: QueryPack | undefined, found: FoundFile): void
+}
+
+type Marked = { skipped: string; marks?: ContentMark[] | undefined } | { marks?: ContentMark[] | undefined }
+
+/** Whether all for which a content was skipped is admitted now, so that it has to be read after all. */
+export function isToBeRead(found: Marked, admitted: readonly ContentMark[]): boolean {
+  const { marks = [] } = found
+  return 'skipped' in found && marks.length > 0 && marks.every((mark) => admitted.includes(mark))
+}
+
+/** The file as one sees it who admits these marks: a file with another one is skipped. */
+export function asAdmitted(file: FoundFile, admitted: readonly ContentMark[]): FoundFile {
+  const refused = file.marks?.find((mark) => !admitted.includes(mark))
+  return refused === undefined ? file : { skipped: markReasons[refused], marks: file.marks }
 }
 
 type Row = readonly [
@@ -43,7 +59,7 @@ export function foundFileText(found: FoundFile): string {
 
 /** The file at `path` as `foundFileText` wrote it; nothing is checked. */
 export function parseFoundFile(path: string, text: string): FoundFile {
-  const read: Rows | { skipped: string } = JSON.parse(text)
+  const read: Rows | Extract<FoundFile, { skipped: string }> = JSON.parse(text)
   if ('skipped' in read) return read
   const { rows, language, ...rest } = read
   return { ...rest, nodes: rows.map((row) => nodeOf(row, path, language)) }

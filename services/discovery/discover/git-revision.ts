@@ -33,9 +33,15 @@ export async function openGitRevision(folder: string, revision: string, signal: 
     const [, mode = '', hash = '', size = '', path] = /^(\d+) \w+ (\w+) +(\S+)\t(.*)$/s.exec(entry) ?? []
     if (path === undefined) continue
     if (mode.startsWith('100')) files.push({ path, hash, size: Number(size) })
-    else skipped.push({ path, reason: mode === '120000' ? 'symbolic link' : 'not a regular file' })
+    else skipped.push({ path, reason: reasonOf(mode) })
   }
   return { files, skipped, ...openBlobs(folder, signal) }
+}
+
+/** Git's modes: a symbolic link, and the link to a commit of another repository. */
+function reasonOf(mode: string): string {
+  if (mode === '160000') return 'submodule'
+  return mode === '120000' ? 'symbolic link' : 'not a regular file'
 }
 
 /** The name of the revision's tree. A revision that begins with a dash would be an option to git: it is none. */

@@ -4,10 +4,19 @@ import { type NodeIndex, unknownLanguage } from './node-index.ts'
 import type { ParseResult } from './parse-messages.ts'
 import type { ParsePool } from './parse-pool.ts'
 import { indexVersion, type QueryPack } from './query-pack.ts'
-import type { Content } from './thread-link.ts'
+import type { Content, ParseJob } from './thread-link.ts'
+import { isToBeRead } from './found-file.ts'
+import type { ContentMark } from './unwanted/unwanted-content.ts'
 
 /** Distinct content under one pack, and where it lies. */
-export type SourceBlob = { hash: string; size: number; pack: QueryPack | undefined; paths: string[] }
+export type SourceBlob = {
+  hash: string
+  size: number
+  pack: QueryPack | undefined
+  paths: string[]
+  /** Marks that one of the paths admits. */
+  admitted: readonly ContentMark[]
+}
 
 export type IndexCache = {
   /** What was put for such a content under such a pack, or undefined. What does not read as an index is none. */
@@ -50,7 +59,7 @@ export async function indexBatch(
   reader: BlobReader,
   pool: ParsePool,
 ): Promise<IndexedBlob[]> {
-  const looked = await Promise.all(batch.map(async (blob) => ({ blob, known: await reader.cache?.get(blob) })))
+  const looked = await Promise.all(batch.map(async (blob) => ({ blob, known: await knownIndex(blob, reader) })))
   const misses = looked.flatMap(({ blob, known }) => (known === undefined ? [blob] : []))
   const parsed = await parseBlobs(misses, reader, pool)
   await Promise.all(parsed.map(({ blob, result }) => keep(blob, result, reader)))
@@ -60,10 +69,16 @@ export async function indexBatch(
   return [...hits, ...parsed]
 }
 
+/** The cached index, unless the blob was skipped for a mark that is admitted now. */
+async function knownIndex(blob: SourceBlob, { cache }: BlobReader): Promise<NodeIndex | undefined> {
+  const known = await cache?.get(blob)
+  return known !== undefined && isToBeRead(known, blob.admitted) ? undefined : known
+}
+
 async function parseBlobs(blobs: readonly SourceBlob[], reader: BlobReader, pool: ParsePool): Promise<IndexedBlob[]> {
   const contents = await Promise.all(blobs.map(async (blob) => ({ blob, content: await readBlob(blob, reader) })))
   const indexed: IndexedBlob[] = []
-  const jobs: { blob: SourceBlob; content: Content; pack: QueryPack | undefined }[] = []
+  const jobs: (ParseJob & { blob: SourceBlob })[] = []
   for (const { blob, content } of contents) {
     if (content instanceof AppError) {
       indexed.push({
@@ -71,7 +86,7 @@ async function parseBlobs(blobs: readonly SourceBlob[], reader: BlobReader, pool
         result: { kind: 'unreadable', reason: `${content.code}: ${content.message}` },
         parsed: false,
       })
-    } else jobs.push({ blob, content, pack: blob.pack })
+    } else jobs.push({ blob, content, pack: blob.pack, admitted: blob.admitted })
   }
   for (const [at, result] of (await pool.parse(jobs)).entries()) {
     const blob = jobs[at]?.blob

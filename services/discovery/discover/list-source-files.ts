@@ -3,8 +3,9 @@ import { basename, join } from 'node:path'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import { unreachable } from '#domain/unreachable.ts'
+import type { SkipKind } from '#domain/skip-kind.ts'
 import { type EntryKind, walkFolder } from '#platform/walk-folder.ts'
-import { unwantedFolder } from './unwanted-path.ts'
+import { hiddenReason } from './unwanted/unwanted-path.ts'
 
 /**
  * `state` is another whenever the content is: size, times to the nanosecond, and what the file system calls the file.
@@ -19,10 +20,15 @@ export type ListedSources = { files: ListedFile[]; skipped: SkippedFile[] }
 
 /**
  * The regular files under `root` that discovery may want, with paths relative to it and sizes in bytes; what was passed
- * over is in `skipped` once, with its reason. DISC_005 when `root` is no folder that can be listed.
+ * over is in `skipped` once, with its reason. What .gitignore files say is done with. DISC_005 when `root` is no folder
+ * that can be listed.
  */
-export async function listSourceFiles(root: string, signal: AbortSignal): Promise<ListedSources> {
-  const walked = await walkFolder(root, reasonToSkip, signal).catch((cause: unknown) => {
+export async function listSourceFiles(
+  root: string,
+  include: readonly SkipKind[],
+  signal: AbortSignal,
+): Promise<ListedSources> {
+  const walked = await walkFolder(root, { passOver: reasonToSkip, include }, signal).catch((cause: unknown) => {
     signal.throwIfAborted()
     throw new AppError('DISC_005', `folder ${root} cannot be listed`, { cause, phase: 'discovery' })
   })
@@ -54,7 +60,7 @@ function reasonToSkip(path: string, kind: EntryKind): string | undefined {
     case 'file':
       return undefined
     case 'folder':
-      return unwantedFolder(basename(path), false)
+      return basename(path).startsWith('.') ? hiddenReason : undefined
     case 'link':
       return 'symbolic link'
     case 'other':

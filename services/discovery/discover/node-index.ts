@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { CodeNode, NodeKind } from '#domain/code-node.ts'
 import { nodeId } from '#domain/ids.ts'
 import { Reference } from './edges/reference.ts'
+import { ContentMark } from './unwanted/unwanted-content.ts'
 
 /** A node without its path: what parsing one blob gives, wherever the blob lies. `parent` is an index into the list. */
 export const IndexedNode = z.strictObject({
@@ -24,8 +25,11 @@ export const NodeIndex = z.union([
     broken: z.array(z.string()),
     /** What the blob refers to, where it was looked for. */
     references: z.array(Reference).optional(),
+    /** For which the blob is skipped at paths that do not admit them. */
+    marks: z.array(ContentMark).optional(),
   }),
-  z.strictObject({ skipped: z.string() }),
+  /** `marks`, if that is why: where all of them are admitted, the blob is still to be read. */
+  z.strictObject({ skipped: z.string(), marks: z.array(ContentMark).optional() }),
 ])
 export type NodeIndex = z.infer<typeof NodeIndex>
 export type ReadIndex = Exclude<NodeIndex, { skipped: string }>

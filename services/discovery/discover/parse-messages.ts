@@ -1,6 +1,7 @@
 import type { ErrorCode } from '#domain/error.ts'
 import type { NodeIndex } from './node-index.ts'
 import type { QueryPack } from './query-pack.ts'
+import type { ContentMark } from './unwanted/unwanted-content.ts'
 
 /** What became of one file; `unreadable` is DISC_005 and must not be cached. */
 export type ParseResult = { kind: 'indexed'; index: NodeIndex } | { kind: 'unreadable'; reason: string }
@@ -12,7 +13,11 @@ export type ParseResult = { kind: 'indexed'; index: NodeIndex } | { kind: 'unrea
 export type ParseRequest = {
   bytes: ArrayBuffer
   packs: readonly QueryPack[]
-  files: readonly (({ start: number; end: number } | { file: string }) & { pack: number | null })[]
+  files: readonly (({ start: number; end: number } | { file: string }) & {
+    pack: number | null
+    /** A content with other marks is skipped. */
+    admitted: readonly ContentMark[]
+  })[]
 }
 
 /**

@@ -15,7 +15,7 @@ import {
   type ParseResult,
 } from './parse-messages.ts'
 import type { QueryPack } from './query-pack.ts'
-import { unwantedContent } from './unwanted-content.ts'
+import { judgeContent, markReasons, type ContentMark } from './unwanted/unwanted-content.ts'
 
 /** What the parsers of a thread may keep for good: memory of wasm never shrinks, and one large file takes a lot. */
 const spentBytes = 128 * 1024 ** 2
@@ -49,16 +49,26 @@ function parseFiles(request: ParseRequest, queries: readonly NodeQuery[]): Parse
   for (const [file, source] of request.files.entries()) {
     markProgress(progress, file)
     const bytes = 'file' in source ? readOrUndefined(source.file) : bytesOf(request, source)
-    results.push(parseFile(bytes, source.pack === null ? undefined : queries[source.pack]))
+    const query = source.pack === null ? undefined : queries[source.pack]
+    results.push(parseFile(bytes, query, source.admitted))
     if (parserMemoryBytes() > spentBytes) return { results, spent: true }
   }
   return { results, spent: false }
 }
 
-function parseFile(bytes: Uint8Array | undefined, query: NodeQuery | undefined): ParseResult {
+function parseFile(
+  bytes: Uint8Array | undefined,
+  query: NodeQuery | undefined,
+  admitted: readonly ContentMark[],
+): ParseResult {
   if (bytes === undefined) return { kind: 'unreadable', reason: 'DISC_005: the file cannot be read' }
-  const unwanted = unwantedContent(bytes)
-  return { kind: 'indexed', index: unwanted === undefined ? indexNodes(bytes, query) : { skipped: unwanted } }
+  const judged = judgeContent(bytes)
+  if ('unwanted' in judged) return { kind: 'indexed', index: { skipped: judged.unwanted } }
+  const { marks } = judged
+  if (marks.length === 0) return { kind: 'indexed', index: indexNodes(bytes, query) }
+  const refused = marks.find((mark) => !admitted.includes(mark))
+  if (refused !== undefined) return { kind: 'indexed', index: { skipped: markReasons[refused], marks } }
+  return { kind: 'indexed', index: { ...indexNodes(bytes, query), marks } }
 }
 
 function bytesOf({ bytes }: ParseRequest, { start, end }: { start: number; end: number }): Uint8Array {

@@ -29,7 +29,7 @@ export type QueryPack = {
  * Raised whenever the same bytes give other nodes or are passed over for another reason, so that old cache entries are
  * not met again.
  */
-export const indexVersion = 7
+export const indexVersion = 8
 
 /** The packs that come with Remora. */
 export const builtinQueries: string = fileURLToPath(new URL('../../../queries', import.meta.url))

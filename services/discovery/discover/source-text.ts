@@ -6,7 +6,7 @@ export type SourceText = {
 }
 
 /**
- * Decodes UTF-8 (`unwantedContent` lets nothing else through) with its byte order mark, so that every index has its
+ * Decodes UTF-8 (`judgeContent` lets nothing else through) with its byte order mark, so that every index has its
  * byte.
  */
 export function readSourceText(bytes: Uint8Array): SourceText {

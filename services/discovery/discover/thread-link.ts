@@ -11,12 +11,13 @@ import {
   readProgress,
 } from './parse-messages.ts'
 import type { QueryPack } from './query-pack.ts'
+import type { ContentMark } from './unwanted/unwanted-content.ts'
 
 /** What a file holds, or the absolute path of the file, which the thread then reads itself. */
 export type Content = Uint8Array | { file: string }
 
-/** A file to parse. Without a pack only the file node comes back. */
-export type ParseJob = { content: Content; pack: QueryPack | undefined }
+/** A file to parse. Without a pack only the file node comes back; with a mark that is not admitted, none. */
+export type ParseJob = { content: Content; pack: QueryPack | undefined; admitted?: readonly ContentMark[] }
 
 /**
  * How a request ended: answered, the first of its jobs when the thread is `spent`, and all otherwise; or the thread is
@@ -100,13 +101,13 @@ function packRequest(jobs: readonly ParseJob[]): ParseRequest {
   const bytes = new ArrayBuffer(jobs.reduce((sum, { content }) => sum + ('file' in content ? 0 : content.length), 0))
   const target = new Uint8Array(bytes)
   let end = 0
-  const files = jobs.map(({ content, pack }) => {
+  const files = jobs.map(({ content, pack, admitted = [] }) => {
     const packAt = pack === undefined ? null : packs.indexOf(pack)
-    if ('file' in content) return { file: content.file, pack: packAt }
+    if ('file' in content) return { file: content.file, pack: packAt, admitted }
     const start = end
     target.set(content, start)
     end += content.length
-    return { start, end, pack: packAt }
+    return { start, end, pack: packAt, admitted }
   })
   return { bytes, packs, files }
 }

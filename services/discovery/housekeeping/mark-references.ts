@@ -49,6 +49,7 @@ export async function markReferences(projectId: ProjectId, deps: MarkDeps, signa
     const run = await knownRun(runId, deps)
     if (run === undefined) continue
     marks.uploads.add(run.uploadKey) // a retry has that of the run before it
+    if (run.request.nodes !== undefined) marks.blob.add(run.request.nodes.hash)
     await markSnapshot(run, marks, deps)
     await markComposition(run, marks, deps)
     await markOperations(run, marks, deps)

@@ -120,7 +120,10 @@ export async function storeRun(stores: TestStores, files: Readonly<Record<string
   const { runId } = run
   const own = randomBytes(8).toString('hex')
   const blob = await openBlobStore(objects, { maxCacheBytes: 0 }).put(project, Buffer.from(`composed ${own}`))
-  await nodeIndexCache(objects, project).put({ hash: blob, pack: undefined, size: 0, paths: [] }, { skipped: own })
+  await nodeIndexCache(objects, project).put(
+    { hash: blob, pack: undefined, size: 0, paths: [], admitted: [] },
+    { skipped: own },
+  )
   const bundleHash = await putHashedJson(objects, (hash) => objectKeys.bundle(project, hash), { own })
   const operation = aPlannedOperation('greet', { bundleHash })
   const nodeListKey = await putNodeList(objects, run, { nodes: [operation.node], skipped: [] })

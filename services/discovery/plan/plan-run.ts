@@ -16,6 +16,8 @@ import { findWork, takes } from './node-work.ts'
 import { operationsToRetry } from './operations-to-retry.ts'
 import type { PinnedBundle } from './pinned-bundle.ts'
 import { planOperations } from './plan-operations.ts'
+import { requireFitting } from './require-fitting.ts'
+import { selectedNodes } from './selected-nodes.ts'
 import { summarisePlan } from './summarise-plan.ts'
 
 export type PlanRunDeps = SurveyDeps & {
@@ -35,12 +37,14 @@ const origin = { kind: 'discovery', id: 'discovery' } as const
  * its (empty) patch. INTAKE_007 when no node is of the kinds and languages of the run's bundles.
  */
 export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal: AbortSignal): Promise<void> {
-  const { nodes, bundles } = found
-  expectFitting(run, found)
-  const survey = await surveyOf(run, found, deps, signal)
+  const { bundles } = found
+  requireFitting(found.nodes, bundles, run.request)
+  const nodes = await selectedNodes(run, found.nodes, deps.blobs)
+  const survey = await surveyOf(run, { nodes, bundles }, deps, signal)
   const work = findWork(nodes, bundles, { survey, labels: run.request.labels })
   const only = await operationsToRetry(run.request, deps.ledger)
   const planned = planOperations(nodes, bundles, { work, limit: run.request.limits.operations, only })
+  requirePlanned(planned.operations, only)
   const notices = survey?.notices ?? []
   const summary = summarisePlan({ nodes, bundles, planned, skipped: await skippedFiles(run, deps), notices })
   const keys = {
@@ -50,20 +54,11 @@ export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal:
   await handOver(run, { operations: run.request.dryRun ? [] : planned.operations, keys, summary }, deps)
 }
 
-/** A retry whose former run only lacks its patch has nothing to plan either, and its nodes fitted before. */
-function expectFitting({ request }: Run, { nodes, bundles }: Found): void {
-  if (nodes.some((node) => bundles.some(({ bundle }) => takes(bundle, node)))) return
-  const { paths = [] } = request
-  if (nodes.length === 0 && paths.length > 0) {
-    throw new AppError('INTAKE_007', `no file of a known language matches the paths ${paths.join(', ')}`)
-  }
-  const kinds = [...new Set(bundles.flatMap(({ bundle }) => bundle.file.languages))].toSorted()
-  const files = nodes.filter(({ parentId }) => parentId === null)
-  const languages = [...Map.groupBy(files, ({ language }) => language)].map(
-    ([language, some]) => `${language} (${some.length} ${some.length === 1 ? 'file' : 'files'})`,
-  )
-  const there = languages.length === 0 ? 'no code' : languages.toSorted().join(', ')
-  throw new AppError('INTAKE_007', `these agents work on ${kinds.join(', ')}; found: ${there}`)
+/** INTAKE_007 for a retry whose agents take none of its operations any more; one that lacks only its patch has none. */
+function requirePlanned(operations: readonly PlannedOperation[], only: ReadonlySet<string> | undefined): void {
+  if (only === undefined || only.size === 0 || operations.length > 0) return
+  const reason = 'none of the operations to retry is planned any more: the agents or their settings have changed'
+  throw new AppError('INTAKE_007', reason)
 }
 
 /** Undefined where nothing depends on it: no agent of the run works on Python. */

@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
+import type { RunRequest } from '#domain/run.ts'
 import { loadBundles } from '#bundles/load-bundle.ts'
 import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { openEdgeLists } from '#objects/read-edge-list.ts'
+import { putNodeSelection } from '#objects/node-selection.ts'
 import { openNodeLists } from '#objects/read-node-list.ts'
 import { openSnapshotReader } from '#objects/snapshot-view.ts'
 import { openParsePool, type ParsePool } from '../discover/parse-pool.ts'
@@ -49,8 +51,8 @@ afterEach(async () => {
 
 const signal = AbortSignal.timeout(60_000)
 
-async function inDiscovery(files: Readonly<Record<string, string>>): Promise<string> {
-  const { runId } = await acceptRun(stores, files)
+async function inDiscovery(files: Readonly<Record<string, string>>, request: Partial<RunRequest> = {}): Promise<string> {
+  const { runId } = await acceptRun(stores, files, request)
   const rest = { limits: defaultSnapshotLimits, producer: { add: async () => undefined } }
   await runSnapshotStage(runId, { ...deps, ...rest }, signal)
   return runId
@@ -80,6 +82,34 @@ it('keeps the nodes of a run that has nothing to do, and what it passed over', a
   const list = await openNodeLists(stores.objects).read({ projectId, runId, hash: nodeListKey ?? '' })
   expect(list.nodes).toBeGreaterThan(0)
   expect(list.skippedFiles).toContainEqual({ path: 'node_modules', reason: expect.any(String) })
+})
+
+const twoFiles = { 'a.py': 'def one():\n    pass\n', 'vendor/b.py': 'def two():\n    pass\n' }
+
+it('leaves out what the request excludes, and says so', async () => {
+  const runId = await inDiscovery(twoFiles, { exclude: ['vendor'] })
+  await runDiscoveryStage(runId, deps, signal)
+  const { operations } = await stores.ledger.listOperations(runId, { limit: 10 })
+  expect(new Set(operations.map(({ node }) => node.path))).toEqual(new Set(['a.py']))
+  const { nodeListKey, projectId } = await stores.ledger.getRun(runId)
+  const list = await openNodeLists(stores.objects).read({ projectId, runId, hash: nodeListKey ?? '' })
+  expect(list.skippedFiles).toContainEqual({ path: 'vendor/b.py', reason: 'excluded' })
+})
+
+it('plans operations on the nodes alone that the request names, and has nothing to do when it names none', async () => {
+  const all = await inDiscovery(twoFiles)
+  await runDiscoveryStage(all, deps, signal)
+  const { operations } = await stores.ledger.listOperations(all, { limit: 10 })
+  const one = operations.find(({ node }) => node.name === 'one')?.node.nodeId ?? ''
+  const limitedTo = async (nodes: string[]) => {
+    const hash = await putNodeSelection(deps.blobs, stores.project, nodes)
+    const runId = await inDiscovery(twoFiles, { nodes: { hash, count: nodes.length } })
+    await runDiscoveryStage(runId, deps, signal)
+    return runId
+  }
+  const some = await stores.ledger.listOperations(await limitedTo([one]), { limit: 10 })
+  expect(new Set(some.operations.map(({ node }) => node.name))).toEqual(new Set(['one']))
+  expect(await stores.ledger.getRun(await limitedTo([]))).toMatchObject({ status: 'running', phase: 'review' })
 })
 
 it('counts the nodes of every kind, also of those that are called as what every object has', async () => {

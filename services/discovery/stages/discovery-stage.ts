@@ -13,7 +13,7 @@ import { openNodeLists } from '#objects/read-node-list.ts'
 import type { SnapshotView } from '#objects/snapshot-view.ts'
 import { discoverNodes, type Discovery, type DiscoveryDeps } from '../discover/discover-nodes.ts'
 import type { DiscoveryFilters } from '../discover/choose-files.ts'
-import { hiddenReason } from '../discover/unwanted-path.ts'
+import { hiddenReason } from '../discover/unwanted/unwanted-path.ts'
 import { firstSkipped } from './first-skipped.ts'
 import { nodeIndexCache } from './node-index-cache.ts'
 import type { PinnedBundle } from '../plan/pinned-bundle.ts'
@@ -81,10 +81,18 @@ async function store(run: Run, { nodes, edges, skipped }: Discovery, { objects }
 async function discoverRun(run: Run, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<Discovery> {
   if (run.snapshotId === null) throw new AppError('STORE_003', `run ${run.runId} has no snapshot`)
   const snapshot = await deps.readSnapshot(run.projectId, run.snapshotId)
-  const { paths = [], languages = [], nodeKinds = [] } = run.request
+  const { paths = [], languages = [], nodeKinds = [], exclude = [], include = [] } = run.request
+  const { leaveOut } = deps
   const input = {
     files: snapshot.files,
-    filters: { ...deps.leaveOut, paths, languages, nodeKinds },
+    filters: {
+      ...leaveOut,
+      exclude: [...(leaveOut.exclude ?? []), ...exclude],
+      paths,
+      languages,
+      nodeKinds,
+      include,
+    },
     read: (hash: string) => deps.blobs.get(run.projectId, hash),
     cache: nodeIndexCache(deps.objects, run.projectId),
   }

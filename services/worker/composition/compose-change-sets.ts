@@ -9,7 +9,21 @@ export type FileResult = { path: string; sets: ChangeSet[] } & (
   | { kind: 'delete'; baseHash: string }
 )
 
-export type Composed = { files: FileResult[]; conflicts: Conflict[] }
+/** Bytes of the base file: `start` included, `end` not. */
+export type ByteRange = { start: number; end: number }
+
+/** A change set by its ids, and the bytes of the conflict's file that it changes; absent unless it edits that file. */
+export type SetInConflict = { changeSetId: string; operationId: string; bytes?: ByteRange }
+
+/** A change set that is not in the composed files, and the one that keeps it out; `nameConflicts` says who made them. */
+export type LeftOutSet = SetInConflict & {
+  path: string
+  errorCode: Conflict['errorCode']
+  reason: string
+  with?: SetInConflict
+}
+
+export type Composed = { files: FileResult[]; conflicts: LeftOutSet[] }
 
 /**
  * Puts change sets together, in the order given. Each composes whole or not at all: one that collides with a set before
@@ -17,7 +31,7 @@ export type Composed = { files: FileResult[]; conflicts: Conflict[] }
  */
 export function composeChangeSets(sets: readonly ChangeSet[]): Composed {
   const files = new Map<string, FileResult>()
-  const conflicts: Conflict[] = []
+  const conflicts: LeftOutSet[] = []
   for (const set of sets) {
     const joined = set.files.map((change) => inWay(files, change) ?? join(files.get(change.path), change, set))
     const collision = joined.find((answer) => answer.kind === 'conflict')
@@ -27,7 +41,7 @@ export function composeChangeSets(sets: readonly ChangeSet[]): Composed {
   return { files: [...files.values()].toSorted((one, other) => (one.path < other.path ? -1 : 1)), conflicts }
 }
 
-type Collision = { kind: 'conflict'; path: string; reason: string }
+type Collision = { kind: 'conflict'; path: string; reason: string; bytes?: ByteRange; with?: SetInConflict }
 type Joined = { kind: 'joined'; file: FileResult } | Collision
 
 /** A created file and a created folder of one name cannot both be. */
@@ -36,27 +50,67 @@ function inWay(files: ReadonlyMap<string, FileResult>, { path, kind }: FileChang
   const other = [...files.values()].find(
     (held) => held.kind === 'create' && (held.path.startsWith(`${path}/`) || path.startsWith(`${held.path}/`)),
   )
-  return other && { kind: 'conflict', path, reason: `another set creates ${other.path}` }
+  if (other === undefined) return undefined
+  return { kind: 'conflict', path, reason: `another change set creates ${other.path}`, ...withFirst(other) }
 }
 
 function join(held: FileResult | undefined, change: FileChange, set: ChangeSet): Joined {
   if (held === undefined) return { kind: 'joined', file: { ...change, sets: [set] } }
   const sets = [...held.sets, set]
-  const conflict = (reason: string): Joined => ({ kind: 'conflict', path: change.path, reason })
+  const conflict = (reason: string): Joined => ({ kind: 'conflict', path: change.path, reason, ...withFirst(held) })
   if (held.kind === 'edit' && change.kind === 'edit') {
-    if (held.baseHash !== change.baseHash) return conflict('made on another base')
+    if (held.baseHash !== change.baseHash) return conflict('made from another version of the file')
     const answer = composeEdits(held.edits, change.edits)
     if (answer.kind === 'composed') return { kind: 'joined', file: { ...held, edits: answer.edits, sets } }
-    return conflict(`both change bytes ${answer.at.start} to ${Math.max(answer.at.end, answer.with.end)}`)
+    const isHeld = held.edits.includes(answer.at)
+    const [ownEdit, heldEdit] = isHeld ? [answer.with, answer.at] : [answer.at, answer.with]
+    return overlap(held, ownEdit, heldEdit)
   }
   const isSame =
     (held.kind === 'create' && change.kind === 'create' && held.content === change.content) ||
     (held.kind === 'delete' && change.kind === 'delete')
   return isSame
     ? { kind: 'joined', file: { ...held, sets } }
-    : conflict(`one set would ${held.kind} it, another ${change.kind} it`)
+    : conflict(`one change set would ${held.kind} the file, another ${change.kind} it`)
 }
 
-function conflictOf({ changeSetId, operationId }: ChangeSet, { path, reason }: Collision): Conflict {
-  return { changeSetId, operationId, path, errorCode: 'WORK_001', reason }
+function overlap(held: FileResult, ownEdit: Edit, heldEdit: Edit): Collision {
+  const { path, sets } = held
+  const other = sets.find((set) => editsAt(set, path).some((edit) => isSameRange(edit, heldEdit)))
+  const reason = 'another change set changes the same place'
+  const against = other && { with: { ...idsOf(other), bytes: rangeOf(heldEdit) } }
+  return { kind: 'conflict', path, reason, bytes: rangeOf(ownEdit), ...against }
+}
+
+/** The bytes of the base file from the first edit of `set` there to the last; undefined unless it edits the file. */
+export function editedBytes(set: ChangeSet, path: string): ByteRange | undefined {
+  const edits = editsAt(set, path)
+  const [first, last] = [edits.at(0), edits.at(-1)]
+  return first === undefined || last === undefined ? undefined : { start: first.start, end: last.end }
+}
+
+function editsAt(set: ChangeSet, path: string): readonly Edit[] {
+  const change = set.files.find((file) => file.path === path)
+  return change?.kind === 'edit' ? change.edits : []
+}
+
+function isSameRange(one: Edit, other: Edit): boolean {
+  return one.start === other.start && one.end === other.end
+}
+
+function rangeOf({ start, end }: Edit): ByteRange {
+  return { start, end }
+}
+
+function idsOf({ changeSetId, operationId }: ChangeSet): SetInConflict {
+  return { changeSetId, operationId }
+}
+
+function withFirst({ sets }: FileResult): { with?: SetInConflict } {
+  const [first] = sets
+  return first === undefined ? {} : { with: idsOf(first) }
+}
+
+function conflictOf(set: ChangeSet, { kind: _kind, ...collision }: Collision): LeftOutSet {
+  return { ...idsOf(set), errorCode: 'WORK_001', ...collision }
 }

@@ -1,11 +1,14 @@
 import type { ChangeSet } from '#domain/change-set.ts'
+import type { CodeNode } from '#domain/code-node.ts'
 import type { NewEvent } from '#domain/event.ts'
-import type { ProjectId, RunId } from '#domain/ids.ts'
+import type { RunId } from '#domain/ids.ts'
 import { changeSetIdsOf, type Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import { failRun } from '#ledger/fail-run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
+import type { Composition } from '#objects/composition.ts'
+import { conflictView } from '#objects/conflict-view.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { changeSetsOf } from '#objects/attempt-record.ts'
@@ -13,7 +16,8 @@ import { getAttemptRecord, putComposition } from '#objects/stored-records.ts'
 import { operationPages } from '#proof/operation-pages.ts'
 import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
 import type { ReadRunRules } from '../evidence/run-rules.ts'
-import { proveComposition, type Proven } from './prove-composition.ts'
+import { conflictsByAgent, nameConflicts } from './name-conflicts.ts'
+import { proveComposition } from './prove-composition.ts'
 
 export type CompositionDeps = {
   ledger: Pick<Ledger, 'cancel' | 'getRun' | 'listOperations' | 'move'>
@@ -47,7 +51,8 @@ export async function composeRun(runId: RunId, deps: CompositionDeps, signal: Ab
 }
 
 async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): Promise<void> {
-  const { sets, earlier, totals } = await collect(run, deps, signal)
+  const collected = await collect(run, deps, signal)
+  const { sets } = collected
   const proven = await proveComposition(sets, {
     evidence: deps.evidence,
     rules: await deps.runRules(run),
@@ -60,14 +65,19 @@ async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): P
       return deps.blobs.put(run.projectId, bytes)
     },
   })
-  const composition = { v: 1 as const, runId: run.runId, of: 'proposed' as const, ...proven }
+  const conflicts = await nameConflicts(proven.conflicts, {
+    sets,
+    nodes: collected.nodes,
+    readBlob: (hash) => deps.blobs.get(run.projectId, hash),
+  })
+  const composition = { v: 1 as const, runId: run.runId, of: 'proposed' as const, files: proven.files, conflicts }
   const compositionKey = await putComposition(deps.objects, run.projectId, composition)
   await deps.ledger.move(run.runId, {
     from: [{ status: 'running', phase: 'review' }],
     to: { status: 'completed' },
     command: 'complete',
     set: { compositionKey },
-    events: closingEvents(run, { sets, earlier, totals }, proven, deps.workerId),
+    events: closingEvents(run, collected, composition, deps.workerId),
   })
 }
 
@@ -77,12 +87,15 @@ type Collected = {
   sets: ChangeSet[]
   /** How many of the sets were made by the runs this one tries again. */
   earlier: number
+  /** The code that each operation with a change set worked on. */
+  nodes: Map<string, CodeNode>
   totals: Totals
 }
 
 async function collect(run: Run, deps: CompositionDeps, signal: AbortSignal): Promise<Collected> {
   const totals: Totals = { turns: 0, promptTokens: 0, completionTokens: 0 }
   const own = new Set<string>()
+  const nodes: Collected['nodes'] = new Map()
   const sets: ChangeSet[] = []
   for await (const operations of operationPages(deps.ledger, run.runId)) {
     signal.throwIfAborted()
@@ -92,16 +105,16 @@ async function collect(run: Run, deps: CompositionDeps, signal: AbortSignal): Pr
       totals.promptTokens += outcome?.promptTokens ?? 0
       totals.completionTokens += outcome?.completionTokens ?? 0
     }
-    sets.push(...(await readChangeSets(operations, run.projectId, deps.objects)))
+    sets.push(...(await readChangeSets(operations, { run, nodes }, deps.objects)))
   }
-  const earlier = await earlierSets(run, own, deps, signal)
-  return { sets: [...earlier, ...sets], earlier: earlier.length, totals }
+  const earlier = await earlierSets(run, { redone: own, nodes }, deps, signal)
+  return { sets: [...earlier, ...sets], earlier: earlier.length, nodes, totals }
 }
 
 /** Of the runs this one tries again, over the same snapshot: what went well there and was not done again. */
 async function earlierSets(
   run: Run,
-  redone: ReadonlySet<string>,
+  { redone, nodes }: { redone: ReadonlySet<string>; nodes: Collected['nodes'] },
   deps: CompositionDeps,
   signal: AbortSignal,
 ): Promise<ChangeSet[]> {
@@ -115,16 +128,20 @@ async function earlierSets(
     signal.throwIfAborted()
     const others = operations.filter(({ operationId }) => !redone.has(operationId))
     for (const { operationId } of others) done.add(operationId)
-    sets.push(...(await readChangeSets(others, run.projectId, deps.objects)))
+    sets.push(...(await readChangeSets(others, { run, nodes }, deps.objects)))
   }
-  return [...(await earlierSets(earlier, done, deps, signal)), ...sets]
+  return [...(await earlierSets(earlier, { redone: done, nodes }, deps, signal)), ...sets]
 }
 
+/** Notes in `nodes` what those with a change set worked on. */
 async function readChangeSets(
   operations: readonly Operation[],
-  projectId: ProjectId,
+  { run: { projectId }, nodes }: { run: Pick<Run, 'projectId'>; nodes: Collected['nodes'] },
   objects: ObjectStore,
 ): Promise<ChangeSet[]> {
+  for (const { operationId, node, outcome } of operations) {
+    if (outcome !== null && changeSetIdsOf(outcome).length > 0) nodes.set(operationId, node)
+  }
   const hashes = operations.flatMap(({ outcome }) =>
     outcome?.recordHash === undefined || changeSetIdsOf(outcome).length === 0 ? [] : [outcome.recordHash],
   )
@@ -132,26 +149,29 @@ async function readChangeSets(
   return records.flatMap(changeSetsOf)
 }
 
-function closingEvents(run: Run, { sets, earlier, totals }: Collected, proven: Proven, workerId: string): NewEvent[] {
+/** Of the conflicts that an event names one by one; the composition holds all. */
+const namedConflicts = 50
+
+function closingEvents(
+  run: Run,
+  { sets, earlier, totals }: Collected,
+  { files, conflicts }: Composition,
+  workerId: string,
+): NewEvent[] {
   const origin = { kind: 'worker', id: workerId } as const
   const composed = {
     change_sets: sets.length,
     earlier_change_sets: earlier,
-    files: proven.files.length,
-    conflicts: proven.conflicts
-      .map(({ changeSetId, path, errorCode }) => ({
-        change_set_id: changeSetId,
-        path,
-        error_code: errorCode,
-      }))
-      .slice(0, 50),
-    conflicts_total: proven.conflicts.length,
+    files: files.length,
+    conflicts: conflicts.slice(0, namedConflicts).map(conflictView),
+    conflicts_total: conflicts.length,
+    conflicts_by_agent: conflictsByAgent(conflicts),
   }
   const completed = {
     operations: run.counts,
     change_sets: sets.length,
-    files_changed: proven.files.length,
-    conflicts: proven.conflicts.length,
+    files_changed: files.length,
+    conflicts: conflicts.length,
     turns: totals.turns,
     prompt_tokens: totals.promptTokens,
     completion_tokens: totals.completionTokens,

@@ -73,6 +73,19 @@ describe('a run’s composed patch', () => {
     expect(proven.files[0]?.evidence.every((one) => one.ok)).toBe(true)
   })
 
+  it('names the set with which one breaks the file that is sound without it', async () => {
+    const calls = 'def f(x):\n    x.one()\n    x.two()\n'
+    const comment = (id: string, line: string) => {
+      const start = calls.indexOf(line)
+      const edits = [{ start, end: start, text: '# ' }]
+      return { ...set(id, []), files: [{ kind: 'edit' as const, path: 'a.py', baseHash: sha256(calls), edits }] }
+    }
+    const sets = [comment('c2', 'x.one()'), comment('c3', 'x.two()')]
+    const proven = await proveComposition(sets, { ...deps, readBlob: async () => Buffer.from(calls) })
+    expect(proven.conflicts).toMatchObject([{ changeSetId: 'c3', errorCode: 'WORK_004', with: { changeSetId: 'c2' } }])
+    expect(proven.files[0]?.changeSetIds).toEqual(['c2'])
+  })
+
   it('leaves out what breaks a file of another language, unless no bundle asks that it parses', async () => {
     const broken = (id: string, asked: ChangeSet['evidence']): ChangeSet => ({
       ...set(id, []),

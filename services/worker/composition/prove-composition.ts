@@ -1,11 +1,11 @@
 import type { ChangeSet } from '#domain/change-set.ts'
 import { applyEdits } from '#domain/apply-edits.ts'
 import type { Evidence, EvidenceCheck } from '#domain/evidence.ts'
-import type { ComposedFile, Conflict } from '#objects/composition.ts'
+import type { ComposedFile } from '#objects/composition.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
 import type { RunRules } from '../evidence/run-rules.ts'
-import { composeChangeSets, type FileResult } from './compose-change-sets.ts'
+import { composeChangeSets, editedBytes, type FileResult, type LeftOutSet, type SetInConflict } from './compose-change-sets.ts'
 
 export type ProofDeps = {
   evidence: EvidenceChecker
@@ -14,19 +14,19 @@ export type ProofDeps = {
   storeBlob(bytes: Uint8Array): Promise<string>
 }
 
-export type Proven = { files: ComposedFile[]; conflicts: Conflict[] }
+export type Proven = { files: ComposedFile[]; conflicts: LeftOutSet[] }
 
 /**
  * Composes the sets and checks every file again as a whole: proof of the parts is no proof of the whole. Where a file
  * fails, the set that breaks it is found by adding them one by one, left out as WORK_004, and all is composed anew.
  */
 export async function proveComposition(sets: readonly ChangeSet[], deps: ProofDeps): Promise<Proven> {
-  const broken: Conflict[] = []
+  const broken: LeftOutSet[] = []
   for (;;) {
     const excluded = new Set(broken.map((conflict) => conflict.changeSetId))
     const composed = composeChangeSets(sets.filter((set) => !excluded.has(set.changeSetId)))
     const files: ComposedFile[] = []
-    let culprit: Conflict | undefined
+    let culprit: LeftOutSet | undefined
     for (const file of composed.files) {
       const proof = await proofOf(file, deps)
       culprit = proof.evidence.every((one) => one.ok) ? undefined : await findCulprit(file, deps)
@@ -72,16 +72,36 @@ function isExpected(check: EvidenceCheck, path: string, sets: readonly ChangeSet
 }
 
 /** The first set after which the file fails its checks. */
-async function findCulprit(file: FileResult, deps: ProofDeps): Promise<Conflict> {
+async function findCulprit(file: FileResult, deps: ProofDeps): Promise<LeftOutSet> {
   for (let count = 1; count <= file.sets.length; count++) {
     const part = composeChangeSets(file.sets.slice(0, count)).files.find(({ path }) => path === file.path)
     const proof = part === undefined ? undefined : await proofOf(part, deps)
     const failed = proof?.evidence.find((one) => !one.ok)
     const set = file.sets[count - 1]
     if (failed === undefined || set === undefined) continue
-    const { changeSetId, operationId } = set
     const reason = `${failed.check} fails for the composed file${failed.detail === undefined ? '' : `: ${failed.detail}`}`
-    return { changeSetId, operationId, path: file.path, errorCode: 'WORK_004', reason }
+    const partner = await findPartner(file, count - 1, deps)
+    return { ...inConflict(set, file.path), path: file.path, errorCode: 'WORK_004', reason, ...partner }
   }
   throw new Error(`the composed file ${file.path} fails its checks, but none of its sets does`)
+}
+
+/** The set before the one at `index` that breaks the file together with it; nothing when that one breaks it alone. */
+async function findPartner(file: FileResult, index: number, deps: ProofDeps): Promise<{ with?: SetInConflict }> {
+  const set = file.sets[index]
+  if (set === undefined || (await breaks([set], file.path, deps))) return {}
+  for (const other of file.sets.slice(0, index)) {
+    if (await breaks([other, set], file.path, deps)) return { with: inConflict(other, file.path) }
+  }
+  return {}
+}
+
+async function breaks(sets: readonly ChangeSet[], path: string, deps: ProofDeps): Promise<boolean> {
+  const file = composeChangeSets(sets).files.find((one) => one.path === path)
+  return file !== undefined && (await proofOf(file, deps)).evidence.some((one) => !one.ok)
+}
+
+function inConflict(set: ChangeSet, path: string): SetInConflict {
+  const bytes = editedBytes(set, path)
+  return { changeSetId: set.changeSetId, operationId: set.operationId, ...(bytes && { bytes }) }
 }

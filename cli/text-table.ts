@@ -1,4 +1,4 @@
-import { widthOf } from '../progress/paint.ts'
+import { widthOf } from './progress/paint.ts'
 
 /** Rows as lines: the first column aligned to the left, the others to the right, two blanks between them. */
 export function textTable(rows: readonly (readonly string[])[]): string[] {

@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest'
+import { PlanView } from '../api-views.ts'
+import { openPaint } from '../progress/paint.ts'
+import { describePlan } from './describe-plan.ts'
+
+const view = { paint: openPaint(false), width: Infinity }
+const plan = PlanView.parse({
+  agents: {
+    lint: {
+      looked_at: 1994,
+      planned: 3,
+      mechanical: 2,
+      estimated_tokens: 1200,
+      skipped: [{ reason: 'no lint fault', count: 1991, examples: ['src/a.py', 'src/b.py f'] }],
+      folders: [{ path: 'src', planned: 3, estimated_tokens: 1200 }],
+    },
+    docstring: {
+      looked_at: 10,
+      planned: 1,
+      mechanical: 0,
+      estimated_tokens: 800,
+      skipped: [],
+      folders: [
+        { path: 'src', planned: 1, estimated_tokens: 800 },
+        { path: 'web', planned: 0, estimated_tokens: 0 },
+      ],
+    },
+  },
+  skipped_files: [{ path: 'vendor', reason: 'vendored' }],
+  notices: ['ruff.toml: the rule CPY001 is not supported'],
+})
+
+it('says what would be run by agent and folder, and what is skipped and why', () => {
+  expect(describePlan(plan, view)).toBe(`4 operations would be run, for about 2,000 tokens. Nothing was done.
+
+agent      nodes looked at  operations  without a model  estimated tokens
+docstring               10           1                0               800
+lint                 1,994           3                2             1,200
+
+By folder:
+  src  4 operations, about 2,000 tokens
+  web  0 operations, about 0 tokens
+
+Skipped by lint:
+  1,991 nodes: no lint fault, such as src/a.py, src/b.py f
+
+Files that are not looked into:
+  vendor  vendored
+
+ruff.toml: the rule CPY001 is not supported
+`)
+})
+
+it('says so when there is nothing to do', () => {
+  expect(describePlan(PlanView.parse({ agents: {}, skipped_files: [], notices: [] }), view)).toBe(
+    'Nothing to do: no operation would be run.\n',
+  )
+})

@@ -1,0 +1,69 @@
+import type { PlanView } from '../api-views.ts'
+import { plural } from '../plural.ts'
+import { clip } from '../progress/paint.ts'
+import { textTable } from '../text-table.ts'
+import type { ReportView } from '../progress/result-report.ts'
+
+const shownFolders = 20
+const shownFiles = 5
+const columns = ['agent', 'nodes looked at', 'operations', 'without a model', 'estimated tokens']
+
+/** What a run would do, for a person: per agent, per folder, and what is skipped and why. */
+export function describePlan(plan: PlanView, { paint, width }: ReportView): string {
+  const agents = Object.entries(plan.agents).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  const rows = agents.map(([name, { looked_at, planned, mechanical, estimated_tokens }]) => [
+    name,
+    ...[looked_at, planned, mechanical, estimated_tokens].map((count) => count.toLocaleString('en-US')),
+  ])
+  const [head = '', ...lines] = textTable([columns, ...rows])
+  const blocks = [
+    [headline(plan)],
+    rows.length === 0 ? [] : [paint('dim', head), ...lines],
+    folderLines(plan),
+    ...agents.map(([name, { skipped }]) => skippedLines(name, skipped)),
+    fileLines(plan),
+    plan.notices,
+  ].map((block) => block.map((line) => clip(line, width)))
+  return `${blocks
+    .filter((block) => block.length > 0)
+    .map((block) => block.join('\n'))
+    .join('\n\n')}\n`
+}
+
+function headline({ agents }: PlanView): string {
+  const planned = Object.values(agents).reduce((sum, agent) => sum + agent.planned, 0)
+  if (planned === 0) return 'Nothing to do: no operation would be run.'
+  const tokens = Object.values(agents).reduce((sum, agent) => sum + agent.estimated_tokens, 0)
+  return `${plural(planned, 'operation')} would be run, for about ${plural(tokens, 'token')}. Nothing was done.`
+}
+
+/** The folders of all agents together, those with the most operations first. */
+function folderLines({ agents }: PlanView): string[] {
+  const folders = new Map<string, { planned: number; tokens: number }>()
+  for (const { path, planned, estimated_tokens: tokens } of Object.values(agents).flatMap((agent) => agent.folders)) {
+    const known = folders.get(path) ?? { planned: 0, tokens: 0 }
+    folders.set(path, { planned: known.planned + planned, tokens: known.tokens + tokens })
+  }
+  const sorted = [...folders].toSorted(([, one], [, other]) => other.planned - one.planned)
+  const shown = sorted.slice(0, shownFolders).map(([path, { planned, tokens }]) => {
+    return `  ${path}  ${plural(planned, 'operation')}, about ${plural(tokens, 'token')}`
+  })
+  const rest = sorted.length > shown.length ? [`  … and ${plural(sorted.length - shown.length, 'more folder')}`] : []
+  return shown.length === 0 ? [] : ['By folder:', ...shown, ...rest]
+}
+
+function skippedLines(agent: string, skipped: PlanView['agents'][string]['skipped']): string[] {
+  if (skipped.length === 0) return []
+  const lines = skipped.map(({ reason, count, examples }) => {
+    const such = examples.length === 0 ? '' : `, such as ${examples.join(', ')}`
+    return `  ${plural(count, 'node')}: ${reason}${such}`
+  })
+  return [`Skipped by ${agent}:`, ...lines]
+}
+
+function fileLines({ skipped_files: files }: PlanView): string[] {
+  if (files.length === 0) return []
+  const lines = files.slice(0, shownFiles).map(({ path, reason }) => `  ${path}  ${reason}`)
+  const rest = files.length > lines.length ? [`  … and ${files.length - lines.length} more: --json lists all`] : []
+  return ['Files that are not looked into:', ...lines, ...rest]
+}

@@ -1,0 +1,183 @@
+import { basename } from 'node:path/posix'
+import { matchesSegment, parseSegmentGlob, type SegmentGlob } from '#domain/segment-glob.ts'
+import { star, starMatch } from '#domain/star-match.ts'
+
+/** Set, unset, given a value, or explicitly unspecified. */
+type AttributeValue = true | false | string | undefined
+
+/** What the .gitattributes files say of one file; an attribute they do not speak of is not in it. */
+export type Attributes = ReadonlyMap<string, AttributeValue>
+
+type Macros = Map<string, readonly Assignment[]>
+type Assignment = readonly [name: string, value: AttributeValue]
+
+/** Of a name alone, at any level; or of a path below the rule's folder. */
+type Pattern =
+  | { kind: 'name'; matches(name: string): boolean }
+  | { kind: 'path'; globs: readonly (SegmentGlob | typeof star)[] }
+type AttributeRule = { pattern: Pattern; assignments: readonly Assignment[] }
+
+/** The rules of one .gitattributes file, the last line first. `folder` is '' at the top of the tree. */
+type AttributeLayer = { folder: string; rules: readonly AttributeRule[] }
+
+/** A .gitattributes file of a tree: the folder it lies in, and its text. */
+export type AttributesFile = { folder: string; text: string }
+
+export type AttributeRules = {
+  attributesOf(path: string): Attributes
+  /** Whether any rule sets the attribute to this value; where none does, no file has to be looked up. */
+  everSets(name: string, isWanted: (value: AttributeValue) => boolean): boolean
+}
+
+/** The attributes discovery goes by. Rules that set no other are not kept. */
+const known: ReadonlySet<string> = new Set([
+  'linguist-vendored',
+  'linguist-generated',
+  'diff',
+  'filter',
+  'ident',
+  'working-tree-encoding',
+])
+
+/** As git does, longer lines are not read. */
+const maxLineBytes = 2048
+const nothing: Attributes = new Map()
+
+/**
+ * Reads the .gitattributes files of a tree as gitattributes(5) says: within a file the last matching line decides, the
+ * file in the nearest folder comes first, a pattern that names a folder says nothing of what lies in it, and macros
+ * count where the outermost files define them.
+ */
+export function readAttributeRules(files: readonly AttributesFile[]): AttributeRules {
+  const outermost = Math.min(...files.map(({ folder }) => depthOf(folder)))
+  const macros: Macros = new Map([['binary', [['diff', false]]]])
+  for (const { folder, text } of files) if (depthOf(folder) === outermost) readMacros(text, macros)
+  const layers = new Map<string, AttributeLayer>()
+  for (const { folder, text } of files) {
+    const rules = readRules(text, macros)
+    if (rules.length > 0) layers.set(folder, { folder, rules })
+  }
+  const layersOf = layerFinder(layers)
+  return {
+    attributesOf: (path) => (layers.size === 0 ? nothing : lookUp(path, layersOf(folderOf(path)))),
+    everSets: (name, isWanted) =>
+      layers
+        .values()
+        .some(({ rules }) =>
+          rules.some(({ assignments }) => assignments.some(([one, value]) => one === name && isWanted(value))),
+        ),
+  }
+}
+
+/** The layers that speak of a folder's files, the nearest first; found once for each folder. */
+function layerFinder(layers: ReadonlyMap<string, AttributeLayer>): (folder: string) => readonly AttributeLayer[] {
+  const found = new Map<string, readonly AttributeLayer[]>()
+  const find = (folder: string): readonly AttributeLayer[] => {
+    const before = found.get(folder)
+    if (before !== undefined) return before
+    const own = layers.get(folder)
+    const above = folder === '' ? [] : find(folderOf(folder))
+    const all = own === undefined ? above : [own, ...above]
+    found.set(folder, all)
+    return all
+  }
+  return find
+}
+
+function lookUp(path: string, layers: readonly AttributeLayer[]): Attributes {
+  if (layers.length === 0) return nothing
+  const attributes = new Map<string, AttributeValue>()
+  for (const { folder, rules } of layers) {
+    const inside = folder === '' ? path : path.slice(folder.length + 1)
+    for (const { pattern, assignments } of rules) {
+      if (!matches(pattern, inside)) continue
+      for (const [name, value] of assignments) if (!attributes.has(name)) attributes.set(name, value)
+    }
+  }
+  return attributes
+}
+
+function matches(pattern: Pattern, inside: string): boolean {
+  if (pattern.kind === 'name') return pattern.matches(basename(inside))
+  const segments = inside.split('/')
+  return starMatch<SegmentGlob>(pattern.globs, segments.length, (glob, at) => {
+    const segment = segments[at]
+    return segment !== undefined && matchesSegment(glob, segment) ? 1 : undefined
+  })
+}
+
+function readMacros(text: string, macros: Macros): void {
+  for (const line of text.split('\n')) {
+    const [, name, said] = /^\[attr\](\S+)\s+(.*)$/.exec(line.trim()) ?? []
+    if (name !== undefined && said !== undefined) macros.set(name, readAssignments(said, macros))
+  }
+}
+
+function readRules(text: string, macros: Macros): AttributeRule[] {
+  const rules: AttributeRule[] = []
+  for (const line of text.split('\n')) {
+    const [, quoted, plain, said] = /^\s*(?:"((?:[^"\\]|\\.)*)"|([^\s"#]\S*))\s+(.*)$/.exec(line) ?? []
+    if (said === undefined || Buffer.byteLength(line) >= maxLineBytes) continue
+    const source = quoted === undefined ? (plain ?? '') : unquoted(quoted)
+    // Git takes no pattern that leaves something out, and a macro is no pattern.
+    if (source.startsWith('!') || source.startsWith('[attr]') || source.endsWith('/')) continue
+    const assignments = readAssignments(said, macros).filter(([name]) => known.has(name))
+    if (assignments.length > 0) rules.push({ pattern: readPattern(source), assignments })
+  }
+  return rules.toReversed()
+}
+
+/** The last word on an attribute comes first; a macro's own follow it. */
+function readAssignments(said: string, macros: Macros): Assignment[] {
+  return said
+    .split(/\s+/)
+    .filter((word) => word !== '')
+    .toReversed()
+    .flatMap((word) => {
+      const [name, value] = readAssignment(word)
+      const expanded = value === true ? (macros.get(name) ?? []) : []
+      return [[name, value] as const, ...expanded]
+    })
+}
+
+/** Linguist writes `linguist-vendored=false` for unset, and `=true` for set. */
+function readAssignment(word: string): Assignment {
+  if (word.startsWith('-')) return [word.slice(1), false]
+  if (word.startsWith('!')) return [word.slice(1), undefined]
+  const [name = '', ...values] = word.split('=')
+  if (values.length === 0) return [name, true]
+  const value = values.join('=')
+  if (!name.startsWith('linguist-')) return [name, value]
+  return [name, value !== 'false' && value !== '0']
+}
+
+function readPattern(source: string): Pattern {
+  if (!source.includes('/')) return { kind: 'name', matches: nameMatcher(parseSegmentGlob(source)) }
+  const segments = source.split('/').filter((segment) => segment !== '')
+  // What ends in `/**` matches everything inside a folder, not the folder's own name.
+  const all = segments.at(-1) === '**' ? [...segments, '*'] : segments
+  return { kind: 'path', globs: all.map((segment) => (segment === '**' ? star : parseSegmentGlob(segment))) }
+}
+
+/** `*.py` and plain names are most of all patterns, and are held against every file. */
+function nameMatcher(glob: SegmentGlob): (name: string) => boolean {
+  const [first, second, ...more] = glob.parts
+  if (typeof first === 'string' && second === undefined) return (name) => name === first
+  if (first === star && typeof second === 'string' && more.length === 0) return (name) => name.endsWith(second)
+  return (name) => matchesSegment(glob, name)
+}
+
+const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', '"': '"', '\\': '\\' }
+
+/** A pattern in double quotes, with C's escapes; a backslash before anything else stays, for the glob. */
+function unquoted(text: string): string {
+  return text.replaceAll(/\\(.)/g, (whole, character: string) => escapes[character] ?? whole)
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
+}
+
+function depthOf(folder: string): number {
+  return folder === '' ? 0 : folder.split('/').length
+}

@@ -1,0 +1,78 @@
+import { basename } from 'node:path/posix'
+import { AppError } from '#domain/error.ts'
+import { submodulePaths } from '#domain/submodule-paths.ts'
+import { mapBounded } from '#objects/map-bounded.ts'
+import { ignoreRules, isIgnored, maxRuleBytes, type IgnoreLayer } from '#platform/git-ignore.ts'
+import type { SourceFile } from '../choose-files.ts'
+import { readAttributeRules, type AttributeRules } from './attribute-rules.ts'
+
+/** What the files of a tree that git reads say of the others. */
+export type TreeRules = {
+  attributes: AttributeRules
+  /** Of a file or folder none of whose folders is ignored. */
+  isIgnored(path: string, isFolder: boolean): boolean
+  isSubmodule(folder: string): boolean
+}
+
+/** Of a tree without such files. */
+export const noRules: TreeRules = {
+  attributes: readAttributeRules([]),
+  isIgnored: () => false,
+  isSubmodule: () => false,
+}
+
+const ruleFiles: ReadonlySet<string> = new Set(['.gitattributes', '.gitignore', '.gitmodules'])
+const readsAtOnce = 16
+
+/**
+ * Reads the .gitattributes, .gitignore and .gitmodules files of a tree, at whatever level they lie: an archive often has
+ * everything in one folder. One that is too large or cannot be read says nothing.
+ */
+export async function readTreeRules(
+  files: readonly SourceFile[],
+  read: (hash: string) => Promise<Uint8Array>,
+): Promise<TreeRules> {
+  const found = files.filter(({ path, size }) => ruleFiles.has(basename(path)) && size <= maxRuleBytes)
+  if (found.length === 0) return noRules
+  const texts = await mapBounded(found, readsAtOnce, async ({ path, hash }) => ({
+    name: basename(path),
+    folder: path.slice(0, Math.max(0, path.lastIndexOf('/'))),
+    text: await readText(hash, read),
+  }))
+  const called = (name: string) => texts.filter((file) => file.name === name)
+  const submodules = new Set(called('.gitmodules').flatMap(({ folder, text }) => submodulePaths(folder, text)))
+  const layersOf = ignoreLayers(called('.gitignore'))
+  return {
+    attributes: readAttributeRules(called('.gitattributes')),
+    isIgnored: (path, isFolder) => {
+      const layers = layersOf(path)
+      return layers.length > 0 && isIgnored(layers, `/${path}`, isFolder)
+    },
+    isSubmodule: (folder) => submodules.has(folder),
+  }
+}
+
+/** The layers of the folders that a path lies in, outermost first; put together once for each folder. */
+function ignoreLayers(files: readonly { folder: string; text: string }[]): (path: string) => readonly IgnoreLayer[] {
+  const own = new Map(files.map(({ folder, text }) => [folder, { folder: `/${folder}`, rules: ignoreRules(text) }]))
+  const known = new Map<string, readonly IgnoreLayer[]>()
+  const ofFolder = (folder: string): readonly IgnoreLayer[] => {
+    const before = known.get(folder)
+    if (before !== undefined) return before
+    const above = folder === '' ? [] : ofFolder(folder.slice(0, Math.max(0, folder.lastIndexOf('/'))))
+    const layer = own.get(folder)
+    const layers = layer === undefined ? above : [...above, layer]
+    known.set(folder, layers)
+    return layers
+  }
+  return (path) => ofFolder(path.slice(0, Math.max(0, path.lastIndexOf('/'))))
+}
+
+async function readText(hash: string, read: (hash: string) => Promise<Uint8Array>): Promise<string> {
+  try {
+    return Buffer.from(await read(hash)).toString('utf8')
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'DISC_005') return ''
+    throw error
+  }
+}
