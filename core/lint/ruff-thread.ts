@@ -1,6 +1,6 @@
 /**
  * Entry of the thread that Ruff runs in: no file system, and only the configuration it is given. It says Ruff's version,
- * then answers each question with one report. Nothing is caught: a throw leaves the wasm's memory damaged, so the thread
+ * then answers each question with one report. A crash is not caught: it leaves the wasm's memory damaged, so the thread
  * dies.
  */
 import { parentPort } from 'node:worker_threads'
@@ -9,8 +9,13 @@ import { LRUCache } from 'lru-cache'
 import type { ThreadReply } from '#platform/thread-link.ts'
 import { lintReportOf, type LintReport } from './lint-report.ts'
 import type { LintRules } from '#domain/path-rules.ts'
+import { unreachable } from '#domain/unreachable.ts'
 
-export type LintQuestion = { text: string; rules: LintRules }
+export type RuffQuestion =
+  | { kind: 'lint'; text: string; rules: LintRules }
+  | { kind: 'options'; options: LintRules['options'] }
+
+export type RuffReport = { kind: 'lint'; report: LintReport } | { kind: 'options'; refusal: string | undefined }
 
 /**
  * Faults no change may bring, whatever the repository's rules are: undefined names (F821, F822, F823), a name defined
@@ -43,13 +48,35 @@ function guardOptions({ 'target-version': target, builtins }: Record<string, unk
   }
 }
 
-function reportOn({ text, rules }: LintQuestion): LintReport {
+function reportOn({ text, rules }: Extract<RuffQuestion, { kind: 'lint' }>): LintReport {
   const own = workspaceOf(rules.options).check(text)
   const guards = workspaceOf(guardOptions(rules.options)).check(text)
   return lintReportOf({ own, guards }, text, rules)
 }
 
-const say = (reply: ThreadReply<LintReport>) => parentPort?.postMessage(reply)
+/** Ruff's reason against options. An error is an answer; a crash of the wasm still ends the thread. */
+function refusalOf(options: LintRules['options']): string | undefined {
+  try {
+    new Workspace(options, PositionEncoding.Utf16).free()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== 'Error') throw error
+    return error.message.replace(/^Error: /, '').trim()
+  }
+}
+
+function answerTo(question: RuffQuestion): RuffReport {
+  switch (question.kind) {
+    case 'lint':
+      return { kind: 'lint', report: reportOn(question) }
+    case 'options':
+      return { kind: 'options', refusal: refusalOf(question.options) }
+    default:
+      return unreachable(question)
+  }
+}
+
+const say = (reply: ThreadReply<RuffReport>) => parentPort?.postMessage(reply)
 
 say({ version: Workspace.version() })
-parentPort?.on('message', (question: LintQuestion) => say({ report: reportOn(question) }))
+parentPort?.on('message', (question: RuffQuestion) => say({ report: answerTo(question) }))
