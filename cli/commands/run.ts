@@ -26,9 +26,10 @@ export function addRunCommand(program: Command, context: CliContext): void {
     .argument('[path]', 'what to work on', '.')
   addSubmissionOptions(command)
     .addOption(
-      new Option('--dry-run', 'only say what would be done, with estimated tokens, and what is skipped and why').conflicts(
-        ['apply', 'out', 'resume'],
-      ),
+      new Option(
+        '--dry-run',
+        'only say what would be done, with estimated tokens, and what is skipped and why',
+      ).conflicts(['apply', 'out', 'resume']),
     )
     .addOption(
       new Option('--accept <what>', 'which changes are accepted without a review').choices(['none']).default('none'),

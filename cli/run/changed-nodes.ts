@@ -37,7 +37,10 @@ export async function changedNodes(folder: string, wanted: Since, context: CliCo
   context.io.err(visible(`since ${since}: ${what} added or changed\n`))
   if (ids.length <= maxSelectedNodes) return ids
   const most = `a run can be limited to ${maxSelectedNodes.toLocaleString('en-US')} nodes`
-  throw new AppError('INTAKE_003', `since ${since} ${what} changed, and ${most}: name fewer with --paths, or leave --since out`)
+  throw new AppError(
+    'INTAKE_003',
+    `since ${since} ${what} changed, and ${most}: name fewer with --paths, or leave --since out`,
+  )
 }
 
 function discoveryOptions({ paths, exclude = [], languages, kinds, include }: Since, { config }: CliContext) {

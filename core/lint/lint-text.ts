@@ -28,6 +28,17 @@ export function lintText({ text, rules }: LintQuestion): LintReport {
   return lintReportOf({ own, guards }, text, rules)
 }
 
+/** Ruff's reason against options. An error is an answer; a crash of the wasm still ends the thread. */
+export function refusalOfOptions(options: LintRules['options']): string | undefined {
+  try {
+    new Workspace(options, PositionEncoding.Utf16).free()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== 'Error') throw error
+    return error.message.replace(/^Error: /, '').trim()
+  }
+}
+
 export function ruffVersion(): string {
   return Workspace.version()
 }

@@ -1,14 +1,31 @@
 /**
  * Entry of the thread that Ruff runs in: no file system, and only the configuration it is given. It says Ruff's version,
- * then answers each question with one report. Nothing is caught: a throw leaves the wasm's memory damaged, so the thread
+ * then answers each question with one report. A crash is not caught: it leaves the wasm's memory damaged, so the thread
  * dies.
  */
 import { parentPort } from 'node:worker_threads'
+import type { LintRules } from '#domain/path-rules.ts'
+import { unreachable } from '#domain/unreachable.ts'
 import type { ThreadReply } from '#platform/thread-link.ts'
 import type { LintReport } from './lint-report.ts'
-import { lintText, ruffVersion, type LintQuestion } from './lint-text.ts'
+import { lintText, refusalOfOptions, ruffVersion, type LintQuestion } from './lint-text.ts'
 
-const say = (reply: ThreadReply<LintReport>) => parentPort?.postMessage(reply)
+export type RuffQuestion = ({ kind: 'lint' } & LintQuestion) | { kind: 'options'; options: LintRules['options'] }
+
+export type RuffReport = { kind: 'lint'; report: LintReport } | { kind: 'options'; refusal: string | undefined }
+
+function answerTo(question: RuffQuestion): RuffReport {
+  switch (question.kind) {
+    case 'lint':
+      return { kind: 'lint', report: lintText(question) }
+    case 'options':
+      return { kind: 'options', refusal: refusalOfOptions(question.options) }
+    default:
+      return unreachable(question)
+  }
+}
+
+const say = (reply: ThreadReply<RuffReport>) => parentPort?.postMessage(reply)
 
 say({ version: ruffVersion() })
-parentPort?.on('message', (question: LintQuestion) => say({ report: lintText(question) }))
+parentPort?.on('message', (question: RuffQuestion) => say({ report: answerTo(question) }))

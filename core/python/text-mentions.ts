@@ -50,8 +50,15 @@ function textsOf(tree: Tree, source: string): Texts {
   return {
     typeComments: comments.filter((comment) => /^#\s*type:/.test(comment)).join('\n'),
     doctests: plain.flatMap((text) => text.match(/^[ \t]*(?:>>>|\.\.\.) .*$/gm) ?? []).join('\n'),
-    exported: tree.rootNode.descendantsOfType('expression_statement').filter(isExport).map(({ text }) => text).join('\n'),
-    annotations: strings.filter(isTypeOrCode).map(({ text }) => text).join('\n'),
+    exported: tree.rootNode
+      .descendantsOfType('expression_statement')
+      .filter(isExport)
+      .map(({ text }) => text)
+      .join('\n'),
+    annotations: strings
+      .filter(isTypeOrCode)
+      .map(({ text }) => text)
+      .join('\n'),
     lookedUp: lookups.test(source) ? strings.map(({ text }) => text).join('\n') : '',
     parameters: new Set(tree.rootNode.descendantsOfType('parameters').flatMap(parameterNames)),
     evaluatesText: tree.rootNode.descendantsOfType('call').some(runsUnknownText),
@@ -62,7 +69,8 @@ function isExport(statement: Node): boolean {
   return statement.text.startsWith('__all__')
 }
 
-const typeMakers = /(?:^|\.)(?:cast|TypeVar|NewType|ForwardRef|NamedTuple|TypedDict|eval|exec|get_type_hints|parse_expr)$/
+const typeMakers =
+  /(?:^|\.)(?:cast|TypeVar|NewType|ForwardRef|NamedTuple|TypedDict|eval|exec|get_type_hints|parse_expr)$/
 
 /** A string that a type checker, or `eval`, reads as code: in an annotation, a subscript, or a call that takes one. */
 function isTypeOrCode(string: Node): boolean {
@@ -77,7 +85,8 @@ function isTypeOrCode(string: Node): boolean {
 function parameterNames(parameters: Node): string[] {
   return parameters.namedChildren.flatMap((parameter) => {
     if (parameter === null) return []
-    const named = parameter.type === 'identifier' ? parameter : (parameter.childForFieldName('name') ?? parameter.namedChildren[0])
+    const named =
+      parameter.type === 'identifier' ? parameter : (parameter.childForFieldName('name') ?? parameter.namedChildren[0])
     return named == null ? [] : [named.text]
   })
 }

@@ -97,7 +97,18 @@ function appParts(
   }
   return {
     auth,
-    intake: { agents, maxUploadBytes, modelKind, objects, blobs, ledger, producer, idempotency, memoryGate, uploadGate },
+    intake: {
+      agents,
+      maxUploadBytes,
+      modelKind,
+      objects,
+      blobs,
+      ledger,
+      producer,
+      idempotency,
+      memoryGate,
+      uploadGate,
+    },
     runs: { ledger, records, log, closing },
     changes: { ledger, records },
     transcripts: { ledger, records, fullPrompts: config.fullPrompts },

@@ -64,7 +64,16 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
     const faults = parsed.error.issues.map((issue) => `${['request', ...issue.path].join('.')}: ${issue.message}`)
     throw new AppError('INTAKE_008', faults.join('; '))
   }
-  const { agents, paths, exclude, languages, nodes, node_kinds: nodeKinds, error_policy: errorPolicy, dry_run: dryRun } = parsed.data
+  const {
+    agents,
+    paths,
+    exclude,
+    languages,
+    nodes,
+    node_kinds: nodeKinds,
+    error_policy: errorPolicy,
+    dry_run: dryRun,
+  } = parsed.data
   checkAgents(agents, knownAgents)
   const { include, accept, limits, priority, labels } = parsed.data
   const request = {

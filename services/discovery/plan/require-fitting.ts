@@ -26,12 +26,16 @@ export function requireFitting(
     throw new AppError('INTAKE_007', `${agents} on ${names}; found: ${filesFound(nodes)}`)
   }
   const kinds = new Set(bundles.flatMap(({ bundle }) => bundle.file.node_kinds))
-  throw new AppError('INTAKE_007', `${agents} on ${listed([...kinds])} nodes in ${names}; found: ${kindsFound(inLanguage)}`)
+  throw new AppError(
+    'INTAKE_007',
+    `${agents} on ${listed([...kinds])} nodes in ${names}; found: ${kindsFound(inLanguage)}`,
+  )
 }
 
 function filesFound(nodes: readonly CodeNode[]): string {
   const files = nodes.filter(({ kind }) => kind === 'file')
-  if (files.length === 0) return nodes.length === 0 ? 'no source files' : countsBy(nodes, ({ language }) => languageName(language), 'nodes')
+  if (files.length === 0)
+    return nodes.length === 0 ? 'no source files' : countsBy(nodes, ({ language }) => languageName(language), 'nodes')
   return countsBy(files, ({ language }) => languageName(language), 'files')
 }
 

@@ -51,7 +51,10 @@ afterEach(async () => {
 
 const signal = AbortSignal.timeout(60_000)
 
-async function inDiscovery(files: Readonly<Record<string, string>>, request: Partial<RunRequest> = {}): Promise<string> {
+async function inDiscovery(
+  files: Readonly<Record<string, string>>,
+  request: Partial<RunRequest> = {},
+): Promise<string> {
   const { runId } = await acceptRun(stores, files, request)
   const rest = { limits: defaultSnapshotLimits, producer: { add: async () => undefined } }
   await runSnapshotStage(runId, { ...deps, ...rest }, signal)

@@ -91,7 +91,7 @@ async function readConfiguration({ files, read }: SurveyInput, deps: SurveyDeps)
   const texts = await mapBounded(configs, atOnce, async ({ path, hash }): Promise<ConfigFile> => {
     return { path, text: Buffer.from(await read(hash)).toString() }
   })
-  return readRepositoryLint({ paths: files.map(({ path }) => path), files: texts }, deps.optionsFault)
+  return readRepositoryLint({ paths: files.map(({ path }) => path), files: texts }, { refusalOf: deps.optionsFault })
 }
 
 type Looking = { input: SurveyInput; lint: RepositoryLint; deps: SurveyDeps }

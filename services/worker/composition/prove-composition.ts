@@ -5,7 +5,13 @@ import type { ComposedFile } from '#objects/composition.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
 import type { RunRules } from '../evidence/run-rules.ts'
-import { composeChangeSets, editedBytes, type FileResult, type LeftOutSet, type SetInConflict } from './compose-change-sets.ts'
+import {
+  composeChangeSets,
+  editedBytes,
+  type FileResult,
+  type LeftOutSet,
+  type SetInConflict,
+} from './compose-change-sets.ts'
 
 export type ProofDeps = {
   evidence: EvidenceChecker

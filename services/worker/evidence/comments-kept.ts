@@ -20,7 +20,12 @@ export function commentsKept({ before, after, pairs }: ComparedFacts): Finding {
     const anchor = anchorOf(comment, was)
     const at = now.comments.findIndex((other, place) => {
       const candidate = anchors[place]
-      return place >= next && isSameText(other, comment) && candidate !== undefined && isSameAnchor(anchor, candidate, forward)
+      return (
+        place >= next &&
+        isSameText(other, comment) &&
+        candidate !== undefined &&
+        isSameAnchor(anchor, candidate, forward)
+      )
     })
     const counterpart = now.comments[at]
     if (counterpart === undefined) return { ...figures, fault: lossOf(comment, now.comments) }

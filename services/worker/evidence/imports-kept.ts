@@ -14,7 +14,8 @@ export function importsKept({ before, after }: ComparedFacts, path: string): Fin
   for (const fact of was) {
     if (fact.stays === undefined) continue
     const count = left.get(keyOf(fact)) ?? 0
-    if (count === 0) return { ...figures, fault: `line ${fact.line}: the import of "${shown(fact)}" is gone; ${fact.stays}` }
+    if (count === 0)
+      return { ...figures, fault: `line ${fact.line}: the import of "${shown(fact)}" is gone; ${fact.stays}` }
     left.set(keyOf(fact), count - 1)
   }
   return { ...figures, fault: undefined }

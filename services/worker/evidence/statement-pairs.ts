@@ -66,7 +66,7 @@ function bestPairs({ before, after }: ChangedRun, alike: (pair: Pair) => number)
     }
   }
   const pairs: Pair[] = []
-  for (let row = 0, column = 0; row < rows && column < columns; ) {
+  for (let row = 0, column = 0; row < rows && column < columns;) {
     const here = best[row * width + column] ?? 0
     const own = score[row * columns + column] ?? 0
     if (own > 0 && here === own + (best[(row + 1) * width + column + 1] ?? 0)) {
