@@ -81,7 +81,7 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
       packs,
       pool,
       surveys,
-      optionsFault: linter.refusalOf,
+      linter,
       leaveOut,
       limits: defaultSnapshotLimits,
     }
@@ -112,9 +112,10 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
 }
 
 /** Ruff judges the options of a repository's configuration; a service that meets none starts no thread for it. */
-function openLinterWhenNeeded(): Pick<PythonLinter, 'refusalOf' | 'close'> {
+function openLinterWhenNeeded(): Pick<PythonLinter, 'lint' | 'refusalOf' | 'close'> {
   let opened: Promise<PythonLinter> | undefined
   return {
+    lint: async (text, rules) => (await (opened ??= openPythonLinter())).lint(text, rules),
     refusalOf: async (options) => (await (opened ??= openPythonLinter())).refusalOf(options),
     close: async () => (await opened)?.close(),
   }

@@ -33,7 +33,7 @@ beforeEach(async () => {
     objects,
     pool,
     surveys,
-    optionsFault: linter.refusalOf,
+    linter,
     packs: await loadSoundPacks({}),
     leaveOut: { exclude: [], maxFileBytes: 1_000_000 },
     blobs: openBlobStore(objects, { maxCacheBytes: 0 }),

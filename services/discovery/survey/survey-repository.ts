@@ -1,7 +1,7 @@
 import { AppError } from '#domain/error.ts'
 import type { PathRules } from '#domain/path-rules.ts'
 import { isKept } from '#lint/fixable-faults.ts'
-import { isLintConfig, readRepositoryLint, type ConfigFile, type RepositoryLint } from '#lint/repository-lint.ts'
+import { isLintConfig, readRepositoryLint, type ConfigFile, type OptionsCheck, type RepositoryLint } from '#lint/repository-lint.ts'
 import { defaultTextStyle } from '#domain/path-rules.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
@@ -23,8 +23,8 @@ export type SurveyInput = {
 
 export type SurveyDeps = {
   surveys: SurveyPool
-  /** Why Ruff does not take these options; undefined when it does. */
-  optionsFault(options: Record<string, unknown>): Promise<string | undefined>
+  /** Judges the options of the repository's configuration. */
+  linter: OptionsCheck
 }
 
 /** What a repository says about its Python files, and where in them there is work. */
@@ -91,7 +91,7 @@ async function readConfiguration({ files, read }: SurveyInput, deps: SurveyDeps)
   const texts = await mapBounded(configs, atOnce, async ({ path, hash }): Promise<ConfigFile> => {
     return { path, text: Buffer.from(await read(hash)).toString() }
   })
-  return readRepositoryLint({ paths: files.map(({ path }) => path), files: texts }, { refusalOf: deps.optionsFault })
+  return readRepositoryLint({ paths: files.map(({ path }) => path), files: texts }, deps.linter)
 }
 
 type Looking = { input: SurveyInput; lint: RepositoryLint; deps: SurveyDeps }
