@@ -72,7 +72,7 @@ async function readPatch(runId: string): Promise<string> {
 
 async function main([file, ...agents]: readonly string[]): Promise<void> {
   if (file === undefined) throw new Error('usage: node submit-run.ts ARCHIVE AGENT...')
-  const runId = await submitRun(file, { agents, error_policy: 'continue', limits: { operations: 1000 } })
+  const runId = await submitRun(file, { agents, error_policy: 'continue', labels: { client: 'submit-run' } })
   const events = await followRun(runId)
   const run = answerOf(await client.GET('/v1/runs/{run_id}', { params: { path: { run_id: runId } } }))
   const operations = await listOperations(runId)

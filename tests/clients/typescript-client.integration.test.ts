@@ -43,7 +43,7 @@ beforeAll(async () => {
   project = await mkdtemp(join(tmpdir(), 'remora-client-'))
   const document = await (await fetch(`${served.url}/openapi.json`)).text()
   const types = await run(`${repository}tests/clients/write-types-main.ts`, [], { input: document })
-  expect(types).toMatchObject({ code: 0, err: '' })
+  if (types.code !== 0) throw new Error(`openapi-typescript: ${types.err}`)
   await writeFile(join(project, 'remora.d.ts'), types.out)
   await writeFile(join(project, 'submit-run.ts'), await readFile(join(repository, program)))
   await writeFile(join(project, 'package.json'), '{"type":"module"}')
@@ -100,8 +100,8 @@ async function typeCheck(): Promise<Ended> {
 describe('types that openapi-typescript makes of the API', () => {
   it('fit the program of the guide under strict settings, and refuse mistakes', { timeout: 120_000 }, async () => {
     const { out, err } = await typeCheck()
-    const faulty = new Set([...out.matchAll(/^([\w-]+\.(?:d\.)?ts)\(\d+,\d+\): error /gm)].map(([, file]) => file))
-    expect([...faulty].toSorted(), `${out}${err}`).toEqual(Object.keys(mistakes).map(fileOf).toSorted())
+    const faulty = new Set([...out.matchAll(/^([\w-]+\.(?:d\.)?ts)\(\d+,\d+\): error /gm)].map(([, file = '']) => file))
+    expect(faulty, `${out}${err}`).toEqual(new Set(Object.keys(mistakes).map(fileOf)))
   })
 })
 
@@ -124,7 +124,7 @@ describe('the program of the guide', () => {
     expect(code).toBe(0)
     expect(out).toContain('diff --git a/one.py b/one.py\nnew file mode 100644\n')
     const asked = await api.ask(`/v1/runs/${runId}`)
-    expect(await asked.json()).toMatchObject({ request: { agents: ['lint'], limits: { operations: 1000 } } })
+    expect(await asked.json()).toMatchObject({ request: { agents: ['lint'], labels: { client: 'submit-run' } } })
   })
 
   it('says which problem the service answered with', async () => {
