@@ -1,12 +1,15 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { lacks } from '#testing/lacks.ts'
 import { until } from '#testing/until.ts'
 import { openPrograms } from './program.ts'
 import { startServices, startStores, type Services, type Stores } from './services.ts'
 import { manyFunctions } from './small-source.ts'
 import { sourceFolder } from './source-folder.ts'
 import { storeEnv } from './store-env.ts'
+
+const withGit = it.skipIf(lacks('git'))
 
 const Retried = z.object({ run_id: z.string(), retry_of: z.string() })
 
@@ -37,7 +40,7 @@ describe('a run that is cancelled while a model is asked', () => {
     return answer.json()
   }
 
-  it('aborts the requests on every worker, ends, and can be tried again to the whole patch', async () => {
+  withGit('aborts the requests on every worker, ends, and can be tried again to the whole patch', async () => {
     const folder = await sourceFolder({ 'prices.py': manyFunctions(60) })
     await answerAfter(300) // so that most of the run is still to come when the first operation is seen to have ended
     const runId = await services.api.submit(await folder.pack(), { agents: ['lint'] })
@@ -86,7 +89,7 @@ describe('a run that is cancelled while a model is asked', () => {
     }
   })
 
-  it('that had done all but its patch gives it when it is tried again, without doing anything twice', async () => {
+  withGit('that had done all but its patch gives it when it is tried again, without doing anything twice', async () => {
     await answerAfter(0)
     const folder = await sourceFolder({ 'prices.py': manyFunctions(3) })
     const redis = new Redis(stores.redisUrl)
