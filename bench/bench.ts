@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { putRedisOnPath } from '#testing/redis-on-path.ts'
+import { putRedisOnPath } from '#platform/redis-on-path.ts'
 import { assembleResults } from './assemble-results.ts'
 import { benches, resultSections } from './result-sections.ts'
 
@@ -17,7 +17,7 @@ const { quick, only } = parseArgs({
 
 const chosen = benches.filter((name) => only === undefined || only === name)
 if (chosen.length === 0) throw new Error(`there is no bench "${only}", only ${benches.join(', ')}`)
-await putRedisOnPath()
+await putRedisOnPath(process.env)
 for (const name of chosen) {
   console.log(`== ${name}`)
   const entry = fileURLToPath(new URL(`${name}-bench.ts`, import.meta.url))

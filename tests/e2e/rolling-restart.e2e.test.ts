@@ -10,7 +10,7 @@ import { manyFunctions } from './small-source.ts'
 import { sourceFolder } from './source-folder.ts'
 import { storeEnv } from './store-env.ts'
 
-const withGit = it.skipIf(lacks('git'))
+const noGit = lacks('git')
 
 const programs = openPrograms()
 const open: { stores?: Stores; next?: Awaited<ReturnType<typeof nextCheckout>> } = {}
@@ -57,7 +57,7 @@ async function stop(service: Service): Promise<void> {
 const endedBy = (events: readonly RunEvent[]) =>
   new Set(events.filter(({ event }) => event === 'operation.ended').map(({ origin }) => origin.id))
 
-withGit('a run goes on while every service is replaced by its next version, and nothing is lost', async () => {
+it.skipIf(noGit)('a run goes on while every service is replaced by its next version, and nothing is lost', async () => {
   const { stores } = open
   if (stores === undefined) throw new Error('nothing was opened')
   const { origin } = services.named('rehearsal')

@@ -9,8 +9,6 @@ import { remora } from './remora.ts'
 import { smallSource } from './small-source.ts'
 import { sourceFolder, type SourceFolder } from './source-folder.ts'
 
-const withGit = it.skipIf(lacks('git'))
-
 describe('remora run on an archive', () => {
   const programs = openPrograms()
   let place: SourceFolder
@@ -33,7 +31,7 @@ describe('remora run on an archive', () => {
     expect(existsSync(join(place.path, '.remora'))).toBe(false)
   })
 
-  withGit(
+  it.skipIf(lacks('git'))(
     'writes a patch for the folder that a zip unpacks to, says how to apply it, and what was passed over',
     async () => {
       const files = Object.entries(smallSource).map(([name, content]) => ({ name, content }))

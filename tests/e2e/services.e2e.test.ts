@@ -11,7 +11,7 @@ import { smallSource } from './small-source.ts'
 import { sourceFolder, type SourceFolder } from './source-folder.ts'
 import { storeEnv } from './store-env.ts'
 
-const withGit = it.skipIf(lacks('git'))
+const gitless = lacks('git')
 
 const Result = z.looseObject({ operation_id: z.string(), status: z.string(), evidence: z.array(z.looseObject({})) })
 
@@ -95,7 +95,7 @@ describe('the services as processes of their own', () => {
     }
   })
 
-  withGit('propose a patch that git applies, with the work of both agents on one function', async () => {
+  it.skipIf(gitless)('propose a patch that git applies, with the work of both agents on one function', async () => {
     const answer = await services.api.ask(`/v1/runs/${run.id}/patch`)
     expect(answer.status).toBe(200)
     await folder.apply(await answer.text())

@@ -9,11 +9,9 @@ import { manyFunctions } from './small-source.ts'
 import { sourceFolder } from './source-folder.ts'
 import { storeEnv } from './store-env.ts'
 
-const withGit = it.skipIf(lacks('git'))
-
 const Retried = z.object({ run_id: z.string(), retry_of: z.string() })
 
-describe('a run that is cancelled while a model is asked', () => {
+describe.skipIf(lacks('git'))('a run that is cancelled while a model is asked', () => {
   const programs = openPrograms()
   const open: { stores?: Stores } = {}
   let services: Services
@@ -40,7 +38,7 @@ describe('a run that is cancelled while a model is asked', () => {
     return answer.json()
   }
 
-  withGit('aborts the requests on every worker, ends, and can be tried again to the whole patch', async () => {
+  it('aborts the requests on every worker, ends, and can be tried again to the whole patch', async () => {
     const folder = await sourceFolder({ 'prices.py': manyFunctions(60) })
     await answerAfter(300) // so that most of the run is still to come when the first operation is seen to have ended
     const runId = await services.api.submit(await folder.pack(), { agents: ['lint'] })
@@ -89,7 +87,7 @@ describe('a run that is cancelled while a model is asked', () => {
     }
   })
 
-  withGit('that had done all but its patch gives it when it is tried again, without doing anything twice', async () => {
+  it('that had done all but its patch gives it when it is tried again, without doing anything twice', async () => {
     await answerAfter(0)
     const folder = await sourceFolder({ 'prices.py': manyFunctions(3) })
     const redis = new Redis(stores.redisUrl)
