@@ -103,6 +103,7 @@ function requestView({ request }: Run): RunSummary['request'] {
     paths: request.paths,
     languages: request.languages,
     node_kinds: request.nodeKinds,
+    include: request.include,
     accept: request.accept,
     error_policy: request.errorPolicy,
     limits: request.limits,
