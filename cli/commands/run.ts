@@ -33,7 +33,7 @@ type RunOptions = IncludeOptions & {
 
 /** `remora run`: from a folder to a patch. */
 export function addRunCommand(program: Command, context: CliContext): void {
-  const command = program
+  const added = program
     .command('run')
     .description('run agents over a folder, a git checkout or an archive, and write the patch they propose')
     .argument('[path]', 'what to work on', '.')
@@ -72,7 +72,7 @@ export function addRunCommand(program: Command, context: CliContext): void {
         context,
       )
     })
-  for (const option of includeOptions()) command.addOption(option)
+  for (const option of includeOptions()) added.addOption(option)
 }
 
 /** What a run does was decided when it was submitted. */

@@ -24,7 +24,7 @@ type SubmitOptions = IncludeOptions & {
 
 /** `remora submit`: hands a folder to a running service and returns at once. */
 export function addSubmitCommand(program: Command, context: CliContext): void {
-  const command = program
+  const added = program
     .command('submit')
     .description('send a folder, a git checkout or an archive to a running service')
     .argument('[path]', 'what to work on', '.')
@@ -48,5 +48,5 @@ export function addSubmitCommand(program: Command, context: CliContext): void {
         await client.close()
       }
     })
-  for (const option of includeOptions()) command.addOption(option)
+  for (const option of includeOptions()) added.addOption(option)
 }
