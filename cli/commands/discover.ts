@@ -32,7 +32,7 @@ export function addDiscoverCommand(
   program: Command,
   { io, signal, config }: Pick<CliContext, 'io' | 'signal' | 'config'>,
 ): void {
-  const command = program
+  const added = program
     .command('discover')
     .description('find the code nodes of a folder, in process')
     .argument('[path]', 'folder to look through', '.')
@@ -72,7 +72,7 @@ export function addDiscoverCommand(
         if (found.edges !== undefined) io.out(`${describeEdges(found.edges)}\n`)
       }
     })
-  for (const option of includeOptions()) command.addOption(option)
+  for (const option of includeOptions()) added.addOption(option)
 }
 
 async function requireFolder(path: string): Promise<void> {
