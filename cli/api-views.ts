@@ -180,7 +180,16 @@ export const ChangeView = z.looseObject({
   qualified_name: z.string().default(''),
   diff: z.string(),
   evidence: z
-    .array(z.looseObject({ check: z.string(), path: z.string(), ok: z.boolean(), detail: z.string().optional() }))
+    .array(
+      z.looseObject({
+        check: z.string(),
+        /** Of `not_checked`: the check that could not be made. */
+        of: z.string().optional(),
+        path: z.string(),
+        ok: z.boolean(),
+        detail: z.string().optional(),
+      }),
+    )
     .default([]),
   conflict: LeftOut.optional(),
 })

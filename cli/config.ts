@@ -10,6 +10,7 @@ import type { LogLevel } from '#platform/log.ts'
 import type { Settings } from '#settings/load-settings.ts'
 import { faultOfServers, isHttpUrl, isModelServers } from './model-server.ts'
 import { builtinAgents } from './run/known-agents.ts'
+import { findDataFolder } from './stack/find-data-folder.ts'
 import { checkEnvironment } from './stack/stack-env.ts'
 
 const text = z.string().optional()
@@ -54,8 +55,10 @@ export const cliEnv = {
     .describe('secret: of that service, or for the stack that is started'),
   REMORA_DATA_DIR: z
     .string()
-    .default('.remora')
-    .describe("where the embedded stack keeps Redis' file, objects and its log; made if missing"),
+    .optional()
+    .describe(
+      "where the embedded stack keeps Redis' file, objects and its log, made if missing; without it the nearest `.remora` of an earlier run from here upwards, else one here",
+    ),
   REMORA_LOG_LEVEL: LogLevelName.default('info').describe("of the embedded stack's log"),
   REMORA_MODEL: text.describe("the model's name, for the workers of the embedded stack"),
   REMORA_MODEL_URLS: ModelServers.describe('as for the worker; without it the rehearsal model'),
@@ -122,7 +125,7 @@ export function readCliConfig(
   return {
     apiUrl: values.REMORA_API_URL?.replace(/\/+$/, ''),
     token: values.REMORA_TOKEN,
-    dataDir: resolve(values.REMORA_DATA_DIR),
+    dataDir: values.REMORA_DATA_DIR === undefined ? findDataFolder(process.cwd()) : resolve(values.REMORA_DATA_DIR),
     logLevel: values.REMORA_LOG_LEVEL,
     modelUrls: values.REMORA_MODEL_URLS,
     modelName: values.REMORA_MODEL,

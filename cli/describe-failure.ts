@@ -18,6 +18,14 @@ const advices: Partial<Record<ErrorCode, string>> = {
   AUTH_001: 'set REMORA_TOKEN to a token of that service ("remora up" prints one)',
 }
 
+/**
+ * Whether the command was called with what cannot be: an unknown agent, also one that only the service does not know, or a path
+ * where there is nothing. Its exit code is 2.
+ */
+export function isWrongUsage(error: unknown): boolean {
+  return error instanceof AppError && (error.phase === 'usage' || error.code === 'INTAKE_006')
+}
+
 /** What the operator can do about `error` beside what its message says. */
 export function adviceOn({ code, message }: AppError): string | undefined {
   const advice = advices[code]

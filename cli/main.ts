@@ -5,7 +5,7 @@ import type { CommandIo } from './command-io.ts'
 import { delay } from '#platform/clock.ts'
 import { loadSettings } from '#settings/load-settings.ts'
 import { readCliConfig, type CliConfig } from './config.ts'
-import { describeFailure, usageDocument } from './describe-failure.ts'
+import { describeFailure, isWrongUsage, usageDocument } from './describe-failure.ts'
 import { onInterrupt } from './interrupt.ts'
 import { buildProgram } from './program.ts'
 
@@ -46,7 +46,7 @@ async function main(args: readonly string[]): Promise<number> {
     const { text, document } = describeFailure(error)
     if (isJson) io.out(`${JSON.stringify(document)}\n`)
     io.err(text)
-    return 1
+    return isWrongUsage(error) ? 2 : 1
   }
   return exitCode
 }

@@ -28,7 +28,10 @@ export function addAnswerCommand(program: Command, context: CliContext): void {
         const text = words.length === 0 ? undefined : words.join(' ')
         const question =
           text === undefined ? await find(runId, request, client) : await client.answer(runId, request, text)
-        const next = text !== undefined && isIdle(service) ? `"remora run --resume ${runId}" goes on with it\n` : ''
+        const next =
+          text !== undefined && isIdle(service)
+            ? `To continue the run with this answer: remora run --resume ${runId}\n`
+            : ''
         context.io.out(
           options.json ? `${JSON.stringify(question)}\n` : visible(`${describeQuestion(runId, question)}\n${next}`),
         )

@@ -12,7 +12,7 @@ type CancelOptions = { reason?: string; json?: true }
 export function addCancelCommand(program: Command, context: CliContext): void {
   program
     .command('cancel')
-    .description('stop a run: nothing of it starts any more, what is under way is aborted')
+    .description('stop a run: no more of it is started, and what is running is aborted')
     .argument('<run>', 'run id')
     .option('--reason <text>', 'why, for those who look at the run later')
     .option('--json', 'print one JSON document')

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { changeSetId } from '#domain/change-set.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { openTestApi, type TestApi } from '../../services/api/app.fixture.ts'
 import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
-import { plannedOperation, playRun } from '../../services/api/played-run.fixture.ts'
+import { composeRun, plannedOperation, playRun } from '../../services/api/played-run.fixture.ts'
 import { readCliConfig } from '../config.ts'
 import { buildProgram } from '../program.ts'
 
@@ -23,12 +24,16 @@ afterAll(async () => {
   await api.close()
 })
 
-async function diff(...args: string[]): Promise<string> {
+let told = ''
+const diff = (...args: string[]) => diffOf(runId, ...args)
+
+async function diffOf(run: string, ...args: string[]): Promise<string> {
   let said = ''
-  const io = { out: (text: string) => void (said += text), err: () => {}, exit: () => {} }
+  told = ''
+  const io = { out: (text: string) => void (said += text), err: (text: string) => void (told += text), exit: () => {} }
   const config = readCliConfig({ REMORA_API_URL: served.url, REMORA_TOKEN: api.token })
   const context = { io, config, signal: new AbortController().signal, terminal: undefined, colored: false, cwd: '.' }
-  await buildProgram(context).parseAsync(['diff', runId, ...args], { from: 'user' })
+  await buildProgram(context).parseAsync(['diff', run, ...args], { from: 'user' })
   return said
 }
 
@@ -36,10 +41,28 @@ const idOf = (name: string) => plannedOperation(name).operationId
 
 it('prints what an operation changed', async () => {
   expect(await diff(idOf('one'))).toContain('+x = 1\n')
+  expect(told).toContain(`lint ${idOf('one')}  a.py one\n  parses holds  a.py\n`)
+  expect(JSON.parse(await diff(idOf('one'), '--json'))).toMatchObject({ changes: [{ operation_id: idOf('one') }] })
+})
+
+it('prints a change set that was left out of the patch, and what keeps it out', async () => {
+  const changes = [{ kind: 'create' as const, path: 'one.py', content: 'y = 2\n' }]
+  const other = await playRun(api, [{ name: 'one', changes }])
+  const left = {
+    changeSetId: changeSetId(idOf('one'), changes),
+    operationId: idOf('one'),
+    path: 'one.py',
+    errorCode: 'WORK_001' as const,
+    reason: 'another change set creates it',
+    with: { changeSetId: 'c0', operationId: 'o0', agent: 'docstring', node: { path: 'one.py', qualifiedName: 'f' } },
+  }
+  await composeRun(api, other, { files: [], conflicts: [left] })
+  expect(await diffOf(other, idOf('one'))).toContain('+y = 2\n')
+  expect(told).toContain(`left out of the patch: WORK_001  ${idOf('one')} one.py collides with docstring o0 one.py f`)
 })
 
 it('says of an operation that failed why it has no change', async () => {
-  const message = `operation ${idOf('two')} of run ${runId} is failed: AGENT_004 turn limit of 12`
+  const message = `operation ${idOf('two')} of run ${runId} changed nothing, its status is failed: AGENT_004 turn limit of 12`
   await expect(diff(idOf('two'))).rejects.toMatchObject({ code: 'RUN_004', message })
 })
 
@@ -50,7 +73,7 @@ it('says of an operation the run does not have that it is not there', async () =
   })
 })
 
-it('says that the patch of a run that goes on is still to come', async () => {
-  const message = `The patch of run ${runId} is still to come: it is running.`
+it('says that the patch of a run that goes on is not there yet', async () => {
+  const message = `Run ${runId} has no patch yet: it is running.`
   await expect(diff()).rejects.toMatchObject({ code: 'RUN_006', message })
 })

@@ -62,7 +62,7 @@ tools.py  changed
 young.py  moved from old.py with 1 node
 `
 
-const passedOver = 'Passed over on one side, so not compared: big.py\n'
+const passedOver = 'Not compared, because skipped on one side: big.py\n'
 
 const Places = z.array(z.object({ path: z.string(), qualified_name: z.string() }))
 const Compared = z.object({

@@ -39,9 +39,15 @@ export function addDiscoverCommand(
     .option('--languages <names...>', 'only these languages')
     .option('--kinds <kinds...>', 'only nodes of these kinds')
     .option('--workers <count>', 'parsing threads; 0 is one per core', wholeNumber, config.discovery.threads)
-    .option('--since <other>', 'what became of the nodes of a folder, an earlier --json output or a git revision')
-    .option('--edges', 'also tell what imports, calls, inherits and tests what (Python, TypeScript, JavaScript, Go)')
-    .option('--no-cache', 'parse every file, also those that are as they were in an earlier call')
+    .option(
+      '--since <other>',
+      'list the nodes added, removed, changed or moved since a git revision, or compared with a folder or an earlier --json output',
+    )
+    .option(
+      '--edges',
+      'also list what imports, calls, inherits from or tests what (Python, TypeScript, JavaScript, Go)',
+    )
+    .option('--no-cache', 'parse every file again, also those that have not changed')
     .option('--json', 'print one JSON document')
     .action(async (path: string, options: DiscoverOptions) => {
       await requireFolder(path)
@@ -77,9 +83,11 @@ export function addDiscoverCommand(
 
 async function requireFolder(path: string): Promise<void> {
   const stats = await stat(path).catch(() => undefined)
-  if (stats === undefined) throw new AppError('DISC_005', `there is no such folder: ${path}`)
+  if (stats === undefined) {
+    throw new AppError('DISC_005', `there is no such folder: ${path}`, { phase: 'usage' })
+  }
   const wayOn = /\.(?:zip|tar|tgz|tar\.gz)$/.test(path) ? 'unpack it first' : 'name the one it is in'
-  if (!stats.isDirectory()) throw new AppError('DISC_005', `${path} is no folder: ${wayOn}`)
+  if (!stats.isDirectory()) throw new AppError('DISC_005', `${path} is no folder: ${wayOn}`, { phase: 'usage' })
 }
 
 function describeDiscovery({ nodes, edges, files, skipped, durationMs }: Discovery): string {

@@ -24,7 +24,7 @@ export function addDoctorCommand(program: Command, context: CliContext): void {
   program
     .command('doctor')
     .description(
-      'say what this machine has, what it lacks and how to get it; exit code 1 when something needed is missing',
+      'check what Remora needs on this machine and say how to get what is missing; exit code 1 when something needed is missing',
     )
     .option('--json', 'print one JSON document')
     .action(async ({ json }: DoctorOptions) => {

@@ -17,7 +17,7 @@ type RetryOptions = {
 export function addRetryCommand(program: Command, context: CliContext): void {
   program
     .command('retry')
-    .description('do again what did not end well in a run that has ended, or the named operations, in a run of its own')
+    .description('try again what failed in a run that has ended, or the operations you name; this makes a new run')
     .argument('<run>', 'run id')
     .argument('[operations...]', 'operation ids')
     .addOption(errorPolicyOption())

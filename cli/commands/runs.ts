@@ -17,7 +17,7 @@ export function addRunsCommand(program: Command, context: CliContext): void {
   program
     .command('runs')
     .description('list runs, newest first')
-    .option('--limit <count>', 'at most so many', positiveUpTo(100), 20)
+    .option('--limit <count>', 'at most this many', positiveUpTo(100), 20)
     .option('--before <run>', 'only runs older than this one')
     .option('--json', 'print one JSON document')
     .action(async (options: RunsOptions) => {
@@ -43,7 +43,7 @@ function runLines(runs: readonly ListedRun[], { config, cwd }: CliContext): stri
   const advice =
     waiting === undefined
       ? ''
-      : `What waits has no stack: "${resumeCommand(waiting, config.modelUrls)}" goes on with one, "remora up" with all.\n`
+      : `Nothing works on the runs that wait: "${resumeCommand(waiting, config.modelUrls)}" continues one, "remora up" all of them.\n`
   return `${runs.map((run) => `${runLine(run)}\n`).join('')}${advice}`
 }
 

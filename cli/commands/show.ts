@@ -26,7 +26,7 @@ const shownFirst = ['failed', 'blocked', 'succeeded'] as const
 export function addShowCommand(program: Command, context: CliContext): void {
   program
     .command('show')
-    .description('show how a run stands, or how it ended')
+    .description('show the state of a run, or how it ended')
     .argument('<run>', 'run id')
     .option('--operations', `list every operation, not only ${shown}`)
     .option('--nodes', 'list the code nodes it found')

@@ -32,9 +32,9 @@ export function addSubmissionOptions(command: Command): Command {
     .option('--languages <names>', 'only these languages, separated by commas', commaList)
     .option('--kinds <kinds>', 'only nodes of these kinds (function, class, …), separated by commas', commaList)
     .option('--since <revision>', 'only nodes that were added or changed since this git revision')
-    .option('--limit <count>', 'at most so many operations', positiveInteger)
+    .option('--limit <count>', 'at most this many operations', positiveInteger)
     .addOption(errorPolicyOption())
-    .option('--priority <number>', 'of this run among others, 0 (first) to 9', priorityNumber)
+    .option('--priority <number>', 'priority of this run among others, 0 (first) to 9', priorityNumber)
 }
 
 export function addIncludeOptions(command: Command): void {

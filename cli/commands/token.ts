@@ -17,7 +17,7 @@ export function addTokenCommand(program: Command, context: CliContext): void {
     .description('make a token; its text is shown once')
     .option('--name <name>', 'to know it by')
     .option('--scopes <scopes>', `of ${Scope.options.join(', ')}; without it ${usualScopes.join(',')}`, scopeList)
-    .option('--expires <time>', 'after this time it is no good any more, such as 30d, 12h or 90m', secondsOf)
+    .option('--expires <time>', 'the token expires after this time, such as 30d, 12h or 90m', secondsOf)
     .option('--json', 'print one JSON document')
     .action(async ({ name, scopes, expires, json }: CreateOptions) => {
       const made = await withClient(context, (client) =>
@@ -37,14 +37,14 @@ export function addTokenCommand(program: Command, context: CliContext): void {
     .option('--json', 'print one JSON document')
     .action(async ({ json }: { json?: true }) => {
       const page = await withClient(context, (client) => client.listTokens())
-      const damaged = page.unreadable.map(({ token_id: id }) => `${id}  cannot be read, is good for nothing: revoke it`)
+      const damaged = page.unreadable.map(({ token_id: id }) => `${id}  damaged, and refused everywhere: revoke it`)
       const lines = [...page.tokens.map(tokenLine), ...damaged]
-      const text = lines.length === 0 ? 'no tokens but the one of the environment' : lines.join('\n')
+      const text = lines.length === 0 ? 'no tokens besides the one that the service was started with' : lines.join('\n')
       context.io.out(json ? `${JSON.stringify(page)}\n` : visible(`${text}\n`))
     })
   tokens
     .command('revoke')
-    .description('make a token worthless, within 2 seconds everywhere')
+    .description('revoke a token: within 2 seconds it is refused everywhere')
     .argument('<id>', 'as the list shows it')
     .option('--json', 'print one JSON document')
     .action(async (tokenId: string, { json }: { json?: true }) => {

@@ -119,7 +119,7 @@ describe('remora tool run', () => {
     expect({ out, code }).toEqual({ out: '', code: 1 })
     expect(err).toContain('probe.pym:6: IndexError: list index out of range\nTraceback (most recent call last):\n')
     expect(err).toContain('  probe.pym:9 in <module>\n    x = first("a b")\n  probe.pym:6 in first\n')
-    expect(err).toContain('1 changed file, not written, since the script did not come to its end\n')
+    expect(err).toContain('1 changed file, not written, because the script failed before its end\n')
     await expect(stat(join(top, 'new.txt'))).rejects.toThrow('ENOENT')
   })
 

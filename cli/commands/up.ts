@@ -38,7 +38,7 @@ async function runStack(options: UpOptions, context: CliContext): Promise<void> 
     }
     const over = AbortSignal.any([signal, stack.failed])
     if (!over.aborted) await once(over, 'abort')
-    if (stack.failed.aborted) io.err('nothing is lost: remora up goes on\n')
+    if (stack.failed.aborted) io.err('the runs are kept: "remora up" continues them\n')
     stack.failed.throwIfAborted()
     if (!options.json) io.err('stopping\n')
   } finally {

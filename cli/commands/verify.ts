@@ -45,10 +45,11 @@ async function withStores<T>(context: CliContext, use: (stores: StorageConfig) =
   const running = await findRunningStack(dataDir)
   if (running !== undefined && (apiUrl ?? running.url) === running.url) return use(storesOf(running))
   if (apiUrl !== undefined) {
-    const advice = 'call it in the folder of the stack, or set REMORA_REDIS_URL and REMORA_S3_… to those of the service'
+    const advice =
+      'call it where the data folder of the services is, or set REMORA_REDIS_URL and REMORA_S3_… as the service has them'
     throw new AppError(
       'CONFIG_001',
-      `verify reads Redis and S3 themselves, which ${withoutLogin(apiUrl)} does not tell: ${advice}`,
+      `verify reads Redis and S3 directly, and ${withoutLogin(apiUrl)} does not say where they are: ${advice}`,
     )
   }
   const stack = await startEmbedded({ workers: 0 }, context)

@@ -10,7 +10,7 @@ type WatchOptions = { events?: string; json?: true }
 export function addWatchCommand(program: Command, context: CliContext): void {
   program
     .command('watch')
-    .description('follow a run of a running service to its end; exit codes as of run')
+    .description('follow a run of a running service to its end; the exit codes are those of run')
     .argument('<run>', 'run id')
     .option('--events <file>', 'write every event to a file, one JSON line each')
     .option('--json', 'print events as JSON Lines, and the result as the last line')

@@ -21,7 +21,7 @@ export function describeComparison(comparison: SinceComparison, since: string): 
   const counts = Object.entries({ added, removed, changed, moved }).map(([what, nodes]) => `${nodes.length} ${what}`)
   if (lines.length > 0) lines.push('')
   lines.push(`Since ${since}: ${counts.join(', ')}, ${unchanged} unchanged`)
-  if (notCompared.length > 0) lines.push(`Passed over on one side, so not compared: ${firstOf(notCompared)}`)
+  if (notCompared.length > 0) lines.push(`Not compared, because skipped on one side: ${firstOf(notCompared)}`)
   return `${lines.join('\n')}\n`
 }
 

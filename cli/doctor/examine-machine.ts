@@ -54,7 +54,7 @@ export async function examineData(dataDir: string): Promise<Finding> {
 
 export async function examineStack(dataDir: string): Promise<Finding> {
   const running = await findRunningStack(dataDir)
-  return fine('stack', running === undefined ? 'none runs in the data folder' : `runs at ${running.url}`)
+  return fine('stack', running === undefined ? 'no services run in the data folder' : `runs at ${running.url}`)
 }
 
 /** Of Remora and of the libraries that matter when something is asked about it. */

@@ -45,7 +45,7 @@ export async function examineSandbox(search: ProgramSearch): Promise<Finding[]> 
           name: 'sandbox',
           state: 'warning',
           needed: false,
-          found: `${scripts}; nothing to shut other programs in`,
+          found: `${scripts}; there is no sandbox for other programs`,
           advice: bubblewrap.advice ?? 'install bubblewrap or Docker',
         }
       : fine('sandbox', `${scripts}; other programs would run in ${usable.name}`)
@@ -74,7 +74,7 @@ async function examineDocker(search: ProgramSearch): Promise<Finding> {
   const tried = await runProgram(command, { limitMs: lookMs, signal: search.signal, env: search.config.settings.own })
   if (tried.kind === 'ended' && tried.code === 0) return fine('docker', `${lastLineOf(tried.out)}, at ${path}`)
   const words = tried.kind === 'absent' ? tried.reason : lastLineOf(tried.err) || 'no answer'
-  const advice = 'start its daemon, or ask for access to it'
+  const advice = 'start the Docker daemon, or get access to it'
   return { name: 'docker', state: 'warning', needed: false, found: `its daemon does not answer: ${words}`, advice }
 }
 

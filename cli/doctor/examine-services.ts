@@ -54,7 +54,7 @@ export async function examineModels(config: CliConfig, signal: AbortSignal): Pro
 }
 
 function refusedKey({ code, message }: AppError): Finding {
-  const advice = 'no model is asked until then, but the rehearsal model'
+  const advice = 'until this is settled, only the rehearsal model can be used'
   return { name: 'model', state: 'warning', needed: false, found: `${code} ${message}`, advice }
 }
 

@@ -25,7 +25,7 @@ export function describeEvent(event: WireEvent): string | undefined {
     case 'human_input.answered':
       return `${Words.parse(data['request_id'])} answered: ${oneLine(Words.parse(data['answer']))}`
     case 'run.composed':
-      return 'patch composed'
+      return 'all changes put together into one patch'
     case 'run.failed':
       return `run failed: ${event.error_code ?? ''} ${Words.parse(data['reason'])}`
     default:

@@ -25,6 +25,7 @@ describe('the progress of a run', () => {
       cancelled: 0,
       failed: 0,
       tokens: 1200,
+      leftOut: 0,
       workMs: 1500,
     })
     expect(state.agents['docstring']).toMatchObject({ running: 0, skipped: 1, failed: 1 })

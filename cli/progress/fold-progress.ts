@@ -7,6 +7,7 @@ import {
   shownPhases,
   type AgentProgress,
   type OpenQuestion,
+  type PlannedAgent,
   type ProgressState,
   type ShownPhase,
 } from './progress-state.ts'
@@ -18,6 +19,21 @@ const failuresKept = 10
 const Count = z.number().catch(0)
 const Skipped = z.array(SkippedFile).catch([])
 const Choices = z.array(z.string()).catch([])
+const LookedAt = z.number().optional().catch(undefined)
+const CountsByAgent = z.record(z.string(), z.number()).catch({})
+const PlannedAgents = z
+  .record(
+    z.string(),
+    z
+      .object({
+        looked_at: Count,
+        planned: Count,
+        mechanical: Count,
+        skipped: z.array(z.object({ reason: z.string(), count: z.number() })).catch([]),
+      })
+      .transform(({ looked_at: lookedAt, ...agent }): PlannedAgent => ({ lookedAt, ...agent })),
+  )
+  .catch({})
 const Words = z.string().optional().catch(undefined)
 
 /** The state after one more event. Events come in the order of their numbers, each once. */
@@ -52,10 +68,16 @@ function foldRun(state: ProgressState, event: WireEvent): ProgressState {
         passedOver: [...state.passedOver, ...Skipped.parse(data['skipped_files'])],
       }
     case 'run.planned':
-      return { ...state, phase: later(state.phase, 'execution'), total: Count.parse(data['operations']) }
-    case 'run.composed':
       return {
         ...state,
+        phase: later(state.phase, 'execution'),
+        total: Count.parse(data['operations']),
+        lookedAt: LookedAt.parse(data['looked_at']),
+        planned: PlannedAgents.parse(data['agents']),
+      }
+    case 'run.composed':
+      return {
+        ...withLeftOut(state, CountsByAgent.parse(data['conflicts_by_agent'])),
         phase: 'review',
         earlierChangeSets: Count.parse(data['earlier_change_sets']),
         patchFiles: Count.parse(data['files']),
@@ -173,6 +195,13 @@ function noteFailure(state: ProgressState, event: WireEvent): ProgressState {
 function noteModel(state: ProgressState, model: string | undefined): ProgressState {
   if (model === undefined || state.models.includes(model)) return state
   return { ...state, models: [...state.models, model] }
+}
+
+/** An agent of a run that this one tries again has left-out change sets, and may have no operation. */
+function withLeftOut(state: ProgressState, counts: Readonly<Record<string, number>>): ProgressState {
+  const agents = { ...state.agents }
+  for (const [name, leftOut] of Object.entries(counts)) agents[name] = { ...(agents[name] ?? emptyAgent()), leftOut }
+  return { ...state, agents }
 }
 
 function withAgent(

@@ -14,8 +14,18 @@ export type AgentProgress = {
   cancelled: number
   failed: number
   tokens: number
+  /** Of the succeeded ones, change sets that are not in the patch. */
+  leftOut: number
   /** Model and tool time of the ended operations together; more than wall time, since they run side by side. */
   workMs: number
+}
+
+/** What planning did for one agent. `mechanical`: of the planned ones, those that ask no model. */
+export type PlannedAgent = {
+  lookedAt: number
+  planned: number
+  mechanical: number
+  skipped: readonly { reason: string; count: number }[]
 }
 
 export type Failure = { operationId: string; agent: string; place: string; code: string; reason: string }
@@ -33,6 +43,9 @@ export type ProgressState = {
   passedOver: readonly SkippedFile[]
   /** Undefined until the run is planned. */
   total: number | undefined
+  /** Nodes that the agents were to look at, and what came of it by agent; undefined and none where the service does not say. */
+  lookedAt: number | undefined
+  planned: Readonly<Record<string, PlannedAgent>>
   agents: Readonly<Record<string, AgentProgress>>
   /** In the order they were asked. */
   questions: readonly OpenQuestion[]
@@ -62,6 +75,8 @@ export function emptyProgress(runId: string): ProgressState {
     nodes: undefined,
     passedOver: [],
     total: undefined,
+    lookedAt: undefined,
+    planned: {},
     agents: {},
     questions: [],
     recent: [],
@@ -78,7 +93,17 @@ export function emptyProgress(runId: string): ProgressState {
 }
 
 export function emptyAgent(): AgentProgress {
-  return { running: 0, succeeded: 0, unchanged: 0, skipped: 0, cancelled: 0, failed: 0, tokens: 0, workMs: 0 }
+  return {
+    running: 0,
+    succeeded: 0,
+    unchanged: 0,
+    skipped: 0,
+    cancelled: 0,
+    failed: 0,
+    tokens: 0,
+    leftOut: 0,
+    workMs: 0,
+  }
 }
 
 /** Operations that have an end, over all agents. */

@@ -23,34 +23,49 @@ const run = RunView.parse({
     lint_before_after: { ok: 0, total: 0, not_checked: 3 },
   },
   conflicts: 1,
+  left_out: [
+    {
+      change_set_id: 'c1',
+      operation_id: 'o1',
+      agent: 'lint',
+      node: { path: 'src/a.py', qualified_name: 'Shelf.count' },
+      lines: { first: 3, last: 4 },
+      path: 'src/a.py',
+      error_code: 'WORK_001',
+      reason: 'another change set changes the same place',
+      with: { change_set_id: 'c0', operation_id: 'o0', agent: 'docstring' },
+    },
+  ],
 })
 const patch = { path: 'out.patch', applied: false, hint: 'git apply out.patch' }
-const conflicts = [{ changeSetId: 'c1', code: 'WORK_001', reason: 'overlaps c0' }]
 const plain = { paint: openPaint(false), width: Infinity }
 
 describe('the report of a run', () => {
   it('has a row per agent, the evidence, failures, conflicts and the way to apply the patch', () => {
-    expect(`\n${renderReport({ state, run, patch, conflicts }, plain)}`).toBe(`
+    expect(`\n${renderReport({ state, run, patch }, plain)}`).toBe(`
 run r1 completed in 3.2 s  ·  rehearsal model (no LLM)
 
-agent      operations  succeeded  unchanged  skipped  failed  tokens   work
-docstring           2          0          0        1       1       0  20 ms
-lint                1          1          0        0       0   1,200  1.5 s
+agent      operations  succeeded  unchanged  skipped  failed  left out  tokens
+docstring           2          0          0        1       1         0       0
+lint                1          1          0        0       0         0   1,200
 
-Checked on the composed files:
+Checked on the changed files:
   parses             2 of 2 files, 1 with syntax errors it had before, 1 not checked
   lint_before_after  3 files not checked
 
 1 operation failed:
   AGENT_002  docstring o2  src/shop.py: model server down
+  What to do about AGENT_002: see that the model servers answer: "remora doctor" asks them
 
 1 change set left out of the patch:
-  WORK_001  c1  overlaps c0
+  WORK_001  lint o1 src/a.py Shelf.count (lines 3-4) collides with docstring o0 src/a.py
+  See one with its evidence: remora diff r1 o1
+  To have it as well, apply the patch and run again: then it is made on top of it.
 
 Proposed patch: out.patch
 Apply it:       git apply out.patch
 
-Do again what failed: remora retry r1
+Then try what failed again: remora retry r1
 
 rehearsal model (no LLM): its texts are made by rules, for show.
 `)
@@ -59,11 +74,11 @@ rehearsal model (no LLM): its texts are made by rules, for show.
   it('has a column for cancelled operations only when there are any', () => {
     const waiting = { event: 'operation.skipped', operation_id: 'o5', agent: 'lint', data: { status: 'cancelled' } }
     const stopped = eventsOf([...workedRun, waiting]).reduce(foldProgress, emptyProgress('r1'))
-    const report = renderReport({ state: stopped, run, patch: undefined, conflicts: [] }, plain)
+    const report = renderReport({ state: stopped, run, patch: undefined }, plain)
     expect(report).toContain(`
-agent      operations  succeeded  unchanged  skipped  failed  cancelled  tokens   work
-docstring           2          0          0        1       1          0       0  20 ms
-lint                2          1          0        0       0          1   1,200  1.5 s
+agent      operations  succeeded  unchanged  skipped  failed  cancelled  left out  tokens
+docstring           2          0          0        1       1          0         0       0
+lint                2          1          0        0       0          1         0   1,200
 `)
     expect(report).toContain('1 operation failed:')
   })
@@ -71,26 +86,62 @@ lint                2          1          0        0       0          1   1,200 
   it('says that nothing is to be changed when there is no patch', () => {
     const quiet = {
       state: emptyProgress('r1'),
-      run: { ...run, checks: {}, conflicts: 0 },
+      run: { ...run, checks: {}, conflicts: 0, left_out: [] },
       patch: undefined,
-      conflicts: [],
     }
     expect(renderReport(quiet, plain)).toBe('run r1 completed in 3.2 s\n\nNothing to change: no patch was written.\n')
+  })
+
+  it('says how many nodes were looked at, why some got no operation, and how many change sets were left out', () => {
+    const planned = {
+      event: 'run.planned',
+      data: {
+        operations: 3,
+        looked_at: 1994,
+        agents: {
+          lint: {
+            looked_at: 1994,
+            planned: 3,
+            mechanical: 2,
+            skipped: [{ reason: 'without a lint fault', count: 1991 }],
+          },
+        },
+      },
+    }
+    const composed = { event: 'run.composed', data: { files: 1, conflicts_by_agent: { lint: 1 } } }
+    const looked = eventsOf([...workedRun, planned, composed]).reduce(foldProgress, emptyProgress('r1'))
+    const report = renderReport({ state: looked, run, patch }, plain)
+    expect(report).toContain(`
+Looked at 1,994 nodes: 3 operations, 2 of them without a model
+  not for lint: 1,991 without a lint fault
+`)
+    expect(report).toMatch(/^lint .* 1 +1,200$/m)
+    expect(resultView({ state: looked, run, patch }).result).toMatchObject({
+      looked_at: 1994,
+      agents: { lint: { left_out: 1 } },
+      planned: { lint: { mechanical: 2 } },
+    })
+  })
+
+  it('says that there was nothing to do in a run without operations', () => {
+    const idle = eventsOf([{ event: 'run.planned', data: { operations: 0 } }]).reduce(foldProgress, emptyProgress('r1'))
+    const parts = { state: idle, run: { ...run, checks: {}, conflicts: 0, left_out: [] }, patch: undefined }
+    expect(renderReport(parts, plain)).toContain('Nothing to do: no operation was needed, and no patch was written.')
   })
 
   it('does not let a run in which nothing went well pass for one with nothing to change', () => {
     const failed = { event: 'operation.ended', operation_id: 'o1', agent: 'lint', data: { status: 'failed' } }
     const fruitless = eventsOf([failed]).reduce(foldProgress, emptyProgress('r1'))
-    const parts = { state: fruitless, run: { ...run, checks: {}, conflicts: 0 }, patch: undefined, conflicts: [] }
+    const parts = { state: fruitless, run: { ...run, checks: {}, conflicts: 0, left_out: [] }, patch: undefined }
     const report = renderReport({ ...parts, model: 'http://127.0.0.1:8000/v1' }, plain)
-    expect(report).toContain('No patch was written: no operation came to a good end.')
-    expect(report).toContain('Do again what failed: remora retry r1 --model http://127.0.0.1:8000/v1')
+    expect(report).toContain('No patch was written: every operation failed.')
+    expect(report).toContain('Try what failed again: remora retry r1 --model http://127.0.0.1:8000/v1')
     expect(report).not.toContain('Nothing to change')
   })
 
   it('gives the code and the reason of a run that failed, and speaks of no patch', () => {
     const failed = { ...run, status: 'failed', error_code: 'INTAKE_007', reason: 'no nodes', checks: {}, conflicts: 0 }
-    const parts = { state: emptyProgress('r1'), run: failed, patch: undefined, conflicts: [] }
+    const parts = { state: emptyProgress('r1'), run: failed, patch: undefined }
     expect(renderReport(parts, plain)).toBe('run r1 failed in 3.2 s: INTAKE_007 no nodes\n')
   })
 
@@ -98,13 +149,13 @@ lint                2          1          0        0       0          1   1,200 
     const composed = { event: 'run.composed', data: { change_sets: 3, earlier_change_sets: 3, files: 2 } }
     const idle = eventsOf([composed]).reduce(foldProgress, emptyProgress('r1'))
     const retry = { ...run, request: { ...run.request, retry_of: 'r0' }, checks: {}, conflicts: 0 }
-    expect(renderReport({ state: idle, run: retry, patch, conflicts: [] }, plain)).toBe(`run r1 completed in 3.2 s
+    expect(renderReport({ state: idle, run: retry, patch }, plain)).toBe(`run r1 completed in 3.2 s
 
 Proposed patch: out.patch
   with 3 change sets of the run before (retry of r0)
 Apply it:       git apply out.patch
 `)
-    expect(resultView({ state: idle, run: retry, patch, conflicts: [] }).result).toMatchObject({
+    expect(resultView({ state: idle, run: retry, patch }).result).toMatchObject({
       retry_of: 'r0',
       earlier_change_sets: 3,
     })
@@ -113,18 +164,18 @@ Apply it:       git apply out.patch
   it('names the way on from a run that stopped at its first failure', () => {
     const stopped = { ...run, status: 'failed', request: { agents: ['lint'], error_policy: 'stop_run' } }
     const wayOn = 'remora retry r1 --error-policy skip_downstream'
-    const reportOf = (of: typeof state) => renderReport({ state: of, run: stopped, patch: undefined, conflicts }, plain)
+    const reportOf = (of: typeof state) => renderReport({ state: of, run: stopped, patch: undefined }, plain)
     expect(reportOf(state)).toContain(wayOn)
     expect(reportOf(emptyProgress('r1'))).not.toContain(wayOn)
   })
 
   it('says the same as one JSON document', () => {
-    expect(resultView({ state, run, patch, conflicts }).result).toMatchObject({
+    expect(resultView({ state, run, patch }).result).toMatchObject({
       run_id: 'r1',
       status: 'completed',
       rehearsal: true,
       agents: { lint: { operations: 1, succeeded: 1, tokens: 1200 }, docstring: { operations: 2, failed: 1 } },
-      conflicts: [{ change_set_id: 'c1', error_code: 'WORK_001' }],
+      conflicts: [{ change_set_id: 'c1', operation_id: 'o1', error_code: 'WORK_001', with: { operation_id: 'o0' } }],
       patch: { path: 'out.patch', applied: false, apply_with: 'git apply out.patch' },
     })
   })

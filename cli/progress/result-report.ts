@@ -4,14 +4,11 @@ import { formatSeconds } from '../format-seconds.ts'
 import { plural } from '../plural.ts'
 import { visible } from '../visible.ts'
 import { sameModelFlag } from '../run/model-flag.ts'
-import { clip, widthOf, type Paint } from './paint.ts'
-import {
-  cancelledOperations,
-  failedOperations,
-  operationsOf,
-  type AgentProgress,
-  type ProgressState,
-} from './progress-state.ts'
+import { agentTable, plannedLines } from './agent-table.ts'
+import { adviceOnFailure } from './failure-advice.ts'
+import { leftOutText } from './left-out-lines.ts'
+import { clip, type Paint } from './paint.ts'
+import { failedOperations, type ProgressState } from './progress-state.ts'
 
 /** What became of the patch. `elsewhere`: the hint is for the folder that holds the files, which is not known here. */
 export type PatchResult = { path: string; applied: boolean; hint: string; elsewhere?: true } | undefined
@@ -23,28 +20,26 @@ export type ReportParts = {
   state: ProgressState
   run: RunView
   patch: PatchResult | UnfetchedPatch
-  conflicts: readonly ConflictLine[]
   /** What `--model` said, for the commands that go on. */
   model?: string | undefined
 }
-export type ConflictLine = { changeSetId: string; code: string; reason: string }
 
 /** How to write: a terminal's lines are cut to its width, others not at all. */
 export type ReportView = { paint: Paint; width: number }
 
 const shownFailures = 5
-const ends = ['succeeded', 'unchanged', 'skipped', 'failed'] as const
 
 /** The end of `remora run` for a person: a row per agent, what was proved, what went wrong, where the patch is. */
-export function renderReport({ state, run, patch, conflicts, model }: ReportParts, view: ReportView): string {
+export function renderReport({ state, run, patch, model }: ReportParts, view: ReportView): string {
   const { paint } = view
   const blocks = [
     [headline(state, run, view)],
-    table(state, paint),
+    plannedLines(state, view),
+    agentTable(state, paint),
     evidenceLines(run, paint),
     passedOverLines(state, view),
-    failureLines(state, view),
-    conflictLines(run, conflicts, view),
+    failureLines(state, run, view),
+    leftOutLines(run, view),
     patchLines({ state, run, patch }, paint),
     againLines(state, run, model),
     modelLines(state),
@@ -66,30 +61,12 @@ function headline(state: ProgressState, run: RunView, { paint, width }: ReportVi
 function toneOf(state: ProgressState, run: RunView): 'red' | 'yellow' | 'green' {
   if (run.status !== 'completed') return 'red'
   if (isFruitless(state) && state.patchFiles === 0) return 'red'
-  return failedOperations(state) > 0 ? 'yellow' : 'green'
-}
-
-function table(state: ProgressState, paint: Paint): string[] {
-  const shownEnds = cancelledOperations(state) > 0 ? [...ends, 'cancelled' as const] : ends
-  const rows = Object.entries(state.agents)
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, agent]) => [name, ...figures(agent, shownEnds)])
-  if (rows.length === 0) return []
-  const columns = ['agent', 'operations', ...shownEnds, 'tokens', 'work']
-  const widths = columns.map((title, at) => Math.max(title.length, ...rows.map((row) => widthOf(row[at] ?? ''))))
-  const line = (cells: readonly string[]) =>
-    cells.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join('  ')
-  return [paint('dim', line(columns)), ...rows.map(line)]
-}
-
-function figures(agent: AgentProgress, shownEnds: readonly ('cancelled' | (typeof ends)[number])[]): string[] {
-  const counts = [operationsOf(agent), ...shownEnds.map((end) => agent[end]), agent.tokens]
-  return [...counts.map((count) => count.toLocaleString('en-US')), formatSeconds(agent.workMs)]
+  return failedOperations(state) + run.conflicts > 0 ? 'yellow' : 'green'
 }
 
 function evidenceLines(run: RunView, paint: Paint): string[] {
   const lines = Object.entries(run.checks).map(([check, counts]) => `  ${check.padEnd(18)} ${checkText(counts, paint)}`)
-  return lines.length === 0 ? [] : ['Checked on the composed files:', ...lines]
+  return lines.length === 0 ? [] : ['Checked on the changed files:', ...lines]
 }
 
 function checkText(counts: RunView['checks'][string], paint: Paint): string {
@@ -105,30 +82,49 @@ function passedOverLines({ passedOver }: ProgressState, { width }: ReportView): 
   if (passedOver.length === 0) return []
   const lines = passedOver.slice(0, shownFailures).map(({ path, reason }) => clip(`  ${path}  ${reason}`, width))
   const rest = passedOver.length > lines.length ? ['  … and others: remora discover lists all'] : []
-  return ['Not worked on, or not as a whole:', ...lines, ...rest]
+  return ['Skipped, as a whole or in part:', ...lines, ...rest]
 }
 
-function failureLines(state: ProgressState, { paint, width }: ReportView): string[] {
+function failureLines(state: ProgressState, run: RunView, { paint, width }: ReportView): string[] {
   const total = failedOperations(state)
   if (total === 0) return []
   const shown = state.failures.slice(0, shownFailures)
   const lines = shown.map(({ agent, operationId, place, code, reason }) =>
     clip(`  ${code}  ${agent} ${operationId}  ${place}: ${reason}`, width),
   )
-  const rest = total > shown.length ? [`  … and ${total - shown.length} more`] : []
-  return [paint('red', `${plural(total, 'operation')} failed:`), ...lines, ...rest]
+  const rest = total > shown.length ? [`  … and ${total - shown.length} more: remora show ${run.run_id}`] : []
+  return [paint('red', `${plural(total, 'operation')} failed:`), ...lines, ...rest, ...adviceLines(state, run)]
 }
 
-function conflictLines(run: RunView, conflicts: readonly ConflictLine[], { paint, width }: ReportView): string[] {
-  if (run.conflicts === 0) return []
-  const lines = conflicts.map(({ changeSetId, code, reason }) => clip(`  ${code}  ${changeSetId}  ${reason}`, width))
-  const rest = run.conflicts > conflicts.length ? [`  … and ${run.conflicts - conflicts.length} more`] : []
-  return [paint('yellow', `${plural(run.conflicts, 'change set')} left out of the patch:`), ...lines, ...rest]
+/** What to do, once for each code. */
+function adviceLines({ failures }: ProgressState, { run_id: runId }: RunView): string[] {
+  const first = new Map(failures.toReversed().map((failure) => [failure.code, failure]))
+  return [...first.values()].toReversed().map(({ code, operationId }) => {
+    const { text } = adviceOnFailure(code)
+    return `  What to do about ${code}: ${text.replaceAll('RUN OPERATION', `${runId} ${operationId}`)}`
+  })
 }
 
-function patchLines({ state, run, patch }: Omit<ReportParts, 'conflicts'>, paint: Paint): string[] {
+function leftOutLines(run: RunView, { paint, width }: ReportView): string[] {
+  const { conflicts, left_out: leftOut, run_id: runId } = run
+  if (conflicts === 0) return []
+  const shown = leftOut.slice(0, shownFailures)
+  const lines = shown.map((one) => clip(`  ${leftOutText(one)}`, width))
+  const rest = conflicts > shown.length ? [`  … and ${conflicts - shown.length} more: remora show ${runId} --json`] : []
+  const [first] = shown
+  const advice =
+    first === undefined
+      ? []
+      : [
+          `  See one with its evidence: remora diff ${runId} ${first.operation_id}`,
+          '  To have it as well, apply the patch and run again: then it is made on top of it.',
+        ]
+  return [paint('yellow', `${plural(conflicts, 'change set')} left out of the patch:`), ...lines, ...rest, ...advice]
+}
+
+function patchLines({ state, run, patch }: ReportParts, paint: Paint): string[] {
   if (run.status !== 'completed') return []
-  if (patch === undefined) return [noPatchLine(state)]
+  if (patch === undefined) return [noPatchLine(state, run)]
   const earlier = earlierLines(state, run)
   if ('printedBy' in patch) return [`Its patch: ${patch.printedBy}`, ...earlier]
   if (patch.applied) return [`Proposed patch: ${patch.path}`, ...earlier, paint('green', 'Applied.')]
@@ -136,13 +132,15 @@ function patchLines({ state, run, patch }: Omit<ReportParts, 'conflicts'>, paint
   return [`Proposed patch: ${patch.path}`, ...earlier, `Apply it:       ${patch.hint}${place}`]
 }
 
-function noPatchLine(state: ProgressState): string {
+function noPatchLine(state: ProgressState, { conflicts }: RunView): string {
+  if (state.total === 0) return 'Nothing to do: no operation was needed, and no patch was written.'
+  if (conflicts > 0) return 'No patch was written: every change set was left out.'
   if (failedOperations(state) === 0) return 'Nothing to change: no patch was written.'
-  if (isFruitless(state)) return 'No patch was written: no operation came to a good end.'
-  return 'No patch was written: nothing to change where it went well.'
+  if (isFruitless(state)) return 'No patch was written: every operation failed.'
+  return 'No patch was written: the operations that did not fail had nothing to change.'
 }
 
-/** Whether nothing at all came to a good end. */
+/** Whether no operation succeeded or had nothing to change. */
 function isFruitless(state: ProgressState): boolean {
   const agents = Object.values(state.agents)
   return failedOperations(state) > 0 && agents.every(({ succeeded, unchanged }) => succeeded + unchanged === 0)
@@ -160,7 +158,11 @@ function againLines(
   model: string | undefined,
 ): string[] {
   if (failedOperations(state) === 0) return []
-  if (status === 'completed') return [`Do again what failed: remora retry ${runId}${sameModelFlag(model)}`]
+  if (status === 'completed') {
+    const mayPass = state.failures.some(({ code }) => adviceOnFailure(code).retry === 'now')
+    const when = mayPass ? 'Try what failed again' : 'Then try what failed again'
+    return [`${when}: remora retry ${runId}${sameModelFlag(model)}`]
+  }
   if (status !== 'failed' || request.error_policy !== 'stop_run') return []
   return [
     `The first failure stopped the run. Do the rest: remora retry ${runId} --error-policy skip_downstream${sameModelFlag(model)}`,

@@ -7,7 +7,7 @@ import type { CliContext } from '../cli-context.ts'
 import { compareSince } from '../discover/compare-since.ts'
 import { earlierNodes } from '../discover/earlier-nodes.ts'
 import { plural } from '../plural.ts'
-import { programCache } from '../program-cache.ts'
+import { programCache } from '#platform/program-cache.ts'
 import { visible } from '../visible.ts'
 import type { Submission } from './submit-source.ts'
 
@@ -45,7 +45,7 @@ export async function changedNodes(folder: string, wanted: Since, context: CliCo
 
 function discoveryOptions({ paths, exclude = [], languages, kinds, include }: Since, { config }: CliContext) {
   const { discovery, queries } = config
-  const cache = programCache(config)
+  const cache = programCache(config.settings.own)
   return {
     filters: {
       exclude: [...discovery.exclude, ...exclude],

@@ -48,5 +48,5 @@ it('says what of the archive was passed over, and why', () => {
 
 it('says of a run that no stack works on that it waits, and how to go on', () => {
   const text = describeRun(RunView.parse({ ...running, request: usual }), [], { isWaiting: true, width: Infinity })
-  expect(text).toMatch(/^status +waits for a stack, in \w+: "remora run --resume r1" goes on with it/m)
+  expect(text).toMatch(/^status +nothing works on it now, .* \w+: "remora run --resume r1" continues it/m)
 })

@@ -59,7 +59,7 @@ function statusOf({ status, phase, error_code: code, reason }: RunView): string 
 }
 
 function waitingStatus(run: RunView, { modelUrls }: RunManner): string {
-  return `waits for a stack, in ${run.phase}: "${resumeCommand(run, modelUrls)}" goes on with it, "remora up" with all`
+  return `nothing works on it now, it is in ${run.phase}: "${resumeCommand(run, modelUrls)}" continues it, "remora up" all runs`
 }
 
 function operationLines(run: RunView, operations: readonly OperationView[], { width }: RunManner): string[] {

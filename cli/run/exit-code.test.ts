@@ -18,10 +18,15 @@ describe('the exit code of a run', () => {
     ['failed', [{ succeeded: 2 }], 1],
     ['cancelled', [{ succeeded: 2 }], 1],
   ] as const)('of status %s with %j is %i', (status, agents, code) => {
-    expect(exitCodeOf(status, ended(...agents))).toBe(code)
+    expect(exitCodeOf({ status, conflicts: 0 }, ended(...agents))).toBe(code)
   })
 
   it('is 3 when a retry failed and its patch holds what went well before', () => {
-    expect(exitCodeOf('completed', { ...ended({ failed: 2 }), patchFiles: 1 })).toBe(3)
+    const state = { ...ended({ failed: 2 }), patchFiles: 1 }
+    expect(exitCodeOf({ status: 'completed', conflicts: 0 }, state)).toBe(3)
+  })
+
+  it('is 3 when all went well and a change set was left out of the patch', () => {
+    expect(exitCodeOf({ status: 'completed', conflicts: 1 }, ended({ succeeded: 2 }))).toBe(3)
   })
 })

@@ -28,7 +28,7 @@ describe('a verification in words', () => {
 
   it('says first that a run is under way, and what was judged', () => {
     expect(describeVerification('r1', { ended: false, violations: [], events: 9, operations: 2 })).toBe(
-      `the run is under way: differences may be none; ask again when it has ended
+      `the run has not ended, so only what holds at every moment is checked: verify it again when it has
 r1: 9 events, 2 operations, no violation of invariants 1 and 7
 `,
     )

@@ -8,7 +8,7 @@ export type FoundOfRun = {
   operations: number
 }
 
-const underWay = 'the run is under way: differences may be none; ask again when it has ended'
+const underWay = 'the run has not ended, so only what holds at every moment is checked: verify it again when it has'
 /** Events without a gap, and objects that are there: what work that goes on cannot seem to break. */
 const alwaysHold: readonly number[] = [1, 7]
 

@@ -5,7 +5,7 @@ import { nearest } from '#platform/nearest.ts'
 /** The folder of the bundles that come with the package. */
 export const builtinAgents = fileURLToPath(new URL('../../agents', import.meta.url))
 
-/** INTAKE_006 as the API would answer, before anything is started. */
+/** INTAKE_006 as the API would answer, as wrong usage, before anything is started. */
 export function requireKnown(agents: readonly string[], known: readonly string[]): void {
   const unknown = agents.filter((agent) => !known.includes(agent))
   if (unknown.length === 0) return
@@ -14,5 +14,6 @@ export function requireKnown(agents: readonly string[], known: readonly string[]
   throw new AppError(
     'INTAKE_006',
     `unknown agent: ${unknown.join(', ')}${meant}; known: ${known.join(', ')} (agents.dir of remora.yaml names another folder)`,
+    { phase: 'usage' },
   )
 }

@@ -73,7 +73,7 @@ export async function runningService(context: CliContext): Promise<ApiClient> {
   const folder = shownPath(context.config.dataDir, context.cwd)
   throw new AppError(
     'CONFIG_001',
-    `no stack runs in ${folder}: start one with "remora up", name a running service in REMORA_API_URL, or use "remora run"`,
+    `no services run in ${folder}: start them with "remora up", name a running service in REMORA_API_URL, or use "remora run"`,
   )
 }
 

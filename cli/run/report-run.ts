@@ -3,7 +3,6 @@ import type { RunView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { renderReport, type PatchResult } from '../progress/result-report.ts'
 import { exitCodeOf } from './exit-code.ts'
-import { firstConflicts } from './first-conflicts.ts'
 import { reportView } from './report-view.ts'
 import { resultView } from './result-view.ts'
 import type { ShownProgress } from './show-progress.ts'
@@ -25,9 +24,8 @@ export async function reportRun(
   { client, json, context }: { client: ApiClient; json: boolean; context: CliContext },
 ): Promise<void> {
   const state = progress.state()
-  const conflicts = await firstConflicts(client, run)
-  if (json) context.io.out(`${JSON.stringify(resultView({ state, run, patch, conflicts }, earlier))}\n`)
-  else context.io.out(`\n${renderReport({ state, run, patch, conflicts, model }, reportView(context))}`)
+  if (json) context.io.out(`${JSON.stringify(resultView({ state, run, patch }, earlier))}\n`)
+  else context.io.out(`\n${renderReport({ state, run, patch, model }, reportView(context))}`)
   if (!json) context.io.out(await whatBecameOf(earlier, client))
-  context.io.exit(exitCodeOf(run.status, state))
+  context.io.exit(exitCodeOf(run, state))
 }

@@ -1,12 +1,13 @@
 import { rehearsalLabel } from '#domain/rehearsal-label.ts'
 import { operationsOf, type AgentProgress } from '../progress/progress-state.ts'
+import { adviceOnFailure } from '../progress/failure-advice.ts'
 import type { ReportParts } from '../progress/result-report.ts'
 
 /**
  * The last line of `remora run --json`. `patch` is null when the run proposes no change, did not complete, or is watched;
  * `earlierRuns` are those the stack went on with beside this one.
  */
-export function resultView({ state, run, patch, conflicts }: ReportParts, earlierRuns: readonly string[] = []) {
+export function resultView({ state, run, patch }: ReportParts, earlierRuns: readonly string[] = []) {
   return {
     result: {
       run_id: run.run_id,
@@ -18,14 +19,15 @@ export function resultView({ state, run, patch, conflicts }: ReportParts, earlie
       earlier_change_sets: state.earlierChangeSets,
       models: state.models,
       rehearsal: state.models.includes(rehearsalLabel),
+      looked_at: state.lookedAt ?? null,
+      planned: plannedView(state),
       agents: Object.fromEntries(Object.entries(state.agents).map(([name, agent]) => [name, agentView(agent)])),
       checks: run.checks,
-      failures: run.failures,
-      conflicts: conflicts.map(({ changeSetId, code, reason }) => ({
-        change_set_id: changeSetId,
-        error_code: code,
-        reason,
+      failures: run.failures.map((failure) => ({
+        ...failure,
+        advice: failure.error_code === null ? null : adviceOnFailure(failure.error_code).text,
       })),
+      conflicts: run.left_out,
       conflict_count: run.conflicts,
       skipped_files: state.passedOver,
       earlier_runs: earlierRuns,
@@ -40,6 +42,15 @@ function patchView(patch: ReportParts['patch']) {
 }
 
 function agentView(agent: AgentProgress) {
-  const { succeeded, unchanged, skipped, cancelled, failed, tokens, workMs } = agent
-  return { operations: operationsOf(agent), succeeded, unchanged, skipped, cancelled, failed, tokens, work_ms: workMs }
+  const { succeeded, unchanged, skipped, cancelled, failed, leftOut, tokens, workMs } = agent
+  const ends = { succeeded, unchanged, skipped, cancelled, failed, left_out: leftOut }
+  return { operations: operationsOf(agent), ...ends, tokens, work_ms: workMs }
+}
+
+function plannedView({ planned }: ReportParts['state']) {
+  const views = Object.entries(planned).map(([name, { lookedAt, ...agent }]) => [
+    name,
+    { looked_at: lookedAt, ...agent },
+  ])
+  return Object.fromEntries(views)
 }

@@ -4,12 +4,16 @@ import { rehearsalLabel } from '#domain/rehearsal-label.ts'
 import { withoutLogin } from '#platform/without-login.ts'
 import type { CliContext } from '../cli-context.ts'
 import { silentServers } from '../model-server.ts'
+import type { ApiClient } from '../api-client.ts'
+import type { RunView } from '../api-views.ts'
+import { describePlan } from './describe-plan.ts'
 import { followRun } from './follow-run.ts'
 import { sameModelFlag } from './model-flag.ts'
 import { openLineFile } from './output-file.ts'
 import { prepareStart, type StartRun } from './prepare-start.ts'
 import { reachRuns, reachService, type Service } from './reach-service.ts'
 import { reportRun } from './report-run.ts'
+import { reportView } from './report-view.ts'
 import type { RunOrder } from './run-order.ts'
 import { shownPath } from './shown-path.ts'
 import { showProgress } from './show-progress.ts'
@@ -46,7 +50,7 @@ async function runOn(service: Service, order: RunOrder, running: Running): Promi
   const { context, start, onLine } = running
   const { io, config } = context
   if (stack === undefined && config.apiUrl === undefined && order.model !== undefined) {
-    io.err('--model has no effect: the stack that runs here has its own models\n')
+    io.err('--model has no effect: the services that already run here have their own models\n')
   }
   if (stack !== undefined) io.err(await modelLine(order.model ?? config.modelUrls ?? 'rehearsal', ended))
   const except = order.source.kind === 'resume' ? { except: order.source.runId } : {}
@@ -64,9 +68,23 @@ async function runOn(service: Service, order: RunOrder, running: Running): Promi
   }
   progress.close()
   const run = await client.getRun(runId)
+  if (isDryRun(order) && run.status === 'completed') return reportPlan(run, order, { client, context })
   const patch = run.status === 'completed' ? await takePatch(client, run, order, context) : undefined
   const parts = { progress, run, patch, earlier: unfinished.goingOn, model: stack && order.model }
   await reportRun(parts, { client, json: order.json, context })
+}
+
+function isDryRun({ source }: RunOrder): boolean {
+  return source.kind === 'folder' && source.submission.dryRun === true
+}
+
+async function reportPlan(
+  { run_id: runId }: RunView,
+  { json }: RunOrder,
+  { client, context }: { client: ApiClient; context: CliContext },
+): Promise<void> {
+  const plan = await client.readPlan(runId)
+  context.io.out(json ? `${JSON.stringify({ plan })}\n` : `\n${describePlan(plan, reportView(context))}`)
 }
 
 /** Said at the start, since each operation tries for its whole retry budget before it says the same. */
@@ -86,13 +104,13 @@ function whatStays(
   { isOurs, model }: { isOurs: boolean; model: string | undefined },
   { cwd, config, signal }: CliContext,
 ): string {
-  const stop = `Stop it for good: remora cancel ${runId}`
+  const stop = `To stop it for good: remora cancel ${runId}`
   if (!isOurs) {
     const place =
-      config.apiUrl === undefined ? 'the stack that runs here' : `the service at ${withoutLogin(config.apiUrl)}`
-    return `Run ${runId} goes on in ${place}. ${stop}`
+      config.apiUrl === undefined ? 'the services that run here' : `the service at ${withoutLogin(config.apiUrl)}`
+    return `Run ${runId} continues in ${place}. ${stop}`
   }
   const folder = shownPath(config.dataDir, cwd)
-  const kept = `Run ${runId} is kept in ${folder}. Go on: remora run --resume ${runId}${sameModelFlag(model)}   ${stop}`
-  return signal.aborted ? kept : `${kept}\nWhat the services did last is in ${folder}/stack.log.`
+  const kept = `Run ${runId} is kept in ${folder}. To continue it: remora run --resume ${runId}${sameModelFlag(model)}   ${stop}`
+  return signal.aborted ? kept : `${kept}\nThe log of the services is in ${folder}/stack.log.`
 }

@@ -43,14 +43,12 @@ export function describeUnfinished({ goingOn, waiting }: UnfinishedRuns, modelUr
   const [next] = waiting
   const kind = modelKindOf(next?.request.labels)
   const lines = [
-    ...(goingOn.length === 0
-      ? []
-      : [`also going on with ${plural(goingOn.length, 'earlier run')}: ${first(goingOn)}\n`]),
+    ...(goingOn.length === 0 ? [] : [`also continuing ${plural(goingOn.length, 'earlier run')}: ${first(goingOn)}\n`]),
     ...(next === undefined || kind === undefined
       ? []
       : [
-          `left waiting, begun with ${describeModelKind(kind)}: ${first(waiting.map((run) => run.run_id))}; ` +
-            `go on: ${resumeCommand(next, modelUrls)}\n`,
+          `not continued, because begun with ${describeModelKind(kind)}: ${first(waiting.map((run) => run.run_id))}; ` +
+            `to continue: ${resumeCommand(next, modelUrls)}\n`,
         ]),
   ]
   return lines.join('')
@@ -65,10 +63,8 @@ export async function whatBecameOf(runs: readonly string[], client: Pick<ApiClie
   const lines = await Promise.all(
     runs.slice(0, shown).map(async (runId) => {
       const { status } = await client.getRun(runId)
-      const next = hasEnded(status)
-        ? `its patch: remora diff ${runId}`
-        : 'it goes on when a stack is started here again'
-      return `Earlier run ${runId}: ${status}; ${next}.\n`
+      const next = hasEnded(status) ? `its patch: remora diff ${runId}` : `to continue it: remora run --resume ${runId}`
+      return `Earlier run ${runId}: ${status}; ${next}\n`
     }),
   )
   return lines.join('')

@@ -3,7 +3,6 @@ import type { ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
 import { renderReport } from '../progress/result-report.ts'
 import { exitCodeOf } from './exit-code.ts'
-import { firstConflicts } from './first-conflicts.ts'
 import { followRun } from './follow-run.ts'
 import { openLineFile } from './output-file.ts'
 import { runningService } from './reach-service.ts'
@@ -32,7 +31,7 @@ export async function watchRun(order: WatchOrder, context: CliContext): Promise<
       await followRun(order.runId, progress, { client, signal: context.signal })
     } catch (error) {
       progress.close()
-      if (context.signal.aborted) context.io.err(`\nRun ${order.runId} goes on.\n`)
+      if (context.signal.aborted) context.io.err(`\nRun ${order.runId} continues; only watching it has stopped.\n`)
       throw error
     } finally {
       await events?.close()
@@ -49,9 +48,8 @@ type Watched = { client: ApiClient; progress: ShownProgress; context: CliContext
 async function report({ runId, json }: WatchOrder, { client, progress, context }: Watched): Promise<void> {
   const state = progress.state()
   const run = await client.getRun(runId)
-  const conflicts = await firstConflicts(client, run)
-  const parts = { state, run, patch: { printedBy: `remora diff ${runId}` }, conflicts }
+  const parts = { state, run, patch: { printedBy: `remora diff ${runId}` } }
   if (json) context.io.out(`${JSON.stringify(resultView(parts))}\n`)
   else context.io.out(`\n${renderReport(parts, reportView(context))}`)
-  context.io.exit(exitCodeOf(run.status, state))
+  context.io.exit(exitCodeOf(run, state))
 }

@@ -36,7 +36,7 @@ export async function claimDataVersion(dataDir: string): Promise<void> {
 }
 
 function notOurs(dataDir: string, found: number | 'unknown'): AppError {
-  const what = found === 'unknown' ? 'have a mark this version cannot read' : `are of version ${found}`
+  const what = found === 'unknown' ? 'are of a version that cannot be read' : `are of version ${found}`
   return new AppError(
     'CONFIG_006',
     `the data in ${dataDir} ${what}, and this Remora knows version ${dataVersion}: use the newer Remora that wrote them, or name another folder in REMORA_DATA_DIR`,

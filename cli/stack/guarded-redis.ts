@@ -46,7 +46,7 @@ export async function startGuardedRedis(options: GuardOptions): Promise<GuardedR
   if (child.connected) child.send({ password: options.password }, () => {})
   const [message]: unknown[] = await Promise.race([once(child, 'message'), gone.then(() => [undefined])])
   const report = Report.safeParse(message)
-  if (!report.success) throw new AppError('CONFIG_006', 'the process that starts Redis ended without a word')
+  if (!report.success) throw new AppError('CONFIG_006', 'the process that starts Redis ended and gave no reason')
   if ('code' in report.data) throw new AppError(report.data.code, report.data.message)
   const failed = gone.then(() => {
     throw new AppError('STORE_001', 'the embedded Redis ended')

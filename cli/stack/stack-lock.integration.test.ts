@@ -32,7 +32,7 @@ describe('the lock of a data folder', () => {
   it('is refused while a living process has it, and free again after it', async () => {
     const lock = await lockStack(dir)
     const second = lockStack(dir)
-    await expect(second).rejects.toThrow(`Process ${process.pid} already runs a stack`)
+    await expect(second).rejects.toThrow(`Process ${process.pid} already runs the services`)
     await expect(second).rejects.toMatchObject({ code: 'CONFIG_006' })
     await lock.release()
     await (await lockStack(dir)).release()

@@ -104,6 +104,6 @@ function inUse(dataDir: string, pid: number | undefined): AppError {
   const holder = pid === undefined ? 'Another process' : `Process ${pid}`
   return new AppError(
     'CONFIG_006',
-    `${holder} already runs a stack in ${dataDir}: hand it work with "remora submit", stop it, or choose another REMORA_DATA_DIR.`,
+    `${holder} already runs the services in ${dataDir}: give them work with "remora submit", stop them, or choose another REMORA_DATA_DIR.`,
   )
 }

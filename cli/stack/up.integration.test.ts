@@ -145,7 +145,7 @@ describe('remora up', () => {
     const second = startUp()
     second.ready.catch(() => {})
     expect(await second.exited).toBe(1)
-    expect(second.errors()).toContain(`CONFIG_006 Process ${first.child.pid} already runs a stack`)
+    expect(second.errors()).toContain(`CONFIG_006 Process ${first.child.pid} already runs the services`)
     first.child.kill('SIGTERM')
     expect(await first.exited).toBe(0)
   })
@@ -171,12 +171,12 @@ describe('remora up', () => {
     expect(await inFolderWith(told, 'verify', runId)).toMatchObject({ code: 0, err: '' })
 
     const run = await inFolder('run', '.', '--agents', 'lint')
-    expect(run).toMatchObject({ code: 1, err: expect.stringMatching(/already runs a stack in .*"remora submit"/) })
+    expect(run).toMatchObject({ code: 1, err: expect.stringMatching(/already runs the services in .*"remora submit"/) })
     up.child.kill('SIGTERM')
     expect(await up.exited).toBe(0)
     expect(await readdir(join(dir, '.remora'))).not.toContain('stack-access.json')
     expect((await inFolder('submit', '.', '--agents', 'lint')).err).toMatch(
-      /CONFIG_001 no stack runs in \.remora: .*up/,
+      /CONFIG_001 no services run in \.remora: .*up/,
     )
   })
 
@@ -215,7 +215,7 @@ describe('remora up', () => {
     process.kill(processes.find(({ service }) => service === name)?.pid ?? 0, 'SIGKILL')
     expect(await up.exited).toBe(1)
     expect(up.errors()).toContain(`${code} the embedded`)
-    expect(up.errors()).toContain('nothing is lost: remora up goes on\n')
+    expect(up.errors()).toContain('the runs are kept: "remora up" continues them\n')
     expect(started.filter(isAlive)).toEqual([])
   })
 })

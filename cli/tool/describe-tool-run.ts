@@ -32,14 +32,16 @@ function describeEnding({ script, ending }: ToolRun): string {
 function shapeNote({ ending, checked }: ToolRun): string {
   if (ending.kind !== 'returned' || checked.owner === undefined) return ''
   const faults = resultFaults(ending.value)
-  return faults.length === 0 ? '' : `note: a model is given this value as it is, as partial: ${faults.join('; ')}\n`
+  return faults.length === 0
+    ? ''
+    : `note: the model is given this value although it is incomplete: ${faults.join('; ')}\n`
 }
 
 function whatBecame({ ending, changes }: ToolRun, applied: boolean): string {
   const changed = plural(changes.length, 'changed file')
   if (applied) return `${changed} written to the workspace\n`
   if (ending.kind === 'returned') return `${changed}, not written: --apply writes them to the workspace\n`
-  return `${changed}, not written, since the script did not come to its end\n`
+  return `${changed}, not written, because the script failed before its end\n`
 }
 
 function endedLine(text: string): string {

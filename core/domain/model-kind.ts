@@ -30,7 +30,7 @@ export function requireSameModel({ runId, labels }: { runId: string; labels: Lab
   const wayOn = noted === 'rehearsal' ? '--model rehearsal' : '--model or REMORA_MODEL_URLS'
   throw new AppError(
     'RUN_009',
-    `Run "${runId}" was begun with ${begun}, this stack has ${here}: name it with ${wayOn}.`,
+    `Run "${runId}" was begun with ${begun}, the services here have ${here}: start them with ${wayOn}.`,
   )
 }
 

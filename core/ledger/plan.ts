@@ -51,7 +51,11 @@ export async function plan(store: LedgerStore, runId: RunId, slice: PlanSlice): 
     ],
   )
   const known = expectKnownRun(runId, answer)
-  if (known === 'another_plan') throw new AppError('RUN_008', `Run "${runId}" was planned otherwise before.`)
+  if (known === 'another_plan')
+    throw new AppError(
+      'RUN_008',
+      `Run "${runId}" was planned before with other agents or query packs: submit it again.`,
+    )
   const plain = PlanAnswer.safeParse(known)
   if (!plain.success) throw new RangeError(`slice ${slice.slice} of run ${runId} cannot be planned: ${String(known)}`)
   return plain.data

@@ -56,7 +56,7 @@ function refused(runId: RunId, requestId: string, why: z.infer<typeof Refusal>, 
     case 'no_choice':
       return new AppError(
         'ASK_005',
-        `"${requestId}" takes one of these, in the same letters: ${question?.choices?.join(', ') ?? ''}.`,
+        `"${requestId}" must be answered with one of these, spelled the same: ${question?.choices?.join(', ') ?? ''}.`,
       )
     case 'over':
       return new AppError('RUN_007', `Run "${runId}" has ended or was stopped: nothing waits for an answer any more.`)
@@ -66,7 +66,10 @@ function refused(runId: RunId, requestId: string, why: z.infer<typeof Refusal>, 
         `"${requestId}" has been answered with ${JSON.stringify(question?.answer?.text.slice(0, 200) ?? '')}: the first answer counts.`,
       )
     case 'expired':
-      return new AppError('ASK_003', `"${requestId}" was to be answered earlier: its operation has gone without.`)
+      return new AppError(
+        'ASK_003',
+        `The time to answer "${requestId}" is over: its operation ended without an answer.`,
+      )
     case 'cancelled':
       return new AppError('ASK_003', `"${requestId}" is not asked any more: its operation was cancelled.`)
   }

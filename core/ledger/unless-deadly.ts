@@ -21,6 +21,6 @@ export async function unlessDeadly(
   work: () => Promise<void>,
 ): Promise<void> {
   if (stalls < deadlyStalls) return work()
-  const fault = new AppError('TOOL_004', `its ${stage.phases[0]} stage was cut off ${stalls} times with its process`)
+  const fault = new AppError('TOOL_004', `the process that worked on its ${stage.phases[0]} died ${stalls} times`)
   return failRun(runId, fault, stage, ledger)
 }

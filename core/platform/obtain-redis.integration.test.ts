@@ -236,7 +236,7 @@ describe('a Redis for the stack', () => {
     await until(async () => (await readdir(dir)).includes('started'))
     stop.abort(new Error('interrupted'))
     await expect(got).rejects.toThrow('interrupted')
-    expect(said.at(-1)).toBe('dnf is not stopped halfway: it goes on in the background')
+    expect(said.at(-1)).toBe('dnf is not stopped halfway: it continues in the background')
     await writeFile(join(dir, 'go'), '')
     await until(async () => (await readdir(dir)).includes('done'))
   })
@@ -246,7 +246,9 @@ describe('a Redis for the stack', () => {
     await program('make', ': > built')
     await program('cc')
     const { got, said } = obtain({ installLimitMs: 50 })
-    await expect(got).rejects.toThrow(/^dnf takes longer than 0\.05 s and goes on in the background: wait for its end/)
+    await expect(got).rejects.toThrow(
+      /^dnf takes longer than 0\.05 s and continues in the background: wait until it has ended/,
+    )
     expect(said).toHaveLength(1)
     await until(async () => (await readdir(dir)).includes('started'))
     await writeFile(join(dir, 'go'), '')

@@ -92,7 +92,7 @@ type Place = RedisWish & { programDir: string }
 type Got = { program: string } | { refusal: string }
 
 async function fromPackages(wish: Place, packager: Packager | undefined, lack: string): Promise<Got> {
-  if (packager === undefined) return { refusal: 'no package manager that Remora knows is here' }
+  if (packager === undefined) return { refusal: 'there is no package manager that Remora knows' }
   const { kind, prefix } = packager
   const getting = `${lack}: getting ${kind.packages.join(' or ')} with ${kind.program}`
   if (kind.install === undefined) {
@@ -112,7 +112,7 @@ async function install(wish: Place, packager: Packager): Promise<Got> {
   const there = await findRedis({ ...wish, searchPath })
   const program = there.program?.path ?? (await underItsName(wish, searchPath))
   return program === undefined
-    ? { refusal: `what ${kind.program} has is no server of Redis ${leastRedis}` }
+    ? { refusal: `${kind.program} has no Redis server of version ${leastRedis} or later` }
     : { program }
 }
 
@@ -121,7 +121,7 @@ async function installUnharmed(
   { programDir, signal, env, say, installLimitMs = installMs }: Place,
   packager: Packager,
 ) {
-  const goesOn = () => say(`${packager.kind.program} is not stopped halfway: it goes on in the background`)
+  const goesOn = () => say(`${packager.kind.program} is not stopped halfway: it continues in the background`)
   if (packager.prefix !== undefined) signal.addEventListener('abort', goesOn, { once: true })
   try {
     const logPath = join(programDir, 'package-manager.log')

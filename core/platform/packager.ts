@@ -143,7 +143,7 @@ async function manage({ kind }: Packager, command: Command, installing: Installi
   const { limitMs, logPath } = installing
   throw new AppError(
     'CONFIG_006',
-    `${kind.program} takes longer than ${limitMs / 1_000} s and goes on in the background: wait for its end, then try again (it writes to ${logPath})`,
+    `${kind.program} takes longer than ${limitMs / 1_000} s and continues in the background: wait until it has ended, then try again (its output is in ${logPath})`,
   )
 }
 

@@ -44,7 +44,7 @@ function endsFull(call: ScriptCall, journal: { calls: number; size: number }): b
 async function entryOf(call: ScriptCall, { name, args }: ExternalCall): Promise<JournalEntry> {
   const declared = call.script.declarations.externals.find((external) => external.name === name)
   const answer = declared === undefined ? undefined : call.externals[name]
-  if (declared === undefined || answer === undefined) throw new AppError('TOOL_004', `nobody answers ${name}`)
+  if (declared === undefined || answer === undefined) throw new AppError('TOOL_004', `the host has no function ${name}`)
   const refused = argumentFault(declared, args)
   if (refused !== undefined) return { name, args, error: { type: 'TypeError', message: refused } }
   try {

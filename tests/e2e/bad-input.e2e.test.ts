@@ -76,7 +76,7 @@ describe('a call that cannot work', () => {
   it('says that the path is not there', async () => {
     const folder = await folderOf(smallSource)
     const run = remora(programs, folder, ['run', 'nowhere', '--agents', 'lint'])
-    expect(await run.exited).toBe(1)
+    expect(await run.exited).toBe(2)
     expect(run.err()).toBe('remora: INTAKE_001 there is no such file or folder: nowhere\n')
     expect(existsSync(join(folder.path, '.remora'))).toBe(false)
   })
@@ -123,7 +123,7 @@ describe('a call that cannot work', () => {
 })
 
 describe('a model that only talks', () => {
-  it('fails the command when nothing came to a good end', async () => {
+  it('fails the command when every operation failed', async () => {
     const model = createServer((request, response) => {
       const message = { role: 'assistant', content: 'What a nice function.' }
       const reply = { id: 'r', model: 'talker', choices: [{ index: 0, message, finish_reason: 'stop' }] }

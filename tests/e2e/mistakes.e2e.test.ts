@@ -86,10 +86,16 @@ const misuses: Mistake[] = [
   { args: ['discover', '--workers', 'all'], says: /It must be a whole number from 0 to 999/ },
 ]
 
-/** What cannot work: exit code 1, one line with a code. */
-const failures: Mistake[] = [
+/** An agent or a path that is not there: wrong usage, told with its code. */
+const missing: Mistake[] = [
   { args: ['run', '--agents', 'lnt'], says: /INTAKE_006 unknown agent: lnt \(did you mean lint\?\); known: docstring/ },
   { args: ['run', 'nowhere', ...lint], says: /INTAKE_001 there is no such file or folder: nowhere/ },
+  { args: ['discover', 'nowhere'], says: /DISC_005 there is no such folder: nowhere/ },
+  { args: ['discover', 'notes.txt'], says: /DISC_005 notes\.txt is no folder/ },
+]
+
+/** What cannot work: exit code 1, one line with a code. */
+const failures: Mistake[] = [
   {
     args: ['run', 'notes.txt', ...lint],
     says: /INTAKE_001 \S+notes\.txt is no archive that can be read: send a \.tar/,
@@ -111,14 +117,12 @@ const failures: Mistake[] = [
   { args: ['run', ...lint, '--out', 'empty'], says: /CONFIG_003 .*empty is a folder, not a file/ },
   { args: ['run', ...lint, '--events', 'no/such/x.jsonl'], says: /CONFIG_003 .*x\.jsonl cannot be written/ },
   { args: ['run', 'notes.txt', ...lint, '--apply'], says: /CONFIG_003 --apply needs a folder/ },
-  { args: ['submit', '.', ...lint], says: /CONFIG_001 no stack runs in \.remora: start one with "remora up"/ },
-  { args: ['watch', 'r0mwqncxvrc26nihpb'], says: /CONFIG_001 no stack runs in \.remora: .*"remora up"/ },
+  { args: ['submit', '.', ...lint], says: /CONFIG_001 no services run in \.remora: start them with "remora up"/ },
+  { args: ['watch', 'r0mwqncxvrc26nihpb'], says: /CONFIG_001 no services run in \.remora: .*"remora up"/ },
   { args: ['watch', 'nonsense'], says: /RUN_001 There is no run "nonsense": "remora runs" lists those there are/ },
   { args: ['verify', 'nonsense'], says: /RUN_001 .*"remora runs" lists those there are/ },
   { args: ['retry', 'r1', 'nonsense'], says: /RUN_004 "nonsense" is no operation id; remora show r1 --operations/ },
   { args: ['show', 'r0mwqncxvrc26nihpb'], says: /RUN_001 There is no run .*"remora runs" lists those there are/ },
-  { args: ['discover', 'nowhere'], says: /DISC_005 there is no such folder: nowhere/ },
-  { args: ['discover', 'notes.txt'], says: /DISC_005 notes\.txt is no folder/ },
   { args: ['runs'], env: { REMORA_API_URL: 'localhost:8420' }, says: /REMORA_API_URL: must be the http\(s\) URL/ },
   {
     args: ['runs'],
@@ -197,6 +201,13 @@ describe('wrong usage', () => {
     expect(program.err()).toMatch(mistake.says)
     if (mistake.args.length > 0) expectBrief(program)
   })
+
+  it.each(missing)('is an agent or a path that is not there: remora $args', async (mistake) => {
+    const program = await make(mistake)
+    expect({ code: program.code, out: program.out() }).toEqual({ code: 2, out: '' })
+    expect(program.err()).toMatch(mistake.says)
+    expectBrief(program)
+  })
 })
 
 describe('what cannot work', () => {
@@ -220,14 +231,15 @@ describe('what cannot work', () => {
 
 describe('--json', () => {
   it.each([
-    [2, ['show', '--json']],
-    [2, ['up', '--prot', '1', '--json']],
-    [1, ['run', '--agents', 'lnt', '--json']],
-    [1, ['discover', 'nowhere', '--json']],
-  ] as const)('makes a document of a mistake with exit code %i: %j', async (code, args) => {
+    [2, null, ['show', '--json']],
+    [2, null, ['up', '--prot', '1', '--json']],
+    [2, 'INTAKE_006', ['run', '--agents', 'lnt', '--json']],
+    [2, 'DISC_005', ['discover', 'nowhere', '--json']],
+    [1, 'CONFIG_003', ['run', '--agents', 'lint', '--out', '-', '--json']],
+  ] as const)('makes a document of a mistake with exit code %i and code %s: %j', async (code, errorCode, args) => {
     const program = await make({ args })
     expect(program.code).toBe(code)
-    expect(Failure.parse(JSON.parse(program.out())).error.error_code === null).toBe(code === 2)
+    expect(Failure.parse(JSON.parse(program.out())).error.error_code).toBe(errorCode)
   })
 
   it.each([

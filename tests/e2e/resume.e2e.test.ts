@@ -98,22 +98,22 @@ describe('a run that was begun with a model server', () => {
     begun.interrupt()
     expect(await begun.exited).toBe(130)
     const runId = eventsOf(begun)[0]?.run_id ?? ''
-    expect(begun.err()).toContain(`Go on: remora run --resume ${runId} --model ${model}`)
+    expect(begun.err()).toContain(`To continue it: remora run --resume ${runId} --model ${model}`)
 
     const resumed = remora(programs, folder, ['run', '--resume', runId])
     expect(await resumed.exited).toBe(1)
     expect(resumed.err()).toMatch(
-      /RUN_009 .*begun with model servers, .*rehearsal model \(no LLM\): name it with --model/,
+      /RUN_009 .*begun with model servers, .*rehearsal model \(no LLM\): start them with --model/,
     )
     const other = remora(programs, folder, ['run', '.', '--agents', 'lint', '--json'])
     expect(await other.exited, other.err()).toBe(0)
     expect(other.err()).toContain(
-      `left waiting, begun with model servers: ${runId}; go on: remora run --resume ${runId}`,
+      `not continued, because begun with model servers: ${runId}; to continue: remora run --resume ${runId}`,
     )
     expect(lastDocument(other)).toMatchObject({ result: { status: 'completed', earlier_runs: [] } })
     const shown = remora(programs, folder, ['show', runId])
     await shown.exited
-    expect(shown.out()).toMatch(new RegExp(`waits for a stack, .*--resume ${runId} --model URL`))
+    expect(shown.out()).toMatch(new RegExp(`nothing works on it now, .*--resume ${runId} --model URL`))
     expect(shown.out()).not.toMatch(/succeeded|unchanged|failed/)
 
     expect(await remora(programs, folder, ['cancel', runId]).exited).toBe(0)

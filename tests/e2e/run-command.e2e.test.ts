@@ -100,7 +100,8 @@ describe('remora run that is stopped on the way', () => {
   })
   afterEach(() => folder.remove())
 
-  const wayOn = (runId: string) => `Go on: remora run --resume ${runId}   Stop it for good: remora cancel ${runId}\n`
+  const wayOn = (runId: string) =>
+    `To continue it: remora run --resume ${runId}   To stop it for good: remora cancel ${runId}\n`
 
   async function inMidRun() {
     const run = remora(programs, folder, ['run', '.', '--agents', 'lint', '--out', 'half.patch', '--json'])
@@ -118,11 +119,11 @@ describe('remora run that is stopped on the way', () => {
     expect(await written(folder)).toEqual([])
     expect(existsSync(join(folder.path, '.remora', 'stack.lock'))).toBe(false)
 
-    const [, runId = ''] = /Run (\S+) is kept in \.remora\. Go on: /.exec(run.err()) ?? []
+    const [, runId = ''] = /Run (\S+) is kept in \.remora\. To continue it: /.exec(run.err()) ?? []
     expect(run.err()).toContain(wayOn(runId))
     const next = remora(programs, folder, ['run', '.', '--agents', 'lint', '--limit', '1', '--json'])
     expect(await next.exited, next.err()).toBe(0)
-    expect(next.err()).toContain(`also going on with 1 earlier run: ${runId}\n`)
+    expect(next.err()).toContain(`also continuing 1 earlier run: ${runId}\n`)
     expect(Result.parse(lastDocument(next)).result.earlier_runs).toEqual([runId])
   })
 

@@ -37,7 +37,7 @@ export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: 
   requireSameModel({ runId: run.runId, labels: run.request.labels }, deps.modelKind)
   for (const id of operations ?? []) await deps.ledger.getOperation(run.runId, id)
   if (operations === undefined && !hasUnfinished(run)) {
-    throw new AppError('INTAKE_007', `Every operation of run "${run.runId}" ended well: there is nothing to retry.`)
+    throw new AppError('INTAKE_007', `No operation of run "${run.runId}" failed: there is nothing to retry.`)
   }
   const { operations: _former, ...former } = run.request
   const request: RunRequest = {

@@ -149,7 +149,7 @@ describe('GET /v1/runs/{run_id}/patch', () => {
     expect(await (await api.ask(`/v1/runs/${runId}/patch`)).json()).toMatchObject({
       status: 409,
       error_code: 'RUN_007',
-      detail: `Run ${runId} was cancelled: it has no patch; remora retry ${runId} makes the rest and one patch.`,
+      detail: `Run ${runId} was cancelled: it has no patch; "remora retry ${runId}" does the rest and makes one patch of all.`,
     })
   })
 

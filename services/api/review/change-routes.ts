@@ -37,9 +37,9 @@ export function changeRoutes(deps: ChangeRouteDeps): OpenAPIHono<ApiEnv> {
 }
 
 function withoutPatch({ runId, status }: Run): AppError {
-  if (!isEnded(status)) return new AppError('RUN_006', `The patch of run ${runId} is still to come: it is ${status}.`)
+  if (!isEnded(status)) return new AppError('RUN_006', `Run ${runId} has no patch yet: it is ${status}.`)
   const end = status === 'cancelled' ? 'was cancelled' : status === 'failed' ? 'failed' : `is ${status}`
-  const wayOn = `remora retry ${runId} makes the rest and one patch.`
+  const wayOn = `"remora retry ${runId}" does the rest and makes one patch of all.`
   return new AppError('RUN_007', `Run ${runId} ${end}: it has no patch; ${wayOn}`)
 }
 

@@ -34,7 +34,7 @@ function withoutTranscript({ operationId, runId, status, attempt, outcome }: Ope
   if (!isEndedOperation(status)) {
     return new AppError(
       'RUN_006',
-      `The transcript of ${operation} is still to come: it is ${status}; "remora watch ${runId}" shows when it ends.`,
+      `There is no transcript of ${operation} yet: it is ${status}; "remora watch ${runId}" shows when it ends.`,
     )
   }
   const { errorCode, reason, summary = '' } = outcome ?? {}

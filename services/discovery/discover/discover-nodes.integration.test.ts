@@ -127,7 +127,7 @@ describe('discoverNodes', () => {
     })
     expect([...new Set(nodes.map(({ path }) => path))]).toEqual(['new.py', 'ours.py'])
     expect(skipped.filter(({ path }) => path.endsWith('.py'))).toEqual([
-      { path: 'old.py', reason: 'git writes $Id$ in it anew: a patch would not apply' },
+      { path: 'old.py', reason: 'git rewrites $Id$ in it, so that a patch would not apply' },
       { path: 'theirs.py', reason: 'generated: its first lines say so' },
     ])
   })

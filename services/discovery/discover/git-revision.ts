@@ -49,7 +49,7 @@ async function treeOf(folder: string, revision: string, signal: AbortSignal): Pr
   const unknown = (cause?: unknown) =>
     new AppError(
       'DISC_005',
-      `"${revision}" is no folder, no file and no revision of the repository "${folder}" lies in`,
+      `"${revision}" is neither a folder, nor a file, nor a revision of the git repository that "${folder}" is in`,
       {
         cause,
       },

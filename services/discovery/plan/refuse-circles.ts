@@ -11,7 +11,10 @@ export function refuseCircles(bundles: readonly AgentBundle[]): void {
   const follow = (name: string, path: readonly string[]): void => {
     const start = path.indexOf(name)
     if (start !== -1)
-      throw new AppError('AGENT_001', `bundles wait in a circle: ${[...path.slice(start), name].join(' after ')}`)
+      throw new AppError(
+        'AGENT_001',
+        `agents wait for each other in a circle: ${[...path.slice(start), name].join(' after ')}`,
+      )
     if (cleared.has(name)) return
     for (const other of afterOf.get(name) ?? []) follow(other, [...path, name])
     cleared.add(name)

@@ -19,7 +19,8 @@ const inZip64 = 0xffffffff
 export async function contentStart(entry: PlacedEntry, reader: ZipReader): Promise<number> {
   const header = await reader.localHeader(entry.at, entry.packedBytes)
   const fault = disagreement(entry, header)
-  if (fault !== undefined) throw new AppError('INTAKE_001', `${shown(entry.name)}: the zip says two things of ${fault}`)
+  if (fault !== undefined)
+    throw new AppError('INTAKE_001', `${shown(entry.name)}: the zip contradicts itself about ${fault}`)
   if (header.fileDataStart + entry.packedBytes > entry.end) {
     throw new AppError('INTAKE_001', `${shown(entry.name)} shares bytes with another entry of the zip`)
   }

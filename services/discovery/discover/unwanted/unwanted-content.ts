@@ -12,7 +12,7 @@ export type ContentMark = z.infer<typeof ContentMark>
 export const markReasons: Readonly<Record<ContentMark, string>> = {
   generated: 'generated: its first lines say so',
   migrations: 'migration',
-  ident: 'git writes $Id$ in it anew: a patch would not apply',
+  ident: 'git rewrites $Id$ in it, so that a patch would not apply',
 }
 
 /** Why nobody edits a content as text, whatever is asked for; else its marks, none for most. */

@@ -146,7 +146,7 @@ function isIgnored(
 
 function unchangeableName(name: string): string | undefined {
   if (name.startsWith('.')) return hiddenReason
-  return isRefusedByGit(name) ? 'git takes no patch of a path of this name' : undefined
+  return isRefusedByGit(name) ? 'git applies no patch to a file of this name' : undefined
 }
 
 /** Why git would not apply a patch of the text that is there, or not show it. */
