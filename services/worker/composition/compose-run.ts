@@ -12,6 +12,7 @@ import { getAttemptRecord, putComposition } from '#objects/stored-records.ts'
 import { operationPages } from '#proof/operation-pages.ts'
 import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
 import type { ReadRunRules } from '../evidence/run-rules.ts'
+import type { LoadedLanguage } from '#syntax/parser.ts'
 import { proveComposition, type Proven } from './prove-composition.ts'
 
 export type CompositionDeps = {
@@ -19,6 +20,7 @@ export type CompositionDeps = {
   objects: ObjectStore
   blobs: Pick<BlobStore, 'get' | 'put'>
   evidence: EvidenceChecker
+  python: Pick<LoadedLanguage, 'read'>
   runRules: ReadRunRules
   workerId: string
 }
@@ -49,6 +51,7 @@ async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): P
   const { sets, earlier, totals } = await collect(run, deps, signal)
   const proven = await proveComposition(sets, {
     evidence: deps.evidence,
+    python: deps.python,
     rules: await deps.runRules(run),
     async readBlob(hash) {
       signal.throwIfAborted() // another worker may have the job by now, or the run be stopped
