@@ -16,6 +16,7 @@ import { getAttemptRecord, putComposition } from '#objects/stored-records.ts'
 import { operationPages } from '#proof/operation-pages.ts'
 import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
 import type { ReadRunRules } from '../evidence/run-rules.ts'
+import type { LoadedLanguage } from '#syntax/parser.ts'
 import { conflictsByAgent, nameConflicts } from './name-conflicts.ts'
 import { proveComposition } from './prove-composition.ts'
 
@@ -24,6 +25,7 @@ export type CompositionDeps = {
   objects: ObjectStore
   blobs: Pick<BlobStore, 'get' | 'put'>
   evidence: EvidenceChecker
+  python: Pick<LoadedLanguage, 'read'>
   runRules: ReadRunRules
   workerId: string
 }
@@ -55,6 +57,7 @@ async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): P
   const { sets } = collected
   const proven = await proveComposition(sets, {
     evidence: deps.evidence,
+    python: deps.python,
     rules: await deps.runRules(run),
     async readBlob(hash) {
       signal.throwIfAborted() // another worker may have the job by now, or the run be stopped
