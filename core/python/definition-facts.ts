@@ -18,7 +18,7 @@ export const DefinitionDocFacts = z.strictObject({
    * module's `__all__` leaves out; a special method (`__init__`); and whatever lies inside of a function.
    */
   visibility: z.enum(['public', 'private']),
-  /** Why no docstring is written, where the file alone says so. */
+  /** Why it gets no docstring, where the file alone says so, in words that follow its name. */
   exempt: z.string().optional(),
   /** What decorates it, and what a class inherits from, by their dotted names (`ImportedNames.resolve`). */
   decorators: z.array(z.string()),
@@ -87,14 +87,13 @@ export function factsOf(
   }
 }
 
-function isPublic({ name, kind, around }: FoundDefinition, { path, exported }: ModuleFacts): boolean {
+function isPublic({ name, around }: FoundDefinition, { path, exported }: ModuleFacts): boolean {
   const [outermostOne] = around
   const isInFunction = around.some((one) => one.kind !== 'class')
   const names = [...around.map((one) => one.name), name]
   const isHidden = names.some((part) => part.startsWith('_'))
   const isExported = exported === undefined || exported.has(outermostOne?.name ?? name)
-  const isLocal = isInFunction && kind !== 'class'
-  return !isHidden && !isInFunction && !isLocal && isExported && isPublicModule(path)
+  return !isHidden && !isInFunction && isExported && isPublicModule(path)
 }
 
 /** As pydocstyle and Ruff see it: no part of the module's path begins with an underscore, but for `__init__` and its like. */
@@ -107,14 +106,14 @@ function exemptionOf(found: FoundDefinition, module: ModuleFacts): string | unde
   const { site, name, definition } = found
   const decorators = site.decorators.map((text) => text.replace(/\(.*$/s, '').trim())
   const last = decorators.map((text) => text.split('.').at(-1) ?? '')
-  if (module.path.endsWith('.pyi')) return 'it is in a stub file'
-  if (definition.hasError) return 'its source has syntax errors'
-  if (last.includes('overload')) return 'it is an overload: the implementation has the docstring'
-  if (last.includes('override')) return 'it overrides a method, whose docstring it inherits'
-  if (last.includes('wraps')) return 'functools.wraps gives it the docstring of another function'
+  if (module.path.endsWith('.pyi')) return 'needs no docstring: it is in a stub file'
+  if (definition.hasError) return 'is left alone: its source has syntax errors'
+  if (last.includes('overload')) return 'needs no docstring: it is an overload, which its implementation describes'
+  if (last.includes('override')) return 'needs no docstring: it inherits that of the method it overrides'
+  if (last.includes('wraps')) return 'needs no docstring: functools.wraps gives it that of another function'
   const accessor = decorators.find((text) => /^\w+\.(setter|deleter|getter)$/.test(text))
-  if (accessor !== undefined) return 'it is the setter or deleter of a property, whose getter has the docstring'
-  if (site.setsDoc || module.docSetFor.has(name)) return 'its __doc__ is set by the code'
+  if (accessor !== undefined) return 'needs no docstring: it is the setter or deleter of a property'
+  if (site.setsDoc || module.docSetFor.has(name)) return 'is left alone: its __doc__ is set by the code'
   return bodyExemption(found)
 }
 
@@ -124,10 +123,10 @@ function bodyExemption({ site, definition, around }: FoundDefinition): string | 
   const isEllipsis = more.length === 0 && only?.text === '...'
   const outer = around.at(-1)?.definition
   const bases = outer?.childForFieldName('superclasses')?.text ?? ''
-  if (isEllipsis && /\bProtocol\b/.test(bases)) return 'it is a stub of a protocol'
-  if (isEllipsis && site.decorators.some((text) => /\babstract\w*/.test(text))) return 'it is an abstract stub'
+  if (isEllipsis && /\bProtocol\b/.test(bases)) return 'needs no docstring: it is a stub of a protocol'
+  if (isEllipsis && site.decorators.some((text) => /\babstract\w*/.test(text))) return 'needs no docstring: it is an abstract stub'
   const isOnOneLine = bodyRow(site) === headRow(site)
-  if (isOnOneLine && hasCommentOnRow(definition, bodyRow(site))) return 'its body shares its line with a comment'
+  if (isOnOneLine && hasCommentOnRow(definition, bodyRow(site))) return 'is left alone: its body shares its line with a comment'
   return undefined
 }
 
