@@ -10,6 +10,8 @@ const promptVariables: ReadonlySet<string> = new Set([
   'file_path',
   'language',
   'qualified_name',
+  'docstring_style',
+  'line_length',
   ...contextVariables,
 ])
 

@@ -27,6 +27,8 @@ export const BundleFile = z.strictObject({
   after: z.array(name).default([]),
   /** What an operation waits for among its own bundle's: `inner_first` those inside its node, `outer_first` the one around. */
   containment: z.enum(['none', 'inner_first', 'outer_first']).default('none'),
+  /** Of which nodes there is anything to do, found out at planning: operations without work are not planned. */
+  when: z.enum(['always', 'lint_faults', 'no_docstring']).default('always'),
   priority: z.int().min(0).max(99).default(10),
   model: z.strictObject({ name: z.string().default('default'), adapter: z.string().default('') }).prefault({}),
   initial_context: z.strictObject({ system_prompt: z.string().min(1), node_context: z.string().min(1) }),

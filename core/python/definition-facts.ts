@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Node } from 'web-tree-sitter'
+import { exemptionOf } from './docstring-exemption.ts'
 import { codeIn } from './docstring-expression.ts'
 import { docstringSiteOf, outermost, type DocstringSite } from './docstring-site.ts'
 import { dottedName, type ImportedNames } from './imported-names.ts'
@@ -74,7 +75,7 @@ export function factsOf(
   module: ModuleFacts,
 ): Omit<DefinitionDocFacts, 'startByte' | 'endByte'> {
   const { kind, name, qualifiedName, site } = found
-  const exempt = exemptionOf(found, module)
+  const exempt = exemptionIn(found, module)
   return {
     kind,
     name,
@@ -102,48 +103,10 @@ function isPublicModule(path: string): boolean {
   return parts.every((part) => !part.startsWith('_') || /^__\w+__$/.test(part))
 }
 
-function exemptionOf(found: FoundDefinition, module: ModuleFacts): string | undefined {
-  const { site, name, definition } = found
-  const decorators = site.decorators.map((text) => text.replace(/\(.*$/s, '').trim())
-  const last = decorators.map((text) => text.split('.').at(-1) ?? '')
-  if (module.path.endsWith('.pyi')) return 'needs no docstring: it is in a stub file'
-  if (definition.hasError) return 'is left alone: its source has syntax errors'
-  if (last.includes('overload')) return 'needs no docstring: it is an overload, which its implementation describes'
-  if (last.includes('override')) return 'needs no docstring: it inherits that of the method it overrides'
-  if (last.includes('wraps')) return 'needs no docstring: functools.wraps gives it that of another function'
-  const accessor = decorators.find((text) => /^\w+\.(setter|deleter|getter)$/.test(text))
-  if (accessor !== undefined) return 'needs no docstring: it is the setter or deleter of a property'
-  if (site.setsDoc || module.docSetFor.has(name)) return 'is left alone: its __doc__ is set by the code'
-  return bodyExemption(found)
-}
-
-/** A body of nothing but `...` is a stub where its class or decorators say so; comments on a body's line stay there. */
-function bodyExemption({ site, definition, around }: FoundDefinition): string | undefined {
-  const [only, ...more] = codeIn(site.body)
-  const isEllipsis = more.length === 0 && only?.text === '...'
-  const outer = around.at(-1)?.definition
-  const bases = outer?.childForFieldName('superclasses')?.text ?? ''
-  if (isEllipsis && /\bProtocol\b/.test(bases)) return 'needs no docstring: it is a stub of a protocol'
-  if (isEllipsis && site.decorators.some((text) => /\babstract\w*/.test(text))) return 'needs no docstring: it is an abstract stub'
-  const isOnOneLine = bodyRow(site) === headRow(site)
-  if (isOnOneLine && hasCommentOnRow(definition, bodyRow(site))) return 'is left alone: its body shares its line with a comment'
-  return undefined
-}
-
-function headRow({ definition, body }: DocstringSite): number {
-  const colon = definition.children.findLast((child) => child?.type === ':' && child.endIndex <= body.startIndex)
-  return colon?.endPosition.row ?? definition.startPosition.row
-}
-
-function bodyRow({ body }: DocstringSite): number {
-  return body.startPosition.row
-}
-
-/** A comment that follows the definition on its last line belongs to what is around it in the tree. */
-function hasCommentOnRow(definition: Node, row: number): boolean {
-  const next = outermost(definition).nextSibling
-  const inside = definition.descendantsOfType('comment')
-  return [next, ...inside].some((node) => node?.type === 'comment' && node.startPosition.row === row)
+function exemptionIn({ site, name }: FoundDefinition, { path, docSetFor }: ModuleFacts): string | undefined {
+  if (path.endsWith('.pyi')) return 'needs no docstring: it is in a stub file'
+  if (docSetFor.has(name)) return 'is left alone: its __doc__ is set by the code'
+  return exemptionOf(site)
 }
 
 function decoratorsOf({ definition }: FoundDefinition, { names }: ModuleFacts): string[] {

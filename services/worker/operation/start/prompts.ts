@@ -14,6 +14,7 @@ export type Prompts = { system: string; node: string }
 export async function promptsFor(bundle: PreparedBundle, target: TargetNode, context: StartContext): Promise<Prompts> {
   const { source, start, end } = await target.locate()
   const { node } = target
+  const { text } = target.rules
   const { systemPrompt, nodeContext } = bundle
   const variables = {
     node_text: source.slice(start, end),
@@ -22,6 +23,8 @@ export async function promptsFor(bundle: PreparedBundle, target: TargetNode, con
     qualified_name: node.qualifiedName,
     file_path: node.path,
     language: node.language,
+    docstring_style: text.docstringStyle,
+    line_length: Math.min(text.lineLength, text.docLength ?? text.lineLength),
     settings: bundle.settings,
     ...context,
   }
