@@ -41,7 +41,8 @@ const listItem = /^\s*(?:[-*+•]|\d+[.)]|\(?[a-z\d][.)])\s+/
 const fieldHead = /^\s*:[a-z]+(?:\s[^:]*)?:\s*/
 const entryHead = /^\s+\*{0,2}[\w.]+(?:,\s\*{0,2}\w+)*\s?(?:\(.*?\))?:\s+/
 const numpyHead = /^\*{0,2}\w+(?:, \*{0,2}\w+)* : \S/
-const sectionTitle = /^[ \t]*[A-Z][A-Za-z ]*:?[ \t]*$/
+const sectionTitle =
+  /^[ \t]*(?:Args|Arguments|Parameters|Returns?|Yields?|Raises|Attributes|Examples?|Notes?|See Also|Keyword \w+|Other \w+):?[ \t]*$/
 const opensCode = /^\s*(?:>>>|\.\.\s|```|[|+=~^*#-]{3,}|\|\s)/
 const indentOf = (line: string) => /^\s*/.exec(line)?.[0] ?? ''
 

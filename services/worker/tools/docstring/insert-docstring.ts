@@ -46,19 +46,32 @@ export async function insertDocstring(place: DocstringPlace, deps: DocstringDeps
   const fault =
     faultOfContent(content, text.docstringQuotes) ?? faultOfEncoding(content, source) ?? faultOfStyle(content, style)
   if (fault !== undefined) return refused(fault)
-  const answer = deps.python.read(source, (tree) => {
-    const site = findDocstringSite(tree, place.index)
+  const written = write(place, { content, style, filler: 'kept' }, deps)
+  if (written.kind === 'refused') return written
+  const objection = await objectionTo(written.text, place, deps)
+  if (objection === undefined) return written
+  // A repository that asks for no filler beside a docstring: `...` alone in a body goes as `pass` does.
+  const bare = objection.code === 'PIE790' ? write(place, { content, style, filler: 'replaced' }, deps) : written
+  const isBetter = bare.kind === 'inserted' && bare.text !== written.text
+  return isBetter && (await objectionTo(bare.text, place, deps)) === undefined ? bare : refused(objection.reason)
+}
+
+type Wording = { content: string; style: DocstringStyle; filler: 'kept' | 'replaced' }
+
+function write(place: DocstringPlace, { content, style, filler }: Wording, { python }: DocstringDeps) {
+  const { source, index, rules } = place
+  const answer = python.read(source, (tree) => {
+    const site = findDocstringSite(tree, index)
     if (site === undefined) return refused('the definition was not found')
     const exemption = reasonToRefuse(site)
     if (exemption !== undefined) return refused(exemption)
-    const room = docstringRoom(docstringIndent(site, source, text), text, prefixOf(content))
+    const room = docstringRoom(docstringIndent(site, source, rules.text), rules.text, prefixOf(content))
     const fitted = fitDocstring(content, style, room)
-    return fitted.kind === 'fits' ? insertAt(site, source, fitted.content, text) : refused(fitted.reason)
+    if (fitted.kind === 'too_long') return refused(fitted.reason)
+    return insertAt(site, { source, content: fitted.content, text: rules.text, filler: fillerOf(site, filler) })
   })
-  if (answer.kind === 'refused') return answer
-  if (!comesBack(answer.text, place, deps.python)) return refused('the text would break the file')
-  const objection = await objectionTo(answer.text, place, deps)
-  return objection === undefined ? answer : refused(objection)
+  const isWhole = answer.kind === 'refused' || comesBack(answer.text, place, python)
+  return isWhole ? answer : refused('the text would break the file')
 }
 
 function reasonToRefuse(site: DocstringSite): string | undefined {
@@ -75,7 +88,9 @@ export function docstringIndent(site: DocstringSite, source: string, text: Pick<
   return indentationAt(source, site.body.startIndex)
 }
 
-function insertAt(site: DocstringSite, source: string, content: string, text: TextStyle): InsertedDocstring {
+type Insertion = { source: string; content: string; text: TextStyle; filler: Node | undefined }
+
+function insertAt(site: DocstringSite, { source, content, text, filler }: Insertion): InsertedDocstring {
   const newline = source.includes('\r\n') ? '\r\n' : '\n'
   const indent = docstringIndent(site, source, text)
   const docstring = quoted(content, { indent, newline, text })
@@ -85,7 +100,6 @@ function insertAt(site: DocstringSite, source: string, content: string, text: Te
   }
   const colon = colonOf(site)
   if (colon === undefined) return refused('the definition has no body')
-  const filler = fillerOf(site)
   if (isOnColonLine(site, source)) {
     const line = `${newline}${indent}${docstring}`
     return filler === undefined
@@ -125,19 +139,22 @@ function comesBack(text: string, { index, docstring }: DocstringPlace, python: L
   })
 }
 
+/** Rules about docstrings and about the form of a text. What other rules find is not a matter of how it is worded. */
+const textRules = /^(?:D\d|DOC\d|E501$|W505$|W29\d|W605$|RUF00[123]$|PIE790$)/
+
 /** What the repository's linter finds in the new text that it did not find before, in words a model can act on. */
 async function objectionTo(text: string, { source, rules }: DocstringPlace, { linter }: DocstringDeps) {
   const [was, now] = [await linter.lint(source, rules.lint), await linter.lint(text, rules.lint)]
-  if (now.syntaxErrors.length > was.syntaxErrors.length) return 'the text would break the file'
+  if (now.syntaxErrors.length > was.syntaxErrors.length) return { code: '', reason: 'the text would break the file' }
   const before = countsOf(was.diagnostics)
-  const fresh = now.diagnostics.filter(({ code }) => {
+  const fresh = now.diagnostics.find(({ code }) => {
     const left = (before.get(code) ?? 0) - 1
     before.set(code, left)
-    return left < 0
+    return left < 0 && textRules.test(code)
   })
-  const [first] = fresh
-  if (first === undefined) return undefined
-  return `the repository's own linter (${rules.lint.source}) objects: ${first.code} ${first.message}`
+  if (fresh === undefined) return undefined
+  const { code, message } = fresh
+  return { code, reason: `the repository's own linter (${rules.lint.source}) objects: ${code} ${message}` }
 }
 
 function countsOf(diagnostics: readonly { code: string }[]): Map<string, number> {
@@ -156,10 +173,11 @@ function indentUnit(source: string): string {
   return /\n(\t|[ ]{2,8})\S/.exec(source)?.[1] ?? '    '
 }
 
-/** A `pass` that is all there is in a body without a comment: the docstring takes its place. A `...` stays. */
-function fillerOf({ definition, body }: DocstringSite): Node | undefined {
+/** A `pass` that is all there is in a body without a comment: the docstring takes its place. A `...` stays if it may. */
+function fillerOf({ definition, body }: DocstringSite, ellipsis: Wording['filler']): Node | undefined {
   const [only, ...more] = codeIn(body)
-  if (only?.type !== 'pass_statement' || more.length > 0) return undefined
+  const isFiller = only?.type === 'pass_statement' || (only?.text === '...' && ellipsis === 'replaced')
+  if (only === undefined || !isFiller || more.length > 0) return undefined
   const isCommented = commentBehind(definition) || definition.descendantsOfType('comment').length > 0
   return isCommented ? undefined : only
 }
