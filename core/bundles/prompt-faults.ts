@@ -11,6 +11,8 @@ const promptVariables: ReadonlySet<string> = new Set([
   'language',
   'qualified_name',
   'lint_faults',
+  'docstring_style',
+  'line_length',
   ...contextVariables,
 ])
 

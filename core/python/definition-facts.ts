@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Node } from 'web-tree-sitter'
+import { exemptionOf } from './docstring-exemption.ts'
 import { codeIn } from './docstring-expression.ts'
 import { docstringSiteOf, outermost, type DocstringSite } from './docstring-site.ts'
 import { dottedName, type ImportedNames } from './imported-names.ts'
@@ -18,7 +19,7 @@ export const DefinitionDocFacts = z.strictObject({
    * module's `__all__` leaves out; a special method (`__init__`); and whatever lies inside of a function.
    */
   visibility: z.enum(['public', 'private']),
-  /** Why no docstring is written, where the file alone says so. */
+  /** Why it gets no docstring, where the file alone says so, in words that follow its name. */
   exempt: z.string().optional(),
   /** What decorates it, and what a class inherits from, by their dotted names (`ImportedNames.resolve`). */
   decorators: z.array(z.string()),
@@ -74,7 +75,7 @@ export function factsOf(
   module: ModuleFacts,
 ): Omit<DefinitionDocFacts, 'startByte' | 'endByte'> {
   const { kind, name, qualifiedName, site } = found
-  const exempt = exemptionOf(found, module)
+  const exempt = exemptionIn(found, module)
   return {
     kind,
     name,
@@ -87,14 +88,13 @@ export function factsOf(
   }
 }
 
-function isPublic({ name, kind, around }: FoundDefinition, { path, exported }: ModuleFacts): boolean {
+function isPublic({ name, around }: FoundDefinition, { path, exported }: ModuleFacts): boolean {
   const [outermostOne] = around
   const isInFunction = around.some((one) => one.kind !== 'class')
   const names = [...around.map((one) => one.name), name]
   const isHidden = names.some((part) => part.startsWith('_'))
   const isExported = exported === undefined || exported.has(outermostOne?.name ?? name)
-  const isLocal = isInFunction && kind !== 'class'
-  return !isHidden && !isInFunction && !isLocal && isExported && isPublicModule(path)
+  return !isHidden && !isInFunction && isExported && isPublicModule(path)
 }
 
 /** As pydocstyle and Ruff see it: no part of the module's path begins with an underscore, but for `__init__` and its like. */
@@ -103,48 +103,10 @@ function isPublicModule(path: string): boolean {
   return parts.every((part) => !part.startsWith('_') || /^__\w+__$/.test(part))
 }
 
-function exemptionOf(found: FoundDefinition, module: ModuleFacts): string | undefined {
-  const { site, name, definition } = found
-  const decorators = site.decorators.map((text) => text.replace(/\(.*$/s, '').trim())
-  const last = decorators.map((text) => text.split('.').at(-1) ?? '')
-  if (module.path.endsWith('.pyi')) return 'it is in a stub file'
-  if (definition.hasError) return 'its source has syntax errors'
-  if (last.includes('overload')) return 'it is an overload: the implementation has the docstring'
-  if (last.includes('override')) return 'it overrides a method, whose docstring it inherits'
-  if (last.includes('wraps')) return 'functools.wraps gives it the docstring of another function'
-  const accessor = decorators.find((text) => /^\w+\.(setter|deleter|getter)$/.test(text))
-  if (accessor !== undefined) return 'it is the setter or deleter of a property, whose getter has the docstring'
-  if (site.setsDoc || module.docSetFor.has(name)) return 'its __doc__ is set by the code'
-  return bodyExemption(found)
-}
-
-/** A body of nothing but `...` is a stub where its class or decorators say so; comments on a body's line stay there. */
-function bodyExemption({ site, definition, around }: FoundDefinition): string | undefined {
-  const [only, ...more] = codeIn(site.body)
-  const isEllipsis = more.length === 0 && only?.text === '...'
-  const outer = around.at(-1)?.definition
-  const bases = outer?.childForFieldName('superclasses')?.text ?? ''
-  if (isEllipsis && /\bProtocol\b/.test(bases)) return 'it is a stub of a protocol'
-  if (isEllipsis && site.decorators.some((text) => /\babstract\w*/.test(text))) return 'it is an abstract stub'
-  const isOnOneLine = bodyRow(site) === headRow(site)
-  if (isOnOneLine && hasCommentOnRow(definition, bodyRow(site))) return 'its body shares its line with a comment'
-  return undefined
-}
-
-function headRow({ definition, body }: DocstringSite): number {
-  const colon = definition.children.findLast((child) => child?.type === ':' && child.endIndex <= body.startIndex)
-  return colon?.endPosition.row ?? definition.startPosition.row
-}
-
-function bodyRow({ body }: DocstringSite): number {
-  return body.startPosition.row
-}
-
-/** A comment that follows the definition on its last line belongs to what is around it in the tree. */
-function hasCommentOnRow(definition: Node, row: number): boolean {
-  const next = outermost(definition).nextSibling
-  const inside = definition.descendantsOfType('comment')
-  return [next, ...inside].some((node) => node?.type === 'comment' && node.startPosition.row === row)
+function exemptionIn({ site, name }: FoundDefinition, { path, docSetFor }: ModuleFacts): string | undefined {
+  if (path.endsWith('.pyi')) return 'needs no docstring: it is in a stub file'
+  if (docSetFor.has(name)) return 'is left alone: its __doc__ is set by the code'
+  return exemptionOf(site)
 }
 
 function decoratorsOf({ definition }: FoundDefinition, { names }: ModuleFacts): string[] {

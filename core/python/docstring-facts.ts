@@ -14,7 +14,7 @@ export const FileDocstringFacts = z.strictObject({
   reads: z.array(DocstringRead),
   /** Modules imported from outside of the repository's package, by dotted names. */
   modules: z.array(z.string()),
-  /** Names of functions, methods and classes that the file hands on as values. */
+  /** What the file hands on as values: names it defines or imports, and attributes of anything with a leading dot. */
   values: z.array(z.string()),
   votes: DocstringVotes,
 })

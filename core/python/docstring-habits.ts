@@ -3,17 +3,13 @@ import { purposeOf } from '#domain/path-purpose.ts'
 import type { FileDocstringFacts } from './docstring-facts.ts'
 import { addedVotes, noVotes, type DocstringVotes } from './docstring-style.ts'
 
-/** How the docstrings of a place in the repository are written. */
-export type DocstringHabits = {
-  style: DocstringStyle
-  quotes: TextStyle['docstringQuotes']
-  /** Whether the text of a docstring of several lines begins behind the quotes. */
-  summaryOnFirstLine: boolean
-  /** Whether an empty line stands between the docstring of a class and its body. */
-  gapAfterClass: boolean
-  /** Whether sections name the types of parameters. */
-  namesTypes: boolean
-}
+/** How the docstrings of a place in the repository are written: the part of its text style that they say. */
+export type DocstringHabits = Required<
+  Pick<
+    TextStyle,
+    'docstringStyle' | 'docstringQuotes' | 'docstringSummary' | 'gapAfterClassDocstring' | 'docstringTypes'
+  >
+>
 
 /** Docstrings with sections from which a folder's own style can be told; with fewer, the folder around it is asked. */
 const enoughSections = 3
@@ -39,7 +35,7 @@ export function docstringHabits(
     const habits = known.get(folder) ?? habitsIn(folder, votes)
     known.set(folder, habits)
     const style = configured(path)
-    return style === undefined ? habits : { ...habits, style }
+    return style === undefined ? habits : { ...habits, docstringStyle: style }
   }
 }
 
@@ -72,11 +68,11 @@ function habitsIn(folder: string, votes: Votes): DocstringHabits {
   const all = votes.get('') ?? noVotes
   const style = around.map(majorityStyle).find((found) => found !== undefined) ?? styleOfFew(all)
   return {
-    style,
-    quotes: all.singleQuotes > all.doubleQuotes ? "'''" : '"""',
-    summaryOnFirstLine: isTrueOf(around, 'firstLine', 'secondLine'),
-    gapAfterClass: isTrueOf(around, 'classGap', 'classNoGap'),
-    namesTypes: isTrueOf(around, 'typed', 'untyped'),
+    docstringStyle: style,
+    docstringQuotes: all.singleQuotes > all.doubleQuotes ? "'''" : '"""',
+    docstringSummary: isTrueOf(around, 'firstLine', 'secondLine') ? 'first_line' : 'second_line',
+    gapAfterClassDocstring: isTrueOf(around, 'classGap', 'classNoGap'),
+    docstringTypes: isTrueOf(around, 'typed', 'untyped'),
   }
 }
 

@@ -15,10 +15,9 @@ export type DocstringReaders = {
 
 export function openDocstringReaders(files: Files): DocstringReaders {
   const own = ownModules(files)
-  const isOwn = (name: string) => name.startsWith('.') || own.has(name.split('.')[0] ?? '')
   const reads = readsOf(files)
-  const classes = classReaders(files, reads.classes, isOwn)
-  const decorators = decoratorReaders(files, reads, isOwn)
+  const classes = classReaders(files, reads.classes, own)
+  const decorators = decoratorReaders(files, reads, own)
   const values = valueReaders(files, reads)
 
   function reasonToSkip(path: string, definition: DefinitionDocFacts): string | undefined {
@@ -40,6 +39,11 @@ export function openDocstringReaders(files: Files): DocstringReaders {
 function ownModules(files: Files): Set<string> {
   const names = [...files.keys()].flatMap((path) => path.replace(/\.pyi?$/, '').split('/'))
   return new Set(names.filter((name) => !['src', 'lib', 'python', 'tests', 'test', '__init__'].includes(name)))
+}
+
+/** Whether a dotted name is of the repository itself, imported relatively or by its package's name. */
+function isOwn(name: string, own: ReadonlySet<string>): boolean {
+  return name.startsWith('.') || own.has(name.split('.')[0] ?? '')
 }
 
 type Reads = {
@@ -81,7 +85,7 @@ function readsOf(files: Files): Reads {
 type Reader = Pick<ReadingBase, 'of' | 'methods' | 'reader'>
 
 /** Classes whose docstrings, or those of their methods, are read because of what they inherit from. */
-function classReaders(files: Files, readClasses: Reads['classes'], isOwn: (name: string) => boolean) {
+function classReaders(files: Files, readClasses: Reads['classes'], own: ReadonlySet<string>) {
   const basesByClass = new Map<string, string[]>()
   for (const { definitions } of files.values()) {
     for (const { kind, name, bases } of definitions) {
@@ -96,15 +100,15 @@ function classReaders(files: Files, readClasses: Reads['classes'], isOwn: (name:
     if (before !== undefined) return before
     known.set(name, [])
     const place = readClasses.get(name)
-    const own: Reader[] =
+    const read: Reader[] =
       place === undefined ? [] : [{ of: 'class', reader: `${place} reads the docstring of ${name}` }]
     const inherited = (basesByClass.get(name) ?? []).flatMap((base) => {
       const row = readingBases.find((one) => one.base.test(base))
       const last = base.split('.').at(-1) ?? base
-      const around = isOwn(base) && last !== name ? readersOf(last) : []
+      const around = isOwn(base, own) && last !== name ? readersOf(last) : []
       return row === undefined ? around : [row, ...around]
     })
-    const found = [...own, ...inherited]
+    const found = [...read, ...inherited]
     known.set(name, found)
     return found
   }
@@ -121,7 +125,7 @@ function classReaders(files: Files, readClasses: Reads['classes'], isOwn: (name:
 }
 
 /** Decorators of the repository's own are harmless where nothing in it, and no framework they come with, reads docstrings. */
-function decoratorReaders(files: Files, reads: Reads, isOwn: (name: string) => boolean) {
+function decoratorReaders(files: Files, reads: Reads, own: ReadonlySet<string>) {
   const definedIn = new Map<string, string[]>()
   for (const [path, { definitions }] of files) {
     for (const { name } of definitions) definedIn.set(name, [...(definedIn.get(name) ?? []), path])
@@ -131,19 +135,14 @@ function decoratorReaders(files: Files, reads: Reads, isOwn: (name: string) => b
     const modules = files.get(path)?.modules ?? []
     const unknown = `what its decorator ${shown(decorator)} does with a docstring is not known`
     if (isHarmlessDecorator(decorator, modules)) return undefined
-    const name = decorator.split('.').at(-1) ?? ''
-    const isReExport = decorator.split('.').length <= 2 || !decorator.startsWith('.')
-    const places = isOwn(decorator) && (isReExport || definedIn.has(name)) ? (definedIn.get(name) ?? []) : []
-    if (places.length === 0 || /^\.\w+\.\w+$/.test(decorator) === isAttributeOfDefinition(decorator)) return unknown
+    const parts = decorator.split('.').filter((part) => part !== '')
+    const isOfObject = parts.slice(0, -1).some((part) => definedIn.has(part) && !own.has(part))
+    const places = definedIn.get(parts.at(-1) ?? '')
+    if (places === undefined || isOfObject || !isOwn(decorator, own)) return unknown
     const reading = places.flatMap((place) => files.get(place)?.modules ?? []).find(isReadingModule)
     if (reading !== undefined) return `its decorator ${shown(decorator)} comes with ${reading}, which reads docstrings`
     if (reads.values.source === undefined) return undefined
     return `${reads.values.source} reads docstrings, and its decorator ${shown(decorator)} is the repository's own`
-  }
-
-  function isAttributeOfDefinition(decorator: string): boolean {
-    const [, root = '', attribute] = decorator.split('.')
-    return decorator.startsWith('.') && attribute !== undefined && definedIn.has(root)
   }
 
   return {
@@ -194,10 +193,10 @@ function valueReaders(files: Files, reads: Reads) {
       const called = facts === undefined ? [] : rowsIn(facts)
       const row = kind === 'class' ? undefined : called.find(({ functions }) => functions?.test(name) === true)
       if (row !== undefined) return `is left alone: ${row.reader}`
-      // What a property answers is handed on, and not the property.
+      // Where a property is handed on, it is what the property answers.
       if (decorators.some((decorator) => /property$/i.test(decorator))) return undefined
       const part = purposeOf(path) === 'source' ? 'source' : 'beside'
-      const given = givenTo[part].get(name)
+      const given = (kind === 'method' ? undefined : givenTo[part].get(name)) ?? givenTo[part].get(`.${name}`)
       return given === undefined ? undefined : `is left alone: ${given}`
     },
   }

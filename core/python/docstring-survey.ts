@@ -15,7 +15,8 @@ export type DocstringSurvey = {
   styleOf(path: string): DocstringHabits
   /**
    * Why the definition that starts at this byte gets no docstring, in words that follow its name; undefined where one is to
-   * be written.
+   * be written. `has a docstring`, `is private …` and `is in …` (outside of the scope), `needs no docstring: …` (an overload
+   * or its like), and `is left alone: …`, which are those that somebody may miss.
    */
   reasonToSkip(path: string, startByte: number, scope: DocstringScope): string | undefined
   /** What was found in the repository that keeps definitions from getting docstrings, for a person. */
@@ -39,7 +40,7 @@ export function foldDocstringFacts(
       if (found.hasDocstring) return 'has a docstring'
       const outside = outsideOfScope(path, found, scope)
       if (outside !== undefined) return outside
-      return found.exempt === undefined ? readers.reasonToSkip(path, found) : `is left alone: ${found.exempt}`
+      return found.exempt ?? readers.reasonToSkip(path, found)
     },
   }
 }

@@ -21,13 +21,13 @@ export const valueQuery = `
 const looksOnly =
   /^(?:isinstance|issubclass|super|len|str|repr|int|float|bool|print|id|hash|hasattr|cast|typing\.cast|type)$/
 
-/** Names that the captured nodes hand on: the last part of `shop.price`, only where `isKnown` of a bare name. */
+/** What the captured nodes hand on: bare names of which `isKnown` holds, and `.price` for an attribute such as `shop.price`. */
 export function namesAsValues(captured: readonly Node[], isKnown: (name: string) => boolean): string[] {
   const names = new Set<string>()
   for (const node of captured) {
     const isBare = node.type === 'identifier'
-    const name = isBare ? node.text : (node.childForFieldName('attribute')?.text ?? '')
-    if (name === '' || names.has(name) || (isBare && !isKnown(name))) continue
+    const name = isBare ? node.text : `.${node.childForFieldName('attribute')?.text ?? ''}`
+    if (names.has(name) || (isBare && !isKnown(name))) continue
     if (!isLookedAtOnly(node)) names.add(name)
   }
   return [...names]

@@ -1,7 +1,13 @@
 import { AppError } from '#domain/error.ts'
 import type { PathRules } from '#domain/path-rules.ts'
 import { isKept } from '#lint/fixable-faults.ts'
-import { isLintConfig, readRepositoryLint, type ConfigFile, type OptionsCheck, type RepositoryLint } from '#lint/repository-lint.ts'
+import {
+  isLintConfig,
+  readRepositoryLint,
+  type ConfigFile,
+  type OptionsCheck,
+  type RepositoryLint,
+} from '#lint/repository-lint.ts'
 import { defaultTextStyle } from '#domain/path-rules.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
@@ -140,11 +146,11 @@ function rulesOf(path: string, lint: RepositoryLint, docstrings: DocstringSurvey
   return {
     lint: rules,
     text: {
+      ...found,
       lineLength: style.lineLength ?? defaultTextStyle.lineLength,
       ...(style.docLength === undefined ? {} : { docLength: style.docLength }),
-      docstringQuotes: style.docstringQuotes ?? found.quotes,
+      ...(style.docstringQuotes === undefined ? {} : { docstringQuotes: style.docstringQuotes }),
       ...(style.indent === undefined ? {} : { indent: style.indent }),
-      docstringStyle: found.style,
     },
   }
 }

@@ -152,7 +152,9 @@ async function nameCulprit(
     const found = lostNameIn(await Promise.all(parts))
     if (found !== undefined) return leftOut(set, found.path, `${found.user} takes "${found.name}" of it, which is gone`)
   }
-  throw new Error(`${lost.user} takes "${lost.name}" of ${lost.path}, which is gone, but none of the sets takes it away`)
+  throw new Error(
+    `${lost.user} takes "${lost.name}" of ${lost.path}, which is gone, but none of the sets takes it away`,
+  )
 }
 
 /** The set before the one at `index` that breaks the file together with it; nothing when that one breaks it alone. */

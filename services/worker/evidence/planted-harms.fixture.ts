@@ -82,7 +82,12 @@ const lintHarms: PlantedHarm[] = [
 ]
 
 const commentHarms: PlantedHarm[] = [
-  { harm: 'a comment lost', before: 'print(1)  # why\n', after: 'print(1)\n', says: 'line 1: the comment "# why" is gone' },
+  {
+    harm: 'a comment lost',
+    before: 'print(1)  # why\n',
+    after: 'print(1)\n',
+    says: 'line 1: the comment "# why" is gone',
+  },
   {
     harm: 'a comment at another statement',
     before: 'print(1)  # why\nprint(2)\n',
@@ -160,7 +165,12 @@ const nameHarms: PlantedHarm[] = [
     after: '__all__ = ["a"]\na = b = 1\n',
     says: '"b"',
   },
-  { harm: 'a public name', before: 'LIMIT = 1\nprint(1)\n', after: 'print(1)\n', says: '"LIMIT" is gone; it is a public name' },
+  {
+    harm: 'a public name',
+    before: 'LIMIT = 1\nprint(1)\n',
+    after: 'print(1)\n',
+    says: '"LIMIT" is gone; it is a public name',
+  },
   { harm: 'a function', before: 'def _f():\n    return 1\n', after: 'def _g():\n    return 1\n', says: '"_f"' },
   {
     harm: 'a class’s attribute',
@@ -212,17 +222,31 @@ const importHarms: PlantedHarm[] = [
   importHarm('a neighbour module', 'effect', without('from . import b\nprint(1)\n', 'from . import b\n')),
   importHarm('an import of everything', 'everything', without('from a import *\nprint(1)\n', 'from a import *\n')),
   importHarm('a re-export', 're-exported', without('from a import b as b\nprint(1)\n', 'from a import b as b\n')),
-  importHarm('a package’s import', 'package offers', without('import cmd\nprint(1)\n', 'import cmd\n'), 'a/__init__.py'),
-  importHarm('a name of conftest.py', 'pytest', without('from a import b\nprint(1)\n', 'from a import b\n'), 'conftest.py'),
   importHarm(
-    'a fixture',
-    'fixture',
-    without('from a import b\n\n\ndef f(b):\n    print(b)\n', 'from a import b\n'),
+    'a package’s import',
+    'package offers',
+    without('import cmd\nprint(1)\n', 'import cmd\n'),
+    'a/__init__.py',
   ),
+  importHarm(
+    'a name of conftest.py',
+    'pytest',
+    without('from a import b\nprint(1)\n', 'from a import b\n'),
+    'conftest.py',
+  ),
+  importHarm('a fixture', 'fixture', without('from a import b\n\n\ndef f(b):\n    print(b)\n', 'from a import b\n')),
   importHarm('what a doctest uses', 'doctest', without('"""Do.\n\n>>> cmd.x\n"""\nimport cmd\n', 'import cmd\n')),
-  importHarm('what a type comment names', 'type comment', without('import cmd\nx = []  # type: list[cmd.Cmd]\n', 'import cmd\n')),
+  importHarm(
+    'what a type comment names',
+    'type comment',
+    without('import cmd\nx = []  # type: list[cmd.Cmd]\n', 'import cmd\n'),
+  ),
   importHarm('what code in a string names', 'string', without('import cmd\nprint(eval("cmd.x"))\n', 'import cmd\n')),
-  importHarm('what is looked up by name', 'by its name', without('import cmd\nprint(globals()["cmd"])\n', 'import cmd\n')),
+  importHarm(
+    'what is looked up by name',
+    'by its name',
+    without('import cmd\nprint(globals()["cmd"])\n', 'import cmd\n'),
+  ),
   importHarm(
     'a feature of the language',
     'how the file is read',
@@ -304,7 +328,11 @@ const operandHarms: PlantedHarm[] = [
     before: 'def f(x, y):\n    return y.a == x[0]\n',
     after: 'def f(x, y):\n    return x[0].b == y.a\n',
   },
-  { harm: 'a chain turned round', before: 'def f(x):\n    return 1 < x < 9\n', after: 'def f(x):\n    return 9 > x > 1\n' },
+  {
+    harm: 'a chain turned round',
+    before: 'def f(x):\n    return 1 < x < 9\n',
+    after: 'def f(x):\n    return 9 > x > 1\n',
+  },
   {
     harm: 'what is asked first',
     before: 'def f(x, y):\n    return x and y and 1\n',

@@ -12,7 +12,10 @@ const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const checker = openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax })
 
-async function refusalsOf({ path = 'a.py', before, after, rules = defaultPathRules }: PlantedHarm, checks: readonly EvidenceCheck[]) {
+async function refusalsOf(
+  { path = 'a.py', before, after, rules = defaultPathRules }: PlantedHarm,
+  checks: readonly EvidenceCheck[],
+) {
   const evidence = await checker.check({ path, before, after, rules }, checks)
   return evidence.filter((one) => !one.ok).map(({ check, detail }) => `${check}: ${detail}`)
 }

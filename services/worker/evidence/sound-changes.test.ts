@@ -32,9 +32,17 @@ describe('a change that does no harm passes every check', () => {
     ['not in', 'def f(a, b):\n    return not a in b\n', 'def f(a, b):\n    return a not in b\n'],
     ['a literal compared by is', 'def f(a):\n    return a is 1\n', 'def f(a):\n    return a == 1\n'],
     ['pass beside a docstring', 'class A:\n    """A."""\n    pass\n', 'class A:\n    """A."""\n'],
-    ['a handler’s alias', 'try:\n    print(1)\nexcept IOError:\n    print(2)\n', 'try:\n    print(1)\nexcept OSError:\n    print(2)\n'],
+    [
+      'a handler’s alias',
+      'try:\n    print(1)\nexcept IOError:\n    print(2)\n',
+      'try:\n    print(1)\nexcept OSError:\n    print(2)\n',
+    ],
     ['a shorter text among comments', noisy, noisy.replace('x = 1', 'x = 2')],
-    ['an address of one word in a docstring', 'def f():\n    return 1\n', `def f():\n    """Do.\n\n    https://${'x'.repeat(100)}\n    """\n    return 1\n`],
+    [
+      'an address of one word in a docstring',
+      'def f():\n    return 1\n',
+      `def f():\n    """Do.\n\n    https://${'x'.repeat(100)}\n    """\n    return 1\n`,
+    ],
     ['a line that was too long', `x = "${'a b '.repeat(30)}"\n`, `y = x = "${'a b'.repeat(30)}"\n`],
     ['a file that is new', '', 'def f():\n    return 1\n'],
   ])('%s', async (_what, before, after) => {
@@ -42,7 +50,8 @@ describe('a change that does no harm passes every check', () => {
   })
 
   it('faults move with their lines, also where their message names another line', async () => {
-    const faults = 'import cmd\n\n\ndef f():\n    import json\n    import json\n    return json == None\n\n\ndef f():\n    return 1\n'
+    const faults =
+      'import cmd\n\n\ndef f():\n    import json\n    import json\n    return json == None\n\n\ndef f():\n    return 1\n'
     const moved = faults.replace('import cmd\n\n\n', '').replace('return 1', '"""One."""\n    return 1')
     expect(await refusalsOf(faults, moved, { rules: defaultPathRules })).toEqual([])
   })
@@ -72,14 +81,16 @@ const { statement } = fc.letrec<{ statement: string }>((tie) => ({
   statement: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
     simple,
-    fc.tuple(name, fc.array(tie('statement'), { minLength: 1, maxLength: 3 })).chain(([one, body]) =>
-      fc.constantFrom(
-        block(`def ${one}(x):  # noqa`, body),
-        block(`class ${one}:`, [...body, '# the end']),
-        `${block(`if ${one}:`, body)}\n${block('else:', body)}`,
-        `${block('try:', body)}\n${block('except ValueError:', ['pass'])}`,
+    fc
+      .tuple(name, fc.array(tie('statement'), { minLength: 1, maxLength: 3 }))
+      .chain(([one, body]) =>
+        fc.constantFrom(
+          block(`def ${one}(x):  # noqa`, body),
+          block(`class ${one}:`, [...body, '# the end']),
+          `${block(`if ${one}:`, body)}\n${block('else:', body)}`,
+          `${block('try:', body)}\n${block('except ValueError:', ['pass'])}`,
+        ),
       ),
-    ),
   ),
 }))
 const module = fc.array(statement, { minLength: 1, maxLength: 6 }).map((parts) => `${parts.join('\n')}\n`)
@@ -90,43 +101,59 @@ const runs = { numRuns: 25 }
 const rules: PathRules = wideRules
 
 describe('of any text', () => {
-  it('the same text passes every check', async () => {
-    await fc.assert(
-      fc.asyncProperty(module, async (text) => {
-        expect(await refusalsOf(text, text, { rules })).toEqual([])
-      }),
-      runs,
-    )
-  }, slow)
+  it(
+    'the same text passes every check',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(module, async (text) => {
+          expect(await refusalsOf(text, text, { rules })).toEqual([])
+        }),
+        runs,
+      )
+    },
+    slow,
+  )
 
-  it('a docstring inserted at the start of a function passes every check', async () => {
-    await fc.assert(
-      fc.asyncProperty(module, module, statement, async (above, below, body) => {
-        const before = `${above}def documented(x):\n${indented(body)}\n    return x\n${below}`
-        const after = before.replace('documented(x):\n', 'documented(x):\n    """Answer.\n\n    More.\n    """\n')
-        expect(await refusalsOf(before, after, { rules })).toEqual([])
-      }),
-      runs,
-    )
-  }, slow)
+  it(
+    'a docstring inserted at the start of a function passes every check',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(module, module, statement, async (above, below, body) => {
+          const before = `${above}def documented(x):\n${indented(body)}\n    return x\n${below}`
+          const after = before.replace('documented(x):\n', 'documented(x):\n    """Answer.\n\n    More.\n    """\n')
+          expect(await refusalsOf(before, after, { rules })).toEqual([])
+        }),
+        runs,
+      )
+    },
+    slow,
+  )
 
-  it('an import that nothing uses or needs may go', async () => {
-    await fc.assert(
-      fc.asyncProperty(module, module, async (above, below) => {
-        const before = `${above}import unneeded\n${below}`
-        expect(await refusalsOf(before, above + below, { rules })).toEqual([])
-      }),
-      runs,
-    )
-  }, slow)
+  it(
+    'an import that nothing uses or needs may go',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(module, module, async (above, below) => {
+          const before = `${above}import unneeded\n${below}`
+          expect(await refusalsOf(before, above + below, { rules })).toEqual([])
+        }),
+        runs,
+      )
+    },
+    slow,
+  )
 
-  it('a comment lost is found, wherever it is', async () => {
-    await fc.assert(
-      fc.asyncProperty(module, module, async (above, below) => {
-        const refusals = await refusalsOf(`${above}# lost\n${below}`, above + below, { rules })
-        expect(refusals).toEqual([expect.stringContaining('the comment "# lost" is gone')])
-      }),
-      runs,
-    )
-  }, slow)
+  it(
+    'a comment lost is found, wherever it is',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(module, module, async (above, below) => {
+          const refusals = await refusalsOf(`${above}# lost\n${below}`, above + below, { rules })
+          expect(refusals).toEqual([expect.stringContaining('the comment "# lost" is gone')])
+        }),
+        runs,
+      )
+    },
+    slow,
+  )
 })

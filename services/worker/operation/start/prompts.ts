@@ -31,6 +31,7 @@ export async function promptsFor(
 ): Promise<Prompts> {
   const { source, start, end } = await target.locate()
   const { node } = target
+  const { text } = target.rules
   const { systemPrompt, nodeContext } = bundle
   const tokens = Math.min(bundle.bundle.file.limits.context_tokens, modelTokens ?? Infinity)
   const shown = { firstLine: lineAt(source, start), maxCharacters: Math.floor(tokens * charactersPerToken * nodeShare) }
@@ -44,6 +45,8 @@ export async function promptsFor(
     qualified_name: node.qualifiedName,
     file_path: node.path,
     language: node.language,
+    docstring_style: text.docstringStyle,
+    line_length: Math.min(text.lineLength, text.docLength ?? text.lineLength),
     settings: bundle.settings,
     lint_faults: lint === undefined ? '' : faultLines(lint),
     ...context,
