@@ -18,6 +18,9 @@ const { packages, quick } = parseArgs({
   options: { packages: { type: 'string' }, quick: { type: 'boolean', default: false } },
 }).values
 
+// What it has started ends with it.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+
 const sampleSize = 100
 const named = quick ? ['pycodestyle'] : packages?.split(',')
 const chosen = benchPackages.filter(({ name }) => named?.includes(name) ?? true)

@@ -36,10 +36,12 @@ export async function runCommand({
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
   }
   limit.addEventListener('abort', endGroup)
+  process.once('exit', endGroup)
   try {
     await once(child, 'close')
   } finally {
     limit.removeEventListener('abort', endGroup)
+    process.removeListener('exit', endGroup)
   }
   return {
     code: child.exitCode,
