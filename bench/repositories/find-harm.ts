@@ -2,7 +2,7 @@ import type { Coverage } from './compare-states.ts'
 import type { MeasuredPackage } from './measure-package.ts'
 
 /** The least share of what could be done that must be done, over all packages together. */
-export const leastCoverage = 0.8
+const leastCoverage = 0.8
 
 /** One sentence for each thing that a maintainer would not merge. */
 export function findHarm({ run, comparison, after }: MeasuredPackage): string[] {

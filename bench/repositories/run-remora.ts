@@ -50,12 +50,9 @@ export async function runRemora(tree: string, after: string, work: string): Prom
   for (const copy of [source, after]) await cp(tree, copy, { recursive: true, verbatimSymlinks: true })
   const [patch, events] = [join(folder, 'proposed.patch'), join(folder, 'events.jsonl')]
   const { PATH = '', HOME = '' } = process.env
+  const options = ['--agents', 'lint,docstring', '--model', 'rehearsal', '--json', '--events', events, '--out', patch]
   const end = await runCommand({
-    argv: [
-      process.execPath,
-      ...[program, 'run', source, '--agents', 'lint,docstring', '--model', 'rehearsal', '--json'],
-      ...['--events', events, '--out', patch],
-    ],
+    argv: [process.execPath, program, 'run', source, ...options],
     cwd: folder,
     env: { PATH, HOME, GIT_CEILING_DIRECTORIES: folder },
     limitMs: runLimitMs,

@@ -4,12 +4,13 @@
 
 A line is {"path", "lost": [comment], "moved": [comment]}. A comment is moved when nothing is left of its statement beside it:
 it stood at the end of a line and stands alone now, or the reverse, or its statement has none of the names, numbers and
-strings it had before. The statement of a comment that stands alone is the one that follows it.
+words in strings it had before. The statement of a comment that stands alone is the one that follows it.
 """
 
 import collections
 import json
 import os
+import re
 import sys
 import tokenize
 
@@ -36,7 +37,7 @@ def placed_comments(path):
                 current["comments"] = waiting + current["comments"]
                 waiting = []
             if token.type in WORDS:
-                current["words"].add(token.string)
+                current["words"].update(re.findall(r"\w+", token.string))
     if waiting:
         statements.append((set(), waiting))
     # A comment after the last token of a line comes before its NEWLINE: it is in the statement already.

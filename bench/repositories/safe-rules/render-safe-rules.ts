@@ -5,12 +5,12 @@ import type { RuleTrial } from './fix-tree.ts'
 export type RuleFigures = CandidateRule & {
   /** By corpus, only those where it has a fix. */
   trials: ReadonlyMap<string, RuleTrial>
-  /** Tests its fixes change, with the corpus's name; undefined where it was refused before any test ran. */
-  tests: readonly string[] | undefined
+  /** Tests its fixes change, with the corpus's name. */
+  tests: readonly string[]
 }
 
 /** Why a rule is refused before its tests are run; empty where nothing speaks against it so far. */
-export function staticObjections({ code, trials }: Pick<RuleFigures, 'code' | 'trials'>): string[] {
+function staticObjections({ code, trials }: Pick<RuleFigures, 'code' | 'trials'>): string[] {
   const all = [...trials.values()]
   const ground = refusedOnGround[code]
   const some = (count: number, what: string) => (count === 0 ? [] : [`${count} ${what}`])
@@ -22,8 +22,8 @@ export function staticObjections({ code, trials }: Pick<RuleFigures, 'code' | 't
   ]
 }
 
-export function verdictOf(rule: RuleFigures): 'safe' | 'refused' | 'not seen' {
-  if (staticObjections(rule).length > 0 || (rule.tests?.length ?? 0) > 0) return 'refused'
+function verdictOf(rule: RuleFigures): 'safe' | 'refused' | 'not seen' {
+  if (staticObjections(rule).length > 0 || rule.tests.length > 0) return 'refused'
   return rule.trials.size === 0 ? 'not seen' : 'safe'
 }
 
@@ -41,10 +41,10 @@ Written by \`node bench/safe-rules-bench.ts\` on ${today}: Ruff ${ruffVersion}, 
 Every stable rule that has a fix, over ${corpora.join(', ')}. Per rule, alone: \`ruff check --isolated --target-version
 py310 --fix --no-unsafe-fixes --select RULE\`, so only fixes that Ruff itself marks safe. A comment is lost when it is there
 less often; it is moved when it stood at the end of a line and stands alone now or the reverse, or when its statement has none
-of the words it had. New faults are F821, F811 and E9 that were not there. Then the fixes of all rules that passed so
-far are made at once, and the tests of the package run (for the standard library: a part of its own, in a copy of the
-interpreter without frozen modules); when a test changes, halving finds the rules that do it alone, and the others are
-tried again until the whole suite passes. A rule that is refused for its comments or faults is not tested.
+of the words it had. New faults are F821, F811 and E9 that were not there. Then, in each corpus, the fixes of all rules
+that nothing spoke against there are made at once, and its tests run (for the standard library: a part of its own, in a
+copy of the interpreter without frozen modules); when a test changes, halving finds the rules that do it alone, and the
+others are tried again until the whole suite passes. Fixtures that tests read as data are left as they are.
 
 ${of('safe').length} safe, ${of('refused').length} refused, ${of('not seen').length} without a single fix here.
 ${together.length === 0 ? '' : `\nTests that only several rules together change: ${together.join(', ')}.\n`}
@@ -87,7 +87,7 @@ function row(rule: RuleFigures): string {
     count(({ lost }) => lost),
     count(({ moved }) => moved),
     count(({ newFaults }) => newFaults),
-    rule.tests === undefined ? 'not run' : rule.tests.length,
+    rule.tests.length,
     verdict,
   ]
   return `| ${cells.join(' | ')} |`
@@ -104,9 +104,9 @@ function objections(rule: RuleFigures): string {
       .flatMap(({ newFaults }) => newFaults)
       .map(({ file, line, rule: code, message }) => `${file}:${line} ${code} ${message}`)
       .slice(0, shownExamples),
-    ...(rule.tests ?? []).slice(0, shownExamples),
+    ...rule.tests.slice(0, shownExamples),
   ].map((text) => `\`${text.replaceAll('`', "'").replaceAll(/\s+/g, ' ').slice(0, 160)}\``)
-  const tests = (rule.tests?.length ?? 0) === 0 ? [] : [`${rule.tests?.length} tests changed`]
+  const tests = rule.tests.length === 0 ? [] : [`${rule.tests.length} tests changed`]
   const why = [...staticObjections(rule), ...tests].join('; ')
   return `- ${rule.code}: ${why}${examples.length === 0 ? '' : `, such as ${examples.join(', ')}`}`
 }
