@@ -28,11 +28,8 @@ export const pyrightVersion = '1.1.414'
 
 const ownRuff: Linter = { tool: 'ruff', ruff: [] }
 
-/** Where a repository configures no linter: Pyflakes, and faults of syntax, imports and line ends that nobody disputes. */
-const noLinter: Linter = {
-  tool: 'none',
-  ruff: ['--isolated', '--select', 'E4,E7,E9,F,W605,W291,W293,W292'],
-}
+/** What the product looks for where a repository configures no linter. */
+const noLinter: Linter = { tool: 'none', ruff: ['--isolated', '--select', 'F,E9,W605'] }
 
 export const benchPackages: readonly BenchPackage[] = [
   {
