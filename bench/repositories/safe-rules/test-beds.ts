@@ -92,31 +92,37 @@ export async function libraryBench(
   }
   const python = join(copy, 'bin/python3')
   const exclude = ['test', 'tests', 'idlelib', 'lib2to3', 'ensurepip', 'turtledemo', 'config-*', '__phello__']
-  const corpus: Corpus = { name: 'library', pristine, tree, ruff: interpreter.ruff, python, logs: work, exclude }
-  return { corpus, openBed: () => libraryBed(corpus) }
+  // Comments are compared by the interpreter that has its library unchanged.
+  const base = { name: 'library', pristine, tree, ruff: interpreter.ruff, python: 'python3' }
+  const corpus: Corpus = { ...base, logs: work, exclude }
+  return { corpus, openBed: () => libraryBed(corpus, python) }
 }
 
-async function libraryBed(corpus: Corpus): Promise<TestBed> {
+async function libraryBed(corpus: Corpus, python: string): Promise<TestBed> {
+  const program = { python, logs: corpus.logs }
   const modules = libraryTests
     .split(' ')
     .filter((name) => ['', '.py'].some((ending) => existsSync(join(corpus.tree, 'test', name + ending))))
   const apply = (rules: readonly string[]) => applyRules(corpus, rules)
   await apply([])
-  const passing = await passedCases(corpus, modules)
+  const passing = await passedCases(program, modules)
   return {
     name: corpus.name,
     passing,
     apply,
     async lost(ids) {
       const wanted = ids.length === passing.length ? modules : [...new Set(ids.map((id) => id.split('.')[1] ?? ''))]
-      const passed = new Set(await passedCases(corpus, wanted))
+      const passed = new Set(await passedCases(program, wanted))
       return ids.filter((id) => !passed.has(id))
     },
   }
 }
 
 /** `test.MODULE.CASE` of each test case that passed. Modules that are frozen are read from their files instead. */
-async function passedCases({ python, logs }: Corpus, modules: readonly string[]): Promise<string[]> {
+async function passedCases(
+  { python, logs }: { python: string; logs: string },
+  modules: readonly string[],
+): Promise<string[]> {
   const passed: string[] = []
   const xml = join(logs, 'library.xml')
   await rm(xml, { force: true })
