@@ -8,7 +8,8 @@ const endToEnd = 'tests/{e2e,chaos}/**/*.e2e.test.ts'
 
 /**
  * Four projects. `unit` needs nothing; `house` reads our own source; `integration` runs against a real Redis and S3
- * that its global setup starts; `e2e` starts the whole stack, one file at a time and after everything else.
+ * that its global setup starts; `e2e` starts the whole stack, one file at a time and after everything else. Where there
+ * is no Redis, the last two get one first.
  */
 export default defineConfig({
   test: {
@@ -40,7 +41,7 @@ export default defineConfig({
           setupFiles,
           include: [integration],
           exclude: [...elsewhere, endToEnd],
-          globalSetup: 'core/testing/global-setup.ts',
+          globalSetup: ['core/testing/redis-setup.ts', 'core/testing/global-setup.ts'],
           testTimeout: 30_000,
           hookTimeout: 30_000,
           sequence: { groupOrder: 1 },
@@ -52,6 +53,7 @@ export default defineConfig({
           setupFiles,
           include: [endToEnd],
           exclude: elsewhere,
+          globalSetup: 'core/testing/redis-setup.ts',
           testTimeout: 180_000,
           hookTimeout: 120_000,
           fileParallelism: false,

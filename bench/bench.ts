@@ -2,23 +2,28 @@ import { spawnSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { putRedisOnPath } from '#platform/redis-on-path.ts'
 import { assembleResults } from './assemble-results.ts'
 import { benches, resultSections } from './result-sections.ts'
 
 /**
  * `npm run bench`: every bench in turn, then RESULTS.md of all their sections and of the record of `npm run chaos`. Takes
- * about half an hour on a quiet machine. `--only NAME` runs one; with `--quick`, a smoke test, they only print.
+ * about an hour on a quiet machine. `--only NAME` runs one; with `--quick`, a smoke test, they only print.
+ * `--packages a,b` is for `repositories`. A missing Redis is got as `remora run` does.
  */
-const { quick, only } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } },
+const { quick, only, packages } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, only: { type: 'string' }, packages: { type: 'string' } },
 }).values
 
 const chosen = benches.filter((name) => only === undefined || only === name)
 if (chosen.length === 0) throw new Error(`there is no bench "${only}", only ${benches.join(', ')}`)
+await putRedisOnPath(process.env)
 for (const name of chosen) {
   console.log(`== ${name}`)
   const entry = fileURLToPath(new URL(`${name}-bench.ts`, import.meta.url))
-  const { status } = spawnSync(process.execPath, [entry, ...(quick ? ['--quick'] : [])], { stdio: 'inherit' })
+  const some = packages !== undefined && name === 'repositories' ? ['--packages', packages] : []
+  const args = [entry, ...(quick ? ['--quick'] : []), ...some]
+  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' })
   if (status !== 0) process.exitCode = 1
 }
 if (!quick) await writeFile(new URL('RESULTS.md', import.meta.url), await assembleResults(resultSections))

@@ -11,6 +11,7 @@ export const benches = [
   'fairness',
   'python-agreement',
   'scripts',
+  'repositories',
 ] as const
 
 /** The sections of RESULTS.md before the records of chaos: those of the benches, and two that others write. */

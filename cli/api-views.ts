@@ -35,6 +35,7 @@ export const RunView = z.looseObject({
   seq: z.int(),
   request: z.looseObject({
     agents: z.array(z.string()),
+    include: z.array(z.string()).optional(),
     error_policy: z.string().optional(),
     priority: z.number().optional(),
     retry_of: z.string().optional(),

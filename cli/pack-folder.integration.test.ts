@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { unpackTar } from 'modern-tar'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { lacks } from '#testing/lacks.ts'
 import { discoverFolder } from '../services/discovery/discover/discover-folder.ts'
 import { packFolder, packPath } from './pack-folder.ts'
 
@@ -76,7 +77,7 @@ describe('packFolder', () => {
     expect(packed.skipped).toContainEqual({ path: 'build', reason: 'ignored by .gitignore' })
   })
 
-  it('agrees with Git about what is ignored', async () => {
+  it.skipIf(lacks('git'))('agrees with Git about what is ignored', async () => {
     const folder = await folderOf({
       '.gitignore': 'tmp*\n!tmp-kept\n**/cache/\ndocs/*.txt\n\\#odd\n',
       tmp1: '',
@@ -229,7 +230,7 @@ describe('packPath', () => {
     expect(gunzipSync(await bytesOf(packed.stream)).length).toBeGreaterThan(1024)
   })
 
-  it('passes a zip through as it is, byte for byte', async () => {
+  it.skipIf(lacks('git'))('passes a zip through as it is, byte for byte', async () => {
     const folder = await folderOf({ 'a.py': 'x = 1\n' })
     execFileSync('git', ['-C', folder, 'init', '-q'])
     execFileSync('git', ['-C', folder, 'add', '.'])

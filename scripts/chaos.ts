@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { putRedisOnPath } from '#platform/redis-on-path.ts'
 import { totalsLine } from '../tests/chaos/history-report.ts'
 import { recordChaos } from '../tests/chaos/record-chaos.ts'
 import { runChaos } from '../tests/chaos/run-chaos.ts'
@@ -22,6 +23,7 @@ const stop = new AbortController()
 process.once('SIGINT', () => stop.abort())
 process.once('SIGTERM', () => stop.abort())
 
+await putRedisOnPath(process.env, stop.signal)
 print(`chaos: seeds ${seed} to ${seed + runs - 1}, rehearsal model (no LLM)`)
 const startedAt = performance.now()
 const outcomes = await runChaos({ seed, runs, print, signal: stop.signal })

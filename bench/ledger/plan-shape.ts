@@ -22,7 +22,7 @@ export function plannedOperations(files: number): PlannedOperation[] {
     pinned('lint', { node_kinds: ['file', 'class', 'method', 'function'], after: ['docstring'] }),
     pinned('summary', { node_kinds: ['file'], after: ['docstring', 'lint'] }),
   ]
-  return planOperations(nodes, bundles)
+  return planOperations(nodes, bundles).operations
 }
 
 function pinned(name: string, file: Partial<BundleFile>): PinnedBundle {

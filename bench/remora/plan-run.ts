@@ -39,7 +39,7 @@ export async function planRun(stack: BenchStack, first: number, count: number, f
   const nodes = Array.from({ length: Math.ceil(count / files) }, (_, ordinal) =>
     sources.map((source) => nodeOf(source, ordinal)),
   )
-  const operations = planOperations(nodes.flat().slice(0, count), [stack.bundle])
+  const { operations } = planOperations(nodes.flat().slice(0, count), [stack.bundle])
   const slices = Math.ceil(operations.length / maxSliceOperations)
   for (let slice = 0; slice < slices; slice++) {
     const part = operations.slice(slice * maxSliceOperations, (slice + 1) * maxSliceOperations)

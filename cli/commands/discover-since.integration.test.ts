@@ -5,8 +5,11 @@ import { dirname, join } from 'node:path'
 import { Command } from 'commander'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { lacks } from '#testing/lacks.ts'
 import { readCliConfig } from '../config.ts'
 import { addDiscoverCommand } from './discover.ts'
+
+const gitless = lacks('git')
 
 let top: string
 
@@ -89,7 +92,7 @@ describe('remora discover --since', () => {
     expect(await discover('--since', join(top, 'before.json'))).toContain(afterEdit)
   })
 
-  it('tells the same of a git revision, read without a checkout', async () => {
+  it.skipIf(gitless)('tells the same of a git revision, read without a checkout', async () => {
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=n', '-c', 'user.email=n@e', ...args], { cwd: top, stdio: 'pipe' })
     git('init')
@@ -144,7 +147,7 @@ describe('remora discover --since', () => {
     })
   })
 
-  it('refuses what is neither folder, file nor revision, and takes no option for one', async () => {
+  it.skipIf(gitless)('refuses what is neither folder, file nor revision, and takes no option for one', async () => {
     await expect(discover('--since', 'nothing')).rejects.toMatchObject({ code: 'DISC_005' })
     await expect(discover('--since=--upload-pack=x')).rejects.toMatchObject({ code: 'DISC_005' })
   })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { AppError } from '#domain/error.ts'
 import { nodeView } from '#domain/node-view.ts'
+import { programCache } from '#platform/program-cache.ts'
 import type { Discovery } from '../../services/discovery/discover/discover-nodes.ts'
 import { discoverFolder } from '../../services/discovery/discover/discover-folder.ts'
 import { requireSoundPacks } from '../../services/discovery/load-sound-packs.ts'
@@ -12,7 +13,6 @@ import { describeComparison } from '../discover/describe-comparison.ts'
 import { comparisonView, discoveryView } from '../discover/discovery-document.ts'
 import { earlierNodes } from '../discover/earlier-nodes.ts'
 import { nodeLines } from '../node-lines.ts'
-import { programCache } from '../program-cache.ts'
 import { visible, visibleName } from '../visible.ts'
 import { includedKinds, type IncludeOptions, includeOptions } from './option-parsers.ts'
 import { plural } from '../plural.ts'
@@ -32,7 +32,7 @@ export function addDiscoverCommand(
   program: Command,
   { io, signal, config }: Pick<CliContext, 'io' | 'signal' | 'config'>,
 ): void {
-  const command = program
+  const added = program
     .command('discover')
     .description('find the code nodes of a folder, in process')
     .argument('[path]', 'folder to look through', '.')
@@ -55,7 +55,7 @@ export function addDiscoverCommand(
         nodeKinds: splitAtCommas(options.kinds),
         include: includedKinds(options, config.request.include),
       }
-      const cache = options.cache ? programCache(config) : undefined
+      const cache = options.cache ? programCache(config.settings.own) : undefined
       const indexDir = cache && join(cache, 'discover')
       const folderOptions = { filters, packs: config.queries, threads: options.workers, ...(indexDir && { indexDir }) }
       const { since, json } = options
@@ -72,7 +72,7 @@ export function addDiscoverCommand(
         if (found.edges !== undefined) io.out(`${describeEdges(found.edges)}\n`)
       }
     })
-  for (const option of includeOptions()) command.addOption(option)
+  for (const option of includeOptions()) added.addOption(option)
 }
 
 async function requireFolder(path: string): Promise<void> {

@@ -6,7 +6,7 @@ import type { SkipKind } from '#domain/skip-kind.ts'
 import { discoverFolder } from '../../services/discovery/discover/discover-folder.ts'
 import type { CliContext } from '../cli-context.ts'
 import { plural } from '../plural.ts'
-import { programCache } from '../program-cache.ts'
+import { programCache } from '#platform/program-cache.ts'
 import { visible } from '../visible.ts'
 import { compareSince } from './compare-since.ts'
 import { earlierNodes } from './earlier-nodes.ts'
@@ -53,7 +53,7 @@ export async function changedNodes(folder: string, wanted: Since, context: CliCo
 
 function discoveryOptions({ paths, exclude = [], languages, kinds, include }: Since, { config }: CliContext) {
   const { discovery, queries } = config
-  const cache = programCache(config)
+  const cache = programCache(config.settings.own)
   return {
     filters: {
       exclude: [...discovery.exclude, ...exclude],

@@ -2,9 +2,9 @@ import { canBuild } from '#platform/build-redis.ts'
 import { findProgram } from '#platform/find-program.ts'
 import { findRedis, redisChoices, redisLack } from '#platform/obtain-redis.ts'
 import type { Installable, Packager } from '#platform/packager.ts'
+import { programCache } from '#platform/program-cache.ts'
 import { lastLineOf, runProgram } from '#platform/run-program.ts'
 import type { CliConfig } from '../config.ts'
-import { programCache } from '../program-cache.ts'
 import { fine, type Finding } from './finding.ts'
 
 export type ProgramSearch = {
@@ -18,7 +18,7 @@ const lookMs = 3_000
 /** The server of an embedded stack: found, or how it would be got. A service that runs elsewhere brings its own. */
 export async function examineRedis({ config, packager, signal }: ProgramSearch): Promise<Finding> {
   const { searchPath, mayInstallRedis, apiUrl, settings } = config
-  const places = { searchPath, programDir: programCache(config), env: settings.own, signal }
+  const places = { searchPath, programDir: programCache(settings.own), env: settings.own, signal }
   const { program, unfit } = await findRedis(places)
   const needed = apiUrl === undefined
   if (program !== undefined) return fine('redis', `${program.version} at ${program.path}`)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { lacks } from '#testing/lacks.ts'
 import { applyElsewhereHint, applyHint, applyPatch, fitsFolder } from './apply-patch.ts'
 
 const execute = promisify(execFile)
@@ -24,7 +25,7 @@ afterEach(async () => {
 
 const content = () => readFile(join(dir, 'part one', 'f.txt'), 'utf8')
 
-describe('applying a patch to the folder it was made of', () => {
+describe.skipIf(lacks('git'))('applying a patch to the folder it was made of', () => {
   it('works outside any repository', async () => {
     await applyPatch(join(dir, 'part one'), patch)
     expect(await content()).toBe('new\n')

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import type { ModelKind } from '#domain/model-kind.ts'
 import { obtainRedis } from '#platform/obtain-redis.ts'
+import { programCache } from '#platform/program-cache.ts'
 import { openApiClient, type ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../visible.ts'
-import { programCache } from '../program-cache.ts'
 import { findRunningStack } from '../stack/stack-access.ts'
 import type { Stack } from '../stack/start-stack.ts'
 import { unservedSettings } from './unserved-settings.ts'
@@ -112,7 +112,7 @@ export async function startEmbedded(choice: StackChoice & { port?: number }, con
 /** A command that only looks at former runs installs nothing: where there are any, there was a Redis. */
 function redisProgram({ workers }: StackChoice, { config, signal, io }: CliContext) {
   return obtainRedis({
-    programDir: programCache(config),
+    programDir: programCache(config.settings.own),
     searchPath: config.searchPath,
     mayInstall: config.mayInstallRedis && workers > 0,
     isRoot: process.getuid?.() === 0,

@@ -6,7 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { giveAway } from '#testing/give-away.ts'
+import { lacks } from '#testing/lacks.ts'
 import { makeDataFolder } from './data-folder.ts'
+
+const gitless = lacks('git')
 
 const run = promisify(execFile)
 
@@ -32,7 +35,7 @@ describe('the data folder', () => {
     expect(await readdir(dir)).toEqual(['.remora'])
   })
 
-  it('is refused when it came with a repository, which starts nothing of that repository', async () => {
+  it.skipIf(gitless)('is refused when it came with a repository, which starts nothing of that repository', async () => {
     const git = (...args: string[]) => run('git', ['-C', dir, ...args])
     await git('init', '--quiet')
     await mkdir(join(dir, '.remora', 'redis'), { recursive: true })
@@ -46,7 +49,7 @@ describe('the data folder', () => {
     expect(await readdir(dir)).not.toContain('PWNED')
   })
 
-  it('is refused when git tracks files in it, also from a hook of another repository', async () => {
+  it.skipIf(gitless)('is refused when git tracks files in it, also from a hook of another repository', async () => {
     const git = (...args: string[]) => run('git', ['-C', dir, ...args])
     await git('init', '--quiet')
     await mkdir(join(dir, '.remora'))

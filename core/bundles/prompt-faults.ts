@@ -10,6 +10,9 @@ const promptVariables: ReadonlySet<string> = new Set([
   'file_path',
   'language',
   'qualified_name',
+  'lint_faults',
+  'docstring_style',
+  'line_length',
   ...contextVariables,
 ])
 

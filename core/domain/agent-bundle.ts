@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ErrorPolicyName } from '#domain/run.ts'
 import { NodeKind } from '#domain/code-node.ts'
-import { evidenceChecks } from '#domain/evidence.ts'
+import { changeChecks, evidenceChecks } from '#domain/evidence.ts'
 import { ScriptProfile } from '#domain/script-profile.ts'
 import { ScriptLimitPreset } from '#domain/script-limit-preset.ts'
 import type { ToolDefinition } from '#domain/turn.ts'
@@ -27,6 +27,13 @@ export const BundleFile = z.strictObject({
   after: z.array(name).default([]),
   /** What an operation waits for among its own bundle's: `inner_first` those inside its node, `outer_first` the one around. */
   containment: z.enum(['none', 'inner_first', 'outer_first']).default('none'),
+  /**
+   * When it has work on a node: always, or when a check of the host finds some, which needs no model. `lint_faults`: the
+   * repository's own lint rules report a fault in it. `no_docstring`: it is a definition that lacks a docstring.
+   */
+  when: z.enum(['always', 'lint_faults', 'no_docstring']).default('always'),
+  /** What a program does of its work, without a model: `lint_fixes`, the safe fixes of a file's lint faults. */
+  mechanical: z.enum(['none', 'lint_fixes']).default('none'),
   priority: z.int().min(0).max(99).default(10),
   model: z.strictObject({ name: z.string().default('default'), adapter: z.string().default('') }).prefault({}),
   initial_context: z.strictObject({ system_prompt: z.string().min(1), node_context: z.string().min(1) }),
@@ -71,7 +78,7 @@ export const BundleFile = z.strictObject({
     })
     .prefault({}),
   /** What must be proved about a change before it counts. */
-  evidence: z.array(z.enum(evidenceChecks)).default(['parses', 'lint_before_after']),
+  evidence: z.array(z.enum(evidenceChecks)).default([...changeChecks]),
   error_policy: ErrorPolicyName.default('skip_downstream'),
   termination: z.literal('submit_result').default('submit_result'),
   /** Whether it is told of earlier results, related code, and why the operation failed in the run that is tried again. */

@@ -22,6 +22,8 @@ export const ChangeSet = z.strictObject({
   bundle: z.string(),
   nodeId: NodeId,
   files: z.array(FileChange).min(1),
+  /** The lint rules whose safe fixes it makes, of a mechanical operation. */
+  rules: z.array(z.string()).optional(),
   evidence: z.array(Evidence),
 })
 export type ChangeSet = z.infer<typeof ChangeSet>

@@ -1,7 +1,19 @@
 import { z } from 'zod'
 
+/** What holds for any change that is no harm, whatever it is for. */
+export const changeChecks = [
+  'parses',
+  'lint_before_after',
+  'comments_kept',
+  'names_kept',
+  'imports_kept',
+  'line_length',
+  'bodies_kept',
+  'operands_kept',
+] as const
+
 /** What a bundle may ask for. */
-export const evidenceChecks = ['parses', 'lint_before_after', 'docstring_only', 'only_node_changed'] as const
+export const evidenceChecks = [...changeChecks, 'docstring_only', 'only_node_changed'] as const
 export type EvidenceCheck = (typeof evidenceChecks)[number]
 
 /**

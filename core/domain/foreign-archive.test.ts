@@ -6,6 +6,7 @@ import { zstdCompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { sniffArchive } from '#domain/archive-magic.ts'
 import { describeForeign } from '#domain/foreign-archive.ts'
+import { lacks } from '#testing/lacks.ts'
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1')
 
@@ -44,7 +45,7 @@ describe('describeForeign', () => {
     expect(describeForeign(bytes)).toContain(name)
   })
 
-  it('says how to make an archive of the repository that a git bundle comes from', () => {
+  it.skipIf(lacks('git'))('says how to make an archive of the repository that a git bundle comes from', () => {
     const bundle = gitBundle()
     expect(sniffArchive(bundle)).toBeUndefined()
     expect(describeForeign(bundle)).toMatch(/^is a git bundle.*git archive --format=tar\.gz -o x\.tar\.gz HEAD/)

@@ -38,7 +38,11 @@ export function nodeId({ path, kind, qualifiedName, ordinal }: NodeIdentity): No
   return `n${sha256(`${path}\0${kind}\0${qualifiedName}\0${ordinal}`).slice(0, 16)}`
 }
 
-/** One bundle × one node: unique within a run, the same when planning is repeated. */
-export function operationId(node: NodeId, bundle: string): OperationId {
-  return `o${sha256(`${node}\0${bundle}`).slice(0, 16)}`
+/**
+ * One bundle × one node, and whether an agent or a program does the work: unique within a run, the same when planning is
+ * repeated.
+ */
+export function operationId(node: NodeId, bundle: string, work: 'agent' | 'mechanical' = 'agent'): OperationId {
+  const parts = work === 'agent' ? [node, bundle] : [node, bundle, work]
+  return `o${sha256(parts.join('\0')).slice(0, 16)}`
 }

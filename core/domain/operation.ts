@@ -28,12 +28,17 @@ export type OperationStatus = z.infer<typeof OperationStatus>
 export const endedOperationStatuses = ['succeeded', 'unchanged', 'skipped', 'failed', 'blocked', 'cancelled'] as const
 export type EndedOperationStatus = (typeof endedOperationStatuses)[number]
 
+/** Who does the work: an agent with a model, or a program that needs none. */
+export const OperationWork = z.enum(['agent', 'mechanical'])
+export type OperationWork = z.infer<typeof OperationWork>
+
 /** One bundle × one node, as the plan adds it. `after` names operations of the same run that must end well first. */
 export const PlannedOperation = z.strictObject({
   operationId: OperationId,
   bundle: z.string(),
   bundleHash: z.string(),
   node: CodeNode,
+  work: OperationWork,
   /** 0 runs first. */
   priority: z.int().min(0).max(99),
   after: z.array(OperationId),
@@ -49,7 +54,10 @@ export const OperationCost = z.strictObject({
 })
 export type OperationCost = z.infer<typeof OperationCost>
 
-/** How an operation ended. `recordHash` names the attempt record; `changeSetId` is there only when files changed. */
+/**
+ * How an operation ended. `recordHash` names the attempt record. `changeSetId` is there only when an agent changed files,
+ * `changeSetIds` only when a mechanical operation did, which makes several change sets.
+ */
 export const Outcome = z.strictObject({
   status: z.enum(endedOperationStatuses),
   summary: z.string(),
@@ -58,6 +66,7 @@ export const Outcome = z.strictObject({
   reason: z.string().optional(),
   recordHash: z.string().optional(),
   changeSetId: z.string().optional(),
+  changeSetIds: z.array(z.string()).optional(),
   changedFiles: z.array(z.string()),
   ...OperationCost.shape,
 })
@@ -70,6 +79,7 @@ export const Operation = z.strictObject({
   bundle: z.string(),
   bundleHash: z.string(),
   node: CodeNode,
+  work: OperationWork,
   priority: z.int(),
   status: OperationStatus,
   attempt: z.int().min(0),
@@ -88,4 +98,9 @@ export type Operation = z.infer<typeof Operation>
 
 export function isEndedOperation(status: OperationStatus): status is EndedOperationStatus {
   return endedOperationStatuses.some((ended) => ended === status)
+}
+
+/** The change sets an operation made, in the order they were made. */
+export function changeSetIdsOf({ changeSetId, changeSetIds }: Pick<Outcome, 'changeSetId' | 'changeSetIds'>): string[] {
+  return changeSetIds ?? (changeSetId === undefined ? [] : [changeSetId])
 }

@@ -30,6 +30,12 @@ export const TextStyle = z.strictObject({
   indent: z.string().optional(),
   /** The docstring convention the configuration names, or most docstrings of the package follow. */
   docstringStyle: DocstringStyle,
+  /** Where the text of a docstring of several lines begins: behind the quotes (as where nothing is said), or below them. */
+  docstringSummary: z.enum(['first_line', 'second_line']).optional(),
+  /** Whether an empty line stands between the docstring of a class and its body; it does where nothing is said. */
+  gapAfterClassDocstring: z.boolean().optional(),
+  /** Whether sections name the types of parameters; they do where nothing is said. */
+  docstringTypes: z.boolean().optional(),
 })
 export type TextStyle = z.infer<typeof TextStyle>
 

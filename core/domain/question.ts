@@ -17,7 +17,7 @@ export type QuestionId = z.infer<typeof QuestionId>
 
 export const maxAnswerCharacters = 16_000
 
-export const questionStatuses = ['open', 'answered', 'expired', 'cancelled'] as const
+const questionStatuses = ['open', 'answered', 'expired', 'cancelled'] as const
 
 /** A question an operation waits for, or waited for. Times are milliseconds since the epoch, by Redis' clock. */
 export const Question = z.strictObject({

@@ -34,6 +34,8 @@ export const RunRequest = z.strictObject({
   include: z.array(SkipKind).max(skipKinds.length).optional(),
   accept: z.enum(['none', 'auto']).default('none'),
   errorPolicy: ErrorPolicyName.default('skip_downstream'),
+  /** Ends the run when it is planned: nothing is carried out. */
+  dryRun: z.boolean().default(false),
   limits: z.strictObject({ operations: z.int().min(1).optional() }).default({}),
   priority: z.int().min(0).max(9).default(5),
   labels: z.record(z.string().max(64), z.string().max(256)).default({}),
@@ -74,6 +76,8 @@ export const Run = z.strictObject({
   edgeListKey: z.string().nullable(),
   /** Hash of what the repository says about its files (core/objects/repository-rules.ts); null until the run is planned. */
   rulesKey: z.string().nullable(),
+  /** Hash of the summary of its plan (core/objects/plan-summary.ts); null until it is planned. */
+  planKey: z.string().nullable(),
   planHash: z.string().nullable(),
   /** All its operations are known. */
   isPlanned: z.boolean(),

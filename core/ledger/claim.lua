@@ -5,7 +5,7 @@ if refused then return { refused } end
 local id, token, origin = ARGV[1], ARGV[3], { ARGV[5], ARGV[6] }
 local op_key = KEYS[own_keys + 1]
 local fields = redis.call('HMGET', op_key, 'status', 'dispatch', 'token', 'attempt', 'bundle', 'hash', 'nid', 'store_faults',
-  'suspension', 'question')
+  'suspension', 'question', 'work')
 local status, attempt = fields[1], tonumber(fields[4] or '0')
 if not status or fields[2] ~= ARGV[2] or (status ~= 'dispatched' and status ~= 'running') then return { 'gone' } end
 
@@ -33,5 +33,5 @@ redis.call('ZADD', keys.leases, text(at + tonumber(ARGV[4])), id)
 local run = redis.call('HMGET', keys.run, 'project', 'snapshot', 'traceparent')
 return {
   'claimed', attempt, fields[5], fields[6], redis.call('GET', KEYS[own_keys + 2]), run[1], run[2] or '', run[3] or '',
-  tonumber(fields[8] or '0'), asked or '', fields[9] or '', answer or '',
+  tonumber(fields[8] or '0'), asked or '', fields[9] or '', answer or '', fields[11] or 'agent',
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { CodeNode } from '#domain/code-node.ts'
 import type { OperationId, ProjectId, RunId } from '#domain/ids.ts'
+import { OperationWork } from '#domain/operation.ts'
 import { QuestionId } from '#domain/question.ts'
 import { runKeys } from './keys.ts'
 import { newerRun } from './refusal.ts'
@@ -22,6 +23,7 @@ export type Attempt = {
   bundle: string
   bundleHash: string
   node: CodeNode
+  work: OperationWork
   snapshotId: string
   traceparent: string | null
   correlationId: string
@@ -53,6 +55,7 @@ const Reply = z.union([
     z.union([z.literal(''), QuestionId]),
     z.string(),
     z.string(),
+    OperationWork,
   ]),
   z.tuple([z.literal('gone')]),
   z.tuple([z.literal('newer')]),
@@ -77,7 +80,7 @@ export async function claim(store: LedgerStore, job: DispatchedOperation, token:
   if (reply[0] === 'gone') return { kind: 'gone' }
   if (reply[0] === 'busy') return { kind: 'busy' }
   const [, attempt, bundle, bundleHash, node, projectId, snapshotId, traceparent, ...rest] = reply
-  const [storeFaults, requestId, recordHash, answered] = rest
+  const [storeFaults, requestId, recordHash, answered, work] = rest
   return {
     kind: 'claimed',
     attempt: {
@@ -90,6 +93,7 @@ export async function claim(store: LedgerStore, job: DispatchedOperation, token:
       bundle,
       bundleHash,
       node,
+      work,
       snapshotId,
       traceparent: traceparent === '' ? null : traceparent,
       correlationId: runId,

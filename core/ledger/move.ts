@@ -26,6 +26,7 @@ export type RunMove = {
     nodeListKey?: string
     edgeListKey?: string
     rulesKey?: string
+    planKey?: string
     /** Hashes of the bundles it is planned with, as JSON. */
     bundles?: string
     nodes?: number
@@ -42,6 +43,7 @@ const fieldNames = {
   nodeListKey: 'node_list',
   edgeListKey: 'edge_list',
   rulesKey: 'rules',
+  planKey: 'plan_summary',
   bundles: 'bundles',
   nodes: 'nodes',
   files: 'files',

@@ -1,7 +1,7 @@
 -- Further KEYS: op:<O> of each operation of the slice, node:<O> of each, then after:<D> of each distinct operation they wait for.
 -- ARGV: slice number, '1' when it is the last, the plan's hash or '', number of operations, number of distinct
--- dependencies, those dependencies, then per operation: id, bundle, bundle hash, node id, node, priority, number of
--- dependencies, their indices in the list.
+-- dependencies, those dependencies, then per operation: id, bundle, bundle hash, node id, node, priority, work,
+-- number of dependencies, their indices in the list.
 local refused = refusal()
 if refused then return refused end
 local run = redis.call('HMGET', keys.run, 'status', 'planned', 'slices', 'operations', 'cancel', 'plan_hash', 'phase')
@@ -18,7 +18,7 @@ local planned_here = {}
 local arg = first_arg
 for _ = 1, operations do
   planned_here[ARGV[arg]] = true
-  arg = arg + 7 + tonumber(ARGV[arg + 6])
+  arg = arg + 8 + tonumber(ARGV[arg + 7])
 end
 for i = 1, dependencies do
   local dependency = ARGV[5 + i]
@@ -34,7 +34,7 @@ local pending = 0
 local listed, ranked, nodes, waiting = {}, {}, {}, {}
 arg = first_arg
 for i = 1, operations do
-  local id, left = ARGV[arg], tonumber(ARGV[arg + 6])
+  local id, left = ARGV[arg], tonumber(ARGV[arg + 7])
   local rank = text(tonumber(ARGV[arg + 5]) * 1e9 + index)
   local op = KEYS[own_keys + i]
   if left == 0 then
@@ -44,16 +44,18 @@ for i = 1, operations do
   else
     redis.call('HSET', op, 'status', 'pending', 'bundle', ARGV[arg + 1], 'hash', ARGV[arg + 2], 'nid', ARGV[arg + 3], 'rank', rank, 'left', left)
     for d = 1, left do
-      local dependency = tonumber(ARGV[arg + 6 + d])
+      local dependency = tonumber(ARGV[arg + 7 + d])
       waiting[dependency] = waiting[dependency] or {}
       table.insert(waiting[dependency], id)
     end
     pending = pending + 1
   end
+  -- An operation without the field is an agent's, as nearly all are.
+  if ARGV[arg + 6] ~= 'agent' then redis.call('HSET', op, 'work', ARGV[arg + 6]) end
   nodes[2 * i - 1], nodes[2 * i] = KEYS[own_keys + operations + i], ARGV[arg + 4]
   listed[2 * i - 1], listed[2 * i] = index, id
   index = index + 1
-  arg = arg + 7 + left
+  arg = arg + 8 + left
 end
 if operations > 0 then
   redis.call('MSET', unpack(nodes))

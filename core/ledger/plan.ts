@@ -70,6 +70,7 @@ function operationArgs(operation: PlannedOperation, position: ReadonlyMap<string
     operation.node.nodeId,
     JSON.stringify(operation.node),
     operation.priority,
+    operation.work,
     waitsFor.length,
     ...waitsFor,
   ]

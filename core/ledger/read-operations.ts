@@ -20,13 +20,29 @@ const fields = [
   'outcome',
   'question',
   'suspension',
+  'work',
 ] as const
 const text = z.string().nullable()
 const count = z
   .string()
   .nullable()
   .transform((value) => Number(value ?? 0))
-const Fields = z.tuple([z.string(), z.string(), count, text, count, count, count, count, text, text, text, text, text])
+const Fields = z.tuple([
+  z.string(),
+  z.string(),
+  count,
+  text,
+  count,
+  count,
+  count,
+  count,
+  text,
+  text,
+  text,
+  text,
+  text,
+  text,
+])
 /** plan.lua: rank = priority × this + place in the plan. */
 const rankUnit = 1e9
 const statusSlice = 1_000
@@ -95,13 +111,14 @@ async function readOperation(store: LedgerStore, runId: RunId, operationId: Oper
   ])
   const [bundle, bundleHash, rank, status, attempt, dispatch, lost, left, started, ended, outcome, ...asked] =
     Fields.parse(values)
-  const [question, suspension] = asked
+  const [question, suspension, work] = asked
   return Operation.parse({
     operationId,
     runId,
     bundle,
     bundleHash,
     node: JSON.parse(node ?? 'null'),
+    work: work ?? 'agent',
     priority: Math.floor(rank / rankUnit),
     status,
     attempt,

@@ -29,6 +29,7 @@ export const OperationResult = ResultDetail.extend({
   tokens: z.int(),
   duration_ms: z.number(),
   change_set_id: z.string().optional(),
+  change_set_ids: z.array(z.string()).optional(),
 })
 export type OperationResult = z.infer<typeof OperationResult>
 
@@ -51,6 +52,7 @@ export function resultOf(source: ResultSource, detail: Partial<ResultDetail> = {
     tokens: outcome.promptTokens + outcome.completionTokens,
     duration_ms: outcome.durationMs,
     ...(outcome.changeSetId === undefined ? {} : { change_set_id: outcome.changeSetId }),
+    ...(outcome.changeSetIds === undefined ? {} : { change_set_ids: outcome.changeSetIds }),
   })
 }
 

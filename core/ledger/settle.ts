@@ -69,6 +69,7 @@ function closingEvents(store: LedgerStore, attempt: Attempt, outcome: Outcome): 
     turns: outcome.turns,
     tokens: outcome.promptTokens + outcome.completionTokens,
     change_set_id: outcome.changeSetId,
+    change_set_ids: outcome.changeSetIds,
     record_hash: outcome.recordHash,
   }
   const went = outcome.status === 'failed' || outcome.status === 'blocked' ? outcome.status : undefined

@@ -3,7 +3,7 @@ import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/hash.ts'
 import type { LintReport } from './lint-report.ts'
 import type { LintRules } from '#domain/path-rules.ts'
-import type { LintQuestion } from './ruff-thread.ts'
+import type { RuffQuestion, RuffReport } from './ruff-thread.ts'
 import { openLastingThread, type KnownAnswer } from '#platform/lasting-thread.ts'
 import { openThreadLink } from '#platform/thread-link.ts'
 
@@ -14,6 +14,8 @@ export type PythonLinter = {
    * stack, or too slow. The next text is unharmed.
    */
   lint(text: string, rules: LintRules): Promise<LintReport>
+  /** What Ruff finds wrong with `options`, in its words; undefined when it takes them. */
+  refusalOf(options: LintRules['options']): Promise<string | undefined>
   /** Ends the thread; what is under way and waiting fails. Safe to call twice. */
   close(): Promise<void>
 }
@@ -29,14 +31,21 @@ const kept = { max: 500, maxSize: 20_000_000, sizeCalculation: sizeOf }
  */
 export async function openPythonLinter({ limitMs = 10_000 }: { limitMs?: number } = {}): Promise<PythonLinter> {
   const entry = new URL('./ruff-thread.ts', import.meta.url)
-  const open = () => openThreadLink<LintQuestion, LintReport>({ entry, name: 'Ruff', limitMs })
+  const open = () => openThreadLink<RuffQuestion, RuffReport>({ entry, name: 'Ruff', limitMs })
   const { version, ask, close } = openLastingThread(open, 'the linter')
   const ruff = `ruff ${await version()}`
   const answers = new LRUCache<string, LintAnswer>(kept)
   const underWay = new Map<string, Promise<LintAnswer>>()
 
-  async function askOnce(key: string, question: LintQuestion): Promise<LintAnswer> {
-    const asked = ask(question)
+  async function askRuff(question: Extract<RuffQuestion, { kind: 'lint' }>): Promise<LintAnswer> {
+    const answer = await ask(question)
+    if (answer.kind === 'lost') return answer
+    if (answer.report.kind === 'lint') return { kind: 'report', report: answer.report.report }
+    throw new AppError('TOOL_004', 'Ruff answered another question than it was asked')
+  }
+
+  async function askOnce(key: string, question: Extract<RuffQuestion, { kind: 'lint' }>): Promise<LintAnswer> {
+    const asked = askRuff(question)
     underWay.set(key, asked)
     try {
       const answer = await asked
@@ -51,9 +60,14 @@ export async function openPythonLinter({ limitMs = 10_000 }: { limitMs?: number 
     version: ruff,
     async lint(text, rules) {
       const key = sha256(`${JSON.stringify(rules)}\0${text}`)
-      const answer = answers.get(key) ?? (await (underWay.get(key) ?? askOnce(key, { text, rules })))
+      const answer = answers.get(key) ?? (await (underWay.get(key) ?? askOnce(key, { kind: 'lint', text, rules })))
       if (answer.kind === 'report') return answer.report
       throw new AppError('TOOL_006', `the file cannot be linted: ${answer.why}`, { phase: 'execution' })
+    },
+    async refusalOf(options) {
+      const answer = await ask({ kind: 'options', options })
+      if (answer.kind === 'lost') return answer.why
+      return answer.report.kind === 'options' ? answer.report.refusal : undefined
     },
     async close() {
       await close()

@@ -1,55 +1,31 @@
 /**
  * Entry of the thread that Ruff runs in: no file system, and only the configuration it is given. It says Ruff's version,
- * then answers each question with one report. Nothing is caught: a throw leaves the wasm's memory damaged, so the thread
+ * then answers each question with one report. A crash is not caught: it leaves the wasm's memory damaged, so the thread
  * dies.
  */
 import { parentPort } from 'node:worker_threads'
-import { PositionEncoding, Workspace } from '@astral-sh/ruff-wasm-nodejs'
-import { LRUCache } from 'lru-cache'
-import type { ThreadReply } from '#platform/thread-link.ts'
-import { lintReportOf, type LintReport } from './lint-report.ts'
 import type { LintRules } from '#domain/path-rules.ts'
+import { unreachable } from '#domain/unreachable.ts'
+import type { ThreadReply } from '#platform/thread-link.ts'
+import type { LintReport } from './lint-report.ts'
+import { lintText, refusalOfOptions, ruffVersion, type LintQuestion } from './lint-text.ts'
 
-export type LintQuestion = { text: string; rules: LintRules }
+export type RuffQuestion = ({ kind: 'lint' } & LintQuestion) | { kind: 'options'; options: LintRules['options'] }
 
-/**
- * Faults no change may bring, whatever the repository's rules are: undefined names (F821, F822, F823), a name defined
- * twice (F811), an import nothing uses (F401), a return, yield or continue out of place (F7), and what does not run (E9).
- */
-const guardRules = ['F401', 'F7', 'F811', 'F821', 'F822', 'F823', 'E9']
+export type RuffReport = { kind: 'lint'; report: LintReport } | { kind: 'options'; refusal: string | undefined }
 
-/** Workspaces are kept for the configurations used last; a repository has few. */
-const keptWorkspaces = 40
-const workspaces = new LRUCache<string, Workspace>({
-  max: keptWorkspaces,
-  dispose: (workspace) => workspace.free(),
-})
-
-function workspaceOf(options: Record<string, unknown>): Workspace {
-  const key = JSON.stringify(options)
-  const kept = workspaces.get(key)
-  if (kept !== undefined) return kept
-  const made = new Workspace(options, PositionEncoding.Utf16)
-  workspaces.set(key, made)
-  return made
-}
-
-/** The same target and built-in names, and only the rules that guard every change. */
-function guardOptions({ 'target-version': target, builtins }: Record<string, unknown>): Record<string, unknown> {
-  return {
-    ...(target === undefined ? {} : { 'target-version': target }),
-    ...(builtins === undefined ? {} : { builtins }),
-    lint: { select: guardRules },
+function answerTo(question: RuffQuestion): RuffReport {
+  switch (question.kind) {
+    case 'lint':
+      return { kind: 'lint', report: lintText(question) }
+    case 'options':
+      return { kind: 'options', refusal: refusalOfOptions(question.options) }
+    default:
+      return unreachable(question)
   }
 }
 
-function reportOn({ text, rules }: LintQuestion): LintReport {
-  const own = workspaceOf(rules.options).check(text)
-  const guards = workspaceOf(guardOptions(rules.options)).check(text)
-  return lintReportOf({ own, guards }, text, rules)
-}
+const say = (reply: ThreadReply<RuffReport>) => parentPort?.postMessage(reply)
 
-const say = (reply: ThreadReply<LintReport>) => parentPort?.postMessage(reply)
-
-say({ version: Workspace.version() })
-parentPort?.on('message', (question: LintQuestion) => say({ report: reportOn(question) }))
+say({ version: ruffVersion() })
+parentPort?.on('message', (question: RuffQuestion) => say({ report: answerTo(question) }))

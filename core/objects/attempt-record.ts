@@ -72,6 +72,15 @@ export const AttemptRecord = z.strictObject({
   tools: z.array(ToolRun),
   reads: ReadSet,
   changeSet: ChangeSet.nullable(),
+  /** Those of a mechanical operation, one for each rule; `changeSet` is null then. */
+  changeSets: z.array(ChangeSet).optional(),
+  /** What a mechanical operation could have changed and left as it was, with the reason. */
+  leftAlone: z.array(z.strictObject({ rule: z.string(), line: z.int(), reason: z.string() })).optional(),
   outcome: Outcome.omit({ recordHash: true }),
 })
 export type AttemptRecord = z.infer<typeof AttemptRecord>
+
+/** The change sets an attempt made, in the order they were made. */
+export function changeSetsOf({ changeSet, changeSets }: Pick<AttemptRecord, 'changeSet' | 'changeSets'>): ChangeSet[] {
+  return changeSets ?? (changeSet === null ? [] : [changeSet])
+}

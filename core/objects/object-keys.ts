@@ -24,6 +24,7 @@ export const objectKeys = {
   edgeSpans: (project: ProjectId, run: RunId, hash: string) => `projects/${project}/runs/${run}/edges/${hash}.spans`,
   repositoryRules: (project: ProjectId, run: RunId, hash: string) =>
     `projects/${project}/runs/${run}/rules/${hash}.json`,
+  planSummary: (project: ProjectId, run: RunId, hash: string) => `projects/${project}/runs/${run}/plans/${hash}.json`,
   /** Which ledger's runs refer to the project's objects. */
   ledgerMark: (project: ProjectId) => `projects/${project}/ledger.json`,
 } as const

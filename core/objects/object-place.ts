@@ -19,7 +19,7 @@ const forms: readonly [RegExp, (name: string, key: string) => ObjectPlace][] = [
   [new RegExp(`^node-index/${hash}\\.[^/]*\\.json$`), (name) => ({ kind: 'node_index', blobHash: name })],
   [new RegExp(`^uploads/${run}$`), (_, key) => ({ kind: 'upload', key })],
   [
-    new RegExp(`^runs/${run}/(?:compositions|edges|events|nodes|rules)/[^/]+$`),
+    new RegExp(`^runs/${run}/(?:compositions|edges|events|nodes|plans|rules)/[^/]+$`),
     (name) => ({ kind: 'run_object', runId: name }),
   ],
   [/^(?<mark>ledger\.json)$/, () => ({ kind: 'ledger_mark' })],

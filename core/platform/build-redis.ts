@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
@@ -8,6 +8,7 @@ import { bareEnv } from './bare-env.ts'
 import type { Env } from './env.ts'
 import { examineRedis } from './examine-redis.ts'
 import { findProgram } from './find-program.ts'
+import { removeAbandoned } from './remove-abandoned.ts'
 import { withinLimit } from './within-limit.ts'
 
 /** A program, or in one line why there is none. */
@@ -44,7 +45,7 @@ export async function canBuild(searchPath: string): Promise<boolean> {
  * this build alone, so that several may be under way and none is found half done.
  */
 export async function buildRedis(dir: string, options: BuildOptions): Promise<BuildResult> {
-  await removeAbandoned(dir)
+  await removeAbandoned(dir, [folderPrefix])
   const folder = await mkdtemp(join(dir, folderPrefix))
   try {
     const built = await buildIn(folder, options)
@@ -89,15 +90,5 @@ function endGroup({ pid }: ChildProcess): void {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL')
   } catch {
     return // it has ended
-  }
-}
-
-/** What builds left that were killed together with the command: no build lasts so long. */
-async function removeAbandoned(dir: string): Promise<void> {
-  for (const name of await readdir(dir)) {
-    if (!name.startsWith(folderPrefix)) continue
-    const folder = join(dir, name)
-    const used = (await stat(folder).catch(() => undefined))?.mtimeMs ?? Infinity
-    if (used < Date.now() - 2 * buildMs) await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   }
 }

@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -20,9 +20,26 @@ async function program(name: string, body = '') {
   await writeFile(join(dir, 'bin', name), script, { mode: 0o755 })
 }
 
+const serverScript = (version: string) => `#!/bin/sh\\necho "Redis server v=${version} sha=0"\\n`
+
 /** What a package manager writes when it installs a server under `name`. */
 const installs = (name: string) =>
-  `printf '#!/bin/sh\\necho "Redis server v=7.9.1 sha=0"\\n' > ${join(dir, 'bin', name)}; /bin/chmod 755 ${join(dir, 'bin', name)}`
+  `printf '${serverScript('7.9.1')}' > ${join(dir, 'bin', name)}; /bin/chmod 755 ${join(dir, 'bin', name)}`
+
+/** Puts an archive where the settings of apt-get say. */
+const downloads = 'for arg; do case $arg in Dir::Cache=*) : > "${arg#*=}/archives/redis.deb";; esac; done'
+
+/** apt-get and dpkg-deb of a system whose package holds a server of this version, with a library. */
+async function debian({ apt = downloads, version = '7.9.1' } = {}) {
+  await program('apt-get', apt)
+  const [server, library] = ['"$3/usr/bin/redis-check-rdb"', '"$3/usr/lib/any/libown.so.1"']
+  const makes = `/bin/mkdir -p "$3/usr/bin" "$3/usr/lib/any"; : > ${library}; printf '${serverScript(version)}' > ${server}`
+  await program('dpkg-deb', `${makes}; /bin/chmod 755 ${server}`)
+}
+
+/** The calls of package managers, without their settings. */
+const commands = async () =>
+  (await calls()).map((call) => call.replaceAll(/ -o \S+/g, '')).filter((call) => !call.startsWith('dpkg-deb'))
 
 /** A package manager that waits for the file `go`, and notes when it is done. */
 const slowly = 'cd "${0%/bin/*}"; : > started; until test -f go; do /bin/sleep 0.05; echo working; done; : > done'
@@ -60,29 +77,48 @@ describe('a Redis for the stack', () => {
     await expect(obtain().got).rejects.toThrow(
       `Redis 6.0.16 at ${join(dir, 'bin', 'redis-server')} is too old, 7 or a Valkey is needed (`,
     )
-    await program('apt-get', installs('redis-check-rdb').replace('7.9.1', '6.0.16'))
-    await expect(obtain().got).rejects.toThrow(/what apt-get has is no server of Redis 7.*"apt-get install make gcc/)
+    await debian({ version: '6.0.16' })
+    await expect(obtain().got).rejects.toThrow(/redis-tools has no server of Redis 7.*"apt-get install make gcc/)
+    expect(await readdir(join(dir, 'own'))).toEqual([])
     await program('valkey-server', 'echo "Valkey server v=8.0.1 sha=0"')
     expect(await obtain().got).toBe(join(dir, 'bin', 'valkey-server'))
   })
 
-  it('comes from apt-get without a service, under the name its package does not give it, and is found again', async () => {
-    await program('apt-get', installs('redis-check-rdb'))
-    const { got, said } = obtain()
-    expect(await got).toBe(join(dir, 'own', 'redis-server'))
-    expect(said).toEqual(['Redis is not installed: getting redis-tools with apt-get (starts no service)'])
-    expect(await calls()).toEqual([
-      expect.stringMatching(/^apt-get .* install -y --no-install-recommends redis-tools$/),
+  it('comes from a package of Debian that is unpacked, not installed, and is found again', async () => {
+    await debian()
+    const { got, said } = obtain({ isRoot: false })
+    const own = join(dir, 'own', 'redis-server')
+    expect(await got).toBe(own)
+    expect(said).toEqual([
+      `Redis is not installed: getting redis-tools or valkey-tools with apt-get into ${join(dir, 'own')} (installs nothing)`,
     ])
-    expect(await obtain({ mayInstall: false }).got).toBe(join(dir, 'own', 'redis-server'))
+    expect(await commands()).toEqual([
+      'apt-get -q install --download-only --reinstall -y --no-install-recommends redis-tools',
+    ])
+    expect(await obtain({ mayInstall: false }).got).toBe(own)
+    const [script, tree, ...others] = (await readdir(join(dir, 'own'))).toSorted()
+    expect([script, others]).toEqual(['redis-server', []])
+    expect(await readFile(own, 'utf8')).toContain(`LD_LIBRARY_PATH='${join(dir, 'own', tree ?? '', 'usr/lib/any')}'`)
   })
 
-  it('has the lists of packages brought up to date when the first try finds none', async () => {
-    const lists = join(dir, 'lists')
-    const install = `test -f ${lists} || { echo 'E: Unable to locate package' >&2; exit 100; }; ${installs('redis-check-rdb')}`
-    await program('apt-get', `case "$*" in *update) : > ${lists};; *) ${install};; esac`)
+  it('comes with lists of packages of its own where the system has none', async () => {
+    const fails = `{ echo 'E: Unable to locate package' >&2; exit 100; }`
+    await debian({ apt: `case "$*" in *Dir::State=*) ;; *) ${fails};; esac; ${downloads}` })
     await obtain().got
-    expect((await calls()).map((call) => call.split(' ').at(-1))).toEqual(['redis-tools', 'update', 'redis-tools'])
+    expect((await commands()).map((call) => call.split(' ').at(-1))).toEqual([
+      'redis-tools',
+      'valkey-tools',
+      'update',
+      'redis-tools',
+    ])
+  })
+
+  it('is the check of dump files under the name of the server, where only that is installed', async () => {
+    await debian()
+    await program('redis-check-rdb', 'echo "Redis server v=7.0.15 sha=0"')
+    expect(await obtain().got).toBe(join(dir, 'own', 'redis-server'))
+    expect(await readdir(join(dir, 'own'))).toEqual(['redis-server'])
+    expect((await calls()).some((call) => call.startsWith('apt-get'))).toBe(false)
   })
 
   it.each(['dnf', 'apk'])('is asked of %s as valkey, then as redis', async (name) => {
@@ -98,13 +134,13 @@ describe('a Redis for the stack', () => {
   })
 
   it('is installed through sudo only where sudo asks for no password', async () => {
-    await program('apt-get', installs('redis-check-rdb'))
+    await program('dnf', installs('valkey-server'))
     await program('sudo', 'echo "sudo: a password is required" >&2; exit 1')
-    await expect(obtain({ isRoot: false }).got).rejects.toThrow(/apt-get needs a password.*"sudo apt-get install/)
+    await expect(obtain({ isRoot: false }).got).rejects.toThrow(/dnf needs a password.*"sudo dnf install/)
     expect(await calls()).toEqual(['sudo -n true'])
     await program('sudo', 'shift; exec "$@"')
-    expect(await obtain({ isRoot: false }).got).toBe(join(dir, 'own', 'redis-server'))
-    expect((await calls()).map((call) => call.split(' ')[0])).toEqual(['sudo', 'sudo', 'sudo', 'apt-get'])
+    expect(await obtain({ isRoot: false }).got).toBe(join(dir, 'bin', 'valkey-server'))
+    expect((await calls()).map((call) => call.split(' ')[0])).toEqual(['sudo', 'sudo', 'sudo', 'dnf'])
   })
 
   it('is missing in one line that says why and what to choose from on this system', async () => {
@@ -120,7 +156,7 @@ describe('a Redis for the stack', () => {
   })
 
   it('is not got when it may not be', async () => {
-    await program('apt-get', installs('redis-check-rdb'))
+    await debian()
     const { got, said } = obtain({ mayInstall: false })
     await expect(got).rejects.toThrow(/^Redis is not installed: choose "apt-get install redis-server"/)
     expect([said, await calls()]).toEqual([[], ['']])
@@ -131,22 +167,25 @@ describe('a Redis for the stack', () => {
     await chmod(join(dir, 'own'), 0o777)
     await program('redis-server', 'echo "Redis server v=7.9.1 sha=0"')
     await rename(join(dir, 'bin', 'redis-server'), join(dir, 'own', 'redis-server'))
-    await program('apt-get', installs('redis-check-rdb'))
+    await debian()
     await expect(obtain().got).rejects.toThrow(`${join(dir, 'own')} must be a folder of this user`)
     await expect(obtain({ mayInstall: false }).got).rejects.toMatchObject({ code: 'CONFIG_006' })
     expect(await calls()).toEqual([''])
   })
 
-  it('comes to each of many commands that begin at once', async () => {
-    await program('apt-get', installs('redis-check-rdb'))
+  it.each(['apt-get', 'dnf'])('comes to each of many commands that begin at once, by %s', async (name) => {
+    if (name === 'apt-get') await debian()
+    else await program(name, installs('redis-check-rdb'))
     const own = join(dir, 'own', 'redis-server')
     const all = await Promise.all(Array.from({ length: 20 }, () => obtain().got))
     expect(new Set(all)).toEqual(new Set([own]))
-    expect((await readdir(join(dir, 'own'))).toSorted()).toEqual(['package-manager.log', 'redis-server'])
+    const left = (await readdir(join(dir, 'own'))).filter((entry) => !entry.startsWith('unpacked-'))
+    expect(left.toSorted()).toEqual(name === 'dnf' ? ['package-manager.log', 'redis-server'] : ['redis-server'])
+    expect(await obtain({ mayInstall: false }).got).toBe(own)
   })
 
   it('is got with no secret of the command', async () => {
-    await program('apt-get', `/usr/bin/env > ${join(dir, 'env')}; ${installs('redis-check-rdb')}`)
+    await program('dnf', `/usr/bin/env > ${join(dir, 'env')}; ${installs('redis-check-rdb')}`)
     await program('sudo', `/usr/bin/env >> ${join(dir, 'sudo-env')}; shift; exec "$@"`)
     const env = { PATH: '/usr/bin:/bin', HOME: '/home/me', REMORA_TOKEN: 'token-of-mine', REMORA_MODEL_API_KEY: 'key' }
     await obtain({ env, isRoot: false }).got
@@ -158,40 +197,57 @@ describe('a Redis for the stack', () => {
   })
 
   it('is not got for a user without a home, and that is said', async () => {
-    await program('apt-get', installs('redis-check-rdb'))
+    await debian()
     await expect(obtain({ programDir: undefined }).got).rejects.toThrow(
       /^Redis is not installed \(this user has no home folder to keep a program in\): choose/,
     )
     expect(await calls()).toEqual([''])
   })
 
-  it('is known anew when what was got before is gone', async () => {
-    await program('apt-get', installs('redis-check-rdb'))
+  it('is got anew when what was got before is gone or does not start any more', async () => {
+    await debian()
     await obtain().got
-    await rm(join(dir, 'bin', 'redis-check-rdb'))
+    const [tree = ''] = (await readdir(join(dir, 'own'))).filter((entry) => entry.startsWith('unpacked-'))
+    await rm(join(dir, 'own', tree, 'usr'), { recursive: true })
     await obtain().got
-    expect(await calls()).toHaveLength(2)
+    expect(await commands()).toHaveLength(2)
+  })
+
+  it('leaves nothing of a download that was stopped, and takes away what a killed one has left', async () => {
+    const stop = new AbortController()
+    await debian({ apt: slowly })
+    const stopped = obtain({ signal: stop.signal }).got
+    await until(async () => (await readdir(dir)).includes('started'))
+    stop.abort(new Error('interrupted'))
+    await expect(stopped).rejects.toThrow('interrupted')
+    expect(await readdir(join(dir, 'own'))).toEqual([])
+    await mkdir(join(dir, 'own', 'unpacked-old'))
+    await utimes(join(dir, 'own', 'unpacked-old'), 0, 0)
+    await debian()
+    await obtain().got
+    const left = await readdir(join(dir, 'own'))
+    expect([left.length, left.includes('unpacked-old')]).toEqual([2, false])
   })
 
   it('is given up at once when the command is stopped, and the package manager goes on unharmed', async () => {
     const stop = new AbortController()
-    await program('apt-get', slowly)
+    await program('dnf', slowly)
     const { got, said } = obtain({ signal: stop.signal })
     await until(async () => (await readdir(dir)).includes('started'))
     stop.abort(new Error('interrupted'))
     await expect(got).rejects.toThrow('interrupted')
-    expect(said.at(-1)).toBe('apt-get is not stopped halfway: it continues in the background')
+    expect(said.at(-1)).toBe('dnf is not stopped halfway: it continues in the background')
     await writeFile(join(dir, 'go'), '')
     await until(async () => (await readdir(dir)).includes('done'))
   })
 
   it('is not looked for elsewhere while a package manager that takes too long goes on', async () => {
-    await program('apt-get', slowly)
+    await program('dnf', slowly)
     await program('make', ': > built')
     await program('cc')
     const { got, said } = obtain({ installLimitMs: 50 })
     await expect(got).rejects.toThrow(
-      /^apt-get takes longer than 0\.05 s and continues in the background: wait until it has ended/,
+      /^dnf takes longer than 0\.05 s and continues in the background: wait until it has ended/,
     )
     expect(said).toHaveLength(1)
     await until(async () => (await readdir(dir)).includes('started'))

@@ -8,6 +8,7 @@ import { examineRedis, leastRedis, type RedisProgram } from './examine-redis.ts'
 import { findProgram } from './find-program.ts'
 import { isOwnFolder, makeOwnFolder } from './own-folder.ts'
 import { findPackager, installMs, installPackage, type Packager } from './packager.ts'
+import { unpackRedis } from './unpack-redis.ts'
 
 export type RedisPlaces = {
   /** As PATH is written. */
@@ -37,9 +38,10 @@ export type RedisWish = RedisPlaces & {
 const servers = ['redis-server', 'valkey-server'] as const
 
 /**
- * The full path of a Redis (or Valkey) server program: that on the PATH, else what was got before, else what the
- * system's package manager installs where it asks for no password, else one that is built. CONFIG_006 names the commands
- * to choose from on this system. Safe to call again after any failure.
+ * The full path of a Redis (or Valkey) server program: that on the PATH, else what was got before, else the same program
+ * under another name, else what the system's package manager has where it asks for no password, else one that is built.
+ * CONFIG_006 names the commands to choose from on this system. Safe to call again after any failure, and by several
+ * processes at once.
  */
 export async function obtainRedis(wish: RedisWish): Promise<string> {
   const { program, unfit } = await findRedis(wish)
@@ -54,7 +56,9 @@ export async function obtainRedis(wish: RedisWish): Promise<string> {
     refusals.push(`${programDir} must be a folder of this user that nobody else can write`)
   } else if (wish.mayInstall && programDir !== undefined) {
     const place = { ...wish, programDir }
-    for (const way of [() => install(place, packager, lack), () => build(place)]) {
+    const named = await underItsName(place, wish.searchPath)
+    if (named !== undefined) return named
+    for (const way of [() => fromPackages(place, packager, lack), () => build(place)]) {
       const got = await way()
       if ('program' in got) return got.program
       refusals.push(got.refusal)
@@ -87,12 +91,21 @@ export function redisLack([tooOld]: readonly RedisProgram[]): string {
 type Place = RedisWish & { programDir: string }
 type Got = { program: string } | { refusal: string }
 
-async function install(wish: Place, packager: Packager | undefined, lack: string): Promise<Got> {
+async function fromPackages(wish: Place, packager: Packager | undefined, lack: string): Promise<Got> {
   if (packager === undefined) return { refusal: 'there is no package manager that Remora knows' }
-  const { kind, prefix, folder } = packager
-  if (prefix !== undefined) {
-    wish.say(`${lack}: getting ${kind.packages.join(' or ')} with ${kind.program} (starts no service)`)
+  const { kind, prefix } = packager
+  const getting = `${lack}: getting ${kind.packages.join(' or ')} with ${kind.program}`
+  if (kind.install === undefined) {
+    wish.say(`${getting} into ${wish.programDir} (installs nothing)`)
+    const { programDir, installLimitMs: limitMs = installMs } = wish
+    return unpackRedis(packager, programDir, { ...wish, limitMs })
   }
+  if (prefix !== undefined) wish.say(`${getting} (starts no service)`)
+  return install(wish, packager)
+}
+
+async function install(wish: Place, packager: Packager): Promise<Got> {
+  const { kind, folder } = packager
   const refusal = await installUnharmed(wish, packager)
   if (refusal !== undefined) return { refusal }
   const searchPath = [wish.searchPath, folder].join(delimiter)
@@ -118,10 +131,17 @@ async function installUnharmed(
   }
 }
 
-/** Debian's redis-tools calls the program redis-check-rdb; it is the server when it is called by that name. */
+/**
+ * The check of dump files is the whole program, and the server when it is called by that name. Debian's redis-tools and
+ * valkey-tools have it without the server's name.
+ */
 async function underItsName(wish: Place, searchPath: string): Promise<string | undefined> {
-  const tool = await findProgram('redis-check-rdb', searchPath)
-  return tool === undefined ? undefined : linked(wish, tool)
+  for (const name of ['redis-check-rdb', 'valkey-check-rdb']) {
+    const tool = await findProgram(name, searchPath)
+    const program = tool === undefined ? undefined : await linked(wish, tool)
+    if (program !== undefined) return program
+  }
+  return undefined
 }
 
 async function build(wish: Place): Promise<Got> {

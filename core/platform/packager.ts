@@ -13,31 +13,24 @@ export type Installable = 'redis' | 'compiler' | 'git' | 'bubblewrap' | 'docker'
 /** How a system's package manager gets Redis, unattended, and what a person would type. */
 type PackagerKind = {
   program: string
-  /** Packages that bring the server, tried in this order. */
+  /** Packages that hold the server, tried in this order. */
   packages: readonly string[]
-  install(packageName: string): readonly string[]
-  /** Brings the lists of packages up to date, for systems that may have none. */
-  refresh?: readonly string[]
+  /** Undefined: packages are not installed, but unpacked into a folder of the user's (unpack-redis.ts). */
+  install?: (packageName: string) => readonly string[]
   environment: readonly string[]
-  /** `refused`: the program does not work as root. */
+  /** Of a person who installs a package. `refused`: the program does not work as root. */
   root: 'needed' | 'refused'
   /** What a person types before a name, as root where that is needed. */
   verb: string
   names: Record<Installable, string>
 }
 
-// A dead network must be noticed soon; so must another package manager that holds the lock.
-const aptSettings = ['-o', 'Acquire::Retries=0', '-o', 'Acquire::http::Timeout=10', '-o', 'DPkg::Lock::Timeout=30']
-
 const kinds: readonly PackagerKind[] = [
   {
-    // In Debian's packages redis-tools has the whole program, under the name of one of its uses, and redis-server adds
-    // the service: without it, nothing is started now or at the next boot.
+    // redis-tools has the whole program, redis-server adds only a link to it and the service.
     program: 'apt-get',
-    packages: ['redis-tools'],
-    install: (name) => [...aptSettings, 'install', '-y', '--no-install-recommends', name],
-    refresh: [...aptSettings, 'update'],
-    environment: ['DEBIAN_FRONTEND=noninteractive', 'NEEDRESTART_SUSPEND=1'],
+    packages: ['redis-tools', 'valkey-tools'],
+    environment: [],
     root: 'needed',
     verb: 'apt-get install',
     names: {
@@ -112,8 +105,10 @@ export async function findPackager(options: InstallOptions): Promise<Packager | 
   return undefined
 }
 
-async function prefixFor({ root }: PackagerKind, options: InstallOptions): Promise<readonly string[] | undefined> {
+async function prefixFor(kind: PackagerKind, options: InstallOptions): Promise<readonly string[] | undefined> {
   const { searchPath, isRoot, signal, env } = options
+  const { root, install } = kind
+  if (install === undefined) return []
   if (root === 'refused') return isRoot ? undefined : []
   if (isRoot) return []
   const sudo = await findProgram('sudo', searchPath)
@@ -132,16 +127,10 @@ export type Installing = { limitMs: number; logPath: string; signal: AbortSignal
 export async function installPackage(packager: Packager, installing: Installing): Promise<string | undefined> {
   const { kind, prefix } = packager
   if (prefix === undefined) return `${kind.program} ${kind.root === 'refused' ? 'refuses root' : 'needs a password'}`
-  const first = await tryPackages(packager, prefix, installing)
-  if (first === undefined || kind.refresh === undefined) return first
-  await manage(packager, commandOf(packager, prefix, kind.refresh), installing)
-  return tryPackages(packager, prefix, installing)
-}
-
-async function tryPackages(packager: Packager, prefix: readonly string[], installing: Installing) {
-  let why = ''
-  for (const name of packager.kind.packages) {
-    const end = await manage(packager, commandOf(packager, prefix, packager.kind.install(name)), installing)
+  let why = `${kind.program} installs nothing by itself`
+  for (const name of kind.packages) {
+    if (kind.install === undefined) break
+    const end = await manage(packager, commandOf(packager, prefix, kind.install(name)), installing)
     if (end.kind === 'ended' && end.code === 0) return undefined
     why = `${basename(packager.path)} did not get it: ${reasonOf(end)}`
   }

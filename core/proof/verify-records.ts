@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ChangeSet } from '#domain/change-set.ts'
-import type { Operation, Outcome } from '#domain/operation.ts'
+import { changeSetIdsOf, type Operation, type Outcome } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import type { AttemptRecord } from '#objects/attempt-record.ts'
+import { changeSetsOf, type AttemptRecord } from '#objects/attempt-record.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
@@ -24,7 +24,7 @@ export type RecordDeps = {
   findings: Findings
 }
 
-/** The change sets the run's outcomes name, by id; null for one whose record cannot be read, which is told. */
+/** The change sets the run's outcomes name, by id; null for one whose record cannot be read, which is a finding. */
 export type NamedChangeSets = ReadonlyMap<string, ChangeSet | null>
 
 /**
@@ -39,9 +39,9 @@ export async function verifyRecords(run: Run, deps: RecordDeps, done: Set<string
     for (const { operationId } of operations) done.add(operationId)
     for (const { bundle, bundleHash } of operations) bundles.set(bundleHash, bundle)
     await mapBounded(operations, reads, async (operation) => {
-      const set = await changeSetOf(run, operation, deps)
-      const id = set?.changeSetId ?? operation.outcome?.changeSetId
-      if (id !== undefined) sets.set(id, set ?? null)
+      const read = await readChangeSets(run, operation, deps)
+      for (const id of operation.outcome === null ? [] : changeSetIdsOf(operation.outcome)) sets.set(id, null)
+      for (const set of read) sets.set(set.changeSetId, set)
     })
   }
   await mapBounded([...bundles], reads, ([hash, name]) =>
@@ -50,30 +50,32 @@ export async function verifyRecords(run: Run, deps: RecordDeps, done: Set<string
   return sets
 }
 
-async function changeSetOf(run: Run, operation: Operation, deps: RecordDeps): Promise<ChangeSet | undefined> {
+async function readChangeSets(run: Run, operation: Operation, deps: RecordDeps): Promise<ChangeSet[]> {
   const { operationId, outcome } = operation
   const blame = (fault: string) => deps.findings.blame(`operation ${operationId}: ${fault}`)
   if (operation.suspensionHash !== null) await verifySuspension(run, operation, deps)
-  if (outcome === null) return undefined
+  if (outcome === null) return []
   if (outcome.recordHash === undefined) {
     const needsRecord = outcome.status === 'succeeded' || outcome.status === 'unchanged'
     if (needsRecord) blame(`it is ${outcome.status} and names no attempt record`)
-    return undefined
+    return []
   }
   const reading = getAttemptRecord(deps.objects, run.projectId, outcome.recordHash)
   const record = await deps.findings.read(`operation ${operationId}, its attempt record`, reading)
-  if (record === undefined) return undefined
+  if (record === undefined) return []
   for (const fault of recordFaults(record, operation, outcome)) blame(fault)
-  const { changeSet } = record
-  if (changeSet === null) return undefined
+  const sets = changeSetsOf(record)
   const { snapshot } = deps
   const blobLength = async (hash: string) => {
     const what = `operation ${operationId}, the base of its change set`
     return (await deps.findings.read(what, deps.blobs.get(run.projectId, hash)))?.length
   }
-  const faults = snapshot === undefined ? [] : await changeSetFaults(changeSet, { snapshot, blobLength })
-  for (const fault of faults) blame(`change set ${changeSet.changeSetId}: ${fault}`)
-  return changeSet
+  if (snapshot === undefined) return sets
+  for (const set of sets) {
+    for (const fault of await changeSetFaults(set, { snapshot, blobLength }))
+      blame(`change set ${set.changeSetId}: ${fault}`)
+  }
+  return sets
 }
 
 /** What an operation that waits for a person goes on from; of one that nobody answered, what it had come to. */
@@ -91,7 +93,7 @@ async function verifySuspension(
 
 function recordFaults(record: AttemptRecord, operation: Operation, outcome: Outcome): string[] {
   const { recordHash: _, ...settled } = outcome
-  const { changeSet } = record
+  const sets = changeSetsOf(record)
   const faults: string[] = []
   const compare = (what: string, recorded: unknown, kept: unknown) => {
     if (!isDeepStrictEqual(recorded, kept)) faults.push(`its attempt record has another ${what} than the ledger`)
@@ -101,10 +103,11 @@ function recordFaults(record: AttemptRecord, operation: Operation, outcome: Outc
   compare('attempt', record.attempt, operation.attempt)
   compare('bundle', record.bundleHash, operation.bundleHash)
   compare('outcome', record.outcome, settled)
-  compare('change set', changeSet?.changeSetId, outcome.changeSetId)
-  if (changeSet === null) return faults
-  compare('maker of its change set', changeSet.operationId, operation.operationId)
-  const paths = changeSet.files.map((file) => file.path)
-  compare('list of changed files', paths.toSorted(), outcome.changedFiles.toSorted())
+  const made = sets.map((set) => set.changeSetId)
+  compare('change set', made, changeSetIdsOf(outcome))
+  if (sets.length === 0) return faults
+  for (const set of sets) compare('maker of its change set', set.operationId, operation.operationId)
+  const paths = new Set(sets.flatMap(({ files }) => files.map((file) => file.path)))
+  compare('list of changed files', [...paths].toSorted(), outcome.changedFiles.toSorted())
   return faults
 }

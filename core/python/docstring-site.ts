@@ -20,7 +20,11 @@ export function findDocstringSite(tree: Tree, index: number): DocstringSite | un
   let node: Node | null = tree.rootNode.descendantForIndex(index, index)
   while (node !== null && !(node.startIndex === index && definitionIn(node) !== undefined)) node = node.parent
   const definition = node === null ? undefined : definitionIn(node)
-  if (definition === undefined) return undefined
+  return definition === undefined ? undefined : docstringSiteOf(definition)
+}
+
+/** The docstring's site in a definition; undefined for one without a body. */
+export function docstringSiteOf(definition: Node): DocstringSite | undefined {
   const body = definition.childForFieldName('body')
   if (body === null) return undefined
   const found = docstringOf(codeIn(body)[0])
@@ -53,7 +57,8 @@ function definitionIn(node: Node): Node | undefined {
   return isDefinition ? node : undefined
 }
 
-function outermost(definition: Node): Node {
+/** The definition with its decorators. */
+export function outermost(definition: Node): Node {
   const parent = definition.parent
   return parent !== null && parent.type === 'decorated_definition' ? parent : definition
 }

@@ -38,6 +38,7 @@ export function aPlannedOperation(
     bundle,
     bundleHash: 'b'.repeat(64),
     node,
+    work: 'agent',
     priority: 10,
     after: after.map((other) => other.operationId),
     ...over,

@@ -9,8 +9,9 @@ export const hostSignatures = {
   list_dir: '(path: str = "") -> list[str]',
   run_linter: '() -> dict[str, Any]',
   apply_lint_fix: '(code: str | None = None) -> dict[str, Any]',
+  edit_node: '(text: str, start_line: int | None = None, end_line: int | None = None) -> dict[str, Any]',
   describe_definition: '() -> dict[str, Any]',
-  insert_docstring: '(docstring: str) -> dict[str, Any]',
+  insert_docstring: '(docstring: str, style: str = "auto") -> dict[str, Any]',
   ask_user: '(question: str, choices: list[str] | None = None) -> str',
   log: '(message: str) -> None',
   /** For a script of this name alone, on its own: in a bundle the builtin tool submits. */

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { parseJson } from '#domain/json.ts'
+import { lacks } from '#testing/lacks.ts'
 import { checkScript } from './check-script.ts'
 import { parseScript } from './parse-script.ts'
 import { scriptArtifacts } from './script-artifacts.ts'
@@ -49,9 +50,6 @@ async function artifactsOf(source: string) {
   return scriptArtifacts({ name: 'probe.pym', script, faults, hostInputNames: new Set(['settings', 'node_id']) })
 }
 
-const hasPython = spawnSync('python3', ['-c', 'import ast']).status === 0
-if (!hasPython) process.stderr.write('script-artifacts.test.ts: no python3, so the stubs are not read by Python\n')
-
 describe('the artifacts of a script', () => {
   it('tell the schema of its inputs, which of them the host fills in, and what it asks of the host', async () => {
     const artifacts = await artifactsOf(everyForm)
@@ -86,7 +84,7 @@ describe('the artifacts of a script', () => {
     expect(code.at(-3)).toBe(source.at(-3))
   })
 
-  it.runIf(hasPython)('have stubs that Python reads, with every name that the script may use', async () => {
+  it.skipIf(lacks('python3'))('have stubs that Python reads, with every name that the script may use', async () => {
     const stubs = (await artifactsOf(everyForm)).get('stubs.pyi') ?? ''
     const names = `import ast, sys
 tree = ast.parse(sys.stdin.buffer.read().decode())

@@ -23,6 +23,12 @@ export type PlayedEnding =
 /** Takes a run in and plays the services that would work on it, with what they store. Answers its id. */
 export async function playRun(api: TestApi, endings: readonly PlayedEnding[]): Promise<string> {
   const runId = await submitRun(api)
+  await playOperations(api, runId, endings)
+  return runId
+}
+
+/** Plays the services that work on a run that was taken in. */
+export async function playOperations(api: TestApi, runId: string, endings: readonly PlayedEnding[]): Promise<void> {
   await move(api, runId, { status: 'running', phase: 'planning' })
   const operations = endings.map((ending) => plannedOperation(ending.name))
   await storeNodes(
@@ -38,7 +44,6 @@ export async function playRun(api: TestApi, endings: readonly PlayedEnding[]): P
     const ending = endings[index]
     if (ending !== undefined) await settleAs(api, { runId, ...job }, ending)
   }
-  return runId
 }
 
 export async function askingRun(
@@ -111,6 +116,7 @@ export function plannedOperation(name: string): PlannedOperation {
     bundle: 'lint',
     bundleHash: sha256('lint'),
     node,
+    work: 'agent',
     priority: 10,
     after: [],
   }

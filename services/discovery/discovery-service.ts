@@ -14,6 +14,7 @@ import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot-view.ts'
 import { connectRedis } from '#platform/connect-redis.ts'
 import { openHealth } from '#platform/http-health.ts'
+import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
 import type { Log } from '#platform/log.ts'
 import { openReleaser } from '#platform/shutdown.ts'
 import { openConsumer } from '#queues/consumer.ts'
@@ -31,6 +32,7 @@ import { runHousekeeping } from './housekeeping/run-housekeeping.ts'
 import { defaultSnapshotLimits } from './snapshot/snapshot-limits.ts'
 import { runDiscoveryStage, type DiscoveryStageDeps } from './stages/discovery-stage.ts'
 import { runSnapshotStage, type SnapshotStageDeps } from './stages/snapshot-stage.ts'
+import { openSurveyPool } from './survey/survey-pool.ts'
 import { takeOver } from './take-over.ts'
 
 export type DiscoveryService = { healthPort: number; close(): Promise<void> }
@@ -60,13 +62,29 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     releaser.add('producer', () => producer.close())
     const pool = openParsePool({ threads: config.threads })
     releaser.add('parse threads', () => pool.close())
+    const surveys = openSurveyPool({ threads: config.threads })
+    releaser.add('survey threads', surveys.close)
+    const linter = openLinterWhenNeeded()
+    releaser.add('linter', linter.close)
     const archive = openEventSegments(objects)
     const ledger = openLedger(redis, { origin: { kind: 'discovery', id: 'discovery' }, archive })
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
     const { leaveOut } = config
-    const shared = { ledger, stops, objects, blobs, producer, packs, pool, leaveOut, limits: defaultSnapshotLimits }
+    const shared = {
+      ledger,
+      stops,
+      objects,
+      blobs,
+      producer,
+      packs,
+      pool,
+      surveys,
+      linter,
+      leaveOut,
+      limits: defaultSnapshotLimits,
+    }
     const stages = {
       ...shared,
       readSnapshot: openSnapshotReader(objects),
@@ -90,6 +108,16 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
   } catch (error) {
     await releaser.release()
     throw error
+  }
+}
+
+/** Ruff judges the options of a repository's configuration; a service that meets none starts no thread for it. */
+function openLinterWhenNeeded(): Pick<PythonLinter, 'lint' | 'refusalOf' | 'close'> {
+  let opened: Promise<PythonLinter> | undefined
+  return {
+    lint: async (text, rules) => (await (opened ??= openPythonLinter())).lint(text, rules),
+    refusalOf: async (options) => (await (opened ??= openPythonLinter())).refusalOf(options),
+    close: async () => (await opened)?.close(),
   }
 }
 

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { RunId } from '#domain/ids.ts'
+import { lacks } from '#testing/lacks.ts'
 import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
 import type { GeneratedSource } from './generated-source.ts'
 
@@ -13,11 +14,12 @@ for folder in sys.argv[1:]:
         ast.parse(path.read_bytes(), str(path))
 `
 
-/** Applies every run's patch to a copy of the source, and parses what came of it where there is a Python. */
+/** Applies every run's patch to a copy of the source where there is git, and parses what came of it where there is Python. */
 export async function checkPatches(
   source: GeneratedSource,
   patches: readonly { runId: RunId; patch: string }[],
 ): Promise<string[]> {
+  if (lacks('git')) return []
   const folders: SourceFolder[] = []
   try {
     const violations: string[] = []
@@ -34,12 +36,11 @@ export async function checkPatches(
 }
 
 async function parseWithPython(folders: readonly SourceFolder[]): Promise<string[]> {
-  if (folders.length === 0) return []
+  if (folders.length === 0 || lacks('python3')) return []
   try {
     await run('python3', ['-c', parseAll, ...folders.map(({ path }) => path)])
     return []
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
     return [`the patched source does not parse: ${String(error).slice(-500)}`]
   }
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { boundPort, closeServer } from '#platform/http-health.ts'
+import { lacks } from '#testing/lacks.ts'
 import { openPrograms, type Program } from './program.ts'
 import { lastDocument, remora } from './remora.ts'
 import { smallSource } from './small-source.ts'
@@ -141,7 +142,7 @@ describe('a model that only talks', () => {
 })
 
 describe('sources with faults', () => {
-  it('are worked on as far as they parse', async () => {
+  it.skipIf(lacks('git'))('are worked on as far as they parse', async () => {
     const broken = 'def fine():\n    return f"fine"\n\n\ndef torn(:\n    return 1\n'
     const folder = await folderOf({ ...smallSource, 'shop/broken.py': broken })
     const run = remora(programs, folder, ['run', '.', '--agents', 'lint,docstring', '--out', 'x.patch', '--json'])

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { lacks } from '#testing/lacks.ts'
 import { until } from '#testing/until.ts'
 import { descendantsOf, stillRunning } from './living-processes.ts'
 import { openPrograms } from './program.ts'
@@ -42,7 +43,7 @@ describe.each(ways)('a worker that is $way at work', ({ signal, exit, reason }) 
     return begun.flatMap(({ operation_id: id }) => (id === undefined || ended.has(id) ? [] : [id]))
   }
 
-  it('loses no operation: another worker tries them again, and the run completes', async () => {
+  it.skipIf(lacks('git'))('loses no operation: another worker tries them again, and the run completes', async () => {
     const folder = await sourceFolder({ 'prices.py': manyFunctions(12) })
     await answerAfter(2000) // an operation has two turns at least: four seconds
     const runId = await services.api.submit(await folder.pack(), { agents: ['lint'] })

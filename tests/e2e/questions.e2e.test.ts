@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { lacks } from '#testing/lacks.ts'
 import { until } from '#testing/until.ts'
 import { askingAgent } from './asking-agent.ts'
 import { openPrograms, type Program } from './program.ts'
@@ -23,7 +24,7 @@ function told(program: Program): z.infer<typeof Line>[] {
 }
 
 describe('a run whose agents ask a person', () => {
-  it('waits over the end of its stack, and goes on to its patch once it is answered', async () => {
+  it.skipIf(lacks('git'))('waits over the end of its stack, and goes on to its patch once it is answered', async () => {
     const folder = await sourceFolder({ 'remora.yaml': settings, 'shop.py': source, ...askingAgent })
     const first = remora(programs, folder, ['run', '.', '--agents', 'purpose', '--json'])
     await until(() => told(first).some(({ event }) => event === 'run.waiting'), { withinMs: 60_000 })

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { boundPort, closeServer } from '#platform/http-health.ts'
+import { lacks } from '#testing/lacks.ts'
 import { until } from '#testing/until.ts'
 import { openPrograms, type Program } from './program.ts'
 import { lastDocument, remora } from './remora.ts'
@@ -34,7 +35,7 @@ describe('a run whose whole stack is gone from one moment to the next', () => {
   })
   afterEach(() => folder.remove())
 
-  it('goes on in the next stack to its patch, and what had ended is not done again', async () => {
+  it.skipIf(lacks('git'))('goes on in the next stack to its patch, and what had ended is not done again', async () => {
     const quick = { REMORA_LEASE_MS: '3000' }
     const first = remora(programs, folder, ['run', '.', '--agents', 'lint', '--json'], quick)
     await until(() => named(eventsOf(first), 'operation.ended').length >= 20, { withinMs: 60_000 })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freePorts } from '#testing/free-ports.ts'
+import { lacks } from '#testing/lacks.ts'
 import { until } from '#testing/until.ts'
 import { nextCheckout } from './next-checkout.ts'
 import { openPrograms } from './program.ts'
@@ -8,6 +9,8 @@ import { isReady, startServices, startStores, type Service, type Services, type 
 import { manyFunctions } from './small-source.ts'
 import { sourceFolder } from './source-folder.ts'
 import { storeEnv } from './store-env.ts'
+
+const noGit = lacks('git')
 
 const programs = openPrograms()
 const open: { stores?: Stores; next?: Awaited<ReturnType<typeof nextCheckout>> } = {}
@@ -54,7 +57,7 @@ async function stop(service: Service): Promise<void> {
 const endedBy = (events: readonly RunEvent[]) =>
   new Set(events.filter(({ event }) => event === 'operation.ended').map(({ origin }) => origin.id))
 
-it('a run goes on while every service is replaced by its next version, and nothing is lost', async () => {
+it.skipIf(noGit)('a run goes on while every service is replaced by its next version, and nothing is lost', async () => {
   const { stores } = open
   if (stores === undefined) throw new Error('nothing was opened')
   const { origin } = services.named('rehearsal')

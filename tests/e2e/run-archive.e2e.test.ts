@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { lacks } from '#testing/lacks.ts'
 import { rawZip } from '../../services/discovery/snapshot/raw-zip.fixture.ts'
 import { openPrograms } from './program.ts'
 import { remora } from './remora.ts'
@@ -30,14 +31,17 @@ describe('remora run on an archive', () => {
     expect(existsSync(join(place.path, '.remora'))).toBe(false)
   })
 
-  it('writes a patch for the folder that a zip unpacks to, says how to apply it, and what was passed over', async () => {
-    const files = Object.entries(smallSource).map(([name, content]) => ({ name, content }))
-    await writeFile(join(place.path, 'source.zip'), rawZip([...files, { name: '.git/HEAD', content: 'ref' }]))
-    const run = remora(programs, place, ['run', 'source.zip', '--agents', 'lint', '--out', 'x.patch'])
-    expect(await run.exited, run.err()).toBe(0)
-    expect(run.out()).toContain(".git  Git's own data")
-    expect(run.out()).toMatch(/Apply it: +git apply .*\S+x\.patch {2}# in the folder that source\.zip unpacks to\n/)
-    await unpacked.apply(await place.read('x.patch'))
-    expect(await unpacked.read('shop/stock.py')).toContain('if name not in self.items')
-  })
+  it.skipIf(lacks('git'))(
+    'writes a patch for the folder that a zip unpacks to, says how to apply it, and what was passed over',
+    async () => {
+      const files = Object.entries(smallSource).map(([name, content]) => ({ name, content }))
+      await writeFile(join(place.path, 'source.zip'), rawZip([...files, { name: '.git/HEAD', content: 'ref' }]))
+      const run = remora(programs, place, ['run', 'source.zip', '--agents', 'lint', '--out', 'x.patch'])
+      expect(await run.exited, run.err()).toBe(0)
+      expect(run.out()).toContain(".git  Git's own data")
+      expect(run.out()).toMatch(/Apply it: +git apply .*\S+x\.patch {2}# in the folder that source\.zip unpacks to\n/)
+      await unpacked.apply(await place.read('x.patch'))
+      expect(await unpacked.read('shop/stock.py')).toContain('if name not in self.items')
+    },
+  )
 })

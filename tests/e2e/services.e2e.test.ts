@@ -3,12 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { openLedger } from '#ledger/ledger.ts'
 import { RunId } from '#domain/ids.ts'
+import { lacks } from '#testing/lacks.ts'
 import { openPrograms } from './program.ts'
 import type { RunEvent } from './run-api.ts'
 import { startServices, startStores, type Services, type Stores } from './services.ts'
 import { smallSource } from './small-source.ts'
 import { sourceFolder, type SourceFolder } from './source-folder.ts'
 import { storeEnv } from './store-env.ts'
+
+const gitless = lacks('git')
 
 const Result = z.looseObject({ operation_id: z.string(), status: z.string(), evidence: z.array(z.looseObject({})) })
 
@@ -92,7 +95,7 @@ describe('the services as processes of their own', () => {
     }
   })
 
-  it('propose a patch that git applies, with the work of both agents on one function', async () => {
+  it.skipIf(gitless)('propose a patch that git applies, with the work of both agents on one function', async () => {
     const answer = await services.api.ask(`/v1/runs/${run.id}/patch`)
     expect(answer.status).toBe(200)
     await folder.apply(await answer.text())

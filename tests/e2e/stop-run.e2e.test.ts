@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { lacks } from '#testing/lacks.ts'
 import { until } from '#testing/until.ts'
 import { openPrograms } from './program.ts'
 import { startServices, startStores, type Services, type Stores } from './services.ts'
@@ -10,7 +11,7 @@ import { storeEnv } from './store-env.ts'
 
 const Retried = z.object({ run_id: z.string(), retry_of: z.string() })
 
-describe('a run that is cancelled while a model is asked', () => {
+describe.skipIf(lacks('git'))('a run that is cancelled while a model is asked', () => {
   const programs = openPrograms()
   const open: { stores?: Stores } = {}
   let services: Services

@@ -68,6 +68,14 @@ describe('the reading of pages', () => {
 })
 
 describe('the documentation', () => {
+  it('begins with two lines, each whole by itself on a fresh clone', () => {
+    const [, first] = readPage('README.md').split('```')
+    expect(first?.trim().split('\n')).toEqual([
+      'npm ci && npx remora run examples/inventory --agents lint,docstring',
+      'npm ci && npm test',
+    ])
+  })
+
   it('has README.md, ARCHITECTURE.md and CONTRIBUTING.md', () => {
     expect(pages.filter(({ text }) => text === '').map(({ path }) => path)).toEqual([])
   })

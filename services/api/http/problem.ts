@@ -6,7 +6,7 @@ import type { Log } from '#platform/log.ts'
 import type { ApiEnv } from './api-env.ts'
 
 /** The codes of docs/reference/errors.md. */
-export const ErrorCodeShape = z
+const ErrorCodeShape = z
   .custom<ErrorCode>(isErrorCode)
   .openapi('ErrorCode', { type: 'string', enum: Object.keys(errorPolicies) })
 

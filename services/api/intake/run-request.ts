@@ -45,6 +45,7 @@ export const RequestBody = z
     error_policy: ErrorPolicyShape.default(fields.errorPolicy.parse(undefined)),
     limits: RunLimits.default(fields.limits.parse(undefined)),
     priority: fields.priority,
+    dry_run: fields.dryRun,
     labels: Labels.default(fields.labels.parse(undefined)),
   })
   .openapi('RunRequest')
@@ -62,7 +63,16 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
     const faults = parsed.error.issues.map((issue) => `${['request', ...issue.path].join('.')}: ${issue.message}`)
     throw new AppError('INTAKE_008', faults.join('; '))
   }
-  const { agents, paths, exclude, languages, nodes, node_kinds: nodeKinds, error_policy: errorPolicy } = parsed.data
+  const {
+    agents,
+    paths,
+    exclude,
+    languages,
+    nodes,
+    node_kinds: nodeKinds,
+    error_policy: errorPolicy,
+    dry_run: dryRun,
+  } = parsed.data
   checkAgents(agents, knownAgents)
   const { include, accept, limits, priority, labels } = parsed.data
   const request = {
@@ -74,6 +84,7 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
     ...(include === undefined ? {} : { include }),
     accept,
     errorPolicy,
+    dryRun,
     limits,
     priority,
     labels,

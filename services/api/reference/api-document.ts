@@ -49,7 +49,9 @@ of another content type is 415 HTTP_003, one above 64 KiB 413 INTAKE_003, one th
 counts as \`{}\`.
 
 \`X-Request-Id\` of a request (up to 64 letters, digits, \`-\`, \`_\`, \`=\`) is that of its answer and of its line in the log;
-without one it gets one. There is no CORS: other sites cannot call the API from a browser.`
+without one it gets one. There is no CORS: other sites cannot call the API from a browser.
+
+Clients can be generated from the OpenAPI document: [guide](../guide/clients.md).`
 
 /** The API as an OpenAPI 3.1 document, made from what its routes are declared with. */
 export function apiDocument(): ApiDocument {
@@ -88,7 +90,7 @@ function describeDefaults(schema: ComponentSchema): void {
     const { default: usual, description } = property
     delete property.default
     const isEmpty = usual === '' || JSON.stringify(usual) === '[]' // what is left out is empty: nothing to say
-    const parts = [description, isEmpty ? undefined : `Default: \`${JSON.stringify(usual)}\`.`]
+    const parts = [description, isEmpty ? undefined : `Default: ${JSON.stringify(usual)}.`]
     const text = parts.filter((part) => part !== undefined).join('. ')
     if (text !== '') property.description = text
   }

@@ -27,6 +27,9 @@ export type Reference = {
   schemas: { name: string; note: string; text: string; rows: FieldRow[] }[]
 }
 
+/** Longer lists are shown by their name. */
+const mostWords = 12
+
 const Content = z.record(z.string(), z.object({ schema: SchemaView }))
 const Operation = z.object({
   tags: z.array(z.string()),
@@ -35,7 +38,15 @@ const Operation = z.object({
   'x-error-codes': z.array(z.string()).default([]),
   security: z.array(z.record(z.string(), z.array(z.string()))).default([]),
   parameters: z
-    .array(z.object({ name: z.string(), in: z.string(), required: z.boolean().default(false), schema: SchemaView }))
+    .array(
+      z.object({
+        name: z.string(),
+        in: z.string(),
+        required: z.boolean().default(false),
+        description: z.string().default(''),
+        schema: SchemaView,
+      }),
+    )
     .default([]),
   requestBody: z.object({ content: Content }).optional(),
   responses: z.record(z.string(), z.object({ description: z.string(), content: Content.default({}) })),
@@ -64,7 +75,7 @@ export function readReference(given: ApiDocument): Reference {
       name,
       note: schema.description ?? '',
       text: schemaText(schema),
-      rows: rowsOf(schema),
+      rows: rowsOf(schema, schemas),
     })),
   }
 }
@@ -79,13 +90,14 @@ function endpointOf({ path, method, operation }: Declared, schemas: Record<strin
     summary,
     description,
     scope: security[0]?.['bearer']?.[0],
-    parameters: parameters.map(({ name, in: place, required, schema }) => ({
-      ...rowOf(name, schema, required),
+    parameters: parameters.map(({ name, in: place, required, description: note, schema }) => ({
+      ...rowOf(name, withWords(schema, schemas), required),
+      note,
       in: place,
     })),
     bodies: Object.entries(requestBody?.content ?? {}).map(([type, { schema }]) => ({
       type,
-      rows: rowsOf(resolve(schema, schemas)),
+      rows: rowsOf(resolve(schema, schemas), schemas),
     })),
     answers: Object.entries(responses).flatMap(([status, { description: text, content }]) =>
       answersOf(status, text, content),
@@ -108,8 +120,20 @@ function resolve(schema: SchemaView, schemas: Record<string, SchemaView>): Schem
   return schemas[schema.$ref?.split('/').at(-1) ?? ''] ?? schema
 }
 
-function rowsOf({ properties = {}, required = [] }: SchemaView): FieldRow[] {
-  return Object.entries(properties).map(([name, schema]) => rowOf(name, schema, required.includes(name)))
+function rowsOf(
+  { properties = {}, required = [] }: SchemaView,
+  schemas: Readonly<Record<string, SchemaView>>,
+): FieldRow[] {
+  return Object.entries(properties).map(([name, schema]) =>
+    rowOf(name, withWords(schema, schemas), required.includes(name)),
+  )
+}
+
+/** A reference to a short list of words is replaced by the words, so that nobody has to look them up. */
+function withWords(schema: SchemaView, schemas: Readonly<Record<string, SchemaView>>): SchemaView {
+  if (schema.items !== undefined) return { ...schema, items: withWords(schema.items, schemas) }
+  const named = schemas[schema.$ref?.split('/').at(-1) ?? '']
+  return named?.enum !== undefined && named.enum.length <= mostWords ? named : schema
 }
 
 function rowOf(name: string, schema: SchemaView, isRequired: boolean): FieldRow {

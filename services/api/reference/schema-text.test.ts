@@ -9,6 +9,7 @@ const cases: [SchemaView, string][] = [
   [{ enum: ['none', 'auto'] }, '"none" or "auto"'],
   [{ type: 'object', additionalProperties: { type: 'string' } }, 'object of string'],
   [{ anyOf: [{ type: 'string', minLength: 1 }, { type: 'null' }] }, 'string, at least 1 characters or null'],
+  [{ type: 'string', format: 'binary' }, 'bytes'],
   [{}, 'any'],
 ]
 

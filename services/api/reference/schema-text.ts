@@ -4,6 +4,7 @@ import { z } from 'zod'
 export type SchemaView = {
   $ref?: string | undefined
   type?: string | string[] | undefined
+  format?: string | undefined
   enum?: unknown[] | undefined
   const?: unknown
   description?: string | undefined
@@ -29,6 +30,7 @@ export const SchemaView: z.ZodType<SchemaView> = z.lazy(() =>
   z.object({
     $ref: z.string().optional(),
     type: z.union([z.string(), z.array(z.string())]).optional(),
+    format: z.string().optional(),
     enum: z.array(z.unknown()).optional(),
     const: z.unknown().optional(),
     description: z.string().optional(),
@@ -65,7 +67,8 @@ function shapeText(schema: SchemaView): string {
   return types.map((type) => ofType(type, schema)).join(' or ')
 }
 
-function ofType(type: string, { items, additionalProperties, properties }: SchemaView): string {
+function ofType(type: string, { format, items, additionalProperties, properties }: SchemaView): string {
+  if (format === 'binary') return 'bytes'
   if (type === 'array') return items === undefined ? 'list' : `list of ${schemaText(items)}`
   if (type !== 'object') return type
   if (properties !== undefined) return `{${Object.keys(properties).join(', ')}}`

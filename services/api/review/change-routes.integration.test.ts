@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { anEvent } from '#testing/factories.ts'
+import { lacks } from '#testing/lacks.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
@@ -114,7 +115,7 @@ describe('GET /v1/runs/{run_id}/changes?operation_id=', () => {
 })
 
 describe('GET /v1/runs/{run_id}/patch', () => {
-  it('is one patch that git applies, with files in order', async () => {
+  it.skipIf(lacks('git'))('is one patch that git applies, with files in order', async () => {
     const runId = await playRun(api, endings())
     const evidence = [{ check: 'parses' as const, path: 'a.py', ok: true, tool: 'tree-sitter' }]
     const [fixedHash, newHash] = await api.blobs.putMany(api.project, [fixed, Buffer.from('y = 1')])

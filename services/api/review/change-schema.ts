@@ -27,6 +27,10 @@ export const ChangeView = z
     node_id: NodeId,
     path: z.string().openapi({ description: 'of the node' }),
     qualified_name: z.string().openapi({ description: 'of the node' }),
+    rules: z
+      .array(z.string())
+      .optional()
+      .openapi({ description: 'the lint rules whose safe fixes it makes, of a mechanical operation' }),
     files: z.array(ChangedFile),
     diff: z.string(),
     evidence: z.array(EvidenceView),

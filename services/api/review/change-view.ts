@@ -21,6 +21,7 @@ export function changeView(changeSet: ChangeSet, { node, versions, conflicts }: 
     node_id: changeSet.nodeId,
     path: node.path,
     qualified_name: node.qualifiedName,
+    rules: changeSet.rules,
     files: changeSet.files.map(({ path, kind }) => ({ path, kind })),
     diff: Buffer.concat(versions.map(unifiedDiff)).toString(),
     evidence: changeSet.evidence,

@@ -1,10 +1,9 @@
-import type { ChangeSet } from '#domain/change-set.ts'
 import { AppError } from '#domain/error.ts'
 import type { OperationId } from '#domain/ids.ts'
-import type { Operation } from '#domain/operation.ts'
+import { changeSetIdsOf, type Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import type { AttemptRecord } from '#objects/attempt-record.ts'
+import { changeSetsOf, type AttemptRecord } from '#objects/attempt-record.ts'
 import type { Composition } from '#objects/composition.ts'
 import { changedFiles } from './change-files.ts'
 import type { ChangeView } from './change-schema.ts'
@@ -23,7 +22,10 @@ export type ChangeDeps = {
   records: ChangeRecords
 }
 
-/** One page of the run's change sets, in the order the ledger lists the operations that made them. */
+/**
+ * One page of the run's change sets, in the order the ledger lists the operations that made them. `limit` counts
+ * operations: a mechanical one makes several sets.
+ */
 export async function listChanges(
   run: Run,
   page: { cursor: string | undefined; limit: number },
@@ -71,7 +73,7 @@ async function viewsOf(
   { run, composition }: { run: Run; composition: Composition | null },
   { records }: ChangeDeps,
 ): Promise<ChangeView[]> {
-  if (outcome?.recordHash === undefined || outcome.changeSetId === undefined) return []
+  if (outcome?.recordHash === undefined || changeSetIdsOf(outcome).length === 0) return []
   const conflicts = composition?.conflicts ?? []
   const sets = changeSetsOf(await records.readAttempt(run.projectId, outcome.recordHash))
   return Promise.all(
@@ -80,8 +82,4 @@ async function viewsOf(
       return changeView(set, { node, versions, conflicts })
     }),
   )
-}
-
-function changeSetsOf({ changeSet }: AttemptRecord): ChangeSet[] {
-  return changeSet === null ? [] : [changeSet]
 }

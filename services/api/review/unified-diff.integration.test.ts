@@ -5,16 +5,11 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { lacks } from '#testing/lacks.ts'
 import { unifiedDiff, type FileVersions } from './unified-diff.ts'
 
 const run = promisify(execFile)
 let dir = ''
-
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'remora-diff-'))
-  await run('git', ['init', '-q', dir])
-})
-afterEach(() => rm(dir, { recursive: true, force: true }))
 
 /** Writes every `before`, applies one patch of all files with git, and answers what is there afterwards. */
 async function applied(files: readonly FileVersions[]): Promise<(Buffer | null)[]> {
@@ -77,7 +72,17 @@ const cases: Record<string, FileVersions> = {
   },
 }
 
-describe('unifiedDiff', () => {
+it('a diff is empty when nothing changed', () => {
+  expect(unifiedDiff({ path: 'a.py', before: text('a\n'), after: text('a\n') })).toHaveLength(0)
+})
+
+describe.skipIf(lacks('git'))('unifiedDiff', () => {
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'remora-diff-'))
+    await run('git', ['init', '-q', dir])
+  })
+  afterEach(() => rm(dir, { recursive: true, force: true }))
+
   it.for(Object.entries(cases))('makes a patch git applies: %s', async ([, file]) => {
     const [result] = await applied([file])
     expect(result).toEqual(file.after)
@@ -86,10 +91,6 @@ describe('unifiedDiff', () => {
   it('makes one patch of many files', async () => {
     const files = Object.values(cases).map((file, index) => ({ ...file, path: `${index}/${file.path}` }))
     expect(await applied(files)).toEqual(files.map((file) => file.after))
-  })
-
-  it('is empty when nothing changed', () => {
-    expect(unifiedDiff({ path: 'a.py', before: text('a\n'), after: text('a\n') })).toHaveLength(0)
   })
 
   it('replaces a file whole when its shortest diff would cost too much', async () => {

@@ -3,7 +3,7 @@ import type { NodeEdge } from '#domain/edge.ts'
 import { AppError } from '#domain/error.ts'
 import { type NodeId, operationId } from '#domain/ids.ts'
 import { nodeView } from '#domain/node-view.ts'
-import type { Operation } from '#domain/operation.ts'
+import { type Operation, OperationWork } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { EdgeListRef, EdgeLists } from '#objects/read-edge-list.ts'
@@ -109,12 +109,18 @@ async function skippedOf(ref: NodeListRef, { records }: NodeRouteDeps): Promise<
   return { count: skipped, files: skippedFiles }
 }
 
-/** An operation's id is made of its node's and its agent's: those there can be are asked for, none is searched. */
+/**
+ * An operation's id is made of its node's, its agent's and who does the work: those there can be are asked for, none is
+ * searched.
+ */
 async function operationsOn(nodeId: NodeId, run: Run, ledger: NodeRouteDeps['ledger']): Promise<Operation[]> {
+  const ids = run.request.agents.flatMap((agent) =>
+    OperationWork.options.map((work) => operationId(nodeId, agent, work)),
+  )
   const found = await Promise.all(
-    run.request.agents.map(async (agent) => {
+    ids.map(async (id) => {
       try {
-        return await ledger.getOperation(run.runId, operationId(nodeId, agent))
+        return await ledger.getOperation(run.runId, id)
       } catch (error) {
         if (error instanceof AppError && error.code === 'RUN_004') return undefined
         throw error

@@ -4,7 +4,7 @@ import { Operation, Outcome } from '#domain/operation.ts'
 import { QuestionId } from '#domain/question.ts'
 import { named, orNull } from '../http/named-schema.ts'
 import { NodeShape } from './node-schema.ts'
-import { OperationStatusShape, Time } from './run-schema.ts'
+import { OperationStatusShape, OperationWorkShape, Time } from './run-schema.ts'
 
 const outcome = Outcome.shape
 
@@ -22,6 +22,7 @@ export const OutcomeView = z
     reason: outcome.reason,
     record_hash: outcome.recordHash,
     change_set_id: outcome.changeSetId,
+    change_set_ids: outcome.changeSetIds,
     changed_files: outcome.changedFiles,
     turns: outcome.turns,
     tokens: TokenUse,
@@ -36,6 +37,7 @@ export const OperationView = z
     operation_id: OperationId,
     run_id: RunId,
     agent: z.string(),
+    work: OperationWorkShape,
     bundle_hash: z.string(),
     node: NodeShape,
     status: OperationStatusShape,

@@ -3,6 +3,7 @@ import { OperationId, RunId } from '#domain/ids.ts'
 import { endpoint } from '../http/endpoint.ts'
 import { Cursor, pageLimit, wholeNumber } from '../http/query.ts'
 import { EventCategoryShape, EventPage } from './event-schema.ts'
+import { PlanView } from './plan-schema.ts'
 import { OperationPage, OperationView } from './operation-schema.ts'
 import { OperationStatusShape, RunPage, RunParams, RunView } from './run-schema.ts'
 
@@ -55,6 +56,14 @@ export const runEndpoints = {
     summary: 'The state of a run',
     request: { params: RunParams },
     responses: { 200: { description: 'the run', content: { 'application/json': { schema: RunView } } } },
+  }),
+  plan: endpoint(read('RUN_001', 'RUN_004', 'RUN_005', 'STORE_002', 'STORE_003'), {
+    method: 'get',
+    path: '/v1/runs/{run_id}/plan',
+    operationId: 'getRunPlan',
+    summary: 'What its planning decided, and why it left out the rest; RUN_004 before it is planned',
+    request: { params: RunParams },
+    responses: { 200: { description: 'the plan', content: { 'application/json': { schema: PlanView } } } },
   }),
   operations: endpoint(read('RUN_001', 'RUN_005'), {
     method: 'get',

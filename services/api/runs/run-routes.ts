@@ -4,17 +4,21 @@ import type { Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Composition } from '#objects/composition.ts'
+import type { PlanSummary } from '#objects/plan-summary.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { addEventRoute, type EventRouteDeps } from './event-routes.ts'
 import { findRun } from './find-run.ts'
 import { addNodeRoutes, type NodeRouteDeps } from './node-routes.ts'
 import { operationView } from './operation-view.ts'
 import { addQuestionRoutes, type QuestionRouteDeps } from './question-routes.ts'
+import { planView } from './plan-schema.ts'
 import { runEndpoints } from './run-endpoints.ts'
 import { runSummaryView, runView } from './run-view.ts'
 
 export type RunRecords = {
   readComposition(run: Run): Promise<Composition | null>
+  /** RUN_004 before the run is planned. */
+  readPlan(run: Run): Promise<PlanSummary>
   /** What of its archive was passed over, sorted by path; none before there is a snapshot. */
   readSkipped(run: Run): Promise<SkippedFile[]>
 }
@@ -46,6 +50,10 @@ export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
       firstFailed(run, ledger),
     ])
     return c.json(runView(run, { composition, skipped, failed }), 200)
+  })
+  routes.openapi(runEndpoints.plan, async (c) => {
+    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
+    return c.json(planView(await deps.records.readPlan(run)), 200)
   })
   routes.openapi(runEndpoints.operations, async (c) => {
     const { status, cursor, limit } = c.req.valid('query')

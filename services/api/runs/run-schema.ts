@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { evidenceChecks } from '#domain/evidence.ts'
 import { SkippedFile } from '#domain/code-node.ts'
 import { OperationId, ProjectId, RunId } from '#domain/ids.ts'
-import { operationStatuses, OperationStatus } from '#domain/operation.ts'
+import { operationStatuses, OperationStatus, OperationWork } from '#domain/operation.ts'
 import { SkipKind } from '#domain/skip-kind.ts'
 import { ErrorPolicyName, RunPhase, RunRequest, RunStatus } from '#domain/run.ts'
 import { LeftOut } from './left-out-schema.ts'
@@ -15,11 +15,14 @@ export const Time = z.iso.datetime()
 
 export const RunStatusShape = named('RunStatus', RunStatus)
 export const OperationStatusShape = named('OperationStatus', OperationStatus)
+export const OperationWorkShape = named('OperationWork', OperationWork, {
+  description: 'Who does the work: an agent with a model, or a program that needs none.',
+})
 export const ErrorPolicyShape = named('ErrorPolicy', ErrorPolicyName, {
-  description: 'What becomes of the rest when an operation fails. Default of a request: `skip_downstream`.',
+  description: 'What becomes of the rest when an operation fails. Default of a submission: skip_downstream.',
 })
 export const AcceptPolicyShape = named('AcceptPolicy', fields.accept.unwrap(), {
-  description: 'What is accepted without a review. Default of a request: `none`.',
+  description: 'What is accepted without a review. Default of a submission: none.',
 })
 export const RunLimits = named('RunLimits', fields.limits.unwrap())
 export const Labels = named('Labels', fields.labels.unwrap())

@@ -16,6 +16,7 @@ const run: Run = {
   nodeListKey: null,
   edgeListKey: null,
   rulesKey: null,
+  planKey: null,
   planHash: null,
   seq: 12,
   nodes: 3,

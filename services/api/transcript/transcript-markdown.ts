@@ -66,8 +66,10 @@ function costOf({ entries, outcome }: TranscriptView): string {
 }
 
 function changeOf({ outcome }: TranscriptView): string[] {
-  if (outcome?.change_set_id === undefined) return []
-  return [`change set ${code(outcome.change_set_id)} of ${outcome.changed_files.map(code).join(', ')}`]
+  const { change_set_id: single, change_set_ids: several = single === undefined ? [] : [single] } = outcome ?? {}
+  if (outcome === null || several.length === 0) return []
+  const sets = `change ${several.length === 1 ? 'set' : 'sets'} ${several.map(code).join(', ')}`
+  return [`${sets} of ${outcome.changed_files.map(code).join(', ')}`]
 }
 
 function ending({ outcome, status, run_id: runId }: TranscriptView): string[] {

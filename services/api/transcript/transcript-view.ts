@@ -1,4 +1,5 @@
 import type { Operation } from '#domain/operation.ts'
+import { changeSetsOf } from '#objects/attempt-record.ts'
 import { isoTime } from '../runs/iso-time.ts'
 import { operationView } from '../runs/operation-view.ts'
 import type { StoredTranscript } from './stored-transcript.ts'
@@ -27,7 +28,7 @@ export function transcriptView(
     versions: record.versions,
     started_at: isoTime(Math.min(record.startedAt, ...record.exchanges.slice(0, 1).map(({ startedAt }) => startedAt))),
     entries: stored.kind === 'asked' ? [...entries, questionEntry(stored.record)] : entries,
-    evidence: stored.kind === 'ended' ? (stored.record.changeSet?.evidence ?? []) : [],
+    evidence: stored.kind === 'ended' ? changeSetsOf(stored.record).flatMap(({ evidence }) => evidence) : [],
     outcome,
   }
 }

@@ -205,6 +205,7 @@ export function anOperation(over: Partial<Operation> = {}): Operation {
     bundle: 'lint',
     bundleHash: sha256('lint'),
     node,
+    work: 'agent',
     priority: 10,
     status: 'succeeded',
     attempt: 1,

@@ -3,6 +3,7 @@ import { access, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { lacks } from '#testing/lacks.ts'
 import { discoverFolder } from './discover-folder.ts'
 import { discoverRevision } from './discover-revision.ts'
 
@@ -30,7 +31,7 @@ const signal = new AbortController().signal
 const at = (revision: string, folder = top) => discoverRevision(folder, revision, { threads: 1 }, signal)
 const now = (folder = top) => discoverFolder(folder, { threads: 1 }, signal)
 
-describe('discoverRevision', () => {
+describe.skipIf(lacks('git'))('discoverRevision', () => {
   it('finds at HEAD what is found in the folder, whatever the files hold and are called', async () => {
     await commit({
       'src/a.py': 'class A:\n    def m(self): pass\n',

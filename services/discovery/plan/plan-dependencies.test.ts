@@ -14,7 +14,7 @@ const nested: Source = [
 
 /** The plan as `bundle node < what it waits for`, in order. */
 function planned(nodes: readonly CodeNode[], bundles: readonly PinnedBundle[]): string[] {
-  const plan = planOperations(nodes, bundles)
+  const plan = planOperations(nodes, bundles).operations
   const named = new Map(plan.map(({ operationId, bundle, node }) => [operationId, `${bundle} ${node.name}`]))
   return plan.map(({ operationId, after }) =>
     [named.get(operationId), ...after.map((id) => `< ${named.get(id)}`)].join(' '),
@@ -90,7 +90,7 @@ describe('containment', () => {
         endByte: 3 * depth - at,
       })),
     )
-    const plan = planOperations(nodes, [aBundle('doc', ['file'], { containment: 'inner_first' })])
+    const plan = planOperations(nodes, [aBundle('doc', ['file'], { containment: 'inner_first' })]).operations
     expect(plan.map(({ node }) => node.startByte).slice(0, 2)).toEqual([depth - 1, depth - 2])
   })
 })
@@ -123,8 +123,8 @@ describe('any plan', () => {
   it('has each operation wait only for earlier ones of the plan, once each, whatever the limit', () => {
     fc.assert(
       fc.property(files, bundleSets, fc.nat({ max: 40 }), (nodes, bundles, limit) => {
-        const whole = planOperations(nodes, bundles)
-        const plan = planOperations(nodes, bundles, { limit })
+        const whole = planOperations(nodes, bundles).operations
+        const plan = planOperations(nodes, bundles, { limit }).operations
         expect(plan).toEqual(whole.slice(0, limit))
         const before = new Set<string>()
         for (const { operationId, after } of plan) {
@@ -143,7 +143,7 @@ describe('any plan', () => {
     fc.assert(
       fc.property(files, kinds, (nodes, taken) => {
         const parents = new Map(nodes.map(({ nodeId, parentId }) => [nodeId, parentId]))
-        const plan = planOperations(nodes, [aBundle('doc', taken, { containment: 'outer_first' })])
+        const plan = planOperations(nodes, [aBundle('doc', taken, { containment: 'outer_first' })]).operations
         const operationOf = new Map(plan.map(({ operationId, node }) => [node.nodeId, operationId]))
         const nearest = (id: string | null | undefined): string[] =>
           id === null || id === undefined ? [] : [operationOf.get(id) ?? nearest(parents.get(id))].flat()

@@ -17,8 +17,9 @@ export function planDependencies(
   const waits = new Map(operations.map((operation) => [operation, new Set<PlannedOperation>()]))
   for (const { bundle } of bundles) {
     const { name, after, containment } = bundle.file
-    const own = operations.filter((operation) => operation.bundle === name)
-    for (const other of after) waitOnSameNode(own, onNode(other, operations), waits)
+    const all = operations.filter((operation) => operation.bundle === name)
+    for (const other of after) waitOnSameNode(all, onNode(other, operations), waits)
+    const own = all.filter(({ work }) => work === 'agent')
     if (containment === 'none') continue
     for (const { outer, inner } of contained(own)) {
       if (containment === 'inner_first') waits.get(outer)?.add(inner)
@@ -33,19 +34,18 @@ export function planDependencies(
 
 type Waits = ReadonlyMap<PlannedOperation, Set<PlannedOperation>>
 
-function onNode(bundle: string, operations: readonly PlannedOperation[]): Map<string, PlannedOperation> {
+function onNode(bundle: string, operations: readonly PlannedOperation[]): Map<string, PlannedOperation[]> {
   const its = operations.filter((operation) => operation.bundle === bundle)
-  return new Map(its.map((operation) => [operation.node.nodeId, operation]))
+  return Map.groupBy(its, (operation) => operation.node.nodeId)
 }
 
 function waitOnSameNode(
   own: readonly PlannedOperation[],
-  others: ReadonlyMap<string, PlannedOperation>,
+  others: ReadonlyMap<string, readonly PlannedOperation[]>,
   waits: Waits,
 ): void {
   for (const operation of own) {
-    const other = others.get(operation.node.nodeId)
-    if (other !== undefined) waits.get(operation)?.add(other)
+    for (const other of others.get(operation.node.nodeId) ?? []) waits.get(operation)?.add(other)
   }
 }
 

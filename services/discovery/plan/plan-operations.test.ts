@@ -10,7 +10,10 @@ const nodes = [
 
 describe('planning operations', () => {
   it('takes every bundle on every node of its kinds and languages', () => {
-    const plan = planOperations(nodes, [aBundle('lint', ['file', 'function']), aBundle('docstring', ['function'])])
+    const plan = planOperations(nodes, [
+      aBundle('lint', ['file', 'function']),
+      aBundle('docstring', ['function']),
+    ]).operations
     expect(plan.map((one) => `${one.bundle} ${one.node.name}`)).toEqual([
       'lint a.py',
       'lint f',
@@ -23,14 +26,14 @@ describe('planning operations', () => {
 
   it('puts a bundle after those it waits for on the same node, whatever order they are named in', () => {
     const waiting = aBundle('test', ['function'], { after: ['docstring'] })
-    const plan = planOperations(nodes, [waiting, aBundle('docstring', ['function'])])
+    const plan = planOperations(nodes, [waiting, aBundle('docstring', ['function'])]).operations
     expect(plan.map((one) => one.bundle)).toEqual(['docstring', 'test', 'docstring', 'test'])
     expect(plan[1]?.after).toEqual([plan[0]?.operationId])
   })
 
   it('does not wait for a bundle that does not take the node, or is not part of the run', () => {
     const lint = aBundle('lint', ['file'], { after: ['docstring', 'elsewhere'] })
-    const plan = planOperations(nodes, [lint, aBundle('docstring', ['function'])])
+    const plan = planOperations(nodes, [lint, aBundle('docstring', ['function'])]).operations
     expect(plan[0]).toMatchObject({ bundle: 'lint', after: [] })
   })
 
@@ -48,17 +51,19 @@ describe('planning operations', () => {
 
   it('keeps to the number asked for, without waiting for what was cut off', () => {
     const bundles = [aBundle('lint', ['file', 'function'], { containment: 'inner_first' })]
-    const plan = planOperations(nodes, bundles, { limit: 2 })
+    const plan = planOperations(nodes, bundles, { limit: 2 }).operations
     expect(plan.map(({ node, after }) => `${node.name} ${after.length}`)).toEqual(['f 0', 'a.py 1'])
-    expect(planOperations(nodes, bundles, { limit: 1 })).toEqual(plan.slice(0, 1))
+    expect(planOperations(nodes, bundles, { limit: 1 }).operations).toEqual(plan.slice(0, 1))
   })
 
   it('plans only what it is asked for, without waiting for what is left out', () => {
     const bundles = [aBundle('lint', ['file', 'function'], { containment: 'inner_first' })]
-    const whole = planOperations(nodes, bundles)
+    const whole = planOperations(nodes, bundles).operations
     const [, second] = whole
     if (second === undefined) throw new Error('there is no second operation')
     expect(second.after).toHaveLength(1)
-    expect(planOperations(nodes, bundles, { only: new Set([second.operationId]) })).toEqual([{ ...second, after: [] }])
+    expect(planOperations(nodes, bundles, { only: new Set([second.operationId]) }).operations).toEqual([
+      { ...second, after: [] },
+    ])
   })
 })

@@ -1,36 +1,53 @@
-import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { operationId } from '#domain/ids.ts'
-import type { PlannedOperation } from '#domain/operation.ts'
+import type { OperationWork, PlannedOperation } from '#domain/operation.ts'
+import { always, takes, type PlannedWork } from './node-work.ts'
 import type { PinnedBundle } from './pinned-bundle.ts'
 import { planDependencies } from './plan-dependencies.ts'
 import { refuseCircles } from './refuse-circles.ts'
 
+/** What a plan leaves out: a node that a bundle takes and has nothing to do on. */
+export type NodeWithoutWork = { bundle: string; node: CodeNode; reason: string }
+
+export type PlanChoices = {
+  /** Without it, every bundle has work on every node it takes. */
+  work?: Pick<PlannedWork, 'of'>
+  limit?: number | undefined
+  only?: ReadonlySet<string> | undefined
+}
+
+export type PlannedOperations = { operations: PlannedOperation[]; withoutWork: NodeWithoutWork[] }
+
+const everywhere: Pick<PlannedWork, 'of'> = { of: () => always }
+
 /**
- * The operations of a run: every bundle on every node it takes, or those of `only`; the first `limit` of them. They come
- * node by node, but each after those it waits for, so that what the limit cuts off is waited for by nothing that stays.
- * `nodes` come in source order, an enclosing one before what it encloses. Pure: the same input gives the same plan.
+ * The operations of a run: every bundle on every node where it has work, or those of `only`; the first `limit` of them.
+ * They come node by node, but each after those it waits for, so that what the limit cuts off is waited for by nothing that
+ * stays. `nodes` come in source order, an enclosing one before what it encloses. Pure: the same input gives the same plan.
  * AGENT_001 when bundles wait for each other in a circle.
  */
 export function planOperations(
   nodes: readonly CodeNode[],
   bundles: readonly PinnedBundle[],
-  { limit, only }: { limit?: number | undefined; only?: ReadonlySet<string> | undefined } = {},
-): PlannedOperation[] {
+  { work = everywhere, limit, only }: PlanChoices = {},
+): PlannedOperations {
   refuseCircles(bundles.map(({ bundle }) => bundle))
+  const withoutWork: NodeWithoutWork[] = []
+  const finders = bundles.map((pinned) => ({ pinned, find: work.of(pinned) }))
   const operations = nodes.flatMap((node) =>
-    bundles.filter(({ bundle }) => takesNode(bundle, node)).map((pinned) => operationOf(node, pinned)),
+    finders.flatMap(({ pinned, find }) => {
+      if (!takes(pinned.bundle, node)) return []
+      const { works, reason } = find(node)
+      if (works.length === 0) withoutWork.push({ bundle: pinned.bundle.file.name, node, reason: reason ?? 'no work' })
+      return works.map((one) => operationOf(node, pinned, one))
+    }),
   )
   const wanted = operations.filter((operation) => only?.has(operation.operationId) ?? true)
-  return planDependencies(wanted, bundles).slice(0, limit)
+  return { operations: planDependencies(wanted, bundles).slice(0, limit), withoutWork }
 }
 
-/** Whether a bundle works on nodes of this kind in this language. */
-export function takesNode(bundle: AgentBundle, node: CodeNode): boolean {
-  return bundle.file.node_kinds.includes(node.kind) && bundle.file.languages.includes(node.language)
-}
-
-function operationOf(node: CodeNode, { hash, bundle }: PinnedBundle): PlannedOperation {
+function operationOf(node: CodeNode, { hash, bundle }: PinnedBundle, work: OperationWork): PlannedOperation {
   const { name, priority } = bundle.file
-  return { operationId: operationId(node.nodeId, name), bundle: name, bundleHash: hash, node, priority, after: [] }
+  const id = operationId(node.nodeId, name, work)
+  return { operationId: id, bundle: name, bundleHash: hash, node, work, priority, after: [] }
 }

@@ -2,7 +2,7 @@ import type { CodeNode } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import type { RunRequest } from '#domain/run.ts'
 import { languageName } from '#syntax/language-name.ts'
-import { takesNode } from './plan-operations.ts'
+import { takes } from './node-work.ts'
 import type { PinnedBundle } from './pinned-bundle.ts'
 
 /**
@@ -14,7 +14,7 @@ export function requireFitting(
   bundles: readonly PinnedBundle[],
   { paths = [] }: Pick<RunRequest, 'paths'>,
 ): void {
-  if (nodes.some((node) => bundles.some(({ bundle }) => takesNode(bundle, node)))) return
+  if (nodes.some((node) => bundles.some(({ bundle }) => takes(bundle, node)))) return
   if (nodes.length === 0 && paths.length > 0) {
     throw new AppError('INTAKE_007', `no source file matches the paths ${paths.join(', ')}`)
   }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import type { RunRequest } from '#domain/run.ts'
 import { loadBundles } from '#bundles/load-bundle.ts'
+import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { openEdgeLists } from '#objects/read-edge-list.ts'
 import { putNodeSelection } from '#objects/node-selection.ts'
@@ -12,20 +13,27 @@ import { acceptRun, openTestStores, type TestStores } from '../housekeeping/stor
 import { loadSoundPacks } from '../load-sound-packs.ts'
 import { bundlePinner, pinnedBundleReader } from '../pin-bundles.ts'
 import { defaultSnapshotLimits } from '../snapshot/snapshot-limits.ts'
+import { openSurveyPool, type SurveyPool } from '../survey/survey-pool.ts'
 import { runDiscoveryStage, type DiscoveryStageDeps } from './discovery-stage.ts'
 import { runSnapshotStage } from './snapshot-stage.ts'
 
 let stores: TestStores
 let pool: ParsePool
+let surveys: SurveyPool
+let linter: PythonLinter
 let deps: DiscoveryStageDeps
 beforeEach(async () => {
   stores = await openTestStores()
   pool = openParsePool({ threads: 1 })
+  surveys = openSurveyPool({ threads: 1 })
+  linter = await openPythonLinter()
   const { ledger, objects } = stores
   deps = {
     ledger,
     objects,
     pool,
+    surveys,
+    linter,
     packs: await loadSoundPacks({}),
     leaveOut: { exclude: [], maxFileBytes: 1_000_000 },
     blobs: openBlobStore(objects, { maxCacheBytes: 0 }),
@@ -36,6 +44,8 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await pool.close()
+  await surveys.close()
+  await linter.close()
   await stores.close()
 })
 

@@ -1,13 +1,10 @@
 import type { CodeNode } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import type { NewEvent } from '#domain/event.ts'
-import { sha256 } from '#domain/hash.ts'
 import type { RunId } from '#domain/ids.ts'
-import type { PlannedOperation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import { failRun } from '#ledger/fail-run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import { maxSliceOperations } from '#ledger/plan.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import { putEdgeList } from '#objects/edge-list.ts'
 import { putNodeList } from '#objects/node-list.ts'
@@ -19,24 +16,22 @@ import type { DiscoveryFilters } from '../discover/choose-files.ts'
 import { hiddenReason } from '../discover/unwanted/unwanted-path.ts'
 import { firstSkipped } from './first-skipped.ts'
 import { nodeIndexCache } from './node-index-cache.ts'
-import { planOperations } from '../plan/plan-operations.ts'
-import { operationsToRetry } from '../plan/operations-to-retry.ts'
 import type { PinnedBundle } from '../plan/pinned-bundle.ts'
-import { requireFitting } from '../plan/require-fitting.ts'
-import { selectedNodes } from '../plan/selected-nodes.ts'
+import { planRun, type PlanRunDeps } from '../plan/plan-run.ts'
 
-export type DiscoveryStageDeps = DiscoveryDeps & {
-  /** What no run is worked on in. */
-  leaveOut: Pick<DiscoveryFilters, 'exclude' | 'maxFileBytes'>
-  ledger: Pick<Ledger, 'cancel' | 'getRun' | 'listOperations' | 'move' | 'plan'>
-  objects: ObjectStore
-  blobs: BlobStore
-  readSnapshot(projectId: string, snapshotId: string): Promise<SnapshotView>
-  /** The named bundles, stored and pinned. AGENT_001 for one that is broken, INTAKE_006 for one that is not there. */
-  pinBundles(projectId: string, names: readonly string[]): Promise<PinnedBundle[]>
-  /** Bundles that were pinned before. STORE_003 for one that is not there. */
-  readBundles(projectId: string, hashes: readonly string[]): Promise<PinnedBundle[]>
-}
+export type DiscoveryStageDeps = DiscoveryDeps &
+  PlanRunDeps & {
+    /** What no run is worked on in. */
+    leaveOut: Pick<DiscoveryFilters, 'exclude' | 'maxFileBytes'>
+    ledger: Pick<Ledger, 'cancel' | 'getRun' | 'listOperations' | 'move' | 'plan'>
+    objects: ObjectStore
+    blobs: BlobStore
+    readSnapshot(projectId: string, snapshotId: string): Promise<SnapshotView>
+    /** The named bundles, stored and pinned. AGENT_001 for one that is broken, INTAKE_006 for one that is not there. */
+    pinBundles(projectId: string, names: readonly string[]): Promise<PinnedBundle[]>
+    /** Bundles that were pinned before. STORE_003 for one that is not there. */
+    readBundles(projectId: string, hashes: readonly string[]): Promise<PinnedBundle[]>
+  }
 
 const origin = { kind: 'discovery', id: 'discovery' } as const
 
@@ -47,12 +42,7 @@ export async function runDiscoveryStage(runId: RunId, deps: DiscoveryStageDeps, 
   try {
     const bundles = await bundlesOf(run, deps)
     const nodes = await nodesOf(run, bundles, deps, signal)
-    requireFitting(nodes, bundles, run.request)
-    const only = await operationsToRetry(run.request, deps.ledger)
-    const limits = { limit: run.request.limits.operations, only }
-    const operations = planOperations(await selectedNodes(run, nodes, deps.blobs), bundles, limits)
-    requirePlanned(operations, only)
-    await plan(run, operations, deps)
+    await planRun(run, { nodes, bundles }, deps, signal)
   } catch (error) {
     await failRun(runId, error, { phases: ['discovery', 'planning'], origin, signal }, deps.ledger)
   }
@@ -153,32 +143,4 @@ const toldWarnings = 10
 function checkedView({ hash, bundle: { file, tools, warnings } }: PinnedBundle) {
   const first = warnings.slice(0, toldWarnings)
   return { name: file.name, hash, valid: true, tools: tools.length, warnings: warnings.length, first_warnings: first }
-}
-
-/** INTAKE_007 for a retry whose agents take none of its operations any more; one that lacks only its patch has none. */
-function requirePlanned(operations: readonly PlannedOperation[], only: ReadonlySet<string> | undefined): void {
-  if (only === undefined || only.size === 0 || operations.length > 0) return
-  const reason = 'none of the operations to retry is planned any more: the agents or their settings have changed'
-  throw new AppError('INTAKE_007', reason)
-}
-
-/** A plan without operations has nothing to execute: what is left to do is the patch. */
-async function plan(run: Run, operations: readonly PlannedOperation[], { ledger }: DiscoveryStageDeps): Promise<void> {
-  const planHash = sha256(operations.map(planLine).join('\n'))
-  const slices = Math.max(1, Math.ceil(operations.length / maxSliceOperations))
-  for (let slice = 0; slice < slices; slice++) {
-    const part = operations.slice(slice * maxSliceOperations, (slice + 1) * maxSliceOperations)
-    const answer = await ledger.plan(run.runId, { slice, operations: part, last: slice === slices - 1, planHash })
-    if (answer === 'refused') return // it was stopped, or has ended
-  }
-  await ledger.move(run.runId, {
-    from: [{ status: 'running', phase: 'planning' }],
-    to: { phase: operations.length === 0 ? 'review' : 'execution' },
-    command: 'plan',
-    events: [{ event: 'run.planned', phase: 'planning', origin, data: { operations: operations.length } }],
-  })
-}
-
-function planLine({ operationId, bundleHash, priority, after }: PlannedOperation): string {
-  return [operationId, bundleHash, priority, ...after].join(' ')
 }

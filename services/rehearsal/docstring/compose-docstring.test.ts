@@ -116,6 +116,22 @@ Raises:
     )
   })
 
+  it('writes no sections in the plain style, and no types where the repository names none', () => {
+    expect(composeDocstring({ ...full, style: 'plain' })).toBe('Get the total price.')
+    expect(composeDocstring({ ...full, types: false })).toContain('    items: The items.\n')
+    expect(composeDocstring({ ...full, types: false })).toContain('Returns:\n    The total price.')
+    expect(composeDocstring({ ...full, style: 'sphinx', types: false })).not.toMatch(/:r?type/)
+  })
+
+  it.each(['google', 'numpy', 'sphinx', 'plain'] as const)('stays within the lines it has in %s style', (style) => {
+    const parameters = full.parameters.map((one) => ({ ...one, annotation: `dict[${'Mapping, '.repeat(9)}int]` }))
+    const narrow = { ...full, parameters, style, summary_characters: 15, line_characters: 40 }
+    const [first = '', ...lines] = composeDocstring(narrow).split('\n')
+    expect(first.length).toBeLessThanOrEqual(15)
+    expect(Math.max(0, ...lines.map((line) => line.length))).toBeLessThanOrEqual(40)
+    expect(lines.filter((line) => line !== line.trimEnd())).toEqual([])
+  })
+
   it('describes a generator by what it yields', () => {
     const given = { ...full, name: 'iter_lines', parameters: [], raises: [], yields: true, returns: 'Iterator[str]' }
     expect(composeDocstring(given)).toBe('Iterate over the lines.\n\nYields:\n    str: The next line.')
@@ -151,11 +167,12 @@ Raises:
     expect(composeDocstring({ ...full, parameters })).not.toMatch(/"""|\\/)
   })
 
-  it('wraps long lines with a deeper indentation', () => {
+  it('breaks long lines with a deeper indentation, and leaves out a type that would have to be broken', () => {
     const annotation = `dict[${Array.from({ length: 12 }, (_, i) => `Type${i}`).join(', ')}]`
     const parameters = [{ name: 'table', annotation, default: null, kind: 'keyword_only' }]
-    const lines = composeDocstring({ ...full, parameters }).split('\n')
-    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(76)
-    expect(lines).toContainEqual(expect.stringMatching(/^ {8}\S/))
+    const sphinx = composeDocstring({ ...full, parameters, style: 'sphinx' }).split('\n')
+    expect(Math.max(...sphinx.map((line) => line.length))).toBeLessThanOrEqual(76)
+    expect(sphinx).toContainEqual(expect.stringMatching(/^ {4}\S/))
+    expect(composeDocstring({ ...full, parameters })).toContain('Args:\n    table: The table.\n')
   })
 })

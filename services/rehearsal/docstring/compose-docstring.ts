@@ -4,31 +4,40 @@ import type { Signature } from './signature.ts'
 import { summaryPhrase } from './summary-phrase.ts'
 
 const indent = '    '
-const maxWidth = 76
 
 /**
- * A docstring in the signature's style: text without quotes, its own indentation relative to the docstring's. It never
- * contains a backslash or three quotes, so it can stand between `"""` as it is.
+ * A docstring in the signature's style, within its line length: text without quotes, its own indentation relative to the
+ * docstring's. It never contains a backslash or three quotes, so it can stand between `"""` as it is.
  */
 export function composeDocstring(signature: Signature): string {
   const parts = docstringParts(signature)
-  const sections = layOut(parts, signature.style)
-  return [parts.summary, ...sections].join('\n\n')
+  const layout = { types: signature.types, width: signature.line_characters }
+  return [summaryLine(signature), ...layOut(parts, signature.style, layout)].join('\n\n')
 }
 
-/** The summary alone. */
+/** The summary alone, or less of it where there is room for less. */
 export function summaryLine(signature: Signature): string {
-  return summaryPhrase(signature)
+  const choices = [summaryPhrase(signature), `Handle \`${signature.name}\`.`, 'Do what the name says.']
+  return choices.find((choice) => choice.length <= signature.summary_characters) ?? 'Do it.'
 }
 
-function layOut(parts: DocstringParts, style: Signature['style']): string[] {
+/** Whether types are named, and the characters a line may have. */
+type Layout = { types: boolean; width: number }
+
+function layOut(parts: DocstringParts, style: Signature['style'], layout: Layout): string[] {
   switch (style) {
     case 'google':
-      return googleSections(parts)
+      return titled(parts, 'Args').map(({ title, entries }) => {
+        return [`${title}:`, ...entries.flatMap((entry) => googleEntry(entry, layout))].join('\n')
+      })
     case 'numpy':
-      return numpySections(parts)
+      return titled(parts, 'Parameters').map(({ title, entries }) => {
+        return [title, '-'.repeat(title.length), ...entries.flatMap((entry) => numpyEntry(entry, layout))].join('\n')
+      })
     case 'sphinx':
-      return sphinxSections(parts)
+      return sphinxFields(parts, layout)
+    case 'plain':
+      return []
     default:
       return unreachable(style)
   }
@@ -46,53 +55,52 @@ function titled(parts: DocstringParts, parametersTitle: string): Section[] {
   return sections.filter(({ entries }) => entries.length > 0)
 }
 
-function googleSections(parts: DocstringParts): string[] {
-  return titled(parts, 'Args').map(({ title, entries }) => [`${title}:`, ...entries.flatMap(googleEntry)].join('\n'))
+/** What stands before the colon is one piece: a type that is too long for its line is left out. */
+function googleEntry({ label, type, text }: Entry, { types, width }: Layout): string[] {
+  const typed = label === '' ? type : type === undefined ? label : `${label} (${type})`
+  const fits = types && typed !== undefined && typed.length < width - 2 * indent.length
+  const head = fits ? typed : label
+  return wrap(head === '' ? text : `${head}: ${text}`, { prefix: indent, head: head.length, width })
 }
 
-function googleEntry({ label, type, text }: Entry): string[] {
-  const head = label === '' ? type : type === undefined ? label : `${label} (${type})`
-  return wrap(head === undefined ? text : `${head}: ${text}`, indent)
+function numpyEntry({ label, type, text }: Entry, { types, width }: Layout): string[] {
+  const typed = label === '' ? type : type === undefined ? label : `${label} : ${type}`
+  const fits = types && typed !== undefined && typed.length <= width
+  // A result is listed by its type, where it has no name.
+  const head = fits ? typed : label === '' ? 'object' : label
+  return [head, ...wrap(text, { prefix: indent, head: 0, width, deeper: '' })]
 }
 
-function numpySections(parts: DocstringParts): string[] {
-  return titled(parts, 'Parameters').map(({ title, entries }) =>
-    [title, '-'.repeat(title.length), ...entries.flatMap(numpyEntry)].join('\n'),
-  )
-}
-
-function numpyEntry({ label, type, text }: Entry): string[] {
-  const head = label === '' ? (type ?? 'object') : type === undefined ? label : `${label} : ${type}`
-  return [head, ...wrap(text, indent)]
-}
-
-function sphinxSections(parts: DocstringParts): string[] {
+function sphinxFields({ parameters, returns, yields, raises }: DocstringParts, { types, width }: Layout): string[] {
+  const typeField = (name: string, type: string | undefined) => {
+    return types && type !== undefined ? [`:${name}: ${type}`] : []
+  }
   const fields = [
-    ...parts.parameters.flatMap(({ label, type, text }) => [
-      `:param ${label}: ${text}`,
-      ...(type === undefined ? [] : [`:type ${label}: ${type}`]),
-    ]),
-    ...[parts.returns, parts.yields].flatMap((entry) =>
-      entry === undefined
-        ? []
-        : [`:returns: ${entry.text}`, ...(entry.type === undefined ? [] : [`:rtype: ${entry.type}`])],
-    ),
-    ...parts.raises.map(({ label, text }) => `:raises ${label}: ${text}`),
+    ...parameters.flatMap(({ label, type, text }) => {
+      const name = label.replace(/^\*+/, '')
+      return [`:param ${name}: ${text}`, ...typeField(`type ${name}`, type)]
+    }),
+    ...(returns === undefined ? [] : [`:returns: ${returns.text}`, ...typeField('rtype', returns.type)]),
+    ...(yields === undefined ? [] : [`:yields: ${yields.text}`]),
+    ...raises.map(({ label, text }) => `:raises ${label}: ${text}`),
   ]
-  return fields.length === 0 ? [] : [fields.join('\n')]
+  const lines = fields.flatMap((field) => wrap(field, { prefix: '', head: 0, width }))
+  return lines.length === 0 ? [] : [lines.join('\n')]
 }
 
-/** Lines of at most `maxWidth`, continued one indentation deeper; a longer word stands alone. */
-function wrap(text: string, prefix: string): string[] {
+type Wrapping = { prefix: string; head: number; width: number; deeper?: string }
+
+/** Lines of at most `width`, continued one indentation deeper. The first `head` characters are not broken. */
+function wrap(text: string, { prefix, head, width, deeper = indent }: Wrapping): string[] {
   const lines: string[] = []
-  let line = prefix
-  for (const word of text.split(' ')) {
+  let line = `${prefix}${text.slice(0, head)}`
+  for (const word of text.slice(head).split(' ')) {
     const isFresh = line.trim() === ''
-    if (!isFresh && line.length + 1 + word.length > maxWidth) {
+    if (!isFresh && word !== '' && line.length + 1 + word.length > width && line.length > prefix.length + head) {
       lines.push(line)
-      line = `${prefix}${indent}${word}`
+      line = `${prefix}${deeper}${word}`
     } else {
-      line = isFresh ? `${line}${word}` : `${line} ${word}`
+      line = isFresh || line.length === prefix.length + head ? `${line}${word}` : `${line} ${word}`
     }
   }
   return [...lines, line]

@@ -21,7 +21,12 @@ export const Signature = z.object({
   raises: z.array(z.string()).default([]),
   decorators: z.array(z.string()).default([]),
   bases: z.array(z.string()).default([]),
-  style: z.enum(['google', 'numpy', 'sphinx']).catch('google'),
+  style: z.enum(['google', 'numpy', 'sphinx', 'plain']).catch('google'),
+  /** Whether sections name types. */
+  types: z.boolean().default(true),
+  /** How long the first line may be, and any other one. */
+  summary_characters: z.int().default(70),
+  line_characters: z.int().default(76),
   path: z.string().optional(),
 })
 export type Signature = z.infer<typeof Signature>

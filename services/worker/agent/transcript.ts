@@ -1,7 +1,7 @@
 import type { Message, ModelReply, RequestedCall, TokenUsage, ToolResult } from '#domain/turn.ts'
 import type { Exchange, ToolRun } from '#objects/attempt-record.ts'
 import { shortKnowledge } from '../context/short-knowledge.ts'
-import { clip } from '../tools/clip.ts'
+import { fitValue } from '../tools/fit-value.ts'
 
 export type RanTool = {
   turn: number
@@ -99,5 +99,15 @@ function shownTo(result: ToolResult): string {
     ...(Object.keys(learned).length === 0 ? {} : { knowledge: learned }),
     result: result.result,
   }
-  return clip(JSON.stringify(answer), maxShownCharacters)
+  return JSON.stringify(shortened(answer))
+}
+
+const shortenedNote = 'The answer was too long and is shortened. Ask for a part of it, for example for fewer lines.'
+
+/** The answer as the model is shown it: whole JSON, also where its result is too long. */
+function shortened<Answer extends { result: unknown }>(answer: Answer): Answer & { note?: string } {
+  if (JSON.stringify(answer).length <= maxShownCharacters) return answer
+  const { result, ...rest } = answer
+  const left = maxShownCharacters - JSON.stringify({ ...rest, note: shortenedNote }).length
+  return { ...answer, note: shortenedNote, result: fitValue(result, Math.max(left, 1_000)) }
 }

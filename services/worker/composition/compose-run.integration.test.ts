@@ -23,11 +23,13 @@ describe('composeRun', () => {
     test = await testLedger()
     store = await testObjects()
     linter = await openPythonLinter()
+    const python = await loadLanguage('python')
     deps = {
       ledger: test.ledger,
+      python,
       objects: store.objects,
       blobs: openBlobStore(store.objects, { maxCacheBytes: 0 }),
-      evidence: openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax }),
+      evidence: openEvidenceChecker({ linter, python, syntax }),
       runRules: openRunRules(store.objects),
       workerId: 'w1',
     }

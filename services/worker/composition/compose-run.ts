@@ -2,7 +2,7 @@ import type { ChangeSet } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import type { NewEvent } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
-import type { Operation } from '#domain/operation.ts'
+import { changeSetIdsOf, type Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import { failRun } from '#ledger/fail-run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
@@ -11,10 +11,12 @@ import type { Composition } from '#objects/composition.ts'
 import { conflictView } from '#objects/conflict-view.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
+import { changeSetsOf } from '#objects/attempt-record.ts'
 import { getAttemptRecord, putComposition } from '#objects/stored-records.ts'
 import { operationPages } from '#proof/operation-pages.ts'
 import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
 import type { ReadRunRules } from '../evidence/run-rules.ts'
+import type { LoadedLanguage } from '#syntax/parser.ts'
 import { conflictsByAgent, nameConflicts } from './name-conflicts.ts'
 import { proveComposition } from './prove-composition.ts'
 
@@ -23,6 +25,7 @@ export type CompositionDeps = {
   objects: ObjectStore
   blobs: Pick<BlobStore, 'get' | 'put'>
   evidence: EvidenceChecker
+  python: Pick<LoadedLanguage, 'read'>
   runRules: ReadRunRules
   workerId: string
 }
@@ -54,6 +57,7 @@ async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): P
   const { sets } = collected
   const proven = await proveComposition(sets, {
     evidence: deps.evidence,
+    python: deps.python,
     rules: await deps.runRules(run),
     async readBlob(hash) {
       signal.throwIfAborted() // another worker may have the job by now, or the run be stopped
@@ -104,7 +108,7 @@ async function collect(run: Run, deps: CompositionDeps, signal: AbortSignal): Pr
       totals.promptTokens += outcome?.promptTokens ?? 0
       totals.completionTokens += outcome?.completionTokens ?? 0
     }
-    sets.push(...(await changeSetsOf(operations, { run, nodes }, deps.objects)))
+    sets.push(...(await readChangeSets(operations, { run, nodes }, deps.objects)))
   }
   const earlier = await earlierSets(run, { redone: own, nodes }, deps, signal)
   return { sets: [...earlier, ...sets], earlier: earlier.length, nodes, totals }
@@ -127,25 +131,25 @@ async function earlierSets(
     signal.throwIfAborted()
     const others = operations.filter(({ operationId }) => !redone.has(operationId))
     for (const { operationId } of others) done.add(operationId)
-    sets.push(...(await changeSetsOf(others, { run, nodes }, deps.objects)))
+    sets.push(...(await readChangeSets(others, { run, nodes }, deps.objects)))
   }
   return [...(await earlierSets(earlier, { redone: done, nodes }, deps, signal)), ...sets]
 }
 
 /** Notes in `nodes` what those with a change set worked on. */
-async function changeSetsOf(
+async function readChangeSets(
   operations: readonly Operation[],
   { run: { projectId }, nodes }: { run: Pick<Run, 'projectId'>; nodes: Collected['nodes'] },
   objects: ObjectStore,
 ): Promise<ChangeSet[]> {
   for (const { operationId, node, outcome } of operations) {
-    if (outcome?.changeSetId !== undefined) nodes.set(operationId, node)
+    if (outcome !== null && changeSetIdsOf(outcome).length > 0) nodes.set(operationId, node)
   }
   const hashes = operations.flatMap(({ outcome }) =>
-    outcome?.changeSetId === undefined || outcome.recordHash === undefined ? [] : [outcome.recordHash],
+    outcome?.recordHash === undefined || changeSetIdsOf(outcome).length === 0 ? [] : [outcome.recordHash],
   )
   const records = await mapBounded(hashes, recordReads, (hash) => getAttemptRecord(objects, projectId, hash))
-  return records.flatMap(({ changeSet }) => (changeSet === null ? [] : [changeSet]))
+  return records.flatMap(changeSetsOf)
 }
 
 /** Of the conflicts that an event names one by one; the composition holds all. */

@@ -30,9 +30,10 @@ const stored = new Map<string, string>()
 const linter = await openPythonLinter()
 const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
-const evidence = openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax })
+const python = await loadLanguage('python')
 const deps = {
-  evidence,
+  evidence: openEvidenceChecker({ linter, python, syntax }),
+  python,
   rules: { of: () => wideRules },
   readBlob: async () => Buffer.from(source),
   storeBlob: async (bytes: Uint8Array) => {

@@ -2,7 +2,9 @@ import type { ChangeSet } from '#domain/change-set.ts'
 import { applyEdits } from '#domain/apply-edits.ts'
 import type { Evidence, EvidenceCheck } from '#domain/evidence.ts'
 import type { ComposedFile } from '#objects/composition.ts'
+import { moduleUsesOf } from '#python/module-uses.ts'
 import { languageOf } from '#syntax/grammars.ts'
+import type { LoadedLanguage } from '#syntax/parser.ts'
 import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
 import type { RunRules } from '../evidence/run-rules.ts'
 import {
@@ -12,9 +14,11 @@ import {
   type LeftOutSet,
   type SetInConflict,
 } from './compose-change-sets.ts'
+import { lostNameIn, type ComposedModule } from './composed-names.ts'
 
 export type ProofDeps = {
   evidence: EvidenceChecker
+  python: Pick<LoadedLanguage, 'read'>
   rules: Pick<RunRules, 'of'>
   readBlob(hash: string): Promise<Uint8Array>
   storeBlob(bytes: Uint8Array): Promise<string>
@@ -22,89 +26,154 @@ export type ProofDeps = {
 
 export type Proven = { files: ComposedFile[]; conflicts: LeftOutSet[] }
 
+/** What was proved of one composed file, and what its module binds and takes, where it is Python. */
+type FileProof = { composed: ComposedFile; module: ComposedModule | undefined }
+type ProveFile = (file: FileResult, checks: readonly EvidenceCheck[]) => Promise<FileProof>
+
 /**
- * Composes the sets and checks every file again as a whole: proof of the parts is no proof of the whole. Where a file
- * fails, the set that breaks it is found by adding them one by one, left out as WORK_004, and all is composed anew.
+ * Composes the sets and checks every file again as a whole, and then the names that the files take of each other: proof of
+ * the parts is no proof of the whole. Where a check fails, the set that breaks it is found by adding them one by one, left
+ * out as WORK_004, and all is composed anew. Of two sets that are wrong only together, that is the later one.
  */
 export async function proveComposition(sets: readonly ChangeSet[], deps: ProofDeps): Promise<Proven> {
+  const prove = openFileProofs(deps)
   const broken: LeftOutSet[] = []
   for (;;) {
     const excluded = new Set(broken.map((conflict) => conflict.changeSetId))
-    const composed = composeChangeSets(sets.filter((set) => !excluded.has(set.changeSetId)))
-    const files: ComposedFile[] = []
+    const left = sets.filter((set) => !excluded.has(set.changeSetId))
+    const composed = composeChangeSets(left)
+    const proofs: FileProof[] = []
     let culprit: LeftOutSet | undefined
     for (const file of composed.files) {
-      const proof = await proofOf(file, deps)
-      culprit = proof.evidence.every((one) => one.ok) ? undefined : await findCulprit(file, deps)
+      const proof = await prove(file, checksFor(file))
+      culprit = isProved(proof) ? undefined : await fileCulprit(file, prove)
       if (culprit !== undefined) break
-      files.push(proof)
+      proofs.push(proof)
     }
-    if (culprit === undefined) return { files, conflicts: [...composed.conflicts, ...broken] }
+    culprit ??= await nameCulprit({ sets: left, files: composed.files }, proofs, prove)
+    if (culprit === undefined) {
+      return { files: proofs.map((proof) => proof.composed), conflicts: [...composed.conflicts, ...broken] }
+    }
     broken.push(culprit)
   }
 }
 
-async function proofOf(file: FileResult, deps: ProofDeps): Promise<ComposedFile> {
+function isProved({ composed }: FileProof): boolean {
+  return composed.evidence.every((one) => one.ok)
+}
+
+/** Remembers what it proved of a file that the same sets make: most files stay as they are when a set is left out. */
+function openFileProofs(deps: ProofDeps): ProveFile {
+  const known = new Map<string, Promise<FileProof>>()
+  return (file, checks) => {
+    const key = JSON.stringify([file.path, file.sets.map((set) => set.changeSetId), checks])
+    const proof = known.get(key) ?? proofOf(file, checks, deps)
+    known.set(key, proof)
+    return proof
+  }
+}
+
+async function proofOf(file: FileResult, checks: readonly EvidenceCheck[], deps: ProofDeps): Promise<FileProof> {
   const { path, sets } = file
   const changeSetIds = sets.map((set) => set.changeSetId)
-  if (file.kind === 'delete') {
-    return { path, baseHash: file.baseHash, resultHash: null, changeSetIds, evidence: [] }
-  }
   const { before, after } = await contentsOf(file, deps)
+  const baseHash = file.kind === 'create' ? null : file.baseHash
+  const usesOf = (text: string | undefined) =>
+    text === undefined ? undefined : deps.python.read(text, (tree) => moduleUsesOf(tree, text))
+  const isPython = languageOf(path) === 'python'
+  const module = isPython ? { path, before: usesOf(before), after: usesOf(after?.toString()) } : undefined
+  if (after === undefined) return { composed: { path, baseHash, resultHash: null, changeSetIds, evidence: [] }, module }
   const checked = { path, before, after: after.toString(), rules: deps.rules.of(path) }
-  const evidence = await deps.evidence.check(checked, checksFor(path, sets))
-  const baseHash = file.kind === 'edit' ? file.baseHash : null
-  return { path, baseHash, resultHash: await deps.storeBlob(after), changeSetIds, evidence }
+  const evidence = await deps.evidence.check(checked, checks)
+  return { composed: { path, baseHash, resultHash: await deps.storeBlob(after), changeSetIds, evidence }, module }
 }
 
-async function contentsOf(file: Exclude<FileResult, { kind: 'delete' }>, deps: ProofDeps) {
+async function contentsOf(file: FileResult, deps: ProofDeps) {
   if (file.kind === 'create') return { before: undefined, after: Buffer.from(file.content) }
   const base = await deps.readBlob(file.baseHash)
-  return { before: Buffer.from(base).toString(), after: Buffer.from(applyEdits(base, file.edits)) }
+  const before = Buffer.from(base).toString()
+  return { before, after: file.kind === 'edit' ? Buffer.from(applyEdits(base, file.edits)) : undefined }
 }
 
-/** A composed file is docstring-only when every set of it says so of itself. */
-function checksFor(path: string, sets: readonly ChangeSet[]): EvidenceCheck[] {
-  const isProved = (one: Evidence) => one.check === 'docstring_only' && one.path === path && one.ok
-  const docstringsOnly = sets.every((set) => set.evidence.some(isProved))
-  const checks = (['parses', 'lint_before_after'] as const).filter((check) => isExpected(check, path, sets))
-  return docstringsOnly ? [...checks, 'docstring_only'] : checks
+/**
+ * What a composed file must pass: every check that one of its sets was asked for. It is docstring-only when every set of
+ * it was proved to be; which node its parts lie in says nothing of the whole.
+ */
+function checksFor({ path, sets }: FileResult): EvidenceCheck[] {
+  const own = sets.map((set) => set.evidence.filter((one) => one.path === path))
+  const docstringsOnly = own.every((all) => all.some((one) => one.check === 'docstring_only' && one.ok))
+  // Python always; a grammar of another language may not know all its code, and a bundle that says so is believed.
+  const always: EvidenceCheck[] = languageOf(path) === 'python' ? ['parses', 'lint_before_after'] : []
+  const asked = new Set([...always, ...own.flat().flatMap(checkAskedFor)])
+  asked.delete('only_node_changed')
+  asked.delete('docstring_only')
+  return docstringsOnly ? [...asked, 'docstring_only'] : [...asked]
 }
 
-/** Python always; a grammar of another language may not know all its code, and a bundle that says so is believed. */
-function isExpected(check: EvidenceCheck, path: string, sets: readonly ChangeSet[]): boolean {
-  const isAsked = (one: Evidence) => one.path === path && (one.check === check || one.of === check)
-  return languageOf(path) === 'python' || sets.some((set) => set.evidence.some(isAsked))
+function checkAskedFor({ check, of }: Evidence): EvidenceCheck[] {
+  if (check !== 'not_checked') return [check]
+  return of === undefined ? [] : [of]
 }
 
-/** The first set after which the file fails its checks. */
-async function findCulprit(file: FileResult, deps: ProofDeps): Promise<LeftOutSet> {
-  for (let count = 1; count <= file.sets.length; count++) {
-    const part = composeChangeSets(file.sets.slice(0, count)).files.find(({ path }) => path === file.path)
-    const proof = part === undefined ? undefined : await proofOf(part, deps)
-    const failed = proof?.evidence.find((one) => !one.ok)
-    const set = file.sets[count - 1]
-    if (failed === undefined || set === undefined) continue
-    const reason = `${failed.check} fails for the composed file${failed.detail === undefined ? '' : `: ${failed.detail}`}`
-    const partner = await findPartner(file, count - 1, deps)
-    return { ...inConflict(set, file.path), path: file.path, errorCode: 'WORK_004', reason, ...partner }
+/** The first set after which the file fails the checks of the whole. */
+async function fileCulprit(file: FileResult, prove: ProveFile): Promise<LeftOutSet> {
+  const checks = checksFor(file)
+  for (const [at, set] of file.sets.entries()) {
+    const { files } = composeChangeSets(file.sets.slice(0, at + 1))
+    const part = files.find(({ path }) => path === file.path)
+    const failed = part === undefined ? undefined : (await prove(part, checks)).composed.evidence.find((one) => !one.ok)
+    if (failed === undefined) continue
+    const detail = failed.detail === undefined ? '' : `: ${failed.detail}`
+    const partner = await findPartner(file, at, prove)
+    return { ...leftOut(set, file.path, `${failed.check} fails for the composed file${detail}`), ...partner }
   }
   throw new Error(`the composed file ${file.path} fails its checks, but none of its sets does`)
 }
 
+/** The first set after which a changed file takes a name of another that this one binds no more. */
+async function nameCulprit(
+  composed: { sets: readonly ChangeSet[]; files: readonly FileResult[] },
+  proofs: readonly FileProof[],
+  prove: ProveFile,
+): Promise<LeftOutSet | undefined> {
+  const modules = proofs.flatMap(({ module }) => module ?? [])
+  const lost = lostNameIn(modules)
+  if (lost === undefined) return undefined
+  const pair = modules.filter(({ path }) => path === lost.path || path === lost.user)
+  const touches = (set: ChangeSet) => set.files.some(({ path }) => pair.some((module) => module.path === path))
+  const involved = composed.sets.filter((set) => composed.files.some((file) => file.sets.includes(set)) && touches(set))
+  for (const [at, set] of involved.entries()) {
+    const { files } = composeChangeSets(involved.slice(0, at + 1))
+    const parts = pair.map(async (module) => {
+      const file = files.find(({ path }) => path === module.path)
+      const part = file === undefined ? undefined : (await prove(file, [])).module
+      return part ?? { ...module, after: module.before } // none of these sets changes it
+    })
+    const found = lostNameIn(await Promise.all(parts))
+    if (found !== undefined) return leftOut(set, found.path, `${found.user} takes "${found.name}" of it, which is gone`)
+  }
+  throw new Error(
+    `${lost.user} takes "${lost.name}" of ${lost.path}, which is gone, but none of the sets takes it away`,
+  )
+}
+
 /** The set before the one at `index` that breaks the file together with it; nothing when that one breaks it alone. */
-async function findPartner(file: FileResult, index: number, deps: ProofDeps): Promise<{ with?: SetInConflict }> {
+async function findPartner(file: FileResult, index: number, prove: ProveFile): Promise<{ with?: SetInConflict }> {
   const set = file.sets[index]
-  if (set === undefined || (await breaks([set], file.path, deps))) return {}
+  if (set === undefined || (await breaks([set], file, prove))) return {}
   for (const other of file.sets.slice(0, index)) {
-    if (await breaks([other, set], file.path, deps)) return { with: inConflict(other, file.path) }
+    if (await breaks([other, set], file, prove)) return { with: inConflict(other, file.path) }
   }
   return {}
 }
 
-async function breaks(sets: readonly ChangeSet[], path: string, deps: ProofDeps): Promise<boolean> {
-  const file = composeChangeSets(sets).files.find((one) => one.path === path)
-  return file !== undefined && (await proofOf(file, deps)).evidence.some((one) => !one.ok)
+async function breaks(sets: readonly ChangeSet[], whole: FileResult, prove: ProveFile): Promise<boolean> {
+  const file = composeChangeSets(sets).files.find((one) => one.path === whole.path)
+  return file !== undefined && !isProved(await prove(file, checksFor(whole)))
+}
+
+function leftOut(set: ChangeSet, path: string, reason: string): LeftOutSet {
+  return { ...inConflict(set, path), path, errorCode: 'WORK_004', reason }
 }
 
 function inConflict(set: ChangeSet, path: string): SetInConflict {

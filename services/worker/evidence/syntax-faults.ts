@@ -6,11 +6,25 @@ import type { Node, Tree } from 'web-tree-sitter'
  */
 export type SyntaxFaults = { places: number; tokens: string[]; first: { line: number; words: string } | undefined }
 
+/** What the checks ask of a text in a language that is not Python. */
+export type SyntaxFacts = { faults: SyntaxFaults; comments: { text: string; line: number }[] }
+
+export function syntaxFactsOf(tree: Tree): SyntaxFacts {
+  return { faults: syntaxFaultsOf(tree), comments: commentsOf(tree) }
+}
+
+/** Grammars call their comments `comment`, `line_comment`, `html_comment` … */
+function commentsOf(tree: Tree): SyntaxFacts['comments'] {
+  const types = tree.language.types.filter((type) => /(?:^|_)comment$/.test(type))
+  const nodes = types.length === 0 ? [] : tree.rootNode.descendantsOfType(types)
+  return nodes.map(({ text, startPosition }) => ({ text: text.trimEnd(), line: startPosition.row + 1 }))
+}
+
 /**
  * The faults of a tree. A token is stray when it lies in an ERROR itself, not in something that parsed inside it: what is
  * sound within a broken region may change without making it another fault.
  */
-export function syntaxFaultsOf(tree: Tree): SyntaxFaults {
+function syntaxFaultsOf(tree: Tree): SyntaxFaults {
   const faults: SyntaxFaults = { places: 0, tokens: [], first: undefined }
   const nodes = [tree.rootNode]
   for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {

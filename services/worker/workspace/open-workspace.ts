@@ -25,6 +25,8 @@ export type Workspace = {
   readBase(path: string): Promise<string>
   /** Throws what `git apply` would refuse: TOOL_007, or WorkspaceFault refused or too-large. */
   writeText(path: string, text: string): Promise<void>
+  /** The hash of a file's blob in the base. Throws WorkspaceFault: not-found. */
+  baseHash(path: string): string
   exists(path: string): boolean
   list(folder: string): string[]
   /** What differs from the base, sorted by path, as edits on the base blobs. */
@@ -56,6 +58,12 @@ export function openWorkspace(base: BaseLayer, start?: WorkspaceStart): Workspac
 
   return {
     readBase,
+    baseHash(raw) {
+      const path = inside(raw)
+      const file = base.find(path)
+      if (file === undefined) throw new WorkspaceFault('not-found', `no such file: ${path}`)
+      return file.hash
+    },
     readText: async (raw) => overlay.textOf(inside(raw)) ?? readBase(raw),
     async writeText(raw, text) {
       const path = inside(raw)

@@ -3,8 +3,10 @@ import { AppError } from '#domain/error.ts'
 import { submodulePaths } from '#domain/submodule-paths.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import { ignoreRules, isIgnored, maxRuleBytes, type IgnoreLayer } from '#platform/git-ignore.ts'
-import type { SourceFile } from '../choose-files.ts'
 import { readAttributeRules, type AttributeRules } from './attribute-rules.ts'
+
+/** A file of a tree; `hash` names its content to the reader. */
+type TreeFile = { path: string; hash: string; size: number }
 
 /** What the files of a tree that git reads say of the others. */
 export type TreeRules = {
@@ -29,7 +31,7 @@ const readsAtOnce = 16
  * everything in one folder. One that is too large or cannot be read says nothing.
  */
 export async function readTreeRules(
-  files: readonly SourceFile[],
+  files: readonly TreeFile[],
   read: (hash: string) => Promise<Uint8Array>,
 ): Promise<TreeRules> {
   const found = files.filter(({ path, size }) => ruleFiles.has(basename(path)) && size <= maxRuleBytes)

@@ -3,7 +3,10 @@ import type { SkipKind } from '#domain/skip-kind.ts'
 
 /** Folders that are called so hold other people's code; `packages`, `external` and `deps` may be one's own. */
 const vendoredFolder =
-  /^_*(?:vendor|vendored|third[-_]?part(?:y|ies)|3rd[-_]?part(?:y|ies)|extern|externals|godeps|pods|carthage)(?:_?packages|_libs?)?$/i
+  /^_*(?:vendor|vendored|third[-_]?part(?:y|ies)|3rd[-_]?part(?:y|ies)|extern|externals)(?:_?packages|_libs?)?$/i
+
+/** Of Go's and Apple's package managers; in small letters the first is a word of Kubernetes. */
+const packageFolder = /^(?:Pods|Carthage|Godeps)$/
 
 /** Single files that are copied into a project: installers, and scripts of build systems. */
 const vendoredFile =
@@ -29,7 +32,7 @@ const snapshotModule = /(?:^|\/)snapshots\/snap_\w+\.py$/
 
 /** What a folder of this name is by its name alone: all that lies in it is the same. */
 export function kindOfFolder(name: string): SkipKind | undefined {
-  if (vendoredFolder.test(name)) return 'vendored'
+  if (vendoredFolder.test(name) || packageFolder.test(name)) return 'vendored'
   if (snapshotFolder.test(name)) return 'snapshots'
   return generatedFolder.test(name) ? 'generated' : undefined
 }

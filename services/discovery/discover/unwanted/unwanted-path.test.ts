@@ -49,6 +49,7 @@ describe('pathJudge', () => {
       'src/vendor.py',
       'lib/extern.c',
       'deps/a.c',
+      'kube/pods/a.go',
     ]
     expect(await skippedOf(empty(...own))).toEqual([])
   })

@@ -23,6 +23,8 @@ export type RunningAttempt = {
   journal: AttemptJournal
   /** What it has changed up to now, and what is proved about that. */
   prove(signal?: AbortSignal): Promise<Proof>
+  /** Safe lint fixes that a program made in the node before the agent began. */
+  fixedFirst: number
   /** Where the agent goes on when an earlier attempt stopped to ask. */
   from: AgentRun['from']
 }

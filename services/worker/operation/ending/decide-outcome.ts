@@ -19,12 +19,13 @@ export type Decided = { verdict: Verdict; changeSet: ChangeSet | null }
 export function decideOutcome(
   attempt: Pick<Attempt, 'operationId' | 'bundle' | 'node'>,
   ending: Ending,
-  { changes, evidence }: Proof,
+  { changes, evidence, fixedFirst = 0 }: Proof & { fixedFirst?: number },
 ): Decided {
   if (ending.kind === 'stopped') return stopped(ending)
   const { status, summary, error } = ending.submission
   if (status === 'failed') return failed('AGENT_011', 'submission', error ?? summary)
-  if (status === 'skipped' || changes.length === 0)
+  // What a program fixed before the agent began stays, also where the agent has nothing to add.
+  if ((status === 'skipped' && fixedFirst === 0) || changes.length === 0)
     return { verdict: { status: 'unchanged', summary }, changeSet: null }
   const fault = evidenceFault(evidence)
   if (fault !== undefined) return failed(fault.code, 'submission', fault.reason)

@@ -1,8 +1,10 @@
+import type { ChangeSet } from '#domain/change-set.ts'
 import type { Outcome } from '#domain/operation.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { ResultDetail } from '#ledger/result.ts'
 import { putAttemptRecord } from '#objects/stored-records.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
+import type { AgentEvent } from '../../agent/journal.ts'
 import type { Ending } from '../../agent/run-agent.ts'
 import { attemptSoFar } from '../attempt/attempt-so-far.ts'
 import { decideOutcome, type Decided } from './decide-outcome.ts'
@@ -22,8 +24,8 @@ export type SettleDeps = {
 export async function settleOperation(running: RunningAttempt, ending: Ending, deps: SettleDeps): Promise<void> {
   const { attempt, journal } = running
   const proof = ending.kind === 'submitted' ? await running.prove() : { changes: [], evidence: [] }
-  const decided = decideOutcome(attempt, ending, proof)
-  announceChangeSet(running, decided)
+  const decided = decideOutcome(attempt, ending, { ...proof, fixedFirst: running.fixedFirst })
+  if (decided.changeSet !== null) journal.emit(changeSetEvent(decided.changeSet))
   const outcome = outcomeOf(running, decided)
   const record = { ...attemptSoFar(running, deps.versions), changeSet: decided.changeSet, outcome }
   const recordHash = await putAttemptRecord(deps.objects, attempt.projectId, record)
@@ -32,12 +34,13 @@ export async function settleOperation(running: RunningAttempt, ending: Ending, d
   await deps.ledger.settle(attempt, n, { outcome: { ...outcome, recordHash }, events, result })
 }
 
-function announceChangeSet({ journal }: RunningAttempt, { changeSet }: Decided): void {
-  if (changeSet === null) return
-  const files = changeSet.files.map(({ path, kind }) => ({ path, kind }))
-  const evidence = changeSet.evidence.map(({ check, of, ok }) => ({ check, ...(of === undefined ? {} : { of }), ok }))
-  const data = { change_set_id: changeSet.changeSetId, files, evidence }
-  journal.emit({ event: 'change_set.created', phase: 'submission', data })
+/** That a change set was made, with what was proved about it. */
+export function changeSetEvent(set: ChangeSet): AgentEvent {
+  const files = set.files.map(({ path, kind }) => ({ path, kind }))
+  const evidence = set.evidence.map(({ check, of, ok }) => ({ check, ...(of === undefined ? {} : { of }), ok }))
+  const rules = set.rules === undefined ? {} : { rules: set.rules }
+  const data = { change_set_id: set.changeSetId, ...rules, files, evidence }
+  return { event: 'change_set.created', phase: 'submission', data }
 }
 
 function outcomeOf(running: RunningAttempt, { verdict, changeSet }: Decided): Outcome {

@@ -1,28 +1,54 @@
 import { contextVariables } from '#bundles/context-variables.ts'
+import { charactersPerToken } from '#domain/tokens.ts'
 import type { PreparedBundle } from '../../agent/prepared-bundle.ts'
 import { withToolGuide } from '../../agent/tool-guide.ts'
 import { joinSections } from '../../context/render-context.ts'
+import { faultContext, faultLines, lintNode, type LintDeps } from '../../tools/lint/lint-node.ts'
+import { nodeExcerpt } from '../../tools/node-excerpt.ts'
 import type { TargetNode } from '../../tools/target-node.ts'
 import type { StartContext } from './start-context.ts'
 
 export type Prompts = { system: string; node: string }
 
+/** The part of the tokens a conversation may have that the node's text may take; tools and answers need the rest. */
+const nodeShare = 1 / 3
+
+export type PromptParts = {
+  bundle: PreparedBundle
+  target: TargetNode
+  context: StartContext
+  /** Of the model itself; undefined where no server says. */
+  modelTokens: number | undefined
+}
+
 /**
  * The bundle's prompts, filled in for one node. What of the context neither of them names follows the second; where there
- * is none, both are what the bundle says, to the byte.
+ * is none, both are what the bundle says, to the byte. The text of a node that is too large for the model is shortened.
  */
-export async function promptsFor(bundle: PreparedBundle, target: TargetNode, context: StartContext): Promise<Prompts> {
+export async function promptsFor(
+  { bundle, target, context, modelTokens }: PromptParts,
+  deps: LintDeps,
+): Promise<Prompts> {
   const { source, start, end } = await target.locate()
   const { node } = target
+  const { text } = target.rules
   const { systemPrompt, nodeContext } = bundle
+  const tokens = Math.min(bundle.bundle.file.limits.context_tokens, modelTokens ?? Infinity)
+  const shown = { firstLine: lineAt(source, start), maxCharacters: Math.floor(tokens * charactersPerToken * nodeShare) }
+  const asksFaults = systemPrompt.names.has('lint_faults') || nodeContext.names.has('lint_faults')
+  const lint = asksFaults ? await lintNode(target, deps) : undefined
+  const isFileOfFaults = lint !== undefined && node.parentId === null
   const variables = {
-    node_text: source.slice(start, end),
+    node_text: isFileOfFaults ? faultContext(lint, shown.maxCharacters) : nodeExcerpt(source.slice(start, end), shown),
     node_name: node.name,
     node_kind: node.kind,
     qualified_name: node.qualifiedName,
     file_path: node.path,
     language: node.language,
+    docstring_style: text.docstringStyle,
+    line_length: Math.min(text.lineLength, text.docLength ?? text.lineLength),
     settings: bundle.settings,
+    lint_faults: lint === undefined ? '' : faultLines(lint),
     ...context,
   }
   const unnamed = contextVariables.filter((name) => !systemPrompt.names.has(name) && !nodeContext.names.has(name))
@@ -31,4 +57,8 @@ export async function promptsFor(bundle: PreparedBundle, target: TargetNode, con
   const told = systemPrompt.render(variables)
   const system = bundle.toolGuide === undefined ? told : withToolGuide(told, bundle.toolGuide)
   return { system, node: added === '' ? about : `${about.trimEnd()}\n\n${added}\n` }
+}
+
+function lineAt(source: string, index: number): number {
+  return source.slice(0, index).split('\n').length
 }

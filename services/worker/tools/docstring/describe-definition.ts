@@ -1,5 +1,8 @@
 import type { Node } from 'web-tree-sitter'
+import type { TextStyle } from '#domain/path-rules.ts'
 import { docstringContent, type DocstringSite } from '#python/docstring-site.ts'
+import { docstringRoom } from './docstring-text.ts'
+import { docstringIndent } from './insert-docstring.ts'
 
 export type ParameterFacts = {
   name: string
@@ -21,6 +24,26 @@ export type DefinitionFacts = {
   raises: string[]
   decorators: string[]
   bases: string[]
+}
+
+/** How a docstring is written here: its style, and the characters there are for a line of its text. */
+export type DocstringForm = {
+  style: string
+  /** Whether sections name the types of parameters and results. */
+  types: boolean
+  summary_characters: number
+  line_characters: number
+}
+
+/** The form that the repository asks of the docstring at `site`. */
+export function docstringForm(site: DocstringSite, source: string, text: TextStyle): DocstringForm {
+  const room = docstringRoom(docstringIndent(site, source, text), text)
+  return {
+    style: text.docstringStyle,
+    types: text.docstringTypes ?? true,
+    summary_characters: room.single,
+    line_characters: room.line,
+  }
 }
 
 /** The facts of the definition at `site`, read from its syntax; nested definitions do not count as its own. */

@@ -4,6 +4,7 @@ import { openEvidenceChecker } from '../../evidence/evidence-checker.ts'
 import { openSyntaxChecker } from '../../evidence/syntax-checker.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
 import { openPythonLinter } from '#lint/python-linter.ts'
+import type { TextStyle } from '#domain/path-rules.ts'
 import { insertDocstring } from './insert-docstring.ts'
 
 const python = await loadLanguage('python')
@@ -12,11 +13,16 @@ const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const checker = openEvidenceChecker({ linter, python, syntax })
 
-async function insert(source: string, docstring = 'Do it.'): Promise<string> {
-  const index = source.search(/^(@|async def |def |class )/m)
-  const answer = await insertDocstring({ source, index, docstring, rules: wideRules }, { python, linter })
+/** No rule about fillers, which have tests of their own. */
+const rules = { ...wideRules, lint: { ...wideRules.lint, ignored: ['PIE790'] } }
+
+async function insert(source: string, docstring = 'Do it.', text: Partial<TextStyle> = {}): Promise<string> {
+  const index = source.search(/^ *(@|async def |def |class )/m)
+  const own = { ...rules, text: { ...rules.text, ...text } }
+  const start = index + (/^ */.exec(source.slice(index))?.[0].length ?? 0)
+  const answer = await insertDocstring({ source, index: start, docstring, rules: own }, { python, linter })
   if (answer.kind === 'refused') return `refused: ${answer.reason}`
-  const file = { path: 'a.py', before: source, after: answer.text, rules: wideRules }
+  const file = { path: 'a.py', before: source, after: answer.text, rules }
   const evidence = await checker.check(file, ['parses', 'docstring_only'])
   expect(evidence.map((one) => one.ok)).toEqual([true, true])
   return answer.text
@@ -42,9 +48,16 @@ describe('inserting a docstring', () => {
       'def f(x):\n    """Do it."""\n    x += 1; return x\n',
     ],
     ['only pass', 'def f():\n    pass\n', 'def f():\n    """Do it."""\n'],
-    ['an ellipsis on the same line', 'def f(x): ...\n', 'def f(x):\n    """Do it."""\n'],
-    ['only pass and a comment', 'def f():\n    pass  # hook\n', 'def f():\n    """Do it."""  # hook\n'],
-    ['pass on the same line and a comment', 'class A(B): pass  # why\n', 'class A(B):\n    """Do it."""  # why\n'],
+    ['an ellipsis on the same line', 'def f(x): ...\n', 'def f(x):\n    """Do it."""\n    ...\n'],
+    ['only an ellipsis', 'def f(x):\n    ...\n', 'def f(x):\n    """Do it."""\n    ...\n'],
+    ['only pass and a comment', 'def f():\n    pass  # hook\n', 'def f():\n    """Do it."""\n    pass  # hook\n'],
+    ['a comment above pass', 'def f():\n    # why\n    pass\n', 'def f():\n    """Do it."""\n    # why\n    pass\n'],
+    [
+      'a pragma on the line of the signature',
+      'def f(  # type: ignore[override]\n    x,\n) -> int:  # noqa: E704\n    return x\n',
+      'def f(  # type: ignore[override]\n    x,\n) -> int:  # noqa: E704\n    """Do it."""\n    return x\n',
+    ],
+    ['an empty line first', 'def f():\n\n    return 1\n', 'def f():\n    """Do it."""\n    return 1\n'],
     ['a decorator', '@cached(1)\ndef f():\n    return 1\n', '@cached(1)\ndef f():\n    """Do it."""\n    return 1\n'],
     ['async', 'async def f():\n    return 1\n', 'async def f():\n    """Do it."""\n    return 1\n'],
     ['no newline at the end', 'def f():\n    return 1', 'def f():\n    """Do it."""\n    return 1'],
@@ -131,6 +144,11 @@ describe('inserting a docstring', () => {
     ['a backslash at the end', 'def f():\n    return 1\n', 'a\\', 'backslash'],
     ['a class with a slot for its own', "class A:\n    __slots__ = ('a', '__doc__')\n", 'Do it.', 'sets __doc__'],
     ['a class that assigns its own', 'class A:\n    x = 1\n    __doc__ = B.__doc__\n', 'Do it.', 'sets __doc__'],
+    ['a comment behind a body of one line', 'def f() -> int: ...  # type: ignore[override]\n', 'Do it.', 'comment'],
+    ['a comment behind pass on one line', 'class A(B): pass  # why\n', 'Do it.', 'shares its line with a comment'],
+    ['the setter of a property', '@x.setter\ndef x(self, to):\n    self.y = to\n', 'Do it.', 'setter'],
+    ['an abstract stub', '@abc.abstractmethod\ndef f(self): ...\n', 'Do it.', 'abstract'],
+    ['another style', 'def f(x):\n    return x\n', 'Do it.\n\n:param x: The x.', 'google style here: "Args:"'],
     ['a broken definition', 'def f(:\n    return (1\n', 'Do it.', ''],
   ])('refuses %s', async (_name, source, docstring, reason) => {
     const answer = await insert(source, docstring)

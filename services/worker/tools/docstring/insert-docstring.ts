@@ -1,10 +1,20 @@
 import type { Node } from 'web-tree-sitter'
-import type { PathRules } from '#domain/path-rules.ts'
+import type { DocstringStyle, PathRules, TextStyle } from '#domain/path-rules.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
-import { foreignEncoding } from '#python/declared-encoding.ts'
+import { bodySharesLine, commentBehind, exemptionOf } from '#python/docstring-exemption.ts'
 import { codeIn } from '#python/docstring-expression.ts'
 import type { PythonLinter } from '#lint/python-linter.ts'
 import { docstringContent, findDocstringSite, type DocstringSite } from '#python/docstring-site.ts'
+import {
+  docstringRoom,
+  faultOfContent,
+  faultOfEncoding,
+  faultOfStyle,
+  normalised,
+  prefixOf,
+  quoted,
+} from './docstring-text.ts'
+import { fitDocstring } from './fit-docstring.ts'
 
 export type InsertedDocstring = { kind: 'inserted'; text: string } | { kind: 'refused'; reason: string }
 
@@ -13,123 +23,144 @@ export type DocstringPlace = {
   /** Where the definition starts in `source`, in UTF-16 units, decorators included. */
   index: number
   docstring: string
+  /** The style asked for; undefined: that of the file's rules. */
+  style?: DocstringStyle | undefined
   rules: PathRules
 }
 
-const maxDocstringLength = 4000
 const refused = (reason: string): InsertedDocstring => ({ kind: 'refused', reason })
 
 export type DocstringDeps = { python: LoadedLanguage; linter: Pick<PythonLinter, 'lint'> }
 
 /**
  * The source with the docstring in its place: after the definition's colon, at the body's own indentation and line
- * ending. Refuses to replace a docstring, to describe an `@overload`, and any text that would not come back out of the
+ * ending, in the quotes and within the line length of the file's rules. Refuses to replace a docstring, a text in another
+ * style or too long to fit, whatever the repository's linter objects to, and any text that would not come back out of the
  * parser as this docstring. TOOL_006 for a source that cannot be linted.
  */
 export async function insertDocstring(place: DocstringPlace, deps: DocstringDeps): Promise<InsertedDocstring> {
+  const { source, rules } = place
+  const { text } = rules
   const content = normalised(place.docstring)
-  const fault = faultOfContent(content) ?? faultOfEncoding(content, place.source)
+  const style = place.style ?? text.docstringStyle
+  const fault =
+    faultOfContent(content, text.docstringQuotes) ?? faultOfEncoding(content, source) ?? faultOfStyle(content, style)
   if (fault !== undefined) return refused(fault)
-  const answer = deps.python.read(place.source, (tree) => {
-    const site = findDocstringSite(tree, place.index)
-    return site === undefined ? refused('the definition was not found') : insertAt(site, place.source, content)
+  const written = write(place, { content, style, filler: 'kept' }, deps)
+  if (written.kind === 'refused') return written
+  const objection = await objectionTo(written.text, place, deps)
+  if (objection === undefined) return written
+  // A repository that asks for no filler beside a docstring: `...` alone in a body goes as `pass` does.
+  const bare = objection.code === 'PIE790' ? write(place, { content, style, filler: 'replaced' }, deps) : written
+  const isBetter = bare.kind === 'inserted' && bare.text !== written.text
+  return isBetter && (await objectionTo(bare.text, place, deps)) === undefined ? bare : refused(objection.reason)
+}
+
+type Wording = { content: string; style: DocstringStyle; filler: 'kept' | 'replaced' }
+
+function write(place: DocstringPlace, { content, style, filler }: Wording, { python }: DocstringDeps) {
+  const { source, index, rules } = place
+  const answer = python.read(source, (tree) => {
+    const site = findDocstringSite(tree, index)
+    if (site === undefined) return refused('the definition was not found')
+    const exemption = reasonToRefuse(site)
+    if (exemption !== undefined) return refused(exemption)
+    const room = docstringRoom(docstringIndent(site, source, rules.text), rules.text, prefixOf(content))
+    const fitted = fitDocstring(content, style, room)
+    if (fitted.kind === 'too_long') return refused(fitted.reason)
+    return insertAt(site, { source, content: fitted.content, text: rules.text, filler: fillerOf(site, filler) })
   })
-  if (answer.kind === 'refused') return answer
-  const isWhole =
-    comesBack(answer.text, place.index, content, deps.python) && (await parsesAsBefore(place, answer, deps))
+  const isWhole = answer.kind === 'refused' || comesBack(answer.text, place, python)
   return isWhole ? answer : refused('the text would break the file')
 }
 
-function insertAt(site: DocstringSite, source: string, content: string): InsertedDocstring {
-  if (site.docstring !== undefined) return refused('it already has a docstring, which stays as it is')
-  if (site.setsDoc) return refused('the class sets __doc__ by itself')
-  if (site.definition.hasError) return refused('its source has syntax errors')
-  if (site.decorators.some((name) => /(^|\.)overload$/.test(name))) return refused('an overload has no docstring')
+function reasonToRefuse(site: DocstringSite): string | undefined {
+  if (site.docstring !== undefined) return 'it already has a docstring, which stays as it is'
+  const exemption = exemptionOf(site)
+  return exemption === undefined ? undefined : `the definition ${exemption}`
+}
+
+/** The indentation that the docstring of a definition has, or would have. */
+export function docstringIndent(site: DocstringSite, source: string, text: Pick<TextStyle, 'indent'>): string {
+  if (isOnColonLine(site, source)) {
+    return `${indentationAt(source, site.definition.startIndex)}${text.indent ?? indentUnit(source)}`
+  }
+  return indentationAt(source, site.body.startIndex)
+}
+
+type Insertion = { source: string; content: string; text: TextStyle; filler: Node | undefined }
+
+function insertAt(site: DocstringSite, { source, content, text, filler }: Insertion): InsertedDocstring {
   const newline = source.includes('\r\n') ? '\r\n' : '\n'
+  const indent = docstringIndent(site, source, text)
+  const docstring = quoted(content, { indent, newline, text })
   if (site.emptyDocstring !== undefined) {
-    const indent = indentationAt(source, site.emptyDocstring.startIndex)
     const { startIndex, endIndex } = site.emptyDocstring
-    return replaced(source, startIndex, endIndex, quoted(content, indent, newline))
+    return replaced(source, startIndex, endIndex, docstring)
   }
-  const colon = site.definition.children.findLast(
-    (child) => child?.type === ':' && child.endIndex <= site.body.startIndex,
-  )
-  if (colon === undefined || colon === null) return refused('the definition has no body')
-  const filler = fillerOf(site)
-  if (colon.endPosition.row === site.body.startPosition.row || isContinued(source, colon.endIndex)) {
-    const indent = `${indentationAt(source, site.definition.startIndex)}${indentUnit(source)}`
-    const docstring = `${newline}${indent}${quoted(content, indent, newline)}`
+  const colon = colonOf(site)
+  if (colon === undefined) return refused('the definition has no body')
+  if (isOnColonLine(site, source)) {
+    const line = `${newline}${indent}${docstring}`
     return filler === undefined
-      ? replaced(source, colon.endIndex, site.body.startIndex, `${docstring}${newline}${indent}`)
-      : replaced(source, colon.endIndex, filler.endIndex, docstring)
+      ? replaced(source, colon.endIndex, site.body.startIndex, `${line}${newline}${indent}`)
+      : replaced(source, colon.endIndex, filler.endIndex, line)
   }
-  const indent = indentationAt(source, site.body.startIndex)
-  const docstring = quoted(content, indent, newline)
   if (filler !== undefined) return replaced(source, filler.startIndex, filler.endIndex, docstring)
   const lineEnd = source.indexOf('\n', colon.endIndex) + 1
-  const gap = needsBlankLine(site) && !/^[ \t]*\r?\n/.test(source.slice(lineEnd)) ? newline : ''
-  return replaced(source, lineEnd, lineEnd, `${indent}${docstring}${newline}${gap}`)
+  const blank = /^(?:[ \t]*\r?\n)*/.exec(source.slice(lineEnd))?.[0] ?? ''
+  const gap = gapAfter(site, text)
+  if (gap === 'none') return replaced(source, lineEnd, lineEnd + blank.length, `${indent}${docstring}${newline}`)
+  const added = gap === 'one' && blank === '' ? newline : ''
+  return replaced(source, lineEnd, lineEnd, `${indent}${docstring}${newline}${added}`)
 }
 
 function replaced(source: string, start: number, end: number, text: string): InsertedDocstring {
   return { kind: 'inserted', text: source.slice(0, start) + text + source.slice(end) }
 }
 
-/** A backslash at the line's end: the body is on the same line as the colon, wherever it stands. */
-function isContinued(source: string, from: number): boolean {
-  return /^[ \t\f]*\\\r?\n/.test(source.slice(from, from + 200))
+function colonOf({ definition, body }: DocstringSite): Node | undefined {
+  return definition.children.findLast((child) => child?.type === ':' && child.endIndex <= body.startIndex) ?? undefined
 }
 
-/** The last guards: what was written must come back as the docstring that was meant, and be Python to another parser. */
-function comesBack(text: string, index: number, content: string, python: LoadedLanguage): boolean {
+/** Whether the body begins on the line of the colon, which a backslash at its end makes longer. */
+function isOnColonLine(site: DocstringSite, source: string): boolean {
+  const colon = colonOf(site)
+  return bodySharesLine(site) || (colon !== undefined && /^[ \t\f]*\\\r?\n/.test(source.slice(colon.endIndex)))
+}
+
+/** The last guard but one: what was written must come back as the docstring that was meant, its line breaks aside. */
+function comesBack(text: string, { index, docstring }: DocstringPlace, python: LoadedLanguage): boolean {
+  const words = (content: string) => normalised(content).split(/\s+/).join(' ')
   return python.read(text, (tree) => {
     const site = findDocstringSite(tree, index)
-    const back = site?.docstring === undefined ? undefined : normalised(docstringContent(site.docstring))
-    return site !== undefined && !site.definition.hasError && back === content
+    if (site?.docstring === undefined || site.definition.hasError) return false
+    return words(docstringContent(site.docstring)) === words(docstring)
   })
 }
 
-async function parsesAsBefore(
-  { source, rules }: DocstringPlace,
-  { text }: { text: string },
-  { linter }: DocstringDeps,
-) {
+/** Rules about docstrings and about the form of a text. What other rules find is not a matter of how it is worded. */
+const textRules = /^(?:D\d|DOC\d|E501$|W505$|W29\d|W605$|RUF00[123]$|PIE790$)/
+
+/** What the repository's linter finds in the new text that it did not find before, in words a model can act on. */
+async function objectionTo(text: string, { source, rules }: DocstringPlace, { linter }: DocstringDeps) {
   const [was, now] = [await linter.lint(source, rules.lint), await linter.lint(text, rules.lint)]
-  return now.syntaxErrors.length <= was.syntaxErrors.length
+  if (now.syntaxErrors.length > was.syntaxErrors.length) return { code: '', reason: 'the text would break the file' }
+  const before = countsOf(was.diagnostics)
+  const fresh = now.diagnostics.find(({ code }) => {
+    const left = (before.get(code) ?? 0) - 1
+    before.set(code, left)
+    return left < 0 && textRules.test(code)
+  })
+  if (fresh === undefined) return undefined
+  const { code, message } = fresh
+  return { code, reason: `the repository's own linter (${rules.lint.source}) objects: ${code} ${message}` }
 }
 
-/** Trailing white space and shared indentation go, as `inspect.cleandoc` does; surrounding quotes of a model too. */
-function normalised(raw: string): string {
-  const bare = raw.trim().replace(/^[rRuU]?("""|''')([\s\S]*)\1$/, '$2')
-  const [first = '', ...rest] = bare.split(/\r\n|\r|\n/).map((line) => line.trimEnd().replaceAll('\t', '    '))
-  const margins = rest.filter((line) => line !== '').map((line) => line.length - line.trimStart().length)
-  const margin = margins.length === 0 ? 0 : Math.min(...margins)
-  return [first.trimStart(), ...rest.map((line) => line.slice(margin))].join('\n').trim()
-}
-
-function faultOfContent(content: string): string | undefined {
-  if (content === '') return 'the docstring is empty'
-  if (content.length > maxDocstringLength) return `the docstring is longer than ${maxDocstringLength} characters`
-  if (content.includes('"""')) return 'the docstring contains """'
-  // eslint-disable-next-line no-control-regex
-  if (/[\0-\x08\x0b-\x1f\x7f]/.test(content)) return 'the docstring contains control characters'
-  if (content.endsWith('\\')) return 'the docstring ends with a backslash'
-  if (!content.isWellFormed()) return 'the docstring contains half a character'
-  return undefined
-}
-
-function faultOfEncoding(content: string, source: string): string | undefined {
-  const encoding = foreignEncoding(source)
-  const isAscii = /^[\0-\x7F]*$/.test(content)
-  return encoding === undefined || isAscii ? undefined : `the file declares ${encoding}: the docstring must be ASCII`
-}
-
-function quoted(content: string, indent: string, newline: string): string {
-  const prefix = content.includes('\\') ? 'r' : ''
-  const lines = content.split('\n')
-  if (lines.length === 1 && !content.endsWith('"')) return `${prefix}"""${content}"""`
-  const indented = lines.map((line, at) => (at === 0 || line === '' ? line : indent + line))
-  return `${prefix}"""${indented.join(newline)}${newline}${indent}"""`
+function countsOf(diagnostics: readonly { code: string }[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { code } of diagnostics) counts.set(code, (counts.get(code) ?? 0) + 1)
+  return counts
 }
 
 function indentationAt(source: string, index: number): string {
@@ -142,15 +173,19 @@ function indentUnit(source: string): string {
   return /\n(\t|[ ]{2,8})\S/.exec(source)?.[1] ?? '    '
 }
 
-/** A `pass` or `...` that is all there is in the body: the docstring takes its place, comments stay. */
-function fillerOf(site: DocstringSite): Node | undefined {
-  const statements = codeIn(site.body)
-  const [only] = statements
-  return statements.length === 1 && ['pass', '...'].includes(only?.text ?? '') ? only : undefined
+/** A `pass` that is all there is in a body without a comment: the docstring takes its place. A `...` stays if it may. */
+function fillerOf({ definition, body }: DocstringSite, ellipsis: Wording['filler']): Node | undefined {
+  const [only, ...more] = codeIn(body)
+  const isFiller = only?.type === 'pass_statement' || (only?.text === '...' && ellipsis === 'replaced')
+  if (only === undefined || !isFiller || more.length > 0) return undefined
+  const isCommented = commentBehind(definition) || definition.descendantsOfType('comment').length > 0
+  return isCommented ? undefined : only
 }
 
-/** A class keeps a blank line between its docstring and its body; a function only before a nested definition. */
-function needsBlankLine(site: DocstringSite): boolean {
+/** A class keeps an empty line between its docstring and its body; a function has none, but before a nested definition. */
+function gapAfter(site: DocstringSite, { gapAfterClassDocstring: isWanted = true }: TextStyle): 'one' | 'any' | 'none' {
   const first = site.body.namedChildren[0]?.type ?? ''
-  return site.kind === 'class' || ['function_definition', 'class_definition', 'decorated_definition'].includes(first)
+  const isNested = ['function_definition', 'class_definition', 'decorated_definition'].includes(first)
+  if (site.kind === 'class') return isWanted ? 'one' : 'any'
+  return isNested ? 'one' : 'none'
 }

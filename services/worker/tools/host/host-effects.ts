@@ -11,6 +11,7 @@ const effects: Readonly<Record<keyof typeof hostSignatures, Tool['effects']>> = 
   log: 'reads',
   write_file: 'writes',
   apply_lint_fix: 'writes',
+  edit_node: 'writes',
   insert_docstring: 'writes',
   ask_user: 'writes',
   submit_result: 'writes',

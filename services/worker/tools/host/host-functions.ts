@@ -8,6 +8,7 @@ import { askFunction } from './ask-function.ts'
 import { docstringFunctions } from './docstring-functions.ts'
 import { fileFunctions } from './file-functions.ts'
 import type { HostFunction } from './host-function.ts'
+import { nodeFunctions } from './node-functions.ts'
 import { lintFunctions } from './lint-functions.ts'
 
 export type HostDeps = LintDeps & { log: Pick<Log, 'debug'> }
@@ -21,6 +22,7 @@ export function hostFunctions(
   const all: Record<string, HostFunction> = {
     ...fileFunctions(workspace),
     ...lintFunctions(workspace, target, deps),
+    ...nodeFunctions(workspace, target),
     ...docstringFunctions(workspace, target, deps),
     ...askFunction,
     log: async ([message]) => deps.log.debug('tool script', { message: String(message).slice(0, 2000) }),

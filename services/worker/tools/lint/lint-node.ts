@@ -1,11 +1,13 @@
 import type { LintRules } from '#domain/path-rules.ts'
-import type { LoadedLanguage } from '#syntax/parser.ts'
+import { fixableFaults } from '#lint/fixable-faults.ts'
 import type { Diagnostic } from '#lint/lint-report.ts'
 import type { PythonLinter } from '#lint/python-linter.ts'
-import type { TextEdit } from '#lint/text-edit.ts'
 import { isStub } from '#python/stub-file.ts'
+import type { LoadedLanguage } from '#syntax/parser.ts'
+import { nodeExcerpt } from '../node-excerpt.ts'
 import type { TargetNode } from '../target-node.ts'
-import { moduleOutline, type ModuleOutline, type Range } from './module-outline.ts'
+import { definitionRanges, type Range } from './definition-ranges.ts'
+import { separateFixes, withFixes } from './text-fixes.ts'
 
 export type LintDeps = { linter: Pick<PythonLinter, 'lint'>; python: LoadedLanguage }
 
@@ -13,37 +15,24 @@ export type NodeLint = { source: string; rules: LintRules; diagnostics: Diagnost
 
 /**
  * The linter's faults that belong to the node: those inside it. A file's are those outside every definition, so that
- * one fault is the business of a file or of a definition, not of both. A stub has none. TOOL_006 for a file that cannot
- * be linted.
+ * one fault is the business of a file or of a definition, not of both. A stub has none. A fault whose fix would remove what
+ * has to stay is reported without a fix. TOOL_006 for a file that cannot be linted.
  */
 export async function lintNode(target: TargetNode, deps: LintDeps): Promise<NodeLint> {
   const { source, start, end } = await target.locate()
-  if (isStub(target.node.path)) return { source, rules: target.rules.lint, diagnostics: [] }
-  const isFile = target.node.kind === 'file'
-  const outline = isFile ? moduleOutline(source, deps.python) : undefined
-  const holes = outline?.definitions ?? []
+  const { path } = target.node
+  const { lint: rules, keptNames } = target.rules
+  if (isStub(path)) return { source, rules, diagnostics: [] }
+  const holes = target.node.kind === 'file' ? definitionRanges(source, deps.python) : []
   const inNode = (range: Range) =>
     range.start >= start && range.end <= end && !holes.some((hole) => range.start < hole.end && hole.start < range.end)
-  const report = await deps.linter.lint(source, target.rules.lint)
+  const report = await deps.linter.lint(source, rules)
+  const fixable = new Set(fixableFaults(report.diagnostics, { path, text: source, keptNames }, deps.python))
   const diagnostics = report.diagnostics
     .filter(inNode)
     .toSorted((one, other) => one.start - other.start)
-    .map((one) => ({
-      ...one,
-      fix: mayFix(one, target.node.path, outline) && one.fix?.every(inNode) === true ? one.fix : undefined,
-    }))
-  return { source, rules: target.rules.lint, diagnostics }
-}
-
-/**
- * An import that nothing uses may be how a name is made public: everywhere in a package's `__init__.py`, and elsewhere
- * where a module takes a name from another one (`from _ssl import SSLError` in CPython's `ssl`). Who uses it from there
- * cannot be seen in the file.
- */
-function mayFix({ code, start }: Diagnostic, path: string, outline: ModuleOutline | undefined): boolean {
-  if (!['F401', 'F811'].includes(code)) return true
-  if (path === '__init__.py' || path.endsWith('/__init__.py')) return false
-  return outline?.fromImports.some((statement) => statement.start <= start && start < statement.end) !== true
+    .map((one) => ({ ...one, fix: fixable.has(one) && one.fix?.every(inNode) === true ? one.fix : undefined }))
+  return { source, rules, diagnostics }
 }
 
 export type FixedSource = { source: string; applied: Diagnostic[] }
@@ -68,27 +57,34 @@ export async function applyFixes(lint: NodeLint, code: string | undefined, deps:
   return { source: lint.source, applied: [] }
 }
 
-/** Those that have a fix, without any that touches an earlier one. */
-function separateFixes(diagnostics: readonly Diagnostic[]): Diagnostic[] {
-  const made: TextEdit[] = []
-  return diagnostics.filter(({ fix }) => {
-    if (fix === undefined || fix.some((edit) => made.some((other) => touches(edit, other)))) return false
-    made.push(...fix)
-    return true
-  })
+/** The faults of a node as a prompt lists them: a line each, the first `max` of them. */
+export function faultLines({ diagnostics }: NodeLint, max = 40): string {
+  const lines = diagnostics
+    .slice(0, max)
+    .map(({ line, column, code, message }) => `- line ${line}, column ${column}: ${code} ${message}`)
+  const more = diagnostics.length > max ? [`- and ${diagnostics.length - max} more; run_linter lists them`] : []
+  return [...lines, ...more].join('\n')
 }
 
-function withFixes(text: string, diagnostics: readonly Diagnostic[]): string {
-  const edits = diagnostics.flatMap((one) => one.fix ?? []).toSorted((one, other) => one.start - other.start)
-  const pieces: string[] = []
-  let end = 0
-  for (const edit of edits) {
-    pieces.push(text.slice(end, edit.start), edit.text)
-    end = edit.end
+/** Lines before and after a fault that a prompt shows of a file. */
+const contextLines = 3
+
+/** The lines around each fault, each part under the numbers of its lines: a file is never shown whole for its faults. */
+export function faultContext({ source, diagnostics }: NodeLint, maxCharacters: number): string {
+  const lines = source.split('\n')
+  const shown = new Set<number>()
+  for (const { line } of diagnostics) {
+    for (let at = Math.max(1, line - contextLines); at <= Math.min(lines.length, line + contextLines); at++)
+      shown.add(at)
   }
-  return pieces.join('') + text.slice(end)
-}
-
-function touches(one: TextEdit, other: TextEdit): boolean {
-  return one.start <= other.end && other.start <= one.end
+  const parts: { first: number; last: number }[] = []
+  for (const line of [...shown].toSorted((one, other) => one - other)) {
+    const open = parts.at(-1)
+    if (open?.last === line - 1) open.last = line
+    else parts.push({ first: line, last: line })
+  }
+  const text = parts
+    .map(({ first, last }) => `[lines ${first} to ${last}]\n${lines.slice(first - 1, last).join('\n')}`)
+    .join('\n')
+  return nodeExcerpt(text, { firstLine: 1, maxCharacters })
 }

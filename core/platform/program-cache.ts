@@ -1,16 +1,16 @@
 import { userInfo } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import type { CliConfig } from './config.ts'
+import type { Env } from './env.ts'
 
 /**
  * Where programs that were got are kept: a folder of the user, never one of the working folder, whose content came with
- * somebody's repository. Only the process's own environment decides, no settings file. Undefined for a user without a
- * home.
+ * somebody's repository. `env` is the process's own environment: no settings file decides. Undefined for a user without
+ * a home.
  */
-export function programCache({ settings: { own } }: Pick<CliConfig, 'settings'>): string | undefined {
-  const cache = own['XDG_CACHE_HOME'] ?? ''
+export function programCache(env: Env): string | undefined {
+  const cache = env['XDG_CACHE_HOME'] ?? ''
   if (isAbsolute(cache)) return join(cache, 'remora')
-  const home = [own['HOME'] ?? '', registeredHome()].find((folder) => isAbsolute(folder))
+  const home = [env['HOME'] ?? '', registeredHome()].find((folder) => isAbsolute(folder))
   return home === undefined ? undefined : join(home, '.cache', 'remora')
 }
 

@@ -1,0 +1,100 @@
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BenchPackage } from './bench-packages.ts'
+import { checkTree, runTests, TreeChecks, type CheckedTree } from './check-tree.ts'
+import {
+  compareChecks,
+  coverDocstrings,
+  coverFaults,
+  foreignFiles,
+  judgeLost,
+  lostComments,
+  lostTests,
+  type Comparison,
+} from './compare-states.ts'
+import { readHunks, type BothSides, type Hunk } from './hunks.ts'
+import { preparePackage, shortHash, type PreparedPackage } from './prepare-package.ts'
+import { runRemora, type RunFigures } from './run-remora.ts'
+import { readSources } from './source-facts.ts'
+
+export type MeasuredPackage = {
+  one: BenchPackage
+  run: RunFigures
+  before: TreeChecks
+  after: TreeChecks
+  hunks: readonly Hunk[]
+  comparison: Comparison
+}
+
+/** What decides what a check of a tree says, besides the package: when one of these files changes, all are made anew. */
+const checkSources = ['check-tree.ts', 'findings.ts', 'run-command.ts', 'pytest-plugin/remora_outcomes.py']
+
+/**
+ * Checks a package as it is, runs `remora run` over it and checks what its patch makes of it. What the cache has of the
+ * same state is not checked again: the package itself, and a patch that is the same as one before.
+ */
+export async function measurePackage(one: BenchPackage, cache: string): Promise<MeasuredPackage> {
+  const prepared = await preparePackage(one, cache)
+  const before = await checksBefore(one, prepared)
+  const tree = join(prepared.work, 'after')
+  console.log(`${one.name}: remora run`)
+  const run = await runRemora(prepared.tree, tree, prepared.work)
+  const sides = {
+    before: await readSources(prepared.tree, prepared.python),
+    after: await readSources(tree, prepared.python),
+  }
+  const patch = await readFile(join(prepared.work, 'remora/proposed.patch'), 'utf8').catch(() => '')
+  const hunks = readHunks(patch, sides)
+  const after = patch === '' ? before : await checksOf({ one, prepared, tree }, [patch])
+  const { worse, flaky } = await retryLost({ one, prepared, tree }, lostTests(before, after))
+  const changed = [...new Set(hunks.map(({ file }) => file))]
+  const comparison = {
+    worseTests: worse,
+    flakyTests: flaky,
+    ...compareChecks(before, after),
+    ...compareSources(sides, changed),
+    safeFaults: coverFaults({ before, after }, sides.before),
+  }
+  return { one, run, before, after, hunks, comparison }
+}
+
+/** The state of the sdist. */
+export async function checksBefore(one: BenchPackage, prepared: PreparedPackage): Promise<TreeChecks> {
+  const tree = join(prepared.work, 'before')
+  await rm(tree, { recursive: true, force: true })
+  await cp(prepared.tree, tree, { recursive: true, verbatimSymlinks: true })
+  return checksOf({ one, prepared, tree }, [])
+}
+
+function compareSources(sides: BothSides, changed: readonly string[]) {
+  return {
+    lostComments: lostComments(sides),
+    foreignFiles: foreignFiles(changed, sides.before),
+    docstrings: coverDocstrings(sides),
+  }
+}
+
+async function checksOf(checked: CheckedTree, state: readonly string[]): Promise<TreeChecks> {
+  const { one, prepared } = checked
+  const sources = await Promise.all(checkSources.map((name) => readFile(new URL(name, import.meta.url), 'utf8')))
+  const key = shortHash([prepared.key, JSON.stringify(one), ...sources, ...state])
+  const folder = join(prepared.work, 'checks')
+  const file = join(folder, `${key}.json`)
+  const kept = await readFile(file, 'utf8').catch(() => undefined)
+  if (kept !== undefined) return TreeChecks.parse(JSON.parse(kept))
+  console.log(`${one.name}: checks ${checked.tree}`)
+  const checks = await checkTree(checked)
+  await mkdir(folder, { recursive: true })
+  await writeFile(file, JSON.stringify(checks, null, 1))
+  return checks
+}
+
+/** Runs lost tests once more, alone, on a copy of the sdist and on the changed tree. */
+async function retryLost(changed: CheckedTree, lost: readonly string[]): Promise<{ worse: string[]; flaky: string[] }> {
+  if (lost.length === 0) return { worse: [], flaky: [] }
+  const { one, prepared } = changed
+  const only = join(prepared.work, 'tests-again.jsonl')
+  await writeFile(only, lost.map((id) => `${JSON.stringify(id)}\n`).join(''))
+  const before = await runTests({ one, prepared, tree: join(prepared.work, 'before') }, only)
+  return judgeLost(lost, before, await runTests(changed, only))
+}

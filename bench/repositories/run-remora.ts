@@ -1,0 +1,103 @@
+import { cp, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import { runCommand } from './run-command.ts'
+
+/** What the result line and the events of a run say. */
+export const RunFigures = z.strictObject({
+  exitCode: z.number().nullable(),
+  wallMs: z.number(),
+  status: z.string(),
+  nodes: z.number(),
+  planned: z.number(),
+  turns: z.number(),
+  tokens: z.number(),
+  /** Operations by how they ended. */
+  endings: z.record(z.string(), z.number()),
+  failures: z.array(z.string()),
+  /** Change sets that the composition left out. */
+  leftOut: z.number(),
+  skippedFiles: z.number(),
+  /** What the product itself says about what it did not do, as it says it. */
+  result: z.unknown(),
+  patchApplies: z.boolean(),
+})
+export type RunFigures = z.infer<typeof RunFigures>
+
+const Event = z.object({ event: z.string(), data: z.record(z.string(), z.unknown()).default({}) })
+const Result = z.object({
+  result: z.looseObject({
+    status: z.string(),
+    failures: z.array(z.unknown()).default([]),
+    conflict_count: z.number().default(0),
+    skipped_files: z.array(z.unknown()).default([]),
+    patch: z.object({ path: z.string() }).nullish(),
+  }),
+})
+
+const program = fileURLToPath(new URL('../../cli/remora.mjs', import.meta.url))
+const runLimitMs = 60 * 60_000
+
+/**
+ * `remora run` with the rehearsal model over a fresh copy of `tree`, as somebody would start it in a folder of theirs, and
+ * its patch applied to `after`, a second copy.
+ */
+export async function runRemora(tree: string, after: string, work: string): Promise<RunFigures> {
+  const folder = join(work, 'remora')
+  const source = join(folder, 'source')
+  for (const old of [folder, after]) await rm(old, { recursive: true, force: true })
+  for (const copy of [source, after]) await cp(tree, copy, { recursive: true, verbatimSymlinks: true })
+  const [patch, events] = [join(folder, 'proposed.patch'), join(folder, 'events.jsonl')]
+  const { PATH = '', HOME = '' } = process.env
+  const options = ['--agents', 'lint,docstring', '--model', 'rehearsal', '--json', '--events', events, '--out', patch]
+  const end = await runCommand({
+    argv: [process.execPath, program, 'run', source, ...options],
+    cwd: folder,
+    env: { PATH, HOME, GIT_CEILING_DIRECTORIES: folder },
+    limitMs: runLimitMs,
+    logFile: join(work, 'remora-run'),
+  })
+  const last = end.out.trimEnd().split('\n').at(-1) ?? ''
+  if (!last.startsWith('{"result"')) throw new Error(`remora run ended with ${end.code}: ${end.err.slice(-1_000)}`)
+  const patchApplies = await applyPatch(patch, after, work)
+  return { exitCode: end.code, wallMs: end.ms, patchApplies, ...(await figuresOf(last, events)) }
+}
+
+async function figuresOf(line: string, eventsFile: string) {
+  const { result } = Result.parse(JSON.parse(line))
+  const data: Record<string, Record<string, unknown>> = {}
+  const lines = (await readFile(eventsFile, 'utf8').catch(() => '')).split('\n')
+  for (const text of lines.filter((one) => one !== '')) {
+    const event = Event.parse(JSON.parse(text))
+    if (event.event.startsWith('run.') || event.event === 'nodes.discovered') data[event.event] = event.data
+  }
+  const ended = data['run.completed'] ?? data['run.failed'] ?? {}
+  return {
+    status: result.status,
+    nodes: Number(data['nodes.discovered']?.['nodes'] ?? 0),
+    planned: Number(data['run.planned']?.['operations'] ?? 0),
+    turns: Number(ended['turns'] ?? 0),
+    tokens: Number(ended['prompt_tokens'] ?? 0) + Number(ended['completion_tokens'] ?? 0),
+    endings: z.record(z.string(), z.number()).parse(ended['operations'] ?? {}),
+    failures: result.failures.map((failure) => JSON.stringify(failure)),
+    leftOut: result.conflict_count,
+    skippedFiles: result.skipped_files.length,
+    result,
+  }
+}
+
+/** A run that changes nothing writes no patch: that applies. */
+async function applyPatch(patch: string, after: string, work: string): Promise<boolean> {
+  const text = await readFile(patch, 'utf8').catch(() => '')
+  if (text === '') return true
+  const { PATH = '', HOME = '' } = process.env
+  const end = await runCommand({
+    argv: ['git', 'apply', '--whitespace=nowarn', patch],
+    cwd: after,
+    env: { PATH, HOME, GIT_CEILING_DIRECTORIES: work },
+    limitMs: 60_000,
+    logFile: join(work, 'git-apply'),
+  })
+  return end.code === 0
+}

@@ -1,0 +1,28 @@
+import { z } from 'zod'
+
+/** `ruff rule --all --output-format json`. */
+const RuffRules = z.array(
+  z.object({
+    code: z.string().nullable(),
+    name: z.string(),
+    fix_availability: z.string(),
+    status: z.record(z.string(), z.unknown()),
+  }),
+)
+
+export type CandidateRule = { code: string; name: string }
+
+/** The rules that are stable and have a fix, always or sometimes; which of the fixes are safe, Ruff says for each fault. */
+export function readCandidates(json: string): CandidateRule[] {
+  return RuffRules.parse(JSON.parse(json))
+    .filter(({ fix_availability: fix, status }) => fix !== 'None' && 'Stable' in status)
+    .flatMap(({ code, name }) => (code === null ? [] : [{ code, name }]))
+}
+
+/** Rules that are refused whatever the measurement says: rule → why. */
+export const refusedOnGround: Readonly<Record<string, string>> = {
+  SIM300: 'swaps the operands of a comparison: another `__eq__` runs first',
+  FURB118: 'replaces a function by an object of `operator`: it has another signature, name and `__get__`',
+  RUF100: 'removes comments, and which of them are unused depends on every rule that the repository selects',
+  ERA001: 'removes comments',
+}

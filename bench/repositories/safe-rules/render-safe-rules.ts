@@ -1,0 +1,112 @@
+import { ruffVersion } from '../bench-packages.ts'
+import { refusedOnGround, type CandidateRule } from './candidate-rules.ts'
+import type { RuleTrial } from './fix-tree.ts'
+
+export type RuleFigures = CandidateRule & {
+  /** By corpus, only those where it has a fix. */
+  trials: ReadonlyMap<string, RuleTrial>
+  /** Tests its fixes change, with the corpus's name. */
+  tests: readonly string[]
+}
+
+/** Why a rule is refused before its tests are run; empty where nothing speaks against it so far. */
+function staticObjections({ code, trials }: Pick<RuleFigures, 'code' | 'trials'>): string[] {
+  const all = [...trials.values()]
+  const ground = refusedOnGround[code]
+  const some = (count: number, what: string) => (count === 0 ? [] : [`${count} ${what}`])
+  return [
+    ...(ground === undefined ? [] : [ground]),
+    ...some(all.flatMap(({ lost }) => lost).length, 'comments lost'),
+    ...some(all.flatMap(({ moved }) => moved).length, 'comments moved to another statement'),
+    ...some(all.flatMap(({ newFaults }) => newFaults).length, 'new F821, F811 or E9'),
+  ]
+}
+
+function verdictOf(rule: RuleFigures): 'safe' | 'refused' | 'not seen' {
+  if (staticObjections(rule).length > 0 || rule.tests.length > 0) return 'refused'
+  return rule.trials.size === 0 ? 'not seen' : 'safe'
+}
+
+export function renderSafeRules(
+  rules: readonly RuleFigures[],
+  { corpora, python, together }: { corpora: readonly string[]; python: string; together: readonly string[] },
+): string {
+  const seen = rules.filter(({ trials }) => trials.size > 0)
+  const of = (verdict: string) => rules.filter((rule) => verdictOf(rule) === verdict)
+  const today = new Date().toISOString().slice(0, 10)
+  return `# Which fixes of Ruff are safe, as measured
+
+Written by \`node bench/safe-rules-bench.ts\` on ${today}: Ruff ${ruffVersion}, Python ${python}.
+
+Every stable rule that has a fix, over ${corpora.join(', ')}. Per rule, alone: \`ruff check --isolated --target-version
+py310 --fix --no-unsafe-fixes --select RULE\`, so only fixes that Ruff itself marks safe. A comment is lost when it is there
+less often; it is moved when it stood at the end of a line and stands alone now or the reverse, or when its statement has none
+of the words it had. New faults are F821, F811 and E9 that were not there. Then, in each corpus, the fixes of all rules
+that nothing spoke against there are made at once, and its tests run (for the standard library: a part of its own, in a
+copy of the interpreter without frozen modules); when a test changes, halving finds the rules that do it alone, and the
+others are tried again until the whole suite passes. Fixtures that tests read as data are left as they are.
+
+${of('safe').length} safe, ${of('refused').length} refused, ${of('not seen').length} without a single fix here.
+${together.length === 0 ? '' : `\nTests that only several rules together change: ${together.join(', ')}.\n`}
+## Safe
+
+\`${of('safe')
+    .map(({ code }) => code)
+    .join(' ')}\`
+
+## Refused
+
+\`${of('refused')
+    .map(({ code }) => code)
+    .join(' ')}\`
+
+## Every rule that has a fix here
+
+| rule | fixes | in | comments lost | moved | new faults | tests changed | verdict |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+${seen.map(row).join('\n')}
+
+Not seen: \`${of('not seen')
+    .map(({ code }) => code)
+    .join(' ')}\`
+
+## What speaks against the refused ones
+
+${of('refused').map(objections).join('\n')}
+`
+}
+
+function row(rule: RuleFigures): string {
+  const all = [...rule.trials.values()]
+  const count = (pick: (trial: RuleTrial) => readonly unknown[]) => String(all.flatMap(pick).length)
+  const verdict = verdictOf(rule)
+  const cells = [
+    `${rule.code} ${rule.name}`,
+    all.map(({ fixes }) => fixes).reduce((sum, fixes) => sum + fixes, 0),
+    rule.trials.size,
+    count(({ lost }) => lost),
+    count(({ moved }) => moved),
+    count(({ newFaults }) => newFaults),
+    rule.tests.length,
+    verdict,
+  ]
+  return `| ${cells.join(' | ')} |`
+}
+
+const shownExamples = 2
+
+function objections(rule: RuleFigures): string {
+  const all = [...rule.trials.values()]
+  const examples = [
+    ...all.flatMap(({ lost }) => lost).slice(0, shownExamples),
+    ...all.flatMap(({ moved }) => moved).slice(0, shownExamples),
+    ...all
+      .flatMap(({ newFaults }) => newFaults)
+      .map(({ file, line, rule: code, message }) => `${file}:${line} ${code} ${message}`)
+      .slice(0, shownExamples),
+    ...rule.tests.slice(0, shownExamples),
+  ].map((text) => `\`${text.replaceAll('`', "'").replaceAll(/\s+/g, ' ').slice(0, 160)}\``)
+  const tests = rule.tests.length === 0 ? [] : [`${rule.tests.length} tests changed`]
+  const why = [...staticObjections(rule), ...tests].join('; ')
+  return `- ${rule.code}: ${why}${examples.length === 0 ? '' : `, such as ${examples.join(', ')}`}`
+}

@@ -1,0 +1,64 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { benchPackages } from './repositories/bench-packages.ts'
+import { cacheFolder, preparePackage } from './repositories/prepare-package.ts'
+import { runCommand } from './repositories/run-command.ts'
+import { readCandidates } from './repositories/safe-rules/candidate-rules.ts'
+import { measureCorpus, type CorpusFigures } from './repositories/safe-rules/measure-corpus.ts'
+import { renderSafeRules, type RuleFigures } from './repositories/safe-rules/render-safe-rules.ts'
+import { libraryBench, packageBench, type Bench } from './repositories/safe-rules/test-beds.ts'
+
+/**
+ * `node bench/safe-rules-bench.ts`: which fixes of Ruff lose no comment and change no test, over the packages of the
+ * `repositories` bench and the standard library of `python3`. Writes repositories/safe-rules.md, the ground of the
+ * product's list of safe rules. `--only a,b` takes some of them (`library` is the standard library), and only prints.
+ * Takes hours the first time; what was measured is in the cache.
+ */
+const { only } = parseArgs({ options: { only: { type: 'string' } } }).values
+
+// What it has started ends with it.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+
+const cache = cacheFolder()
+const [first] = benchPackages
+if (first === undefined) throw new Error('there is no package')
+const ruff = join((await preparePackage(first, cache)).python, '..', 'ruff')
+const isChosen = (name: string) => only?.split(',').includes(name) ?? true
+
+async function ask(argv: readonly [string, ...string[]]): Promise<string> {
+  const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' }
+  const { out } = await runCommand({ argv, cwd: cache, env, limitMs: 60_000, logFile: join(cache, 'log', 'ask') })
+  return out.trim()
+}
+
+async function openLibrary(): Promise<Bench> {
+  const program = 'import sys, sysconfig; print(sys.base_prefix); print(sysconfig.get_path("stdlib"))'
+  const [prefix = '', stdlib = ''] = (await ask(['python3', '-c', program])).split('\n')
+  return libraryBench({ prefix, library: stdlib.slice(prefix.length), ruff }, cache)
+}
+
+const candidates = readCandidates(await ask([ruff, 'rule', '--all', '--output-format', 'json']))
+const codes = candidates.map(({ code }) => code)
+const measured: CorpusFigures[] = []
+for (const one of benchPackages.filter(({ name }) => isChosen(name)))
+  measured.push(await measureCorpus(await packageBench(one, cache), codes))
+if (isChosen('library')) measured.push(await measureCorpus(await openLibrary(), codes))
+
+const figures = candidates.map((rule): RuleFigures => {
+  const trials = new Map(
+    measured.flatMap(({ name, trials: ofCorpus }) => {
+      const trial = ofCorpus[rule.code]
+      return trial === undefined || trial.fixes === 0 ? [] : [[name, trial]]
+    }),
+  )
+  const tests = measured.flatMap(({ name, culprits }) => (culprits[rule.code] ?? []).map((id) => `${name}: ${id}`))
+  return { ...rule, trials, tests }
+})
+const text = renderSafeRules(figures, {
+  corpora: measured.map(({ name }) => name),
+  python: await ask(['python3', '-c', 'import platform; print(platform.python_version())']),
+  together: measured.flatMap(({ name, together }) => together.map((id) => `${name}: ${id}`)),
+})
+if (only === undefined) await writeFile(new URL('repositories/safe-rules.md', import.meta.url), text)
+else console.log(text)

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { purposeOf } from './path-purpose.ts'
+
+describe('what a file is for', () => {
+  it.each([
+    ['src/click/core.py', 'source'],
+    ['src/click/testing.py', 'source'],
+    ['sqlalchemy/testing/assertions.py', 'source'],
+    ['invoke/tasks.py', 'source'],
+    ['werkzeug/test.py', 'source'],
+    ['pycodestyle.py', 'source'],
+    ['src/packaging/version.py', 'source'],
+    ['src/latest/core.py', 'source'],
+    ['shop/docs.py', 'source'],
+    ['shop/docs/render.py', 'source'],
+    ['tests/test_core.py', 'test'],
+    ['numpydoc/tests/test_docscrape.py', 'test'],
+    ['test/normalizer_issue_files/E10.py', 'test'],
+    ['testing/support.py', 'test'],
+    ['conftest.py', 'test'],
+    ['shop/prices_test.py', 'test'],
+    ['shop/tests.py', 'test'],
+    ['tests/fixtures/broken.py', 'fixture'],
+    ['testing/data/E10.py', 'test'],
+    ['testdata/E10.py', 'fixture'],
+    ['examples/naval/naval.py', 'example'],
+    ['typing-examples/baseline.py', 'example'],
+    ['demos/forking.py', 'example'],
+    ['docs/conf.py', 'docs'],
+    ['sites/www/conf.py', 'docs'],
+    ['shop/migrations/0001_initial.py', 'migration'],
+    ['alembic/versions/1975ea83b712_add.py', 'migration'],
+    ['bench/bench_encode.py', 'benchmark'],
+    ['asv_bench/benchmarks/io.py', 'benchmark'],
+    ['scripts/release.py', 'script'],
+    ['.github/workflows/pick.py', 'script'],
+    ['setup.py', 'script'],
+    ['noxfile.py', 'script'],
+    ['tasks.py', 'script'],
+    ['site/manage.py', 'docs'],
+    ['shop/manage.py', 'script'],
+  ])('%s: %s', (path, purpose) => {
+    expect(purposeOf(path)).toBe(purpose)
+  })
+})

@@ -1,0 +1,109 @@
+import { parse as parseToml } from 'smol-toml'
+import { z } from 'zod'
+import { type IniFile, readIni } from './ini-file.ts'
+
+export type ConfigFile = { path: string; text: string }
+
+export type Table = Readonly<Record<string, unknown>>
+
+/** The configuration files of a snapshot, parsed. Paths are relative to its top, folders without a slash at the end. */
+export type ConfigTree = {
+  table(path: string): Table | undefined
+  ini(path: string): IniFile | undefined
+  /** The text of any configuration file, as it stands. */
+  text(path: string): string | undefined
+  paths: readonly string[]
+}
+
+const tomlNames = /(?:^|\/)(?:pyproject\.toml|[^/]*ruff[^/]*\.toml|\.?pylintrc\.toml)$/
+const iniNames =
+  /(?:^|\/)(?:setup\.cfg|tox\.ini|\.flake8|\.pydocstyle(?:rc)?(?:\.ini)?|\.isort\.cfg|\.style\.yapf|\.?pylintrc|\.darglint)$/
+const otherNames = /(?:^|\/)(?:\.editorconfig|\.pre-commit-config\.ya?ml)$/
+
+/** Whether a file of a snapshot may say how Python files are linted or written. */
+export function isLintConfig(path: string): boolean {
+  return tomlNames.test(path) || iniNames.test(path) || otherNames.test(path)
+}
+
+/** Reads the files; one that cannot be parsed is left out, and `notice` says so. */
+export function readConfigTree(files: readonly ConfigFile[], notice: (words: string) => void): ConfigTree {
+  const tables = new Map<string, Table>()
+  const inis = new Map<string, IniFile>()
+  const texts = new Map(files.map(({ path, text }) => [path, text]))
+  for (const { path, text } of files) {
+    if (tomlNames.test(path)) {
+      const read = readToml(text)
+      if ('fault' in read) notice(`${path} cannot be read and is passed over: ${read.fault}`)
+      else tables.set(path, read.table)
+    } else if (iniNames.test(path)) {
+      const read = readIni(text)
+      if ('fault' in read) notice(`${path} cannot be read and is passed over: ${read.fault}`)
+      else inis.set(path, read)
+    }
+  }
+  return {
+    table: (path) => tables.get(path),
+    ini: (path) => inis.get(path),
+    text: (path) => texts.get(path),
+    paths: files.map(({ path }) => path),
+  }
+}
+
+function readToml(text: string): { table: Table } | { fault: string } {
+  try {
+    return { table: parseToml(text.replace(/^\uFEFF/, ''), { integersAsBigInt: false }) }
+  } catch (error) {
+    return { fault: error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error) }
+  }
+}
+
+const Strings = z.array(z.string())
+const AnyTable = z.record(z.string(), z.unknown())
+
+/** The table under `keys`; undefined when there is none. */
+export function tableAt(value: unknown, ...keys: readonly string[]): Table | undefined {
+  const table = AnyTable.safeParse(value)
+  const [key, ...rest] = keys
+  if (!table.success || value instanceof Date) return undefined
+  return key === undefined ? table.data : tableAt(table.data[key], ...rest)
+}
+
+/** A list of strings; empty for anything else. */
+export function stringsOf(value: unknown): string[] {
+  const strings = Strings.safeParse(value)
+  return strings.success ? strings.data : []
+}
+
+export function stringOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+/** A whole number of at least 1. */
+export function lengthOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 ? value : undefined
+}
+
+export function folderOf(path: string): string {
+  const slash = path.lastIndexOf('/')
+  return slash < 0 ? '' : path.slice(0, slash)
+}
+
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}
+
+export function within(folder: string, name: string): string {
+  return folder === '' ? name : `${folder}/${name}`
+}
+
+/** What the nearest folder says, from a folder upwards to the top of the snapshot; each folder is asked once. */
+export function nearest<T>(own: (folder: string) => T | undefined): (folder: string) => T | undefined {
+  const known = new Map<string, T | undefined>()
+  const find = (folder: string): T | undefined => {
+    if (known.has(folder)) return known.get(folder)
+    const found = own(folder) ?? (folder === '' ? undefined : find(folderOf(folder)))
+    known.set(folder, found)
+    return found
+  }
+  return find
+}

@@ -1,0 +1,112 @@
+import type { DocstringStyle } from '#domain/path-rules.ts'
+import { isSelected } from '#domain/rule-selectors.ts'
+import { folderOf, lengthOf, stringOf, stringsOf, type Table, tableAt } from './config-tree.ts'
+import type { EditorConfig } from './editorconfig.ts'
+import type { Flake8Project } from './flake8-projects.ts'
+import { iniNumber } from './ini-file.ts'
+import type { RuffProject } from './ruff-projects.ts'
+import { docstringStyleOf, type StyleSources } from './style-sources.ts'
+
+/** What the configuration says about texts that are written into a file; undefined where it says nothing. */
+export type ConfiguredStyle = {
+  lineLength?: number
+  docLength?: number
+  docstringQuotes?: '"""' | "'''"
+  indent?: string
+  docstringStyle?: DocstringStyle
+}
+
+/** What is undefined says nothing. */
+type Style = { [Key in keyof ConfiguredStyle]: ConfiguredStyle[Key] | undefined }
+
+type Linters = { ruff: RuffProject | undefined; flake8: Flake8Project | undefined }
+
+/** Whether Ruff checks E501 where a configuration does not name a limit; Ruff's is 88. */
+const ruffLimit = 88
+const flake8Limit = 79
+
+/**
+ * The linter counts first, then pylint, the formatter and `.editorconfig`. Where only flake8's own default is left, it
+ * counts last, also when the rule is off.
+ */
+export function styleOf(
+  path: string,
+  { ruff, flake8 }: Linters,
+  { sources, editor }: { sources: StyleSources; editor: EditorConfig },
+): ConfiguredStyle {
+  const folder = folderOf(path)
+  const pairs = editor(path)
+  const linter: Style = ruff ? ruffStyle(ruff) : flake8 ? flake8Style(flake8) : {}
+  const last = ruff === undefined && flake8 !== undefined ? flake8Limit : undefined
+  return said({
+    lineLength: linter.lineLength ?? sources.lineLength(folder) ?? iniNumber(pairs.get('max_line_length')) ?? last,
+    docLength: linter.docLength,
+    docstringQuotes: linter.docstringQuotes ?? formatterQuotes(sources.isBlack(folder), pairs.get('quote_type')),
+    indent: linter.indent ?? editorIndent(pairs),
+    docstringStyle: linter.docstringStyle ?? sources.docstringStyle(folder),
+  })
+}
+
+function said({ lineLength, docLength, docstringQuotes, indent, docstringStyle }: Style): ConfiguredStyle {
+  return {
+    ...(lineLength !== undefined && lineLength > 0 && { lineLength }),
+    ...(docLength !== undefined && docLength > 0 && { docLength }),
+    ...(docstringQuotes && { docstringQuotes }),
+    ...(indent && { indent }),
+    ...(docstringStyle && { docstringStyle }),
+  }
+}
+
+function ruffStyle({ options, format }: RuffProject): Style {
+  const lint = tableAt(options['lint']) ?? {}
+  const pycodestyle = tableAt(lint['pycodestyle'])
+  const limits = [options['line-length'], pycodestyle?.['max-line-length']].flatMap((value) => lengthOf(value) ?? [])
+  const quotes = tableAt(lint['flake8-quotes'])?.['docstring-quotes']
+  const isFormatted = Object.keys(format).length > 0
+  return {
+    lineLength: limits.length > 0 ? Math.min(...limits) : checksLines(lint) ? ruffLimit : undefined,
+    docLength: lengthOf(pycodestyle?.['max-doc-length']),
+    // Ruff's formatter has docstrings in double quotes whatever `quote-style` says, unless that is "preserve".
+    docstringQuotes: quotesOf(quotes) ?? (isFormatted && format['quote-style'] !== 'preserve' ? '"""' : undefined),
+    indent: indentOf(format, lengthOf(options['indent-width'])),
+    docstringStyle: docstringStyleOf(tableAt(lint['pydocstyle'])?.['convention']),
+  }
+}
+
+function checksLines(lint: Table): boolean {
+  const on = [...stringsOf(lint['select']), ...stringsOf(lint['extend-select'])]
+  return isSelected('E501', on) && !isSelected('E501', stringsOf(lint['ignore']))
+}
+
+function indentOf(format: Table, width: number | undefined): string | undefined {
+  if (format['indent-style'] === 'tab') return '\t'
+  return format['indent-style'] === 'space' || width !== undefined ? ' '.repeat(width ?? 4) : undefined
+}
+
+function flake8Style({ value, rules, lint }: Flake8Project): Style {
+  const indent = iniNumber(value('indent-size'))
+  return {
+    lineLength: iniNumber(value('max-line-length')) ?? (rules.select.includes('E501') ? flake8Limit : undefined),
+    docLength: iniNumber(value('max-doc-length')),
+    docstringQuotes: quotesOf(tableAt(lint['flake8-quotes'])?.['docstring-quotes']),
+    indent: indent === undefined ? undefined : ' '.repeat(indent),
+    docstringStyle: docstringStyleOf(value('docstring-convention')) ?? docstringStyleOf(value('style')),
+  }
+}
+
+function quotesOf(style: unknown): Style['docstringQuotes'] {
+  if (style === 'single') return "'''"
+  return style === 'double' ? '"""' : undefined
+}
+
+/** A `quote_type` of single is for strings; docstrings in single quotes are another convention. */
+function formatterQuotes(isBlack: boolean, quoteType: string | undefined): Style['docstringQuotes'] {
+  return isBlack || stringOf(quoteType) === 'double' ? '"""' : undefined
+}
+
+function editorIndent(pairs: ReadonlyMap<string, string>): string | undefined {
+  const style = pairs.get('indent_style')
+  if (style === 'tab') return '\t'
+  const size = iniNumber(pairs.get('indent_size')) ?? iniNumber(pairs.get('tab_width'))
+  return size !== undefined && size > 0 && size <= 16 && style !== undefined ? ' '.repeat(size) : undefined
+}

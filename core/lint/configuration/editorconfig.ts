@@ -1,0 +1,100 @@
+import { expandBraces } from '#domain/expand-braces.ts'
+import { matchesSegment, parseSegmentGlob, type SegmentGlob } from '#domain/segment-glob.ts'
+import { star, starMatch } from '#domain/star-match.ts'
+import { type ConfigTree, folderOf, nameOf, nearest, within } from './config-tree.ts'
+
+/** What the `.editorconfig` files above a path say of it, keys and values in lower case. */
+export type EditorConfig = (path: string) => ReadonlyMap<string, string>
+
+type Section = { isMeant(path: string): boolean; pairs: readonly (readonly [string, string])[] }
+type File = { isRoot: boolean; sections: Section[] }
+
+/**
+ * Reads sections, `root` and patterns as the EditorConfig specification 0.17 has them. The npm package `editorconfig`
+ * takes texts only by a deprecated call, resolves names against the folder of the process, and matches by regular
+ * expressions that a pattern from a foreign repository can make very slow; `*` here costs no backtracking.
+ */
+export function readEditorConfig(tree: ConfigTree): EditorConfig {
+  const files = new Map(
+    tree.paths
+      .filter((path) => nameOf(path) === '.editorconfig')
+      .map((path) => [folderOf(path), fileOf(tree.text(path) ?? '', folderOf(path))]),
+  )
+  // The nearest first; below a root nothing above counts.
+  const sectionsAbove = (folder: string): Section[] => {
+    const own = files.get(folder)
+    const above = folder === '' || own?.isRoot === true ? [] : known(folderOf(folder))
+    return [...(above ?? []), ...(own?.sections ?? [])]
+  }
+  const known: (folder: string) => Section[] | undefined = nearest(sectionsAbove)
+  return (path) =>
+    new Map((known(folderOf(path)) ?? []).filter(({ isMeant }) => isMeant(path)).flatMap(({ pairs }) => pairs))
+}
+
+function fileOf(text: string, folder: string): File {
+  const file: File = { isRoot: false, sections: [] }
+  let pairs: [string, string][] | undefined
+  for (const line of text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/)) {
+    const content = line.trim()
+    if (content === '' || /^[#;]/.test(content)) continue
+    const pattern = /^\[(?<pattern>.+)\]/.exec(content)?.groups?.['pattern']
+    const [key, value] = content.split(/=(.*)/s).map((part) => part.trim().toLowerCase())
+    if (pattern !== undefined) {
+      pairs = []
+      file.sections.push({ isMeant: patternTest(pattern, folder), pairs })
+    } else if (key === undefined || value === undefined) continue
+    else if (pairs !== undefined) pairs.push([key, value])
+    else if (key === 'root') file.isRoot = value === 'true'
+  }
+  return file
+}
+
+type PathGlob = readonly (SegmentGlob | typeof star)[]
+
+/** A pattern without a slash means names at any depth; `**` takes slashes, `*` does not. */
+function patternTest(pattern: string, folder: string): (path: string) => boolean {
+  const anchored = pattern.includes('/') ? pattern.replace(/^\//, '') : `**/${pattern}`
+  const globs: PathGlob[] = []
+  for (const plain of expandBraces(withoutRanges(anchored))) {
+    for (const alternative of segmentGlobs(plain.split('/'))) {
+      if (globs.length === 256) return () => false
+      globs.push(alternative)
+    }
+  }
+  const prefix = within(folder, '')
+  return (path) => {
+    if (!path.startsWith(prefix)) return false
+    const segments = path.slice(prefix.length).split('/')
+    return globs.some((glob) =>
+      starMatch<SegmentGlob>(glob, segments.length, (part, at) => {
+        const segment = segments[at]
+        return segment !== undefined && matchesSegment(part, segment) ? 1 : undefined
+      }),
+    )
+  }
+}
+
+/** `{1..3}` is `{1,2,3}`; a range of more than a hundred numbers stays text. */
+function withoutRanges(pattern: string): string {
+  return pattern.replace(/\{(-?\d{1,6})\.\.(-?\d{1,6})\}/g, (whole, first: string, last: string) => {
+    const [low, high] = [Number(first), Number(last)].sort((a, b) => a - b)
+    if (low === undefined || high === undefined || high - low > 100) return whole
+    return `{${Array.from({ length: high - low + 1 }, (_, index) => low + index).join(',')}}`
+  })
+}
+
+/** Within a segment, `a**b` is `a*b` or `a*`, any folders, `*b`. */
+function* segmentGlobs([segment, ...rest]: readonly string[]): Generator<PathGlob> {
+  if (segment === undefined) {
+    yield []
+    return
+  }
+  const inner = segment.indexOf('**')
+  for (const tail of segmentGlobs(rest)) {
+    if (segment === '**') yield [star, ...tail]
+    else yield [parseSegmentGlob(segment), ...tail]
+    if (segment === '**' || inner < 0) continue
+    const [head, end] = [segment.slice(0, inner + 1), segment.slice(inner + 1)]
+    yield [parseSegmentGlob(head), star, parseSegmentGlob(end), ...tail]
+  }
+}

@@ -1,0 +1,34 @@
+import { isSelected } from '#domain/rule-selectors.ts'
+import { folderOf, nameOf, stringsOf, type Table } from './config-tree.ts'
+import type { ModuleTree } from './first-party.ts'
+
+/**
+ * Rules that look at where a file lies. The Ruff we run has a text and no path, so it never reports them, or for a path
+ * that is not the file's.
+ */
+const lostRules = ['A005', 'D104', 'EXE001', 'EXE002', 'INP001', 'N999', 'PLW0406', 'RUF067']
+
+/** Those of them that a selection names, itself or by a prefix. */
+export function lostRulesOf(lint: Table): string[] {
+  const selectors = [...stringsOf(lint['select']), ...stringsOf(lint['extend-select'])]
+  const ignored = [...stringsOf(lint['ignore']), ...stringsOf(lint['extend-ignore'])]
+  return lostRules.filter((code) => isSelected(code, selectors) && !isSelected(code, ignored))
+}
+
+const isPrivate = (name: string) => name.startsWith('_') && !/^__.*__$/.test(name)
+
+/** What Ruff, knowing the path, would not report in this file, and what it would not fix as safe. */
+export function silentByPath(
+  path: string,
+  modules: Pick<ModuleTree, 'packageOf'>,
+  isPreview: boolean,
+): { ignored: readonly string[]; unfixable: readonly string[] } {
+  const root = modules.packageOf(folderOf(path))
+  const inPackage = root === undefined ? [] : folderOf(path).slice(folderOf(root).length).split('/')
+  const names = [...inPackage, nameOf(path).replace(/\.pyi?$/, '')]
+  const ofDocstrings = names.some(isPrivate) ? ['D1'] : []
+  if (nameOf(path) !== '__init__.py') return { ignored: ofDocstrings, unfixable: [] }
+  // A package's own docstring is D104, an undefined name in `__all__` may be a submodule, `x as x` is an export.
+  const ofPackage = ['D100', 'PLC0414', ...(isPreview ? [] : ['F822'])]
+  return { ignored: [...ofDocstrings, ...ofPackage], unfixable: ['F401'] }
+}

@@ -1,0 +1,41 @@
+import { stringOf, tableAt, type ConfigTree, within } from './config-tree.ts'
+
+/** The versions Ruff knows by name. */
+const oldest = 7
+const newest = 15
+
+/** Built-in names newer than Python 3.7. Code that has them behind a version check is right on every version. */
+export const newerBuiltins = [
+  'BaseExceptionGroup',
+  'EncodingWarning',
+  'ExceptionGroup',
+  'PythonFinalizationError',
+  'aiter',
+  'anext',
+]
+
+/**
+ * The oldest Python that a `requires-python` takes, as Ruff derives it: the least major and minor version that is asked
+ * for with `==`, `===`, `~=`, `>` or `>=`. Undefined where Ruff knows no such version (`>=3.6`, `>=3`).
+ */
+export function targetOfRequirement(requirement: string): string | undefined {
+  const versions = requirement.split(',').flatMap((part) => {
+    const groups = /^\s*(?:===|==|~=|>=|>)\s*v?(?<major>\d+)\.(?<minor>\d+)/.exec(part)?.groups
+    return groups === undefined ? [] : [{ major: Number(groups['major']), minor: Number(groups['minor']) }]
+  })
+  const [least] = versions.sort((a, b) => a.major - b.major || a.minor - b.minor)
+  if (least === undefined || least.major !== 3 || least.minor < oldest || least.minor > newest) return undefined
+  return `py3${least.minor}`
+}
+
+/** `requires-python` of the project in this folder. */
+export function requiredPython(tree: ConfigTree, folder: string): string | undefined {
+  const requirement = stringOf(tableAt(tree.table(within(folder, 'pyproject.toml')), 'project')?.['requires-python'])
+  return requirement === undefined ? undefined : targetOfRequirement(requirement)
+}
+
+/** The same, or what `setup.cfg` says; Ruff does not read that one. */
+export function requiredPythonOfProject(tree: ConfigTree, folder: string): string | undefined {
+  const requirement = tree.ini(within(folder, 'setup.cfg'))?.get('options')?.get('python_requires')
+  return requiredPython(tree, folder) ?? (requirement === undefined ? undefined : targetOfRequirement(requirement))
+}

@@ -1,0 +1,185 @@
+import type { LintRules } from '#domain/path-rules.ts'
+import type { PythonLinter } from '../python-linter.ts'
+import { acceptedOptions } from './accepted-options.ts'
+import { type ConfigTree, folderOf, nearest, stringOf, stringsOf, type Table, tableAt } from './config-tree.ts'
+import { type ModuleTree, modulesOfSources, namesWithSection, sortsImports, standardModules } from './first-party.ts'
+import { lostRulesOf, silentByPath } from './path-bound-rules.ts'
+import { requiredPython } from './python-target.ts'
+import { ruffChain, ruffConfigIn } from './ruff-chain.ts'
+import { requiredRuff, ruffConfig, type RuffConfig } from './ruff-config.ts'
+import { rulesBefore16, runsRuffBefore16 } from './ruff-version.ts'
+
+export type OptionsCheck = Pick<PythonLinter, 'lint' | 'refusalOf'>
+
+/** A configuration of Ruff that Ruff takes. */
+export type RuffProject = RuffConfig & {
+  /** Of what it imports, first-party for every file. */
+  sources: readonly string[]
+  sortsImports: boolean
+  /** Modules of Python's library among those of the repository, by target version; every version that Ruff takes is there. */
+  standard: ReadonlyMap<string | undefined, ReadonlySet<string>>
+}
+
+export type RuffProjects = {
+  /** The project whose configuration is nearest to a folder. */
+  of(folder: string): RuffProject | undefined
+  rulesFor(path: string, project: RuffProject): LintRules
+}
+
+type Sources = { tree: ConfigTree; modules: ModuleTree; check: OptionsCheck; notice(words: string): void }
+
+export async function readRuffProjects(sources: Sources): Promise<RuffProjects> {
+  const { tree, modules } = sources
+  const projects = new Map<string, RuffProject>()
+  for (const folder of new Set(tree.paths.map(folderOf))) {
+    const path = ruffConfigIn(tree, folder)
+    if (path !== undefined) projects.set(folder, await readProject(path, sources))
+  }
+  const of = nearest((folder) => projects.get(folder))
+  return { of, rulesFor: rulesReader(of, modules) }
+}
+
+async function readProject(path: string, { tree, modules, check, notice }: Sources): Promise<RuffProject> {
+  const chain = ruffChain(tree, path, notice)
+  const config = ruffConfig(chain)
+  const asked = withDefaults(config, tree)
+  const { options, refused } = await acceptedOptions(asked, check.refusalOf)
+  for (const { key, value, why } of refused) {
+    notice(`${config.source}: ${value === undefined ? key : `${value} in ${key}`} is left out: ${why}`)
+  }
+  const lint = tableAt(options, 'lint') ?? {}
+  const lost = lostRulesOf(lint)
+  if (lost.length > 0)
+    notice(`${config.source}: not checked, because they look at where a file lies: ${lost.join(', ')}`)
+  const project = { ...config, options, sources: modulesOfSources(modules, chain), sortsImports: sortsImports(lint) }
+  return { ...project, standard: await standardByTarget(project, modules, check) }
+}
+
+/** What the files of other tools say, and all per-file ignores, so that Ruff checks these, too. */
+function withDefaults(config: RuffConfig, tree: ConfigTree): Record<string, unknown> {
+  const lint = tableAt(config.options['lint']) ?? {}
+  const target = config.options['target-version'] ?? nearest((folder) => requiredPython(tree, folder))(config.folder)
+  const isOld = lint['select'] === undefined && runsRuffBefore16(tree, config.folder, requiredRuff(config.chain))
+  return {
+    ...config.options,
+    ...(target !== undefined && { 'target-version': target }),
+    lint: {
+      ...lint,
+      ...(isOld && { select: rulesBefore16 }),
+      ...(config.files.ignorable.length > 0 && { 'per-file-ignores': { '*': config.files.ignorable } }),
+    },
+  }
+}
+
+async function standardByTarget(
+  project: Omit<RuffProject, 'standard'>,
+  modules: ModuleTree,
+  check: OptionsCheck,
+): Promise<RuffProject['standard']> {
+  const standard = new Map<string | undefined, ReadonlySet<string>>()
+  const names = project.sortsImports ? [...new Set([...project.sources, ...modules.packageNames])] : []
+  for (const target of new Set([stringOf(project.options['target-version']), ...project.files.targets])) {
+    const isTaken = target === undefined || (await check.refusalOf({ 'target-version': target })) === undefined
+    if (isTaken) standard.set(target, await standardModules(names, target, check))
+  }
+  return standard
+}
+
+type Of = RuffProjects['of']
+
+function rulesReader(of: Of, modules: ModuleTree): RuffProjects['rulesFor'] {
+  const known = new Map<RuffProject, Map<string, LintRules>>()
+  const isExcluded = excludedReader(of)
+  return (path, project) => {
+    const ofProject = known.get(project) ?? new Map<string, LintRules>()
+    known.set(project, ofProject)
+    const facts = factsOf(path, project, modules, isExcluded(path))
+    const key = JSON.stringify(facts)
+    const rules = ofProject.get(key) ?? rulesWith(facts, project)
+    ofProject.set(key, rules)
+    return rules
+  }
+}
+
+/** All that tells files of one project apart. */
+type Facts = {
+  perFile: readonly string[]
+  target: string | undefined
+  package: string | undefined
+  silent: ReturnType<typeof silentByPath>
+  isExcluded: boolean
+}
+
+function factsOf(path: string, project: RuffProject, modules: ModuleTree, isExcluded: boolean): Facts {
+  const { files, options } = project
+  const lint = tableAt(options['lint'])
+  const isPreview = (lint?.['preview'] ?? options['preview']) === true
+  const taken = stringsOf(tableAt(lint?.['per-file-ignores'])?.['*'])
+  const target = files.targetOf(path)
+  const root = project.sortsImports ? modules.packageOf(folderOf(path)) : undefined
+  return {
+    perFile: files.ignoredIn(path).filter((selector) => taken.includes(selector)),
+    target: target !== undefined && project.standard.has(target) ? target : undefined,
+    package: root === undefined ? undefined : root.slice(root.lastIndexOf('/') + 1),
+    silent: silentByPath(path, modules, isPreview),
+    isExcluded,
+  }
+}
+
+function rulesWith(
+  { perFile, target, package: ownPackage, silent, isExcluded }: Facts,
+  project: RuffProject,
+): LintRules {
+  const { 'per-file-ignores': _, ...lint } = tableAt(project.options['lint']) ?? {}
+  const version = target ?? stringOf(project.options['target-version'])
+  const isort = project.sortsImports ? isortWith(tableAt(lint['isort']), ownPackage, version, project) : undefined
+  return {
+    source: project.source,
+    options: {
+      ...project.options,
+      ...(version !== undefined && { 'target-version': version }),
+      lint: {
+        ...lint,
+        ...(isort && { isort }),
+        // Ruff has the rules off in the file, and knows so where it judges noqa comments.
+        ...(perFile.length > 0 && { 'per-file-ignores': { '*': perFile } }),
+      },
+    },
+    ignored: [...perFile, ...silent.ignored],
+    unfixable: [...project.unsafe, ...silent.unfixable],
+    isExcluded,
+  }
+}
+
+/** `known-first-party` with what Ruff would find in the repository's folders. */
+function isortWith(
+  isort: Table | undefined,
+  ownPackage: string | undefined,
+  target: string | undefined,
+  project: RuffProject,
+): Table {
+  const standard = project.standard.get(target) ?? new Set()
+  const named = new Set(namesWithSection(isort))
+  const hasOwn = ownPackage !== undefined && isort?.['detect-same-package'] !== false
+  const found = new Set([...project.sources, ...(hasOwn ? [ownPackage] : [])])
+  const added = [...found].filter((name) => !standard.has(name) && !named.has(name)).sort()
+  const own = stringsOf(isort?.['known-first-party'])
+  return { ...isort, ...(own.length + added.length > 0 && { 'known-first-party': [...own, ...added] }) }
+}
+
+/** A folder is left out by what governs the folder it lies in, so that a configuration cannot exclude itself. */
+function excludedReader(of: Of): (path: string) => boolean {
+  const known = new Map<string, boolean>()
+  const isOut = (path: string): boolean => of(folderOf(path))?.files.isExcluded(path) ?? false
+  const isFolderOut = (folder: string): boolean => {
+    if (folder === '') return false
+    const answer = known.get(folder) ?? (isFolderOut(folderOf(folder)) || isOut(folder))
+    known.set(folder, answer)
+    return answer
+  }
+  return (path) => {
+    const files = of(folderOf(path))?.files
+    if (files === undefined || isFolderOut(folderOf(path))) return true
+    return isOut(path) || !files.isIncluded(path) || files.isNotLinted(path)
+  }
+}

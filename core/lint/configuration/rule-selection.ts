@@ -1,0 +1,58 @@
+import { isUnder } from '#domain/rule-selectors.ts'
+import { stringsOf, type Table } from './config-tree.ts'
+
+/** What is switched on and off, in one step: within it the narrower selector wins, and `off` wins over an equal `on`. */
+type Selection = { base: readonly string[] | undefined; on: readonly string[]; off: readonly string[] }
+
+type SelectionKeys = { base: string; on: string; off: readonly string[] }
+
+const ruleKeys: SelectionKeys = { base: 'select', on: 'extend-select', off: ['ignore', 'extend-ignore'] }
+const fixKeys: SelectionKeys = { base: 'fixable', on: 'extend-fixable', off: ['unfixable', 'extend-unfixable'] }
+
+/** Every key that `combinedSelection` answers for. */
+export const selectionKeys: readonly string[] = [ruleKeys, fixKeys].flatMap(({ base, on, off }) => [base, on, ...off])
+
+/**
+ * The rule selections of a chain of configurations, the extended ones first, as one. Ruff resolves them one after the
+ * other, so a later `E` counts more than an earlier `E501`; one configuration would let the narrower win. What a later
+ * selector overrules is therefore taken out of the earlier ones. Holds because every selector is a branch of one tree.
+ */
+export function combinedSelection(layers: readonly Table[]): Table {
+  return { ...combine(layers, ruleKeys), ...combine(layers, fixKeys) }
+}
+
+function combine(layers: readonly Table[], keys: SelectionKeys): Table {
+  let sum: Selection = { base: undefined, on: [], off: [] }
+  let carried: readonly string[] = []
+  for (const layer of layers) {
+    const own = selectionOf(layer, keys)
+    const next = { ...own, off: [...own.off, ...carried] }
+    sum = next.base === undefined ? onTop(sum, next) : next
+    // Ruff keeps what an empty `select` ignores for the next configuration.
+    carried = own.base?.length === 0 && own.on.length === 0 ? own.off : []
+  }
+  const [offKey = ''] = keys.off
+  return {
+    ...(sum.base && { [keys.base]: sum.base }),
+    ...(sum.on.length > 0 && { [keys.on]: sum.on }),
+    ...(sum.off.length > 0 && { [offKey]: sum.off }),
+  }
+}
+
+function selectionOf(layer: Table, keys: SelectionKeys): Selection {
+  return {
+    base: layer[keys.base] === undefined ? undefined : stringsOf(layer[keys.base]),
+    on: stringsOf(layer[keys.on]),
+    off: keys.off.flatMap((key) => stringsOf(layer[key])),
+  }
+}
+
+function onTop(sum: Selection, next: Selection): Selection {
+  const without = (selectors: readonly string[], overruled: readonly string[]) =>
+    selectors.filter((one) => !overruled.some((selector) => isUnder(one, selector)))
+  return {
+    base: sum.base && without(sum.base, next.off),
+    on: [...without(sum.on, next.off), ...next.on],
+    off: [...without(sum.off, next.on), ...next.off],
+  }
+}

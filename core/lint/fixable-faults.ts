@@ -1,0 +1,56 @@
+import type { PathRules } from '#domain/path-rules.ts'
+import { importFactsOf, type ImportFact } from '#python/import-facts.ts'
+import type { LoadedLanguage } from '#syntax/parser.ts'
+import type { Diagnostic } from './lint-report.ts'
+
+export type FaultyFile = { path: string; text: string }
+
+/** A fault, and what keeps its safe fix from being made: an import that has to stay. */
+export type JudgedFault = {
+  fault: Diagnostic
+  /** Why the fix may not be made; undefined where it may, or there is none. */
+  mustStay: string | undefined
+  /** The name that the fix takes from the module. */
+  removes: string | undefined
+}
+
+/** Rules whose fix removes an import. */
+const importRules = new Set(['F401', 'F811'])
+
+/**
+ * Judges the fixes of faults that remove an import: one that works by being imported, or that others may use without the
+ * linter seeing it, stays.
+ */
+export function judgeFixes(
+  diagnostics: readonly Diagnostic[],
+  file: FaultyFile,
+  python: LoadedLanguage,
+): JudgedFault[] {
+  const asks = diagnostics.some(({ code, fix }) => importRules.has(code) && fix !== undefined)
+  const facts = asks ? python.read(file.text, (tree) => importFactsOf(tree, file.text, file)) : []
+  return diagnostics.map((fault) => {
+    const removed = importRules.has(fault.code) && fault.fix !== undefined ? importsAt(fault, facts) : []
+    const atTop = removed.find(({ scope }) => scope === '')
+    return { fault, mustStay: removed.find(({ stays }) => stays !== undefined)?.stays, removes: atTop?.name }
+  })
+}
+
+/** The faults whose fixes may be made under the rules of their file. */
+export function fixableFaults(
+  diagnostics: readonly Diagnostic[],
+  file: FaultyFile & { keptNames: PathRules['keptNames'] },
+  python: LoadedLanguage,
+): Diagnostic[] {
+  return judgeFixes(diagnostics, file, python)
+    .filter(({ mustStay, removes }) => mustStay === undefined && !isKept(removes, file.keptNames))
+    .flatMap(({ fault }) => (fault.fix === undefined ? [] : [fault]))
+}
+
+/** Whether other files depend on a name of the module. */
+export function isKept(name: string | undefined, keptNames: PathRules['keptNames']): boolean {
+  return name !== undefined && (keptNames === 'all' || keptNames.includes(name))
+}
+
+function importsAt({ start, end }: Diagnostic, facts: readonly ImportFact[]): ImportFact[] {
+  return facts.filter(({ range }) => range.start < end && start < range.end)
+}

@@ -1,0 +1,62 @@
+import { LRUCache } from 'lru-cache'
+import { PositionEncoding, Workspace } from '@astral-sh/ruff-wasm-nodejs'
+import type { LintRules } from '#domain/path-rules.ts'
+import { lintReportOf, type LintReport } from './lint-report.ts'
+
+export type LintQuestion = { text: string; rules: LintRules }
+
+/**
+ * Faults no change may bring, whatever the repository's rules are: undefined names (F821, F822, F823), a name defined
+ * twice (F811), an import nothing uses (F401), a return, yield or continue out of place (F7), and what does not run (E9).
+ */
+const guardRules = ['F401', 'F7', 'F811', 'F821', 'F822', 'F823', 'E9']
+
+/** Workspaces are kept for the configurations used last; a repository has few. */
+const keptWorkspaces = 40
+const workspaces = new LRUCache<string, Workspace>({
+  max: keptWorkspaces,
+  dispose: (workspace) => workspace.free(),
+})
+
+/**
+ * The faults of a Python text under the rules of its file. For threads only: Ruff throws for a text that it cannot take,
+ * and its memory is damaged then.
+ */
+export function lintText({ text, rules }: LintQuestion): LintReport {
+  const own = workspaceOf(rules.options).check(text)
+  const guards = workspaceOf(guardOptions(rules.options)).check(text)
+  return lintReportOf({ own, guards }, text, rules)
+}
+
+/** Ruff's reason against options. An error is an answer; a crash of the wasm still ends the thread. */
+export function refusalOfOptions(options: LintRules['options']): string | undefined {
+  try {
+    new Workspace(options, PositionEncoding.Utf16).free()
+    return undefined
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== 'Error') throw error
+    return error.message.replace(/^Error: /, '').trim()
+  }
+}
+
+export function ruffVersion(): string {
+  return Workspace.version()
+}
+
+function workspaceOf(options: Record<string, unknown>): Workspace {
+  const key = JSON.stringify(options)
+  const kept = workspaces.get(key)
+  if (kept !== undefined) return kept
+  const made = new Workspace(options, PositionEncoding.Utf16)
+  workspaces.set(key, made)
+  return made
+}
+
+/** The same target and built-in names, and only the rules that guard every change. */
+function guardOptions({ 'target-version': target, builtins }: Record<string, unknown>): Record<string, unknown> {
+  return {
+    ...(target === undefined ? {} : { 'target-version': target }),
+    ...(builtins === undefined ? {} : { builtins }),
+    lint: { select: guardRules },
+  }
+}

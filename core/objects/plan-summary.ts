@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { SkippedFile } from '#domain/code-node.ts'
+import type { ProjectId, RunId } from '#domain/ids.ts'
+import { getHashedJson, putHashedJson } from './json-object.ts'
+import { objectKeys } from './object-keys.ts'
+import type { ObjectStore } from './object-store.ts'
+
+/** What planning decided for one agent of a run. Tokens are estimates, of prompts and replies together. */
+export const AgentPlan = z.strictObject({
+  /** Nodes of its kinds and languages. */
+  lookedAt: z.int(),
+  /** Operations with a model. */
+  planned: z.int(),
+  /** Operations that a program does without one. */
+  mechanical: z.int(),
+  estimatedTokens: z.int(),
+  /** Nodes without work, by reason, the commonest first. */
+  skipped: z.array(z.strictObject({ reason: z.string(), count: z.int(), examples: z.array(z.string()) })),
+  /** Operations by the folder of their file, sorted by path. */
+  folders: z.array(z.strictObject({ path: z.string(), planned: z.int(), estimatedTokens: z.int() })),
+})
+export type AgentPlan = z.infer<typeof AgentPlan>
+
+/** What a run's planning decided, stored once for people: `remora run --dry-run` shows it. */
+export const PlanSummary = z.strictObject({
+  v: z.literal(1),
+  agents: z.record(z.string(), AgentPlan),
+  /** Paths that discovery passed over, the first thousand. */
+  skippedFiles: z.array(SkippedFile),
+  /** What of the repository's configuration cannot be honoured, and what is left alone in all of it. */
+  notices: z.array(z.string()),
+})
+export type PlanSummary = z.infer<typeof PlanSummary>
+
+type Place = { projectId: ProjectId; runId: RunId }
+
+/** Answers the hash of the summary within its run. */
+export function putPlanSummary(
+  objects: Pick<ObjectStore, 'put'>,
+  { projectId, runId }: Place,
+  summary: PlanSummary,
+): Promise<string> {
+  return putHashedJson(objects, (hash) => objectKeys.planSummary(projectId, runId, hash), summary)
+}
+
+/** STORE_003 when it is missing or not what its hash says. */
+export function getPlanSummary(
+  objects: Pick<ObjectStore, 'get'>,
+  { projectId, runId, hash }: Place & { hash: string },
+): Promise<PlanSummary> {
+  return getHashedJson(objects, objectKeys.planSummary(projectId, runId, hash), hash, PlanSummary)
+}

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { BuildResult } from './build-redis.ts'
+import type { Env } from './env.ts'
+import { examineRedis, leastRedis } from './examine-redis.ts'
+import { findProgram } from './find-program.ts'
+import type { Packager } from './packager.ts'
+import { removeAbandoned } from './remove-abandoned.ts'
+import { lastLineOf, runProgram, type ProgramEnd } from './run-program.ts'
+
+/** `limitMs`: for each command. `env`: that of this process. */
+export type UnpackOptions = { searchPath: string; limitMs: number; signal: AbortSignal; env: Env }
+
+/** In each package the server goes by the name of its check of dump files. */
+const programs = ['usr/bin/redis-check-rdb', 'usr/bin/valkey-check-rdb']
+const workPrefix = 'apt-'
+const treePrefix = 'unpacked-'
+
+type Apt = UnpackOptions & { path: string; dpkgDeb: string; workDir: string; programDir: string }
+
+/**
+ * Gets a server from the packages of Debian or Ubuntu and installs nothing: apt-get downloads the package, with those of
+ * its libraries that this system lacks, and checks the signatures; they are unpacked into a new folder of `programDir`,
+ * and a script there, `redis-server`, starts the server with these libraries. Needs neither root nor a password.
+ *
+ * apt-get works on folders of its own in `programDir`, removed at the end, and on the system's lists of packages. Where
+ * those are missing or too old, it downloads its own. It may be stopped at any time, and several may run at once: the
+ * script is put into place in one step, and whoever comes second takes the first one's.
+ */
+export async function unpackRedis(
+  packager: Packager,
+  programDir: string,
+  options: UnpackOptions,
+): Promise<BuildResult> {
+  const dpkgDeb = await findProgram('dpkg-deb', options.searchPath)
+  if (dpkgDeb === undefined) return { refusal: 'there is no dpkg-deb to unpack a package with' }
+  await removeAbandoned(programDir, [workPrefix, treePrefix])
+  const workDir = await mkdtemp(join(programDir, workPrefix))
+  const apt: Apt = { ...options, path: packager.path, dpkgDeb, workDir, programDir }
+  try {
+    const got = await getFirst(apt, packager.kind.packages, systemLists)
+    if ('program' in got) return got
+    const lists = await downloadLists(apt)
+    return await getFirst(apt, packager.kind.packages, lists)
+  } finally {
+    await rm(workDir, { recursive: true, force: true })
+  }
+}
+
+/** Settings that say which lists of packages are read. */
+type Lists = readonly string[]
+const systemLists: Lists = []
+
+/** A failure here shows in what comes next: a package is not found. */
+async function downloadLists(apt: Apt): Promise<Lists> {
+  const lists = ['-o', `Dir::State=${join(apt.workDir, 'state')}`]
+  await mkdir(join(apt.workDir, 'state', 'lists', 'partial'), { recursive: true })
+  await runApt(apt, [...lists, 'update'])
+  return lists
+}
+
+async function getFirst(apt: Apt, packages: readonly string[], lists: Lists): Promise<BuildResult> {
+  const refusals: string[] = []
+  for (const name of packages) {
+    const got = await getPackage(apt, name, lists)
+    if ('program' in got) return got
+    refusals.push(got.refusal)
+  }
+  return { refusal: refusals.at(0) ?? 'no package of this system holds it' }
+}
+
+async function getPackage(apt: Apt, name: string, lists: Lists): Promise<BuildResult> {
+  const archives = join(apt.workDir, 'cache', 'archives')
+  await rm(archives, { recursive: true, force: true })
+  await mkdir(join(archives, 'partial'), { recursive: true })
+  // --reinstall: also when the package is installed, but not on this PATH.
+  const wanted = ['install', '--download-only', '--reinstall', '-y', '--no-install-recommends', name]
+  const downloaded = await runApt(apt, [...lists, ...wanted])
+  if (!isSuccess(downloaded)) return { refusal: `apt-get did not get ${name}: ${reasonOf(downloaded)}` }
+  const files = (await readdir(archives)).filter((file) => file.endsWith('.deb'))
+  const tree = await mkdtemp(join(apt.programDir, treePrefix))
+  let program: string | undefined
+  try {
+    program = await unpackInto(tree, { apt, archives, files })
+  } finally {
+    if (program === undefined) await rm(tree, { recursive: true, force: true })
+  }
+  if (program !== undefined) return { program }
+  return (await placed(apt)) ?? { refusal: `${name} has no server of Redis ${leastRedis} that runs here` }
+}
+
+/** The path of the script, once the server in `tree` is proved; undefined when it is none, or no longer needed. */
+async function unpackInto(
+  tree: string,
+  { apt, archives, files }: { apt: Apt; archives: string; files: readonly string[] },
+): Promise<string | undefined> {
+  for (const file of files) {
+    const { limitMs, signal, env } = apt
+    const unpacked = await runProgram([apt.dpkgDeb, '-x', join(archives, file), tree], { limitMs, signal, env })
+    if (!isSuccess(unpacked)) return undefined
+  }
+  const held = await readdir(tree, { recursive: true })
+  const server = programs.find((path) => held.includes(path))
+  if (server === undefined) return undefined
+  // It is the server when it is called by that name.
+  await symlink(server, join(tree, 'redis-server'))
+  const libraries = held.filter((path) => /\.so(?:\.|$)/.test(path)).map((path) => join(tree, dirname(path)))
+  return putIntoPlace(apt, startScript(join(tree, 'redis-server'), [...new Set(libraries)]))
+}
+
+function startScript(server: string, libraryFolders: readonly string[]): string {
+  const folders = libraryFolders.map(quoted).join(':')
+  const libraries = folders === '' ? '' : `export LD_LIBRARY_PATH=${folders}\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}\n`
+  return `#!/bin/sh\n${libraries}exec ${quoted(server)} "$@"\n`
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+/** Undefined when it does not start a server, or when another process has put one into place meanwhile. */
+async function putIntoPlace(apt: Apt, script: string): Promise<string | undefined> {
+  const own = join(apt.programDir, 'redis-server')
+  const fresh = `${own}-${randomUUID()}`
+  try {
+    await writeFile(fresh, script, { mode: 0o755 })
+    if ((await examineRedis(fresh, apt))?.fits !== true) return undefined
+    if ((await placed(apt)) !== undefined) return undefined
+    await rename(fresh, own)
+    return own
+  } finally {
+    await rm(fresh, { force: true })
+  }
+}
+
+/** What is in its place by now, if it is a server. */
+async function placed(apt: Apt): Promise<{ program: string } | undefined> {
+  const program = join(apt.programDir, 'redis-server')
+  return (await examineRedis(program, apt))?.fits === true ? { program } : undefined
+}
+
+// A dead network must be noticed soon. No lock: nothing of the system is written.
+const settings = ['Acquire::Retries=0', 'Acquire::http::Timeout=10', 'Acquire::Languages=none', 'Debug::NoLocking=true']
+
+function runApt({ path, workDir, limitMs, signal, env }: Apt, args: readonly string[]): Promise<ProgramEnd> {
+  const all = [...settings, `Dir::Cache=${join(workDir, 'cache')}`].flatMap((setting) => ['-o', setting])
+  return runProgram([path, '-q', ...all, ...args], { limitMs, signal, env })
+}
+
+function isSuccess(end: ProgramEnd): boolean {
+  return end.kind === 'ended' && end.code === 0
+}
+
+function reasonOf(end: ProgramEnd): string {
+  if (end.kind === 'absent') return end.reason
+  if (end.kind === 'late') return 'it took too long'
+  return lastLineOf(end.err) || lastLineOf(end.out) || `exit code ${end.code}`
+}

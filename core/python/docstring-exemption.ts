@@ -1,0 +1,56 @@
+import type { Node } from 'web-tree-sitter'
+import { codeIn } from './docstring-expression.ts'
+import { outermost, type DocstringSite } from './docstring-site.ts'
+
+/**
+ * Why a definition is to have no docstring written, by its source alone, in words that follow its name: `needs no
+ * docstring: …` where another place has it, `is left alone: …` where one could do harm. Undefined for all others.
+ */
+export function exemptionOf(site: DocstringSite): string | undefined {
+  const decorators = site.decorators.map((text) => text.replace(/\(.*$/s, '').trim())
+  const last = decorators.map((text) => text.split('.').at(-1) ?? '')
+  if (site.definition.hasError) return 'is left alone: its source has syntax errors'
+  if (last.includes('overload')) return 'needs no docstring: it is an overload, which its implementation describes'
+  if (last.includes('override')) return 'needs no docstring: it inherits that of the method it overrides'
+  if (last.includes('wraps')) return 'needs no docstring: functools.wraps gives it that of another function'
+  const isAccessor = decorators.some((text) => /^\w+\.(setter|deleter|getter)$/.test(text))
+  if (isAccessor) return 'needs no docstring: it is the setter or deleter of a property'
+  if (site.setsDoc) return 'is left alone: the class sets __doc__ by itself'
+  if (isEllipsis(site) && isInProtocol(site.definition)) return 'needs no docstring: it is a stub of a protocol'
+  const isAbstract = site.decorators.some((text) => /\babstract\w*/.test(text))
+  if (isEllipsis(site) && isAbstract) return 'needs no docstring: it is an abstract stub'
+  if (bodySharesLine(site) && hasCommentOn(site.definition, site.body.startPosition.row)) {
+    return 'is left alone: its body shares its line with a comment'
+  }
+  return undefined
+}
+
+/** Whether the body begins on the line of the colon. */
+export function bodySharesLine({ definition, body }: DocstringSite): boolean {
+  const colon = definition.children.findLast((child) => child?.type === ':' && child.endIndex <= body.startIndex)
+  return (colon ?? definition).endPosition.row === body.startPosition.row
+}
+
+function isEllipsis({ body }: DocstringSite): boolean {
+  const [only, ...more] = codeIn(body)
+  return more.length === 0 && only?.text === '...'
+}
+
+function isInProtocol(definition: Node): boolean {
+  const outer = outermost(definition).parent?.parent
+  const isClass = outer?.type === 'class_definition'
+  return isClass && /\bProtocol\b/.test(outer.childForFieldName('superclasses')?.text ?? '')
+}
+
+function hasCommentOn(definition: Node, row: number): boolean {
+  const inside = definition.descendantsOfType('comment').some((node) => node?.startPosition.row === row)
+  return inside || commentBehind(definition)
+}
+
+/** Whether a comment follows on the definition's last line. In the tree it belongs to what is around the definition. */
+export function commentBehind(definition: Node): boolean {
+  let node: Node | null = definition
+  while (node !== null && node.nextSibling === null) node = node.parent
+  const next = node?.nextSibling
+  return next?.type === 'comment' && next.startPosition.row === definition.endPosition.row
+}

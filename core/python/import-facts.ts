@@ -1,0 +1,161 @@
+import type { Node, Tree } from 'web-tree-sitter'
+import { codeIn, docstringOf } from './docstring-expression.ts'
+import { importedNames, importStatementTypes, type ImportedName } from './import-statements.ts'
+import { openTextMentions, type TextMentions } from './text-mentions.ts'
+
+/** One name that an import of the file binds. */
+export type ImportFact = {
+  /** The name bound here; `*` for everything. */
+  name: string
+  /** The module as written, and what is taken of it; undefined for `import module`. */
+  module: string
+  imported: string | undefined
+  /** The functions and classes around it, outermost first, joined by dots; empty at the top level. */
+  scope: string
+  line: number
+  /** The part of the statement that binds the name, in UTF-16 units. */
+  range: { start: number; end: number }
+  /** Why nobody may remove it, in words for people; undefined when it may go once nothing uses it. */
+  stays?: string
+}
+
+/**
+ * The imports of a file, and which of them must stay although the file itself may not use their names: what an import does
+ * besides binding a name, and who finds the name without writing it as code, no linter knows. `ownModules` are the
+ * first parts of the names of the repository's own modules; without it the folders of `path` are taken for them.
+ */
+export function importFactsOf(
+  tree: Tree,
+  source: string,
+  { path, ownModules }: { path: string; ownModules?: ReadonlySet<string> },
+): ImportFact[] {
+  const statements = tree.rootNode.descendantsOfType(importStatementTypes)
+  if (statements.length === 0) return []
+  const file: FileOfImports = {
+    path,
+    own: ownModules ?? new Set(path.split('/')),
+    mentions: openTextMentions(tree, source),
+  }
+  return statements.flatMap((statement) => {
+    const surroundings = surroundingsOf(statement)
+    return importedNames(statement).map((imported) => {
+      const stays = reasonToStay(imported, surroundings, file)
+      const { name, module, imported: taken, node } = imported
+      const fact = { name, module, imported: taken, scope: surroundings.scope, line: node.startPosition.row + 1 }
+      const range = { start: node.startIndex, end: node.endIndex }
+      return { ...fact, range, ...(stays === undefined ? {} : { stays }) }
+    })
+  })
+}
+
+type FileOfImports = { path: string; own: ReadonlySet<string>; mentions: TextMentions }
+
+function reasonToStay(imported: ImportedName, around: Surroundings, file: FileOfImports): string | undefined {
+  if (imported.module === '__future__')
+    return isObsoleteFeature(imported) ? undefined : 'it changes how the file is read'
+  return (
+    roleOfFile(file.path) ??
+    around.stays ??
+    effectOf(imported, file) ??
+    collectedByTests(imported, file.path) ??
+    file.mentions.reasonToKeep(imported.name, { isFixture: imported.imported !== undefined })
+  )
+}
+
+/** Features that every Python 3.7 has on: importing them changes nothing. */
+const obsoleteFeatures = new Set([
+  'nested_scopes',
+  'generators',
+  'division',
+  'absolute_import',
+  'with_statement',
+  'print_function',
+  'unicode_literals',
+  'generator_stop',
+])
+
+function isObsoleteFeature({ imported }: ImportedName): boolean {
+  return imported !== undefined && obsoleteFeatures.has(imported)
+}
+
+/** Files whose names others read without importing them by name. */
+function roleOfFile(path: string): string | undefined {
+  const file = path.slice(path.lastIndexOf('/') + 1)
+  if (/^__init__\.pyi?$/.test(file)) return 'it is part of what the package offers'
+  if (file.endsWith('.pyi')) return 'it is part of a stub'
+  if (file === 'conftest.py') return 'pytest reads the names of conftest.py'
+  if (file === 'conf.py') return 'Sphinx reads the names of conf.py'
+  return undefined
+}
+
+type Surroundings = { scope: string; stays: string | undefined }
+
+const conditional: Record<string, string> = {
+  try_statement: 'it stands in a try statement',
+  except_clause: 'it stands in a try statement',
+  if_statement: 'it is imported on a condition',
+  elif_clause: 'it is imported on a condition',
+  while_statement: 'it is imported in a loop',
+  for_statement: 'it is imported in a loop',
+  with_statement: 'it is imported inside a with statement',
+  match_statement: 'it is imported on a condition',
+}
+
+/** What stands around an import. A condition counts up to the next function, in which the import is one of its own. */
+function surroundingsOf(statement: Node): Surroundings {
+  const scope: string[] = []
+  let stays: string | undefined
+  for (let around = statement.parent; around !== null; around = around.parent) {
+    if (around.type === 'function_definition' && stays === undefined && scope.length === 0) {
+      stays = pointOfFunction(around)
+    }
+    if (around.type === 'function_definition' || around.type === 'class_definition') {
+      scope.unshift(around.childForFieldName('name')?.text ?? '')
+    } else if (scope.length === 0) stays ??= conditional[around.type]
+  }
+  return { scope: scope.join('.'), stays }
+}
+
+/** A function that is about its imports: a test of them, or one that loads something. */
+function pointOfFunction(definition: Node): string | undefined {
+  const name = definition.childForFieldName('name')?.text ?? ''
+  if (/^test/i.test(name)) return 'the import may be what the test is about'
+  const body = definition.childForFieldName('body')
+  const others = body === null ? [] : codeIn(body).filter((statement, at) => !isFiller(statement, at))
+  return others.length <= 1 ? 'its function does little else' : undefined
+}
+
+function isFiller(statement: Node, at: number): boolean {
+  if (importStatementTypes.includes(statement.type) || statement.type === 'pass_statement') return true
+  return statement.text === '...' || (at === 0 && docstringOf(statement) !== undefined)
+}
+
+/** Modules of the standard library, and some that many install, that people import for what the import does. */
+const modulesWithEffect = new Set(
+  (
+    'readline gnureadline pyreadline pyreadline3 rlcompleter antigravity this site sitecustomize usercustomize setuptools ' +
+    'distutils_patch pywintypes pythoncom pyximport gevent eventlet colorlog seaborn'
+  ).split(' '),
+)
+
+function effectOf({ module, imported, name, alias }: ImportedName, { own }: FileOfImports): string | undefined {
+  if (imported === '*') return 'it imports everything'
+  if (alias !== undefined && alias === (imported ?? module)) return 'it is re-exported under its own name'
+  if (/^\.+$/.test(module)) return `${name} may be a module of the repository that is imported for its effect`
+  const first = module.split('.')[0] ?? module
+  if (imported !== undefined) return undefined
+  if (modulesWithEffect.has(first)) return `${module} is imported for its effect`
+  if (module.includes('.')) return 'a module inside a package is imported for its effect'
+  return own.has(first) ? `${module} is a module of the repository that may be imported for its effect` : undefined
+}
+
+/** Names that a test runner finds in a file of tests: fixtures, inherited tests, and what sets modules up. */
+function collectedByTests({ module, imported, name }: ImportedName, path: string): string | undefined {
+  const file = path.slice(path.lastIndexOf('/') + 1)
+  if (imported === undefined || !/^tests?[_.]|_tests?\.|(^|\/)tests?\//.test(`${file}\n${path}`)) return undefined
+  const isCollected = /^(?:tests?_|Test|pytest_|setup_|teardown_|setUp|tearDown|load_tests$)|Tests?$|TestCase$/.test(
+    name,
+  )
+  const holdsFixtures = /fixture|conftest/i.test(module)
+  return isCollected || holdsFixtures ? 'a test runner may find it by its name' : undefined
+}

@@ -1,0 +1,166 @@
+import type { Node, Tree } from 'web-tree-sitter'
+import { importedNames, importStatementTypes } from './import-statements.ts'
+import { plainStringText } from './string-text.ts'
+
+/** A name that a module's own statements, or those of a class in it, bind. */
+export type Binding = {
+  /** The class whose body binds it, with the classes around it (`A.B`); empty for the module itself. */
+  scope: string
+  name: string
+  kind: 'import' | 'function' | 'class' | 'variable'
+  line: number
+}
+
+export type ModuleBindings = {
+  bindings: Binding[]
+  /** The names `__all__` lists, wherever the module adds them; undefined when it has no `__all__`. */
+  exported: string[] | undefined
+}
+
+type Step = { node: Node; scope: string }
+
+/**
+ * What a module binds at its top level and in its classes, branches included. What functions bind stays out, unless they
+ * declare it `global`. A removed `__future__` import takes no name along, so these are left out as well.
+ */
+export function moduleBindingsOf(tree: Tree): ModuleBindings {
+  const bindings: Binding[] = []
+  const exported: string[] = []
+  let hasExports = false
+  const steps: Step[] = [{ node: tree.rootNode, scope: '' }]
+  for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
+    const { node, scope } = step
+    bindings.push(...bindingsOf(node, scope))
+    if (scope === '' && changesExports(node)) {
+      hasExports = true
+      exported.push(...node.descendantsOfType('string').flatMap((string) => plainStringText(string) ?? []))
+    }
+    const inner = node.type === 'class_definition' ? innerScope(scope, node) : scope
+    for (const child of statementsIn(node).toReversed()) steps.push({ node: child, scope: inner })
+  }
+  bindings.push(...globalsOf(tree), ...walrusTargets(tree))
+  return { bindings, exported: hasExports ? exported : undefined }
+}
+
+/** Nodes whose children may be statements of the same scope. */
+const containers = new Set([
+  'module',
+  'block',
+  'decorated_definition',
+  'class_definition',
+  'if_statement',
+  'elif_clause',
+  'else_clause',
+  'for_statement',
+  'while_statement',
+  'with_statement',
+  'try_statement',
+  'except_clause',
+  'except_group_clause',
+  'finally_clause',
+  'match_statement',
+  'case_clause',
+  // What surrounds an error may still be read.
+  'ERROR',
+])
+
+function statementsIn(node: Node): Node[] {
+  return containers.has(node.type) ? node.namedChildren.filter((child) => child !== null) : []
+}
+
+function bindingsOf(node: Node, scope: string): Binding[] {
+  const line = node.startPosition.row + 1
+  const variables = (targets: readonly (Node | null)[]): Binding[] =>
+    targets.flatMap((target) => namesIn(target)).map((name) => ({ scope, name, kind: 'variable', line }))
+  if (importStatementTypes.includes(node.type)) {
+    const names = node.type === 'future_import_statement' ? [] : importedNames(node)
+    return names.map(({ name, node: part }) => ({ scope, name, kind: 'import', line: part.startPosition.row + 1 }))
+  }
+  switch (node.type) {
+    case 'function_definition':
+    case 'class_definition': {
+      const name = node.childForFieldName('name')?.text ?? ''
+      return [{ scope, name, kind: node.type === 'class_definition' ? 'class' : 'function', line }]
+    }
+    case 'expression_statement':
+      return variables(assignedIn(node))
+    case 'type_alias_statement':
+    case 'for_statement':
+      return variables([node.childForFieldName('left')])
+    case 'with_statement':
+      return variables(
+        node.descendantsOfType('as_pattern_target').filter((target) => target?.parent?.parent?.type === 'with_item'),
+      )
+    default:
+      return []
+  }
+}
+
+/** The targets of an assignment, of all of them in `a = b = 1`. A bare annotation (`x: int`) binds nothing. */
+function assignedIn(statement: Node): Node[] {
+  const targets: Node[] = []
+  let part = statement.namedChildren[0] ?? null
+  while (part !== null && (part.type === 'assignment' || part.type === 'augmented_assignment')) {
+    const target = part.childForFieldName('left')
+    const value: Node | null = part.childForFieldName('right')
+    if (target !== null && value !== null) targets.push(target)
+    part = value
+  }
+  return targets
+}
+
+const patterns = new Set([
+  'pattern_list',
+  'tuple_pattern',
+  'list_pattern',
+  'list_splat_pattern',
+  'tuple',
+  'list',
+  'parenthesized_expression',
+  'as_pattern_target',
+  'expression_list',
+  'type',
+])
+
+function namesIn(target: Node | null): string[] {
+  if (target === null) return []
+  if (target.type === 'identifier') return [target.text]
+  if (!patterns.has(target.type)) return []
+  return target.namedChildren.flatMap((child) => namesIn(child))
+}
+
+function changesExports(node: Node): boolean {
+  if (node.type !== 'expression_statement') return false
+  const part = node.namedChildren[0]
+  const owner = part?.type === 'call' ? part.childForFieldName('function')?.childForFieldName('object') : undefined
+  return (owner ?? part?.childForFieldName('left'))?.text === '__all__'
+}
+
+function innerScope(scope: string, definition: Node): string {
+  const name = definition.childForFieldName('name')?.text ?? ''
+  return scope === '' ? name : `${scope}.${name}`
+}
+
+function globalsOf(tree: Tree): Binding[] {
+  return tree.rootNode.descendantsOfType('global_statement').flatMap((statement) => {
+    const names = statement?.namedChildren.flatMap((child) => (child?.type === 'identifier' ? [child.text] : [])) ?? []
+    const line = (statement?.startPosition.row ?? 0) + 1
+    return names.map((name): Binding => ({ scope: '', name, kind: 'variable', line }))
+  })
+}
+
+/** `(name := value)` in a condition or comprehension of the module itself. */
+function walrusTargets(tree: Tree): Binding[] {
+  return tree.rootNode.descendantsOfType('named_expression').flatMap((expression) => {
+    const name = expression?.childForFieldName('name')?.text
+    if (expression === null || name === undefined || isInside(expression, ownScopes)) return []
+    return [{ scope: '', name, kind: 'variable', line: expression.startPosition.row + 1 }]
+  })
+}
+
+const ownScopes = new Set(['function_definition', 'class_definition', 'lambda'])
+
+function isInside(node: Node, types: ReadonlySet<string>): boolean {
+  for (let around = node.parent; around !== null; around = around.parent) if (types.has(around.type)) return true
+  return false
+}

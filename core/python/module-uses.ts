@@ -1,0 +1,239 @@
+import type { Node, Tree } from 'web-tree-sitter'
+import { importedNames, importStatementTypes, type ImportedName } from './import-statements.ts'
+import { moduleBindingsOf } from './module-bindings.ts'
+import { plainStringText } from './string-text.ts'
+
+/**
+ * What one Python file takes of other modules, and what its own module binds: plain data, small enough to pass between
+ * threads. A module is known by the last part of its name: a repository may lie in `src/`, in the top folder of an
+ * archive or under another package's name, and the file still is found.
+ */
+export type ModuleUses = {
+  /** By the last part of a module's name: the names of it that are used, or `all`. */
+  modules: Record<string, string[] | 'all'>
+  /** By the number of leading dots: what is taken of the package itself (`from . import x`). */
+  packages: Record<string, string[] | 'all'>
+  /** What the file's own module binds. */
+  binds: string[]
+  /** The names of its `__all__`. */
+  exported: string[]
+}
+
+type Wanted = Map<string, Set<string> | 'all'>
+type Found = { modules: Wanted; packages: Wanted }
+
+/**
+ * What `tree`, the parsed `source`, uses of other modules: imports, `module.name` in code, in strings
+ * (`mock.patch("requests.compat.json")`), in comments and docstrings, `getattr(module, "name")` and its like. A module that is
+ * passed on as a value, or imported by its name in a string, counts as used whole. It finds too much rather than too
+ * little.
+ */
+export function moduleUsesOf(tree: Tree, source: string): ModuleUses {
+  const { bindings, exported } = moduleBindingsOf(tree)
+  const found: Found = { modules: new Map(), packages: new Map() }
+  const imports = tree.rootNode.descendantsOfType(importStatementTypes).flatMap((statement) => importedNames(statement))
+  for (const imported of imports) noteImport(imported, found)
+  const aliases = aliasesOf(imports)
+  noteAttributes(tree, aliases, found)
+  noteValues(tree, { source, aliases, found })
+  noteCalls(tree, aliases, found)
+  notePlugins(tree, found)
+  for (const text of tree.rootNode.descendantsOfType(['string', 'comment'])) notePaths(text.text, found)
+  return {
+    modules: listed(found.modules),
+    packages: listed(found.packages),
+    binds: [...new Set(bindings.flatMap(({ scope, name }) => (scope === '' ? [name] : [])))],
+    exported: exported ?? [],
+  }
+}
+
+function listed(wanted: Wanted): Record<string, string[] | 'all'> {
+  return Object.fromEntries([...wanted].map(([key, names]) => [key, names === 'all' ? names : [...names]]))
+}
+
+function note(wanted: Wanted, module: string, name: string | 'all'): void {
+  const known = wanted.get(module)
+  if (known === 'all') return
+  if (name === 'all') wanted.set(module, 'all')
+  else if (known === undefined) wanted.set(module, new Set([name]))
+  else known.add(name)
+}
+
+function noteImport({ module, imported }: ImportedName, found: Found): void {
+  noteChain(module.split('.'), found)
+  if (imported === undefined) return
+  const name = imported === '*' ? 'all' : imported
+  if (/^\.+$/.test(module)) note(found.packages, String(module.length), name)
+  else note(found.modules, lastPart(module), name)
+}
+
+/** Of `a.b.c`: whoever names it uses `b` of a module `a`, and `c` of a module `b`. */
+function noteChain(parts: readonly string[], { modules }: Found): void {
+  for (const [at, name] of parts.entries()) {
+    const module = parts[at - 1]
+    if (module !== undefined && module !== '' && name !== '') note(modules, module, name)
+  }
+}
+
+function lastPart(module: string): string {
+  return module.slice(module.lastIndexOf('.') + 1)
+}
+
+/** The path of what each imported name stands for: `np` → `numpy`; `x` of `from a.b import x` → `a.b.x`. */
+function aliasesOf(imports: readonly ImportedName[]): Map<string, string[]> {
+  const aliases = new Map<string, string[]>()
+  for (const { module, imported, name, alias } of imports) {
+    const whole = imported === undefined ? (alias === undefined ? name : module) : `${module}.${imported}`
+    const path = whole.split('.').filter((part) => part !== '')
+    aliases.set(name, path)
+  }
+  return aliases
+}
+
+/** The dotted path that a chain of attributes stands for, when an imported name is at its head. */
+function pathOf(node: Node | null, aliases: ReadonlyMap<string, string[]>): string[] | undefined {
+  const tail: string[] = []
+  let part = node
+  while (part?.type === 'attribute') {
+    tail.unshift(part.childForFieldName('attribute')?.text ?? '')
+    part = part.childForFieldName('object')
+  }
+  const head = part?.type === 'identifier' ? aliases.get(part.text) : undefined
+  return head === undefined ? undefined : [...head, ...tail]
+}
+
+function noteAttributes(tree: Tree, aliases: ReadonlyMap<string, string[]>, found: Found): void {
+  for (const attribute of tree.rootNode.descendantsOfType('attribute')) {
+    noteChain(pathOf(attribute, aliases) ?? [], found)
+  }
+}
+
+/** Where a name that stands there is passed on as a value. */
+const passingOn = new Set([
+  'argument_list',
+  'keyword_argument',
+  'assignment',
+  'boolean_operator',
+  'conditional_expression',
+  'default_parameter',
+  'dictionary',
+  'expression_list',
+  'list',
+  'pair',
+  'return_statement',
+  'set',
+  'tuple',
+])
+
+type Reading = { source: string; aliases: ReadonlyMap<string, string[]>; found: Found }
+
+/** A module that is passed on: `dir(module)`, `reload(module)`, `backends = [one, two]`. */
+function noteValues(tree: Tree, { source, aliases, found }: Reading): void {
+  for (const node of tree.rootNode.descendantsOfType(['identifier', 'attribute'])) {
+    const text = node.type === 'identifier' ? source.slice(node.startIndex, node.endIndex) : undefined
+    if (text !== undefined && !aliases.has(text)) continue
+    const { parent } = node
+    if (parent === null || !passingOn.has(parent.type) || isBaseClass(parent)) continue
+    const module = pathOf(node, aliases)?.at(-1)
+    if (module !== undefined && !isOnlyAskedFor(node, parent)) note(found.modules, module, 'all')
+  }
+}
+
+function isBaseClass(list: Node): boolean {
+  return list.parent?.type === 'class_definition'
+}
+
+/** `isinstance(x, this)`, and `getattr(this, "name")`, which takes one name only. */
+function isOnlyAskedFor(node: Node, list: Node): boolean {
+  const called = list.parent?.type === 'call' ? list.parent.childForFieldName('function')?.text : undefined
+  if (called === 'isinstance' || called === 'issubclass') return true
+  const [first, second] = list.namedChildren
+  return called !== undefined && first?.id === node.id && second != null && plainStringText(second) !== undefined
+}
+
+const importingByName = new Set(['import_module', '__import__', 'importorskip', 'find_spec', 'run_module'])
+
+/** `getattr(module, "name")`, `patch.object(module, "name")`, and modules that are imported by a string. */
+function noteCalls(tree: Tree, aliases: ReadonlyMap<string, string[]>, found: Found): void {
+  for (const call of tree.rootNode.descendantsOfType('call')) {
+    const [first, second] = call.childForFieldName('arguments')?.namedChildren ?? []
+    const called = lastPart(call.childForFieldName('function')?.text ?? '')
+    const text = first == null ? undefined : plainStringText(first)
+    if (text !== undefined && importingByName.has(called)) note(found.modules, lastPart(text), 'all')
+    const name = second == null ? undefined : plainStringText(second)
+    const module = pathOf(first ?? null, aliases)?.at(-1)
+    if (name !== undefined && module !== undefined) note(found.modules, module, name)
+  }
+}
+
+/** pytest loads these modules, and everything in them. */
+function notePlugins(tree: Tree, found: Found): void {
+  for (const assignment of tree.rootNode.descendantsOfType('assignment')) {
+    if (assignment.childForFieldName('left')?.text !== 'pytest_plugins') continue
+    const names = assignment.descendantsOfType('string').flatMap((string) => plainStringText(string) ?? [])
+    for (const name of names) note(found.modules, lastPart(name), 'all')
+  }
+}
+
+/** As code and documents write them, and as entry points do (`package.module:name`). */
+const dottedPath = /[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*)+/g
+
+function notePaths(text: string, found: Found): void {
+  for (const [path] of text.matchAll(dottedPath)) noteChain(path.split(/[.:]/), found)
+}
+
+/** Who uses a thing: the path of the only file that does, or `several`. */
+type User = { path: string } | 'several'
+type Takers = { whole: Map<string, User>; names: Map<string, User> }
+
+/**
+ * Which names of each file's module other files depend on; `all` where one takes everything. `uses` holds every Python file
+ * of the snapshot: tests, documents and vendored files, too. A file is taken for every module whose name ends as its
+ * own does, so a name may be kept for the sake of another module of that name, but is never lost. What only the file
+ * itself mentions is not kept; its `__all__` is.
+ */
+export function foldKeptNames(uses: ReadonlyMap<string, ModuleUses>): (path: string) => 'all' | string[] {
+  const takers: Takers = { whole: new Map(), names: new Map() }
+  for (const [path, { modules, packages }] of uses) {
+    for (const [module, names] of Object.entries(modules)) noteTaker(takers, { module, names, path })
+    for (const [dots, names] of Object.entries(packages)) {
+      noteTaker(takers, { module: `${folderAbove(path, Number(dots))}/`, names, path })
+    }
+  }
+  return (path) => {
+    const own = uses.get(path)
+    if (own === undefined) return []
+    const modules = moduleNames(path)
+    // The snapshot may be the package itself, under a name that nothing in it says.
+    const isRoot = modules.includes('')
+    if (isRoot || modules.some((module) => isOthers(takers.whole.get(module), path))) return 'all'
+    const isTaken = (name: string) => modules.some((module) => isOthers(takers.names.get(`${module}:${name}`), path))
+    return [...new Set([...own.binds.filter(isTaken), ...own.exported])]
+  }
+}
+
+function noteTaker(takers: Takers, { module, names, path }: { module: string; names: string[] | 'all'; path: string }) {
+  if (names === 'all') noteUser(takers.whole, module, path)
+  else for (const name of names) noteUser(takers.names, `${module}:${name}`, path)
+}
+
+function noteUser(users: Map<string, User>, key: string, path: string): void {
+  const known = users.get(key)
+  users.set(key, known === undefined || (known !== 'several' && known.path === path) ? { path } : 'several')
+}
+
+function isOthers(user: User | undefined, path: string): boolean {
+  return user === 'several' || (user !== undefined && user.path !== path)
+}
+
+/** The names a file's module is looked up by: the last part of its name and, for a package, its folder. */
+function moduleNames(path: string): string[] {
+  const [folder = '', file = path] = /^(?:(.*)\/)?([^/]*)$/.exec(path)?.slice(1) ?? []
+  const stem = file.slice(0, file.lastIndexOf('.'))
+  return stem === '__init__' ? [folder.slice(folder.lastIndexOf('/') + 1), `${folder}/`] : [stem]
+}
+
+/** The folder that so many leading dots of a relative import mean. */
+function folderAbove(path: string, dots: number): string {
+  return path.split('/').slice(0, -dots).join('/')
+}

@@ -1,0 +1,100 @@
+import type { Node, Tree } from 'web-tree-sitter'
+import { plainStringText } from './string-text.ts'
+
+/** Who finds a name of the file without writing it as code. */
+export type TextMentions = {
+  /** Why `name` may be needed; undefined when nothing says so. `isFixture`: a parameter of that name may ask for it. */
+  reasonToKeep(name: string, options: { isFixture: boolean }): string | undefined
+}
+
+/** Texts of one file that name things which are looked up when it runs, is tested, or its types are checked. */
+type Texts = {
+  typeComments: string
+  doctests: string
+  exported: string
+  annotations: string
+  lookedUp: string
+  parameters: ReadonlySet<string>
+  evaluatesText: boolean
+}
+
+/** Reads the file's strings, comments and parameters once, when the first name is asked for. */
+export function openTextMentions(tree: Tree, source: string): TextMentions {
+  let texts: Texts | undefined
+  return {
+    reasonToKeep(name, { isFixture }) {
+      texts ??= textsOf(tree, source)
+      if (names(texts.exported, name)) return '__all__ exports it'
+      if (names(texts.typeComments, name)) return 'a type comment names it'
+      if (names(texts.doctests, name)) return 'a doctest uses it'
+      if (names(texts.annotations, name)) return 'a string that holds code or a type names it'
+      if (isFixture && texts.parameters.has(name)) return 'a parameter has its name, as of a fixture'
+      if (names(texts.lookedUp, name)) return 'it may be looked up by its name in a string'
+      return texts.evaluatesText ? 'the file runs code that is made up at run time' : undefined
+    },
+  }
+}
+
+function names(text: string, name: string): boolean {
+  return new RegExp(String.raw`(?<!\w)${name.replaceAll(/\W/g, '')}(?!\w)`, 'u').test(text)
+}
+
+/** What looks names of the module up at run time, or runs text as code. */
+const lookups =
+  /(?<![\w.])(?:globals|locals|vars|eval|exec|execfile|compile)\s*\(|\bsys\.modules\b|\b(?:usefixtures|getfixturevalue|timeit|Timer)\s*\(/
+
+function textsOf(tree: Tree, source: string): Texts {
+  const strings = tree.rootNode.descendantsOfType('string')
+  const plain = strings.flatMap((string) => plainStringText(string) ?? [])
+  const comments = tree.rootNode.descendantsOfType('comment').map((comment) => comment.text)
+  return {
+    typeComments: comments.filter((comment) => /^#\s*type:/.test(comment)).join('\n'),
+    doctests: plain.flatMap((text) => text.match(/^[ \t]*(?:>>>|\.\.\.) .*$/gm) ?? []).join('\n'),
+    exported: tree.rootNode
+      .descendantsOfType('expression_statement')
+      .filter(isExport)
+      .map(({ text }) => text)
+      .join('\n'),
+    annotations: strings
+      .filter(isTypeOrCode)
+      .map(({ text }) => text)
+      .join('\n'),
+    lookedUp: lookups.test(source) ? strings.map(({ text }) => text).join('\n') : '',
+    parameters: new Set(tree.rootNode.descendantsOfType('parameters').flatMap(parameterNames)),
+    evaluatesText: tree.rootNode.descendantsOfType('call').some(runsUnknownText),
+  }
+}
+
+function isExport(statement: Node): boolean {
+  return statement.text.startsWith('__all__')
+}
+
+const typeMakers =
+  /(?:^|\.)(?:cast|TypeVar|NewType|ForwardRef|NamedTuple|TypedDict|eval|exec|get_type_hints|parse_expr)$/
+
+/** A string that a type checker, or `eval`, reads as code: in an annotation, a subscript, or a call that takes one. */
+function isTypeOrCode(string: Node): boolean {
+  for (let around = string.parent; around !== null; around = around.parent) {
+    if (around.type === 'type' || around.type === 'generic_type') return true
+    if (around.type === 'call') return typeMakers.test(around.childForFieldName('function')?.text ?? '')
+    if (around.type.endsWith('statement') || around.type === 'block') return false
+  }
+  return false
+}
+
+function parameterNames(parameters: Node): string[] {
+  return parameters.namedChildren.flatMap((parameter) => {
+    if (parameter === null) return []
+    const named =
+      parameter.type === 'identifier' ? parameter : (parameter.childForFieldName('name') ?? parameter.namedChildren[0])
+    return named == null ? [] : [named.text]
+  })
+}
+
+/** `eval(text)` with the names of the module, where `text` is no literal: nobody knows what it names. */
+function runsUnknownText(call: Node): boolean {
+  if (!/^(?:eval|exec|execfile)$/.test(call.childForFieldName('function')?.text ?? '')) return false
+  const given = call.childForFieldName('arguments')?.namedChildren ?? []
+  const [text] = given
+  return text != null && given.length === 1 && plainStringText(text) === undefined
+}

@@ -1,0 +1,45 @@
+import { z } from '@hono/zod-openapi'
+import type { PlanSummary } from '#objects/plan-summary.ts'
+import { SkippedFileShape } from './run-schema.ts'
+
+const SkippedNodes = z
+  .strictObject({ reason: z.string(), count: z.int(), examples: z.array(z.string()) })
+  .openapi('SkippedNodes', { description: 'Nodes that an agent takes and has nothing to do on.' })
+
+const PlannedFolder = z
+  .strictObject({ path: z.string(), planned: z.int(), estimated_tokens: z.int() })
+  .openapi('PlannedFolder')
+
+const AgentPlanView = z
+  .strictObject({
+    looked_at: z.int().openapi({ description: 'nodes of its kinds and languages' }),
+    planned: z.int().openapi({ description: 'operations with a model' }),
+    mechanical: z.int().openapi({ description: 'operations that a program does without one' }),
+    estimated_tokens: z.int().openapi({ description: 'prompts and replies together' }),
+    skipped: z.array(SkippedNodes),
+    folders: z.array(PlannedFolder),
+  })
+  .openapi('AgentPlan')
+
+/** What planning decided: per agent what was looked at, what is planned and where, what is left out and why. */
+export const PlanView = z
+  .strictObject({
+    agents: z.record(z.string(), AgentPlanView),
+    skipped_files: z.array(SkippedFileShape),
+    notices: z.array(z.string()).openapi({ description: "what of the repository's configuration is not honoured" }),
+  })
+  .openapi('Plan')
+export type PlanView = z.infer<typeof PlanView>
+
+export function planView({ agents, skippedFiles, notices }: PlanSummary): PlanView {
+  const views = Object.entries(agents).map(([name, { lookedAt, planned, mechanical, estimatedTokens, ...lists }]) => {
+    const folders = lists.folders.map(({ path, planned: count, estimatedTokens: tokens }) => ({
+      path,
+      planned: count,
+      estimated_tokens: tokens,
+    }))
+    const view = { looked_at: lookedAt, planned, mechanical, estimated_tokens: estimatedTokens }
+    return [name, { ...view, skipped: lists.skipped, folders }] as const
+  })
+  return { agents: Object.fromEntries(views), skipped_files: skippedFiles, notices }
+}

@@ -1,0 +1,93 @@
+import type { AgentBundle } from '#domain/agent-bundle.ts'
+import type { CodeNode } from '#domain/code-node.ts'
+import { modelKindOf } from '#domain/model-kind.ts'
+import type { OperationWork } from '#domain/operation.ts'
+import type { Run } from '#domain/run.ts'
+import { unreachable } from '#domain/unreachable.ts'
+import type { RepositoryRules } from '#objects/repository-rules.ts'
+import { docstringScopes, type DocstringScope } from '#python/docstring-survey.ts'
+import type { Survey } from '../survey/survey-repository.ts'
+import { lintWork, type LintDepth } from './lint-work.ts'
+import type { PinnedBundle } from './pinned-bundle.ts'
+
+/** What a bundle has to do on a node; without work, why. */
+export type NodeWork = { works: readonly OperationWork[]; reason?: string | undefined }
+export type WorkFinder = (node: CodeNode) => NodeWork
+
+/** Where the bundles of a run have work, and what the workers have to know of it. */
+export type PlannedWork = {
+  /** The work of one of the bundles on a node it takes. */
+  of(pinned: PinnedBundle): WorkFinder
+  rules: RepositoryRules | undefined
+}
+
+/** Of a bundle that has work on every node it takes. */
+export const always: WorkFinder = () => ({ works: ['agent'] })
+
+/**
+ * The work of each bundle on `nodes`, by its `when`. Without a survey (no Python file, or no bundle that asks) every node
+ * has some. Pure.
+ */
+export function findWork(
+  nodes: readonly CodeNode[],
+  bundles: readonly PinnedBundle[],
+  { survey, labels }: { survey: Survey | undefined; labels: Run['request']['labels'] },
+): PlannedWork {
+  const finders = new Map<PinnedBundle, WorkFinder>()
+  const files = { ...survey?.rules.files }
+  for (const pinned of bundles) {
+    const taken = nodes.filter((node) => takes(pinned.bundle, node))
+    const found = survey === undefined ? { find: always } : workOf(pinned.bundle, taken, { survey, labels })
+    finders.set(pinned, found.find)
+    for (const [path, ranges] of found.agentRanges ?? []) {
+      const file = files[path]
+      if (file !== undefined) files[path] = { ...file, agentRanges: [...file.agentRanges, ...ranges] }
+    }
+  }
+  return { of: (pinned) => finders.get(pinned) ?? always, rules: survey && { ...survey.rules, files } }
+}
+
+/** Whether the bundle works on nodes of this kind and language. */
+export function takes({ file }: AgentBundle, node: CodeNode): boolean {
+  return file.node_kinds.includes(node.kind) && file.languages.includes(node.language)
+}
+
+type Found = { find: WorkFinder; agentRanges?: ReadonlyMap<string, RepositoryRules['files'][string]['agentRanges']> }
+
+function workOf(
+  { file }: AgentBundle,
+  taken: readonly CodeNode[],
+  { survey, labels }: { survey: Survey; labels: Run['request']['labels'] },
+): Found {
+  switch (file.when) {
+    case 'always':
+      return { find: always }
+    case 'lint_faults': {
+      const isMechanical = file.mechanical === 'lint_fixes'
+      return lintWork(taken, survey, { depth: lintDepth(file, labels), isMechanical })
+    }
+    case 'no_docstring':
+      return { find: docstringWork(file, survey) }
+    default:
+      return unreachable(file.when)
+  }
+}
+
+/** What the bundle's setting says; `auto` asks a model where there is a real one. */
+function lintDepth({ settings }: AgentBundle['file'], labels: Run['request']['labels']): LintDepth {
+  const depth = settings['depth']?.default
+  if (depth === 'safe' || depth === 'model') return depth
+  return modelKindOf(labels) === 'rehearsal' ? 'safe' : 'model'
+}
+
+function docstringWork({ settings }: AgentBundle['file'], { docstrings }: Survey): WorkFinder {
+  const scope = docstringScope(settings['scope']?.default)
+  return ({ path, startByte }) => {
+    const reason = docstrings.reasonToSkip(path, startByte, scope)
+    return reason === undefined ? { works: ['agent'] } : { works: [], reason }
+  }
+}
+
+function docstringScope(value: unknown): DocstringScope {
+  return docstringScopes.find((scope) => scope === value) ?? 'public'
+}

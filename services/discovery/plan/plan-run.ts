@@ -1,0 +1,141 @@
+import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
+import { AppError } from '#domain/error.ts'
+import { sha256 } from '#domain/hash.ts'
+import type { PlannedOperation } from '#domain/operation.ts'
+import type { Run } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { maxSliceOperations } from '#ledger/plan.ts'
+import type { BlobStore } from '#objects/blob-store.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
+import { type PlanSummary, putPlanSummary } from '#objects/plan-summary.ts'
+import { openNodeLists } from '#objects/read-node-list.ts'
+import { putRepositoryRules } from '#objects/repository-rules.ts'
+import type { SnapshotView } from '#objects/snapshot-view.ts'
+import { type Survey, type SurveyDeps, surveyRepository } from '../survey/survey-repository.ts'
+import { findWork, takes } from './node-work.ts'
+import { operationsToRetry } from './operations-to-retry.ts'
+import type { PinnedBundle } from './pinned-bundle.ts'
+import { planOperations } from './plan-operations.ts'
+import { requireFitting } from './require-fitting.ts'
+import { selectedNodes } from './selected-nodes.ts'
+import { summarisePlan } from './summarise-plan.ts'
+
+export type PlanRunDeps = SurveyDeps & {
+  ledger: Pick<Ledger, 'getRun' | 'listOperations' | 'move' | 'plan'>
+  objects: ObjectStore
+  blobs: Pick<BlobStore, 'get'>
+  readSnapshot(projectId: string, snapshotId: string): Promise<SnapshotView>
+}
+
+type Found = { nodes: readonly CodeNode[]; bundles: readonly PinnedBundle[] }
+
+const origin = { kind: 'discovery', id: 'discovery' } as const
+
+/**
+ * Step 4 of a run: surveys the repository where its bundles ask when they have work, plans an operation wherever they do,
+ * stores what the workers and people have to know of that, and hands the plan to the ledger. A run without work goes on to
+ * its (empty) patch. INTAKE_007 when no node is of the kinds and languages of the run's bundles.
+ */
+export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal: AbortSignal): Promise<void> {
+  const { bundles } = found
+  requireFitting(found.nodes, bundles, run.request)
+  const nodes = await selectedNodes(run, found.nodes, deps.blobs)
+  const survey = await surveyOf(run, { nodes, bundles }, deps, signal)
+  const work = findWork(nodes, bundles, { survey, labels: run.request.labels })
+  const only = await operationsToRetry(run.request, deps.ledger)
+  const planned = planOperations(nodes, bundles, { work, limit: run.request.limits.operations, only })
+  requirePlanned(planned.operations, only)
+  const notices = survey?.notices ?? []
+  const summary = summarisePlan({ nodes, bundles, planned, skipped: await skippedFiles(run, deps), notices })
+  const keys = {
+    planKey: await putPlanSummary(deps.objects, run, summary),
+    ...(work.rules && { rulesKey: await putRepositoryRules(deps.objects, run, work.rules) }),
+  }
+  await handOver(run, { operations: run.request.dryRun ? [] : planned.operations, keys, summary }, deps)
+}
+
+/** INTAKE_007 for a retry whose agents take none of its operations any more; one that lacks only its patch has none. */
+function requirePlanned(operations: readonly PlannedOperation[], only: ReadonlySet<string> | undefined): void {
+  if (only === undefined || only.size === 0 || operations.length > 0) return
+  const reason = 'none of the operations to retry is planned any more: the agents or their settings have changed'
+  throw new AppError('INTAKE_007', reason)
+}
+
+/** Undefined where nothing depends on it: no agent of the run works on Python. */
+async function surveyOf(
+  run: Run,
+  { nodes, bundles }: Found,
+  deps: PlanRunDeps,
+  signal: AbortSignal,
+): Promise<Survey | undefined> {
+  const python = nodes.filter((node) => node.language === 'python' && bundles.some(({ bundle }) => takes(bundle, node)))
+  if (python.length === 0 || run.snapshotId === null) return undefined
+  const snapshot = await deps.readSnapshot(run.projectId, run.snapshotId)
+  const workedOn = new Set(python.map(({ path }) => path))
+  const input = {
+    files: snapshot.files,
+    isWorkedOn: (path: string) => workedOn.has(path),
+    read: (hash: string) => deps.blobs.get(run.projectId, hash),
+  }
+  return surveyRepository(input, deps, signal)
+}
+
+/** What discovery passed over, as it stored it with the nodes. */
+async function skippedFiles(
+  { projectId, runId }: Run,
+  { ledger, objects }: PlanRunDeps,
+): Promise<readonly SkippedFile[]> {
+  const { nodeListKey } = await ledger.getRun(runId)
+  if (nodeListKey === null) return []
+  return (await openNodeLists(objects).read({ projectId, runId, hash: nodeListKey })).skippedFiles
+}
+
+type Plan = {
+  operations: readonly PlannedOperation[]
+  keys: { planKey: string; rulesKey?: string }
+  summary: PlanSummary
+}
+
+/** A plan without operations has nothing to execute: what is left to do is the patch. */
+async function handOver(run: Run, { operations, keys, summary }: Plan, { ledger }: PlanRunDeps): Promise<void> {
+  const planHash = sha256(operations.map(planLine).join('\n'))
+  const slices = Math.max(1, Math.ceil(operations.length / maxSliceOperations))
+  for (let slice = 0; slice < slices; slice++) {
+    const part = operations.slice(slice * maxSliceOperations, (slice + 1) * maxSliceOperations)
+    const answer = await ledger.plan(run.runId, { slice, operations: part, last: slice === slices - 1, planHash })
+    if (answer === 'refused') return // it was stopped, or has ended
+  }
+  const data = { operations: operations.length, ...(run.request.dryRun ? { dry_run: true } : {}), ...planView(summary) }
+  await ledger.move(run.runId, {
+    from: [{ status: 'running', phase: 'planning' }],
+    to: { phase: operations.length === 0 ? 'review' : 'execution' },
+    command: 'plan',
+    set: keys,
+    events: [{ event: 'run.planned', phase: 'planning', origin, data }],
+  })
+}
+
+/** Reasons and notices that one event names; the plan's own object has all. */
+const namedInEvent = 20
+
+function planView({ agents, notices }: PlanSummary) {
+  return {
+    looked_at: Object.values(agents).reduce((sum, { lookedAt }) => sum + lookedAt, 0),
+    agents: Object.fromEntries(
+      Object.entries(agents).map(([name, { lookedAt, planned, mechanical, skipped }]) => [
+        name,
+        {
+          looked_at: lookedAt,
+          planned,
+          mechanical,
+          skipped: skipped.slice(0, namedInEvent).map(({ reason, count }) => ({ reason, count })),
+        },
+      ]),
+    ),
+    notices: notices.slice(0, namedInEvent),
+  }
+}
+
+function planLine({ operationId, bundleHash, priority, after }: PlannedOperation): string {
+  return [operationId, bundleHash, priority, ...after].join(' ')
+}

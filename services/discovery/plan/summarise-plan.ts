@@ -1,0 +1,87 @@
+import type { AgentBundle } from '#domain/agent-bundle.ts'
+import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
+import type { PlannedOperation } from '#domain/operation.ts'
+import { charactersPerToken } from '#domain/tokens.ts'
+import type { AgentPlan, PlanSummary } from '#objects/plan-summary.ts'
+import { takes } from './node-work.ts'
+import type { NodeWithoutWork, PlannedOperations } from './plan-operations.ts'
+import type { PinnedBundle } from './pinned-bundle.ts'
+
+const namedExamples = 5
+const keptReasons = 50
+const keptSkippedFiles = 1_000
+
+/** What a tool's answer adds to the conversation, and what a reply takes: means of the shipped agents' transcripts. */
+const tokensPerTurn = 150
+
+export type PlanFacts = {
+  nodes: readonly CodeNode[]
+  bundles: readonly PinnedBundle[]
+  planned: PlannedOperations
+  skipped: readonly SkippedFile[]
+  notices: readonly string[]
+}
+
+/** The plan of a run for people: per agent what was looked at, what is planned and where, what is left out and why. */
+export function summarisePlan({ nodes, bundles, planned, skipped, notices }: PlanFacts): PlanSummary {
+  const agents = bundles.map(({ bundle }): [string, AgentPlan] => {
+    const { name } = bundle.file
+    const own = planned.operations.filter((operation) => operation.bundle === name)
+    const without = planned.withoutWork.filter((one) => one.bundle === name)
+    return [name, agentPlan(bundle, { lookedAt: nodes.filter((node) => takes(bundle, node)).length, own, without })]
+  })
+  return {
+    v: 1,
+    agents: Object.fromEntries(agents),
+    skippedFiles: skipped.slice(0, keptSkippedFiles),
+    notices: [...new Set(notices)],
+  }
+}
+
+type Own = { lookedAt: number; own: readonly PlannedOperation[]; without: readonly NodeWithoutWork[] }
+
+function agentPlan(bundle: AgentBundle, { lookedAt, own, without }: Own): AgentPlan {
+  const folders = Map.groupBy(own, ({ node }) => folderOf(node.path))
+  return {
+    lookedAt,
+    planned: own.filter(({ work }) => work === 'agent').length,
+    mechanical: own.filter(({ work }) => work === 'mechanical').length,
+    estimatedTokens: tokensOf(own, bundle),
+    skipped: reasonsOf(without),
+    folders: [...folders]
+      .map(([path, operations]) => ({
+        path,
+        planned: operations.length,
+        estimatedTokens: tokensOf(operations, bundle),
+      }))
+      .toSorted((one, other) => (one.path < other.path ? -1 : 1)),
+  }
+}
+
+/** The whole conversation is sent with every turn; an agent takes about as many turns as it has tools. */
+function tokensOf(operations: readonly PlannedOperation[], { file, tools }: AgentBundle): number {
+  const { system_prompt: system, node_context: context } = file.initial_context
+  const turns = Math.min(tools.length, file.limits.max_turns)
+  const asked = operations.filter(({ work }) => work === 'agent')
+  const characters = asked.reduce(
+    (sum, { node }) => sum + system.length + context.length + node.endByte - node.startByte,
+    0,
+  )
+  const replies = asked.length * tokensPerTurn * ((turns * (turns + 1)) / 2)
+  return Math.ceil((turns * characters) / charactersPerToken + replies)
+}
+
+function reasonsOf(without: readonly NodeWithoutWork[]): AgentPlan['skipped'] {
+  return [...Map.groupBy(without, ({ reason }) => reason)]
+    .map(([reason, nodes]) => ({ reason, count: nodes.length, examples: nodes.slice(0, namedExamples).map(nameOf) }))
+    .toSorted((one, other) => other.count - one.count)
+    .slice(0, keptReasons)
+}
+
+function nameOf({ node }: NodeWithoutWork): string {
+  return node.parentId === null ? node.path : `${node.path}:${node.startLine} ${node.qualifiedName}`
+}
+
+function folderOf(path: string): string {
+  return path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '.'
+}

@@ -1,0 +1,90 @@
+/**
+ * Entry of a surveying thread: Ruff and the Python grammar. It answers each file with what planning needs to know of it.
+ * Nothing is caught: a text may leave Ruff or the parser damaged, so the thread dies, and the next file gets a new one.
+ */
+import { parentPort } from 'node:worker_threads'
+import type { Tree } from 'web-tree-sitter'
+import { judgeFixes } from '#lint/fixable-faults.ts'
+import { lintText, ruffVersion } from '#lint/lint-text.ts'
+import type { ThreadReply } from '#platform/thread-link.ts'
+import { docstringFactsOf } from '#python/docstring-facts.ts'
+import { moduleUsesOf } from '#python/module-uses.ts'
+import { loadLanguage, type LoadedLanguage } from '#syntax/parser.ts'
+import type { LintFault, SurveyedFile, SurveyQuestion } from './surveyed-file.ts'
+
+const say = (reply: ThreadReply<SurveyedFile>) => parentPort?.postMessage(reply)
+
+/** In the order they came, also where the first of them waits for the grammar. */
+let before: Promise<void> = Promise.resolve()
+
+async function answer(question: SurveyQuestion): Promise<void> {
+  say({ report: surveyFile(question, await loadLanguage('python')) })
+}
+
+function surveyFile({ path, text, rules }: SurveyQuestion, python: LoadedLanguage): SurveyedFile {
+  const tree = python.parse(text)
+  try {
+    return {
+      faults: rules === null ? [] : lintFaults({ path, text, rules }, { tree, python }),
+      docstrings: docstringFactsOf(tree, text, path),
+      uses: moduleUsesOf(tree, text),
+    }
+  } finally {
+    tree.delete()
+  }
+}
+
+/** Lines of a statement that an agent is shown for a fault at a module's own level. */
+const maxContextLines = 40
+
+function lintFaults(
+  { path, text, rules }: { path: string; text: string; rules: NonNullable<SurveyQuestion['rules']> },
+  { tree, python }: { tree: Tree; python: LoadedLanguage },
+): LintFault[] {
+  const { diagnostics } = lintText({ text, rules })
+  const byteOf = byteOffsets(text)
+  return judgeFixes(diagnostics, { path, text }, python)
+    .toSorted((one, other) => one.fault.start - other.fault.start)
+    .map(({ fault, mustStay, removes }) => {
+      const { code, message, line, start, end, fix = [] } = fault
+      const touched = mustStay === undefined ? [{ start, end }, ...fix] : [{ start, end }]
+      const context = contextOf(tree, { start, end })
+      return {
+        code,
+        message,
+        line,
+        startByte: byteOf(start),
+        endByte: byteOf(end),
+        fixStartByte: byteOf(Math.min(...touched.map((range) => range.start))),
+        fixEndByte: byteOf(Math.max(...touched.map((range) => range.end))),
+        contextStartByte: byteOf(context.start),
+        contextEndByte: byteOf(context.end),
+        isFixable: fault.fix !== undefined && mustStay === undefined,
+        ...(mustStay === undefined ? {} : { mustStay }),
+        ...(removes === undefined ? {} : { removes }),
+      }
+    })
+}
+
+/** The largest statement around a range that is short enough to be shown; the range itself where none is. */
+function contextOf(tree: Tree, range: { start: number; end: number }): { start: number; end: number } {
+  let node = tree.rootNode.descendantForIndex(range.start, Math.max(range.start, range.end - 1))
+  let found = range
+  for (; node !== null && node.parent !== null; node = node.parent) {
+    const lines = node.endPosition.row - node.startPosition.row + 1
+    if (lines > maxContextLines) break
+    if (/_(statement|definition)$/.test(node.type)) found = { start: node.startIndex, end: node.endIndex }
+  }
+  return { start: Math.min(found.start, range.start), end: Math.max(found.end, range.end) }
+}
+
+/** Bytes before a UTF-16 index of `text`; equal for ASCII. */
+function byteOffsets(text: string): (index: number) => number {
+  if (Buffer.byteLength(text) === text.length) return (index) => index
+  return (index) => Buffer.byteLength(text.slice(0, index))
+}
+
+say({ version: ruffVersion() })
+parentPort?.on('message', (question: SurveyQuestion) => {
+  before = before.then(() => answer(question))
+})

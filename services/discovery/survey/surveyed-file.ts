@@ -1,0 +1,30 @@
+import type { LintRules } from '#domain/path-rules.ts'
+import type { FileDocstringFacts } from '#python/docstring-facts.ts'
+import type { ModuleUses } from '#python/module-uses.ts'
+
+/** A Python file to look at. Without `rules` it is not linted: its linter leaves it out, or no agent asks for faults. */
+export type SurveyQuestion = { path: string; text: string; rules: LintRules | null }
+
+/** One fault under the repository's own rules. Lines are 1-based; bytes are 0-based, end-exclusive. */
+export type LintFault = {
+  code: string
+  message: string
+  line: number
+  startByte: number
+  endByte: number
+  /** All that its safe fix changes, where it has one. */
+  fixStartByte: number
+  fixEndByte: number
+  /** The statement around it, where that is short: what an agent may change to mend it. */
+  contextStartByte: number
+  contextEndByte: number
+  /** It has a safe fix that may be made. */
+  isFixable: boolean
+  /** It has a safe fix, and why what that would remove has to stay: nobody is asked to mend it. */
+  mustStay?: string
+  /** The name that its fix takes from the module. */
+  removes?: string
+}
+
+/** What planning needs to know of one Python file. */
+export type SurveyedFile = { faults: LintFault[]; docstrings: FileDocstringFacts; uses: ModuleUses }

@@ -1,0 +1,52 @@
+import { anchorOf, isSameAnchor } from './comment-anchors.ts'
+import { isPragma, pragmaFault, type MatchedComment } from './pragmas-kept.ts'
+import type { ComparedFacts, Finding } from './python-facts.ts'
+import type { Comment } from './statements.ts'
+
+/**
+ * Every comment is still there, in the same order, at the same statement and in the same way (behind it, above it, inside
+ * it, or at the end of its block), however that statement was edited. A comment that tools read (`# type: ignore`, `# noqa`)
+ * is on the line of the same code, and none was added.
+ */
+export function commentsKept({ before, after, pairs }: ComparedFacts): Finding {
+  const [was, now] = [before.list(), after.list()]
+  const figures = { before: was.comments.length, after: now.comments.length }
+  const { forward } = pairs()
+  const anchors = now.comments.map((comment) => anchorOf(comment, now))
+  const matched: MatchedComment[] = []
+  const taken = new Set<Comment>()
+  let next = 0
+  for (const comment of was.comments) {
+    const anchor = anchorOf(comment, was)
+    const at = now.comments.findIndex((other, place) => {
+      const candidate = anchors[place]
+      return (
+        place >= next &&
+        isSameText(other, comment) &&
+        candidate !== undefined &&
+        isSameAnchor(anchor, candidate, forward)
+      )
+    })
+    const counterpart = now.comments[at]
+    if (counterpart === undefined) return { ...figures, fault: lossOf(comment, now.comments) }
+    matched.push({ before: comment, after: counterpart })
+    taken.add(counterpart)
+    next = at + 1
+  }
+  const added = now.comments.find((comment) => !taken.has(comment) && isPragma(comment))
+  if (added !== undefined) return { ...figures, fault: `${named(added)} is new, and hides what a tool would report` }
+  return { ...figures, fault: pragmaFault(matched, { was, now, pairs: pairs() }) }
+}
+
+function isSameText(one: Comment, other: Comment): boolean {
+  return one.text.trimEnd() === other.text.trimEnd()
+}
+
+function lossOf(comment: Comment, now: readonly Comment[]): string {
+  const isThere = now.some((other) => isSameText(other, comment))
+  return `${named(comment)} ${isThere ? 'is not at its statement any more' : 'is gone'}`
+}
+
+function named({ row, text }: Comment): string {
+  return `line ${row + 1}: the comment ${JSON.stringify(text.trimEnd().slice(0, 60))}`
+}

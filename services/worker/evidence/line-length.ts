@@ -1,0 +1,48 @@
+import type { TextStyle } from '#domain/path-rules.ts'
+import { changedRuns, linesOf } from './changed-runs.ts'
+import type { ComparedFacts, Finding, PythonFacts } from './python-facts.ts'
+
+type Limits = Pick<TextStyle, 'lineLength' | 'docLength'>
+
+/**
+ * No line is longer than the repository allows, unless it stands for a line that was at least as long. Docstrings and
+ * comments on lines of their own have the limit for documents, where the repository has one.
+ */
+export function lineLengthKept({ before, after }: ComparedFacts, limits: Limits): Finding {
+  const [was, now] = [linesOf(before.text), linesOf(after.text)]
+  const excess = [excessOf(was, before, limits), excessOf(now, after, limits)] as const
+  const figures = { before: excess[0].size, after: excess[1].size }
+  for (const run of changedRuns(was, now)) {
+    const longBefore = [...excess[0]].filter(([row]) => row >= run.before.start && row < run.before.end)
+    const lengths = longBefore.map(([, { length }]) => length).toSorted((one, other) => other - one)
+    const longNow = [...excess[1]].filter(([row]) => row >= run.after.start && row < run.after.end)
+    // The longest first: each line before makes up for one line now.
+    for (const [row, { length, limit }] of longNow.toSorted(([, one], [, other]) => other.length - one.length)) {
+      if ((lengths.shift() ?? 0) >= length) continue
+      return { ...figures, fault: `line ${row + 1}: it has ${length} characters, ${limit} are allowed` }
+    }
+  }
+  return { ...figures, fault: undefined }
+}
+
+type Excess = Map<number, { length: number; limit: number }>
+
+/** The lines that are too long, by their row. Few are: only for these is it asked what they are. */
+function excessOf(lines: readonly string[], facts: PythonFacts, { lineLength, docLength }: Limits): Excess {
+  const least = Math.min(lineLength, docLength ?? lineLength)
+  const excess: Excess = new Map()
+  for (const [row, line] of lines.entries()) {
+    if (line.length <= least) continue
+    const length = [...line].length
+    const isDocument = /^\s*#/.test(line) || facts.docstringRows().has(row)
+    const limit = isDocument ? least : lineLength
+    if (length > limit && !isOneWord(line, isDocument)) excess.set(row, { length, limit })
+  }
+  return excess
+}
+
+/** As pycodestyle has it: a long word, such as an address, that stands alone in a docstring or behind `#`. */
+function isOneWord(line: string, isDocument: boolean): boolean {
+  const words = line.trim().split(/\s+/)
+  return isDocument && (words.length === 1 || (words.length === 2 && words[0] === '#'))
+}

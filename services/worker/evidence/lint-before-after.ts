@@ -1,0 +1,96 @@
+import type { Diagnostic, LintReport } from '#lint/lint-report.ts'
+import { changedRuns, linesOf, type ChangedRun } from './changed-runs.ts'
+import type { Finding } from './python-facts.ts'
+
+type Linted = { text: string; report: LintReport }
+
+/**
+ * Every fault after the change was there before it, at the place that its own has become: under the repository's rules and, whatever
+ * these are, under those that guard every change (undefined names, unused imports …). Faults are compared one by one, so
+ * that no fault mended makes up for one made.
+ */
+export function lintBeforeAfter(before: Linted, after: Linted): Finding {
+  const figures = { before: before.report.diagnostics.length, after: after.report.diagnostics.length }
+  const places = movedPlaces(before.text, after.text)
+  const fresh = [
+    ...freshFaults(before.report.guards, after.report.guards, places),
+    ...freshFaults(before.report.diagnostics, after.report.diagnostics, places),
+  ]
+  const known = new Set<string>()
+  const shown = fresh.map(({ code, line, message }) => `line ${line}: ${code} ${message}`)
+  const distinct = shown.filter((text) => !known.has(text) && known.add(text))
+  return { ...figures, fault: distinct.length === 0 ? undefined : `new: ${summaryOf(distinct)}` }
+}
+
+const shownFaults = 5
+
+function summaryOf(faults: readonly string[]): string {
+  const more = faults.length > shownFaults ? [`${faults.length - shownFaults} more`] : []
+  return [...faults.slice(0, shownFaults), ...more].join('; ')
+}
+
+function freshFaults(before: readonly Diagnostic[], after: readonly Diagnostic[], places: Places): Diagnostic[] {
+  const left = new Map<string, Diagnostic[]>()
+  for (const fault of before) left.set(kindOf(fault), [...(left.get(kindOf(fault)) ?? []), fault])
+  const isTakenBy = (fault: Diagnostic, fits: (one: Diagnostic, other: Diagnostic) => boolean) => {
+    const candidates = left.get(kindOf(fault)) ?? []
+    const at = candidates.findIndex((one) => fits(one, fault) && measureOf(one) >= measureOf(fault))
+    if (at >= 0) candidates.splice(at, 1)
+    return at >= 0
+  }
+  // Those at the same place take their counterparts first, so that none is left without because of a neighbour.
+  const moved = after.filter((fault) => !isTakenBy(fault, places.isSamePlace))
+  return moved.filter((fault) => !isTakenBy(fault, places.isSameRun))
+}
+
+/** The rule and its message, without the numbers of lines, and without how far over a limit it is. */
+function kindOf({ code, message }: Diagnostic): string {
+  return `${code} ${message.replaceAll(/\bline \d+/g, 'line').replace(/\(\d+ > \d+\)/, '')}`
+}
+
+/** By how much a limit is broken, as in `Line too long (100 > 88)`; 0 for a fault of another kind. */
+function measureOf({ message }: Diagnostic): number {
+  return Number(/\((\d+) > \d+\)/.exec(message)?.[1] ?? 0)
+}
+
+type Places = {
+  /** On a line that is as it was, in the same column; a fault of many lines, where its first or its last is. */
+  isSamePlace(before: Diagnostic, after: Diagnostic): boolean
+  /** In one changed run; line by line, where it has as many lines as before. */
+  isSameRun(before: Diagnostic, after: Diagnostic): boolean
+}
+
+function movedPlaces(before: string, after: string): Places {
+  const runs = changedRuns(linesOf(before), linesOf(after))
+  const [ends, endsAfter] = [lineCounter(before), lineCounter(after)]
+  return {
+    isSamePlace(one, other) {
+      if (one.column === other.column && rowAfter(one.line - 1, runs) === other.line - 1) return true
+      const [last, lastAfter] = [ends(one.end), endsAfter(other.end)]
+      return last > one.line - 1 && rowAfter(last, runs) === lastAfter
+    },
+    isSameRun(one, other) {
+      const [row, rowNow] = [one.line - 1, other.line - 1]
+      const run = runs.find(({ before: rows }) => row >= rows.start && row < rows.end)
+      if (run === undefined || rowNow < run.after.start || rowNow >= run.after.end) return false
+      const isLineByLine = run.before.end - run.before.start === run.after.end - run.after.start
+      return !isLineByLine || row - run.before.start === rowNow - run.after.start
+    },
+  }
+}
+
+/** The row that a row has become; undefined when it lies in a changed run. */
+function rowAfter(row: number, runs: readonly ChangedRun[]): number | undefined {
+  let shift = 0
+  for (const { before, after } of runs) {
+    if (row < before.start) break
+    if (row < before.end) return undefined
+    shift = after.end - before.end
+  }
+  return row + shift
+}
+
+/** The 0-based row of an index of `text`. */
+function lineCounter(text: string): (index: number) => number {
+  return (index) => linesOf(text.slice(0, index)).length - 1
+}

@@ -1,0 +1,102 @@
+import type { Operand, Operation } from './operations.ts'
+import type { ComparedFacts, Finding } from './python-facts.ts'
+import type { Statement } from './statements.ts'
+
+/**
+ * No comparison has its operands swapped (`1 == x` for `x == 1`), which changes whose `__eq__` runs, and no `and` or `or`
+ * asks in another order. Operands that were edited are known by what they share with the one before.
+ */
+export function operandsKept({ before, after, pairs }: ComparedFacts): Finding {
+  const [was, now] = [before.list().statements, after.list().statements]
+  const { forward } = pairs()
+  const figures = { before: operationsIn(was), after: operationsIn(now) }
+  for (const [at, statement] of was.entries()) {
+    const counterpart = now[forward[at] ?? -1]
+    if (counterpart === undefined || statement.operations.length === 0) continue
+    const swapped = swappedIn(statement.operations, counterpart.operations)
+    if (swapped === undefined) continue
+    return {
+      ...figures,
+      fault: `line ${statement.row + 1}: the operands of ${JSON.stringify(shown(swapped))} are swapped`,
+    }
+  }
+  const moved = swappedElsewhere(was, now)
+  return {
+    ...figures,
+    fault: moved === undefined ? undefined : `the operands of ${JSON.stringify(shown(moved))} are swapped`,
+  }
+}
+
+function operationsIn(statements: readonly Statement[]): number {
+  return statements.reduce((sum, { operations }) => sum + operations.length, 0)
+}
+
+/** Within one statement, where as many operations of a kind are left as there were: each against its counterpart. */
+function swappedIn(was: readonly Operation[], now: readonly Operation[]): Operation | undefined {
+  for (const kind of ['comparison', 'and', 'or'] as const) {
+    const [before, after] = [was, now].map((all) => all.filter((one) => one.kind === kind))
+    if (before === undefined || after === undefined || before.length !== after.length) continue
+    const swapped = before.find(({ operands }, at) => isSwapped(operands, after[at]?.operands ?? []))
+    if (swapped !== undefined) return swapped
+  }
+  return undefined
+}
+
+/** Whether two operands are more like each other's counterpart than like their own. */
+function isSwapped(before: readonly Operand[], after: readonly Operand[]): boolean {
+  return before.some((one, at) =>
+    before.some((other, place) => {
+      const [own, others] = [after[at], after[place]]
+      if (place <= at || own === undefined || others === undefined) return false
+      return likeness(one, others) + likeness(other, own) > likeness(one, own) + likeness(other, others)
+    }),
+  )
+}
+
+function likeness(one: Operand, other: Operand): number {
+  if (one.join(' ') === other.join(' ')) return 2
+  const left = [...other]
+  const shared = one.filter((token) => {
+    const at = left.indexOf(token)
+    if (at >= 0) left.splice(at, 1)
+    return at >= 0
+  })
+  return one.length + other.length === 0 ? 0 : (2 * shared.length) / (one.length + other.length)
+}
+
+/** Between statements: an operation that is gone, and one with the same operands in another order that is new. */
+function swappedElsewhere(was: readonly Statement[], now: readonly Statement[]): Operation | undefined {
+  const counts = new Map<string, number>()
+  const count = (statements: readonly Statement[], step: number) => {
+    for (const { operations } of statements) {
+      for (const operation of operations) counts.set(keyOf(operation), (counts.get(keyOf(operation)) ?? 0) + step)
+    }
+  }
+  count(was, -1)
+  count(now, 1)
+  const fresh = new Set<string>()
+  for (const [key, difference] of counts) if (difference > 0) fresh.add(key)
+  if (fresh.size === 0) return undefined
+  const operations = was.flatMap((statement) => statement.operations)
+  return operations.find((one) => (counts.get(keyOf(one)) ?? 0) < 0 && ordersOf(one).some((other) => fresh.has(other)))
+}
+
+/** Every exchange of two operands, as keys. */
+function ordersOf({ kind, operands }: Operation): string[] {
+  return operands.flatMap((one, at) =>
+    operands.flatMap((other, place) => {
+      if (place <= at) return []
+      const order = operands.map((operand, index) => (index === at ? other : index === place ? one : operand))
+      return [keyOf({ kind, operands: order })]
+    }),
+  )
+}
+
+function keyOf({ kind, operands }: Operation): string {
+  return [kind, ...operands.map((operand) => operand.join(' '))].join('\0')
+}
+
+function shown({ kind, operands }: Operation): string {
+  const texts = operands.map((operand) => operand.join(' '))
+  return texts.join(kind === 'comparison' ? ' … ' : ` ${kind} `).slice(0, 80)
+}

@@ -1,0 +1,91 @@
+import { diffArrays } from 'diff'
+import type { StatementPairs } from './statement-pairs.ts'
+import type { Comment, Statement, StatementList } from './statements.ts'
+
+export type MatchedComment = { before: Comment; after: Comment }
+
+type Lists = { was: StatementList; now: StatementList; pairs: StatementPairs }
+
+/** What linters, type checkers, formatters, coverage and security tools read in a comment. */
+const pragma =
+  /#\s*(?:type:|noqa\b|pragma:|pylint:|fmt:|yapf:|isort:|nosec\b|nosemgrep|mypy:|pyright:|pyre-|pytype:|ruff:|flake8:|noinspection\b|NOSONAR|lint:|cython:|doctest:|spell-?checker:|codespell:)/i
+
+/** What Python itself, or the system, reads in the first two lines. */
+const leading = /^#!|^[ \t\f]*#.*?coding[:=]/
+
+export function isPragma({ text }: Comment): boolean {
+  return pragma.test(text)
+}
+
+/**
+ * The first pragma that is not on the line of the code it was on: some of it went to another line, or other code came onto
+ * the pragma's. Brackets, commas and colons do not count. What the system reads in the first two lines stays there.
+ */
+export function pragmaFault(matched: readonly MatchedComment[], lists: Lists): string | undefined {
+  for (const { before, after } of matched) {
+    const name = `line ${before.row + 1}: the comment ${JSON.stringify(before.text.trimEnd().slice(0, 60))}`
+    if (before.row < 2 && leading.test(before.text) && after.row !== before.row) return `${name} has left its line`
+    if (isPragma(before) && hasOtherCode(before, after, lists)) return `${name} is not on the line of the same code`
+  }
+  return undefined
+}
+
+/** Whether the code on the line of `before` and that on the line of `after` are not the same, new code aside. */
+function hasOtherCode(before: Comment, after: Comment, { was, now, pairs }: Lists): boolean {
+  const there = codeOnLine(before, was)
+  const here = codeOnLine(after, now)
+  if (there.length === 0 && here.length === 0) return false
+  const hereKeys = new Set(here.map(keyOf))
+  const expected = there.flatMap((code) => counterpartOf(code, { from: was, to: now, map: pairs.forward }) ?? [])
+  if (expected.length === 0 || expected.some((code) => !hereKeys.has(keyOf(code)))) return true
+  const thereKeys = new Set(there.map(keyOf))
+  const origins = here.flatMap((code) => counterpartOf(code, { from: now, to: was, map: pairs.back }) ?? [])
+  return origins.some((code) => !thereKeys.has(keyOf(code)))
+}
+
+/** A token, by the places of its statement and of itself in that. */
+type Code = { statement: number; token: number }
+
+function keyOf({ statement, token }: Code): string {
+  return `${statement}:${token}`
+}
+
+const punctuation = /^[()[\]{},:;]$/
+
+/** The tokens that lie on the comment's line; all of them stand before it. */
+function codeOnLine(comment: Comment, { statements }: StatementList): Code[] {
+  const found: Code[] = []
+  for (let at = comment.statement; at >= 0; at--) {
+    const { row, tokens } = statements[at] ?? { row: 0, tokens: [] }
+    const last = at === comment.statement ? comment.token : tokens.length - 1
+    for (let token = last; token >= 0; token--) {
+      const one = tokens[token]
+      if (one === undefined || row + one.endRow < comment.row) return found
+      if (!punctuation.test(one.text)) found.push({ statement: at, token })
+    }
+  }
+  return found
+}
+
+type Mapping = { from: StatementList; to: StatementList; map: Int32Array }
+
+function counterpartOf({ statement, token }: Code, { from, to, map }: Mapping): Code | undefined {
+  const paired = map[statement] ?? -1
+  const [one, other] = [from.statements[statement], to.statements[paired]]
+  if (one === undefined || other === undefined) return undefined
+  const place = tokenAfter(one, other, token)
+  return place === undefined ? undefined : { statement: paired, token: place }
+}
+
+/** Which token of `other` the token of `one` has become. */
+function tokenAfter(one: Statement, other: Statement, token: number): number | undefined {
+  const [from, to] = [one, other].map(({ tokens }) => tokens.map(({ text }) => text))
+  let [before, after] = [0, 0]
+  for (const { added, removed, value } of diffArrays(from ?? [], to ?? [])) {
+    if (!added && before + value.length > token && !removed) return after + token - before
+    if (!added) before += value.length
+    if (!removed) after += value.length
+    if (before > token) return undefined
+  }
+  return undefined
+}

@@ -1,0 +1,74 @@
+import { LRUCache } from 'lru-cache'
+import { importFactsOf, type ImportFact } from '#python/import-facts.ts'
+import { moduleBindingsOf, type ModuleBindings } from '#python/module-bindings.ts'
+import type { LoadedLanguage } from '#syntax/parser.ts'
+import { docstringRowsOf } from './docstring-rows.ts'
+import { pairStatements, type StatementPairs } from './statement-pairs.ts'
+import { readStatements, type KnownParts, type StatementList } from './statements.ts'
+
+/** What the checks ask of one Python text; all of it is read from one tree, when it is first asked for. */
+export type PythonFacts = {
+  text: string
+  list(): StatementList
+  names(): ModuleBindings
+  imports(path: string): ImportFact[]
+  docstringRows(): ReadonlySet<number>
+}
+
+/** Two texts of one file, and which statements of the one have become which of the other. */
+export type ComparedFacts = { before: PythonFacts; after: PythonFacts; pairs(): StatementPairs }
+
+/** What a check found: a fault in words for people and the model, which names line and thing, and figures. */
+export type Finding = { fault: string | undefined; before?: number; after?: number }
+
+export type PythonFactsReader = (before: string, after: string) => ComparedFacts
+
+/** Facts take about ten times their text in memory. */
+const keptFacts = { max: 500, maxSize: 2_000_000 }
+
+type OpenFacts = PythonFacts & { parts(known?: KnownParts): KnownParts }
+
+/** Every operation on a file starts from the same text: what was read of it is kept for the next. */
+export function openPythonFacts(python: Pick<LoadedLanguage, 'read'>): PythonFactsReader {
+  const kept = new LRUCache<string, OpenFacts>({
+    ...keptFacts,
+    sizeCalculation: (_facts, text) => Math.min(text.length + 1, keptFacts.maxSize),
+  })
+  const factsOf = (text: string) => {
+    const facts = kept.get(text) ?? readFacts(text, python)
+    kept.set(text, facts)
+    return facts
+  }
+  return (before, after) => {
+    const [was, now] = [factsOf(before), factsOf(after)]
+    const pairs = once(() => {
+      now.parts(was.parts())
+      return pairStatements(was.list().statements, now.list().statements)
+    })
+    return { before: was, after: now, pairs }
+  }
+}
+
+function readFacts(text: string, python: Pick<LoadedLanguage, 'read'>): OpenFacts {
+  let read: ReturnType<typeof readStatements> | undefined
+  const statements = (known?: KnownParts) => (read ??= python.read(text, (tree) => readStatements(tree, text, known)))
+  let imports: { path: string; facts: ImportFact[] } | undefined
+  return {
+    text,
+    list: () => statements(),
+    parts: (known) => statements(known).parts,
+    names: once(() => python.read(text, moduleBindingsOf)),
+    imports(path) {
+      if (imports?.path !== path) {
+        imports = { path, facts: python.read(text, (tree) => importFactsOf(tree, text, { path })) }
+      }
+      return imports.facts
+    },
+    docstringRows: once(() => python.read(text, docstringRowsOf)),
+  }
+}
+
+function once<Found>(find: () => Found): () => Found {
+  let found: { value: Found } | undefined
+  return () => (found ??= { value: find() }).value
+}

@@ -1,0 +1,102 @@
+import { changedRuns, type ChangedRun } from './changed-runs.ts'
+import type { Statement, Token } from './statements.ts'
+
+/** Which statement of the text after each statement of the text before has become, and back; -1 for none. */
+export type StatementPairs = { forward: Int32Array; back: Int32Array }
+
+/** Pairs compared in one changed run; more than that, as of a file written anew, are paired in order, if at all. */
+const maxComparisons = 40_000
+
+/**
+ * Pairs the statements of two texts in order: equal ones first, and in what is left those that share most of their code.
+ * A head is paired only with one of its own kind. A statement that was replaced by something else has no pair.
+ */
+export function pairStatements(before: readonly Statement[], after: readonly Statement[]): StatementPairs {
+  const pairs = {
+    forward: new Int32Array(before.length).fill(-1),
+    back: new Int32Array(after.length).fill(-1),
+  }
+  const pair = (one: number, other: number) => {
+    pairs.forward[one] = other
+    pairs.back[other] = one
+  }
+  let shift = 0
+  let next = 0
+  for (const run of changedRuns(before.map(keyOf), after.map(keyOf))) {
+    for (let at = next; at < run.before.start; at++) pair(at, at + shift)
+    for (const [one, other] of pairsOfRun(run, before, after)) pair(one, other)
+    next = run.before.end
+    shift = run.after.end - run.before.end
+  }
+  for (let at = next; at < before.length; at++) pair(at, at + shift)
+  return pairs
+}
+
+function keyOf({ kind, tokens }: Statement): string {
+  return `${kind}\0${tokens.map(({ text }) => text).join('\0')}`
+}
+
+type Pair = readonly [before: number, after: number]
+
+function pairsOfRun(run: ChangedRun, before: readonly Statement[], after: readonly Statement[]): Pair[] {
+  const [from, to] = [run.before, run.after]
+  const size = from.end - from.start
+  const inOrder = Array.from({ length: size }, (_, at): Pair => [from.start + at, to.start + at])
+  const alike = ([one, other]: Pair) => likeness(before[one], after[other])
+  if (size === to.end - to.start) {
+    if (inOrder.every((pair) => alike(pair) >= 0.5)) return inOrder
+    if (size * size > maxComparisons) return inOrder.filter((pair) => alike(pair) > 0)
+  }
+  return size * (to.end - to.start) > maxComparisons ? [] : bestPairs(run, alike)
+}
+
+/** The pairs, in order on both sides, with the greatest likeness in all. */
+function bestPairs({ before, after }: ChangedRun, alike: (pair: Pair) => number): Pair[] {
+  const [rows, columns] = [before.end - before.start, after.end - after.start]
+  const width = columns + 1
+  const best = new Float64Array((rows + 1) * width)
+  const score = new Float64Array(rows * columns)
+  for (let row = rows - 1; row >= 0; row--) {
+    for (let column = columns - 1; column >= 0; column--) {
+      const own = alike([before.start + row, after.start + column])
+      score[row * columns + column] = own
+      const paired = own > 0 ? own + (best[(row + 1) * width + column + 1] ?? 0) : 0
+      const unpaired = Math.max(best[(row + 1) * width + column] ?? 0, best[row * width + column + 1] ?? 0)
+      best[row * width + column] = Math.max(paired, unpaired)
+    }
+  }
+  const pairs: Pair[] = []
+  for (let row = 0, column = 0; row < rows && column < columns;) {
+    const here = best[row * width + column] ?? 0
+    const own = score[row * columns + column] ?? 0
+    if (own > 0 && here === own + (best[(row + 1) * width + column + 1] ?? 0)) {
+      pairs.push([before.start + row++, after.start + column++])
+    } else if (here === best[(row + 1) * width + column]) row += 1
+    else column += 1
+  }
+  return pairs
+}
+
+const leastLikeness = 0.25
+
+/** From 0, nothing in common, to 1. Heads of one kind are always a little alike: `else:` of another `else:`. */
+function likeness(one: Statement | undefined, other: Statement | undefined): number {
+  if (one === undefined || other === undefined || one.isHead !== other.isHead) return 0
+  if (one.isHead && one.kind !== other.kind) return 0
+  const shared = sharedShare(one.tokens, other.tokens)
+  if (one.isHead) return 0.1 + 0.9 * shared
+  return shared >= leastLikeness ? shared : 0
+}
+
+function sharedShare(one: readonly Token[], other: readonly Token[]): number {
+  const counts = new Map<string, number>()
+  for (const { text } of one) counts.set(text, (counts.get(text) ?? 0) + 1)
+  let shared = 0
+  for (const { text } of other) {
+    const left = counts.get(text) ?? 0
+    if (left > 0) shared += 1
+    counts.set(text, left - 1)
+  }
+  const size = one.length + other.length
+  return size === 0 ? 1 : (2 * shared) / size
+}

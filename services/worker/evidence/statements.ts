@@ -1,0 +1,235 @@
+import type { Node, Tree, TreeCursor } from 'web-tree-sitter'
+import { operationsIn, type Operation } from './operations.ts'
+
+/**
+ * One statement of a Python text: a simple one, or the head of a compound one (`if x:`, `else:`, `def f():`), whose body
+ * holds statements of their own. A decorator counts as one, too.
+ */
+export type Statement = {
+  /** The node type: `if_statement`, `else_clause`, `expression_statement`. */
+  kind: string
+  /** Its place among all statements of the head whose body it stands in; -1 at the top level. */
+  owner: number
+  /** 0-based row and column of its first token. */
+  row: number
+  column: number
+  /** Its code without comments; a string is one token. */
+  tokens: readonly Token[]
+  /** Its comparisons and logical operations. */
+  operations: readonly Operation[]
+  /** It has a body. */
+  isHead: boolean
+  /** More than `pass`, `...` or a literal that stands alone; of a head: something in its body is. */
+  doesSomething: boolean
+}
+
+/** Rows are counted from the statement's own first row. */
+export type Token = { text: string; row: number; endRow: number }
+
+/** A comment, and the last token before it: `statement` -1 when there is none. */
+export type Comment = { text: string; row: number; column: number; statement: number; token: number }
+
+/** All of a text, in the order it is written. */
+export type StatementList = { statements: Statement[]; comments: Comment[] }
+
+/** What stands in one statement of the module, rows and places counted from its start. */
+export type ModulePart = StatementList
+
+/** The parts of a text by their source, so that the same part of a changed text need not be read again. */
+export type KnownParts = ReadonlyMap<string, ModulePart>
+
+/** Reads the statements and comments of a parsed text; what `known` has of it is taken from there. */
+export function readStatements(
+  tree: Tree,
+  source: string,
+  known?: KnownParts,
+): StatementList & { parts: Map<string, ModulePart> } {
+  const parts = new Map<string, ModulePart>()
+  const all: StatementList = { statements: [], comments: [] }
+  for (const node of tree.rootNode.children) {
+    if (node === null) continue
+    const text = source.slice(node.startIndex, node.endIndex)
+    const part = parts.get(text) ?? known?.get(text) ?? readPart(node, text)
+    parts.set(text, part)
+    append(all, part, node.startPosition)
+  }
+  return { ...all, parts }
+}
+
+function append(all: StatementList, part: ModulePart, at: { row: number; column: number }): void {
+  const first = all.statements.length
+  const lastToken = (all.statements.at(-1)?.tokens.length ?? 0) - 1
+  const columnOf = (place: { row: number; column: number }) => place.column + (place.row === 0 ? at.column : 0)
+  for (const comment of part.comments) {
+    const follows = comment.statement >= 0
+    all.comments.push({
+      text: comment.text,
+      row: comment.row + at.row,
+      column: columnOf(comment),
+      statement: follows ? comment.statement + first : first - 1,
+      token: follows ? comment.token : lastToken,
+    })
+  }
+  for (const one of part.statements) {
+    const owner = one.owner < 0 ? -1 : one.owner + first
+    all.statements.push({ ...one, owner, row: one.row + at.row, column: columnOf(one) })
+  }
+}
+
+const heads = new Set([
+  'if_statement',
+  'elif_clause',
+  'else_clause',
+  'for_statement',
+  'while_statement',
+  'try_statement',
+  'except_clause',
+  'except_group_clause',
+  'finally_clause',
+  'with_statement',
+  'match_statement',
+  'case_clause',
+  'function_definition',
+  'class_definition',
+])
+
+/** Heads that belong to the statement they continue, and are nothing that its body does. */
+const continuations = new Set(['elif_clause', 'else_clause', 'except_clause', 'except_group_clause', 'finally_clause'])
+
+function isStatement(type: string): boolean {
+  return type.endsWith('_statement') || type === 'decorator' || heads.has(type)
+}
+
+/** A statement while its part is read. */
+type Draft = Pick<Statement, 'kind' | 'owner' | 'isHead' | 'doesSomething'> & {
+  start: number
+  tokens: { text: string; start: number; end: number }[]
+  operations: Operation[]
+}
+
+/** No recursion: a source may be nested deeper than the stack is. */
+function readPart(node: Node, text: string): ModulePart {
+  const drafts: Draft[] = []
+  const comments: Comment[] = []
+  const placeOf = openPlaces(text)
+  const open: number[] = []
+  walk(node, {
+    enter(type, start, end) {
+      const around = open.at(-1) ?? -1
+      const isLeaf = type === 'comment' || type === 'string' || type === 'line_continuation'
+      if (isStatement(type)) {
+        const draft = { kind: type, owner: headAround(drafts, around), start, tokens: [], operations: [] }
+        open.push(drafts.push({ ...draft, isHead: heads.has(type), doesSomething: false }) - 1)
+      } else open.push(around)
+      if (type === 'comment') {
+        const token = (drafts.at(-1)?.tokens.length ?? 0) - 1
+        comments.push({ text: text.slice(start, end), ...placeOf(start), statement: drafts.length - 1, token })
+      }
+      return !isLeaf
+    },
+    token(type, start, end) {
+      if (type === 'comment' || type === 'line_continuation' || type === ';' || start === end) return
+      const draft = drafts[open.at(-1) ?? -1] ?? drafts.at(-1) ?? strayCode(drafts, start)
+      draft.tokens.push({ text: text.slice(start, end), start, end })
+      if (!quietTokens.has(type)) draft.doesSomething = true
+    },
+    leave: () => open.pop(),
+  })
+  for (const draft of drafts) if (draft.isHead) draft.doesSomething = false
+  for (const { kind, owner, doesSomething, isHead } of drafts.toReversed()) {
+    const head = drafts[owner]
+    const counts = doesSomething || (isHead && !continuations.has(kind))
+    if (head !== undefined && counts && kind !== 'decorator') head.doesSomething = true
+  }
+  for (const { start, operation } of operationsIn(node)) draftAt(drafts, start)?.operations.push(operation)
+  return { statements: drafts.map((draft) => statementOf(draft, placeOf)), comments }
+}
+
+/** The last statement that begins at or before `index`. */
+function draftAt(drafts: readonly Draft[], index: number): Draft | undefined {
+  let [low, high] = [0, drafts.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((drafts[middle]?.start ?? 0) <= index) low = middle + 1
+    else high = middle
+  }
+  return drafts[low - 1]
+}
+
+/** Tokens of a statement that only stands there. */
+const quietTokens = new Set([
+  'pass',
+  '...',
+  'ellipsis',
+  'string',
+  'integer',
+  'float',
+  'true',
+  'false',
+  'none',
+  '(',
+  ')',
+])
+
+function headAround(drafts: readonly Draft[], around: number): number {
+  return drafts[around]?.isHead === true ? around : (drafts[around]?.owner ?? -1)
+}
+
+/** Code in no statement, as a text has it that does not parse. */
+function strayCode(drafts: Draft[], start: number): Draft {
+  const draft = { kind: 'ERROR', owner: -1, start, tokens: [], operations: [], isHead: false, doesSomething: true }
+  drafts.push(draft)
+  return draft
+}
+
+function statementOf({ start, tokens, ...draft }: Draft, placeOf: PlaceOf): Statement {
+  const { row, column } = placeOf(tokens[0]?.start ?? start)
+  const placed = tokens.map((token) => ({
+    text: token.text,
+    row: placeOf(token.start).row - row,
+    endRow: placeOf(token.end - 1).row - row,
+  }))
+  return { ...draft, row, column, tokens: placed }
+}
+
+type Visit = {
+  /** Whether to go on into the node. Indices are counted from the start of the node walked. */
+  enter(type: string, start: number, end: number): boolean
+  /** A node that has no parts, or that was not gone into. */
+  token(type: string, start: number, end: number): void
+  leave(): void
+}
+
+function walk(root: Node, visit: Visit): void {
+  const cursor: TreeCursor = root.walk()
+  const base = root.startIndex
+  try {
+    for (;;) {
+      const { nodeType: type } = cursor
+      const [start, end] = [cursor.startIndex - base, cursor.endIndex - base]
+      if (visit.enter(type, start, end) && cursor.gotoFirstChild()) continue
+      visit.token(type, start, end)
+      visit.leave()
+      while (!cursor.gotoNextSibling()) {
+        if (!cursor.gotoParent()) return
+        visit.leave()
+      }
+    }
+  } finally {
+    cursor.delete()
+  }
+}
+
+type PlaceOf = (index: number) => { row: number; column: number }
+
+/** Rows and columns of indices that are mostly asked for in order. */
+function openPlaces(text: string): PlaceOf {
+  const starts = [0]
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
+  let row = 0
+  return (index) => {
+    while (row > 0 && (starts[row] ?? 0) > index) row -= 1
+    while ((starts[row + 1] ?? Infinity) <= index) row += 1
+    return { row, column: index - (starts[row] ?? 0) }
+  }
+}

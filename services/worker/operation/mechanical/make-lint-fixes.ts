@@ -1,0 +1,74 @@
+import { applyEdits } from '#domain/apply-edits.ts'
+import { changeSetId, type ChangeSet, type Edit } from '#domain/change-set.ts'
+import { composeEdits } from '#domain/compose-edits.ts'
+import { fixFile, type FixDeps, type FixSet, type LeftAlone } from '../../tools/lint/fix-file.ts'
+import type { RunningAttempt } from '../attempt/running-attempt.ts'
+
+/** What a mechanical operation came to: proven change sets, and what it left as it was. */
+export type MechanicalWork = { sets: ChangeSet[]; fixed: { rules: string[]; count: number }[]; leftAlone: LeftAlone[] }
+
+/**
+ * Makes the safe lint fixes of the attempt's file, outside the nodes that agents of the run work on. No model is asked.
+ * TOOL_006 for a file that cannot be linted.
+ */
+export async function makeLintFixes(
+  { attempt, bundle, workspace, rules }: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'rules'>,
+  deps: FixDeps,
+  signal: AbortSignal,
+): Promise<MechanicalWork> {
+  const { path } = attempt.node
+  const source = await workspace.readText(path)
+  const keepOut = utf16Ranges(source, rules.agentRanges(path))
+  const within = utf16Ranges(source, [attempt.node])
+  const checks = bundle.bundle.file.evidence.filter((check) => check !== 'only_node_changed')
+  const file = { path, source, rules: rules.of(path), checks, keepOut, within }
+  const { sets, leftAlone } = await fixFile(file, deps, signal)
+  const base = workspace.baseHash(path)
+  return {
+    sets: sets.map((set) => changeSetOf(set, { attempt, base })),
+    fixed: sets.map(({ rules: codes, fixed }) => ({ rules: codes, count: fixed })),
+    leftAlone,
+  }
+}
+
+function changeSetOf(set: FixSet, { attempt, base }: { attempt: RunningAttempt['attempt']; base: string }): ChangeSet {
+  const { operationId, bundle, node } = attempt
+  const files = [{ kind: 'edit' as const, path: node.path, baseHash: base, edits: set.edits }]
+  const id = changeSetId(operationId, files)
+  const { rules, evidence } = set
+  return { changeSetId: id, operationId, bundle, nodeId: node.nodeId, files, rules, evidence }
+}
+
+/**
+ * Makes the safe fixes in what the attempt's agent works on, before it begins: the agent is asked for the rest only.
+ * Answers how many were made. Nothing is done for nodes that the plan did not give to an agent for their faults.
+ */
+export async function fixBeforeAgent(
+  { attempt, bundle, workspace, rules }: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'rules'>,
+  deps: FixDeps,
+  signal: AbortSignal,
+): Promise<number> {
+  const { path, startByte, endByte } = attempt.node
+  const { mechanical, evidence: checks } = bundle.bundle.file
+  const own = rules.agentRanges(path).filter((range) => range.startByte >= startByte && range.endByte <= endByte)
+  if (mechanical !== 'lint_fixes' || own.length === 0) return 0
+  const source = await workspace.readText(path)
+  const file = { path, source, rules: rules.of(path), checks, keepOut: [], within: utf16Ranges(source, own) }
+  const { sets } = await fixFile(file, deps, signal)
+  if (sets.length === 0) return 0
+  let edits: readonly Edit[] = []
+  for (const set of sets) {
+    const composed = composeEdits(edits, set.edits)
+    if (composed.kind === 'composed') edits = composed.edits
+  }
+  await workspace.writeText(path, Buffer.from(applyEdits(Buffer.from(source), edits)).toString())
+  return sets.reduce((sum, { fixed }) => sum + fixed, 0)
+}
+
+/** Byte ranges of `source` as ranges of its UTF-16 units. */
+function utf16Ranges(source: string, ranges: readonly { startByte: number; endByte: number }[]) {
+  if (ranges.length === 0) return []
+  const bytes = Buffer.from(source)
+  const unit = (byte: number) => bytes.subarray(0, byte).toString().length
+  return ranges.map(({ startByte, endByte }) => ({ start: unit(startByte), end: unit(endByte) }))
+}

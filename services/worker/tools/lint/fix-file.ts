@@ -1,0 +1,175 @@
+import type { Edit } from '#domain/change-set.ts'
+import { composeEdits } from '#domain/compose-edits.ts'
+import type { Evidence, EvidenceCheck } from '#domain/evidence.ts'
+import type { PathRules } from '#domain/path-rules.ts'
+import { fixableFaults } from '#lint/fixable-faults.ts'
+import type { Diagnostic, LintReport } from '#lint/lint-report.ts'
+import type { EvidenceChecker } from '../../evidence/evidence-checker.ts'
+import { editsBetween } from '../../workspace/edits-between.ts'
+import type { LintDeps } from './lint-node.ts'
+import type { Range } from './definition-ranges.ts'
+import { separateFixes, withFixes } from './text-fixes.ts'
+
+export type FixDeps = LintDeps & { evidence: EvidenceChecker }
+
+export type FileToFix = {
+  path: string
+  source: string
+  rules: PathRules
+  /** What every set of fixes has to prove. */
+  checks: readonly EvidenceCheck[]
+  /** UTF-16 ranges whose faults are somebody else's. */
+  keepOut: readonly Range[]
+  /** Only faults inside one of them; undefined: everywhere. */
+  within?: readonly Range[]
+}
+
+/** The proven safe fixes of one rule, or of several whose fixes overlap, made on the source alone. */
+export type FixSet = { rules: string[]; fixed: number; text: string; edits: Edit[]; evidence: Evidence[] }
+
+/** A fault with a safe fix that was not made, and why. Lines are 1-based, of the source. */
+export type LeftAlone = { rule: string; line: number; reason: string }
+
+export type FixedFile = { sets: FixSet[]; leftAlone: LeftAlone[] }
+
+/** A fix may bring up the next one of its rule: rounds until none is left, at most. */
+const maxRounds = 10
+
+/**
+ * Makes the safe fixes of a file, one set for each rule, each proved against the source by itself, so that a rule whose
+ * fixes fail takes no other along. Rules whose fixes overlap share a set, since sets are composed later without order.
+ * Where a set fails its proof, the fixes that fail are found by halving and left alone. TOOL_006 for a file that cannot
+ * be linted.
+ */
+export async function fixFile(file: FileToFix, deps: FixDeps, signal: AbortSignal): Promise<FixedFile> {
+  const report = await deps.linter.lint(file.source, file.rules.lint)
+  const codes = [...new Set(openFixes(report, { file, text: file.source }, deps).map(({ code }) => code))].toSorted()
+  let sets: FixSet[] = []
+  const leftAlone: LeftAlone[] = []
+  for (const code of codes) {
+    const alone = await makeSet([code], { file, report, deps, signal })
+    const rivals = sets.filter((set) => alone.set !== undefined && overlap(set, alone.set))
+    if (rivals.length === 0) {
+      leftAlone.push(...alone.leftAlone)
+      if (alone.set !== undefined) sets.push(alone.set)
+      continue
+    }
+    const joint = await makeSet([...rivals.flatMap(({ rules }) => rules), code], { file, report, deps, signal })
+    const others = sets.filter((set) => !rivals.includes(set))
+    if (joint.set !== undefined && !others.some((set) => joint.set !== undefined && overlap(set, joint.set))) {
+      sets = [...others, joint.set]
+      leftAlone.push(...joint.leftAlone)
+      continue
+    }
+    const line = alone.set === undefined ? 1 : (report.diagnostics.find((one) => one.code === code)?.line ?? 1)
+    leftAlone.push({ rule: code, line, reason: `its fixes overlap those of ${rivals.map(namesOf).join(' and ')}` })
+  }
+  return { sets, leftAlone }
+}
+
+type Making = { file: FileToFix; report: LintReport; deps: FixDeps; signal: AbortSignal }
+type MadeSet = { set: FixSet | undefined; leftAlone: LeftAlone[] }
+
+async function makeSet(codes: readonly string[], making: Making): Promise<MadeSet> {
+  const { file, deps, signal } = making
+  const failed = new Map<string, LeftAlone>()
+  let text = file.source
+  let evidence: Evidence[] = []
+  let fixed = 0
+  for (let round = 0; round < maxRounds; round++) {
+    signal.throwIfAborted()
+    const report = await deps.linter.lint(text, file.rules.lint)
+    const open = openFixes(report, { file, text }, deps).filter(
+      (one) => codes.includes(one.code) && !failed.has(keyOf(one, text)),
+    )
+    const pass = separateFixes(open)
+    if (pass.length === 0) break
+    const sound = await soundPart(pass, text, making)
+    for (const one of sound.leftAlone) failed.set(one.key, one.fault)
+    if (sound.text === text) continue
+    text = sound.text
+    evidence = sound.evidence
+    fixed += sound.fixed
+  }
+  const leftAlone = [...failed.values()]
+  if (text === file.source) return { set: undefined, leftAlone }
+  const edits = editsBetween(Buffer.from(file.source), Buffer.from(text))
+  return { set: { rules: [...new Set(codes)], fixed, text, edits, evidence }, leftAlone }
+}
+
+type SoundPart = {
+  text: string
+  evidence: Evidence[]
+  fixed: number
+  leftAlone: { key: string; fault: LeftAlone }[]
+}
+
+/** `text` with those of the fixes that pass the proof, found by halving; the second half waits for the next round. */
+async function soundPart(pass: readonly Diagnostic[], text: string, making: Making): Promise<SoundPart> {
+  const { file, deps } = making
+  const whole = await withFollowUps(withFixes(text, pass), making)
+  const checked = { path: file.path, before: file.source, after: whole, inNode: true, rules: file.rules }
+  const evidence = await deps.evidence.check(checked, file.checks)
+  const failure = evidence.find(({ ok }) => !ok)
+  if (failure === undefined) return { text: whole, evidence, fixed: pass.length, leftAlone: [] }
+  const [only] = pass
+  if (only !== undefined && pass.length === 1) {
+    const reason = `${failure.check}: ${failure.detail ?? 'failed'}`
+    const fault = { rule: only.code, line: only.line, reason }
+    return { text, evidence: [], fixed: 0, leftAlone: [{ key: keyOf(only, text), fault }] }
+  }
+  return soundPart(pass.slice(0, Math.ceil(pass.length / 2)), text, making)
+}
+
+/** A fix that brings up a fault of its own (an import that its rewrite made unused) is made whole: that is fixed, too. */
+async function withFollowUps(text: string, { file, report, deps }: Making): Promise<string> {
+  let whole = text
+  for (let round = 0; round < maxRounds; round++) {
+    const now = await deps.linter.lint(whole, file.rules.lint)
+    const fresh = [...newFaults(report.diagnostics, now.diagnostics), ...newFaults(report.guards, now.guards)]
+    const pass = separateFixes(fresh.filter(({ fix }) => fix !== undefined))
+    if (pass.length === 0) return whole
+    whole = withFixes(whole, pass)
+  }
+  return whole
+}
+
+/** Those of `after` that have no counterpart in `before`, by rule and message. */
+function newFaults(before: readonly Diagnostic[], after: readonly Diagnostic[]): Diagnostic[] {
+  const known = new Map<string, number>()
+  for (const { code, message } of before) known.set(`${code} ${message}`, (known.get(`${code} ${message}`) ?? 0) + 1)
+  return after.filter(({ code, message }) => {
+    const left = known.get(`${code} ${message}`) ?? 0
+    known.set(`${code} ${message}`, left - 1)
+    return left <= 0
+  })
+}
+
+/** The faults whose fixes may be made: safe, allowed by the repository, and in the part of the file that is asked for. */
+function openFixes(
+  report: LintReport,
+  { file, text }: { file: FileToFix; text: string },
+  deps: LintDeps,
+): Diagnostic[] {
+  const growth = text.length - file.source.length
+  const isFree = ({ start, end }: Range) =>
+    !file.keepOut.some((other) => start < other.end && other.start < end) &&
+    (file.within?.some((range) => start >= range.start && end <= range.end + growth) ?? true)
+  const { path, rules } = file
+  const fixable = fixableFaults(report.diagnostics, { path, text, keptNames: rules.keptNames }, deps.python)
+  return fixable.filter(({ fix }) => fix?.every(isFree) === true)
+}
+
+/** A fault by its rule, its message and its line's text: places move with the fixes that are made. */
+function keyOf({ code, message, start }: Diagnostic, text: string): string {
+  const line = text.slice(text.lastIndexOf('\n', start - 1) + 1, (text.indexOf('\n', start) + 1 || text.length + 1) - 1)
+  return `${code}\0${message}\0${line.trim()}`
+}
+
+function overlap(one: FixSet, other: FixSet): boolean {
+  return composeEdits(one.edits, other.edits).kind === 'conflict'
+}
+
+function namesOf({ rules }: FixSet): string {
+  return rules.join(', ')
+}
