@@ -158,7 +158,17 @@ function draftAt(drafts: readonly Draft[], index: number): Draft | undefined {
 
 /** Tokens of a statement that only stands there. */
 const quietTokens = new Set([
-  'pass', '...', 'ellipsis', 'string', 'integer', 'float', 'true', 'false', 'none', '(', ')',
+  'pass',
+  '...',
+  'ellipsis',
+  'string',
+  'integer',
+  'float',
+  'true',
+  'false',
+  'none',
+  '(',
+  ')',
 ])
 
 function headAround(drafts: readonly Draft[], around: number): number {
