@@ -10,7 +10,7 @@ export type ImportFact = {
   /** The module as written, and what is taken of it; undefined for `import module`. */
   module: string
   imported: string | undefined
-  /** The functions and classes around it, outermost first, joined by dots; empty at the top level. */
+  /** The functions, classes, conditions and other blocks around it, outermost first; empty at the top level. */
   scope: string
   line: number
   /** The part of the statement that binds the name, in UTF-16 units. */
@@ -101,19 +101,20 @@ const conditional: Record<string, string> = {
   match_statement: 'it is imported on a condition',
 }
 
-/** What stands around an import. A condition counts up to the next function, in which the import is one of its own. */
+/** What stands around an import. What the innermost function or class stands in does not count: the import is its own. */
 function surroundingsOf(statement: Node): Surroundings {
   const scope: string[] = []
   let stays: string | undefined
+  let isOwn = true
   for (let around = statement.parent; around !== null; around = around.parent) {
-    if (around.type === 'function_definition' && stays === undefined && scope.length === 0) {
-      stays = pointOfFunction(around)
-    }
-    if (around.type === 'function_definition' || around.type === 'class_definition') {
+    const isFunction = around.type === 'function_definition'
+    if (isOwn) stays ??= isFunction ? pointOfFunction(around) : conditional[around.type]
+    if (isFunction || around.type === 'class_definition') {
+      isOwn = false
       scope.unshift(around.childForFieldName('name')?.text ?? '')
-    } else if (scope.length === 0) stays ??= conditional[around.type]
+    } else if (around.type in conditional) scope.unshift(around.type)
   }
-  return { scope: scope.join('.'), stays }
+  return { scope: scope.join(' '), stays }
 }
 
 /** A function that is about its imports: a test of them, or one that loads something. */

@@ -87,7 +87,7 @@ function parameterNames(parameters: Node): string[] {
     if (parameter === null) return []
     const named =
       parameter.type === 'identifier' ? parameter : (parameter.childForFieldName('name') ?? parameter.namedChildren[0])
-    return named == null ? [] : [named.text]
+    return named === undefined || named === null ? [] : [named.text]
   })
 }
 
@@ -96,5 +96,5 @@ function runsUnknownText(call: Node): boolean {
   if (!/^(?:eval|exec|execfile)$/.test(call.childForFieldName('function')?.text ?? '')) return false
   const given = call.childForFieldName('arguments')?.namedChildren ?? []
   const [text] = given
-  return text != null && given.length === 1 && plainStringText(text) === undefined
+  return given.length === 1 && plainStringText(text) === undefined
 }

@@ -33,7 +33,7 @@ function excessOf(lines: readonly string[], facts: PythonFacts, { lineLength, do
   const excess: Excess = new Map()
   for (const [row, line] of lines.entries()) {
     if (line.length <= least) continue
-    const length = [...line].length
+    const length = Array.from(line).length // characters, as linters count them, not UTF-16 units
     const isDocument = /^\s*#/.test(line) || facts.docstringRows().has(row)
     const limit = isDocument ? least : lineLength
     if (length > limit && !isOneWord(line, isDocument)) excess.set(row, { length, limit })

@@ -43,9 +43,13 @@ function freshFaults(before: readonly Diagnostic[], after: readonly Diagnostic[]
   return moved.filter((fault) => !isTakenBy(fault, places.isSameRun))
 }
 
-/** The rule and its message, without the numbers of lines, and without how far over a limit it is. */
+/**
+ * The rule and its message, without the numbers of lines, without how far over a limit it is, and without code that it
+ * quotes, which a fix of another rule may have edited. Names that it quotes count.
+ */
 function kindOf({ code, message }: Diagnostic): string {
-  return `${code} ${message.replaceAll(/\bline \d+/g, 'line').replace(/\(\d+ > \d+\)/, '')}`
+  const words = message.replaceAll(/\bline \d+/g, 'line').replace(/\(\d+ > \d+\)/, '')
+  return `${code} ${words.replaceAll(/`[^`]*[\s()[\]=][^`]*`/g, '``')}`
 }
 
 /** By how much a limit is broken, as in `Line too long (100 > 88)`; 0 for a fault of another kind. */

@@ -12,7 +12,8 @@ export function operandsKept({ before, after, pairs }: ComparedFacts): Finding {
   const figures = { before: operationsIn(was), after: operationsIn(now) }
   for (const [at, statement] of was.entries()) {
     const counterpart = now[forward[at] ?? -1]
-    if (counterpart === undefined || statement.operations.length === 0) continue
+    // Statements read once have one list of operations.
+    if (counterpart === undefined || counterpart.operations === statement.operations) continue
     const swapped = swappedIn(statement.operations, counterpart.operations)
     if (swapped === undefined) continue
     return {

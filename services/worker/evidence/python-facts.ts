@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
+import { docstringRowsOf } from '#python/docstring-expression.ts'
 import { importFactsOf, type ImportFact } from '#python/import-facts.ts'
 import { moduleBindingsOf, type ModuleBindings } from '#python/module-bindings.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
-import { docstringRowsOf } from './docstring-rows.ts'
 import { pairStatements, type StatementPairs } from './statement-pairs.ts'
 import { readStatements, type KnownParts, type StatementList } from './statements.ts'
 

@@ -9,7 +9,7 @@ import { openEvidenceChecker } from './evidence-checker.ts'
 import { openSyntaxChecker } from './syntax-checker.ts'
 
 const linter = await openPythonLinter()
-const syntax = openSyntaxChecker()
+const syntax = openSyntaxChecker({ limitMs: 60_000 })
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const checker = openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax })
 
@@ -25,6 +25,21 @@ describe('a change that does no harm passes every check', () => {
     ['one of two names', 'from a import b, c\n\nprint(c)\n', 'from a import c\n\nprint(c)\n'],
     ['an import that is there twice', 'import os\nimport os\n\nprint(os)\n', 'import os\n\nprint(os)\n'],
     ['imports on one line', 'import os, sys\n\nprint(os, sys)\n', 'import os\nimport sys\n\nprint(os, sys)\n'],
+    [
+      'imports on one line below a comment',
+      '# why\nimport os, sys\n\nprint(os, sys)\n',
+      '# why\nimport os\nimport sys\n\nprint(os, sys)\n',
+    ],
+    [
+      'the import below a licence',
+      '# Free.\n# Very.\n\nimport os\nimport sys\n\nprint(sys)\n',
+      '# Free.\n# Very.\n\nimport sys\n\nprint(sys)\n',
+    ],
+    [
+      'a format that becomes an f-string',
+      'def f(x):\n    # why\n    return "{}".format(x)\n',
+      'def f(x):\n    # why\n    return f"{x}"\n',
+    ],
     ['an obsolete feature', 'from __future__ import print_function\n\nprint(1)\n', '\nprint(1)\n'],
     ['a prefix without use', 'print(f"a")  # why\n', 'print("a")  # why\n'],
     ['an object as base', 'class A(object):  # why\n    x = 1\n', 'class A:  # why\n    x = 1\n'],
@@ -58,8 +73,8 @@ describe('a change that does no harm passes every check', () => {
 
   it('in a file of another language, as far as it can be checked', async () => {
     const source = '// why\nexport const a = 1 // what\n'
-    expect(await refusalsOf(source, source.replace('1', '2'), { path: 'a.ts' })).toEqual([])
-    expect(await refusalsOf(source, 'export const a = 1 // what\n', { path: 'a.ts' })).toEqual([
+    expect(await refusalsOf(source, source.replace('1', '2'), { path: 'a.js' })).toEqual([])
+    expect(await refusalsOf(source, 'export const a = 1 // what\n', { path: 'a.js' })).toEqual([
       'comments_kept: line 1: the comment "// why" is gone',
     ])
   }, 60_000)

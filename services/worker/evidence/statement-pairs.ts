@@ -9,7 +9,7 @@ const maxComparisons = 40_000
 
 /**
  * Pairs the statements of two texts in order: equal ones first, and in what is left those that share most of their code.
- * A head is paired only with one of its own kind. A statement that was replaced by something else has no pair.
+ * A head is paired only with one of its own kind.
  */
 export function pairStatements(before: readonly Statement[], after: readonly Statement[]): StatementPairs {
   const pairs = {
@@ -77,14 +77,15 @@ function bestPairs({ before, after }: ChangedRun, alike: (pair: Pair) => number)
   return pairs
 }
 
+/** The share of code that statements of different kinds must have in common to be one, edited. */
 const leastLikeness = 0.25
 
-/** From 0, nothing in common, to 1. Heads of one kind are always a little alike: `else:` of another `else:`. */
+/** From 0, nothing in common, to 1. Statements of one kind are always a little alike; heads of different kinds never are. */
 function likeness(one: Statement | undefined, other: Statement | undefined): number {
   if (one === undefined || other === undefined || one.isHead !== other.isHead) return 0
   if (one.isHead && one.kind !== other.kind) return 0
   const shared = sharedShare(one.tokens, other.tokens)
-  if (one.isHead) return 0.1 + 0.9 * shared
+  if (one.kind === other.kind) return 0.1 + 0.9 * shared
   return shared >= leastLikeness ? shared : 0
 }
 
