@@ -67,7 +67,9 @@ function capturesOf(tree: Tree): Map<string, Node[]> {
 
 /** What the module's `__all__` lists. Undefined without one, and where anything but plain strings makes it up. */
 function exportedNames(assigned: readonly Node[]): Set<string> | undefined {
-  const values = assigned.filter((node) => node.text === '__all__').map((node) => node.parent?.childForFieldName('right'))
+  const values = assigned
+    .filter((node) => node.text === '__all__')
+    .map((node) => node.parent?.childForFieldName('right'))
   if (values.length === 0) return undefined
   const items = values.flatMap((value) => (value === null || value === undefined ? [] : listed(value)))
   return items.includes(undefined) ? undefined : new Set(items.filter((item) => item !== undefined))

@@ -43,7 +43,11 @@ export const readingBases: readonly ReadingBase[] = [
   // drf_spectacular/openapi.py, get_description of a serializer: `get_doc(serializer.__class__)`
   { base: /^rest_framework\.serializers\.\w+$/, of: 'class', reader: 'OpenAPI generators make it a description' },
   // flask_restx/swagger.py, extract_resource_doc: `parse_docstring(method_impl)`
-  { base: /^flask_rest(x|plus)\.Resource$/, of: 'both', reader: 'flask-restx makes it the description of the endpoint' },
+  {
+    base: /^flask_rest(x|plus)\.Resource$/,
+    of: 'both',
+    reader: 'flask-restx makes it the description of the endpoint',
+  },
   // apispec_webframeworks/flask.py and flask_smorest/blueprint.py: `load_operations_from_docstring(view.__doc__)`
   {
     base: /^flask\.views\.(MethodView|View)$|^flask_classful\.FlaskView$/,
@@ -110,18 +114,32 @@ export const readingModules: readonly ReadingModule[] = [
   // plac_core.py, parser_from: `longhelp = func.__doc__`
   { module: /^plac(_core)?$/, reader: 'plac prints it as help' },
   // clize/help.py; defopt.py, _parse_docstring; argh/assembling.py: `help=function.__doc__`
-  { module: /^(clize|defopt|argh|baker|begin|cyclopts|autocommand|commandr|aaargh)(\.|$)/, reader: 'the command line prints it' },
+  {
+    module: /^(clize|defopt|argh|baker|begin|cyclopts|autocommand|commandr|aaargh)(\.|$)/,
+    reader: 'the command line prints it',
+  },
   // tyro/_docstrings.py; jsonargparse/_parameter_resolvers.py; simple_parsing/docstring.py
-  { module: /^(tyro|jsonargparse|simple_parsing|datargs|pydantic_argparse)(\.|$)/, reader: 'the command line prints it' },
+  {
+    module: /^(tyro|jsonargparse|simple_parsing|datargs|pydantic_argparse)(\.|$)/,
+    reader: 'the command line prints it',
+  },
   // ply/yacc.py, get_pfunctions and validate_modules: `func.__doc__` holds the rule
-  { module: /^(ply|slimit\.ply|\w*\.?_?vendor\.ply)(\.|$)/, functions: /^[pt]_/, reader: 'PLY reads the grammar from it' },
+  {
+    module: /^(ply|slimit\.ply|\w*\.?_?vendor\.ply)(\.|$)/,
+    functions: /^[pt]_/,
+    reader: 'PLY reads the grammar from it',
+  },
   // fastapi/routing.py, APIRoute: `self.description = … inspect.cleandoc(self.endpoint.__doc__ or "")`
   { module: /^fastapi(\.|$)/, reader: 'FastAPI makes it the description of the endpoint' },
   // flasgger/utils.py, parse_docstring; apispec/yaml_utils.py, load_operations_from_docstring
-  { module: /^(flasgger|apispec\w*|flask_smorest|flask_apispec|aiohttp_swagger|aiohttp_apispec)(\.|$)/, reader: 'it is read as YAML' },
+  {
+    module: /^(flasgger|apispec\w*|flask_smorest|flask_apispec|aiohttp_swagger|aiohttp_apispec)(\.|$)/,
+    reader: 'it is read as YAML',
+  },
   // langchain_core/tools/structured.py, from_function; llama_index/core/tools/function_tool.py
   {
-    module: /^(langchain\w*|llama_index|crewai|autogen\w*|pydantic_ai|smolagents|agents|mcp|fastmcp|google\.adk|ollama|semantic_kernel)(\.|$)/,
+    module:
+      /^(langchain\w*|llama_index|crewai|autogen\w*|pydantic_ai|smolagents|agents|mcp|fastmcp|google\.adk|ollama|semantic_kernel)(\.|$)/,
     reader: 'it is sent to a model as the description of a tool',
   },
   // Lib/xmlrpc/server.py, system_methodHelp: `pydoc.getdoc(method)`

@@ -100,7 +100,8 @@ function classReaders(files: Files, readClasses: Reads['classes'], own: Readonly
     if (before !== undefined) return before
     known.set(name, [])
     const place = readClasses.get(name)
-    const read: Reader[] = place === undefined ? [] : [{ of: 'class', reader: `${place} reads the docstring of ${name}` }]
+    const read: Reader[] =
+      place === undefined ? [] : [{ of: 'class', reader: `${place} reads the docstring of ${name}` }]
     const inherited = (basesByClass.get(name) ?? []).flatMap((base) => {
       const row = readingBases.find((one) => one.base.test(base))
       const last = base.split('.').at(-1) ?? base
@@ -174,10 +175,13 @@ function valueReaders(files: Files, reads: Reads) {
     const place = reads.values[part]
     const why = row?.reader ?? (place === undefined ? undefined : `${place} reads the docstrings of what it is given`)
     if (why === undefined) continue
-    for (const name of facts.values) if (!givenTo[part].has(name)) givenTo[part].set(name, `${why}, and ${path} hands it on`)
+    for (const name of facts.values)
+      if (!givenTo[part].has(name)) givenTo[part].set(name, `${why}, and ${path} hands it on`)
   }
   for (const { module, reader } of readingModules) {
-    const users = [...files].filter(([, { modules }]) => modules.some((name) => module.test(name))).map(([path]) => path)
+    const users = [...files]
+      .filter(([, { modules }]) => modules.some((name) => module.test(name)))
+      .map(([path]) => path)
     const own = users.filter((path) => purposeOf(path) === 'source')
     if (own.length > 0) notices.push(`${own[0]}${own.length > 1 ? ` and ${own.length - 1} more files` : ''}: ${reader}`)
   }

@@ -73,7 +73,10 @@ function enclosingCall(node: Node): Node | undefined {
 /** Whether a mention is assigned to, or is what another `__doc__` gets. */
 function placeOf(node: Node): { left?: Node; isCopy: boolean } {
   let at: Node | null = node
-  while (at !== null && !['assignment', 'augmented_assignment', 'block', 'module', 'delete_statement'].includes(at.type)) {
+  while (
+    at !== null &&
+    !['assignment', 'augmented_assignment', 'block', 'module', 'delete_statement'].includes(at.type)
+  ) {
     at = at.parent
   }
   if (at?.type === 'delete_statement') return { left: at, isCopy: false }
@@ -94,7 +97,8 @@ function readOf(object: Node, node: Node, { names, definitions }: Context): Docs
   const last = lastName(object)
   const root = text.split(/[.([]/)[0] ?? ''
   const isDefined = definitions.some((one) => one.name === last)
-  const isNamed = /^[\w.]+$/.test(text) && (isDefined || (names.isImported(root) && root !== text) || names.isImported(text))
+  const isNamed =
+    /^[\w.]+$/.test(text) && (isDefined || (names.isImported(root) && root !== text) || names.isImported(text))
   if (isNamed) return { line, of: 'name', name: last }
   return { line, of: 'values', name: text.slice(0, 60) }
 }

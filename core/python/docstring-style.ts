@@ -55,7 +55,10 @@ export function addedVotes(a: DocstringVotes, b: DocstringVotes): DocstringVotes
 }
 
 const titles = 'Parameters|Returns?|Yields?|Raises|Warns|Receives|Attributes|Methods|Other Parameters'
-const underlined = new RegExp(String.raw`^[ \t]*(?:${titles}|Notes|Examples|See Also)[ \t]*\r?\n[ \t]*-{3,}[ \t]*$`, 'm')
+const underlined = new RegExp(
+  String.raw`^[ \t]*(?:${titles}|Notes|Examples|See Also)[ \t]*\r?\n[ \t]*-{3,}[ \t]*$`,
+  'm',
+)
 const headed =
   /^([ \t]*)(?:Args|Arguments|Keyword Args|Keyword Arguments|Parameters|Returns?|Yields?|Raises|Attributes):[ \t]*\r?\n\1[ \t]+\S/m
 const field =

@@ -18,7 +18,8 @@ export const valueQuery = `
 `
 
 /** Functions that look at what they are given and keep nothing of it. */
-const looksOnly = /^(?:isinstance|issubclass|super|len|str|repr|int|float|bool|print|id|hash|hasattr|cast|typing\.cast|type)$/
+const looksOnly =
+  /^(?:isinstance|issubclass|super|len|str|repr|int|float|bool|print|id|hash|hasattr|cast|typing\.cast|type)$/
 
 /** What the captured nodes hand on: bare names of which `isKnown` holds, and `.price` for an attribute such as `shop.price`. */
 export function namesAsValues(captured: readonly Node[], isKnown: (name: string) => boolean): string[] {

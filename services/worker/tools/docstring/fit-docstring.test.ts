@@ -16,7 +16,8 @@ describe('fitting a docstring into its lines', () => {
   })
 
   it('fills the rest of a paragraph from the line that is too long, and no other', () => {
-    const text = 'Do it.\n\nThis line says a little more than fits\nin forty characters of a line, you see.\n\nShort.\nShort.'
+    const text =
+      'Do it.\n\nThis line says a little more than fits\nin forty characters of a line, you see.\n\nShort.\nShort.'
     expect(fitted(text.replace('more than', 'more words than'))).toBe(
       'Do it.\n\nThis line says a little more words than\nfits in forty characters of a line, you\nsee.\n\nShort.\nShort.',
     )
@@ -51,7 +52,9 @@ describe('fitting a docstring into its lines', () => {
     ['a table', '+------------------+----------------------+\n| a                | b                    |'],
     ['a head of numpy', 'Parameters\n----------\nprice : dict[str, list[tuple[int, float, Decimal]]]\n    The price.'],
   ])('never breaks %s, and says what is too long', (_name, block) => {
-    expect(fitted(`Do it.\n\n${block}`, 'numpy')).toMatch(/^too long: the line ".*" has \d+ characters.*room for 40: shorten it$/)
+    expect(fitted(`Do it.\n\n${block}`, 'numpy')).toMatch(
+      /^too long: the line ".*" has \d+ characters.*room for 40: shorten it$/,
+    )
   })
 
   it('lets a long address stand on a line of its own', () => {

@@ -48,7 +48,7 @@ const indentOf = (line: string) => /^\s*/.exec(line)?.[0] ?? ''
 
 function blocksOf(lines: readonly string[], style: DocstringStyle): Block[] {
   const blocks: Block[] = []
-  for (let at = 0; at < lines.length; ) {
+  for (let at = 0; at < lines.length;) {
     const end = fixedUntil(lines, at, style)
     const stop = end ?? paragraphEnd(lines, at, style)
     const own = lines.slice(at, stop)

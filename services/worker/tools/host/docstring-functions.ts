@@ -49,5 +49,8 @@ function styleNamed(style: unknown): DocstringStyle | undefined {
   if (style === undefined || style === null || style === 'auto') return undefined
   const named = DocstringStyle.safeParse(style)
   if (named.success) return named.data
-  throw new WorkspaceFault('refused', `style must be auto, google, numpy, sphinx or plain, got: ${JSON.stringify(style)}`)
+  throw new WorkspaceFault(
+    'refused',
+    `style must be auto, google, numpy, sphinx or plain, got: ${JSON.stringify(style)}`,
+  )
 }
