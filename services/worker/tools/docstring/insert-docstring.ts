@@ -46,29 +46,44 @@ export async function insertDocstring(place: DocstringPlace, deps: DocstringDeps
   const fault =
     faultOfContent(content, text.docstringQuotes) ?? faultOfEncoding(content, source) ?? faultOfStyle(content, style)
   if (fault !== undefined) return refused(fault)
-  const written = write(place, { content, style, filler: 'kept' }, deps)
-  if (written.kind === 'refused') return written
-  const objection = await objectionTo(written.text, place, deps)
-  if (objection === undefined) return written
-  // A repository that asks for no filler beside a docstring: `...` alone in a body goes as `pass` does.
-  const bare = objection.code === 'PIE790' ? write(place, { content, style, filler: 'replaced' }, deps) : written
-  const isBetter = bare.kind === 'inserted' && bare.text !== written.text
-  return isBetter && (await objectionTo(bare.text, place, deps)) === undefined ? bare : refused(objection.reason)
+  return writtenWithoutObjection(place, { content, style, filler: 'kept', text }, deps)
 }
 
-type Wording = { content: string; style: DocstringStyle; filler: 'kept' | 'replaced' }
+type Wording = { content: string; style: DocstringStyle; filler: 'kept' | 'replaced'; text: TextStyle }
 
-function write(place: DocstringPlace, { content, style, filler }: Wording, { python }: DocstringDeps) {
-  const { source, index, rules } = place
+/** Rules that ask for the other of two forms. The docstrings around may have neither, or not agree with the linter. */
+const otherForms: Readonly<Record<string, (wording: Wording) => Wording>> = {
+  D204: (wording) => ({ ...wording, text: { ...wording.text, gapAfterClassDocstring: true } }),
+  D212: (wording) => ({ ...wording, text: { ...wording.text, docstringSummary: 'first_line' } }),
+  D213: (wording) => ({ ...wording, text: { ...wording.text, docstringSummary: 'second_line' } }),
+  // No filler beside a docstring: `...` alone in a body goes as `pass` does.
+  PIE790: (wording) => ({ ...wording, filler: 'replaced' }),
+}
+
+async function writtenWithoutObjection(place: DocstringPlace, wording: Wording, deps: DocstringDeps) {
+  let tried = wording
+  for (let left = Object.keys(otherForms).length; ; left--) {
+    const written = write(place, tried, deps)
+    if (written.kind === 'refused') return written
+    const objection = await objectionTo(written.text, place, deps)
+    if (objection === undefined) return written
+    const other = otherForms[objection.code]
+    if (other === undefined || left === 0) return refused(objection.reason)
+    tried = other(tried)
+  }
+}
+
+function write(place: DocstringPlace, { content, style, filler, text }: Wording, { python }: DocstringDeps) {
+  const { source, index } = place
   const answer = python.read(source, (tree) => {
     const site = findDocstringSite(tree, index)
     if (site === undefined) return refused('the definition was not found')
     const exemption = reasonToRefuse(site)
     if (exemption !== undefined) return refused(exemption)
-    const room = docstringRoom(docstringIndent(site, source, rules.text), rules.text, prefixOf(content))
+    const room = docstringRoom(docstringIndent(site, source, text), text, prefixOf(content))
     const fitted = fitDocstring(content, style, room)
     if (fitted.kind === 'too_long') return refused(fitted.reason)
-    return insertAt(site, { source, content: fitted.content, text: rules.text, filler: fillerOf(site, filler) })
+    return insertAt(site, { source, content: fitted.content, text, filler: fillerOf(site, filler) })
   })
   const isWhole = answer.kind === 'refused' || comesBack(answer.text, place, python)
   return isWhole ? answer : refused('the text would break the file')

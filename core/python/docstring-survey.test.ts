@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest'
+import type { DocstringStyle } from '#domain/path-rules.ts'
+import { loadLanguage } from '#syntax/parser.ts'
+import { docstringFactsOf } from './docstring-facts.ts'
+import { foldDocstringFacts, type DocstringScope } from './docstring-survey.ts'
+
+const python = await loadLanguage('python')
+
+function survey(sources: Record<string, string>, configured?: DocstringStyle) {
+  const facts = Object.entries(sources).map(([path, source]) => {
+    return [path, python.read(source, (tree) => docstringFactsOf(tree, source, path))] as const
+  })
+  const files = new Map(facts)
+  const { reasonToSkip, ...rest } = foldDocstringFacts(files, () => configured)
+  const reasonOf = (path: string, name: string, scope: DocstringScope = 'public'): string => {
+    const found = files.get(path)?.definitions.find((one) => one.qualifiedName === name)
+    return reasonToSkip(path, found?.startByte ?? -1, scope) ?? 'workable'
+  }
+  return { ...rest, reasonOf }
+}
+
+describe('the scope', () => {
+  const { reasonOf } = survey({
+    'shop/prices.py': 'def price(): return 1\ndef _own(): return 1\ndef done():\n    """Do it."""\n',
+    'tests/test_prices.py': 'def test_price(): assert True\n',
+    'shop/migrations/0001_initial.py': 'class Migration: x = 1\n',
+  })
+
+  it('is what is public, unless private ones, or tests and their like, are asked for', () => {
+    expect(reasonOf('shop/prices.py', 'price')).toBe('workable')
+    expect(reasonOf('shop/prices.py', 'done')).toBe('has a docstring')
+    expect(reasonOf('shop/prices.py', '_own')).toBe('is private (scope: private takes it)')
+    expect(reasonOf('shop/prices.py', '_own', 'private')).toBe('workable')
+    expect(reasonOf('tests/test_prices.py', 'test_price')).toBe('is in a test (scope: all takes it)')
+    expect(reasonOf('tests/test_prices.py', 'test_price', 'private')).toBe('is in a test (scope: all takes it)')
+    expect(reasonOf('tests/test_prices.py', 'test_price', 'all')).toBe('workable')
+    expect(reasonOf('shop/migrations/0001_initial.py', 'Migration')).toBe('is in a migration (scope: all takes it)')
+  })
+})
+
+describe('docstrings that frameworks read', () => {
+  it.each([
+    ['a command of click', 'import click\n@click.command()\ndef f(): return 1\n', 'f', '@click.command'],
+    [
+      'a command of a group of its own',
+      '@click.group()\ndef cli(): return 1\n@cli.command\ndef f(): return 1\n',
+      'f',
+      '@cli.command',
+    ],
+    ['a task of invoke', 'from invoke import task\n@task\ndef f(c): return 1\n', 'f', '@invoke.task'],
+    ['a route of an app', 'app = FastAPI()\n@app.get("/")\ndef f(): return 1\n', 'f', '@app.get'],
+    [
+      'a function that is given to click',
+      'import click\ndef f(): return 1\ncmd = click.command()(f)\n',
+      'f',
+      'click prints it as help',
+    ],
+    [
+      'a command of cmd',
+      'import cmd\nclass A(cmd.Cmd):\n    def do_x(self, a): return 1\n',
+      'A.do_x',
+      'cmd prints it as help',
+    ],
+    ['a model of pydantic', 'from pydantic import BaseModel\nclass A(BaseModel):\n    x: int\n', 'A', 'pydantic'],
+    ['a rule of PLY', 'import ply.yacc as yacc\ndef p_sum(p): return 1\n', 'p_sum', 'PLY reads the grammar'],
+    [
+      'a view',
+      'from rest_framework import views\nclass A(views.APIView):\n    def get(self, r): return 1\n',
+      'A.get',
+      'Django REST',
+    ],
+    [
+      'a decorator nobody knows',
+      'import pubsub\n@pubsub.listen\ndef f(): return 1\n',
+      'f',
+      'its decorator @pubsub.listen',
+    ],
+  ])('are left alone: %s', (_name, source, name, reason) => {
+    expect(survey({ 'shop/app.py': source }).reasonOf('shop/app.py', name)).toContain(reason)
+  })
+
+  it.each([
+    ['a property', 'class A:\n    @property\n    def x(self): return 1\n', 'A.x'],
+    ['what is cached', 'from functools import lru_cache\n@lru_cache(maxsize=None)\ndef f(): return 1\n', 'f'],
+    [
+      'a class of attrs, and its validators',
+      'import attr\n@attr.s\nclass A:\n    x = attr.ib()\n    @x.validator\n    def check(self, a, v): return 1\n',
+      'A.check',
+    ],
+    ['a command of cmd beside its commands', 'import cmd\nclass A(cmd.Cmd):\n    def run(self): return 1\n', 'A.run'],
+    [
+      'a decorator of its own, where nobody reads docstrings',
+      'def twice(f): return f\n@twice\ndef f(): return 1\n',
+      'f',
+    ],
+  ])('are no reason to skip %s', (_name, source, name) => {
+    expect(survey({ 'shop/app.py': source }).reasonOf('shop/app.py', name)).toBe('workable')
+  })
+
+  it('are found through classes of the repository that inherit from them', () => {
+    const { reasonOf } = survey({
+      'shop/base.py': 'import pydantic\nclass Base(pydantic.BaseModel):\n    x: int\n',
+      'shop/model.py': 'from .base import Base\nclass Price(Base):\n    y: int\n    def total(self): return 1\n',
+    })
+    expect(reasonOf('shop/model.py', 'Price')).toContain('pydantic')
+    expect(reasonOf('shop/model.py', 'Price.total')).toBe('workable')
+  })
+})
+
+describe('docstrings that the repository reads itself', () => {
+  const reader = 'def command(f):\n    return Command(help=f.__doc__)\n'
+
+  it('keep decorated functions and those handed on from getting one, with a notice that says so', () => {
+    const { reasonOf, notices } = survey({
+      'shop/cli.py': `${reader}@command\ndef run(): return 1\ndef stop(): return 1\ndef wait(): return 1\n`,
+      'shop/main.py': 'from .cli import stop, command\nALL = [command(stop)]\ncommand(stop)\n',
+    })
+    expect(reasonOf('shop/cli.py', 'run')).toContain('shop/cli.py:2 reads docstrings')
+    expect(reasonOf('shop/cli.py', 'stop')).toContain('shop/main.py hands it on')
+    expect(reasonOf('shop/cli.py', 'wait')).toBe('workable')
+    expect(notices.join('\n')).toContain('shop/cli.py:2 reads the docstrings of what it is given')
+  })
+
+  it('keep a class and what inherits from it from getting one, and not its methods', () => {
+    const { reasonOf } = survey({
+      'shop/base.py': 'class Command:\n    def help(self):\n        return self.__doc__\n',
+      'shop/run.py': 'from .base import Command\nclass Run(Command):\n    def start(self): return 1\n',
+    })
+    expect(reasonOf('shop/run.py', 'Run')).toContain('shop/base.py:3 reads the docstring of Command')
+    expect(reasonOf('shop/run.py', 'Run.start')).toBe('workable')
+  })
+
+  it('keep what a test names from getting one', () => {
+    const { reasonOf } = survey({
+      'shop/prices.py': 'def price(): return 1\ndef tax(): return 1\n',
+      'tests/test_prices.py': 'from shop.prices import price\ndef test_it():\n    assert price.__doc__ is None\n',
+    })
+    expect(reasonOf('shop/prices.py', 'price')).toContain('tests/test_prices.py:3 reads the docstring of price')
+    expect(reasonOf('shop/prices.py', 'tax')).toBe('workable')
+  })
+})
+
+describe('how docstrings are written', () => {
+  const google = 'def f(x):\n    """Do it.\n\n    Args:\n        x: The x.\n    """\n'
+  const sphinx = 'def f(x):\n    """\n    Do it.\n\n    :param int x: The x.\n    """\n'
+  const numpy = 'def f(x):\n    """Do it.\n\n    Parameters\n    ----------\n    x : int\n        The x.\n    """\n'
+  const plain = "def f(x):\n    '''Do it.'''\n"
+
+  it('follows the nearest folder that says enough, and the repository where it says nothing', () => {
+    const { styleOf } = survey({
+      'shop/a.py': sphinx.repeat(4),
+      'shop/plot/b.py': numpy.repeat(3),
+      'shop/new/c.py': 'x = 1\n',
+      'tests/test_a.py': google.repeat(9),
+    })
+    expect(styleOf('shop/a.py')).toMatchObject({ docstringStyle: 'sphinx', docstringSummary: 'second_line' })
+    expect(styleOf('shop/plot/b.py')).toMatchObject({ docstringStyle: 'numpy', docstringSummary: 'first_line' })
+    expect(styleOf('shop/new/c.py')).toMatchObject({ docstringStyle: 'sphinx', docstringTypes: true })
+  })
+
+  it('is plain where docstrings that could have sections have none, and in the quotes that most have', () => {
+    const { styleOf } = survey({ 'shop/a.py': plain.repeat(8) + google })
+    expect(styleOf('shop/a.py')).toMatchObject({ docstringStyle: 'plain', docstringQuotes: "'''" })
+  })
+
+  it("is Google's, in double quotes, where there are no docstrings", () => {
+    const { styleOf } = survey({ 'shop/a.py': 'def f(x): return 1\n' })
+    expect(styleOf('shop/a.py')).toMatchObject({ docstringStyle: 'google', docstringQuotes: '"""' })
+  })
+
+  it('is what the configuration names, whatever is written', () => {
+    expect(survey({ 'shop/a.py': google.repeat(5) }, 'numpy').styleOf('shop/a.py').docstringStyle).toBe('numpy')
+  })
+})
