@@ -41,7 +41,9 @@ export async function readSources(tree: string, python: string): Promise<Map<str
 }
 
 const vendored = /(?:^|\/)(?:vendor|vendored|_vendor|third_party|extern|externals|node_modules)\//
-const generatedHead = /@generated|(?:auto-?)?generated (?:by|from|file|with)|do not edit/i
+/** Only what a comment of the first lines says of the file. */
+const generatedHead =
+  /^#\s*(?:this (?:file|module) (?:was|is) )?(?:auto(?:matically |-)?)?generated (?:by|from|with)\b|^#.*(?:@generated|do not edit)/im
 const migration = /(?:^|\/)migrations\/\d{4}_\w+\.py$/
 const notPublic =
   /(?:^|\/)(?:tests?|testing|docs?|examples?|typing-examples|fixtures?|bench|benchmarks?|sites|scripts?|tasks)\/|(?:^|\/)(?:conftest|setup|noxfile|tasks|test_\w+)\.py$/
