@@ -41,16 +41,16 @@ export function addRunCommand(program: Command, context: CliContext): void {
     .addOption(workersOption('worker processes of the embedded stack'))
     .option('--model <url>', 'model server, or "rehearsal" (default: REMORA_MODEL_URLS, else rehearsal)', modelChoice)
     .option('--json', 'print events as JSON Lines, and the result as the last line')
-    .action(async (path: string, options: RunOptions, command: Command) => {
-      refuseWithService(command, context)
+    .action(async (path: string, options: RunOptions, called: Command) => {
+      refuseWithService(called, context)
       const { json = false, apply = false, out, events, workers, model, resume, ...ofNewRun } = options
       const files = { ...(out === undefined ? {} : { out }), ...(events === undefined ? {} : { events }) }
       const order = { path, json, apply, workers, model, ...files }
       if (resume !== undefined) {
-        refuseWithResume(ofNewRun, command)
+        refuseWithResume(ofNewRun, called)
         return runOnce({ ...order, source: { kind: 'resume', runId: resume }, known: [] }, context)
       }
-      const { agents, known } = await namedAgents(options.agents, context.config.agentsDir, command)
+      const { agents, known } = await namedAgents(options.agents, context.config.agentsDir, called)
       const submission = {
         ...submissionOf(options, { agents, settings: context.config.request }),
         ...(options.dryRun === true && { dryRun: true }),

@@ -15,8 +15,8 @@ export function addSubmitCommand(program: Command, context: CliContext): void {
     .argument('[path]', 'what to work on', '.')
   addSubmissionOptions(submit)
     .option('--json', 'print one JSON document')
-    .action(async (path: string, { json, ...options }: SubmitOptions, command: Command) => {
-      const { agents } = await namedAgents(options.agents, context.config.agentsDir, command)
+    .action(async (path: string, { json, ...options }: SubmitOptions, called: Command) => {
+      const { agents } = await namedAgents(options.agents, context.config.agentsDir, called)
       const submission = submissionOf(options, { agents, settings: context.config.request })
       const client = await runningService(context)
       try {
