@@ -212,8 +212,9 @@ export const PlanView = z.looseObject({
     z.string(),
     z.looseObject({
       looked_at: z.int(),
+      /** Operations with a model. */
       planned: z.int(),
-      /** Of the planned ones, those that ask no model. */
+      /** Operations without one. */
       mechanical: z.int(),
       estimated_tokens: z.int(),
       skipped: z.array(SkippedNodes),

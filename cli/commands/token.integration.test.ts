@@ -66,7 +66,7 @@ describe('remora token', () => {
     const id = 't0123456789abcdef'
     const readable = { tokenId: id, projectId: api.project, name: '', scopes: [], createdAt: 1, expiresAt: null }
     await api.tokenStore.add('hash of a token', { ...readable, createdAt: 1e20 })
-    expect((await remora(api.token, 'token', 'list')).out).toContain(`${id}  cannot be read`)
+    expect((await remora(api.token, 'token', 'list')).out).toContain(`${id}  damaged, and refused everywhere`)
     expect((await remora(api.token, 'token', 'revoke', id)).out).toBe(`${id}: revoked\n`)
     expect((await remora(api.token, 'token', 'list')).out).not.toContain(id)
   })

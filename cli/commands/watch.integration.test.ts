@@ -100,7 +100,7 @@ describe('remora watch', () => {
     await until(() => said.err !== '')
     stop()
     await expect(ended).rejects.toThrow('interrupted')
-    expect(said.err).toContain(`Run ${runId} goes on.`)
+    expect(said.err).toContain(`Run ${runId} continues`)
   })
 
   it.for(['r0000000000000', 'nonsense'])('knows no run %s, and writes nothing for it', async (runId) => {

@@ -35,8 +35,8 @@ export function plannedLines({ lookedAt, total, planned }: ProgressState, { widt
   const without = mechanical === 0 ? '' : `, ${mechanical.toLocaleString('en-US')} of them without a model`
   const head = `Looked at ${plural(lookedAt, 'node')}: ${plural(total ?? 0, 'operation')}${without}`
   const lines = agents.flatMap(([name, { skipped }]) => {
-    const reasons = skipped.map(({ reason, count }) => `${count.toLocaleString('en-US')} ${reason}`)
-    return reasons.length === 0 ? [] : [clip(`  not for ${name}: ${reasons.join(', ')}`, width)]
+    const reasons = skipped.map(({ reason, count }) => `${plural(count, 'node')} (${reason})`)
+    return reasons.length === 0 ? [] : [clip(`  ${name} has nothing to do on ${reasons.join(', ')}`, width)]
   })
   return [head, ...lines]
 }

@@ -20,7 +20,7 @@ export type AgentProgress = {
   workMs: number
 }
 
-/** What planning did for one agent. `mechanical`: of the planned ones, those that ask no model. */
+/** What planning did for one agent: operations with a model (`planned`) and without (`mechanical`). */
 export type PlannedAgent = {
   lookedAt: number
   planned: number

@@ -103,7 +103,7 @@ lint                2          1          0        0       0          1         
             looked_at: 1994,
             planned: 3,
             mechanical: 2,
-            skipped: [{ reason: 'without a lint fault', count: 1991 }],
+            skipped: [{ reason: 'no lint fault', count: 1991 }],
           },
         },
       },
@@ -113,7 +113,7 @@ lint                2          1          0        0       0          1         
     const report = renderReport({ state: looked, run, patch }, plain)
     expect(report).toContain(`
 Looked at 1,994 nodes: 3 operations, 2 of them without a model
-  not for lint: 1,991 without a lint fault
+  lint has nothing to do on 1,991 nodes (no lint fault)
 `)
     expect(report).toMatch(/^lint .* 1 +1,200$/m)
     expect(resultView({ state: looked, run, patch }).result).toMatchObject({

@@ -31,11 +31,11 @@ const plan = PlanView.parse({
 })
 
 it('says what would be run by agent and folder, and what is skipped and why', () => {
-  expect(describePlan(plan, view)).toBe(`4 operations would be run, for about 2,000 tokens. Nothing was done.
+  expect(describePlan(plan, view)).toBe(`6 operations would be run, for about 2,000 tokens. Nothing was done.
 
-agent      nodes looked at  operations  without a model  estimated tokens
-docstring               10           1                0               800
-lint                 1,994           3                2             1,200
+agent      nodes looked at  with a model  without a model  estimated tokens
+docstring               10             1                0               800
+lint                 1,994             3                2             1,200
 
 By folder:
   src  4 operations, about 2,000 tokens

@@ -6,7 +6,7 @@ import type { ReportView } from '../progress/result-report.ts'
 
 const shownFolders = 20
 const shownFiles = 5
-const columns = ['agent', 'nodes looked at', 'operations', 'without a model', 'estimated tokens']
+const columns = ['agent', 'nodes looked at', 'with a model', 'without a model', 'estimated tokens']
 
 /** What a run would do, for a person: per agent, per folder, and what is skipped and why. */
 export function describePlan(plan: PlanView, { paint, width }: ReportView): string {
@@ -31,7 +31,7 @@ export function describePlan(plan: PlanView, { paint, width }: ReportView): stri
 }
 
 function headline({ agents }: PlanView): string {
-  const planned = Object.values(agents).reduce((sum, agent) => sum + agent.planned, 0)
+  const planned = Object.values(agents).reduce((sum, agent) => sum + agent.planned + agent.mechanical, 0)
   if (planned === 0) return 'Nothing to do: no operation would be run.'
   const tokens = Object.values(agents).reduce((sum, agent) => sum + agent.estimated_tokens, 0)
   return `${plural(planned, 'operation')} would be run, for about ${plural(tokens, 'token')}. Nothing was done.`

@@ -162,7 +162,7 @@ describe('an operation that waits for a person', () => {
     await test.ledger.append(attempt, 1, [anEvent()])
     expect((await test.ledger.getRun(runId)).schema).toBe(1)
     await test.ledger.suspend(attempt, 2, asking())
-    expect(await test.ledger.getRun(runId)).toMatchObject({ schema: 2, status: 'waiting' })
+    expect(await test.ledger.getRun(runId)).toMatchObject({ schema: 3, status: 'waiting' })
     expect(await violationsOf(runId)).toEqual([])
   })
 
