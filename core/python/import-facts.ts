@@ -3,8 +3,8 @@ import { codeIn, docstringOf } from './docstring-expression.ts'
 import { importedNames, importStatementTypes, type ImportedName } from './import-statements.ts'
 import { openTextMentions, type TextMentions } from './text-mentions.ts'
 
-/** One name that an import of the file binds. */
-export type ImportFact = {
+/** One name that an import of the file binds, and where. */
+export type ImportedHere = {
   /** The name bound here; `*` for everything. */
   name: string
   /** The module as written, and what is taken of it; undefined for `import module`. */
@@ -15,8 +15,16 @@ export type ImportFact = {
   line: number
   /** The part of the statement that binds the name, in UTF-16 units. */
   range: { start: number; end: number }
+}
+
+export type ImportFact = ImportedHere & {
   /** Why nobody may remove it, in words for people; undefined when it may go once nothing uses it. */
   stays?: string
+}
+
+/** The imports of a file, without the question which of them must stay. */
+export function importsIn(tree: Tree): ImportedHere[] {
+  return importsOf(tree).map(({ here }) => here)
 }
 
 /**
@@ -29,21 +37,27 @@ export function importFactsOf(
   source: string,
   { path, ownModules }: { path: string; ownModules?: ReadonlySet<string> },
 ): ImportFact[] {
-  const statements = tree.rootNode.descendantsOfType(importStatementTypes)
-  if (statements.length === 0) return []
   const file: FileOfImports = {
     path,
     own: ownModules ?? new Set(path.split('/')),
     mentions: openTextMentions(tree, source),
   }
-  return statements.flatMap((statement) => {
+  return importsOf(tree).map(({ here, imported, surroundings }) => {
+    const stays = reasonToStay(imported, surroundings, file)
+    return stays === undefined ? here : { ...here, stays }
+  })
+}
+
+type ReadImport = { here: ImportedHere; imported: ImportedName; surroundings: Surroundings }
+
+function importsOf(tree: Tree): ReadImport[] {
+  return tree.rootNode.descendantsOfType(importStatementTypes).flatMap((statement) => {
     const surroundings = surroundingsOf(statement)
     return importedNames(statement).map((imported) => {
-      const stays = reasonToStay(imported, surroundings, file)
       const { name, module, imported: taken, node } = imported
-      const fact = { name, module, imported: taken, scope: surroundings.scope, line: node.startPosition.row + 1 }
       const range = { start: node.startIndex, end: node.endIndex }
-      return { ...fact, range, ...(stays === undefined ? {} : { stays }) }
+      const line = node.startPosition.row + 1
+      return { here: { name, module, imported: taken, scope: surroundings.scope, line, range }, imported, surroundings }
     })
   })
 }

@@ -1,4 +1,4 @@
-import type { ImportFact } from '#python/import-facts.ts'
+import type { ImportedHere } from '#python/import-facts.ts'
 import type { ComparedFacts, Finding } from './python-facts.ts'
 
 /**
@@ -6,7 +6,7 @@ import type { ComparedFacts, Finding } from './python-facts.ts'
  * (`#python/import-facts.ts` says which, and why).
  */
 export function importsKept({ before, after }: ComparedFacts, path: string): Finding {
-  const [was, now] = [before.imports(path), after.imports(path)]
+  const [was, now] = [before.importFacts(path), after.imports()]
   const figures = { before: was.length, after: now.length }
   const left = new Map<string, number>()
   for (const fact of now) left.set(keyOf(fact), (left.get(keyOf(fact)) ?? 0) + 1)
@@ -21,10 +21,10 @@ export function importsKept({ before, after }: ComparedFacts, path: string): Fin
 }
 
 /** What is imported as what, and where: an import that has left its `try` is another one. */
-function keyOf({ module, imported, name, scope }: ImportFact): string {
+function keyOf({ module, imported, name, scope }: ImportedHere): string {
   return JSON.stringify([module, imported ?? null, name, scope])
 }
 
-function shown({ module, imported, name }: ImportFact): string {
+function shown({ module, imported, name }: ImportedHere): string {
   return imported === undefined || imported === '*' ? module : name
 }

@@ -45,7 +45,7 @@ export function openPythonEvidence(deps: {
           )
         case 'lint_before_after':
           return evidenceOf({ check, path, tool: version }, () =>
-            linted().then(([was, now]) => lintBeforeAfter(was, now)),
+            linted().then(([was, now]) => lintBeforeAfter(was, now, facts.lineRuns())),
           )
         case 'docstring_only':
           return {

@@ -22,7 +22,7 @@ export function pairStatements(before: readonly Statement[], after: readonly Sta
   }
   let shift = 0
   let next = 0
-  for (const run of changedRuns(before.map(keyOf), after.map(keyOf))) {
+  for (const run of changedRuns(keysOf(before), keysOf(after))) {
     for (let at = next; at < run.before.start; at++) pair(at, at + shift)
     for (const [one, other] of pairsOfRun(run, before, after)) pair(one, other)
     next = run.before.end
@@ -32,8 +32,8 @@ export function pairStatements(before: readonly Statement[], after: readonly Sta
   return pairs
 }
 
-function keyOf({ kind, tokens }: Statement): string {
-  return `${kind}\0${tokens.map(({ text }) => text).join('\0')}`
+function keysOf(statements: readonly Statement[]): string[] {
+  return statements.map(({ key }) => key)
 }
 
 type Pair = readonly [before: number, after: number]
