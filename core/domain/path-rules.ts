@@ -6,6 +6,8 @@ export const LintRules = z.strictObject({
   source: z.string(),
   /** Options of Ruff, as its configuration file spells them; checked when the rules were read. */
   options: z.record(z.string(), z.unknown()),
+  /** Options of a second look, in preview: for flake8's rules that Ruff has only there. The first one stays stable. */
+  previewOptions: z.record(z.string(), z.unknown()).optional(),
   /** Rule selectors (`E`, `F401`) that per-file ignores switch off for this file. */
   ignored: z.array(z.string()),
   /** Rule selectors whose fixes the configuration forbids for this file: `unfixable`, `extend-unsafe-fixes`. */

@@ -40,12 +40,17 @@ export type LintReport = {
 }
 
 /** Ruff's answers on `text` under the repository's rules and under the guard rules. */
-export function lintReportOf(answers: { own: unknown; guards: unknown }, text: string, rules: LintRules): LintReport {
+export function lintReportOf(
+  answers: { own: readonly unknown[]; guards: unknown },
+  text: string,
+  rules: LintRules,
+): LintReport {
   const lineStarts = lineStartsOf(text)
   const read = (answer: unknown) =>
     RawDiagnostics.parse(answer).map((raw) => diagnosticOf(raw, { text, lineStarts, rules }))
   const isSyntax = (diagnostic: Diagnostic) => diagnostic.code === 'invalid-syntax'
-  const own = read(answers.own).filter((one) => !isSyntax(one) && !isSelected(one.code, rules.ignored))
+  const isOwn = (one: Diagnostic) => !isSyntax(one) && !isSelected(one.code, rules.ignored)
+  const own = answers.own.flatMap(read).filter(isOwn)
   const guards = read(answers.guards)
   return {
     diagnostics: rules.isExcluded ? [] : own,

@@ -23,7 +23,8 @@ const workspaces = new LRUCache<string, Workspace>({
  * and its memory is damaged then.
  */
 export function lintText({ text, rules }: LintQuestion): LintReport {
-  const own = workspaceOf(rules.options).check(text)
+  const looks = rules.previewOptions === undefined ? [rules.options] : [rules.options, rules.previewOptions]
+  const own = looks.map((options): unknown => workspaceOf(options).check(text))
   const guards = workspaceOf(guardOptions(rules.options)).check(text)
   return lintReportOf({ own, guards }, text, rules)
 }
@@ -47,7 +48,8 @@ function workspaceOf(options: Record<string, unknown>): Workspace {
   const key = JSON.stringify(options)
   const kept = workspaces.get(key)
   if (kept !== undefined) return kept
-  const made = new Workspace(options, PositionEncoding.Utf16)
+  // In preview Ruff names rules in words unless it is asked for codes.
+  const made = new Workspace({ ...options, 'output-prefer-rule-codes': true }, PositionEncoding.Utf16)
   workspaces.set(key, made)
   return made
 }

@@ -1,7 +1,6 @@
 import type { LintRules } from '#domain/path-rules.ts'
-import { isStub } from '#python/stub-file.ts'
 import { type ConfigFile, folderOf, readConfigTree } from './configuration/config-tree.ts'
-import { type ConfiguredStyle, styleOf } from './configuration/configured-style.ts'
+import { type ConfiguredStyle, styleReader } from './configuration/configured-style.ts'
 import { readEditorConfig } from './configuration/editorconfig.ts'
 import { moduleTree } from './configuration/first-party.ts'
 import { readFlake8Projects } from './configuration/flake8-projects.ts'
@@ -30,34 +29,28 @@ export async function readRepositoryLint(
 ): Promise<RepositoryLint> {
   const notices = new Set<string>()
   const notice = (words: string) => void notices.add(words)
-  const tree = readConfigTree(files, notice)
   const modules = moduleTree(paths)
+  const governing = new Set(modules.folders)
+  const tree = readConfigTree(files, (folder, words) => governing.has(folder) && notice(words))
   const ruff = await readRuffProjects({ tree, modules, check, notice })
-  const flake8 = await readFlake8Projects({ tree, modules, check, notice })
-  const texts = { sources: readStyleSources(tree), editor: readEditorConfig(tree) }
-  const shared = { lint: sharedObjects<LintRules>(), style: sharedObjects<ConfiguredStyle>() }
+  const withoutRuff = modules.folders.filter((folder) => ruff.of(folder) === undefined)
+  const flake8 = await readFlake8Projects(withoutRuff, { tree, modules, check, notice })
+  const styleIn = styleReader({ sources: readStyleSources(tree), editor: readEditorConfig(tree) })
+  const rulesIn = (folder: string): FolderRules => {
+    const linters = { ruff: ruff.of(folder), flake8: flake8.of(folder) }
+    const lint = linters.ruff ? ruff.rulesIn(folder, linters.ruff) : flake8.rulesIn(folder, linters.flake8)
+    return { lint, style: styleIn(folder, linters) }
+  }
+  const known = new Map<string, FolderRules>()
   return {
     rulesFor(path) {
       const folder = folderOf(path)
-      const linters = { ruff: ruff.of(folder), flake8: flake8.of(folder) }
-      const lint = linters.ruff ? ruff.rulesFor(path, linters.ruff) : flake8.rulesFor(path, linters.flake8)
-      return {
-        // Ruff is not told that a text is a stub, where other rules hold.
-        lint: shared.lint(isStub(path) ? { ...lint, isExcluded: true } : lint),
-        style: shared.style(styleOf(path, linters, texts)),
-      }
+      const rules = known.get(folder) ?? rulesIn(folder)
+      known.set(folder, rules)
+      return { lint: rules.lint(path), style: rules.style(path) }
     },
     notices: [...notices],
   }
 }
 
-/** The same object for what has the same content. */
-function sharedObjects<T>(): (value: T) => T {
-  const known = new Map<string, T>()
-  return (value) => {
-    const key = JSON.stringify(value)
-    const before = known.get(key) ?? value
-    known.set(key, before)
-    return before
-  }
-}
+type FolderRules = { lint(path: string): LintRules; style(path: string): ConfiguredStyle }

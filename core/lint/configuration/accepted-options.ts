@@ -69,7 +69,7 @@ export async function acceptedOptions(
 
 function inOrder(table: Table): [string, unknown][] {
   const rank = (key: string) => (first.includes(key) ? 0 : 1)
-  return Object.entries(table).sort(([a], [b]) => rank(a) - rank(b))
+  return Object.entries(table).toSorted(([a], [b]) => rank(a) - rank(b))
 }
 
 function withValue(options: Record<string, unknown>, keys: readonly string[], value: unknown): Record<string, unknown> {

@@ -25,19 +25,22 @@ export function isLintConfig(path: string): boolean {
   return tomlNames.test(path) || iniNames.test(path) || otherNames.test(path)
 }
 
-/** Reads the files; one that cannot be parsed is left out, and `notice` says so. */
-export function readConfigTree(files: readonly ConfigFile[], notice: (words: string) => void): ConfigTree {
+/** Reads the files; one that cannot be parsed is left out, and `notice` hears of it with the file's folder. */
+export function readConfigTree(
+  files: readonly ConfigFile[],
+  notice: (folder: string, words: string) => void,
+): ConfigTree {
   const tables = new Map<string, Table>()
   const inis = new Map<string, IniFile>()
   const texts = new Map(files.map(({ path, text }) => [path, text]))
   for (const { path, text } of files) {
     if (tomlNames.test(path)) {
       const read = readToml(text)
-      if ('fault' in read) notice(`${path} cannot be read and is passed over: ${read.fault}`)
+      if ('fault' in read) notice(folderOf(path), `${path} cannot be read and is passed over: ${read.fault}`)
       else tables.set(path, read.table)
     } else if (iniNames.test(path)) {
       const read = readIni(text)
-      if ('fault' in read) notice(`${path} cannot be read and is passed over: ${read.fault}`)
+      if ('fault' in read) notice(folderOf(path), `${path} cannot be read and is passed over: ${read.fault}`)
       else inis.set(path, read)
     }
   }

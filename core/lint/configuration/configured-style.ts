@@ -1,6 +1,6 @@
 import type { DocstringStyle } from '#domain/path-rules.ts'
 import { isSelected } from '#domain/rule-selectors.ts'
-import { folderOf, lengthOf, stringOf, stringsOf, type Table, tableAt } from './config-tree.ts'
+import { lengthOf, stringOf, stringsOf, type Table, tableAt } from './config-tree.ts'
 import type { EditorConfig } from './editorconfig.ts'
 import type { Flake8Project } from './flake8-projects.ts'
 import { iniNumber } from './ini-file.ts'
@@ -21,30 +21,49 @@ type Style = { [Key in keyof ConfiguredStyle]: ConfiguredStyle[Key] | undefined 
 
 type Linters = { ruff: RuffProject | undefined; flake8: Flake8Project | undefined }
 
-/** Whether Ruff checks E501 where a configuration does not name a limit; Ruff's is 88. */
+/** What Ruff and flake8 hold lines to where a configuration does not say it. */
 const ruffLimit = 88
 const flake8Limit = 79
 
+/** The style of a file in one folder. */
+type StyleOf = (path: string) => ConfiguredStyle
+
+type OtherSources = { sources: StyleSources; editor: EditorConfig }
+
 /**
  * The linter counts first, then pylint, the formatter and `.editorconfig`. Where only flake8's own default is left, it
- * counts last, also when the rule is off.
+ * counts last, also when the rule is off. Files of the same style have the same object.
  */
-export function styleOf(
-  path: string,
-  { ruff, flake8 }: Linters,
-  { sources, editor }: { sources: StyleSources; editor: EditorConfig },
-): ConfiguredStyle {
-  const folder = folderOf(path)
-  const pairs = editor(path)
-  const linter: Style = ruff ? ruffStyle(ruff) : flake8 ? flake8Style(flake8) : {}
-  const last = ruff === undefined && flake8 !== undefined ? flake8Limit : undefined
-  return said({
-    lineLength: linter.lineLength ?? sources.lineLength(folder) ?? iniNumber(pairs.get('max_line_length')) ?? last,
-    docLength: linter.docLength,
-    docstringQuotes: linter.docstringQuotes ?? formatterQuotes(sources.isBlack(folder), pairs.get('quote_type')),
-    indent: linter.indent ?? editorIndent(pairs),
-    docstringStyle: linter.docstringStyle ?? sources.docstringStyle(folder),
-  })
+export function styleReader({ sources, editor }: OtherSources): (folder: string, linters: Linters) => StyleOf {
+  const known = new Map<string, ConfiguredStyle>()
+  const share = (style: ConfiguredStyle) => {
+    const key = JSON.stringify(style)
+    const shared = known.get(key) ?? style
+    known.set(key, shared)
+    return shared
+  }
+  return (folder, linters) => {
+    const { lineLength, docLength, docstringQuotes, indent, docstringStyle } = linterStyle(linters)
+    const last = linters.ruff === undefined && linters.flake8 !== undefined ? flake8Limit : undefined
+    const styleWith = (pairs: ReadonlyMap<string, string>) => {
+      const limit = lineLength ?? sources.lineLength(folder) ?? iniNumber(pairs.get('max_line_length')) ?? last
+      return said({
+        lineLength: limit,
+        docLength,
+        docstringQuotes: docstringQuotes ?? formatterQuotes(sources.isBlack(folder), pairs.get('quote_type')),
+        indent: indent ?? editorIndent(pairs),
+        docstringStyle: docstringStyle ?? sources.docstringStyle(folder),
+      })
+    }
+    const ofFolder = share(styleWith(new Map()))
+    const pairsOf = editor(folder)
+    return pairsOf === undefined ? () => ofFolder : (path) => share(styleWith(pairsOf(path)))
+  }
+}
+
+function linterStyle({ ruff, flake8 }: Linters): Style {
+  if (ruff !== undefined) return ruffStyle(ruff)
+  return flake8 === undefined ? {} : flake8Style(flake8)
 }
 
 function said({ lineLength, docLength, docstringQuotes, indent, docstringStyle }: Style): ConfiguredStyle {

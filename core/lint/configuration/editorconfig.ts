@@ -3,8 +3,11 @@ import { matchesSegment, parseSegmentGlob, type SegmentGlob } from '#domain/segm
 import { star, starMatch } from '#domain/star-match.ts'
 import { type ConfigTree, folderOf, nameOf, nearest, within } from './config-tree.ts'
 
-/** What the `.editorconfig` files above a path say of it, keys and values in lower case. */
-export type EditorConfig = (path: string) => ReadonlyMap<string, string>
+/**
+ * What the `.editorconfig` files above a folder say of a file in it, keys and values in lower case; undefined where
+ * there is none.
+ */
+export type EditorConfig = (folder: string) => ((path: string) => ReadonlyMap<string, string>) | undefined
 
 type Section = { isMeant(path: string): boolean; pairs: readonly (readonly [string, string])[] }
 type File = { isRoot: boolean; sections: Section[] }
@@ -27,8 +30,11 @@ export function readEditorConfig(tree: ConfigTree): EditorConfig {
     return [...(above ?? []), ...(own?.sections ?? [])]
   }
   const known: (folder: string) => Section[] | undefined = nearest(sectionsAbove)
-  return (path) =>
-    new Map((known(folderOf(path)) ?? []).filter(({ isMeant }) => isMeant(path)).flatMap(({ pairs }) => pairs))
+  return (folder) => {
+    const sections = known(folder) ?? []
+    if (sections.length === 0) return undefined
+    return (path) => new Map(sections.filter(({ isMeant }) => isMeant(path)).flatMap(({ pairs }) => pairs))
+  }
 }
 
 function fileOf(text: string, folder: string): File {
@@ -77,7 +83,7 @@ function patternTest(pattern: string, folder: string): (path: string) => boolean
 /** `{1..3}` is `{1,2,3}`; a range of more than a hundred numbers stays text. */
 function withoutRanges(pattern: string): string {
   return pattern.replace(/\{(-?\d{1,6})\.\.(-?\d{1,6})\}/g, (whole, first: string, last: string) => {
-    const [low, high] = [Number(first), Number(last)].sort((a, b) => a - b)
+    const [low, high] = [Number(first), Number(last)].toSorted((a, b) => a - b)
     if (low === undefined || high === undefined || high - low > 100) return whole
     return `{${Array.from({ length: high - low + 1 }, (_, index) => low + index).join(',')}}`
   })

@@ -21,20 +21,24 @@ type RuffPattern = {
   asItStands: PathTest
   /** It names no folder, so it counts for names, too. */
   isName: boolean
+  /** One of these is part of `/folder/` of every path it means. */
+  folders: readonly string[]
 }
 
 function ruffPattern(pattern: string, folder: string): RuffPattern {
-  const named = globsOf(pattern)
+  const asIs = globsOf(pattern)
+  const ofNames = asIs.filter(({ literal }) => !literal.includes('/'))
   const place = placeOf(pattern, folder)
   const globs = place === undefined ? [] : globsOf(place.rest)
   return {
     absolute: (path) => {
       const rest = place === undefined ? undefined : restBelow(path, place.folder)
-      return rest !== undefined && globs.some((glob) => matchesSegment(glob, rest))
+      return rest !== undefined && globs.some(({ isMatch }) => isMatch(rest))
     },
-    basename: (path) => named.some((glob) => matchesSegment(glob, nameOf(path))),
-    asItStands: (path) => named.some((glob) => matchesSegment(glob, `/${path}`)),
+    basename: (path) => ofNames.length > 0 && ofNames.some(({ isMatch }) => isMatch(nameOf(path))),
+    asItStands: (path) => asIs.some(({ isMatch }) => isMatch(`/${path}`)),
     isName: !pattern.includes('/'),
+    folders: asIs.map(({ folder: literal }) => literal),
   }
 }
 
@@ -50,25 +54,32 @@ export function ruffIncludeTest(pattern: string, folder: string): PathTest {
   return isName ? (path) => absolute(path) || asItStands(path) : absolute
 }
 
+/** A pattern for some files, with a cheap answer for a whole folder: false where it can mean none of its files. */
+export type PerFileTest = { isMeant: PathTest; mayMatchIn(folder: string): boolean }
+
 /** A pattern of `per-file-ignores` and its kin; a `!` before it turns it round. */
-export function ruffPerFileTest(pattern: string, folder: string): PathTest {
-  const { absolute, basename } = ruffPattern(pattern.replace(/^!/, ''), folder)
-  const isMeant: PathTest = (path) => basename(path) || absolute(path)
-  return pattern.startsWith('!') ? (path) => !isMeant(path) : isMeant
+export function ruffPerFileTest(pattern: string, folder: string): PerFileTest {
+  const isNegated = pattern.startsWith('!')
+  const { absolute, basename, folders } = ruffPattern(isNegated ? pattern.slice(1) : pattern, folder)
+  const matches: PathTest = (path) => basename(path) || absolute(path)
+  return {
+    isMeant: isNegated ? (path) => !matches(path) : matches,
+    mayMatchIn: (one) => isNegated || folders.some((literal) => `/${one}/`.includes(literal)),
+  }
 }
 
 /** A pattern of flake8, as Python's fnmatch reads it: for the name, or for the path if it has a slash. */
 export function flake8PathTest(pattern: string, folder: string): PathTest {
   if (pattern !== '.' && !pattern.includes('/')) {
-    const glob = fnmatchGlob(pattern)
-    return (path) => matchesSegment(glob, nameOf(path))
+    const isMatch = fnmatchTest(pattern)
+    return (path) => isMatch(nameOf(path))
   }
   const place = placeOf(pattern, folder)
   if (place === undefined) return () => false
-  const glob = fnmatchGlob(place.rest)
+  const isMatch = fnmatchTest(place.rest)
   return (path) => {
     const rest = restBelow(path, place.folder)
-    return rest !== undefined && matchesSegment(glob, rest)
+    return rest !== undefined && isMatch(rest)
   }
 }
 
@@ -91,12 +102,12 @@ function restBelow(path: string, folder: string): string | undefined {
   return path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : undefined
 }
 
-function globsOf(pattern: string): SegmentGlob[] {
-  const globs: SegmentGlob[] = []
+function globsOf(pattern: string): Glob[] {
+  const globs: Glob[] = []
   for (const plain of expandBraces(pattern)) {
     for (const alternative of expandFolders(plain)) {
       if (globs.length === maxAlternatives) return []
-      globs.push(parseSegmentGlob(alternative))
+      globs.push(globOf(parseSegmentGlob(alternative)))
     }
   }
   return globs
@@ -117,6 +128,25 @@ function* expandFolders(pattern: string): Generator<string> {
 }
 
 /** In fnmatch a backslash is a character like any other, and only `!` turns a class round. */
-function fnmatchGlob(pattern: string): SegmentGlob {
-  return parseSegmentGlob(pattern.replaceAll('\\', '\\\\').replaceAll('[^', '[\\^'))
+function fnmatchTest(pattern: string): PathTest {
+  return globOf(parseSegmentGlob(pattern.replaceAll('\\', '\\\\').replaceAll('[^', '[\\^'))).isMatch
+}
+
+type Glob = {
+  literal: string
+  /** The longest literal part that ends with a slash, in which the folder of what it matches must agree. */
+  folder: string
+  isMatch(text: string): boolean
+}
+
+/** Most texts are told apart by the longest literal part of the pattern, which costs far less than a match. */
+function globOf(glob: SegmentGlob): Glob {
+  const literals = glob.parts.filter((part) => typeof part === 'string')
+  const literal = longest(literals)
+  const folder = longest(literals.map((part) => part.slice(0, part.lastIndexOf('/') + 1)))
+  return { literal, folder, isMatch: (text) => text.includes(literal) && matchesSegment(glob, text) }
+}
+
+function longest(texts: readonly string[]): string {
+  return texts.reduce((best, text) => (text.length > best.length ? text : best), '')
 }

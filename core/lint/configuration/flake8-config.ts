@@ -13,9 +13,9 @@ export type Flake8Config = {
   value(key: string): string | undefined
   isExcluded: PathTest
   isIncluded: PathTest
-  /** For one file, since flake8 decides per file, with the per-file ignores of the one pattern that fits best. */
-  rulesOf(path: string): Flake8Rules
   rules: Flake8Rules
+  /** Of `rules`, what is off in one file: only the longest pattern of `per-file-ignores` that fits it counts. */
+  offIn(path: string): readonly string[]
   /** For Ruff, without the rules. */
   options: Table
   lint: Table
@@ -84,11 +84,13 @@ function configOf({ source, isFlake8, value }: Section, folder: string): Flake8C
   const always = maxComplexity === undefined ? ['C90'] : []
   const rulesWith = (ignored: readonly string[]) =>
     flake8Rules({ ...choice, extendIgnore: [...choice.extendIgnore, ...ignored] }, own, always)
-  const perFile = perFileIgnores(value('per-file-ignores')).map(({ pattern, codes }) => ({
-    isMeant: flake8PathTest(pattern, folder),
-    length: pattern.length,
-    codes,
-  }))
+  const rules = rulesWith([])
+  const perFile = perFileIgnores(value('per-file-ignores'))
+    .toSorted((a, b) => b.pattern.length - a.pattern.length)
+    .map(({ pattern, codes }) => ({
+      isMeant: flake8PathTest(pattern, folder),
+      off: rulesOff(rules, rulesWith(codes)),
+    }))
   const any = (patterns: readonly string[]): PathTest => {
     const tests = patterns.map((pattern) => flake8PathTest(pattern.replace(/(?<=.)\/+$/, ''), folder))
     return (path) => tests.some((test) => test(path))
@@ -100,13 +102,16 @@ function configOf({ source, isFlake8, value }: Section, folder: string): Flake8C
     value,
     isExcluded: any([...(list('exclude') ?? excludedNames), ...iniList(value('extend-exclude'))]),
     isIncluded: any(list('filename') ?? ['*.py']),
-    rules: rulesWith([]),
-    rulesOf(path) {
-      const [best] = perFile.filter(({ isMeant }) => isMeant(path)).sort((a, b) => b.length - a.length)
-      return rulesWith(best?.codes ?? [])
-    },
+    rules,
+    offIn: (path) => perFile.find(({ isMeant }) => isMeant(path))?.off ?? [],
     ...ruffOptions(value, maxComplexity),
   }
+}
+
+/** What is on in all files and off in one. */
+function rulesOff(all: Flake8Rules, own: Flake8Rules): string[] {
+  const on = new Set(own.select)
+  return [...all.select.filter((code) => !on.has(code)), ...own.ignore.filter((code) => !all.ignore.includes(code))]
 }
 
 const excludedNames = ['.svn', 'CVS', '.bzr', '.hg', '.git', '__pycache__', '.tox', '.nox', '.eggs', '*.egg']
@@ -145,14 +150,11 @@ function ruffOptions(value: Section['value'], maxComplexity: number | undefined)
   )
   return {
     options: {
-      // Ruff keeps most of pycodestyle's rules on spaces and blank lines in preview.
-      preview: true,
       builtins: [...newerBuiltins, ...iniList(value('builtins'))],
       'line-length': Math.min(Math.max(maxLine, 1), 320),
       ...(indent !== undefined && indent > 0 && { 'indent-width': indent }),
     },
     lint: {
-      'explicit-preview-rules': true,
       ...(maxDoc !== undefined && { pycodestyle: { 'max-doc-length': maxDoc } }),
       ...(maxComplexity !== undefined && { mccabe: { 'max-complexity': maxComplexity } }),
       ...(convention !== undefined &&

@@ -1,20 +1,22 @@
 import { defaultLintRules, type LintRules } from '#domain/path-rules.ts'
+import { isStub } from '#python/stub-file.ts'
 import type { PythonLinter } from '../python-linter.ts'
 import { acceptedOptions } from './accepted-options.ts'
-import { type ConfigTree, folderOf, nearest, stringsOf, tableAt } from './config-tree.ts'
+import { type ConfigTree, folderOf, nearest } from './config-tree.ts'
 import type { ModuleTree } from './first-party.ts'
 import { type Flake8Config, flake8In, flake8Lacks, pycodestyleIn } from './flake8-config.ts'
-import { silentByPath } from './path-bound-rules.ts'
+import { isInPreview } from './flake8-rules.ts'
+import { type SilentRules, silentByPath } from './path-bound-rules.ts'
 import { newerBuiltins, requiredPythonOfProject } from './python-target.ts'
 
 /** A configuration of flake8 or pycodestyle, in options that Ruff takes. */
-export type Flake8Project = Flake8Config & { accepted: Record<string, unknown> }
+export type Flake8Project = Flake8Config & Pick<LintRules, 'options' | 'previewOptions'>
 
 export type Flake8Projects = {
   /** The project of a folder; flake8 counts before pycodestyle, wherever they stand. */
   of(folder: string): Flake8Project | undefined
-  /** Undefined: the rules where nothing is configured. */
-  rulesFor(path: string, project: Flake8Project | undefined): LintRules
+  /** The rules of a file in a folder of the project; undefined: the rules where nothing is configured. */
+  rulesIn(folder: string, project: Flake8Project | undefined): (path: string) => LintRules
 }
 
 type Sources = {
@@ -24,70 +26,97 @@ type Sources = {
   notice(words: string): void
 }
 
-export async function readFlake8Projects(sources: Sources): Promise<Flake8Projects> {
+/** `folders` are those of Python files that no configuration of Ruff governs. */
+export async function readFlake8Projects(folders: readonly string[], sources: Sources): Promise<Flake8Projects> {
   const { tree, modules } = sources
-  const folders = [...new Set(tree.paths.map(folderOf))]
-  const flake8 = await projectsIn(folders, flake8In, sources)
-  const pycodestyle = await projectsIn(folders, pycodestyleIn, sources)
+  const flake8 = nearest((folder) => flake8In(tree, folder))
+  const pycodestyle = nearest((folder) => pycodestyleIn(tree, folder))
+  const configOf = (folder: string) => flake8(folder) ?? pycodestyle(folder)
+  const projects = new Map<Flake8Config | undefined, Flake8Project>()
+  for (const config of new Set(folders.flatMap((folder) => configOf(folder) ?? []))) {
+    projects.set(config, await checkedProject(config, sources))
+  }
   const targetOf = nearest((folder) => requiredPythonOfProject(tree, folder))
   return {
-    of: (folder) => flake8(folder) ?? pycodestyle(folder),
-    rulesFor: (path, project) => {
-      const target = targetOf(folderOf(path))
-      const silent = silentByPath(path, modules, false)
-      const rules = project === undefined ? defaultRules() : rulesOf(path, project)
-      return {
-        ...rules,
-        options: { ...(target !== undefined && { 'target-version': target }), ...rules.options },
-        ignored: [...rules.ignored, ...silent.ignored],
-        unfixable: [...silent.unfixable],
+    of: (folder) => projects.get(configOf(folder)),
+    rulesIn: rulesReader(modules, targetOf),
+  }
+}
+
+/** All that tells files of one project apart. */
+type Facts = {
+  target: string | undefined
+  /** Rules that only this file has off. */
+  off: readonly string[]
+  silent: SilentRules
+  isExcluded: boolean
+}
+
+function rulesReader(modules: ModuleTree, targetOf: (folder: string) => string | undefined): Flake8Projects['rulesIn'] {
+  const known = new Map<Flake8Project | undefined, Map<string, LintRules>>()
+  return (folder, project) => {
+    const ofProject = known.get(project) ?? new Map<string, LintRules>()
+    known.set(project, ofProject)
+    const target = targetOf(folder)
+    const silentIn = silentByPath(folder, modules, false)
+    const isFolderOut = project !== undefined && isExcluded(folder, project)
+    const isOut = (path: string) =>
+      isFolderOut || (project !== undefined && (!project.isIncluded(path) || project.isExcluded(path)))
+    return (path) => {
+      const facts: Facts = {
+        target,
+        off: project?.offIn(path) ?? [],
+        silent: silentIn(path),
+        // Ruff is not told that a text is a stub, where other rules hold.
+        isExcluded: isStub(path) || isOut(path),
       }
-    },
+      const key = JSON.stringify(facts)
+      const rules = ofProject.get(key) ?? rulesWith(facts, project)
+      ofProject.set(key, rules)
+      return rules
+    }
   }
 }
 
-async function projectsIn(
-  folders: readonly string[],
-  configIn: (tree: ConfigTree, folder: string) => Flake8Config | undefined,
-  { tree, check, notice }: Sources,
-): Promise<(folder: string) => Flake8Project | undefined> {
-  const projects = new Map<string, Flake8Project>()
-  for (const folder of folders) {
-    const config = configIn(tree, folder)
-    if (config === undefined) continue
-    const { select, ignore } = config.rules
-    const asked = { ...config.options, lint: { ...config.lint, select, ignore } }
-    const { options, refused } = await acceptedOptions(asked, check.refusalOf)
-    // What Ruff does not know is not missed where it was to be off anyway.
-    const missed = refused.filter(({ key }) => key !== 'lint.ignore')
-    for (const { key, value, why } of missed) notice(`${config.source}: ${value ?? key} is left out: ${why}`)
-    for (const words of flake8Lacks(config)) notice(words)
-    projects.set(folder, { ...config, accepted: options })
-  }
-  return nearest((folder) => projects.get(folder))
-}
-
-function defaultRules(): LintRules {
-  return { ...defaultLintRules, options: { builtins: newerBuiltins, ...defaultLintRules.options } }
-}
-
-function rulesOf(path: string, project: Flake8Project): LintRules {
-  const own = project.rulesOf(path)
-  const on = new Set(own.select)
-  const off = stringsOf(tableAt(project.accepted['lint'])?.['ignore'])
-  const codes = project.rules.select.filter((code) => !on.has(code))
+function rulesWith({ target, off, silent, isExcluded: isOut }: Facts, project: Flake8Project | undefined): LintRules {
+  const { source, options, previewOptions } = project ?? withoutConfiguration
+  const onTarget = target === undefined ? {} : { 'target-version': target }
   return {
-    source: project.source,
-    options: project.accepted,
-    ignored: [...codes, ...own.ignore.filter((selector) => !off.includes(selector))],
-    unfixable: [],
-    isExcluded: isExcluded(path, project),
+    source,
+    options: { ...onTarget, ...options },
+    ...(previewOptions && { previewOptions: { ...onTarget, ...previewOptions } }),
+    ignored: [...off, ...silent.ignored],
+    unfixable: [...silent.unfixable],
+    isExcluded: isOut,
   }
 }
 
-function isExcluded(path: string, project: Flake8Project): boolean {
-  if (!project.isIncluded(path)) return true
-  for (let inner = path; inner !== project.folder && inner !== ''; inner = folderOf(inner)) {
+const withoutConfiguration: Pick<LintRules, 'source' | 'options' | 'previewOptions'> = {
+  source: defaultLintRules.source,
+  options: { builtins: newerBuiltins, ...defaultLintRules.options },
+}
+
+async function checkedProject(config: Flake8Config, { check, notice }: Sources): Promise<Flake8Project> {
+  const { select, ignore } = config.rules
+  const stable = select.filter((code) => !isInPreview(code))
+  const asked = { ...config.options, lint: { ...config.lint, select: stable, ignore } }
+  const { options, refused } = await acceptedOptions(asked, check.refusalOf)
+  // What Ruff does not know is not missed where it was to be off anyway.
+  const missed = refused.filter(({ key }) => key !== 'lint.ignore')
+  for (const { key, value, why } of missed) notice(`${config.source}: ${value ?? key} is left out: ${why}`)
+  for (const words of flake8Lacks(config)) notice(words)
+  return { ...config, options, ...inPreview(config) }
+}
+
+/** In preview other rules judge differently, so it gets only those that are nowhere else. */
+function inPreview({ options, rules }: Flake8Config): Pick<LintRules, 'previewOptions'> {
+  const select = rules.select.filter(isInPreview)
+  return select.length === 0 ? {} : { previewOptions: { ...options, preview: true, lint: { select } } }
+}
+
+/** Whether the folder or one it lies in, below the project's own, is excluded. */
+function isExcluded(folder: string, project: Flake8Project): boolean {
+  for (let inner = folder; inner !== project.folder && inner !== ''; inner = folderOf(inner)) {
     if (project.isExcluded(inner)) return true
   }
   return false

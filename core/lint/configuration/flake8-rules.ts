@@ -7,8 +7,8 @@ const ruffCodes = (
   'F631 F632 F633 F634 F701 F702 F704 F706 F707 F722 F811 F821 F822 F823 F841 F842 F901 C901'
 ).split(' ')
 
-/** Codes of pycodestyle that Ruff does not have: continued lines, breaks around operators, a `def` on one line. */
-const missingCodes = 'E121 E122 E123 E124 E125 E126 E127 E128 E129 E131 E704 W503 W504'.split(' ')
+/** Codes that Ruff does not have: continued lines, breaks around operators, a `def` on one line, unused `global`. */
+const missingCodes = 'E121 E122 E123 E124 E125 E126 E127 E128 E129 E131 E704 F824 W503 W504'.split(' ')
 
 const defaultIgnored = ['E121', 'E123', 'E126', 'E226', 'E24', 'E704', 'W503', 'W504']
 
@@ -21,6 +21,9 @@ const sharedPlugins =
 
 /** Bugbear's opinions: only what names them, not `B` alone, switches them on. */
 const bugbearOpinions = 'B9'
+
+/** Ruff keeps pycodestyle's rules on spaces and blank lines in preview. */
+export const isInPreview = (code: string) => /^(?:E1(?!01)|E2|E3|E502|W391)/.test(code)
 
 export type Flake8Choice = {
   select: readonly string[] | undefined

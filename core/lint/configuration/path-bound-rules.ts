@@ -17,18 +17,23 @@ export function lostRulesOf(lint: Table): string[] {
 
 const isPrivate = (name: string) => name.startsWith('_') && !/^__.*__$/.test(name)
 
-/** What Ruff, knowing the path, would not report in this file, and what it would not fix as safe. */
+export type SilentRules = { ignored: readonly string[]; unfixable: readonly string[] }
+
+/** What Ruff, knowing the path, would not report in a file of this folder, and what it would not fix as safe. */
 export function silentByPath(
-  path: string,
+  folder: string,
   modules: Pick<ModuleTree, 'packageOf'>,
   isPreview: boolean,
-): { ignored: readonly string[]; unfixable: readonly string[] } {
-  const root = modules.packageOf(folderOf(path))
-  const inPackage = root === undefined ? [] : folderOf(path).slice(folderOf(root).length).split('/')
-  const names = [...inPackage, nameOf(path).replace(/\.pyi?$/, '')]
-  const ofDocstrings = names.some(isPrivate) ? ['D1'] : []
-  if (nameOf(path) !== '__init__.py') return { ignored: ofDocstrings, unfixable: [] }
-  // A package's own docstring is D104, an undefined name in `__all__` may be a submodule, `x as x` is an export.
-  const ofPackage = ['D100', 'PLC0414', ...(isPreview ? [] : ['F822'])]
-  return { ignored: [...ofDocstrings, ...ofPackage], unfixable: ['F401'] }
+): (path: string) => SilentRules {
+  const root = modules.packageOf(folder)
+  const inPackage = root === undefined ? [] : folder.slice(folderOf(root).length).split('/')
+  const isPrivateFolder = inPackage.some(isPrivate)
+  return (path) => {
+    const name = nameOf(path)
+    const ofDocstrings = isPrivateFolder || isPrivate(name.replace(/\.pyi?$/, '')) ? ['D1'] : []
+    if (name !== '__init__.py') return { ignored: ofDocstrings, unfixable: [] }
+    // A package's own docstring is D104, an undefined name in `__all__` may be a submodule, `x as x` is an export.
+    const ofPackage = ['D100', 'PLC0414', ...(isPreview ? [] : ['F822'])]
+    return { ignored: [...ofDocstrings, ...ofPackage], unfixable: ['F401'] }
+  }
 }

@@ -23,7 +23,7 @@ export function targetOfRequirement(requirement: string): string | undefined {
     const groups = /^\s*(?:===|==|~=|>=|>)\s*v?(?<major>\d+)\.(?<minor>\d+)/.exec(part)?.groups
     return groups === undefined ? [] : [{ major: Number(groups['major']), minor: Number(groups['minor']) }]
   })
-  const [least] = versions.sort((a, b) => a.major - b.major || a.minor - b.minor)
+  const [least] = versions.toSorted((a, b) => a.major - b.major || a.minor - b.minor)
   if (least === undefined || least.major !== 3 || least.minor < oldest || least.minor > newest) return undefined
   return `py3${least.minor}`
 }

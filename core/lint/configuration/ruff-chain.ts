@@ -40,7 +40,7 @@ export function ruffChain(tree: ConfigTree, path: string, notice: (words: string
     chain.push(layer)
     next = extendedBy(layer, notice)
   }
-  return chain.reverse()
+  return chain.toReversed()
 }
 
 function layerOf(tree: ConfigTree, path: string): RuffLayer | undefined {

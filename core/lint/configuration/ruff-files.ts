@@ -1,5 +1,5 @@
-import { type PathTest, ruffExcludeTest, ruffIncludeTest, ruffPerFileTest } from './file-patterns.ts'
-import { nameOf, stringOf, stringsOf, tableAt } from './config-tree.ts'
+import { type PathTest, type PerFileTest, ruffExcludeTest, ruffIncludeTest, ruffPerFileTest } from './file-patterns.ts'
+import { folderOf, nameOf, stringOf, stringsOf, tableAt } from './config-tree.ts'
 import { lastWith, type RuffLayer } from './ruff-chain.ts'
 
 /** What one configuration says about files. */
@@ -40,9 +40,7 @@ export function ruffFiles(chain: readonly RuffLayer[]): RuffFiles {
       all(chain, 'extend-include', ruffIncludeTest),
     ]),
     isNotLinted: notLinted(chain),
-    ignoredIn: (path) => [
-      ...new Set(perFile.filter(({ isMeant }) => isMeant(path)).flatMap(({ selectors }) => selectors)),
-    ],
+    ignoredIn: ignoredReader(perFile),
     targetOf: (path) => targets.find(({ isMeant }) => isMeant(path))?.version,
     ignorable: [...new Set(perFile.flatMap(({ selectors }) => selectors))],
     targets: [...new Set(targets.map(({ version }) => version))],
@@ -80,10 +78,23 @@ function notLinted(chain: readonly RuffLayer[]): PathTest {
   return layer === undefined ? () => false : testsOf(layer, layer.lint['exclude'], ruffExcludeTest)
 }
 
-function perFileIgnores(chain: readonly RuffLayer[]): { isMeant: PathTest; selectors: string[] }[] {
+type PerFileIgnore = PerFileTest & { selectors: string[] }
+
+/** Patterns that name other folders are not held against each file. */
+function ignoredReader(perFile: readonly PerFileIgnore[]): RuffFiles['ignoredIn'] {
+  const known = new Map<string, PerFileIgnore[]>()
+  return (path) => {
+    const folder = folderOf(path)
+    const possible = known.get(folder) ?? perFile.filter(({ mayMatchIn }) => mayMatchIn(folder))
+    known.set(folder, possible)
+    return [...new Set(possible.filter(({ isMeant }) => isMeant(path)).flatMap(({ selectors }) => selectors))]
+  }
+}
+
+function perFileIgnores(chain: readonly RuffLayer[]): PerFileIgnore[] {
   const read = (layer: RuffLayer, key: string) =>
     Object.entries(tableAt(layer.lint[key]) ?? {}).map(([pattern, selectors]) => ({
-      isMeant: ruffPerFileTest(pattern, layer.folder),
+      ...ruffPerFileTest(pattern, layer.folder),
       selectors: stringsOf(selectors),
     }))
   const layer = lastWith(chain, ({ lint }) => lint['per-file-ignores'] !== undefined)
@@ -96,6 +107,6 @@ function perFileTargets(chain: readonly RuffLayer[]): { isMeant: PathTest; versi
   if (layer === undefined) return []
   return Object.entries(tableAt(layer.top['per-file-target-version']) ?? {}).flatMap(([pattern, value]) => {
     const version = stringOf(value)
-    return version === undefined ? [] : [{ isMeant: ruffPerFileTest(pattern, layer.folder), version }]
+    return version === undefined ? [] : [{ isMeant: ruffPerFileTest(pattern, layer.folder).isMeant, version }]
   })
 }

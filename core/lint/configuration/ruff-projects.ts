@@ -1,9 +1,10 @@
 import type { LintRules } from '#domain/path-rules.ts'
+import { isStub } from '#python/stub-file.ts'
 import type { PythonLinter } from '../python-linter.ts'
 import { acceptedOptions } from './accepted-options.ts'
-import { type ConfigTree, folderOf, nearest, stringOf, stringsOf, type Table, tableAt } from './config-tree.ts'
+import { type ConfigTree, folderOf, nameOf, nearest, stringOf, stringsOf, type Table, tableAt } from './config-tree.ts'
 import { type ModuleTree, modulesOfSources, namesWithSection, sortsImports, standardModules } from './first-party.ts'
-import { lostRulesOf, silentByPath } from './path-bound-rules.ts'
+import { lostRulesOf, type SilentRules, silentByPath } from './path-bound-rules.ts'
 import { requiredPython } from './python-target.ts'
 import { ruffChain, ruffConfigIn } from './ruff-chain.ts'
 import { requiredRuff, ruffConfig, type RuffConfig } from './ruff-config.ts'
@@ -16,6 +17,9 @@ export type RuffProject = RuffConfig & {
   /** Of what it imports, first-party for every file. */
   sources: readonly string[]
   sortsImports: boolean
+  isPreview: boolean
+  /** Of the selectors of per-file ignores, those that Ruff takes. */
+  ignorable: ReadonlySet<string>
   /** Modules of Python's library among those of the repository, by target version; every version that Ruff takes is there. */
   standard: ReadonlyMap<string | undefined, ReadonlySet<string>>
 }
@@ -23,20 +27,21 @@ export type RuffProject = RuffConfig & {
 export type RuffProjects = {
   /** The project whose configuration is nearest to a folder. */
   of(folder: string): RuffProject | undefined
-  rulesFor(path: string, project: RuffProject): LintRules
+  /** The rules of a file in a folder of the project. */
+  rulesIn(folder: string, project: RuffProject): (path: string) => LintRules
 }
 
 type Sources = { tree: ConfigTree; modules: ModuleTree; check: OptionsCheck; notice(words: string): void }
 
 export async function readRuffProjects(sources: Sources): Promise<RuffProjects> {
   const { tree, modules } = sources
-  const projects = new Map<string, RuffProject>()
-  for (const folder of new Set(tree.paths.map(folderOf))) {
-    const path = ruffConfigIn(tree, folder)
-    if (path !== undefined) projects.set(folder, await readProject(path, sources))
+  const pathOf = nearest((folder) => ruffConfigIn(tree, folder))
+  const projects = new Map<string | undefined, RuffProject>()
+  for (const path of new Set(modules.folders.flatMap((folder) => pathOf(folder) ?? []))) {
+    projects.set(path, await readProject(path, sources))
   }
-  const of = nearest((folder) => projects.get(folder))
-  return { of, rulesFor: rulesReader(of, modules) }
+  const of = (folder: string) => projects.get(pathOf(folder))
+  return { of, rulesIn: rulesReader(of, modules) }
 }
 
 async function readProject(path: string, { tree, modules, check, notice }: Sources): Promise<RuffProject> {
@@ -51,7 +56,14 @@ async function readProject(path: string, { tree, modules, check, notice }: Sourc
   const lost = lostRulesOf(lint)
   if (lost.length > 0)
     notice(`${config.source}: not checked, because they look at where a file lies: ${lost.join(', ')}`)
-  const project = { ...config, options, sources: modulesOfSources(modules, chain), sortsImports: sortsImports(lint) }
+  const project = {
+    ...config,
+    options,
+    sources: modulesOfSources(modules, chain),
+    sortsImports: sortsImports(lint),
+    isPreview: (lint['preview'] ?? options['preview']) === true,
+    ignorable: new Set(stringsOf(tableAt(lint['per-file-ignores'])?.['*'])),
+  }
   return { ...project, standard: await standardByTarget(project, modules, check) }
 }
 
@@ -87,17 +99,31 @@ async function standardByTarget(
 
 type Of = RuffProjects['of']
 
-function rulesReader(of: Of, modules: ModuleTree): RuffProjects['rulesFor'] {
+function rulesReader(of: Of, modules: ModuleTree): RuffProjects['rulesIn'] {
   const known = new Map<RuffProject, Map<string, LintRules>>()
-  const isExcluded = excludedReader(of)
-  return (path, project) => {
+  const isExcludedIn = excludedReader(of)
+  return (folder, project) => {
     const ofProject = known.get(project) ?? new Map<string, LintRules>()
     known.set(project, ofProject)
-    const facts = factsOf(path, project, modules, isExcluded(path))
-    const key = JSON.stringify(facts)
-    const rules = ofProject.get(key) ?? rulesWith(facts, project)
-    ofProject.set(key, rules)
-    return rules
+    const root = project.sortsImports ? modules.packageOf(folder) : undefined
+    const ownPackage = root === undefined ? undefined : nameOf(root)
+    const silentIn = silentByPath(folder, modules, project.isPreview)
+    const isExcluded = isExcludedIn(folder)
+    return (path) => {
+      const target = project.files.targetOf(path)
+      const facts: Facts = {
+        perFile: project.files.ignoredIn(path).filter((selector) => project.ignorable.has(selector)),
+        target: target !== undefined && project.standard.has(target) ? target : undefined,
+        package: ownPackage,
+        silent: silentIn(path),
+        // Ruff is not told that a text is a stub, where other rules hold.
+        isExcluded: isStub(path) || isExcluded(path),
+      }
+      const key = JSON.stringify(facts)
+      const rules = ofProject.get(key) ?? rulesWith(facts, project)
+      ofProject.set(key, rules)
+      return rules
+    }
   }
 }
 
@@ -106,24 +132,8 @@ type Facts = {
   perFile: readonly string[]
   target: string | undefined
   package: string | undefined
-  silent: ReturnType<typeof silentByPath>
+  silent: SilentRules
   isExcluded: boolean
-}
-
-function factsOf(path: string, project: RuffProject, modules: ModuleTree, isExcluded: boolean): Facts {
-  const { files, options } = project
-  const lint = tableAt(options['lint'])
-  const isPreview = (lint?.['preview'] ?? options['preview']) === true
-  const taken = stringsOf(tableAt(lint?.['per-file-ignores'])?.['*'])
-  const target = files.targetOf(path)
-  const root = project.sortsImports ? modules.packageOf(folderOf(path)) : undefined
-  return {
-    perFile: files.ignoredIn(path).filter((selector) => taken.includes(selector)),
-    target: target !== undefined && project.standard.has(target) ? target : undefined,
-    package: root === undefined ? undefined : root.slice(root.lastIndexOf('/') + 1),
-    silent: silentByPath(path, modules, isPreview),
-    isExcluded,
-  }
 }
 
 function rulesWith(
@@ -162,24 +172,24 @@ function isortWith(
   const named = new Set(namesWithSection(isort))
   const hasOwn = ownPackage !== undefined && isort?.['detect-same-package'] !== false
   const found = new Set([...project.sources, ...(hasOwn ? [ownPackage] : [])])
-  const added = [...found].filter((name) => !standard.has(name) && !named.has(name)).sort()
+  const added = [...found].filter((name) => !standard.has(name) && !named.has(name)).toSorted()
   const own = stringsOf(isort?.['known-first-party'])
   return { ...isort, ...(own.length + added.length > 0 && { 'known-first-party': [...own, ...added] }) }
 }
 
 /** A folder is left out by what governs the folder it lies in, so that a configuration cannot exclude itself. */
-function excludedReader(of: Of): (path: string) => boolean {
+function excludedReader(of: Of): (folder: string) => (path: string) => boolean {
   const known = new Map<string, boolean>()
-  const isOut = (path: string): boolean => of(folderOf(path))?.files.isExcluded(path) ?? false
   const isFolderOut = (folder: string): boolean => {
     if (folder === '') return false
-    const answer = known.get(folder) ?? (isFolderOut(folderOf(folder)) || isOut(folder))
+    const above = folderOf(folder)
+    const answer = known.get(folder) ?? (isFolderOut(above) || (of(above)?.files.isExcluded(folder) ?? false))
     known.set(folder, answer)
     return answer
   }
-  return (path) => {
-    const files = of(folderOf(path))?.files
-    if (files === undefined || isFolderOut(folderOf(path))) return true
-    return isOut(path) || !files.isIncluded(path) || files.isNotLinted(path)
+  return (folder) => {
+    const files = of(folder)?.files
+    if (files === undefined || isFolderOut(folder)) return () => true
+    return (path) => files.isExcluded(path) || !files.isIncluded(path) || files.isNotLinted(path)
   }
 }
