@@ -9,7 +9,7 @@ import type { Verdicts } from './sample.ts'
 
 const FirstFigures = z.record(
   z.string(),
-  z.strictObject({ planned: z.number(), turns: z.number(), tokens: z.number(), wallMs: z.number() }),
+  z.strictObject({ planned: z.number(), turns: z.number(), tokens: z.number(), wallMs: z.number().optional() }),
 )
 /** By package: what a run took when this bench was first run (commit 5e5d684), before the product was changed for it. */
 type FirstFigures = z.infer<typeof FirstFigures>
@@ -106,13 +106,11 @@ function workTable(measured: readonly MeasuredPackage[], first: FirstFigures): s
       String((run.endings['failed'] ?? 0) + (run.endings['blocked'] ?? 0)),
     ]
   })
-  const known = measured.filter(({ one }) => first[one.name] !== undefined)
-  const now = { tokens: sum(known.map(({ run }) => run.tokens)), ms: sum(known.map(({ run }) => run.wallMs)) }
-  const then = {
-    tokens: sum(known.map(({ one }) => first[one.name]?.tokens ?? 0)),
-    ms: sum(known.map(({ one }) => first[one.name]?.wallMs ?? 0)),
-  }
-  const note = `In brackets: of what the first run of this bench took, before the product was changed for it. All together: ${now.tokens} tokens${share(now.tokens, then.tokens)}, ${(now.ms / 1000).toFixed(0)} s${share(now.ms, then.ms)}.`
+  const tokens = sumPairs(measured.map(({ one, run }) => [run.tokens, first[one.name]?.tokens]))
+  const ms = sumPairs(measured.map(({ one, run }) => [run.wallMs, first[one.name]?.wallMs]))
+  const note =
+    'In brackets: of what the first run of this bench took, before the product was changed for it. All together: ' +
+    `${tokens.now} tokens${share(tokens.now, tokens.then)}, ${(ms.now / 1000).toFixed(0)} s${share(ms.now, ms.then)}.`
   return `${table(head, rows)}\n\n${note}`
 }
 
@@ -194,10 +192,15 @@ function share(now: number, then: number | undefined): string {
   return then === undefined || then === 0 ? '' : ` (${((now * 100) / then).toFixed(1)} %)`
 }
 
-function sum(numbers: readonly number[]): number {
-  let total = 0
-  for (const number of numbers) total += number
-  return total
+/** Only of the pairs that have both. */
+function sumPairs(pairs: readonly (readonly [now: number, then: number | undefined])[]): { now: number; then: number } {
+  const sum = { now: 0, then: 0 }
+  for (const [now, then] of pairs) {
+    if (then === undefined) continue
+    sum.now += now
+    sum.then += then
+  }
+  return sum
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
