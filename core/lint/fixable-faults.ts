@@ -14,6 +14,9 @@ export type JudgedFault = {
   removes: string | undefined
 }
 
+/** Rules whose fix takes white space away, which inside a string is part of its value. */
+const whiteSpaceRules = new Set(['W291', 'W293'])
+
 /** Rules whose fix removes an import. */
 const importRules = new Set(['F401', 'F811'])
 
@@ -31,7 +34,8 @@ export function judgeFixes(
   return diagnostics.map((fault) => {
     const removed = importRules.has(fault.code) && fault.fix !== undefined ? importsAt(fault, facts) : []
     const atTop = removed.find(({ scope }) => scope === '')
-    return { fault, mustStay: removed.find(({ stays }) => stays !== undefined)?.stays, removes: atTop?.name }
+    const stays = removed.find((one) => one.stays !== undefined)?.stays
+    return { fault, mustStay: stays ?? partOfString(fault, file, python), removes: atTop?.name }
   })
 }
 
@@ -49,6 +53,16 @@ export function fixableFaults(
 /** Whether other files depend on a name of the module. */
 export function isKept(name: string | undefined, keptNames: PathRules['keptNames']): boolean {
   return name !== undefined && (keptNames === 'all' || keptNames.includes(name))
+}
+
+function partOfString({ code, start }: Diagnostic, { text }: FaultyFile, python: LoadedLanguage): string | undefined {
+  if (!whiteSpaceRules.has(code)) return undefined
+  const isString = python.read(text, (tree) => {
+    let node = tree.rootNode.descendantForIndex(start, start)
+    while (node !== null && node.type !== 'string') node = node.parent
+    return node !== null
+  })
+  return isString ? 'it is part of a string' : undefined
 }
 
 function importsAt({ start, end }: Diagnostic, facts: readonly ImportFact[]): ImportFact[] {
