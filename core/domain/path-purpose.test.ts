@@ -16,6 +16,8 @@ describe('what a file is for', () => {
     ['tests/test_core.py', 'test'],
     ['numpydoc/tests/test_docscrape.py', 'test'],
     ['test/normalizer_issue_files/E10.py', 'test'],
+    ['trio/_tests/test_io.py', 'test'],
+    ['werkzeug/testsuite/client.py', 'test'],
     ['testing/support.py', 'test'],
     ['conftest.py', 'test'],
     ['shop/prices_test.py', 'test'],

@@ -18,7 +18,7 @@ const rows: readonly PurposeRow[] = [
   },
   {
     purpose: 'test',
-    folder: /^(?:tests|test|__tests__|(?:unit|functional|integration|regression|system)[-_]?tests?)$/,
+    folder: /^(?:_?tests?|__tests__|test[-_]?suites?|(?:unit|functional|integration|regression|system)[-_]?tests?)$/,
     topFolder: /^(?:testing|integration|e2e|qa|spec|specs|fuzz|fuzzing)$/,
     file: /^(?:test_.*|.*_tests?|tests|conftest)\.pyi?$/,
   },

@@ -16,7 +16,7 @@ export type DocstringReaders = {
 export function openDocstringReaders(files: Files): DocstringReaders {
   const own = ownModules(files)
   const reads = readsOf(files)
-  const classes = classReaders(files, reads.classes, own)
+  const classes = classReaders(files, reads, own)
   const decorators = decoratorReaders(files, reads, own)
   const values = valueReaders(files, reads)
 
@@ -27,6 +27,8 @@ export function openDocstringReaders(files: Files): DocstringReaders {
     const decorated = decorators.reasonToSkip(path, definition)
     if (decorated !== undefined) return decorated
     const className = kind === 'class' ? name : (qualifiedName.split('.').at(-2) ?? '')
+    const search = kind === 'function' ? reads.modules.get(path) : undefined
+    if (search !== undefined) return `is left alone: ${search} reads the docstrings of what its module defines`
     const reader = kind === 'function' ? undefined : classes.readerOf(className, definition)
     if (reader !== undefined) return `is left alone: ${reader}`
     return values.reasonToSkip(path, definition)
@@ -47,8 +49,11 @@ function isOwn(name: string, own: ReadonlySet<string>): boolean {
 }
 
 type Reads = {
-  /** Classes whose own docstring is read, with the place of the read. */
+  /** Classes whose own docstring is read, with the place of the read; and those whose methods' docstrings are. */
   classes: Map<string, string>
+  members: Map<string, string>
+  /** Modules that read the docstrings of what they define, by their paths. */
+  modules: Map<string, string>
   names: Map<string, string>
   /** The first place that reads the docstring of whatever it is given; beside the product's own code it counts only there. */
   values: { source: string | undefined; beside: string | undefined }
@@ -58,6 +63,8 @@ type Reads = {
 function readsOf(files: Files): Reads {
   const reads: Reads = {
     classes: new Map(),
+    members: new Map(),
+    modules: new Map(),
     names: new Map(),
     values: { source: undefined, beside: undefined },
     notices: [],
@@ -67,6 +74,8 @@ function readsOf(files: Files): Reads {
     for (const { of, name, line } of facts.reads) {
       const place = `${path}:${line}`
       if (of === 'class' && !reads.classes.has(name)) reads.classes.set(name, place)
+      if (of === 'members' && name !== '' && !reads.members.has(name)) reads.members.set(name, place)
+      if (of === 'members' && name === '' && !reads.modules.has(path)) reads.modules.set(path, place)
       if (of === 'name' && !reads.names.has(name)) reads.names.set(name, place)
       if (of === 'values') reads.values[part] ??= place
     }
@@ -85,7 +94,7 @@ function readsOf(files: Files): Reads {
 type Reader = Pick<ReadingBase, 'of' | 'methods' | 'reader'>
 
 /** Classes whose docstrings, or those of their methods, are read because of what they inherit from. */
-function classReaders(files: Files, readClasses: Reads['classes'], own: ReadonlySet<string>) {
+function classReaders(files: Files, reads: Reads, own: ReadonlySet<string>) {
   const basesByClass = new Map<string, string[]>()
   for (const { definitions } of files.values()) {
     for (const { kind, name, bases } of definitions) {
@@ -99,9 +108,14 @@ function classReaders(files: Files, readClasses: Reads['classes'], own: Readonly
     const before = known.get(name)
     if (before !== undefined) return before
     known.set(name, [])
-    const place = readClasses.get(name)
-    const read: Reader[] =
-      place === undefined ? [] : [{ of: 'class', reader: `${place} reads the docstring of ${name}` }]
+    const place = reads.classes.get(name)
+    const search = reads.members.get(name)
+    const read: Reader[] = [
+      ...(place === undefined ? [] : [{ of: 'class' as const, reader: `${place} reads the docstring of ${name}` }]),
+      ...(search === undefined
+        ? []
+        : [{ of: 'methods' as const, reader: `${search} reads the docstrings of methods` }]),
+    ]
     const inherited = (basesByClass.get(name) ?? []).flatMap((base) => {
       const row = readingBases.find((one) => one.base.test(base))
       const last = base.split('.').at(-1) ?? base
@@ -115,11 +129,11 @@ function classReaders(files: Files, readClasses: Reads['classes'], own: Readonly
 
   return {
     readerOf(className: string, { kind, name }: DefinitionDocFacts): string | undefined {
-      const reads = readersOf(className).find(({ of, methods }) => {
+      const found = readersOf(className).find(({ of, methods }) => {
         if (kind === 'class') return of !== 'methods'
         return of !== 'class' && (methods === undefined || methods.test(name))
       })
-      return reads?.reader
+      return found?.reader
     },
   }
 }
@@ -183,7 +197,9 @@ function valueReaders(files: Files, reads: Reads) {
       .filter(([, { modules }]) => modules.some((name) => module.test(name)))
       .map(([path]) => path)
     const own = users.filter((path) => purposeOf(path) === 'source')
-    if (own.length > 0) notices.push(`${own[0]}${own.length > 1 ? ` and ${own.length - 1} more files` : ''}: ${reader}`)
+    if (own.length === 0) continue
+    const others = own.length > 1 ? ` and ${own.length - 1} more files use` : ' uses'
+    notices.push(`${own[0]}${others} what reads docstrings (${reader}): functions handed on there get none`)
   }
 
   return {

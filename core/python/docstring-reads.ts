@@ -6,12 +6,13 @@ import type { ImportedNames } from './imported-names.ts'
 
 /**
  * A read of a docstring by the repository itself. `class`: of the class it stands in and of those that inherit from it;
- * `name`: of what has that name; `values`: of whatever the code is given.
+ * `members`: of what is found in that class by its name, or in the module where no class is around; `name`: of what has
+ * that name; `values`: of whatever the code is given.
  */
 export const DocstringRead = z.strictObject({
   line: z.int().min(1),
-  of: z.enum(['class', 'name', 'values']),
-  /** The name of the class, or of what is read. */
+  of: z.enum(['class', 'members', 'name', 'values']),
+  /** The name of the class, empty for the module; or of what is read. */
   name: z.string(),
 })
 export type DocstringRead = z.infer<typeof DocstringRead>
@@ -37,7 +38,7 @@ export function docstringUses(context: Context): DocstringUses {
     if (node === null || object === undefined) continue
     const place = placeOf(node)
     if (place.left !== undefined) uses.setFor.add(lastName(object))
-    else if (!place.isCopy) uses.reads.push(readOf(object, node, context))
+    else if (!place.isCopy) uses.reads.push(...readsAt(object, node, context))
   }
   return uses
 }
@@ -57,7 +58,7 @@ function subjectOf(node: Node): Node | undefined {
   const isCallee = callee.startIndex <= node.startIndex && node.endIndex <= callee.endIndex
   if (isCallee) return readers.test(callee.text) ? first : undefined
   const isAsked = second !== undefined && second.startIndex <= node.startIndex && node.endIndex <= second.endIndex
-  if (/\.get$/.test(callee.text) && first.text.includes('__doc__')) return callee
+  if (callee.text.endsWith('.get') && first.text.includes('__doc__')) return callee
   return isAsked && callee.text === 'getattr' ? first : undefined
 }
 
@@ -86,21 +87,31 @@ function placeOf(node: Node): { left?: Node; isCopy: boolean } {
   return { isCopy: /(?:^|\.)__doc__$/.test(left.text) }
 }
 
-function readOf(object: Node, node: Node, { names, definitions }: Context): DocstringRead {
+/** How code comes by the members of its own class, or of its own module, without naming them. */
+const findsOwnMembers = {
+  class:
+    /\b(?:getmembers|getmembers_static|dir|vars|getattr)\((?:self|cls|type\(self\)|self\.__class__)(?![\w.])(?!,["']__doc__)|\b(?:self|cls|__class__)\.__dict__/,
+  module: /\b(?:globals|vars|dir|locals)\(\)|\b(?:getmembers|getmembers_static|dir|vars|getattr)\(sys\.modules/,
+}
+
+function readsAt(object: Node, node: Node, { names, definitions }: Context): DocstringRead[] {
   const line = node.startPosition.row + 1
   const text = object.text.replace(/\s+/g, '')
-  const owner = definitions.findLast(
-    (one) => one.kind === 'class' && one.start <= node.startIndex && node.endIndex <= one.end,
-  )
+  const around = definitions.filter((one) => one.start <= node.startIndex && node.endIndex <= one.end)
+  const owner = around.findLast((one) => one.kind === 'class')
   const isOwn = /^(?:self|cls|type\(self\)|self\.__class__)$/.test(text)
-  if (isOwn && owner !== undefined) return { line, of: 'class', name: owner.name }
+  if (isOwn && owner !== undefined) return [{ line, of: 'class', name: owner.name }]
   const last = lastName(object)
   const root = text.split(/[.([]/)[0] ?? ''
   const isDefined = definitions.some((one) => one.name === last)
-  const isNamed =
-    /^[\w.]+$/.test(text) && (isDefined || (names.isImported(root) && root !== text) || names.isImported(text))
-  if (isNamed) return { line, of: 'name', name: last }
-  return { line, of: 'values', name: text.slice(0, 60) }
+  const isFromModule = names.isImported(root) && root !== text
+  const isNamed = /^[\w.]+$/.test(text) && (isDefined || isFromModule || names.isImported(text))
+  if (isNamed) return [{ line, of: 'name', name: last }]
+  const reader = around.findLast((one) => one.kind !== 'class')
+  const search = owner === undefined ? findsOwnMembers.module : findsOwnMembers.class
+  const isSearch = search.test((reader?.definition.text ?? text).replace(/\s+/g, ' ').replace(/([(,]) /g, '$1'))
+  const members: DocstringRead[] = isSearch ? [{ line, of: 'members', name: owner?.name ?? '' }] : []
+  return [...members, { line, of: 'values', name: text.slice(0, 60) }]
 }
 
 function lastName(object: Node): string {

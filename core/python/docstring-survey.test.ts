@@ -130,6 +130,18 @@ describe('docstrings that the repository reads itself', () => {
     expect(reasonOf('shop/run.py', 'Run.start')).toBe('workable')
   })
 
+  it('keep methods that are found by their names from getting one', () => {
+    const { reasonOf } = survey({
+      'shop/shell.py':
+        'class Shell:\n    def help(self, name):\n        return getattr(self, "on_" + name).__doc__\n    def on_start(self): return 1\n',
+      'shop/tools.py': 'def table():\n    return {n: f.__doc__ for n, f in globals().items()}\ndef start(): return 1\n',
+    })
+    expect(reasonOf('shop/shell.py', 'Shell.on_start')).toContain('shop/shell.py:3 reads the docstrings of methods')
+    expect(reasonOf('shop/tools.py', 'start')).toContain(
+      'shop/tools.py:2 reads the docstrings of what its module defines',
+    )
+  })
+
   it('keep what a test names from getting one', () => {
     const { reasonOf } = survey({
       'shop/prices.py': 'def price(): return 1\ndef tax(): return 1\n',

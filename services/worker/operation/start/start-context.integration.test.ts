@@ -129,6 +129,8 @@ describe('what an operation is told at its start', () => {
           return price(f"1.20")
       \`\`\`
 
+      Docstrings there are in google style, in lines of at most 88 characters with their indentation.
+
       ## Earlier results
       What these agents changed is kept apart: the code you see is without it.
       - lint on this node: succeeded. Applied 1 lint fix; 0 diagnostics are left.
@@ -172,7 +174,8 @@ describe('what an operation is told at its start', () => {
     const runId = await running({ bundles: [bundle], hasEdges: false })
     const { user } = await work(runId)
     expect(user).toBe(
-      'The node is the function shelf in src/shop.py:\n\n```python\ndef shelf(row):\n    return price(f"1.20")\n```\n',
+      'The node is the function shelf in src/shop.py:\n\n```python\ndef shelf(row):\n    return price(f"1.20")\n```\n\n' +
+        'Docstrings there are in google style, in lines of at most 88 characters with their indentation.\n',
     )
   })
 
