@@ -50,10 +50,24 @@ function guardOptions({ 'target-version': target, builtins }: Record<string, unk
 }
 
 function reportOn({ text, rules }: Extract<RuffQuestion, { kind: 'lint' }>): LintReport {
-  const looks = rules.previewOptions === undefined ? [rules.options] : [rules.options, rules.previewOptions]
-  const own = looks.map((options): unknown => workspaceOf(options).check(text))
   const guards = workspaceOf(guardOptions(rules.options)).check(text)
+  const looks = rules.previewOptions === undefined ? [rules.options] : [rules.options, rules.previewOptions]
+  const own = isPython(text, guards) ? looks.map((options): unknown => workspaceOf(options).check(text)) : []
   return lintReportOf({ own, guards }, text, rules)
+}
+
+/**
+ * Whether some version of Python 3 takes the text. Of one that none takes, such as a file for Python 2, Ruff would still
+ * report what it sees in the tokens. `guards` are under the repository's target, which may be older than the text.
+ */
+function isPython(text: string, guards: readonly { code: string | null }[]): boolean {
+  const isBroken = (one: { code: string | null }) => one.code === null || one.code === 'invalid-syntax'
+  return (
+    !guards.some(isBroken) ||
+    !workspaceOf({ lint: { select: [] } })
+      .check(text)
+      .some(isBroken)
+  )
 }
 
 /** Ruff's reason against options. An error is an answer; a crash of the wasm still ends the thread. */
@@ -63,7 +77,10 @@ function refusalOf(options: LintRules['options']): string | undefined {
     return undefined
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'Error') throw error
-    return error.message.replace(/^Error: /, '').trim()
+    return error.message
+      .replace(/^Error: /, '')
+      .replaceAll(' from the CLI', '')
+      .trim()
   }
 }
 
