@@ -32,7 +32,7 @@ export type Diagnostic = {
 }
 
 export type LintReport = {
-  /** Under the repository's own rules; none for a file that its linter does not look at. */
+  /** Under the repository's own rules; none in a file that its linter does not look at or no Python 3 takes. */
   diagnostics: Diagnostic[]
   /** Faults that no change may add, whatever the repository's rules are. */
   guards: Diagnostic[]

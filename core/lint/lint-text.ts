@@ -23,10 +23,24 @@ const workspaces = new LRUCache<string, Workspace>({
  * and its memory is damaged then.
  */
 export function lintText({ text, rules }: LintQuestion): LintReport {
-  const looks = rules.previewOptions === undefined ? [rules.options] : [rules.options, rules.previewOptions]
-  const own = looks.map((options): unknown => workspaceOf(options).check(text))
   const guards = workspaceOf(guardOptions(rules.options)).check(text)
+  const looks = rules.previewOptions === undefined ? [rules.options] : [rules.options, rules.previewOptions]
+  const own = isPython(text, guards) ? looks.map((options): unknown => workspaceOf(options).check(text)) : []
   return lintReportOf({ own, guards }, text, rules)
+}
+
+/**
+ * Whether some version of Python 3 takes the text. Of one that none takes, such as a file for Python 2, Ruff would still
+ * report what it sees in the tokens. `guards` are under the repository's target, which may be older than the text.
+ */
+function isPython(text: string, guards: readonly { code: string | null }[]): boolean {
+  const isBroken = (one: { code: string | null }) => one.code === null || one.code === 'invalid-syntax'
+  return (
+    !guards.some(isBroken) ||
+    !workspaceOf({ lint: { select: [] } })
+      .check(text)
+      .some(isBroken)
+  )
 }
 
 /** Ruff's reason against options. An error is an answer; a crash of the wasm still ends the thread. */
@@ -36,7 +50,10 @@ export function refusalOfOptions(options: LintRules['options']): string | undefi
     return undefined
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'Error') throw error
-    return error.message.replace(/^Error: /, '').trim()
+    return error.message
+      .replace(/^Error: /, '')
+      .replaceAll(' from the CLI', '')
+      .trim()
   }
 }
 

@@ -70,6 +70,8 @@ function endedRun(over: { runId: string; compositionKey: string | null }): Run {
   const nothing = {
     nodeListKey: null,
     edgeListKey: null,
+    rulesKey: null,
+    planKey: null,
     planHash: null,
     isPlanned: true,
     bundleHashes: null,

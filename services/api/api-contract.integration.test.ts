@@ -48,6 +48,7 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
   'GET /v1/runs/{run_id}/operations/{operation_id}/transcript': async () => ({
     path: `/v1/runs/${runId}/operations/${plannedOperation('one').operationId}/transcript`,
   }),
+  'GET /v1/runs/{run_id}/plan': async () => ({ path: `/v1/runs/${runId}/plan` }),
   'GET /v1/runs/{run_id}/nodes': async () => ({ path: `/v1/runs/${runId}/nodes` }),
   'GET /v1/runs/{run_id}/nodes/{node_id}': async () => ({
     path: `/v1/runs/${runId}/nodes/${plannedOperation('one').node.nodeId}`,

@@ -11,6 +11,7 @@ import type { AttemptRecord } from '#objects/attempt-record.ts'
 import type { ComposedFile, Conflict } from '#objects/composition.ts'
 import { putEdgeList } from '#objects/edge-list.ts'
 import { putNodeList } from '#objects/node-list.ts'
+import { putPlanSummary } from '#objects/plan-summary.ts'
 import { putAttemptRecord, putComposition } from '#objects/stored-records.ts'
 import { runForm, tarOf, type TestApi } from './app.fixture.ts'
 
@@ -71,11 +72,13 @@ export async function storeNodes(
   const place = { projectId: api.project, runId }
   const nodeListKey = await putNodeList(api.objects, place, { nodes, skipped }, pageNodes)
   const edgeListKey = await putEdgeList(api.objects, place, { nodes, edges })
+  const summary = { v: 1 as const, agents: {}, skippedFiles: [...skipped], notices: [] }
+  const planKey = await putPlanSummary(api.objects, place, summary)
   await api.ledger.move(runId, {
     from: [{ status: 'queued' }, { status: 'running' }],
     to: { phase: 'planning' },
     command: 'discovery',
-    set: { nodeListKey, edgeListKey, nodes: nodes.length },
+    set: { nodeListKey, edgeListKey, planKey, nodes: nodes.length },
     events: [event('nodes.discovered')],
   })
 }

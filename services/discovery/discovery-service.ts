@@ -16,7 +16,7 @@ import { connectRedis } from '#platform/connect-redis.ts'
 import { openHealth } from '#platform/http-health.ts'
 import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
 import type { Log } from '#platform/log.ts'
-import { openReleaser } from '#platform/shutdown.ts'
+import { openReleaser, type Releaser } from '#platform/shutdown.ts'
 import { openConsumer } from '#queues/consumer.ts'
 import { openProducer } from '#queues/producer.ts'
 import { hostExternals } from '#tool-scripts/host-externals.ts'
@@ -60,33 +60,17 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     releaser.add('objects', async () => objects.close())
     const producer = openProducer({ redisUrl, log })
     releaser.add('producer', () => producer.close())
-    const pool = openParsePool({ threads: config.threads })
-    releaser.add('parse threads', () => pool.close())
-    const surveys = openSurveyPool({ threads: config.threads })
-    releaser.add('survey threads', surveys.close)
-    const linter = openLinterWhenNeeded()
-    releaser.add('linter', linter.close)
+    const readers = openReaders(config, releaser)
     const archive = openEventSegments(objects)
     const ledger = openLedger(redis, { origin: { kind: 'discovery', id: 'discovery' }, archive })
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
     const { leaveOut } = config
-    const shared = {
-      ledger,
-      stops,
-      objects,
-      blobs,
-      producer,
-      packs,
-      pool,
-      surveys,
-      linter,
-      leaveOut,
-      limits: defaultSnapshotLimits,
-    }
+    const limits = defaultSnapshotLimits
     const stages = {
-      ...shared,
+      ...{ ledger, stops, objects, blobs, producer, packs, leaveOut, limits },
+      ...readers,
       readSnapshot: openSnapshotReader(objects),
       pinBundles: bundlePinner(bundles, objects),
       readBundles: pinnedBundleReader(objects),
@@ -100,8 +84,8 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     const dispatch = { ledger, producer, stageJobs, liveSlots: () => liveSlots(redis), modelKind, log }
     releaser.add('dispatcher', runDispatcher(dispatch))
     releaser.add('archiver', runArchiver({ ledger, log }))
-    const { everyMs, ...limits } = config.housekeeping
-    const housekeeping = { ledger, objects, retention: openRetention(redis), ...limits, log }
+    const { everyMs, ...rest } = config.housekeeping
+    const housekeeping = { ledger, objects, retention: openRetention(redis), ...rest, log }
     if (everyMs > 0) releaser.add('housekeeping', runHousekeeping(housekeeping, everyMs))
     releaser.add('commands that wait for Redis', async () => stopWaiting())
     return { healthPort: health.port, close: releaser.release }
@@ -109,6 +93,17 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     await releaser.release()
     throw error
   }
+}
+
+/** What reads source: the parsing threads, the surveying threads, and the linter that judges configurations. */
+function openReaders({ threads }: DiscoveryConfig, releaser: Releaser) {
+  const pool = openParsePool({ threads })
+  releaser.add('parse threads', () => pool.close())
+  const surveys = openSurveyPool({ threads })
+  releaser.add('survey threads', surveys.close)
+  const linter = openLinterWhenNeeded()
+  releaser.add('linter', linter.close)
+  return { pool, surveys, linter }
 }
 
 /** Ruff judges the options of a repository's configuration; a service that meets none starts no thread for it. */

@@ -110,3 +110,14 @@ export function nearest<T>(own: (folder: string) => T | undefined): (folder: str
   }
   return find
 }
+
+/** The same object for what has the same content. */
+export function shared<T>(): (value: T) => T {
+  const known = new Map<string, T>()
+  return (value) => {
+    const key = JSON.stringify(value)
+    const before = known.get(key) ?? value
+    known.set(key, before)
+    return before
+  }
+}

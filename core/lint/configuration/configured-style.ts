@@ -1,6 +1,6 @@
 import type { DocstringStyle } from '#domain/path-rules.ts'
 import { isSelected } from '#domain/rule-selectors.ts'
-import { lengthOf, stringOf, stringsOf, type Table, tableAt } from './config-tree.ts'
+import { lengthOf, shared, stringOf, stringsOf, type Table, tableAt } from './config-tree.ts'
 import type { EditorConfig } from './editorconfig.ts'
 import type { Flake8Project } from './flake8-projects.ts'
 import { iniNumber } from './ini-file.ts'
@@ -35,13 +35,7 @@ type OtherSources = { sources: StyleSources; editor: EditorConfig }
  * counts last, also when the rule is off. Files of the same style have the same object.
  */
 export function styleReader({ sources, editor }: OtherSources): (folder: string, linters: Linters) => StyleOf {
-  const known = new Map<string, ConfiguredStyle>()
-  const share = (style: ConfiguredStyle) => {
-    const key = JSON.stringify(style)
-    const shared = known.get(key) ?? style
-    known.set(key, shared)
-    return shared
-  }
+  const share = shared<ConfiguredStyle>()
   return (folder, linters) => {
     const { lineLength, docLength, docstringQuotes, indent, docstringStyle } = linterStyle(linters)
     const last = linters.ruff === undefined && linters.flake8 !== undefined ? flake8Limit : undefined

@@ -35,10 +35,10 @@ function ruffPattern(pattern: string, folder: string): RuffPattern {
       const rest = place === undefined ? undefined : restBelow(path, place.folder)
       return rest !== undefined && globs.some(({ isMatch }) => isMatch(rest))
     },
-    basename: (path) => ofNames.length > 0 && ofNames.some(({ isMatch }) => isMatch(nameOf(path))),
+    basename: (path) => ofNames.some(({ isMatch }) => isMatch(nameOf(path))),
     asItStands: (path) => asIs.some(({ isMatch }) => isMatch(`/${path}`)),
     isName: !pattern.includes('/'),
-    folders: asIs.map(({ folder: literal }) => literal),
+    folders: [...globs, ...ofNames].map(({ folder: literal }) => literal),
   }
 }
 

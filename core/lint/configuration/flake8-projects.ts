@@ -2,7 +2,7 @@ import { defaultLintRules, type LintRules } from '#domain/path-rules.ts'
 import { isStub } from '#python/stub-file.ts'
 import type { PythonLinter } from '../python-linter.ts'
 import { acceptedOptions } from './accepted-options.ts'
-import { type ConfigTree, folderOf, nearest } from './config-tree.ts'
+import { type ConfigTree, folderOf, nearest, shared } from './config-tree.ts'
 import type { ModuleTree } from './first-party.ts'
 import { type Flake8Config, flake8In, flake8Lacks, pycodestyleIn } from './flake8-config.ts'
 import { isInPreview } from './flake8-rules.ts'
@@ -54,6 +54,7 @@ type Facts = {
 
 function rulesReader(modules: ModuleTree, targetOf: (folder: string) => string | undefined): Flake8Projects['rulesIn'] {
   const known = new Map<Flake8Project | undefined, Map<string, LintRules>>()
+  const share = shared<LintRules>()
   return (folder, project) => {
     const ofProject = known.get(project) ?? new Map<string, LintRules>()
     known.set(project, ofProject)
@@ -71,7 +72,7 @@ function rulesReader(modules: ModuleTree, targetOf: (folder: string) => string |
         isExcluded: isStub(path) || isOut(path),
       }
       const key = JSON.stringify(facts)
-      const rules = ofProject.get(key) ?? rulesWith(facts, project)
+      const rules = ofProject.get(key) ?? share(rulesWith(facts, project))
       ofProject.set(key, rules)
       return rules
     }

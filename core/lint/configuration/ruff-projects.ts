@@ -2,7 +2,17 @@ import type { LintRules } from '#domain/path-rules.ts'
 import { isStub } from '#python/stub-file.ts'
 import type { PythonLinter } from '../python-linter.ts'
 import { acceptedOptions } from './accepted-options.ts'
-import { type ConfigTree, folderOf, nameOf, nearest, stringOf, stringsOf, type Table, tableAt } from './config-tree.ts'
+import {
+  type ConfigTree,
+  folderOf,
+  nameOf,
+  nearest,
+  shared,
+  stringOf,
+  stringsOf,
+  type Table,
+  tableAt,
+} from './config-tree.ts'
 import { type ModuleTree, modulesOfSources, namesWithSection, sortsImports, standardModules } from './first-party.ts'
 import { lostRulesOf, type SilentRules, silentByPath } from './path-bound-rules.ts'
 import { requiredPython } from './python-target.ts'
@@ -101,6 +111,7 @@ type Of = RuffProjects['of']
 
 function rulesReader(of: Of, modules: ModuleTree): RuffProjects['rulesIn'] {
   const known = new Map<RuffProject, Map<string, LintRules>>()
+  const share = shared<LintRules>()
   const isExcludedIn = excludedReader(of)
   return (folder, project) => {
     const ofProject = known.get(project) ?? new Map<string, LintRules>()
@@ -120,7 +131,7 @@ function rulesReader(of: Of, modules: ModuleTree): RuffProjects['rulesIn'] {
         isExcluded: isStub(path) || isExcluded(path),
       }
       const key = JSON.stringify(facts)
-      const rules = ofProject.get(key) ?? rulesWith(facts, project)
+      const rules = ofProject.get(key) ?? share(rulesWith(facts, project))
       ofProject.set(key, rules)
       return rules
     }

@@ -20,6 +20,7 @@ describe('parseRunRequest', () => {
       agents: ['lint'],
       accept: 'none',
       errorPolicy: 'skip_downstream',
+      dryRun: false,
       limits: {},
       priority: 5,
       labels: {},

@@ -24,7 +24,7 @@ const AgentPlanView = z
 /** What planning decided: per agent what was looked at, what is planned and where, what is left out and why. */
 export const PlanView = z
   .strictObject({
-    agents: z.record(z.string(), AgentPlanView),
+    agents: z.record(z.string(), AgentPlanView).openapi('AgentPlans'),
     skipped_files: z.array(SkippedFileShape),
     notices: z.array(z.string()).openapi({ description: "what of the repository's configuration is not honoured" }),
   })

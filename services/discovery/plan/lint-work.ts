@@ -3,7 +3,10 @@ import type { OperationWork } from '#domain/operation.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
 import type { LintFault } from '../survey/surveyed-file.ts'
 import type { Survey } from '../survey/survey-repository.ts'
-import type { NodeWork, WorkFinder } from './node-work.ts'
+
+/** What a bundle has to do on a node; without work, why. */
+export type NodeWork = { works: readonly OperationWork[]; reason?: string | undefined }
+export type WorkFinder = (node: CodeNode) => NodeWork
 
 /** `safe`: only what a program can fix. `model`: an agent is asked for the rest. */
 export type LintDepth = 'safe' | 'model'

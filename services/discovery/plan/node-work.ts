@@ -1,18 +1,13 @@
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { modelKindOf } from '#domain/model-kind.ts'
-import type { OperationWork } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import { unreachable } from '#domain/unreachable.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
 import { docstringScopes, type DocstringScope } from '#python/docstring-survey.ts'
 import type { Survey } from '../survey/survey-repository.ts'
-import { lintWork, type LintDepth } from './lint-work.ts'
+import { lintWork, type LintDepth, type WorkFinder } from './lint-work.ts'
 import type { PinnedBundle } from './pinned-bundle.ts'
-
-/** What a bundle has to do on a node; without work, why. */
-export type NodeWork = { works: readonly OperationWork[]; reason?: string | undefined }
-export type WorkFinder = (node: CodeNode) => NodeWork
 
 /** Where the bundles of a run have work, and what the workers have to know of it. */
 export type PlannedWork = {

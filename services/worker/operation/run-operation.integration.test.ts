@@ -101,7 +101,7 @@ describe('runOperation', () => {
 
     const { changeSet } = record
     expect(changeSet?.changeSetId).toBe(outcome?.changeSetId)
-    const checks = ['parses', 'lint_before_after', 'docstring_only', 'only_node_changed']
+    const { evidence: checks } = (await bench.bundle('docstring')).file
     expect(changeSet?.evidence.map(({ check, ok }) => [check, ok])).toEqual(checks.map((check) => [check, true]))
     const [change] = changeSet?.files ?? []
     const edits = change?.kind === 'edit' && change.baseHash === planned.file.hash ? change.edits : []

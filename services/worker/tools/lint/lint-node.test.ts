@@ -9,7 +9,7 @@ import { lintFunctions } from '../host/lint-functions.ts'
 import { openTargetNode } from '../target-node.ts'
 
 const module =
-  'import os\nimport re\n\n\ndef f(x):\n    import json\n    return f"é", re\n\n\ndef g(y):\n    return not y in []\n'
+  'import os\nimport re\n\n\ndef f(x):\n    import json\n    x += 1\n    return f"é", re\n\n\ndef g(y):\n    return not y in []\n'
 const linter = await openPythonLinter()
 afterAll(linter.close)
 const deps = { linter, python: await loadLanguage('python') }
@@ -55,14 +55,13 @@ describe('linting one node', () => {
     expect(await lint()).toMatchObject({ total: 1, diagnostics: [{ code: 'F401', line: 1 }] })
   })
 
-  it('removes an unused import of a module, not of a name that others may take from here', async () => {
-    const source =
-      'import os\nfrom _ssl import (\n    SSLError,\n    SSLObject,\n)\n\n\ndef f():\n    from a import b\n'
+  it('removes an unused import, and not one that stands in a package or in a function that does little else', async () => {
+    const source = 'import os\nfrom a import b\n\n\ndef f():\n    from a import c\n'
     const { fix, workspace } = await open('file', '', { source })
-    expect(await fix('F401')).toMatchObject({ applied: 1, total: 2, fixable: 0 })
-    expect(await workspace.readText('a.py')).toBe(source.replace('import os\n', ''))
+    expect(await fix('F401')).toMatchObject({ applied: 2, total: 0 })
+    expect(await workspace.readText('a.py')).toBe('\n\ndef f():\n    from a import c\n')
     const inside = await open('function', 'def f', { source })
-    expect(await inside.fix('F401')).toMatchObject({ applied: 1, total: 0 })
+    expect(await inside.fix('F401')).toMatchObject({ applied: 0, total: 1, fixable: 0 })
   })
 
   it('fixes one rule in the node and leaves everything else as it is', async () => {
@@ -84,16 +83,12 @@ describe('linting one node', () => {
   })
 
   it.each([
-    ['a function', 'def f():\n    import os\n    # why\n    import sys\n', 'def f():\n    # why\n    pass\n'],
-    [
-      'a function with more to fix',
-      'def f():\n    if a:\n        import os  # why\n        import sys\n    return f"x"\n',
-      'def f():\n    if a:\n        pass\n    return "x"\n',
-    ],
-  ])('leaves a statement in the body of %s that only imports what nothing uses', async (_case, source, expected) => {
+    ['def f():\n    import os\n    # why\n    import sys\n'],
+    ['def f():\n    if a:\n        import os  # why\n        import sys\n    return "x"\n'],
+  ])('leaves the imports of a body that has little else, or that stand under a condition', async (source) => {
     const { fix, workspace } = await open('function', 'def f', { source })
-    expect(await fix()).toMatchObject({ fixable: 0 })
-    expect(await workspace.readText('a.py')).toBe(expected)
+    expect(await fix()).toMatchObject({ applied: 0, fixable: 0 })
+    expect(workspace.changedPaths()).toEqual([])
   })
 
   it('reports, and leaves as it is, what an older Python could not run', async () => {

@@ -1,0 +1,281 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { openPythonLinter } from './python-linter.ts'
+import { isLintConfig, readRepositoryLint } from './repository-lint.ts'
+
+const opened = openPythonLinter()
+afterAll(async () => (await opened).close())
+
+/** What the repository says, with a way to lint one of its files. */
+async function read(files: Record<string, string>) {
+  const linter = await opened
+  const paths = Object.keys(files)
+  const configs = paths.filter(isLintConfig).map((path) => ({ path, text: files[path] ?? '' }))
+  const rules = await readRepositoryLint({ paths, files: configs }, linter)
+  const lint = (path: string) => linter.lint(files[path] ?? '', rules.rulesFor(path).lint)
+  const codes = async (path: string) => (await lint(path)).diagnostics.map(({ code }) => code).toSorted()
+  return { ...rules, lint, codes, styleOf: (path: string) => rules.rulesFor(path).style }
+}
+
+const faulty = 'import os, sys\nx = 1;\ndef f(): return undefined == None\n'
+
+describe('a repository without a linter', () => {
+  it('has a small default, for the Python it requires', async () => {
+    const repository = await read({ 'setup.cfg': '[options]\npython_requires = >=3.8\n', 'a.py': faulty })
+    expect(await repository.codes('a.py')).toEqual(['F401', 'F401', 'F821'])
+    expect(repository.rulesFor('a.py').lint).toMatchObject({ source: 'default', options: { 'target-version': 'py38' } })
+    expect(repository.notices).toEqual([])
+  })
+
+  it('is not blamed for built-in names behind a version check, nor for syntax newer than its oldest Python', async () => {
+    const text =
+      'import sys\n\nif sys.version_info >= (3, 11):\n    raise ExceptionGroup\nmatch sys:\n    case 1:\n        import os\n'
+    const repository = await read({ 'pyproject.toml': '[project]\nrequires-python = ">=3.8"\n', 'a.py': text })
+    expect(await repository.codes('a.py')).toEqual(['F401'])
+  })
+
+  it('is not blamed for files of Python 2', async () => {
+    const repository = await read({
+      'a.py': 'import os\nprint "\\d";\nexec "x" in {}\n',
+      'tox.ini': '[flake8]\nselect = E,W,F\n',
+    })
+    expect(await repository.codes('a.py')).toEqual([])
+    expect((await repository.lint('a.py')).syntaxErrors).not.toEqual([])
+  })
+
+  it('has nothing to report in stubs', async () => {
+    const repository = await read({ 'a.pyi': 'import os\n' })
+    expect(repository.rulesFor('a.pyi').lint.isExcluded).toBe(true)
+  })
+})
+
+describe('a configuration of Ruff that cannot be honoured as a whole', () => {
+  it('loses only the rules and values that Ruff does not take, and says so', async () => {
+    const repository = await read({
+      'ruff.toml':
+        'line-length = "x"\n[lint]\nselect = ["E703", "E999", "XYZ1", "F401"]\nignore = ["ANN101", "QQ"]\nisort.lines-after-imports = "two"\nisort.combine-as-imports = true\n[lint.per-file-ignores]\n"b.py" = ["F4", "NOPE"]\n',
+      'a.py': faulty,
+      'b.py': faulty,
+    })
+    expect(await repository.codes('a.py')).toEqual(['E703', 'F401', 'F401'])
+    expect(await repository.codes('b.py')).toEqual(['E703'])
+    expect(repository.rulesFor('b.py').lint.ignored).toEqual(['F4'])
+    expect(repository.notices.map((words) => words.replace(/: .*/, ''))).toEqual(
+      repository.notices.map(() => 'ruff.toml'),
+    )
+    for (const words of [
+      'line-length is left out',
+      'E999 in lint.select',
+      'XYZ1 in lint.select',
+      'QQ in lint.ignore',
+      'lint.isort.lines-after-imports is left out',
+      'NOPE',
+    ]) {
+      expect(repository.notices.filter((notice) => notice.includes(words))).not.toEqual([])
+    }
+  })
+
+  it('is passed over when it cannot be parsed, for the next one', async () => {
+    const repository = await read({
+      'ruff.toml': 'lint.select = [',
+      'tox.ini': '[flake8]\nselect = E7\n',
+      'a.py': faulty,
+    })
+    expect(repository.rulesFor('a.py').lint.source).toBe('tox.ini [flake8]')
+    expect(await repository.codes('a.py')).toEqual(['E703', 'E711'])
+    expect(repository.notices[0]).toContain('ruff.toml cannot be read and is passed over')
+  })
+
+  it('says what it extends in vain, and counts the rest', async () => {
+    const repository = await read({
+      'ruff.toml': 'extend = "gone/ruff.toml"\nlint.select = ["E703"]\n',
+      'a.py': faulty,
+      'circle/ruff.toml': 'extend = "other-ruff.toml"\nlint.select = ["F401"]\n',
+      'circle/other-ruff.toml': 'extend = "ruff.toml"\n',
+      'circle/a.py': faulty,
+      'outside/ruff.toml': 'extend = "../../ruff.toml"\nlint.select = ["F401"]\n',
+      'outside/a.py': faulty,
+    })
+    expect(await repository.codes('a.py')).toEqual(['E703'])
+    expect(await repository.codes('circle/a.py')).toEqual(['F401', 'F401'])
+    expect(await repository.codes('outside/a.py')).toEqual(['F401', 'F401'])
+    expect(repository.notices.join('\n')).toMatch(
+      /gone\/ruff\.toml, which is not there[\s\S]*extends itself[\s\S]*outside the repository/,
+    )
+  })
+
+  it('says nothing of files that govern no Python', async () => {
+    const repository = await read({ 'tests/data/ruff.toml': 'broken =', 'docs/.flake8': '[flake8]\n', 'a.py': '' })
+    expect(repository.notices).toEqual([])
+  })
+
+  it('names the rules that need the path of a file', async () => {
+    const repository = await read({
+      'ruff.toml': 'lint.select = ["INP", "EXE"]\nlint.ignore = ["EXE002"]\n',
+      'a.py': '',
+    })
+    expect(repository.notices[0]).toMatch(/: EXE001, INP001$/)
+  })
+})
+
+describe('fixes', () => {
+  it('are not made where the configuration calls them unsafe or unfixable', async () => {
+    const text = 'import os\nx = f"x"\nif not x is None:\n    pass\n'
+    const config = 'lint.select = ["F", "E7"]\nlint.extend-unsafe-fixes = ["F541"]\nlint.unfixable = ["E714"]\n'
+    const { lint } = await read({ 'ruff.toml': config, 'a.py': text, '__init__.py': text })
+    const fixed = async (path: string) =>
+      (await lint(path)).diagnostics.filter(({ fix }) => fix !== undefined).map(({ code }) => code)
+    expect(await fixed('a.py')).toEqual(['F401'])
+    expect(await fixed('__init__.py')).toEqual([])
+  })
+
+  it('are known by their codes in preview, too', async () => {
+    const { lint } = await read({ 'ruff.toml': 'preview = true\nlint.select = ["F"]\n', 'a.py': 'import os\n' })
+    expect((await lint('a.py')).diagnostics).toMatchObject([{ code: 'F401', fix: [{ text: '' }] }])
+  })
+})
+
+describe('a Ruff older than 0.16', () => {
+  it.each([
+    ['pyproject.toml', '[tool.ruff]\nrequired-version = "<0.16"\n'],
+    ['pyproject.toml', '[tool.ruff]\n[dependency-groups]\nlint = ["ruff==0.11.2"]\n'],
+    [
+      '.pre-commit-config.yaml',
+      'repos:\n- repo: https://github.com/astral-sh/ruff-pre-commit\n  rev: v0.5.0\n  hooks: []\n',
+    ],
+  ])('has its small selection where %s says %j and nothing is selected', async (path, text) => {
+    const text2 = 'try:\n    import os\nexcept Exception:\n    pass\n'
+    const repository = await read({ 'pyproject.toml': '[tool.ruff]\n', [path]: text, 'a.py': text2 })
+    expect(await repository.codes('a.py')).toEqual(['F401'])
+  })
+
+  it('is not assumed', async () => {
+    const repository = await read({
+      'pyproject.toml': '[tool.ruff]\n[dependency-groups]\nlint = ["ruff>=0.4"]\n',
+      'a.py': 'try:\n    import os\nexcept Exception:\n    pass\n',
+    })
+    expect(await repository.codes('a.py')).toContain('BLE001')
+  })
+})
+
+describe('flake8', () => {
+  it('counts where no configuration of Ruff does, by its nearest file with its section', async () => {
+    const repository = await read({
+      'top/setup.cfg': '[metadata]\nname = x\n',
+      'top/tox.ini':
+        '[flake8]\nmax-line-length = 100\nper-file-ignores =\n  tests/*: F401,E7\n  tests/special.py: E703\nexclude = build,./docs\n',
+      'top/a.py': faulty,
+      'top/tests/a.py': faulty,
+      'top/tests/special.py': faulty,
+      'top/docs/conf.py': faulty,
+      'top/src/docs/a.py': faulty,
+      'top/sub/ruff.toml': 'lint.select = ["E7"]\n',
+      'top/sub/a.py': faulty,
+    })
+    expect(repository.rulesFor('top/a.py').lint.source).toBe('top/tox.ini [flake8]')
+    expect(await repository.codes('top/a.py')).toEqual(['E302', 'E401', 'E703', 'E711', 'F401', 'F401', 'F821'])
+    expect(await repository.codes('top/tests/a.py')).toEqual(['E302', 'E401', 'F821'])
+    expect(await repository.codes('top/tests/special.py')).not.toContain('E703')
+    expect(await repository.codes('top/tests/special.py')).toContain('F401')
+    expect(repository.rulesFor('top/docs/conf.py').lint.isExcluded).toBe(true)
+    expect(repository.rulesFor('top/src/docs/a.py').lint.isExcluded).toBe(false)
+    expect(repository.rulesFor('top/sub/a.py').lint.source).toBe('top/sub/ruff.toml')
+  })
+
+  it('says once which of its codes Ruff does not have', async () => {
+    const { notices } = await read({
+      '.flake8': '[flake8]\nselect = E12,F,B950,WPS\ndoctests = true\n',
+      'a.py': '',
+      'b/c.py': '',
+    })
+    expect(notices.join('\n')).toMatch(/E121.*F824.*WPS/)
+    expect(notices.join('\n')).toMatch(/B950 is left out/)
+    expect(notices.join('\n')).toMatch(/doctests/)
+  })
+
+  it('leaves a rule stable that Ruff judges otherwise in preview', async () => {
+    const text = 'import a.b\nimport a.c\n\nprint(a.b,a.c)\n'
+    const { codes } = await read({ 'setup.cfg': '[flake8]\n', 'a.py': text })
+    expect(await codes('a.py')).toEqual(['E231'])
+  })
+
+  it('gives way to pycodestyle alone where there is no section for it', async () => {
+    const { codes, styleOf } = await read({
+      'tox.ini': '[pycodestyle]\nmax_doc_length = 72\nignore = E401\n',
+      'a.py': faulty,
+    })
+    expect(await codes('a.py')).toEqual(['E302', 'E703', 'E711'])
+    expect(styleOf('a.py')).toEqual({ lineLength: 79, docLength: 72 })
+  })
+})
+
+describe('the style of texts', () => {
+  it.each([
+    [
+      { 'ruff.toml': 'line-length = 79\nindent-width = 2\n[format]\nquote-style = "single"\n' },
+      { lineLength: 79, indent: '  ', docstringQuotes: '"""' },
+    ],
+    [
+      { 'ruff.toml': 'lint.select = ["E"]\nlint.pydocstyle.convention = "numpy"\n' },
+      { lineLength: 88, docstringStyle: 'numpy' },
+    ],
+    [
+      { 'ruff.toml': 'line-length = 100\n[lint.pycodestyle]\nmax-line-length = 110\nmax-doc-length = 72\n' },
+      { lineLength: 100, docLength: 72 },
+    ],
+    [
+      { 'ruff.toml': '[format]\nindent-style = "tab"\n[lint.flake8-quotes]\ndocstring-quotes = "single"\n' },
+      { indent: '\t', docstringQuotes: "'''" },
+    ],
+    [
+      { 'pyproject.toml': '[tool.ruff.lint]\nselect = ["F"]\n[tool.black]\nline-length = 120\n' },
+      { lineLength: 120, docstringQuotes: '"""' },
+    ],
+    [
+      { 'pyproject.toml': '[tool.pylint.format]\nmax-line-length = 100\n[tool.black]\n' },
+      { lineLength: 100, docstringQuotes: '"""' },
+    ],
+    [{ '.pylintrc': '[MASTER]\n[FORMAT]\nmax-line-length=110\n' }, { lineLength: 110 }],
+    [{ 'setup.cfg': '[flake8]\nignore = E501\n[isort]\nline_length = 90\n' }, { lineLength: 90 }],
+    [{ 'setup.cfg': '[flake8]\nignore = E501\n' }, { lineLength: 79 }],
+    [
+      { '.editorconfig': '[*.py]\nmax_line_length = 99\nindent_style = tab\n[*.js]\nmax_line_length = 1\n' },
+      { lineLength: 99, indent: '\t' },
+    ],
+    [
+      {
+        '.editorconfig':
+          '[*]\nmax_line_length = off\nindent_style = space\nindent_size = tab\ntab_width = 3\nquote_type = double\n',
+      },
+      { indent: '   ', docstringQuotes: '"""' },
+    ],
+    [
+      { 'setup.cfg': '[flake8]\ndocstring-convention = google\ndocstring-quotes = """\n' },
+      { lineLength: 79, docstringStyle: 'google', docstringQuotes: '"""' },
+    ],
+    [{ 'pyproject.toml': '[tool.numpydoc_validation]\nchecks = []\n' }, { docstringStyle: 'numpy' }],
+    [
+      { 'pyproject.toml': '[tool.pydoclint]\nstyle = "sphinx"\n[tool.pydocstyle]\nconvention = "pep257"\n' },
+      { docstringStyle: 'sphinx' },
+    ],
+    [{ '.pydocstyle': '[pydocstyle]\nconvention = google\n' }, { docstringStyle: 'google' }],
+    [{ 'tox.ini': '[darglint]\ndocstring_style=sphinx\n' }, { docstringStyle: 'sphinx' }],
+    [{}, {}],
+  ])('of %j is %j', async (files, style) => {
+    const { styleOf } = await read({ ...files, 'src/a.py': '' })
+    expect(styleOf('src/a.py')).toEqual(style)
+  })
+})
+
+it('answers for twenty thousand files with few different rules, and at once', async () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 20_000 }, (_, index) => [`p${index % 30}/f${index % 300}/m${index}.py`, '']),
+  )
+  const perFile = Array.from({ length: 60 }, (_, index) => `"**/f${index}/*.py" = ["E501", "D10${index % 8}"]`)
+  const config = `exclude = ["build"]\nlint.select = ["E"]\n[lint.per-file-ignores]\n${perFile.join('\n')}\n`
+  const { rulesFor } = await read({ ...files, 'ruff.toml': config, '.editorconfig': '[*]\nmax_line_length = 90\n' })
+  const before = process.cpuUsage()
+  const different = new Set(Object.keys(files).flatMap((path) => Object.values(rulesFor(path))))
+  const spent = process.cpuUsage(before)
+  expect(different.size).toBeLessThan(20)
+  expect((spent.user + spent.system) / 1000).toBeLessThan(10_000)
+})
