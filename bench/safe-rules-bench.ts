@@ -5,8 +5,10 @@ import { benchPackages } from './repositories/bench-packages.ts'
 import { cacheFolder, preparePackage } from './repositories/prepare-package.ts'
 import { runCommand } from './repositories/run-command.ts'
 import { readCandidates } from './repositories/safe-rules/candidate-rules.ts'
-import { measureCorpus, type CorpusFigures } from './repositories/safe-rules/measure-corpus.ts'
-import { renderSafeRules, type RuleFigures } from './repositories/safe-rules/render-safe-rules.ts'
+import { joinLooks, type Looks } from './repositories/safe-rules/join-looks.ts'
+import { measureCorpus } from './repositories/safe-rules/measure-corpus.ts'
+import { renderSafeRules } from './repositories/safe-rules/render-safe-rules.ts'
+import { lookAgain } from './repositories/safe-rules/second-look.ts'
 import { libraryBench, packageBench, type Bench } from './repositories/safe-rules/test-beds.ts'
 
 /**
@@ -21,9 +23,9 @@ const { only } = parseArgs({ options: { only: { type: 'string' } } }).values
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 
 const cache = cacheFolder()
-const [first] = benchPackages
-if (first === undefined) throw new Error('there is no package')
-const ruff = join((await preparePackage(first, cache)).python, '..', 'ruff')
+const [anyPackage] = benchPackages
+if (anyPackage === undefined) throw new Error('there is no package')
+const ruff = join((await preparePackage(anyPackage, cache)).python, '..', 'ruff')
 const isChosen = (name: string) => only?.split(',').includes(name) ?? true
 
 async function ask(argv: readonly [string, ...string[]]): Promise<string> {
@@ -40,25 +42,22 @@ async function openLibrary(): Promise<Bench> {
 
 const candidates = readCandidates(await ask([ruff, 'rule', '--all', '--output-format', 'json']))
 const codes = candidates.map(({ code }) => code)
-const measured: CorpusFigures[] = []
-for (const one of benchPackages.filter(({ name }) => isChosen(name)))
-  measured.push(await measureCorpus(await packageBench(one, cache), codes))
-if (isChosen('library')) measured.push(await measureCorpus(await openLibrary(), codes))
+const measured: Looks[] = []
+for (const one of benchPackages.filter(({ name }) => isChosen(name))) {
+  const bench = await packageBench(one, cache)
+  const first = await measureCorpus(bench, codes)
+  measured.push({ first, second: await lookAgain(bench, first, one.linter.tool === 'ruff') })
+}
+if (isChosen('library')) {
+  const bench = await openLibrary()
+  const first = await measureCorpus(bench, codes)
+  measured.push({ first, second: await lookAgain(bench, first, false) })
+}
 
-const figures = candidates.map((rule): RuleFigures => {
-  const trials = new Map(
-    measured.flatMap(({ name, trials: ofCorpus }) => {
-      const trial = ofCorpus[rule.code]
-      return trial === undefined || trial.fixes === 0 ? [] : [[name, trial]]
-    }),
-  )
-  const tests = measured.flatMap(({ name, culprits }) => (culprits[rule.code] ?? []).map((id) => `${name}: ${id}`))
-  return { ...rule, trials, tests }
-})
-const text = renderSafeRules(figures, {
-  corpora: measured.map(({ name }) => name),
+const text = renderSafeRules(joinLooks(candidates, measured), {
+  corpora: measured.map(({ first: { name } }) => name),
   python: await ask(['python3', '-c', 'import platform; print(platform.python_version())']),
-  together: measured.flatMap(({ name, together }) => together.map((id) => `${name}: ${id}`)),
+  together: measured.flatMap(({ first: { name, together } }) => together.map((id) => `${name}: ${id}`)),
 })
 if (only === undefined) await writeFile(new URL('repositories/safe-rules.md', import.meta.url), text)
 else console.log(text)

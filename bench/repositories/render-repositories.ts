@@ -110,7 +110,7 @@ function workTable(measured: readonly MeasuredPackage[], first: FirstFigures): s
   const ms = sumPairs(measured.map(({ one, run }) => [run.wallMs, first[one.name]?.wallMs]))
   const note =
     'In brackets: of what the first run of this bench took, before the product was changed for it. All together: ' +
-    `${tokens.now} tokens${share(tokens.now, tokens.then)}, ${(ms.now / 1000).toFixed(0)} s${share(ms.now, ms.then)}.`
+    `${tokens.now} tokens${share(tokens.now, tokens.first)}, ${(ms.now / 1000).toFixed(0)} s${share(ms.now, ms.first)}.`
   return `${table(head, rows)}\n\n${note}`
 }
 
@@ -193,12 +193,12 @@ function share(now: number, then: number | undefined): string {
 }
 
 /** Only of the pairs that have both. */
-function sumPairs(pairs: readonly (readonly [now: number, then: number | undefined])[]): { now: number; then: number } {
-  const sum = { now: 0, then: 0 }
-  for (const [now, then] of pairs) {
-    if (then === undefined) continue
+function sumPairs(pairs: readonly (readonly [now: number, first: number | undefined])[]) {
+  const sum = { now: 0, first: 0 }
+  for (const [now, first] of pairs) {
+    if (first === undefined) continue
     sum.now += now
-    sum.then += then
+    sum.first += first
   }
   return sum
 }

@@ -23,6 +23,15 @@ export function readCandidates(json: string): CandidateRule[] {
 export const refusedOnGround: Readonly<Record<string, string>> = {
   SIM300: 'swaps the operands of a comparison: another `__eq__` runs first',
   FURB118: 'replaces a function by an object of `operator`: it has another signature, name and `__get__`',
-  RUF100: 'removes comments, and which of them are unused depends on every rule that the repository selects',
   ERA001: 'removes comments',
 }
+
+/** Rules whose purpose is to remove a comment that does nothing: rule → the comments it may remove. */
+export const commentsThatMayGo: Readonly<Record<string, RegExp>> = {
+  UP009: /#.*coding[:=]\s*utf-?8/i,
+  RUF100: /#.*\bnoqa\b/i,
+  RUF102: /#.*\bnoqa\b/i,
+}
+
+/** Which comments are unused depends on every rule that a repository selects: tried with its own configuration, not alone. */
+export const triedAsConfigured: ReadonlySet<string> = new Set(['RUF100'])

@@ -47,14 +47,9 @@ export async function tryRule(corpus: Corpus, rule: string, files: readonly stri
   const before = await askRuff(corpus, faulty, files, 'all')
   const fixes = await fixTree(corpus, [rule], files)
   const after = await askRuff(corpus, faulty, files, 'all')
-  const differences = await compareComments(corpus, files)
+  const comments = await compareComments(corpus, files)
   for (const file of files) await cp(join(corpus.pristine, file), join(corpus.tree, file), { preserveTimestamps: true })
-  return {
-    fixes,
-    lost: differences.flatMap(({ path, lost }) => lost.map((text) => `${corpus.name}/${path} ${text}`)),
-    moved: differences.flatMap(({ path, moved }) => moved.map((text) => `${corpus.name}/${path} ${text}`)),
-    newFaults: newFindings(before, after),
-  }
+  return { fixes, ...comments, newFaults: newFindings(before, after) }
 }
 
 /** The number of fixes made. */
@@ -86,13 +81,17 @@ async function ruffCheck(corpus: Corpus, rules: readonly string[], args: readonl
   return end.out
 }
 
-async function compareComments({ pristine, tree, python }: Corpus, files: readonly string[]) {
+/** Comments that the changed ones of `files` have lost or moved. */
+export async function compareComments(
+  { name, pristine, tree, python }: Corpus,
+  files: readonly string[],
+): Promise<Pick<RuleTrial, 'lost' | 'moved'>> {
   const changed: string[] = []
   for (const file of files) {
     const [one, other] = await Promise.all([pristine, tree].map((folder) => readFile(join(folder, file))))
     if (one !== undefined && other !== undefined && !one.equals(other)) changed.push(file)
   }
-  if (changed.length === 0) return []
+  if (changed.length === 0) return { lost: [], moved: [] }
   const child = spawn(python, [program, pristine, tree], { stdio: ['pipe', 'pipe', 'inherit'] })
   const ended = once(child, 'close')
   child.stdin.end(changed.map((path) => `${JSON.stringify(path)}\n`).join(''))
@@ -101,5 +100,7 @@ async function compareComments({ pristine, tree, python }: Corpus, files: readon
     differences.push(Difference.parse(JSON.parse(line)))
   const [code] = await ended
   if (code !== 0) throw new Error(`${program} ended with ${code}`)
-  return differences
+  const listed = (which: 'lost' | 'moved') =>
+    differences.flatMap((one) => one[which].map((text) => `${name}/${one.path} ${text}`))
+  return { lost: listed('lost'), moved: listed('moved') }
 }

@@ -3,14 +3,18 @@ import { refusedOnGround, type CandidateRule } from './candidate-rules.ts'
 import type { RuleTrial } from './fix-tree.ts'
 
 export type RuleFigures = CandidateRule & {
-  /** By corpus, only those where it has a fix. */
+  /** By corpus, only those where it has a fix. Comments that it is there to remove are not among the lost ones. */
   trials: ReadonlyMap<string, RuleTrial>
   /** Tests its fixes change, with the corpus's name. */
   tests: readonly string[]
+  /** Of `tests`, those that change also when the files of tests are left alone. */
+  testsOfSources: readonly string[]
 }
 
-/** Why a rule is refused before its tests are run; empty where nothing speaks against it so far. */
-function staticObjections({ code, trials }: Pick<RuleFigures, 'code' | 'trials'>): string[] {
+type Verdict = 'safe' | 'safe outside of tests' | 'refused' | 'not seen'
+
+/** What speaks against a rule besides tests. */
+function objectionsTo({ code, trials }: RuleFigures): string[] {
   const all = [...trials.values()]
   const ground = refusedOnGround[code]
   const some = (count: number, what: string) => (count === 0 ? [] : [`${count} ${what}`])
@@ -22,8 +26,9 @@ function staticObjections({ code, trials }: Pick<RuleFigures, 'code' | 'trials'>
   ]
 }
 
-function verdictOf(rule: RuleFigures): 'safe' | 'refused' | 'not seen' {
-  if (staticObjections(rule).length > 0 || rule.tests.length > 0) return 'refused'
+function verdictOf(rule: RuleFigures): Verdict {
+  if (objectionsTo(rule).length > 0 || rule.testsOfSources.length > 0) return 'refused'
+  if (rule.tests.length > 0) return 'safe outside of tests'
   return rule.trials.size === 0 ? 'not seen' : 'safe'
 }
 
@@ -44,13 +49,22 @@ less often; it is moved when it stood at the end of a line and stands alone now 
 of the words it had. New faults are F821, F811 and E9 that were not there. Then, in each corpus, the fixes of all rules
 that nothing spoke against there are made at once, and its tests run (for the standard library: a part of its own, in a
 copy of the interpreter without frozen modules); when a test changes, halving finds the rules that do it alone, and the
-others are tried again until the whole suite passes. Fixtures that tests read as data are left as they are.
+others are tried again until the whole suite passes. Fixtures that tests read as data are left as they are. A test that
+compares its own source or line numbers changes with any edit of its file: a rule that changes no test once the files of
+tests are left alone is safe outside of tests. UP009, RUF100 and RUF102 may remove the comments they are about; RUF100 is tried
+with the configuration of the packages that have one, for what is unused depends on all rules they select.
 
-${of('safe').length} safe, ${of('refused').length} refused, ${of('not seen').length} without a single fix here.
+${of('safe').length} safe, ${of('safe outside of tests').length} safe outside of tests, ${of('refused').length} refused, ${of('not seen').length} without a single fix here.
 ${together.length === 0 ? '' : `\nTests that only several rules together change: ${together.join(', ')}.\n`}
 ## Safe
 
 \`${of('safe')
+    .map(({ code }) => code)
+    .join(' ')}\`
+
+## Safe outside of the files of tests
+
+\`${of('safe outside of tests')
     .map(({ code }) => code)
     .join(' ')}\`
 
@@ -62,7 +76,7 @@ ${together.length === 0 ? '' : `\nTests that only several rules together change:
 
 ## Every rule that has a fix here
 
-| rule | fixes | in | comments lost | moved | new faults | tests changed | verdict |
+| rule | fixes | in | comments lost | moved | new faults | tests changed | of them by sources | verdict |
 | --- | --- | --- | --- | --- | --- | --- | --- |
 ${seen.map(row).join('\n')}
 
@@ -70,9 +84,9 @@ Not seen: \`${of('not seen')
     .map(({ code }) => code)
     .join(' ')}\`
 
-## What speaks against the refused ones
+## What speaks against the others
 
-${of('refused').map(objections).join('\n')}
+${[...of('refused'), ...of('safe outside of tests')].map(reasons).join('\n')}
 `
 }
 
@@ -88,6 +102,7 @@ function row(rule: RuleFigures): string {
     count(({ moved }) => moved),
     count(({ newFaults }) => newFaults),
     rule.tests.length,
+    rule.testsOfSources.length,
     verdict,
   ]
   return `| ${cells.join(' | ')} |`
@@ -95,7 +110,7 @@ function row(rule: RuleFigures): string {
 
 const shownExamples = 2
 
-function objections(rule: RuleFigures): string {
+function reasons(rule: RuleFigures): string {
   const all = [...rule.trials.values()]
   const examples = [
     ...all.flatMap(({ lost }) => lost).slice(0, shownExamples),
@@ -104,9 +119,9 @@ function objections(rule: RuleFigures): string {
       .flatMap(({ newFaults }) => newFaults)
       .map(({ file, line, rule: code, message }) => `${file}:${line} ${code} ${message}`)
       .slice(0, shownExamples),
-    ...rule.tests.slice(0, shownExamples),
+    ...(rule.testsOfSources.length > 0 ? rule.testsOfSources : rule.tests).slice(0, shownExamples),
   ].map((text) => `\`${text.replaceAll('`', "'").replaceAll(/\s+/g, ' ').slice(0, 160)}\``)
   const tests = rule.tests.length === 0 ? [] : [`${rule.tests.length} tests changed`]
-  const why = [...staticObjections(rule), ...tests].join('; ')
+  const why = [...objectionsTo(rule), ...tests].join('; ')
   return `- ${rule.code}: ${why}${examples.length === 0 ? '' : `, such as ${examples.join(', ')}`}`
 }
