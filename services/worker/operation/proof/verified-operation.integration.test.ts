@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
-import { changeChecks } from '#domain/evidence.ts'
 import type { RunId } from '#domain/ids.ts'
 import { submitTool } from '#bundles/submit-tool.ts'
 import { call, scriptedModel, submitting, type ScriptedReply } from '../../agent/scripted-agent.fixture.ts'
