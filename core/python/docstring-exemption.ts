@@ -19,6 +19,7 @@ export function exemptionOf(site: DocstringSite): string | undefined {
   if (isEllipsis(site) && isInProtocol(site.definition)) return 'needs no docstring: it is a stub of a protocol'
   const isAbstract = site.decorators.some((text) => /\babstract\w*/.test(text))
   if (isEllipsis(site) && isAbstract) return 'needs no docstring: it is an abstract stub'
+  if (isEllipsis(site) && bodySharesLine(site)) return 'needs no docstring: it is declared on one line, without a body'
   if (bodySharesLine(site) && hasCommentOn(site.definition, site.body.startPosition.row)) {
     return 'is left alone: its body shares its line with a comment'
   }

@@ -71,7 +71,7 @@ describe('what the file alone says against a docstring', () => {
     ['a stub file', 'def f() -> int: ...\n', 'f: needs no docstring: it is in a stub file', 'shop/prices.pyi'],
     [
       'a type: ignore behind the body',
-      'def f() -> int: ...  # type: ignore[override]\n',
+      'def f() -> int: return 1  # type: ignore[override]\n',
       'f: is left alone: its body shares its line with a comment',
     ],
     [
@@ -80,6 +80,11 @@ describe('what the file alone says against a docstring', () => {
       'f: is left alone: its __doc__ is set',
     ],
     ['a class that sets its own', 'class A:\n    __doc__ = B.__doc__\n', 'A: is left alone: the class sets __doc__'],
+    [
+      'a declaration on one line',
+      'class A:\n    def f(self) -> int: ...  # type: ignore[override]\n',
+      'A.f: needs no docstring: it is declared on one line',
+    ],
     ['a syntax error', 'def f():\n    x = = 1\n', 'f: is left alone: its source has syntax errors'],
   ])('%s', (_name, source, expected, path?: string) => {
     expect(exemptions(source, path).join('\n')).toContain(expected)
@@ -97,7 +102,10 @@ describe('what the file alone says against a docstring', () => {
   })
 
   it('has nothing against a body of ... anywhere else, or a comment on a line of its own', () => {
-    expect(exemptions('def f(): ...\n# why\n\ndef g():  # why\n    return 1\n')).toEqual(['f: workable', 'g: workable'])
+    expect(exemptions('def f():\n    ...\n# why\n\ndef g():  # why\n    return 1\n')).toEqual([
+      'f: workable',
+      'g: workable',
+    ])
   })
 })
 
