@@ -68,9 +68,10 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
     const { leaveOut } = config
     const limits = defaultSnapshotLimits
+    const shared = { ledger, stops, objects, blobs, producer, packs, leaveOut, limits }
     const stages = {
-      ...{ ledger, stops, objects, blobs, producer, packs, leaveOut, limits },
       ...readers,
+      ...shared,
       readSnapshot: openSnapshotReader(objects),
       pinBundles: bundlePinner(bundles, objects),
       readBundles: pinnedBundleReader(objects),
