@@ -17,7 +17,7 @@ export const LintRules = z.strictObject({
 })
 export type LintRules = z.infer<typeof LintRules>
 
-export const docstringStyles = ['google', 'numpy', 'sphinx', 'plain'] as const
+const docstringStyles = ['google', 'numpy', 'sphinx', 'plain'] as const
 export const DocstringStyle = z.enum(docstringStyles)
 export type DocstringStyle = z.infer<typeof DocstringStyle>
 
