@@ -22,6 +22,7 @@ export function readCandidates(json: string): CandidateRule[] {
 /** Rules that are refused whatever the measurement says: rule → why. */
 export const refusedOnGround: Readonly<Record<string, string>> = {
   SIM300: 'swaps the operands of a comparison: another `__eq__` runs first',
+  SIM905: 'writes a list of any length into one line',
   FURB118: 'replaces a function by an object of `operator`: it has another signature, name and `__get__`',
   ERA001: 'removes comments',
 }
