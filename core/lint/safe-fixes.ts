@@ -2,7 +2,7 @@ import type { TextEdit } from './text-edit.ts'
 
 /**
  * Rules whose fixes are made without a person looking at what the code does. The wasm build does not say which fixes are
- * safe, so the list is measured (docs/decisions/0041): with Ruff 0.17.3, every fix it calls safe was made, rule by rule, in
+ * safe, so the list is measured (docs/decisions/0042): with Ruff 0.17.3, every fix it calls safe was made, rule by rule, in
  * packages of PyPI, whose own tests ran before and after, and in CPython 3.11's library, which had to compile. A rule is here
  * only if it was seen there, changed no test and lost no comment. Left out although Ruff calls them safe: rules that swap
  * operands (SIM300), merge or reshape branches (SIM114, SIM117, RET505 to RET508, PLR5501), write long lines (SIM905), change

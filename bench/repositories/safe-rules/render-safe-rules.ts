@@ -37,7 +37,7 @@ export function renderSafeRules(
   { corpora, python, together }: { corpora: readonly string[]; python: string; together: readonly string[] },
 ): string {
   const seen = rules.filter(({ trials }) => trials.size > 0)
-  const of = (verdict: string) => rules.filter((rule) => verdictOf(rule) === verdict)
+  const of = (verdict: Verdict) => rules.filter((rule) => verdictOf(rule) === verdict)
   const today = new Date().toISOString().slice(0, 10)
   return `# Which fixes of Ruff are safe, as measured
 
@@ -56,23 +56,7 @@ with the configuration of the packages that have one, for what is unused depends
 
 ${of('safe').length} safe, ${of('safe outside of tests').length} safe outside of tests, ${of('refused').length} refused, ${of('not seen').length} without a single fix here.
 ${together.length === 0 ? '' : `\nTests that only several rules together change: ${together.join(', ')}.\n`}
-## Safe
-
-\`${of('safe')
-    .map(({ code }) => code)
-    .join(' ')}\`
-
-## Safe outside of the files of tests
-
-\`${of('safe outside of tests')
-    .map(({ code }) => code)
-    .join(' ')}\`
-
-## Refused
-
-\`${of('refused')
-    .map(({ code }) => code)
-    .join(' ')}\`
+${verdictLists(of)}
 
 ## Every rule that has a fix here
 
@@ -88,6 +72,18 @@ Not seen: \`${of('not seen')
 
 ${[...of('refused'), ...of('safe outside of tests')].map(reasons).join('\n')}
 `
+}
+
+function verdictLists(of: (verdict: Verdict) => readonly RuleFigures[]): string {
+  const list = (verdict: Verdict) =>
+    `\`${of(verdict)
+      .map(({ code }) => code)
+      .join(' ')}\``
+  return [
+    ...['## Safe', list('safe')],
+    ...['## Safe outside of the files of tests', list('safe outside of tests')],
+    ...['## Refused', list('refused')],
+  ].join('\n\n')
 }
 
 function row(rule: RuleFigures): string {
