@@ -1,4 +1,4 @@
-import type { Node } from 'web-tree-sitter'
+import type { Node, Tree } from 'web-tree-sitter'
 
 /**
  * The expression of a statement that is a docstring when it comes first in a body: a string, or strings side by side, in
@@ -35,4 +35,19 @@ export function isTrivia(node: Node): boolean {
 function isPlainString(node: Node): boolean {
   const hasCode = node.namedChildren.some((child) => child?.type === 'interpolation')
   return node.type === 'string' && /^[rRuU]*["']/.test(node.text) && !hasCode
+}
+
+/** The 0-based rows of a module's docstrings. */
+export function docstringRowsOf(tree: Tree): Set<number> {
+  const rows = new Set<number>()
+  const bodies: (Node | null)[] = [tree.rootNode]
+  for (const definition of tree.rootNode.descendantsOfType(['function_definition', 'class_definition'])) {
+    bodies.push(definition.childForFieldName('body'))
+  }
+  for (const body of bodies) {
+    const docstring = body === null ? undefined : docstringOf(codeIn(body)[0])
+    if (docstring === undefined) continue
+    for (let row = docstring.startPosition.row; row <= docstring.endPosition.row; row++) rows.add(row)
+  }
+  return rows
 }

@@ -3,20 +3,28 @@ import { codeIn, docstringOf } from './docstring-expression.ts'
 import { importedNames, importStatementTypes, type ImportedName } from './import-statements.ts'
 import { openTextMentions, type TextMentions } from './text-mentions.ts'
 
-/** One name that an import of the file binds. */
-export type ImportFact = {
+/** One name that an import of the file binds, and where. */
+export type ImportedHere = {
   /** The name bound here; `*` for everything. */
   name: string
   /** The module as written, and what is taken of it; undefined for `import module`. */
   module: string
   imported: string | undefined
-  /** The functions and classes around it, outermost first, joined by dots; empty at the top level. */
+  /** The functions, classes, conditions and other blocks around it, outermost first; empty at the top level. */
   scope: string
   line: number
   /** The part of the statement that binds the name, in UTF-16 units. */
   range: { start: number; end: number }
+}
+
+export type ImportFact = ImportedHere & {
   /** Why nobody may remove it, in words for people; undefined when it may go once nothing uses it. */
   stays?: string
+}
+
+/** The imports of a file, without the question which of them must stay. */
+export function importsIn(tree: Tree): ImportedHere[] {
+  return importsOf(tree).map(({ here }) => here)
 }
 
 /**
@@ -29,17 +37,27 @@ export function importFactsOf(
   source: string,
   { path, ownModules }: { path: string; ownModules?: ReadonlySet<string> },
 ): ImportFact[] {
-  const statements = tree.rootNode.descendantsOfType(importStatementTypes)
-  if (statements.length === 0) return []
-  const file: FileOfImports = { path, own: ownModules ?? new Set(path.split('/')), mentions: openTextMentions(tree, source) }
-  return statements.flatMap((statement) => {
+  const file: FileOfImports = {
+    path,
+    own: ownModules ?? new Set(path.split('/')),
+    mentions: openTextMentions(tree, source),
+  }
+  return importsOf(tree).map(({ here, imported, surroundings }) => {
+    const stays = reasonToStay(imported, surroundings, file)
+    return stays === undefined ? here : { ...here, stays }
+  })
+}
+
+type ReadImport = { here: ImportedHere; imported: ImportedName; surroundings: Surroundings }
+
+function importsOf(tree: Tree): ReadImport[] {
+  return tree.rootNode.descendantsOfType(importStatementTypes).flatMap((statement) => {
     const surroundings = surroundingsOf(statement)
     return importedNames(statement).map((imported) => {
-      const stays = reasonToStay(imported, surroundings, file)
       const { name, module, imported: taken, node } = imported
-      const fact = { name, module, imported: taken, scope: surroundings.scope, line: node.startPosition.row + 1 }
       const range = { start: node.startIndex, end: node.endIndex }
-      return { ...fact, range, ...(stays === undefined ? {} : { stays }) }
+      const line = node.startPosition.row + 1
+      return { here: { name, module, imported: taken, scope: surroundings.scope, line, range }, imported, surroundings }
     })
   })
 }
@@ -47,7 +65,8 @@ export function importFactsOf(
 type FileOfImports = { path: string; own: ReadonlySet<string>; mentions: TextMentions }
 
 function reasonToStay(imported: ImportedName, around: Surroundings, file: FileOfImports): string | undefined {
-  if (imported.module === '__future__') return isObsoleteFeature(imported) ? undefined : 'it changes how the file is read'
+  if (imported.module === '__future__')
+    return isObsoleteFeature(imported) ? undefined : 'it changes how the file is read'
   return (
     roleOfFile(file.path) ??
     around.stays ??
@@ -96,19 +115,20 @@ const conditional: Record<string, string> = {
   match_statement: 'it is imported on a condition',
 }
 
-/** What stands around an import. A condition counts up to the next function, in which the import is one of its own. */
+/** What stands around an import. What the innermost function or class stands in does not count: the import is its own. */
 function surroundingsOf(statement: Node): Surroundings {
   const scope: string[] = []
   let stays: string | undefined
+  let isOwn = true
   for (let around = statement.parent; around !== null; around = around.parent) {
-    if (around.type === 'function_definition' && stays === undefined && scope.length === 0) {
-      stays = pointOfFunction(around)
-    }
-    if (around.type === 'function_definition' || around.type === 'class_definition') {
+    const isFunction = around.type === 'function_definition'
+    if (isOwn) stays ??= isFunction ? pointOfFunction(around) : conditional[around.type]
+    if (isFunction || around.type === 'class_definition') {
+      isOwn = false
       scope.unshift(around.childForFieldName('name')?.text ?? '')
-    } else if (scope.length === 0) stays ??= conditional[around.type]
+    } else if (around.type in conditional) scope.unshift(around.type)
   }
-  return { scope: scope.join('.'), stays }
+  return { scope: scope.join(' '), stays }
 }
 
 /** A function that is about its imports: a test of them, or one that loads something. */
@@ -148,7 +168,9 @@ function effectOf({ module, imported, name, alias }: ImportedName, { own }: File
 function collectedByTests({ module, imported, name }: ImportedName, path: string): string | undefined {
   const file = path.slice(path.lastIndexOf('/') + 1)
   if (imported === undefined || !/^tests?[_.]|_tests?\.|(^|\/)tests?\//.test(`${file}\n${path}`)) return undefined
-  const isCollected = /^(?:tests?_|Test|pytest_|setup_|teardown_|setUp|tearDown|load_tests$)|Tests?$|TestCase$/.test(name)
+  const isCollected = /^(?:tests?_|Test|pytest_|setup_|teardown_|setUp|tearDown|load_tests$)|Tests?$|TestCase$/.test(
+    name,
+  )
   const holdsFixtures = /fixture|conftest/i.test(module)
   return isCollected || holdsFixtures ? 'a test runner may find it by its name' : undefined
 }

@@ -88,7 +88,9 @@ function bindingsOf(node: Node, scope: string): Binding[] {
     case 'for_statement':
       return variables([node.childForFieldName('left')])
     case 'with_statement':
-      return variables(node.descendantsOfType('as_pattern_target').filter((target) => target?.parent?.parent?.type === 'with_item'))
+      return variables(
+        node.descendantsOfType('as_pattern_target').filter((target) => target?.parent?.parent?.type === 'with_item'),
+      )
     default:
       return []
   }

@@ -19,7 +19,8 @@ export type ModuleUses = {
   exported: string[]
 }
 
-type Wanted = Map<string, Set<string> | 'all'>
+/** `*` among the names: the module is used whole. */
+type Wanted = Map<string, Set<string>>
 type Found = { modules: Wanted; packages: Wanted }
 
 /**
@@ -48,23 +49,20 @@ export function moduleUsesOf(tree: Tree, source: string): ModuleUses {
 }
 
 function listed(wanted: Wanted): Record<string, string[] | 'all'> {
-  return Object.fromEntries([...wanted].map(([key, names]) => [key, names === 'all' ? names : [...names]]))
+  return Object.fromEntries([...wanted].map(([key, names]) => [key, names.has('*') ? 'all' : [...names]]))
 }
 
-function note(wanted: Wanted, module: string, name: string | 'all'): void {
+function note(wanted: Wanted, module: string, name: string): void {
   const known = wanted.get(module)
-  if (known === 'all') return
-  if (name === 'all') wanted.set(module, 'all')
-  else if (known === undefined) wanted.set(module, new Set([name]))
+  if (known === undefined) wanted.set(module, new Set([name]))
   else known.add(name)
 }
 
 function noteImport({ module, imported }: ImportedName, found: Found): void {
   noteChain(module.split('.'), found)
   if (imported === undefined) return
-  const name = imported === '*' ? 'all' : imported
-  if (/^\.+$/.test(module)) note(found.packages, String(module.length), name)
-  else note(found.modules, lastPart(module), name)
+  if (/^\.+$/.test(module)) note(found.packages, String(module.length), imported)
+  else note(found.modules, lastPart(module), imported)
 }
 
 /** Of `a.b.c`: whoever names it uses `b` of a module `a`, and `c` of a module `b`. */
@@ -135,7 +133,7 @@ function noteValues(tree: Tree, { source, aliases, found }: Reading): void {
     const { parent } = node
     if (parent === null || !passingOn.has(parent.type) || isBaseClass(parent)) continue
     const module = pathOf(node, aliases)?.at(-1)
-    if (module !== undefined && !isOnlyAskedFor(node, parent)) note(found.modules, module, 'all')
+    if (module !== undefined && !isOnlyAskedFor(node, parent)) note(found.modules, module, '*')
   }
 }
 
@@ -148,7 +146,7 @@ function isOnlyAskedFor(node: Node, list: Node): boolean {
   const called = list.parent?.type === 'call' ? list.parent.childForFieldName('function')?.text : undefined
   if (called === 'isinstance' || called === 'issubclass') return true
   const [first, second] = list.namedChildren
-  return called !== undefined && first?.id === node.id && second != null && plainStringText(second) !== undefined
+  return called !== undefined && first?.id === node.id && plainStringText(second) !== undefined
 }
 
 const importingByName = new Set(['import_module', '__import__', 'importorskip', 'find_spec', 'run_module'])
@@ -158,9 +156,9 @@ function noteCalls(tree: Tree, aliases: ReadonlyMap<string, string[]>, found: Fo
   for (const call of tree.rootNode.descendantsOfType('call')) {
     const [first, second] = call.childForFieldName('arguments')?.namedChildren ?? []
     const called = lastPart(call.childForFieldName('function')?.text ?? '')
-    const text = first == null ? undefined : plainStringText(first)
-    if (text !== undefined && importingByName.has(called)) note(found.modules, lastPart(text), 'all')
-    const name = second == null ? undefined : plainStringText(second)
+    const text = plainStringText(first)
+    if (text !== undefined && importingByName.has(called)) note(found.modules, lastPart(text), '*')
+    const name = plainStringText(second)
     const module = pathOf(first ?? null, aliases)?.at(-1)
     if (name !== undefined && module !== undefined) note(found.modules, module, name)
   }
@@ -171,7 +169,7 @@ function notePlugins(tree: Tree, found: Found): void {
   for (const assignment of tree.rootNode.descendantsOfType('assignment')) {
     if (assignment.childForFieldName('left')?.text !== 'pytest_plugins') continue
     const names = assignment.descendantsOfType('string').flatMap((string) => plainStringText(string) ?? [])
-    for (const name of names) note(found.modules, lastPart(name), 'all')
+    for (const name of names) note(found.modules, lastPart(name), '*')
   }
 }
 

@@ -50,8 +50,15 @@ function textsOf(tree: Tree, source: string): Texts {
   return {
     typeComments: comments.filter((comment) => /^#\s*type:/.test(comment)).join('\n'),
     doctests: plain.flatMap((text) => text.match(/^[ \t]*(?:>>>|\.\.\.) .*$/gm) ?? []).join('\n'),
-    exported: tree.rootNode.descendantsOfType('expression_statement').filter(isExport).map(({ text }) => text).join('\n'),
-    annotations: strings.filter(isTypeOrCode).map(({ text }) => text).join('\n'),
+    exported: tree.rootNode
+      .descendantsOfType('expression_statement')
+      .filter(isExport)
+      .map(({ text }) => text)
+      .join('\n'),
+    annotations: strings
+      .filter(isTypeOrCode)
+      .map(({ text }) => text)
+      .join('\n'),
     lookedUp: lookups.test(source) ? strings.map(({ text }) => text).join('\n') : '',
     parameters: new Set(tree.rootNode.descendantsOfType('parameters').flatMap(parameterNames)),
     evaluatesText: tree.rootNode.descendantsOfType('call').some(runsUnknownText),
@@ -62,7 +69,8 @@ function isExport(statement: Node): boolean {
   return statement.text.startsWith('__all__')
 }
 
-const typeMakers = /(?:^|\.)(?:cast|TypeVar|NewType|ForwardRef|NamedTuple|TypedDict|eval|exec|get_type_hints|parse_expr)$/
+const typeMakers =
+  /(?:^|\.)(?:cast|TypeVar|NewType|ForwardRef|NamedTuple|TypedDict|eval|exec|get_type_hints|parse_expr)$/
 
 /** A string that a type checker, or `eval`, reads as code: in an annotation, a subscript, or a call that takes one. */
 function isTypeOrCode(string: Node): boolean {
@@ -77,8 +85,9 @@ function isTypeOrCode(string: Node): boolean {
 function parameterNames(parameters: Node): string[] {
   return parameters.namedChildren.flatMap((parameter) => {
     if (parameter === null) return []
-    const named = parameter.type === 'identifier' ? parameter : (parameter.childForFieldName('name') ?? parameter.namedChildren[0])
-    return named == null ? [] : [named.text]
+    const named =
+      parameter.type === 'identifier' ? parameter : (parameter.childForFieldName('name') ?? parameter.namedChildren[0])
+    return named === undefined || named === null ? [] : [named.text]
   })
 }
 
@@ -87,5 +96,5 @@ function runsUnknownText(call: Node): boolean {
   if (!/^(?:eval|exec|execfile)$/.test(call.childForFieldName('function')?.text ?? '')) return false
   const given = call.childForFieldName('arguments')?.namedChildren ?? []
   const [text] = given
-  return text != null && given.length === 1 && plainStringText(text) === undefined
+  return given.length === 1 && plainStringText(text) === undefined
 }

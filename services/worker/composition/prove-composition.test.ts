@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import type { ChangeSet, Edit, FileChange } from '#domain/change-set.ts'
+import { changeChecks, type Evidence } from '#domain/evidence.ts'
 import { sha256 } from '#domain/hash.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
@@ -26,6 +27,20 @@ function set(id: string, edits: Edit[], docstringOnly = false, path = 'a.py'): C
   }
 }
 
+const exporter = 'import json\nimport os\n\n\ndef dump():\n    return 1\n'
+const user = 'import shop.compat\n\n\ndef main():\n    return shop.compat.dump()\n'
+const bases = new Map([exporter, user].map((text) => [sha256(text), text]))
+
+const provedBy = (checks: readonly Exclude<Evidence['check'], 'not_checked'>[]): Evidence[] =>
+  checks.map((check) => ({ check, path: 'a.py', ok: true, tool: 'test' }))
+
+/** A set that replaces one text of a file and was asked for no evidence. */
+function only(id: string, from: string, to: string, { path = 'a.py', text: base = source } = {}): ChangeSet {
+  const start = Buffer.byteLength(base.slice(0, base.indexOf(from)))
+  const edits = [{ start, end: start + Buffer.byteLength(from), text: to }]
+  return { ...set(id, []), files: [{ kind: 'edit', path, baseHash: sha256(base), edits }], evidence: [] }
+}
+
 const stored = new Map<string, string>()
 const linter = await openPythonLinter()
 const syntax = openSyntaxChecker()
@@ -35,7 +50,7 @@ const deps = {
   evidence: openEvidenceChecker({ linter, python, syntax }),
   python,
   rules: { of: () => wideRules },
-  readBlob: async () => Buffer.from(source),
+  readBlob: async (hash: string) => Buffer.from(bases.get(hash) ?? source),
   storeBlob: async (bytes: Uint8Array) => {
     stored.set(sha256(bytes), Buffer.from(bytes).toString())
     return sha256(bytes)
@@ -86,8 +101,54 @@ describe('a run’s composed patch', () => {
     expect(proven.files.map(({ path }) => path)).toEqual(['c2.ts'])
   })
 
+  it('leaves out the later of two sets that are wrong only together', async () => {
+    const first = only('c1', 'import os\n', '')
+    const second = only('c2', 'return x', 'return os.fspath(x)')
+    const proven = await proveComposition([first, second], deps)
+    expect(proven.conflicts).toMatchObject([{ changeSetId: 'c2', errorCode: 'WORK_004' }])
+    expect(proven.conflicts[0]?.reason).toContain('F821 Undefined name `os`')
+    const turned = await proveComposition([second, first], deps)
+    expect(turned.conflicts).toMatchObject([{ changeSetId: 'c1', errorCode: 'WORK_004' }])
+  })
+
+  it('checks the whole by every check that one of its sets was asked for, whichever set does the harm', async () => {
+    const asked = { ...only('c1', 'f"a"', '"a"'), evidence: provedBy(changeChecks) }
+    const hiding = only('c2', 'return x', 'return x  # noqa')
+    const alone = await proveComposition([hiding], deps)
+    expect(alone.conflicts).toEqual([])
+    const proven = await proveComposition([hiding, asked], deps)
+    expect(proven.conflicts).toMatchObject([{ changeSetId: 'c2', reason: expect.stringContaining('comments_kept') }])
+    expect(proven.files[0]?.evidence.map(({ check }) => check)).toEqual([...changeChecks])
+  })
+
   it('checks again that docstrings alone changed nothing else', async () => {
     const proven = await proveComposition([set('c1', [docstring], true)], deps)
     expect(proven.files[0]?.evidence.map((one) => one.check)).toEqual(['parses', 'lint_before_after', 'docstring_only'])
+  })
+})
+
+describe('the names of a composed tree', () => {
+  const inExporter = { path: 'shop/compat.py', text: exporter }
+  const inUser = { path: 'shop/main.py', text: user }
+  const removing = only('c1', 'import json\n', '', inExporter)
+  const removingAnother = only('c3', 'import os\n', '', inExporter)
+  const taking = only('c2', 'shop.compat.dump()', 'shop.compat.json', inUser)
+
+  it('are there for every file of it: the later of two sets that do not go together is left out', async () => {
+    const proven = await proveComposition([removing, taking], deps)
+    const reason = 'shop/main.py takes "json" of it, which is gone'
+    expect(proven.conflicts).toMatchObject([
+      { changeSetId: 'c2', errorCode: 'WORK_004', path: 'shop/compat.py', reason },
+    ])
+    expect(proven.files.map(({ path }) => path)).toEqual(['shop/compat.py'])
+    const turned = await proveComposition([taking, removingAnother, removing], deps)
+    expect(turned.conflicts).toMatchObject([{ changeSetId: 'c1', reason }])
+    expect(turned.files.map(({ changeSetIds }) => changeSetIds)).toEqual([['c3'], ['c2']])
+  })
+
+  it('are not there when their file is deleted', async () => {
+    const files: FileChange[] = [{ kind: 'delete', path: inExporter.path, baseHash: sha256(exporter) }]
+    const proven = await proveComposition([taking, { ...removing, files }], deps)
+    expect(proven.conflicts).toMatchObject([{ changeSetId: 'c1', path: 'shop/compat.py' }])
   })
 })

@@ -143,9 +143,12 @@ async function nameCulprit(
       return part ?? { ...module, after: module.before } // none of these sets changes it
     })
     const found = lostNameIn(await Promise.all(parts))
-    if (found !== undefined) return conflictOf(set, found.path, `${found.user} takes "${found.name}" of it, which is gone`)
+    if (found !== undefined)
+      return conflictOf(set, found.path, `${found.user} takes "${found.name}" of it, which is gone`)
   }
-  throw new Error(`${lost.user} takes "${lost.name}" of ${lost.path}, which is gone, but none of the sets takes it away`)
+  throw new Error(
+    `${lost.user} takes "${lost.name}" of ${lost.path}, which is gone, but none of the sets takes it away`,
+  )
 }
 
 function conflictOf({ changeSetId, operationId }: ChangeSet, path: string, reason: string): Conflict {

@@ -1,4 +1,4 @@
-import { anchorOf, isSameAnchor } from './comment-anchors.ts'
+import { anchorsOf, isSameAnchor } from './comment-anchors.ts'
 import { isPragma, pragmaFault, type MatchedComment } from './pragmas-kept.ts'
 import type { ComparedFacts, Finding } from './python-facts.ts'
 import type { Comment } from './statements.ts'
@@ -11,16 +11,17 @@ import type { Comment } from './statements.ts'
 export function commentsKept({ before, after, pairs }: ComparedFacts): Finding {
   const [was, now] = [before.list(), after.list()]
   const figures = { before: was.comments.length, after: now.comments.length }
-  const { forward } = pairs()
-  const anchors = now.comments.map((comment) => anchorOf(comment, now))
+  const texts = { was, now, pairs: pairs() }
+  const [anchors, anchorsNow] = [anchorsOf(was), anchorsOf(now)]
   const matched: MatchedComment[] = []
   const taken = new Set<Comment>()
   let next = 0
-  for (const comment of was.comments) {
-    const anchor = anchorOf(comment, was)
-    const at = now.comments.findIndex((other, place) => {
-      const candidate = anchors[place]
-      return place >= next && isSameText(other, comment) && candidate !== undefined && isSameAnchor(anchor, candidate, forward)
+  for (const [place, comment] of was.comments.entries()) {
+    const anchor = anchors[place]
+    const at = now.comments.findIndex((other, candidate) => {
+      const found = anchorsNow[candidate]
+      if (candidate < next || anchor === undefined || found === undefined) return false
+      return isSameText(other, comment) && isSameAnchor(anchor, found, texts)
     })
     const counterpart = now.comments[at]
     if (counterpart === undefined) return { ...figures, fault: lossOf(comment, now.comments) }
@@ -30,7 +31,7 @@ export function commentsKept({ before, after, pairs }: ComparedFacts): Finding {
   }
   const added = now.comments.find((comment) => !taken.has(comment) && isPragma(comment))
   if (added !== undefined) return { ...figures, fault: `${named(added)} is new, and hides what a tool would report` }
-  return { ...figures, fault: pragmaFault(matched, { was, now, pairs: pairs() }) }
+  return { ...figures, fault: pragmaFault(matched, texts) }
 }
 
 function isSameText(one: Comment, other: Comment): boolean {

@@ -1,30 +1,30 @@
-import type { ImportFact } from '#python/import-facts.ts'
+import type { ImportedHere } from '#python/import-facts.ts'
 import type { ComparedFacts, Finding } from './python-facts.ts'
 
 /**
- * The imports that must stay whether or not the file uses them are there: as many times, in the same function or class
+ * The imports that must stay whether or not the file uses them are there: as many times, in the same blocks
  * (`#python/import-facts.ts` says which, and why).
  */
 export function importsKept({ before, after }: ComparedFacts, path: string): Finding {
-  const [was, now] = [before.imports(path), after.imports(path)]
+  const [was, now] = [before.importFacts(path), after.imports()]
   const figures = { before: was.length, after: now.length }
-  // Only those that must stay count on both sides: one inside `try` is no counterpart of one that was there already.
   const left = new Map<string, number>()
   for (const fact of now) left.set(keyOf(fact), (left.get(keyOf(fact)) ?? 0) + 1)
   for (const fact of was) {
     if (fact.stays === undefined) continue
     const count = left.get(keyOf(fact)) ?? 0
-    if (count === 0) return { ...figures, fault: `line ${fact.line}: the import of "${shown(fact)}" is gone; ${fact.stays}` }
+    if (count === 0)
+      return { ...figures, fault: `line ${fact.line}: the import of "${shown(fact)}" is gone; ${fact.stays}` }
     left.set(keyOf(fact), count - 1)
   }
   return { ...figures, fault: undefined }
 }
 
-/** What is imported as what, where, and why it stays: an import that has left its `try` is another one. */
-function keyOf({ module, imported, name, scope, stays }: ImportFact): string {
-  return JSON.stringify([module, imported ?? null, name, scope, stays ?? null])
+/** What is imported as what, and where: an import that has left its `try` is another one. */
+function keyOf({ module, imported, name, scope }: ImportedHere): string {
+  return JSON.stringify([module, imported ?? null, name, scope])
 }
 
-function shown({ module, imported, name }: ImportFact): string {
+function shown({ module, imported, name }: ImportedHere): string {
   return imported === undefined || imported === '*' ? module : name
 }

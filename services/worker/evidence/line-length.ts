@@ -1,5 +1,4 @@
 import type { TextStyle } from '#domain/path-rules.ts'
-import { changedRuns, linesOf } from './changed-runs.ts'
 import type { ComparedFacts, Finding, PythonFacts } from './python-facts.ts'
 
 type Limits = Pick<TextStyle, 'lineLength' | 'docLength'>
@@ -8,11 +7,10 @@ type Limits = Pick<TextStyle, 'lineLength' | 'docLength'>
  * No line is longer than the repository allows, unless it stands for a line that was at least as long. Docstrings and
  * comments on lines of their own have the limit for documents, where the repository has one.
  */
-export function lineLengthKept({ before, after }: ComparedFacts, limits: Limits): Finding {
-  const [was, now] = [linesOf(before.text), linesOf(after.text)]
-  const excess = [excessOf(was, before, limits), excessOf(now, after, limits)] as const
+export function lineLengthKept({ before, after, lineRuns }: ComparedFacts, limits: Limits): Finding {
+  const excess = [excessOf(before, limits), excessOf(after, limits)] as const
   const figures = { before: excess[0].size, after: excess[1].size }
-  for (const run of changedRuns(was, now)) {
+  for (const run of lineRuns()) {
     const longBefore = [...excess[0]].filter(([row]) => row >= run.before.start && row < run.before.end)
     const lengths = longBefore.map(([, { length }]) => length).toSorted((one, other) => other - one)
     const longNow = [...excess[1]].filter(([row]) => row >= run.after.start && row < run.after.end)
@@ -28,12 +26,12 @@ export function lineLengthKept({ before, after }: ComparedFacts, limits: Limits)
 type Excess = Map<number, { length: number; limit: number }>
 
 /** The lines that are too long, by their row. Few are: only for these is it asked what they are. */
-function excessOf(lines: readonly string[], facts: PythonFacts, { lineLength, docLength }: Limits): Excess {
+function excessOf(facts: PythonFacts, { lineLength, docLength }: Limits): Excess {
   const least = Math.min(lineLength, docLength ?? lineLength)
   const excess: Excess = new Map()
-  for (const [row, line] of lines.entries()) {
+  for (const [row, line] of facts.lines().entries()) {
     if (line.length <= least) continue
-    const length = [...line].length
+    const length = Array.from(line).length // characters, as linters count them, not UTF-16 units
     const isDocument = /^\s*#/.test(line) || facts.docstringRows().has(row)
     const limit = isDocument ? least : lineLength
     if (length > limit && !isOneWord(line, isDocument)) excess.set(row, { length, limit })

@@ -1,5 +1,5 @@
 import type { Diagnostic, LintReport } from '#lint/lint-report.ts'
-import { changedRuns, linesOf, type ChangedRun } from './changed-runs.ts'
+import { linesOf, type ChangedRun } from './changed-runs.ts'
 import type { Finding } from './python-facts.ts'
 
 type Linted = { text: string; report: LintReport }
@@ -7,11 +7,11 @@ type Linted = { text: string; report: LintReport }
 /**
  * Every fault after the change was there before it, at the place that its own has become: under the repository's rules and, whatever
  * these are, under those that guard every change (undefined names, unused imports …). Faults are compared one by one, so
- * that no fault mended makes up for one made.
+ * that no fault mended makes up for one made. `runs` are the changed lines.
  */
-export function lintBeforeAfter(before: Linted, after: Linted): Finding {
+export function lintBeforeAfter(before: Linted, after: Linted, runs: readonly ChangedRun[]): Finding {
   const figures = { before: before.report.diagnostics.length, after: after.report.diagnostics.length }
-  const places = movedPlaces(before.text, after.text)
+  const places = movedPlaces(before.text, after.text, runs)
   const fresh = [
     ...freshFaults(before.report.guards, after.report.guards, places),
     ...freshFaults(before.report.diagnostics, after.report.diagnostics, places),
@@ -43,9 +43,13 @@ function freshFaults(before: readonly Diagnostic[], after: readonly Diagnostic[]
   return moved.filter((fault) => !isTakenBy(fault, places.isSameRun))
 }
 
-/** The rule and its message, without the numbers of lines, and without how far over a limit it is. */
+/**
+ * The rule and its message, without the numbers of lines, without how far over a limit it is, and without code that it
+ * quotes, which a fix of another rule may have edited. Names that it quotes count.
+ */
 function kindOf({ code, message }: Diagnostic): string {
-  return `${code} ${message.replaceAll(/\bline \d+/g, 'line').replace(/\(\d+ > \d+\)/, '')}`
+  const words = message.replaceAll(/\bline \d+/g, 'line').replace(/\(\d+ > \d+\)/, '')
+  return `${code} ${words.replaceAll(/`[^`]*[\s()[\]=][^`]*`/g, '``')}`
 }
 
 /** By how much a limit is broken, as in `Line too long (100 > 88)`; 0 for a fault of another kind. */
@@ -60,8 +64,7 @@ type Places = {
   isSameRun(before: Diagnostic, after: Diagnostic): boolean
 }
 
-function movedPlaces(before: string, after: string): Places {
-  const runs = changedRuns(linesOf(before), linesOf(after))
+function movedPlaces(before: string, after: string, runs: readonly ChangedRun[]): Places {
   const [ends, endsAfter] = [lineCounter(before), lineCounter(after)]
   return {
     isSamePlace(one, other) {

@@ -12,13 +12,20 @@ export function operandsKept({ before, after, pairs }: ComparedFacts): Finding {
   const figures = { before: operationsIn(was), after: operationsIn(now) }
   for (const [at, statement] of was.entries()) {
     const counterpart = now[forward[at] ?? -1]
-    if (counterpart === undefined || statement.operations.length === 0) continue
+    // Statements read once have one list of operations.
+    if (counterpart === undefined || counterpart.operations === statement.operations) continue
     const swapped = swappedIn(statement.operations, counterpart.operations)
     if (swapped === undefined) continue
-    return { ...figures, fault: `line ${statement.row + 1}: the operands of ${JSON.stringify(shown(swapped))} are swapped` }
+    return {
+      ...figures,
+      fault: `line ${statement.row + 1}: the operands of ${JSON.stringify(shown(swapped))} are swapped`,
+    }
   }
   const moved = swappedElsewhere(was, now)
-  return { ...figures, fault: moved === undefined ? undefined : `the operands of ${JSON.stringify(shown(moved))} are swapped` }
+  return {
+    ...figures,
+    fault: moved === undefined ? undefined : `the operands of ${JSON.stringify(shown(moved))} are swapped`,
+  }
 }
 
 function operationsIn(statements: readonly Statement[]): number {

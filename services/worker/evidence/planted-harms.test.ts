@@ -5,6 +5,7 @@ import { openPythonLinter } from '#lint/python-linter.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from './evidence-checker.ts'
 import { plantedHarms, type PlantedHarm } from './planted-harms.fixture.ts'
+import { plantedLosses } from './planted-losses.fixture.ts'
 import { openSyntaxChecker } from './syntax-checker.ts'
 
 const linter = await openPythonLinter()
@@ -12,17 +13,22 @@ const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const checker = openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax })
 
-async function refusalsOf({ path = 'a.py', before, after, rules = defaultPathRules }: PlantedHarm, checks: readonly EvidenceCheck[]) {
+async function refusalsOf(
+  { path = 'a.py', before, after, rules = defaultPathRules }: PlantedHarm,
+  checks: readonly EvidenceCheck[],
+) {
   const evidence = await checker.check({ path, before, after, rules }, checks)
   return evidence.filter((one) => !one.ok).map(({ check, detail }) => `${check}: ${detail}`)
 }
 
+const harms = [...plantedHarms, ...plantedLosses]
+
 describe('a harm that one check is there for', () => {
   it('is planted for every check that any change has to pass', () => {
-    expect(new Set(plantedHarms.map(({ check }) => check))).toEqual(new Set(changeChecks))
+    expect(new Set(harms.map(({ check }) => check))).toEqual(new Set(changeChecks))
   })
 
-  it.each(plantedHarms)('is refused by $check, and gets through without it: $harm', async (harm) => {
+  it.each(harms)('is refused by $check, and gets through without it: $harm', async (harm) => {
     const others = changeChecks.filter((check) => check !== harm.check)
     expect(await refusalsOf(harm, others)).toEqual([])
     const refusals = await refusalsOf(harm, changeChecks)

@@ -40,11 +40,20 @@ export function openPythonEvidence(deps: {
     return async (check) => {
       switch (check) {
         case 'parses':
-          return evidenceOf({ check, path, tool: version }, () => linted().then(([was, now]) => parsesAsBefore(was, now)))
+          return evidenceOf({ check, path, tool: version }, () =>
+            linted().then(([was, now]) => parsesAsBefore(was, now)),
+          )
         case 'lint_before_after':
-          return evidenceOf({ check, path, tool: version }, () => linted().then(([was, now]) => lintBeforeAfter(was, now)))
+          return evidenceOf({ check, path, tool: version }, () =>
+            linted().then(([was, now]) => lintBeforeAfter(was, now, facts.lineRuns())),
+          )
         case 'docstring_only':
-          return { check, path, ok: before !== undefined && structureOf(before) === structureOf(after), tool: treeSitter }
+          return {
+            check,
+            path,
+            ok: before !== undefined && structureOf(before) === structureOf(after),
+            tool: treeSitter,
+          }
         default:
           return evidenceOf({ check, path, tool: treeSitter }, async () => factChecks[check](facts, { path, rules }))
       }

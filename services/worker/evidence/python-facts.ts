@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache'
-import { importFactsOf, type ImportFact } from '#python/import-facts.ts'
+import { docstringRowsOf } from '#python/docstring-expression.ts'
+import { importFactsOf, importsIn, type ImportedHere, type ImportFact } from '#python/import-facts.ts'
 import { moduleBindingsOf, type ModuleBindings } from '#python/module-bindings.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
-import { docstringRowsOf } from './docstring-rows.ts'
+import { changedRuns, linesOf, type ChangedRun } from './changed-runs.ts'
 import { pairStatements, type StatementPairs } from './statement-pairs.ts'
 import { readStatements, type KnownParts, type StatementList } from './statements.ts'
 
@@ -11,12 +12,20 @@ export type PythonFacts = {
   text: string
   list(): StatementList
   names(): ModuleBindings
-  imports(path: string): ImportFact[]
+  imports(): ImportedHere[]
+  /** The imports, and which of them must stay. */
+  importFacts(path: string): ImportFact[]
+  lines(): readonly string[]
   docstringRows(): ReadonlySet<number>
 }
 
-/** Two texts of one file, and which statements of the one have become which of the other. */
-export type ComparedFacts = { before: PythonFacts; after: PythonFacts; pairs(): StatementPairs }
+/** Two texts of one file, which statements of the one have become which of the other, and where their lines differ. */
+export type ComparedFacts = {
+  before: PythonFacts
+  after: PythonFacts
+  pairs(): StatementPairs
+  lineRuns(): ChangedRun[]
+}
 
 /** What a check found: a fault in words for people and the model, which names line and thing, and figures. */
 export type Finding = { fault: string | undefined; before?: number; after?: number }
@@ -45,7 +54,7 @@ export function openPythonFacts(python: Pick<LoadedLanguage, 'read'>): PythonFac
       now.parts(was.parts())
       return pairStatements(was.list().statements, now.list().statements)
     })
-    return { before: was, after: now, pairs }
+    return { before: was, after: now, pairs, lineRuns: once(() => changedRuns(was.lines(), now.lines())) }
   }
 }
 
@@ -58,12 +67,14 @@ function readFacts(text: string, python: Pick<LoadedLanguage, 'read'>): OpenFact
     list: () => statements(),
     parts: (known) => statements(known).parts,
     names: once(() => python.read(text, moduleBindingsOf)),
-    imports(path) {
+    imports: once(() => python.read(text, importsIn)),
+    importFacts(path) {
       if (imports?.path !== path) {
         imports = { path, facts: python.read(text, (tree) => importFactsOf(tree, text, { path })) }
       }
       return imports.facts
     },
+    lines: once(() => linesOf(text)),
     docstringRows: once(() => python.read(text, docstringRowsOf)),
   }
 }

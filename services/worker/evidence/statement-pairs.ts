@@ -9,7 +9,7 @@ const maxComparisons = 40_000
 
 /**
  * Pairs the statements of two texts in order: equal ones first, and in what is left those that share most of their code.
- * A head is paired only with one of its own kind. A statement that was replaced by something else has no pair.
+ * A head is paired only with one of its own kind.
  */
 export function pairStatements(before: readonly Statement[], after: readonly Statement[]): StatementPairs {
   const pairs = {
@@ -22,7 +22,7 @@ export function pairStatements(before: readonly Statement[], after: readonly Sta
   }
   let shift = 0
   let next = 0
-  for (const run of changedRuns(before.map(keyOf), after.map(keyOf))) {
+  for (const run of changedRuns(keysOf(before), keysOf(after))) {
     for (let at = next; at < run.before.start; at++) pair(at, at + shift)
     for (const [one, other] of pairsOfRun(run, before, after)) pair(one, other)
     next = run.before.end
@@ -32,8 +32,8 @@ export function pairStatements(before: readonly Statement[], after: readonly Sta
   return pairs
 }
 
-function keyOf({ kind, tokens }: Statement): string {
-  return `${kind}\0${tokens.map(({ text }) => text).join('\0')}`
+function keysOf(statements: readonly Statement[]): string[] {
+  return statements.map(({ key }) => key)
 }
 
 type Pair = readonly [before: number, after: number]
@@ -66,7 +66,7 @@ function bestPairs({ before, after }: ChangedRun, alike: (pair: Pair) => number)
     }
   }
   const pairs: Pair[] = []
-  for (let row = 0, column = 0; row < rows && column < columns; ) {
+  for (let row = 0, column = 0; row < rows && column < columns;) {
     const here = best[row * width + column] ?? 0
     const own = score[row * columns + column] ?? 0
     if (own > 0 && here === own + (best[(row + 1) * width + column + 1] ?? 0)) {
@@ -77,14 +77,15 @@ function bestPairs({ before, after }: ChangedRun, alike: (pair: Pair) => number)
   return pairs
 }
 
+/** The share of code that statements of different kinds must have in common to be one, edited. */
 const leastLikeness = 0.25
 
-/** From 0, nothing in common, to 1. Heads of one kind are always a little alike: `else:` of another `else:`. */
+/** From 0, nothing in common, to 1. Statements of one kind are always a little alike; heads of different kinds never are. */
 function likeness(one: Statement | undefined, other: Statement | undefined): number {
   if (one === undefined || other === undefined || one.isHead !== other.isHead) return 0
   if (one.isHead && one.kind !== other.kind) return 0
   const shared = sharedShare(one.tokens, other.tokens)
-  if (one.isHead) return 0.1 + 0.9 * shared
+  if (one.kind === other.kind) return 0.1 + 0.9 * shared
   return shared >= leastLikeness ? shared : 0
 }
 

@@ -15,6 +15,8 @@ export type Statement = {
   column: number
   /** Its code without comments; a string is one token. */
   tokens: readonly Token[]
+  /** Kind and code: equal for equal statements. */
+  key: string
   /** Its comparisons and logical operations. */
   operations: readonly Operation[]
   /** It has a body. */
@@ -158,7 +160,17 @@ function draftAt(drafts: readonly Draft[], index: number): Draft | undefined {
 
 /** Tokens of a statement that only stands there. */
 const quietTokens = new Set([
-  'pass', '...', 'ellipsis', 'string', 'integer', 'float', 'true', 'false', 'none', '(', ')',
+  'pass',
+  '...',
+  'ellipsis',
+  'string',
+  'integer',
+  'float',
+  'true',
+  'false',
+  'none',
+  '(',
+  ')',
 ])
 
 function headAround(drafts: readonly Draft[], around: number): number {
@@ -179,7 +191,8 @@ function statementOf({ start, tokens, ...draft }: Draft, placeOf: PlaceOf): Stat
     row: placeOf(token.start).row - row,
     endRow: placeOf(token.end - 1).row - row,
   }))
-  return { ...draft, row, column, tokens: placed }
+  const key = [draft.kind, ...tokens.map(({ text }) => text)].join('\0')
+  return { ...draft, row, column, tokens: placed, key }
 }
 
 type Visit = {

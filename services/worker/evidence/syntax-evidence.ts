@@ -59,7 +59,8 @@ function commented({ comments: was }: SyntaxFacts, { comments: now }: SyntaxFact
   let next = 0
   for (const { text, line } of was) {
     const at = now.findIndex((comment, place) => place >= next && comment.text === text)
-    if (at < 0) return { ok: false, ...figures, detail: `line ${line}: the comment ${JSON.stringify(text.slice(0, 60))} is gone` }
+    if (at < 0)
+      return { ok: false, ...figures, detail: `line ${line}: the comment ${JSON.stringify(text.slice(0, 60))} is gone` }
     next = at + 1
   }
   return { ok: true, ...figures }

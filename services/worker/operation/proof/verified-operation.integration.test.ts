@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
+import { changeChecks } from '#domain/evidence.ts'
 import type { RunId } from '#domain/ids.ts'
 import { submitTool } from '#bundles/submit-tool.ts'
 import { call, scriptedModel, submitting, type ScriptedReply } from '../../agent/scripted-agent.fixture.ts'
@@ -87,17 +88,18 @@ describe('an operation whose success is verified when it is claimed', () => {
   it('is proved once, and settled with that proof', async () => {
     const { outcome, record, checked } = await run([write(sound), submit('./src/shop.py')])
     expect(outcome).toMatchObject({ status: 'succeeded', changedFiles: ['src/shop.py'] })
-    expect(record.changeSet?.evidence.map(({ check, ok }) => [check, ok])).toEqual([
-      ['parses', true],
-      ['lint_before_after', true],
-    ])
+    expect(record.changeSet?.evidence.map(({ check, ok }) => [check, ok])).toEqual(
+      changeChecks.map((check) => [check, true]),
+    )
     expect(checked()).toBe(1)
   })
 
   it('goes back to the model where the evidence is missing, and is proved anew when that was put right', async () => {
     const { outcome, said, received, checked } = await run([write(linty), submit(), submit(), write(sound), submit()])
     expect(outcome).toMatchObject({ status: 'succeeded', turns: 5 })
-    const failed = 'Verification failed: lint_before_after failed for src/shop.py (0 before, 1 after): new: F401'
+    const failed =
+      'Verification failed: lint_before_after failed for src/shop.py (0 before, 1 after): ' +
+      'new: line 1: F401 `os` imported but unused'
     expect(said.filter((text) => text === failed)).toHaveLength(2)
     expect(received.map(({ errorCode }) => errorCode)).toEqual(['WORK_005', 'WORK_005', undefined])
     expect(checked()).toBe(2)

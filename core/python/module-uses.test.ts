@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { loadLanguage } from '#syntax/parser.ts'
+import { foldKeptNames, moduleUsesOf } from './module-uses.ts'
+
+const python = await loadLanguage('python')
+const usesOf = (source: string) => python.read(source, (tree) => moduleUsesOf(tree, source))
+
+/** The kept names of each file, sorted. */
+function keptIn(files: Record<string, string>, path: string) {
+  const kept = foldKeptNames(new Map(Object.entries(files).map(([name, source]) => [name, usesOf(source)])))(path)
+  return kept === 'all' ? kept : kept.toSorted()
+}
+
+const compat = 'import json\nimport os\ntry:\n    import chardet\nexcept ImportError:\n    import charset as chardet\n'
+
+describe('names of a module that other files depend on', () => {
+  it.each([
+    ['by name', 'from requests.compat import json\n'],
+    ['by name, from a neighbour', 'from .compat import json\n'],
+    ['by name, under another', 'from .compat import (\n    json as complexjson,\n)\n'],
+    ['by name, under another package’s name', 'from vendored.compat import json\n'],
+    ['of the module', 'from . import compat\ncompat.json.loads("")\n'],
+    ['of the module by its full name', 'import requests.compat\nrequests.compat.json\n'],
+    ['of the module under another name', 'import requests.compat as c\nc.json\n'],
+    ['in a mock’s path', 'mock.patch("requests.compat.json")\n'],
+    ['of the module, as text', 'from requests import compat\ngetattr(compat, "json")\n'],
+    ['by a mock of the module', 'from requests import compat\nmock.patch.object(compat, "json", None)\n'],
+    ['in a docstring', '"""See :data:`requests.compat.json`."""\n'],
+    ['in a comment', 'x = 1  # as requests.compat.json does\n'],
+    ['as an entry point', 'entry = "requests.compat:json"\n'],
+  ])('are kept when taken %s', (_how, source) => {
+    expect(keptIn({ 'src/requests/compat.py': compat, 'tests/a.py': source }, 'src/requests/compat.py')).toEqual([
+      'json',
+    ])
+  })
+
+  it.each([
+    ['imported whole', 'from requests.compat import *\n'],
+    ['passed on', 'from requests import compat\ndir(compat)\n'],
+    ['one of several', 'from requests import compat\nbackends = [compat]\n'],
+    ['imported by its name', 'importlib.import_module("requests.compat")\n'],
+    ['a plugin of pytest', 'pytest_plugins = ["requests.compat"]\n'],
+  ])('are all, when the module is %s', (_how, source) => {
+    expect(keptIn({ 'requests/compat.py': compat, 'a.py': source }, 'requests/compat.py')).toBe('all')
+  })
+
+  it('are those of a package’s own file, wherever the package lies', () => {
+    const files = {
+      'dist-1.0/src/shop/__init__.py': 'from .tools import saw, drill\n',
+      'dist-1.0/src/shop/tools.py': 'import os\nsaw = drill = 1\n',
+      'dist-1.0/src/shop/cart.py': 'from . import saw\n',
+      'dist-1.0/src/shop/deep/a.py': 'from .. import drill\n',
+    }
+    expect(keptIn(files, 'dist-1.0/src/shop/__init__.py')).toEqual(['drill', 'saw'])
+    expect(keptIn(files, 'dist-1.0/src/shop/tools.py')).toEqual(['drill', 'saw'])
+    expect(keptIn({ 'a/__init__.py': 'import os\n', 'b/a.py': 'from . import os\n' }, 'a/__init__.py')).toEqual([])
+  })
+
+  it('are all of a package whose name nothing says, since its folder is the snapshot', () => {
+    expect(keptIn({ '__init__.py': 'import os\n' }, '__init__.py')).toBe('all')
+  })
+
+  it('are those of its __all__, and none that only the file itself names', () => {
+    const logging = 'from logging import getLogger, info\n__all__ = ["info"]\n__all__ += ["more"]\n'
+    expect(keptIn({ 'shop/logging.py': logging, 'a.py': 'import os\n' }, 'shop/logging.py')).toEqual(['info', 'more'])
+    expect(keptIn({ 'a.py': 'x = 1\n' }, 'b.py')).toEqual([])
+  })
+
+  it('pass between threads', () => {
+    const uses = usesOf(compat)
+    expect(structuredClone(uses)).toEqual(uses)
+    expect(uses.binds.toSorted()).toEqual(['chardet', 'json', 'os'])
+  })
+})
