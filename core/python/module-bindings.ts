@@ -151,16 +151,17 @@ function globalsOf(tree: Tree): Binding[] {
 
 /** `(name := value)` in a condition or comprehension of the module itself. */
 function walrusTargets(tree: Tree): Binding[] {
-  return tree.rootNode.descendantsOfType('named_expression').flatMap((expression) => {
-    const name = expression?.childForFieldName('name')?.text
-    if (expression === null || name === undefined || isInside(expression, ownScopes)) return []
+  const expressions = tree.rootNode.descendantsOfType('named_expression')
+  if (expressions.length === 0) return []
+  const scopes = tree.rootNode.descendantsOfType(['function_definition', 'class_definition', 'lambda'])
+  const outermost: Node[] = []
+  for (const scope of scopes) if (scope.startIndex >= (outermost.at(-1)?.endIndex ?? 0)) outermost.push(scope)
+  return expressions.flatMap((expression) => {
+    const name = expression.childForFieldName('name')?.text
+    const isOwn = outermost.every(
+      (scope) => expression.endIndex <= scope.startIndex || expression.startIndex >= scope.endIndex,
+    )
+    if (name === undefined || !isOwn) return []
     return [{ scope: '', name, kind: 'variable', line: expression.startPosition.row + 1 }]
   })
-}
-
-const ownScopes = new Set(['function_definition', 'class_definition', 'lambda'])
-
-function isInside(node: Node, types: ReadonlySet<string>): boolean {
-  for (let around = node.parent; around !== null; around = around.parent) if (types.has(around.type)) return true
-  return false
 }

@@ -36,10 +36,12 @@ export function moduleUsesOf(tree: Tree, source: string): ModuleUses {
   for (const imported of imports) noteImport(imported, found)
   const aliases = aliasesOf(imports)
   noteAttributes(tree, aliases, found)
-  noteValues(tree, { source, aliases, found })
+  noteValues(tree, aliases, found)
   noteCalls(tree, aliases, found)
   notePlugins(tree, found)
-  for (const text of tree.rootNode.descendantsOfType(['string', 'comment'])) notePaths(text.text, found)
+  for (const text of tree.rootNode.descendantsOfType(['string', 'comment'])) {
+    notePaths(source.slice(text.startIndex, text.endIndex), found)
+  }
   return {
     modules: listed(found.modules),
     packages: listed(found.packages),
@@ -88,11 +90,14 @@ function aliasesOf(imports: readonly ImportedName[]): Map<string, string[]> {
   return aliases
 }
 
+/** Names in a dotted path; nobody writes a longer one by hand. */
+const longestPath = 20
+
 /** The dotted path that a chain of attributes stands for, when an imported name is at its head. */
 function pathOf(node: Node | null, aliases: ReadonlyMap<string, string[]>): string[] | undefined {
   const tail: string[] = []
   let part = node
-  while (part?.type === 'attribute') {
+  while (part?.type === 'attribute' && tail.length < longestPath) {
     tail.unshift(part.childForFieldName('attribute')?.text ?? '')
     part = part.childForFieldName('object')
   }
@@ -123,30 +128,30 @@ const passingOn = new Set([
   'tuple',
 ])
 
-type Reading = { source: string; aliases: ReadonlyMap<string, string[]>; found: Found }
-
 /** A module that is passed on: `dir(module)`, `reload(module)`, `backends = [one, two]`. */
-function noteValues(tree: Tree, { source, aliases, found }: Reading): void {
-  for (const node of tree.rootNode.descendantsOfType(['identifier', 'attribute'])) {
-    const text = node.type === 'identifier' ? source.slice(node.startIndex, node.endIndex) : undefined
-    if (text !== undefined && !aliases.has(text)) continue
-    const { parent } = node
-    if (parent === null || !passingOn.has(parent.type) || isBaseClass(parent)) continue
-    const module = pathOf(node, aliases)?.at(-1)
-    if (module !== undefined && !isOnlyAskedFor(node, parent)) note(found.modules, module, '*')
+function noteValues(tree: Tree, aliases: ReadonlyMap<string, string[]>, found: Found): void {
+  for (const holder of tree.rootNode.descendantsOfType([...passingOn])) {
+    const called = holder.type === 'argument_list' ? calledWith(holder) : undefined
+    if (called === 'class') continue
+    for (const value of holder.namedChildren) {
+      const module = pathOf(value, aliases)?.at(-1)
+      if (value === null || module === undefined || isOnlyAskedFor(value, called, holder)) continue
+      note(found.modules, module, '*')
+    }
   }
 }
 
-function isBaseClass(list: Node): boolean {
-  return list.parent?.type === 'class_definition'
+/** What a list of arguments is given to, as written; `class` where it holds base classes. */
+function calledWith(list: Node): string | undefined {
+  const { parent } = list
+  return parent?.type === 'class_definition' ? 'class' : parent?.childForFieldName('function')?.text
 }
 
 /** `isinstance(x, this)`, and `getattr(this, "name")`, which takes one name only. */
-function isOnlyAskedFor(node: Node, list: Node): boolean {
-  const called = list.parent?.type === 'call' ? list.parent.childForFieldName('function')?.text : undefined
+function isOnlyAskedFor(value: Node, called: string | undefined, list: Node): boolean {
   if (called === 'isinstance' || called === 'issubclass') return true
   const [first, second] = list.namedChildren
-  return called !== undefined && first?.id === node.id && plainStringText(second) !== undefined
+  return called !== undefined && first?.id === value.id && plainStringText(second) !== undefined
 }
 
 const importingByName = new Set(['import_module', '__import__', 'importorskip', 'find_spec', 'run_module'])

@@ -55,8 +55,7 @@ function textsOf(tree: Tree, source: string): Texts {
       .filter(isExport)
       .map(({ text }) => text)
       .join('\n'),
-    annotations: strings
-      .filter(isTypeOrCode)
+    annotations: codeStrings(tree)
       .map(({ text }) => text)
       .join('\n'),
     lookedUp: lookups.test(source) ? strings.map(({ text }) => text).join('\n') : '',
@@ -72,14 +71,15 @@ function isExport(statement: Node): boolean {
 const typeMakers =
   /(?:^|\.)(?:cast|TypeVar|NewType|ForwardRef|NamedTuple|TypedDict|eval|exec|get_type_hints|parse_expr)$/
 
-/** A string that a type checker, or `eval`, reads as code: in an annotation, a subscript, or a call that takes one. */
-function isTypeOrCode(string: Node): boolean {
-  for (let around = string.parent; around !== null; around = around.parent) {
-    if (around.type === 'type' || around.type === 'generic_type') return true
-    if (around.type === 'call') return typeMakers.test(around.childForFieldName('function')?.text ?? '')
-    if (around.type.endsWith('statement') || around.type === 'block') return false
-  }
-  return false
+/** Strings that a type checker, or `eval`, reads as code: in annotations, and in calls that take one. */
+function codeStrings(tree: Tree): Node[] {
+  const calls = tree.rootNode.descendantsOfType('call').filter(takesCode)
+  const types = tree.rootNode.descendantsOfType(['type', 'generic_type'])
+  return [...calls, ...types].flatMap((node) => node.descendantsOfType('string'))
+}
+
+function takesCode(call: Node): boolean {
+  return typeMakers.test(call.childForFieldName('function')?.text ?? '')
 }
 
 function parameterNames(parameters: Node): string[] {

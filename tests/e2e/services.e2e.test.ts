@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { changeChecks } from '#domain/evidence.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { RunId } from '#domain/ids.ts'
 import { openPrograms } from './program.ts'
@@ -87,7 +88,7 @@ describe('the services as processes of their own', () => {
     for (const { agent, diff, evidence } of changes) {
       expect(diff).toContain('shop/stock.py')
       const checks = agent === 'lint' ? [] : ['docstring_only', 'only_node_changed']
-      expect(evidence.map(({ check }) => check)).toEqual(['parses', 'lint_before_after', ...checks])
+      expect(evidence.map(({ check }) => check)).toEqual([...changeChecks, ...checks])
       expect(evidence.filter(({ ok }) => !ok)).toEqual([])
     }
   })

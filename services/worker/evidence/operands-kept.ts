@@ -37,10 +37,20 @@ function swappedIn(was: readonly Operation[], now: readonly Operation[]): Operat
   for (const kind of ['comparison', 'and', 'or'] as const) {
     const [before, after] = [was, now].map((all) => all.filter((one) => one.kind === kind))
     if (before === undefined || after === undefined || before.length !== after.length) continue
-    const swapped = before.find(({ operands }, at) => isSwapped(operands, after[at]?.operands ?? []))
+    const swapped = before.find(({ operands }, at) => isReordered(operands, after[at]?.operands ?? []))
     if (swapped !== undefined) return swapped
   }
   return undefined
+}
+
+/** Operands up to which each is compared with each; a longer chain is known by the operands that stayed as they were. */
+const maxCompared = 40
+
+function isReordered(before: readonly Operand[], after: readonly Operand[]): boolean {
+  if (before.length <= maxCompared) return isSwapped(before, after)
+  const places = new Map(after.map((operand, at) => [operand.join(' '), at]))
+  const left = before.flatMap((operand) => places.get(operand.join(' ')) ?? [])
+  return left.some((place, at) => place < (left[at - 1] ?? 0))
 }
 
 /** Whether two operands are more like each other's counterpart than like their own. */
@@ -82,8 +92,9 @@ function swappedElsewhere(was: readonly Statement[], now: readonly Statement[]):
   return operations.find((one) => (counts.get(keyOf(one)) ?? 0) < 0 && ordersOf(one).some((other) => fresh.has(other)))
 }
 
-/** Every exchange of two operands, as keys. */
+/** Every exchange of two operands, as keys; of a long chain none. */
 function ordersOf({ kind, operands }: Operation): string[] {
+  if (operands.length > maxCompared) return []
   return operands.flatMap((one, at) =>
     operands.flatMap((other, place) => {
       if (place <= at) return []

@@ -6,45 +6,41 @@ export type Operation = { kind: 'comparison' | 'and' | 'or'; operands: Operand[]
 /** Its code, token by token. */
 export type Operand = readonly string[]
 
-/** The comparisons and logical operations in a tree, in the order they begin; indices count from the tree's start. */
-export function operationsIn(root: Node): { start: number; operation: Operation }[] {
-  return root.descendantsOfType(['comparison_operator', 'boolean_operator']).flatMap((node) => {
-    const operation = node.type === 'comparison_operator' ? comparisonOf(node) : chainFrom(node)
-    return operation === undefined ? [] : [{ start: node.startIndex - root.startIndex, operation }]
-  })
+/** The comparisons and logical operations in a tree, in the order they begin, up to the node `until`; indices count from the tree's start. */
+export function operationsIn(root: Node, until?: Node): { start: number; operation: Operation }[] {
+  const types = ['comparison_operator', 'boolean_operator']
+  /** Parts of a chain that was read already: outer nodes come first, and `a and b and c` is one chain, though nested. */
+  const merged = new Set<number>()
+  const found: { start: number; operation: Operation }[] = []
+  for (const node of root.descendantsOfType(types, root.startPosition, until?.startPosition)) {
+    if (merged.has(node.id)) continue
+    const operation = node.type === 'comparison_operator' ? comparisonOf(node) : chainFrom(node, merged)
+    found.push({ start: node.startIndex - root.startIndex, operation })
+  }
+  return found
 }
 
 function comparisonOf(node: Node): Operation {
   return { kind: 'comparison', operands: codeIn(node).map(operandOf) }
 }
 
-/** `a and b and c` is one chain, though the tree nests it; undefined for a part of one. */
-function chainFrom(node: Node): Operation | undefined {
+function chainFrom(node: Node, merged: Set<number>): Operation {
   const kind = operatorOf(node)
-  const { parent } = node
-  if (parent?.type === 'boolean_operator' && operatorOf(parent) === kind && isLeft(node, parent)) return undefined
-  return { kind, operands: chainOf(node, kind).map(operandOf) }
+  const operands: Node[] = []
+  for (let part: Node | null = node; part !== null;) {
+    const right = part.childForFieldName('right')
+    const left: Node | null = part.childForFieldName('left')
+    if (right !== null) operands.push(right)
+    const isPart: boolean = left?.type === 'boolean_operator' && operatorOf(left) === kind
+    if (left !== null && isPart) merged.add(left.id)
+    else if (left !== null) operands.push(left)
+    part = isPart ? left : null
+  }
+  return { kind, operands: operands.toReversed().map(operandOf) }
 }
 
 function operatorOf(node: Node): 'and' | 'or' {
   return node.childForFieldName('operator')?.type === 'or' ? 'or' : 'and'
-}
-
-function isLeft(node: Node, parent: Node): boolean {
-  return parent.childForFieldName('left')?.id === node.id
-}
-
-function chainOf(node: Node, kind: 'and' | 'or'): Node[] {
-  const operands: Node[] = []
-  let part = node
-  for (;;) {
-    const right = part.childForFieldName('right')
-    const left = part.childForFieldName('left')
-    if (right !== null) operands.unshift(right)
-    if (left === null) return operands
-    if (left.type !== 'boolean_operator' || operatorOf(left) !== kind) return [left, ...operands]
-    part = left
-  }
 }
 
 function operandOf(node: Node): Operand {

@@ -4,8 +4,11 @@ import type { Statement, Token } from './statements.ts'
 /** Which statement of the text after each statement of the text before has become, and back; -1 for none. */
 export type StatementPairs = { forward: Int32Array; back: Int32Array }
 
-/** Pairs compared in one changed run; more than that, as of a file written anew, are paired in order, if at all. */
-const maxComparisons = 40_000
+/**
+ * Tokens looked at to compare all with all in one changed run; where there are more, as in a file written anew, statements
+ * are paired in order, if at all.
+ */
+const maxTokens = 1_000_000
 
 /**
  * Pairs the statements of two texts in order: equal ones first, and in what is left those that share most of their code.
@@ -43,11 +46,15 @@ function pairsOfRun(run: ChangedRun, before: readonly Statement[], after: readon
   const size = from.end - from.start
   const inOrder = Array.from({ length: size }, (_, at): Pair => [from.start + at, to.start + at])
   const alike = ([one, other]: Pair) => likeness(before[one], after[other])
-  if (size === to.end - to.start) {
-    if (inOrder.every((pair) => alike(pair) >= 0.5)) return inOrder
-    if (size * size > maxComparisons) return inOrder.filter((pair) => alike(pair) > 0)
-  }
-  return size * (to.end - to.start) > maxComparisons ? [] : bestPairs(run, alike)
+  const isSameSize = size === to.end - to.start
+  if (isSameSize && inOrder.every((pair) => alike(pair) >= 0.5)) return inOrder
+  const tokens = tokensIn(before.slice(from.start, from.end)) * (to.end - to.start)
+  if (tokens + tokensIn(after.slice(to.start, to.end)) * size <= maxTokens) return bestPairs(run, alike)
+  return isSameSize ? inOrder.filter((pair) => alike(pair) > 0) : []
+}
+
+function tokensIn(statements: readonly Statement[]): number {
+  return statements.reduce((sum, one) => sum + one.tokens.length, 0)
 }
 
 /** The pairs, in order on both sides, with the greatest likeness in all. */

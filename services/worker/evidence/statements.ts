@@ -34,7 +34,7 @@ export type Comment = { text: string; row: number; column: number; statement: nu
 /** All of a text, in the order it is written. */
 export type StatementList = { statements: Statement[]; comments: Comment[] }
 
-/** What stands in one statement of the module, rows and places counted from its start. */
+/** What stands in one statement of the module, or of a class in it; rows and places are counted from its start. */
 export type ModulePart = StatementList
 
 /** The parts of a text by their source, so that the same part of a changed text need not be read again. */
@@ -48,17 +48,29 @@ export function readStatements(
 ): StatementList & { parts: Map<string, ModulePart> } {
   const parts = new Map<string, ModulePart>()
   const all: StatementList = { statements: [], comments: [] }
+  const add = (node: Node, { head, until }: { head: number; until?: Node }) => {
+    const text = source.slice(node.startIndex, until?.startIndex ?? node.endIndex)
+    const part = parts.get(text) ?? known?.get(text) ?? readPart(node, text, until)
+    parts.set(text, part)
+    append(all, part, { ...node.startPosition, head })
+  }
   for (const node of tree.rootNode.children) {
     if (node === null) continue
-    const text = source.slice(node.startIndex, node.endIndex)
-    const part = parts.get(text) ?? known?.get(text) ?? readPart(node, text)
-    parts.set(text, part)
-    append(all, part, node.startPosition)
+    const body = classBody(node)
+    add(node, { head: -1, ...(body === null ? {} : { until: body }) })
+    const head = all.statements.length - 1
+    for (const member of body?.children ?? []) if (member !== null) add(member, { head })
   }
   return { ...all, parts }
 }
 
-function append(all: StatementList, part: ModulePart, at: { row: number; column: number }): void {
+/** Of a class of the module, whose members are parts of their own: a change in one leaves the others known. */
+function classBody(node: Node): Node | null {
+  const definition = node.type === 'decorated_definition' ? node.childForFieldName('definition') : node
+  return definition?.type === 'class_definition' ? definition.childForFieldName('body') : null
+}
+
+function append(all: StatementList, part: ModulePart, at: { row: number; column: number; head: number }): void {
   const first = all.statements.length
   const lastToken = (all.statements.at(-1)?.tokens.length ?? 0) - 1
   const columnOf = (place: { row: number; column: number }) => place.column + (place.row === 0 ? at.column : 0)
@@ -73,8 +85,10 @@ function append(all: StatementList, part: ModulePart, at: { row: number; column:
     })
   }
   for (const one of part.statements) {
-    const owner = one.owner < 0 ? -1 : one.owner + first
+    const owner = one.owner < 0 ? at.head : one.owner + first
     all.statements.push({ ...one, owner, row: one.row + at.row, column: columnOf(one) })
+    const head = one.owner < 0 ? all.statements[at.head] : undefined
+    if (head !== undefined && countsInBody(one)) head.doesSomething = true
   }
 }
 
@@ -98,6 +112,11 @@ const heads = new Set([
 /** Heads that belong to the statement they continue, and are nothing that its body does. */
 const continuations = new Set(['elif_clause', 'else_clause', 'except_clause', 'except_group_clause', 'finally_clause'])
 
+/** A compound statement in a body is something, whatever is in it; another branch of the head itself is not. */
+function countsInBody({ kind, isHead, doesSomething }: Pick<Statement, 'kind' | 'isHead' | 'doesSomething'>): boolean {
+  return isHead ? !continuations.has(kind) : doesSomething && kind !== 'decorator'
+}
+
 function isStatement(type: string): boolean {
   return type.endsWith('_statement') || type === 'decorator' || heads.has(type)
 }
@@ -110,7 +129,7 @@ type Draft = Pick<Statement, 'kind' | 'owner' | 'isHead' | 'doesSomething'> & {
 }
 
 /** No recursion: a source may be nested deeper than the stack is. */
-function readPart(node: Node, text: string): ModulePart {
+function readPart(node: Node, text: string, until?: Node): ModulePart {
   const drafts: Draft[] = []
   const comments: Comment[] = []
   const placeOf = openPlaces(text)
@@ -118,7 +137,7 @@ function readPart(node: Node, text: string): ModulePart {
   walk(node, {
     enter(type, start, end) {
       const around = open.at(-1) ?? -1
-      const isLeaf = type === 'comment' || type === 'string' || type === 'line_continuation'
+      const isLeaf = type === 'comment' || type === 'string' || type === 'line_continuation' || start === text.length
       if (isStatement(type)) {
         const draft = { kind: type, owner: headAround(drafts, around), start, tokens: [], operations: [] }
         open.push(drafts.push({ ...draft, isHead: heads.has(type), doesSomething: false }) - 1)
@@ -130,7 +149,8 @@ function readPart(node: Node, text: string): ModulePart {
       return !isLeaf
     },
     token(type, start, end) {
-      if (type === 'comment' || type === 'line_continuation' || type === ';' || start === end) return
+      if (type === 'comment' || type === 'line_continuation' || type === ';' || start === end || start === text.length)
+        return
       const draft = drafts[open.at(-1) ?? -1] ?? drafts.at(-1) ?? strayCode(drafts, start)
       draft.tokens.push({ text: text.slice(start, end), start, end })
       if (!quietTokens.has(type)) draft.doesSomething = true
@@ -138,12 +158,11 @@ function readPart(node: Node, text: string): ModulePart {
     leave: () => open.pop(),
   })
   for (const draft of drafts) if (draft.isHead) draft.doesSomething = false
-  for (const { kind, owner, doesSomething, isHead } of drafts.toReversed()) {
-    const head = drafts[owner]
-    const counts = doesSomething || (isHead && !continuations.has(kind))
-    if (head !== undefined && counts && kind !== 'decorator') head.doesSomething = true
+  for (const draft of drafts) {
+    const head = drafts[draft.owner]
+    if (head !== undefined && countsInBody(draft)) head.doesSomething = true
   }
-  for (const { start, operation } of operationsIn(node)) draftAt(drafts, start)?.operations.push(operation)
+  for (const { start, operation } of operationsIn(node, until)) draftAt(drafts, start)?.operations.push(operation)
   return { statements: drafts.map((draft) => statementOf(draft, placeOf)), comments }
 }
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import { applyEdits } from '#domain/apply-edits.ts'
 import { AppError } from '#domain/error.ts'
+import { changeChecks } from '#domain/evidence.ts'
 import type { Event } from '#domain/event.ts'
 import { runKeys } from '#ledger/keys.ts'
 import { openModelPool } from '#models/model-pool.ts'
@@ -101,7 +102,7 @@ describe('runOperation', () => {
 
     const { changeSet } = record
     expect(changeSet?.changeSetId).toBe(outcome?.changeSetId)
-    const checks = ['parses', 'lint_before_after', 'docstring_only', 'only_node_changed']
+    const checks = [...changeChecks, 'docstring_only', 'only_node_changed']
     expect(changeSet?.evidence.map(({ check, ok }) => [check, ok])).toEqual(checks.map((check) => [check, true]))
     const [change] = changeSet?.files ?? []
     const edits = change?.kind === 'edit' && change.baseHash === planned.file.hash ? change.edits : []
