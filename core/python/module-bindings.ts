@@ -38,7 +38,10 @@ export function moduleBindingsOf(tree: Tree): ModuleBindings {
     const inner = node.type === 'class_definition' ? innerScope(scope, node) : scope
     for (const child of statementsIn(node).toReversed()) steps.push({ node: child, scope: inner })
   }
-  bindings.push(...globalsOf(tree), ...walrusTargets(tree))
+  // Few texts have any, and to look for them in a tree is dear.
+  const { text } = tree.rootNode
+  if (/\bglobal\b/.test(text)) bindings.push(...globalsOf(tree))
+  if (text.includes(':=')) bindings.push(...walrusTargets(tree))
   return { bindings, exported: hasExports ? exported : undefined }
 }
 

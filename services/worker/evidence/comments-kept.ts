@@ -18,9 +18,9 @@ export function commentsKept({ before, after, pairs }: ComparedFacts): Finding {
   let next = 0
   for (const [place, comment] of was.comments.entries()) {
     const anchor = anchors[place]
-    const at = now.comments.findIndex((other, candidate) => {
+    const at = findFrom(next, now.comments, (other, candidate) => {
       const found = anchorsNow[candidate]
-      if (candidate < next || anchor === undefined || found === undefined) return false
+      if (anchor === undefined || found === undefined) return false
       return isSameText(other, comment) && isSameAnchor(anchor, found, texts)
     })
     const counterpart = now.comments[at]
@@ -32,6 +32,14 @@ export function commentsKept({ before, after, pairs }: ComparedFacts): Finding {
   const added = now.comments.find((comment) => !taken.has(comment) && isPragma(comment))
   if (added !== undefined) return { ...figures, fault: `${named(added)} is new, and hides what a tool would report` }
   return { ...figures, fault: pragmaFault(matched, texts) }
+}
+
+function findFrom(start: number, comments: readonly Comment[], fits: (one: Comment, at: number) => boolean): number {
+  for (let at = start; at < comments.length; at++) {
+    const comment = comments[at]
+    if (comment !== undefined && fits(comment, at)) return at
+  }
+  return -1
 }
 
 function isSameText(one: Comment, other: Comment): boolean {

@@ -32,15 +32,16 @@ function excessOf(facts: PythonFacts, { lineLength, docLength }: Limits): Excess
   for (const [row, line] of facts.lines().entries()) {
     if (line.length <= least) continue
     const length = Array.from(line).length // characters, as linters count them, not UTF-16 units
-    const isDocument = /^\s*#/.test(line) || facts.docstringRows().has(row)
-    const limit = isDocument ? least : lineLength
-    if (length > limit && !isOneWord(line, isDocument)) excess.set(row, { length, limit })
+    const isComment = /^\s*#/.test(line)
+    const limit = docLength !== undefined && (isComment || facts.docstringRows().has(row)) ? least : lineLength
+    if (length > limit && !isOneWord(line, () => facts.docstringRows().has(row))) excess.set(row, { length, limit })
   }
   return excess
 }
 
 /** As pycodestyle has it: a long word, such as an address, that stands alone in a docstring or behind `#`. */
-function isOneWord(line: string, isDocument: boolean): boolean {
+function isOneWord(line: string, isInDocstring: () => boolean): boolean {
   const words = line.trim().split(/\s+/)
-  return isDocument && (words.length === 1 || (words.length === 2 && words[0] === '#'))
+  if (words.length === 2) return words[0] === '#'
+  return words.length === 1 && (line.trimStart().startsWith('#') || isInDocstring())
 }
