@@ -61,8 +61,8 @@ describe('the services as processes of their own', () => {
     const told = run.events.map(({ event }) => event)
     expect(told.filter((event) => milestones.includes(event))).toEqual(milestones)
     expect(told.at(-1)).toBe('run.completed')
-    expect(told.filter((event) => event === 'operation.started')).toHaveLength(7)
-    expect(told.filter((event) => event === 'operation.ended')).toHaveLength(7)
+    expect(told.filter((event) => event === 'operation.started')).toHaveLength(3)
+    expect(told.filter((event) => event === 'operation.ended')).toHaveLength(3)
     expect(told.filter((event) => event === 'model.responded')).toHaveLength(
       told.filter((event) => event === 'model.requested').length,
     )
@@ -72,20 +72,16 @@ describe('the services as processes of their own', () => {
     const operations = await services.api.operations(run.id)
     const ended = operations.map(({ agent, node, status }) => `${agent} ${node.qualified_name} ${status}`)
     expect(ended.toSorted()).toEqual([
-      'docstring Stock unchanged',
       'docstring Stock.count succeeded',
       'docstring shelf_label succeeded',
-      'lint Stock succeeded',
-      'lint Stock.count succeeded',
-      'lint shelf_label succeeded',
-      expect.stringMatching(/^lint .*stock\S* succeeded$/),
+      'lint shop/stock.py succeeded',
     ])
   })
 
   it('show every change with its diff and with evidence that holds', async () => {
     const changes = await services.api.changes(run.id)
     const succeeded = (await services.api.operations(run.id)).filter(({ status }) => status === 'succeeded')
-    expect(changes.map((change) => change.operation_id).toSorted()).toEqual(
+    expect([...new Set(changes.map((change) => change.operation_id))].toSorted()).toEqual(
       succeeded.map((operation) => operation.operation_id).toSorted(),
     )
     for (const { agent, diff, evidence } of changes) {
