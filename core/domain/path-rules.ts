@@ -8,7 +8,7 @@ export const LintRules = z.strictObject({
   options: z.record(z.string(), z.unknown()),
   /** Options of a second look, in preview: for flake8's rules that Ruff has only there. The first one stays stable. */
   previewOptions: z.record(z.string(), z.unknown()).optional(),
-  /** Rule selectors (`E`, `F401`) that per-file ignores switch off for this file. */
+  /** Rule selectors (`E`, `F401`) that are off in this file: by per-file ignores, or as Ruff judges them wrongly there. */
   ignored: z.array(z.string()),
   /** Rule selectors whose fixes the configuration forbids for this file: `unfixable`, `extend-unsafe-fixes`. */
   unfixable: z.array(z.string()),

@@ -97,7 +97,7 @@ export async function standardModules(
   linter: Pick<PythonLinter, 'lint'>,
 ): Promise<ReadonlySet<string>> {
   if (names.length === 0) return new Set()
-  const block = (name: string) => `import ${name}\n\nimport zzz_a_foreign_module\nx = 0\n`
+  const block = (name: string) => `import ${name}\n\nimport zzz_a_foreign_module\n\nx = 0\n`
   const rules: LintRules = {
     source: 'default',
     options: { ...(target && { 'target-version': target }), lint: { select: ['I001'] } },
@@ -106,6 +106,6 @@ export async function standardModules(
     isExcluded: false,
   }
   const { diagnostics } = await linter.lint(names.map(block).join(''), rules)
-  const unsorted = new Set(diagnostics.map(({ line }) => Math.floor((line - 1) / 4)))
+  const unsorted = new Set(diagnostics.map(({ line }) => Math.floor((line - 1) / 5)))
   return new Set(names.filter((_, index) => !unsorted.has(index)))
 }

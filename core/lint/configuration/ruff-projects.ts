@@ -14,7 +14,7 @@ import {
   tableAt,
 } from './config-tree.ts'
 import { type ModuleTree, modulesOfSources, namesWithSection, sortsImports, standardModules } from './first-party.ts'
-import { lostRulesOf, type SilentRules, silentByPath } from './path-bound-rules.ts'
+import { blindRules, lostRulesOf, type SilentRules, silentByPath } from './path-bound-rules.ts'
 import { requiredPython } from './python-target.ts'
 import { ruffChain, ruffConfigIn } from './ruff-chain.ts'
 import { requiredRuff, ruffConfig, type RuffConfig } from './ruff-config.ts'
@@ -162,11 +162,11 @@ function rulesWith(
       lint: {
         ...lint,
         ...(isort && { isort }),
-        // Ruff has the rules off in the file, and knows so where it judges noqa comments.
+        // Ruff reads names and old codes of rules, which `ignored` does not.
         ...(perFile.length > 0 && { 'per-file-ignores': { '*': perFile } }),
       },
     },
-    ignored: [...perFile, ...silent.ignored],
+    ignored: [...blindRules, ...perFile, ...silent.ignored],
     unfixable: [...project.unsafe, ...silent.unfixable],
     isExcluded,
   }
