@@ -133,7 +133,7 @@ describe('a model that only talks', () => {
     await once(model, 'listening')
     const folder = await folderOf(smallSource)
     const url = `http://127.0.0.1:${boundPort(model)}/v1`
-    const run = remora(programs, folder, ['run', '.', '--agents', 'lint', '--model', url, '--json'])
+    const run = remora(programs, folder, ['run', '.', '--agents', 'docstring', '--model', url, '--json'])
     const code = await run.exited
     await closeServer(model)
     const { result } = Result.parse(lastDocument(run))

@@ -122,7 +122,7 @@ describe('the services as processes of their own', () => {
     const { violations, operations } = await openLedger(redis).verify(RunId.parse(run.id))
     await redis.quit()
     expect(violations).toEqual([])
-    expect(operations).toBe(7)
+    expect(operations).toBe(3)
 
     const verify = programs.start(['cli/remora.mjs', 'verify', run.id, '--json'], { env: storeEnv(stores) })
     expect(await verify.exited, verify.err()).toBe(0)
