@@ -1,5 +1,5 @@
 import type { Diagnostic, LintReport } from '#lint/lint-report.ts'
-import { linesOf, type ChangedRun } from './changed-runs.ts'
+import { changedRuns, linesOf, type ChangedRun } from './changed-runs.ts'
 import type { Finding } from './python-facts.ts'
 
 type Linted = { text: string; report: LintReport }
@@ -11,15 +11,24 @@ type Linted = { text: string; report: LintReport }
  */
 export function lintBeforeAfter(before: Linted, after: Linted, runs: readonly ChangedRun[]): Finding {
   const figures = { before: before.report.diagnostics.length, after: after.report.diagnostics.length }
-  const places = movedPlaces(before.text, after.text, runs)
-  const fresh = [
-    ...freshFaults(before.report.guards, after.report.guards, places),
-    ...freshFaults(before.report.diagnostics, after.report.diagnostics, places),
-  ]
+  const fresh = faultsMade(before, after, runs)
   const known = new Set<string>()
   const shown = fresh.map(({ code, line, message }) => `line ${line}: ${code} ${message}`)
   const distinct = shown.filter((text) => !known.has(text) && known.add(text))
   return { ...figures, fault: distinct.length === 0 ? undefined : `new: ${summaryOf(distinct)}` }
+}
+
+/** The faults of `after` that `before` did not have, those under the guard rules first. */
+export function faultsMade(
+  before: Linted,
+  after: Linted,
+  runs: readonly ChangedRun[] = changedRuns(linesOf(before.text), linesOf(after.text)),
+): Diagnostic[] {
+  const places = movedPlaces(before.text, after.text, runs)
+  return [
+    ...freshFaults(before.report.guards, after.report.guards, places),
+    ...freshFaults(before.report.diagnostics, after.report.diagnostics, places),
+  ]
 }
 
 const shownFaults = 5

@@ -7,8 +7,8 @@ import type { Diagnostic, LintReport } from '#lint/lint-report.ts'
 import type { EvidenceChecker } from '../../evidence/evidence-checker.ts'
 import { editsBetween } from '../../workspace/edits-between.ts'
 import type { LintDeps } from './lint-node.ts'
-import type { Range } from './definition-ranges.ts'
-import { separateFixes, withFixes } from './text-fixes.ts'
+import { faultsMade } from '../../evidence/lint-before-after.ts'
+import { movedRanges, separateFixes, withFixes, type Range } from './text-fixes.ts'
 
 export type FixDeps = LintDeps & { evidence: EvidenceChecker }
 
@@ -32,8 +32,8 @@ export type LeftAlone = { rule: string; line: number; reason: string }
 
 export type FixedFile = { sets: FixSet[]; leftAlone: LeftAlone[] }
 
-/** A fix may bring up the next one of its rule: rounds until none is left, at most. */
-const maxRounds = 10
+/** Rounds beyond those that the faults of the source take: a fix may bring up the next one. */
+const extraRounds = 10
 
 /**
  * Makes the safe fixes of a file, one set for each rule, each proved against the source by itself, so that a rule whose
@@ -70,27 +70,26 @@ export async function fixFile(file: FileToFix, deps: FixDeps, signal: AbortSigna
 type Making = { file: FileToFix; report: LintReport; deps: FixDeps; signal: AbortSignal }
 type MadeSet = { set: FixSet | undefined; leftAlone: LeftAlone[] }
 
+/**
+ * Round by round, since a fix moves the places of the others. Every round makes fixes or finds one that fails, so that it
+ * ends; two fixes that undo each other would not, hence the limit.
+ */
 async function makeSet(codes: readonly string[], making: Making): Promise<MadeSet> {
-  const { file, deps, signal } = making
+  const { file, deps, signal, report: first } = making
   const failed = new Map<string, LeftAlone>()
-  let text = file.source
-  let evidence: Evidence[] = []
-  let fixed = 0
+  const maxRounds = extraRounds + 2 * first.diagnostics.length
+  let made: Omit<SoundPart, 'leftAlone'> = { text: file.source, evidence: [], fixed: 0 }
   for (let round = 0; round < maxRounds; round++) {
     signal.throwIfAborted()
-    const report = await deps.linter.lint(text, file.rules.lint)
-    const open = openFixes(report, { file, text }, deps).filter(
-      (one) => codes.includes(one.code) && !failed.has(keyOf(one, text)),
-    )
-    const pass = separateFixes(open)
+    const report = await deps.linter.lint(made.text, file.rules.lint)
+    const open = openFixes(report, { file, text: made.text }, deps)
+    const pass = separateFixes(open.filter((one) => codes.includes(one.code) && !failed.has(keyOf(one, made.text))))
     if (pass.length === 0) break
-    const sound = await soundPart(pass, text, making)
-    for (const one of sound.leftAlone) failed.set(one.key, one.fault)
-    if (sound.text === text) continue
-    text = sound.text
-    evidence = sound.evidence
-    fixed += sound.fixed
+    const { leftAlone, ...sound } = await soundPart(pass, made.text, making)
+    for (const one of leftAlone) failed.set(one.key, one.fault)
+    if (sound.text !== made.text) made = { ...sound, fixed: made.fixed + sound.fixed }
   }
+  const { text, evidence, fixed } = made
   const leftAlone = [...failed.values()]
   if (text === file.source) return { set: undefined, leftAlone }
   const edits = editsBetween(Buffer.from(file.source), Buffer.from(text))
@@ -123,26 +122,21 @@ async function soundPart(pass: readonly Diagnostic[], text: string, making: Maki
 
 /** A fix that brings up a fault of its own (an import that its rewrite made unused) is made whole: that is fixed, too. */
 async function withFollowUps(text: string, { file, report, deps }: Making): Promise<string> {
+  const before = { text: file.source, report }
   let whole = text
-  for (let round = 0; round < maxRounds; round++) {
-    const now = await deps.linter.lint(whole, file.rules.lint)
-    const fresh = [...newFaults(report.diagnostics, now.diagnostics), ...newFaults(report.guards, now.guards)]
-    const pass = separateFixes(fresh.filter(({ fix }) => fix !== undefined))
+  for (let round = 0; round < extraRounds; round++) {
+    const after = { text: whole, report: await deps.linter.lint(whole, file.rules.lint) }
+    const { path, rules } = file
+    const fresh = fixableFaults(
+      faultsMade(before, after),
+      { path, text: whole, keptNames: rules.keptNames },
+      deps.python,
+    )
+    const pass = separateFixes(fresh)
     if (pass.length === 0) return whole
     whole = withFixes(whole, pass)
   }
   return whole
-}
-
-/** Those of `after` that have no counterpart in `before`, by rule and message. */
-function newFaults(before: readonly Diagnostic[], after: readonly Diagnostic[]): Diagnostic[] {
-  const known = new Map<string, number>()
-  for (const { code, message } of before) known.set(`${code} ${message}`, (known.get(`${code} ${message}`) ?? 0) + 1)
-  return after.filter(({ code, message }) => {
-    const left = known.get(`${code} ${message}`) ?? 0
-    known.set(`${code} ${message}`, left - 1)
-    return left <= 0
-  })
 }
 
 /** The faults whose fixes may be made: safe, allowed by the repository, and in the part of the file that is asked for. */
@@ -151,11 +145,12 @@ function openFixes(
   { file, text }: { file: FileToFix; text: string },
   deps: LintDeps,
 ): Diagnostic[] {
-  const growth = text.length - file.source.length
+  const { path, source, rules } = file
+  const keepOut = movedRanges(file.keepOut, source, text)
+  const within = file.within && movedRanges(file.within, source, text)
   const isFree = ({ start, end }: Range) =>
-    !file.keepOut.some((other) => start < other.end && other.start < end) &&
-    (file.within?.some((range) => start >= range.start && end <= range.end + growth) ?? true)
-  const { path, rules } = file
+    !keepOut.some((other) => start < other.end && other.start < end) &&
+    (within?.some((range) => start >= range.start && end <= range.end) ?? true)
   const fixable = fixableFaults(report.diagnostics, { path, text, keptNames: rules.keptNames }, deps.python)
   return fixable.filter(({ fix }) => fix?.every(isFree) === true)
 }

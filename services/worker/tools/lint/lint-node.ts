@@ -2,12 +2,12 @@ import type { LintRules } from '#domain/path-rules.ts'
 import { fixableFaults } from '#lint/fixable-faults.ts'
 import type { Diagnostic } from '#lint/lint-report.ts'
 import type { PythonLinter } from '#lint/python-linter.ts'
+import type { Node } from 'web-tree-sitter'
 import { isStub } from '#python/stub-file.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
 import { nodeExcerpt } from '../node-excerpt.ts'
 import type { TargetNode } from '../target-node.ts'
-import { definitionRanges, type Range } from './definition-ranges.ts'
-import { separateFixes, withFixes } from './text-fixes.ts'
+import { separateFixes, withFixes, type Range } from './text-fixes.ts'
 
 export type LintDeps = { linter: Pick<PythonLinter, 'lint'>; python: LoadedLanguage }
 
@@ -87,4 +87,23 @@ export function faultContext({ source, diagnostics }: NodeLint, maxCharacters: n
     .map(({ first, last }) => `[lines ${first} to ${last}]\n${lines.slice(first - 1, last).join('\n')}`)
     .join('\n')
   return nodeExcerpt(text, { firstLine: 1, maxCharacters })
+}
+
+const definitionTypes = new Set(['function_definition', 'class_definition', 'decorated_definition'])
+
+/**
+ * The functions and classes at a module's own level, also within its `if` and `try` statements, decorators included; what
+ * is nested in them is not listed again.
+ */
+function definitionRanges(source: string, python: LoadedLanguage): Range[] {
+  return python.read(source, (tree) => {
+    const definitions: Range[] = []
+    const open: Node[] = [tree.rootNode]
+    for (let node = open.pop(); node !== undefined; node = open.pop()) {
+      if (definitionTypes.has(node.type)) definitions.push({ start: node.startIndex, end: node.endIndex })
+      // One by one: a list of a hundred thousand elements is too long for an argument list.
+      else for (const child of node.namedChildren) if (child !== null) open.push(child)
+    }
+    return definitions
+  })
 }

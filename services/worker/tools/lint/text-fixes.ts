@@ -1,5 +1,9 @@
 import type { Diagnostic } from '#lint/lint-report.ts'
 import type { TextEdit } from '#lint/text-edit.ts'
+import { editsBetween } from '../../workspace/edits-between.ts'
+
+/** UTF-16 units, end-exclusive. */
+export type Range = { start: number; end: number }
 
 /** Those that have a fix, without any that touches an earlier one. */
 export function separateFixes(diagnostics: readonly Diagnostic[]): Diagnostic[] {
@@ -25,4 +29,19 @@ export function withFixes(text: string, diagnostics: readonly Diagnostic[]): str
 
 function touches(one: TextEdit, other: TextEdit): boolean {
   return one.start <= other.end && other.start <= one.end
+}
+
+/** Where the ranges of `source` are in `text`, which was made from it. An edit at the border of a range counts as inside. */
+export function movedRanges(ranges: readonly Range[], source: string, text: string): readonly Range[] {
+  if (ranges.length === 0 || source === text) return ranges
+  const [from, to] = [Buffer.from(source), Buffer.from(text)]
+  const edits = editsBetween(from, to)
+  return ranges.map(({ start, end }) => {
+    const [first, last] = [Buffer.byteLength(source.slice(0, start)), Buffer.byteLength(source.slice(0, end))]
+    const shift = (isBefore: (edit: { start: number; end: number }) => boolean) =>
+      edits.filter(isBefore).reduce((sum, edit) => sum + Buffer.byteLength(edit.text) - (edit.end - edit.start), 0)
+    const movedFirst = first + shift((edit) => edit.end <= first && edit.start < first)
+    const movedLast = last + shift((edit) => edit.start < last || (edit.start === last && edit.end === last))
+    return { start: to.subarray(0, movedFirst).toString().length, end: to.subarray(0, movedLast).toString().length }
+  })
 }
