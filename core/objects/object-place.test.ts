@@ -22,6 +22,8 @@ describe('objectPlace', () => {
     [objectKeys.edgeList('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.edgePage('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.edgeSpans('default', runId, hash), { kind: 'run_object', runId }],
+    [objectKeys.repositoryRules('default', runId, hash), { kind: 'run_object', runId }],
+    [objectKeys.planSummary('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.ledgerMark('default'), { kind: 'ledger_mark' }],
   ] as const)('reads what object-keys.ts made: %s', ([key, place]) => {
     expect(objectPlace('default', key)).toEqual(place)
@@ -38,6 +40,6 @@ describe('objectPlace', () => {
   })
 
   it('knows every kind of key there is', () => {
-    expect(Object.keys(objectKeys)).toHaveLength(16)
+    expect(Object.keys(objectKeys)).toHaveLength(18)
   })
 })

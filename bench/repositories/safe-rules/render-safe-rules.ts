@@ -80,9 +80,12 @@ function verdictLists(of: (verdict: Verdict) => readonly RuleFigures[]): string 
       .map(({ code }) => code)
       .join(' ')}\``
   return [
-    ...['## Safe', list('safe')],
-    ...['## Safe outside of the files of tests', list('safe outside of tests')],
-    ...['## Refused', list('refused')],
+    '## Safe',
+    list('safe'),
+    '## Safe outside of the files of tests',
+    list('safe outside of tests'),
+    '## Refused',
+    list('refused'),
   ].join('\n\n')
 }
 
