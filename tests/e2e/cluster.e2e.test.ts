@@ -32,7 +32,7 @@ describe('the services on a cluster of Redis', () => {
     const id = await services.api.submit(await folder.pack(), { agents: ['lint', 'docstring'] })
     const run = await services.api.follow(id)
     expect(run.status).toBe('completed')
-    expect(run.events.filter(({ event }) => event === 'operation.ended')).toHaveLength(7)
+    expect(run.events.filter(({ event }) => event === 'operation.ended')).toHaveLength(3)
 
     const verify = programs.start(['cli/remora.mjs', 'verify', id, '--json'], { env: storeEnv(stores) })
     expect(await verify.exited, verify.err() + verify.out()).toBe(0)

@@ -4,7 +4,7 @@ import { until } from '#testing/until.ts'
 import { descendantsOf, stillRunning } from './living-processes.ts'
 import { openPrograms } from './program.ts'
 import { startServices, startStores, type Services, type Stores } from './services.ts'
-import { manyFunctions } from './small-source.ts'
+import { manyFunctions, undocumented } from './small-source.ts'
 import { sourceFolder } from './source-folder.ts'
 import { storeEnv } from './store-env.ts'
 
@@ -46,7 +46,7 @@ describe.each(ways)('a worker that is $way at work', ({ signal, exit, reason }) 
   it.skipIf(lacks('git'))('loses no operation: another worker tries them again, and the run completes', async () => {
     const folder = await sourceFolder({ 'prices.py': manyFunctions(12) })
     await answerAfter(2000) // an operation has two turns at least: four seconds
-    const runId = await services.api.submit(await folder.pack(), { agents: ['lint'] })
+    const runId = await services.api.submit(await folder.pack(), { agents: ['docstring'] })
     await until(async () => {
       const [first, second] = [await heldBy('worker-1', runId), await heldBy('worker-2', runId)]
       return first.length > 0 && second.length > 0
@@ -66,7 +66,7 @@ describe.each(ways)('a worker that is $way at work', ({ signal, exit, reason }) 
     expect(new Set(retried.map((one) => one.operation_id))).toEqual(new Set(held))
     for (const { data } of retried) expect(data).toMatchObject({ reason, attempt: 1 })
     const operations = await services.api.operations(runId)
-    expect(operations).toHaveLength(13)
+    expect(operations).toHaveLength(12)
     expect(operations.filter((one) => !['succeeded', 'unchanged'].includes(one.status))).toEqual([])
     const again = operations.filter((one) => one.attempt > 1).map((one) => one.operation_id)
     expect(again.toSorted()).toEqual(held.toSorted())
@@ -74,7 +74,7 @@ describe.each(ways)('a worker that is $way at work', ({ signal, exit, reason }) 
 
     const patch = await services.api.ask(`/v1/runs/${runId}/patch`)
     await folder.apply(await patch.text())
-    expect(await folder.read('prices.py')).not.toContain('f"')
+    expect(await folder.read('prices.py')).not.toMatch(undocumented)
     await folder.remove()
     const verify = programs.start(['cli/remora.mjs', 'verify', runId], { env: storeEnv(stores) })
     expect(await verify.exited, verify.out()).toBe(0)

@@ -46,7 +46,7 @@ describe('an operation that kills its worker every time', () => {
 
   it('fails after three workers; all others succeed, and the run completes', async () => {
     const folder = await sourceFolder({ 'prices.py': manyFunctions(16) })
-    const runId = await services.api.submit(await folder.pack(), { agents: ['lint'] })
+    const runId = await services.api.submit(await folder.pack(), { agents: ['docstring'] })
     const target = await until(async () => {
       const operations = await services.api.operations(runId)
       return operations.find(({ node }) => node.qualified_name === poison)

@@ -78,7 +78,7 @@ describe('remora run on a folder', () => {
   })
 
   it('works a second time in the same folder, prints JSON to its last line, and remembers both runs', async () => {
-    const args = ['run', '.', '--agents', 'docstring', '--paths', threeModules, '--limit', '3', '--json']
+    const args = ['run', '.', '--agents', 'docstring', '--paths', 'src/inventory/stock.py', '--limit', '3', '--json']
     const run = remora(programs, folder, args)
     expect(await run.exited, run.err()).toBe(0)
     const { result } = Result.parse(lastDocument(run))
@@ -104,7 +104,7 @@ describe('remora run that is stopped on the way', () => {
     `To continue it: remora run --resume ${runId}   To stop it for good: remora cancel ${runId}\n`
 
   async function inMidRun() {
-    const run = remora(programs, folder, ['run', '.', '--agents', 'lint', '--out', 'half.patch', '--json'])
+    const run = remora(programs, folder, ['run', '.', '--agents', 'docstring', '--out', 'half.patch', '--json'])
     const started = await atWork(run)
     await until(() => run.out().includes('"operation.ended"'), { withinMs: 30_000 })
     return { run, started }
@@ -121,7 +121,7 @@ describe('remora run that is stopped on the way', () => {
 
     const [, runId = ''] = /Run (\S+) is kept in \.remora\. To continue it: /.exec(run.err()) ?? []
     expect(run.err()).toContain(wayOn(runId))
-    const next = remora(programs, folder, ['run', '.', '--agents', 'lint', '--limit', '1', '--json'])
+    const next = remora(programs, folder, ['run', '.', '--agents', 'docstring', '--limit', '1', '--json'])
     expect(await next.exited, next.err()).toBe(0)
     expect(next.err()).toContain(`also continuing 1 earlier run: ${runId}\n`)
     expect(Result.parse(lastDocument(next)).result.earlier_runs).toEqual([runId])

@@ -35,7 +35,7 @@ it('two workers keep the limit of a model server together, and fill it', async (
   const folder = await sourceFolder({ 'prices.py': manyFunctions(12) })
   let isOver = false
   const running = requestsRunning(origin, () => isOver)
-  const runId = await services.api.submit(await folder.pack(), { agents: ['lint'] })
+  const runId = await services.api.submit(await folder.pack(), { agents: ['docstring'] })
   const { status, events } = await services.api.follow(runId).finally(() => (isOver = true))
   expect(status).toBe('completed')
   const operations = await services.api.operations(runId)

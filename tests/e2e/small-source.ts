@@ -23,3 +23,6 @@ export function manyFunctions(count: number): string {
   const functions = Array.from({ length: count }, (_none, at) => `def price_${at}():\n    return f"price"\n`)
   return functions.join('\n\n')
 }
+
+/** Matches a function of `manyFunctions` that still has no docstring. */
+export const undocumented = /\):\n {4}return/

@@ -10,13 +10,13 @@ import { manyFunctions } from './small-source.ts'
 import { sourceFolder } from './source-folder.ts'
 import { storeEnv } from './store-env.ts'
 
-/** The shipped bundles, but the linter's script computes until its time limit. */
+/** The shipped bundles, but the script that reads docstrings computes until its time limit. */
 async function spinningAgents(): Promise<string> {
   const agents = await mkdtemp(join(tmpdir(), 'remora-agents-'))
   await cp(join(repository, 'agents'), agents, { recursive: true })
-  const script = join(agents, 'lint/tools/run_linter.pym')
+  const script = join(agents, 'docstring/tools/read_docstring.pym')
   const text = await readFile(script, 'utf8')
-  await writeFile(script, text.replace('report = await', 'while True:\n    pass\nreport = await'))
+  await writeFile(script, text.replace('facts = await', 'while True:\n    pass\nfacts = await'))
   return agents
 }
 
@@ -48,7 +48,7 @@ describe('a run that is cancelled while tool scripts compute', () => {
 
   it('ends them on every worker instead of waiting for their limits', async () => {
     const folder = await sourceFolder({ 'prices.py': manyFunctions(40) })
-    const runId = await services.api.submit(await folder.pack(), { agents: ['lint'] })
+    const runId = await services.api.submit(await folder.pack(), { agents: ['docstring'] })
     await until(async () => {
       const called = unanswered((await services.api.events(runId, 0, 1000)).events)
       return new Set(called.map(({ origin }) => origin.id)).size === 2 ? called.length >= 8 : false
