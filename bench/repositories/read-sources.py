@@ -51,11 +51,22 @@ def docstring_lines(node):
     return [node.body[0].lineno, node.body[0].end_lineno]
 
 
-def definitions(node, within=()):
+def exported_names(tree):
+    """What `__all__` lists, or None: as pydocstyle, a name that it leaves out is private."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and [getattr(one, "id", "") for one in node.targets] == ["__all__"]:
+            if isinstance(node.value, (ast.List, ast.Tuple)):
+                return {getattr(one, "value", None) for one in node.value.elts}
+    return None
+
+
+def definitions(node, exported, within=()):
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, (*FUNCTIONS, ast.ClassDef)):
-            yield from definitions(child, within)
+            yield from definitions(child, exported, within)
             continue
+        top = [*within, child][0].name
+        is_left_out = exported is not None and top not in exported
         of_class = bool(within) and isinstance(within[-1], ast.ClassDef)
         kind = "class" if isinstance(child, ast.ClassDef) else "method" if of_class else "function"
         yield {
@@ -63,14 +74,19 @@ def definitions(node, within=()):
             "kind": kind,
             "line": child.lineno,
             "docstring": docstring_lines(child),
-            "apart": reason_apart(child, within),
+            "apart": reason_apart(child, within) or ("not in __all__" if is_left_out else None),
         }
-        yield from definitions(child, (*within, child))
+        yield from definitions(child, exported, (*within, child))
+
+
+def module_definitions(content):
+    tree = ast.parse(content)
+    return list(definitions(tree, exported_names(tree)))
 
 
 def comments(content):
     tokens = tokenize.tokenize(io.BytesIO(content).readline)
-    return [{"line": one.start[0], "text": one.string} for one in tokens if one.type == tokenize.COMMENT]
+    return [{"line": one.start[0], "text": one.string.rstrip()} for one in tokens if one.type == tokenize.COMMENT]
 
 
 def or_none(read, *refusals):
@@ -90,7 +106,7 @@ def main(folder):
             "path": path,
             "head": content[:HEAD_BYTES].decode("utf-8", "replace"),
             "comments": or_none(lambda: comments(content), tokenize.TokenError, *refused),
-            "definitions": or_none(lambda: list(definitions(ast.parse(content))), *refused),
+            "definitions": or_none(lambda: module_definitions(content), *refused),
         }
         print(json.dumps(line))
 

@@ -11,16 +11,25 @@ import type { TextEdit } from './text-edit.ts'
  */
 const safeRules = new Set(
   (
-    'B009 B010 C420 COM812 COM819 D201 D204 D300 E401 E703 E713 E714 F401 F541 F811 FURB167 I001 ISC001 PIE790 PIE804 ' +
-    'PIE807 PIE808 PLR0402 PT001 RET501 RET502 RUF010 TC006 UP004 UP015 UP018 UP024 UP032 UP034 UP037 UP041 W291 W292 W293'
+    'B009 B010 C420 COM812 COM819 D201 D204 D300 E401 E703 E713 E714 F401 F541 F811 F841 FURB105 FURB167 I001 ISC001 ' +
+    'PIE790 PIE804 PIE807 PIE808 PLR0402 PT001 RET501 RET502 RUF010 RUF021 RUF022 TC006 UP004 UP010 UP015 UP018 UP024 ' +
+    'UP032 UP034 UP035 UP037 UP041 W291 W292 W293'
   ).split(' '),
 )
 
 /** Whether a fix of rule `code` may be made without a person looking at what the code does. */
 export function isSafeFix(code: string, edits: readonly TextEdit[], text: string): boolean {
   if (!safeRules.has(code)) return false
-  // Without its prefix an f-string that stands alone would become a docstring: the one case Ruff marks unsafe (F541).
-  return code !== 'F541' || edits.every((edit) => !standsAlone(edit, text))
+  return edits.every((edit) => hasSafePlace(code, edit, text))
+}
+
+/** Where Ruff calls some fixes of a rule unsafe: whether this one is none of them. */
+function hasSafePlace(code: string, edit: TextEdit, text: string): boolean {
+  // Without its prefix an f-string that stands alone would become a docstring.
+  if (code === 'F541') return !standsAlone(edit, text)
+  // Of unused variables only the name of an exception goes; an assignment may have been made for what it calls.
+  if (code === 'F841') return edit.text === '' && /^ as \w+$/.test(text.slice(edit.start, edit.end))
+  return true
 }
 
 function standsAlone(edit: TextEdit, text: string): boolean {

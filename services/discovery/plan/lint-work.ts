@@ -11,6 +11,8 @@ export type WorkFinder = (node: CodeNode) => NodeWork
 /** `safe`: only what a program can fix. `model`: an agent is asked for the rest. */
 export type LintDepth = 'safe' | 'model'
 
+const testDataReason = 'its file is data of tests (scope: all takes it)'
+
 type AgentRanges = RepositoryRules['files'][string]['agentRanges']
 
 /**
@@ -20,15 +22,15 @@ type AgentRanges = RepositoryRules['files'][string]['agentRanges']
  */
 export function lintWork(
   taken: readonly CodeNode[],
-  { faults, unlinted }: Pick<Survey, 'faults' | 'unlinted'>,
+  { faults, unlinted, isLinted }: Pick<Survey, 'faults' | 'unlinted'> & { isLinted(path: string): boolean },
   { depth, isMechanical }: { depth: LintDepth; isMechanical: boolean },
 ): { find: WorkFinder; agentRanges: ReadonlyMap<string, AgentRanges> } {
   const works = new Map<CodeNode, NodeWork>()
   const agentRanges = new Map<string, AgentRanges>()
   for (const [path, nodes] of Map.groupBy(taken, (node) => node.path)) {
     const found = faults.get(path)
-    if (found === undefined) {
-      const reason = unlinted.get(path) ?? 'it is not linted'
+    if (found === undefined || !isLinted(path)) {
+      const reason = found === undefined ? (unlinted.get(path) ?? 'it is not linted') : testDataReason
       for (const node of nodes) works.set(node, { works: [], reason })
       continue
     }

@@ -59,7 +59,8 @@ function workOf(
       return { find: always }
     case 'lint_faults': {
       const isMechanical = file.mechanical === 'lint_fixes'
-      return lintWork(taken, survey, { depth: lintDepth(file, labels), isMechanical })
+      const isLinted = (path: string) => file.settings['scope']?.default === 'all' || !survey.isTestData(path)
+      return lintWork(taken, { ...survey, isLinted }, { depth: lintDepth(file, labels), isMechanical })
     }
     case 'no_docstring':
       return { find: docstringWork(file, survey) }

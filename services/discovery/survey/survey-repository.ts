@@ -13,6 +13,7 @@ import { mapBounded } from '#objects/map-bounded.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
 import { foldDocstringFacts, type DocstringSurvey } from '#python/docstring-survey.ts'
 import { foldKeptNames, type ModuleUses } from '#python/module-uses.ts'
+import { foldTestData } from '#python/test-data.ts'
 import { isStub } from '#python/stub-file.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { SourceFile } from '../discover/choose-files.ts'
@@ -39,6 +40,8 @@ export type Survey = {
   /** Sorted by place. Undefined: the file is not linted, `unlinted` says why where there is a reason. */
   faults: ReadonlyMap<string, readonly LintFault[]>
   unlinted: ReadonlyMap<string, string>
+  /** Whether tests read the file as text: its faults are often what is tested. */
+  isTestData(path: string): boolean
   docstrings: DocstringSurvey
   /** What of the repository's configuration cannot be honoured, and what is left alone in all of it. */
   notices: readonly string[]
@@ -78,6 +81,7 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
       linted.map(([path, { faults }]) => [path, keptInPlace(faults, rules.files[path]?.keptNames ?? [])]),
     ),
     unlinted,
+    isTestData: foldTestData(mapOf(facts, ({ uses }) => uses)),
     docstrings,
     notices: [...lint.notices, ...docstrings.notices],
   }

@@ -1,6 +1,4 @@
-import { applyEdits } from '#domain/apply-edits.ts'
-import { changeSetId, type ChangeSet, type Edit } from '#domain/change-set.ts'
-import { composeEdits } from '#domain/compose-edits.ts'
+import { changeSetId, type ChangeSet } from '#domain/change-set.ts'
 import { fixFile, type FixDeps, type FixSet, type LeftAlone } from '../../tools/lint/fix-file.ts'
 import type { RunningAttempt } from '../attempt/running-attempt.ts'
 
@@ -54,14 +52,9 @@ export async function fixBeforeAgent(
   if (mechanical !== 'lint_fixes' || own.length === 0) return 0
   const source = await workspace.readText(path)
   const file = { path, source, rules: rules.of(path), checks, keepOut: [], within: utf16Ranges(source, own) }
-  const { sets } = await fixFile(file, deps, signal)
+  const { sets, text } = await fixFile(file, deps, signal)
   if (sets.length === 0) return 0
-  let edits: readonly Edit[] = []
-  for (const set of sets) {
-    const composed = composeEdits(edits, set.edits)
-    if (composed.kind === 'composed') edits = composed.edits
-  }
-  await workspace.writeText(path, Buffer.from(applyEdits(Buffer.from(source), edits)).toString())
+  await workspace.writeText(path, text)
   return sets.reduce((sum, { fixed }) => sum + fixed, 0)
 }
 

@@ -1,3 +1,4 @@
+import { applyEdits } from '#domain/apply-edits.ts'
 import type { Edit } from '#domain/change-set.ts'
 import { composeEdits } from '#domain/compose-edits.ts'
 import type { Evidence, EvidenceCheck } from '#domain/evidence.ts'
@@ -5,9 +6,9 @@ import type { PathRules } from '#domain/path-rules.ts'
 import { fixableFaults } from '#lint/fixable-faults.ts'
 import type { Diagnostic, LintReport } from '#lint/lint-report.ts'
 import type { EvidenceChecker } from '../../evidence/evidence-checker.ts'
+import { faultsMade } from '../../evidence/lint-before-after.ts'
 import { editsBetween } from '../../workspace/edits-between.ts'
 import type { LintDeps } from './lint-node.ts'
-import { faultsMade } from '../../evidence/lint-before-after.ts'
 import { movedRanges, separateFixes, withFixes, type Range } from './text-fixes.ts'
 
 export type FixDeps = LintDeps & { evidence: EvidenceChecker }
@@ -30,7 +31,8 @@ export type FixSet = { rules: string[]; fixed: number; text: string; edits: Edit
 /** A fault with a safe fix that was not made, and why. Lines are 1-based, of the source. */
 export type LeftAlone = { rule: string; line: number; reason: string }
 
-export type FixedFile = { sets: FixSet[]; leftAlone: LeftAlone[] }
+/** `text` is the file with all of the sets made. */
+export type FixedFile = { sets: FixSet[]; leftAlone: LeftAlone[]; text: string }
 
 /** Rounds beyond those that the faults of the source take: a fix may bring up the next one. */
 const extraRounds = 10
@@ -64,7 +66,50 @@ export async function fixFile(file: FileToFix, deps: FixDeps, signal: AbortSigna
     const line = alone.set === undefined ? 1 : (report.diagnostics.find((one) => one.code === code)?.line ?? 1)
     leftAlone.push({ rule: code, line, reason: `its fixes overlap those of ${rivals.map(namesOf).join(' and ')}` })
   }
-  return { sets, leftAlone }
+  const { kept, dropped } = await provenTogether(sets, file, deps)
+  return { sets: kept, leftAlone: [...leftAlone, ...dropped], text: withSets(kept, file.source) ?? file.source }
+}
+
+/** The sets that also pass the proof when all of them are made: each was proved alone. */
+async function provenTogether(
+  sets: readonly FixSet[],
+  file: FileToFix,
+  deps: FixDeps,
+): Promise<{ kept: FixSet[]; dropped: LeftAlone[] }> {
+  if (sets.length < 2 || (await failureOf(sets, file, deps)) === undefined) return { kept: [...sets], dropped: [] }
+  const kept: FixSet[] = []
+  const dropped: LeftAlone[] = []
+  for (const set of sets) {
+    const failure = await failureOf([...kept, set], file, deps)
+    if (failure === undefined) kept.push(set)
+    else dropped.push({ rule: namesOf(set), line: firstLineOf(set, file), reason: `with other fixes, ${failure}` })
+  }
+  return { kept, dropped }
+}
+
+/** Why the file does not pass the proof with all of `sets`; undefined when it does. */
+async function failureOf(sets: readonly FixSet[], file: FileToFix, deps: FixDeps): Promise<string | undefined> {
+  const after = withSets(sets, file.source)
+  if (after === undefined) return 'its edits overlap theirs'
+  const checked = { path: file.path, before: file.source, after, inNode: true, rules: file.rules }
+  const failure = (await deps.evidence.check(checked, file.checks)).find(({ ok }) => !ok)
+  return failure && `${failure.check}: ${failure.detail ?? 'failed'}`
+}
+
+/** `source` with all of `sets` made; undefined when two of them overlap. */
+function withSets(sets: readonly FixSet[], source: string): string | undefined {
+  let edits: readonly Edit[] = []
+  for (const set of sets) {
+    const composed = composeEdits(edits, set.edits)
+    if (composed.kind === 'conflict') return undefined
+    edits = composed.edits
+  }
+  return Buffer.from(applyEdits(Buffer.from(source), edits)).toString()
+}
+
+function firstLineOf({ edits }: FixSet, { source }: FileToFix): number {
+  const start = Math.min(...edits.map((edit) => edit.start))
+  return Buffer.from(source).subarray(0, start).toString().split('\n').length
 }
 
 type Making = { file: FileToFix; report: LintReport; deps: FixDeps; signal: AbortSignal }

@@ -1,0 +1,39 @@
+import { purposeOf } from '#domain/path-purpose.ts'
+import type { ModuleUses } from './module-uses.ts'
+
+/** Names that a test runner, a package or a command gives its modules. */
+const runnersFiles = /^(?:test.*|.*_tests?|conftest|__init__|__main__|setup)\.pyi?$/
+const testNames = /^(?:test|Test|setUpModule$|setup_module$|pytestmark$|pytest_)/
+const frameworks = ['pytest', 'unittest', 'mock', 'hypothesis', 'doctest', 'nose', 'testtools', 'twisted', 'trial']
+
+/**
+ * Which files are data of tests: without a test in them, they lie in a folder of fixtures, or among the tests where no
+ * other file of the snapshot imports them. Tests read such files as text or run them, and what looks like a fault there is
+ * often what is tested. `uses` holds every Python file of the snapshot.
+ */
+export function foldTestData(uses: ReadonlyMap<string, ModuleUses>): (path: string) => boolean {
+  const imported = new Map<string, Set<string>>()
+  for (const [path, { modules, packages }] of uses) {
+    for (const [module, names] of [...Object.entries(modules), ...Object.entries(packages)]) {
+      for (const name of [module, ...(names === 'all' ? [] : names)]) {
+        const users = imported.get(name)
+        if (users === undefined) imported.set(name, new Set([path]))
+        else users.add(path)
+      }
+    }
+  }
+  const isImported = (path: string, stem: string) => [...(imported.get(stem) ?? [])].some((user) => user !== path)
+  return (path) => {
+    const purpose = purposeOf(path)
+    if ((purpose !== 'test' && purpose !== 'fixture') || hasTests(uses.get(path))) return false
+    if (purpose === 'fixture') return true
+    const file = path.slice(path.lastIndexOf('/') + 1)
+    return !runnersFiles.test(file.toLowerCase()) && !isImported(path, file.slice(0, file.lastIndexOf('.')))
+  }
+}
+
+function hasTests(own: ModuleUses | undefined): boolean {
+  if (own === undefined) return false
+  const { binds, modules } = own
+  return binds.some((name) => testNames.test(name)) || frameworks.some((name) => Object.hasOwn(modules, name))
+}
