@@ -43,13 +43,43 @@ function isPython(text: string, guards: readonly { code: string | null }[]): boo
   )
 }
 
-/** Ruff's reason against options. An error is an answer; a crash of the wasm still ends the thread. */
+export type FormatQuestion = { before: string; after: string; lineLengths: readonly number[] }
+
+/**
+ * `after`, formatted as `before` is: where Ruff's formatter, which follows Black, leaves `before` as it is with one of the
+ * line lengths, `after` gets the same treatment; otherwise nothing is formatted. Quotes stay as they are written. For
+ * threads only, as lintText.
+ */
+export function keepFormat({ before, after, lineLengths }: FormatQuestion): string {
+  for (const length of lineLengths) {
+    const workspace = workspaceOf({ 'line-length': length, format: { 'quote-style': 'preserve' } })
+    if (formatted(workspace, before) === before) return formatted(workspace, after) ?? after
+  }
+  return after
+}
+
+/** Undefined for a text that does not parse. */
+function formatted(workspace: Workspace, text: string): string | undefined {
+  try {
+    return workspace.format(text)
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    return undefined
+  }
+}
+
+/** Ruff answers with an error; a crash of the wasm is one of another name, and has to end the thread. */
+function isRefusal(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'Error'
+}
+
+/** Ruff's reason against options. */
 export function refusalOfOptions(options: LintRules['options']): string | undefined {
   try {
     new Workspace(options, PositionEncoding.Utf16).free()
     return undefined
   } catch (error) {
-    if (!(error instanceof Error) || error.name !== 'Error') throw error
+    if (!isRefusal(error)) throw error
     return error.message
       .replace(/^Error: /, '')
       .replaceAll(' from the CLI', '')

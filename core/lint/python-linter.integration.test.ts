@@ -25,6 +25,21 @@ describe('the linter', () => {
     expect((await lint('x = 1\ndef (\n')).syntaxErrors[0]).toMatchObject({ line: 2 })
   })
 
+  it('keeps the format of a text that was formatted, and of no other', async () => {
+    const { keepFormat } = await opened
+    const style = { lineLength: 79 }
+    const [before, after] = [
+      'x = f(\n    "{}".format(y), a_long_argument, another_one, one_more, the_last_of_it_all\n)\n',
+      'x = f(\n    f"{y}", a_long_argument\n)\n',
+    ]
+    expect(await keepFormat(before, after, style)).toBe('x = f(f"{y}", a_long_argument)\n')
+    expect(await keepFormat(`${before}y  = 1\n`, after, style)).toBe(after)
+    expect(await keepFormat(before, `${after}def (`, style)).toBe(`${after}def (`)
+    expect(await keepFormat("x = 'a'\n", "x = 'b'\nimport os\n", style)).toBe("x = 'b'\nimport os\n")
+    expect(await keepFormat(before, tooDeep[0] ?? '', style)).toBe(tooDeep[0])
+    expect(await keepFormat(before, after, style)).toBe('x = f(f"{y}", a_long_argument)\n')
+  })
+
   it('takes a text that is nested as deep as programs are', async () => {
     const lint = lintWide(await opened)
     for (const text of [sum(1000), calls(1000)]) expect((await lint(text)).syntaxErrors).toEqual([])

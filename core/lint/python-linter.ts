@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/hash.ts'
 import type { LintReport } from './lint-report.ts'
-import type { LintRules } from '#domain/path-rules.ts'
+import { defaultTextStyle, type LintRules, type TextStyle } from '#domain/path-rules.ts'
 import type { RuffQuestion, RuffReport } from './ruff-thread.ts'
 import { openLastingThread, type KnownAnswer } from '#platform/lasting-thread.ts'
 import { openThreadLink } from '#platform/thread-link.ts'
@@ -14,6 +14,11 @@ export type PythonLinter = {
    * stack, or too slow. The next text is unharmed.
    */
   lint(text: string, rules: LintRules): Promise<LintReport>
+  /**
+   * `after` formatted as Black would, if `before` is: with `style`'s line length, or Black's own. `after` as it is where
+   * `before` is not, or Ruff cannot take it.
+   */
+  keepFormat(before: string, after: string, style: Pick<TextStyle, 'lineLength'>): Promise<string>
   /** What Ruff finds wrong with `options`, in its words; undefined when it takes them. */
   refusalOf(options: LintRules['options']): Promise<string | undefined>
   /** Ends the thread; what is under way and waiting fails. Safe to call twice. */
@@ -63,6 +68,11 @@ export async function openPythonLinter({ limitMs = 10_000 }: { limitMs?: number 
       const answer = answers.get(key) ?? (await (underWay.get(key) ?? askOnce(key, { kind: 'lint', text, rules })))
       if (answer.kind === 'report') return answer.report
       throw new AppError('TOOL_006', `the file cannot be linted: ${answer.why}`, { phase: 'execution' })
+    },
+    async keepFormat(before, after, { lineLength }) {
+      const lineLengths = [...new Set([lineLength, defaultTextStyle.lineLength])]
+      const answer = await ask({ kind: 'format', before, after, lineLengths })
+      return answer.kind === 'report' && answer.report.kind === 'format' ? answer.report.text : after
     },
     async refusalOf(options) {
       const answer = await ask({ kind: 'options', options })

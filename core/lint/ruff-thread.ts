@@ -8,16 +8,31 @@ import type { LintRules } from '#domain/path-rules.ts'
 import { unreachable } from '#domain/unreachable.ts'
 import type { ThreadReply } from '#platform/thread-link.ts'
 import type { LintReport } from './lint-report.ts'
-import { lintText, refusalOfOptions, ruffVersion, type LintQuestion } from './lint-text.ts'
+import {
+  keepFormat,
+  lintText,
+  refusalOfOptions,
+  ruffVersion,
+  type FormatQuestion,
+  type LintQuestion,
+} from './lint-text.ts'
 
-export type RuffQuestion = ({ kind: 'lint' } & LintQuestion) | { kind: 'options'; options: LintRules['options'] }
+export type RuffQuestion =
+  | ({ kind: 'lint' } & LintQuestion)
+  | ({ kind: 'format' } & FormatQuestion)
+  | { kind: 'options'; options: LintRules['options'] }
 
-export type RuffReport = { kind: 'lint'; report: LintReport } | { kind: 'options'; refusal: string | undefined }
+export type RuffReport =
+  | { kind: 'lint'; report: LintReport }
+  | { kind: 'format'; text: string }
+  | { kind: 'options'; refusal: string | undefined }
 
 function answerTo(question: RuffQuestion): RuffReport {
   switch (question.kind) {
     case 'lint':
       return { kind: 'lint', report: lintText(question) }
+    case 'format':
+      return { kind: 'format', text: keepFormat(question) }
     case 'options':
       return { kind: 'options', refusal: refusalOfOptions(question.options) }
     default:

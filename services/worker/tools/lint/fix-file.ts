@@ -5,13 +5,14 @@ import type { Evidence, EvidenceCheck } from '#domain/evidence.ts'
 import type { PathRules } from '#domain/path-rules.ts'
 import { fixableFaults } from '#lint/fixable-faults.ts'
 import type { Diagnostic, LintReport } from '#lint/lint-report.ts'
+import type { PythonLinter } from '#lint/python-linter.ts'
 import type { EvidenceChecker } from '../../evidence/evidence-checker.ts'
 import { faultsMade } from '../../evidence/lint-before-after.ts'
 import { editsBetween } from '../../workspace/edits-between.ts'
 import type { LintDeps } from './lint-node.ts'
 import { movedRanges, separateFixes, withFixes, type Range } from './text-fixes.ts'
 
-export type FixDeps = LintDeps & { evidence: EvidenceChecker }
+export type FixDeps = LintDeps & { linter: Pick<PythonLinter, 'keepFormat'>; evidence: EvidenceChecker }
 
 export type FileToFix = {
   path: string
@@ -151,7 +152,8 @@ type SoundPart = {
 /** `text` with those of the fixes that pass the proof, found by halving; the second half waits for the next round. */
 async function soundPart(pass: readonly Diagnostic[], text: string, making: Making): Promise<SoundPart> {
   const { file, deps } = making
-  const whole = await withFollowUps(withFixes(text, pass), making)
+  const fixed = await withFollowUps(withFixes(text, pass), making)
+  const whole = await deps.linter.keepFormat(file.source, fixed, file.rules.text)
   const checked = { path: file.path, before: file.source, after: whole, inNode: true, rules: file.rules }
   const evidence = await deps.evidence.check(checked, file.checks)
   const failure = evidence.find(({ ok }) => !ok)

@@ -17,7 +17,8 @@ export function separateFixes(diagnostics: readonly Diagnostic[]): Diagnostic[] 
 
 /** `text` with the fixes made; none of them may touch another. */
 export function withFixes(text: string, diagnostics: readonly Diagnostic[]): string {
-  const edits = diagnostics.flatMap((one) => one.fix ?? []).toSorted((one, other) => one.start - other.start)
+  const fixes = diagnostics.flatMap((one) => one.fix ?? []).toSorted((one, other) => one.start - other.start)
+  const edits = fixes.map((edit) => withGap(edit, text))
   const pieces: string[] = []
   let end = 0
   for (const edit of edits) {
@@ -25,6 +26,28 @@ export function withFixes(text: string, diagnostics: readonly Diagnostic[]): str
     end = edit.end
   }
   return pieces.join('') + text.slice(end)
+}
+
+/**
+ * An edit that deletes whole lines also deletes blank lines before them: as many as follow, so that the larger of the two
+ * gaps is left, and all at the end of the text.
+ */
+function withGap(edit: TextEdit, text: string): TextEdit {
+  const isWholeLines =
+    edit.text === '' &&
+    (edit.start === 0 || text[edit.start - 1] === '\n') &&
+    (edit.end === text.length || text[edit.end - 1] === '\n')
+  if (!isWholeLines) return edit
+  let { start, end } = edit
+  while (start > 0) {
+    const line = text.lastIndexOf('\n', start - 2) + 1
+    const next = text.indexOf('\n', end) + 1 || text.length
+    const follows = end === text.length || text.slice(end, next).trim() === ''
+    if (!follows || text.slice(line, start).trim() !== '') break
+    start = line
+    end = next
+  }
+  return { ...edit, start }
 }
 
 function touches(one: TextEdit, other: TextEdit): boolean {
