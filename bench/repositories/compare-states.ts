@@ -54,14 +54,18 @@ export function lostComments({ before, after }: BothSides): Comparison['lostComm
 
 const mayGo = /^#\s*(?:noqa\b|-\*-\s*coding|coding[:=]|vim:.*fileencoding)/i
 
-/** Safe fixes that the repository's own rules ask for: those that are gone. In foreign files none is asked for. */
+/**
+ * Safe fixes that the repository's own rules ask for: those that are gone. In foreign files none is asked for, and none of
+ * the rules that are `refused`.
+ */
 export function coverFaults(
   { before, after }: { before: TreeChecks; after: TreeChecks },
   facts: ReadonlyMap<string, SourceFacts>,
+  refused: ReadonlySet<string>,
 ): Coverage {
-  const asked = before.safeFaults.filter(({ file }) => {
+  const asked = before.safeFaults.filter(({ file, rule }) => {
     const source = facts.get(file)
-    return source === undefined || foreignReason(source) === undefined
+    return !refused.has(rule) && (source === undefined || foreignReason(source) === undefined)
   })
   // What is asked for and still there: asked minus what is new when the sides are exchanged.
   const gone = newFindings(after.safeFaults, asked)

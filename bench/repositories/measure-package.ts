@@ -14,6 +14,7 @@ import {
 } from './compare-states.ts'
 import { readHunks, type BothSides, type Hunk } from './hunks.ts'
 import { preparePackage, shortHash, type PreparedPackage } from './prepare-package.ts'
+import { readRefusedRules } from './safe-rules/refused-rules.ts'
 import { runRemora, type RunFigures } from './run-remora.ts'
 import { readSources } from './source-facts.ts'
 
@@ -53,7 +54,7 @@ export async function measurePackage(one: BenchPackage, cache: string): Promise<
     flakyTests: flaky,
     ...compareChecks(before, after),
     ...compareSources(sides, changed),
-    safeFaults: coverFaults({ before, after }, sides.before),
+    safeFaults: coverFaults({ before, after }, sides.before, await readRefusedRules()),
   }
   return { one, run, before, after, hunks, comparison }
 }

@@ -29,7 +29,9 @@ Ruff ${ruffVersion}.
 \`remora run --agents lint,docstring\` with the rehearsal model, over sdists of PyPI as they are
 ([table](../repositories/bench-packages.ts)), in virtual environments of their own. Their tests, linter and type
 checker run before and after. A test counts when it passed before; one that does not pass after it is run once more,
-alone, on both trees. Findings are compared one by one, by file, rule and message.
+alone, on both trees. Findings are compared one by one, by file, rule and message. Faults with a safe fix are those that
+Ruff fixes safely under the repository's own rules, but for the rules that [the record](../repositories/safe-rules.md)
+refuses; a definition is public as pydocstyle has it, \`__all__\` included.
 
 ${harmTable(measured)}
 

@@ -25,6 +25,9 @@ export const refusedOnGround: Readonly<Record<string, string>> = {
   SIM905: 'writes a list of any length into one line',
   FURB118: 'replaces a function by an object of `operator`: it has another signature, name and `__get__`',
   ERA001: 'removes comments',
+  UP009: 'removes comments',
+  RUF100: 'removes comments',
+  RUF102: 'removes comments',
 }
 
 /** Rules whose purpose is to remove a comment that does nothing: rule → the comments it may remove. */
