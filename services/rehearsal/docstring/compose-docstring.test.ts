@@ -155,6 +155,11 @@ Raises:
     expect(text).toContain('int: The result.')
   })
 
+  it('indents its sections as the file is indented', () => {
+    expect(composeDocstring({ ...full, style: 'google', indent: '  ' })).toMatch(/Args:\n {2}\S/)
+    expect(composeDocstring({ ...full, style: 'numpy', indent: '\t' })).toMatch(/-\n\S.*\n\t\S/)
+  })
+
   it('leaves out sections that would say nothing', () => {
     expect(composeDocstring(signature('close', { ...method, returns: 'None' }))).toBe('Close this instance.')
     expect(composeDocstring(signature('OrderLine', { kind: 'class', parameters: ['sku'] }))).toBe(

@@ -3,15 +3,13 @@ import { docstringParts, type DocstringParts, type Entry } from './docstring-par
 import type { Signature } from './signature.ts'
 import { summaryPhrase } from './summary-phrase.ts'
 
-const indent = '    '
-
 /**
  * A docstring in the signature's style, within its line length: text without quotes, its own indentation relative to the
  * docstring's. It never contains a backslash or three quotes, so it can stand between `"""` as it is.
  */
 export function composeDocstring(signature: Signature): string {
   const parts = docstringParts(signature)
-  const layout = { types: signature.types, width: signature.line_characters }
+  const layout = { types: signature.types, width: signature.line_characters, indent: signature.indent }
   return [summaryLine(signature), ...layOut(parts, signature.style, layout)].join('\n\n')
 }
 
@@ -21,8 +19,8 @@ export function summaryLine(signature: Signature): string {
   return choices.find((choice) => choice.length <= signature.summary_characters) ?? 'Do it.'
 }
 
-/** Whether types are named, and the characters a line may have. */
-type Layout = { types: boolean; width: number }
+/** Whether types are named, the characters a line may have, and what a section is indented by. */
+type Layout = { types: boolean; width: number; indent: string }
 
 function layOut(parts: DocstringParts, style: Signature['style'], layout: Layout): string[] {
   switch (style) {
@@ -56,14 +54,14 @@ function titled(parts: DocstringParts, parametersTitle: string): Section[] {
 }
 
 /** What stands before the colon is one piece: a type that is too long for its line is left out. */
-function googleEntry({ label, type, text }: Entry, { types, width }: Layout): string[] {
+function googleEntry({ label, type, text }: Entry, { types, width, indent }: Layout): string[] {
   const typed = label === '' ? type : type === undefined ? label : `${label} (${type})`
   const fits = types && typed !== undefined && typed.length < width - 2 * indent.length
   const head = fits ? typed : label
-  return wrap(head === '' ? text : `${head}: ${text}`, { prefix: indent, head: head.length, width })
+  return wrap(head === '' ? text : `${head}: ${text}`, { prefix: indent, deeper: indent, head: head.length, width })
 }
 
-function numpyEntry({ label, type, text }: Entry, { types, width }: Layout): string[] {
+function numpyEntry({ label, type, text }: Entry, { types, width, indent }: Layout): string[] {
   const typed = label === '' ? type : type === undefined ? label : `${label} : ${type}`
   const fits = types && typed !== undefined && typed.length <= width
   // A result is listed by its type, where it has no name.
@@ -71,7 +69,10 @@ function numpyEntry({ label, type, text }: Entry, { types, width }: Layout): str
   return [head, ...wrap(text, { prefix: indent, head: 0, width, deeper: '' })]
 }
 
-function sphinxFields({ parameters, returns, yields, raises }: DocstringParts, { types, width }: Layout): string[] {
+function sphinxFields(
+  { parameters, returns, yields, raises }: DocstringParts,
+  { types, width, indent }: Layout,
+): string[] {
   const typeField = (name: string, type: string | undefined) => {
     return types && type !== undefined ? [`:${name}: ${type}`] : []
   }
@@ -84,14 +85,14 @@ function sphinxFields({ parameters, returns, yields, raises }: DocstringParts, {
     ...(yields === undefined ? [] : [`:yields: ${yields.text}`]),
     ...raises.map(({ label, text }) => `:raises ${label}: ${text}`),
   ]
-  const lines = fields.flatMap((field) => wrap(field, { prefix: '', head: 0, width }))
+  const lines = fields.flatMap((field) => wrap(field, { prefix: '', deeper: indent, head: 0, width }))
   return lines.length === 0 ? [] : [lines.join('\n')]
 }
 
-type Wrapping = { prefix: string; head: number; width: number; deeper?: string }
+type Wrapping = { prefix: string; deeper: string; head: number; width: number }
 
-/** Lines of at most `width`, continued one indentation deeper. The first `head` characters are not broken. */
-function wrap(text: string, { prefix, head, width, deeper = indent }: Wrapping): string[] {
+/** Lines of at most `width`, continued `deeper`. The first `head` characters are not broken. */
+function wrap(text: string, { prefix, deeper, head, width }: Wrapping): string[] {
   const lines: string[] = []
   let line = `${prefix}${text.slice(0, head)}`
   for (const word of text.slice(head).split(' ')) {

@@ -27,6 +27,8 @@ export const Signature = z.object({
   /** How long the first line may be, and any other one. */
   summary_characters: z.int().default(70),
   line_characters: z.int().default(76),
+  /** One level of indentation. */
+  indent: z.string().regex(/^(?: {1,8}|\t)$/).catch('    '),
   path: z.string().optional(),
 })
 export type Signature = z.infer<typeof Signature>

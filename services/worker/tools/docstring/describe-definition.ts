@@ -2,7 +2,7 @@ import type { Node } from 'web-tree-sitter'
 import type { TextStyle } from '#domain/path-rules.ts'
 import { docstringContent, type DocstringSite } from '#python/docstring-site.ts'
 import { docstringRoom } from './docstring-text.ts'
-import { docstringIndent } from './insert-docstring.ts'
+import { docstringIndent, indentationAt } from './insert-docstring.ts'
 
 export type ParameterFacts = {
   name: string
@@ -33,16 +33,20 @@ export type DocstringForm = {
   types: boolean
   summary_characters: number
   line_characters: number
+  /** One level of indentation, as sections are indented by it. */
+  indent: string
 }
 
 /** The form that the repository asks of the docstring at `site`. */
 export function docstringForm(site: DocstringSite, source: string, text: TextStyle): DocstringForm {
-  const room = docstringRoom(docstringIndent(site, source, text), text)
+  const indent = docstringIndent(site, source, text)
+  const room = docstringRoom(indent, text)
   return {
     style: text.docstringStyle,
     types: text.docstringTypes ?? true,
     summary_characters: room.single,
     line_characters: room.line,
+    indent: indent.slice(indentationAt(source, site.definition.startIndex).length) || '    ',
   }
 }
 

@@ -178,7 +178,8 @@ function countsOf(diagnostics: readonly { code: string }[]): Map<string, number>
   return counts
 }
 
-function indentationAt(source: string, index: number): string {
+/** The white space that the line of a place begins with. */
+export function indentationAt(source: string, index: number): string {
   const line = source.slice(source.lastIndexOf('\n', index - 1) + 1, index)
   return /^[ \t]*/.exec(line)?.[0] ?? ''
 }
