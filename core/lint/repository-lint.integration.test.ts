@@ -152,26 +152,38 @@ describe('fixes', () => {
   })
 })
 
-describe('a Ruff older than 0.16', () => {
+describe('a configuration of Ruff that selects nothing', () => {
+  const blind = 'try:\n    import os\nexcept Exception:\n    pass\n'
+  const hook = (version: string) =>
+    `repos:\n- repo: https://github.com/astral-sh/ruff-pre-commit\n  rev: v${version}\n  hooks: []\n`
+
   it.each([
+    ['pyproject.toml', '[tool.ruff]\nline-length = 90\n'],
     ['pyproject.toml', '[tool.ruff]\nrequired-version = "<0.16"\n'],
     ['pyproject.toml', '[tool.ruff]\n[dependency-groups]\nlint = ["ruff==0.11.2"]\n'],
-    [
-      '.pre-commit-config.yaml',
-      'repos:\n- repo: https://github.com/astral-sh/ruff-pre-commit\n  rev: v0.5.0\n  hooks: []\n',
-    ],
-  ])('has its small selection where %s says %j and nothing is selected', async (path, text) => {
-    const text2 = 'try:\n    import os\nexcept Exception:\n    pass\n'
-    const repository = await read({ 'pyproject.toml': '[tool.ruff]\n', [path]: text, 'a.py': text2 })
+    ['pyproject.toml', '[tool.ruff]\n[dependency-groups]\nlint = ["ruff>=0.4"]\n'],
+    ['.pre-commit-config.yaml', hook('0.5.0')],
+    ['uv.lock', '[[package]]\nname = "ruff"\nversion = "0.12.9"\n'],
+  ])('has the small selection of old, where %s says %j', async (path, text) => {
+    const repository = await read({ 'pyproject.toml': '[tool.ruff]\n', [path]: text, 'a.py': blind })
     expect(await repository.codes('a.py')).toEqual(['F401'])
   })
 
-  it('is not assumed', async () => {
-    const repository = await read({
-      'pyproject.toml': '[tool.ruff]\n[dependency-groups]\nlint = ["ruff>=0.4"]\n',
-      'a.py': 'try:\n    import os\nexcept Exception:\n    pass\n',
-    })
+  it.each([
+    ['pyproject.toml', '[tool.ruff]\nrequired-version = ">=0.16,<0.20"\n'],
+    ['pyproject.toml', '[tool.ruff]\n[dependency-groups]\nlint = ["ruff==0.17.1"]\n'],
+    ['.pre-commit-config.yaml', hook('0.16.0')],
+    ['uv.lock', '[[package]]\nname = "ruff"\nversion = "0.17.3"\n'],
+  ])('has the large one of Ruff 0.16, where %s says %j', async (path, text) => {
+    const repository = await read({ 'pyproject.toml': '[tool.ruff]\n', [path]: text, 'a.py': blind })
     expect(await repository.codes('a.py')).toContain('BLE001')
+  })
+
+  it('in a folder of the repository runs the version that the folders around it name', async () => {
+    const files = { 'sub/pyproject.toml': '[tool.ruff]\nsrc = ["src"]\n', 'sub/a.py': blind }
+    const repository = await read({ ...files, '.pre-commit-config.yaml': hook('0.17.0') })
+    expect(await repository.codes('sub/a.py')).toContain('BLE001')
+    expect(await (await read(files)).codes('sub/a.py')).toEqual(['F401'])
   })
 })
 

@@ -75,7 +75,10 @@ const layers: RuffCase[] = [
       'b.py': wide,
     },
   },
-  { name: 'its own selection where nothing is selected', files: { 'ruff.toml': 'line-length = 100\n', 'a.py': wide } },
+  {
+    name: 'its own selection where nothing is selected',
+    files: { 'ruff.toml': 'required-version = ">=0.16"\nline-length = 100\n', 'a.py': wide },
+  },
 ]
 
 const places: RuffCase[] = [

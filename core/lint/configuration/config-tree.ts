@@ -18,7 +18,7 @@ export type ConfigTree = {
 const tomlNames = /(?:^|\/)(?:pyproject\.toml|[^/]*ruff[^/]*\.toml|\.?pylintrc\.toml)$/
 const iniNames =
   /(?:^|\/)(?:setup\.cfg|tox\.ini|\.flake8|\.pydocstyle(?:rc)?(?:\.ini)?|\.isort\.cfg|\.style\.yapf|\.?pylintrc|\.darglint)$/
-const otherNames = /(?:^|\/)(?:\.editorconfig|\.pre-commit-config\.ya?ml)$/
+const otherNames = /(?:^|\/)(?:\.editorconfig|\.pre-commit-config\.ya?ml|(?:uv|poetry|pdm)\.lock)$/
 
 /** Whether a file of a snapshot may say how Python files are linted or written. */
 export function isLintConfig(path: string): boolean {

@@ -1,32 +1,28 @@
 import { parse as parseYaml } from 'yaml'
-import { type ConfigTree, stringOf, stringsOf, tableAt, within } from './config-tree.ts'
+import { type ConfigTree, nearest, stringOf, stringsOf, tableAt, within } from './config-tree.ts'
 
 /** What Ruff before 0.16 has on where a configuration selects nothing; since then it is some four hundred rules. */
 export const rulesBefore16 = ['E4', 'E7', 'E9', 'F']
 
 /**
- * Whether the project in this folder runs a Ruff older than 0.16: by `required-version`, by the hook in
- * `.pre-commit-config.yaml`, or by a dependency of its pyproject.toml that names an older version and no newer one.
+ * Whether the project in this folder is known to run Ruff 0.16 or newer: by `required-version`, else by the nearest folder
+ * that has the hook in `.pre-commit-config.yaml`, a lock file with Ruff, or a requirement in its pyproject.toml.
  */
-export function runsRuffBefore16(tree: ConfigTree, folder: string, requirement: string | undefined): boolean {
-  const found = requirement ?? hookVersion(tree, folder) ?? dependencyVersion(tree, folder)
-  return found !== undefined && isBefore16(found)
+export function runsRuff16(tree: ConfigTree, folder: string, requirement: string | undefined): boolean {
+  const versionIn = (place: string) =>
+    hookVersion(tree, place) ?? lockedVersion(tree, place) ?? dependencyVersion(tree, place)
+  const found = requirement ?? nearest(versionIn)(folder)
+  return found !== undefined && isFrom16(found)
 }
 
-/** Of `==0.5.1`, `~=0.5`, `>=0.4,<0.6` the most that is allowed; a lower bound alone allows the newest. */
-function isBefore16(requirement: string): boolean {
+const bound = /^\s*(?<operator>===|==|~=|<=|<|>=|>|!=|\^|~)?\s*v?(?<major>\d+)\.(?<minor>\d+)/
+
+/** Whether a part of `==0.17.1`, `~=0.16`, `>=0.16,<0.20` allows nothing older. */
+function isFrom16(requirement: string): boolean {
   return requirement.split(',').some((part) => {
-    const groups =
-      /^\s*(?<operator>===|==|~=|<=|<|>=|>|!=|\^|~)?\s*v?(?<major>\d+)\.(?<minor>\d+)(?<patch>\.\d+)?/.exec(
-        part,
-      )?.groups
-    if (groups === undefined || groups['major'] !== '0') return false
-    const minor = Number(groups['minor'])
-    const operator = groups['operator'] ?? '=='
-    if (operator === '<') return minor <= 16
-    // `~=0.5` takes 0.16, `~=0.5.1` does not.
-    if (operator === '~=') return minor < 16 && groups['patch'] !== undefined
-    return minor < 16 && ['===', '==', '<=', '^', '~'].includes(operator)
+    const groups = bound.exec(part)?.groups
+    if (groups === undefined || ['<', '<=', '!='].includes(groups['operator'] ?? '==')) return false
+    return Number(groups['major']) > 0 || Number(groups['minor']) >= 16
   })
 }
 
@@ -48,6 +44,12 @@ function parsedYaml(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** Of uv, Poetry or PDM, which write it alike. */
+function lockedVersion(tree: ConfigTree, folder: string): string | undefined {
+  const texts = ['uv.lock', 'poetry.lock', 'pdm.lock'].map((name) => tree.text(within(folder, name)) ?? '')
+  return /^name = "ruff"\r?\nversion = "(?<version>[^"]+)"/m.exec(texts.join('\n'))?.groups?.['version']
 }
 
 function dependencyVersion(tree: ConfigTree, folder: string): string | undefined {
