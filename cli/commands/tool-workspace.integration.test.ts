@@ -62,8 +62,7 @@ describe('the workspace of remora tool run', () => {
   )
 
   it('gives the node, as discovery finds it, to what works on one, and the settings of its bundle to the script', async () => {
-    const source = await readFile(new URL('../../agents/docstring/tools/write_docstring.pym', import.meta.url).pathname)
-    const file = await put('write.pym', source.toString())
+    const file = new URL('../../agents/docstring/tools/write_docstring.pym', import.meta.url).pathname
     const args = ['-i', 'docstring=Add two numbers.', '--workspace', top]
     const { err, code } = await toolRun(file, ...args, '--node', 'src/sums.py:add', '--apply')
     expect(err).toContain('+    """Add two numbers."""\n')
