@@ -5,7 +5,7 @@ import { codeIn, docstringParts } from './docstring-expression.ts'
 import { DocstringRead, docstringUses } from './docstring-reads.ts'
 import { docstringContent } from './docstring-site.ts'
 import { DocstringVotes, namesTypes, noVotes, styleOfDocstring } from './docstring-style.ts'
-import { importedNames } from './imported-names.ts'
+import { readImports } from './imported-names.ts'
 import { namesAsValues, valueQuery } from './names-as-values.ts'
 
 /** What one Python file says about docstrings: its own, and those that it reads. Plain data, made once per file. */
@@ -35,7 +35,7 @@ export function docstringFactsOf(tree: Tree, source: string, path: string): File
   const captured = capturesOf(tree)
   const definitions = foundDefinitions(captured.get('definition') ?? [])
   const defined = new Set(definitions.map(({ name }) => name))
-  const names = importedNames(captured.get('import') ?? [], defined)
+  const names = readImports(captured.get('import') ?? [], defined)
   const uses = docstringUses({ tree, source, names, definitions })
   const exported = exportedNames(captured.get('all') ?? [])
   const module = { path, names, exported, docSetFor: uses.setFor }

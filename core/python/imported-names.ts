@@ -1,5 +1,6 @@
 import type { Node } from 'web-tree-sitter'
 import { codeIn } from './docstring-expression.ts'
+import { importedNames } from './import-statements.ts'
 
 /** What the names of one file stand for. */
 export type ImportedNames = {
@@ -22,24 +23,14 @@ const builtins = new Set(
 )
 
 /** Reads the imports of the whole file, also those inside of functions and conditions. `defined` are its definitions. */
-export function importedNames(statements: readonly Node[], defined: ReadonlySet<string>): ImportedNames {
+export function readImports(statements: readonly Node[], defined: ReadonlySet<string>): ImportedNames {
   const names = new Map<string, string>()
   const modules = new Set<string>()
-  for (const statement of statements) {
-    const from = statement.childForFieldName('module_name')?.text
-    if (from !== undefined && !from.startsWith('.')) modules.add(from)
-    for (const imported of statement.childrenForFieldName('name')) {
-      if (imported === null) continue
-      const alias = imported.childForFieldName('alias')?.text
-      const name = imported.childForFieldName('name')?.text ?? imported.text
-      if (from === undefined) {
-        modules.add(name)
-        const root = name.split('.')[0] ?? name
-        names.set(alias ?? root, alias === undefined ? root : name)
-      } else {
-        names.set(alias ?? name, `${asPrefix(from)}${name}`)
-      }
-    }
+  for (const { module, imported, name, alias } of statements.flatMap(importedNames)) {
+    if (imported === undefined || !module.startsWith('.')) modules.add(module)
+    if (imported === '*') continue
+    const whole = imported === undefined ? (alias === undefined ? name : module) : `${asPrefix(module)}${imported}`
+    names.set(name, whole)
   }
   return {
     modules: [...modules],
@@ -55,7 +46,7 @@ export function importedNames(statements: readonly Node[], defined: ReadonlySet<
 /** `..shop` is as much the repository's own as `.shop`: one dot says so. */
 function asPrefix(module: string): string {
   if (!module.startsWith('.')) return `${module}.`
-  const path = module.replace(/^[.\s]+/, '')
+  const path = module.replace(/^\.+/, '')
   return path === '' ? '.' : `.${path}.`
 }
 
