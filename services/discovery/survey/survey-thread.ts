@@ -78,10 +78,23 @@ function contextOf(tree: Tree, range: { start: number; end: number }): { start: 
   return { start: Math.min(found.start, range.start), end: Math.max(found.end, range.end) }
 }
 
-/** Bytes before a UTF-16 index of `text`; equal for ASCII. */
+/** Bytes before a UTF-16 index of `text`; equal for ASCII. Counted once: a file may have tens of thousands of faults. */
 function byteOffsets(text: string): (index: number) => number {
   if (Buffer.byteLength(text) === text.length) return (index) => index
-  return (index) => Buffer.byteLength(text.slice(0, index))
+  const offsets = new Uint32Array(text.length + 1)
+  let bytes = 0
+  for (let index = 0; index < text.length; index++) {
+    offsets[index] = bytes
+    bytes += bytesOf(text.charCodeAt(index))
+  }
+  offsets[text.length] = bytes
+  return (index) => offsets[index] ?? bytes
+}
+
+/** In UTF-8; each half of a surrogate pair counts for two of its four bytes. */
+function bytesOf(unit: number): number {
+  if (unit < 0x80) return 1
+  return unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3
 }
 
 say({ version: ruffVersion() })
