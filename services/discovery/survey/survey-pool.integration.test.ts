@@ -3,8 +3,8 @@ import { defaultLintRules } from '#domain/path-rules.ts'
 import { openSurveyPool, type SurveyPool } from './survey-pool.ts'
 
 const rules = defaultLintRules
-const faulty = { path: 'a.py', text: 'import os\n', rules }
-const nested = { path: 'nested.py', text: `x = ${'('.repeat(20_000)}1${')'.repeat(20_000)}\n`, rules }
+const faulty = { path: 'a.py', text: 'import os\n', rules, ownModules: [] }
+const nested = { path: 'nested.py', text: `x = ${'('.repeat(20_000)}1${')'.repeat(20_000)}\n`, rules, ownModules: [] }
 
 let pool: SurveyPool
 beforeEach(() => {
@@ -20,13 +20,18 @@ describe('the threads of the survey', () => {
   })
 
   it('do not lint without rules, and still say what the file uses', async () => {
-    const answer = await pool.survey({ path: 'a.py', text: 'from lib import one\nimport os\n', rules: null })
+    const answer = await pool.survey({
+      path: 'a.py',
+      text: 'from lib import one\nimport os\n',
+      rules: null,
+      ownModules: [],
+    })
     expect(answer).toMatchObject({ faults: [], uses: { modules: { lib: ['one'] } } })
   })
 
   it('give a file up that takes too long, and go on with the next', async () => {
     const hasty = openSurveyPool({ threads: 1, fileLimitMs: 1 })
-    const slow = { path: 'slow.py', text: 'def f():\n    return f"a"\n\n\n'.repeat(5_000), rules }
+    const slow = { path: 'slow.py', text: 'def f():\n    return f"a"\n\n\n'.repeat(5_000), rules, ownModules: [] }
     expect(await hasty.survey(slow)).toEqual({ unreadable: 'it took longer than 1 ms' })
     await hasty.close()
   })

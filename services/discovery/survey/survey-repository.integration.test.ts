@@ -129,6 +129,28 @@ describe('the survey of a repository', () => {
     ])
   })
 
+  it('keeps an import of the repository’s own package that may be made for its effect, also from a folder beside it', async () => {
+    const survey = await surveyOf({
+      'src/shop/__init__.py': 'registered = []\n',
+      'scripts/serve.py': 'import shop\nimport shelve\n',
+    })
+    expect(survey.faults.get('scripts/serve.py')).toMatchObject([
+      { line: 1, isFixable: false, mustStay: expect.stringContaining('shop is a module of the repository') },
+      { line: 2, isFixable: true },
+    ])
+    expect(pathRulesOf(survey.rules, 'scripts/serve.py').ownModules).toEqual(['serve', 'shop'])
+  })
+
+  it('asks nobody to mend an import that has to stay, also where the linter has no safe fix for it', async () => {
+    const optional = 'try:\n    import fast_json\n\n    HAVE = True\nexcept ImportError:\n    HAVE = False\n'
+    const survey = await surveyOf({ 'pkg/__init__.py': 'from .stock import Stock\n', 'pkg/stock.py': optional })
+    const stays = [...survey.faults].flatMap(([path, faults]) => faults.map(({ mustStay }) => `${path}: ${mustStay}`))
+    expect(stays).toEqual([
+      'pkg/__init__.py: it is part of what the package offers',
+      'pkg/stock.py: it stands in a try statement',
+    ])
+  })
+
   it('reads a file with a syntax error, and reports no fault in it', async () => {
     const broken = 'import os\n\n\ndef f(:\n    return os\n'
     const survey = await surveyOf({ 'broken.py': broken, 'a.py': 'import os\n' })

@@ -12,6 +12,7 @@ import { mapBounded } from '#objects/map-bounded.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
 import { foldDocstringFacts, type DocstringSurvey } from '#python/docstring-survey.ts'
 import { foldKeptNames, type ModuleUses } from '#python/module-uses.ts'
+import { ownModulesIn, ownModulesOf } from '#python/own-modules.ts'
 import { isStub } from '#python/stub-file.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { SourceFile } from '../discover/choose-files.ts'
@@ -57,12 +58,13 @@ const maxFileBytes = 4_000_000
 export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, signal: AbortSignal): Promise<Survey> {
   const python = input.files.filter(({ path }) => languageOf(path) === 'python')
   const lint = await readConfiguration(input, deps)
+  const ownModules = new Set(ownModulesOf(input.files.map(({ path }) => path)))
   const facts = new Map<string, SurveyedFile>()
   const unlinted = new Map<string, string>()
   const unread: string[] = []
   await mapBounded(python, deps.surveys.threads * atOnce, async (file) => {
     signal.throwIfAborted()
-    const { found, notLinted } = await surveyFile(file, { input, lint, deps })
+    const { found, notLinted } = await surveyFile(file, { input, lint, ownModules, deps })
     if (notLinted !== undefined) unlinted.set(file.path, notLinted)
     if (found !== undefined) facts.set(file.path, found)
     else unread.push(`${file.path} is not read (${notLinted ?? ''}): what it uses of other files is not known`)
@@ -73,7 +75,7 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
     (path) => lint.rulesFor(path).style.docstringStyle,
   )
   const linted = [...facts].filter(([path]) => input.isWorkedOn(path) && !unlinted.has(path))
-  const rules = repositoryRules(facts, { lint, docstrings })
+  const rules = { ...repositoryRules(facts, { lint, docstrings }), ownModules: [...ownModules] }
   return {
     rules,
     faults: new Map(
@@ -102,12 +104,12 @@ async function readConfiguration({ files, read }: SurveyInput, deps: SurveyDeps)
   return readRepositoryLint({ paths: files.map(({ path }) => path), files: texts }, deps.linter)
 }
 
-type Looking = { input: SurveyInput; lint: RepositoryLint; deps: SurveyDeps }
+type Looking = { input: SurveyInput; lint: RepositoryLint; ownModules: ReadonlySet<string>; deps: SurveyDeps }
 
 /** Without `found` the file cannot be read; `notLinted` says why it has no faults where it is not linted. */
 type Looked = { found?: SurveyedFile; notLinted?: string }
 
-async function surveyFile(file: SourceFile, { input, lint, deps }: Looking): Promise<Looked> {
+async function surveyFile(file: SourceFile, { input, lint, ownModules, deps }: Looking): Promise<Looked> {
   const { path, hash, size } = file
   if (size > maxFileBytes) return { notLinted: `it is larger than ${maxFileBytes.toLocaleString('en-US')} bytes` }
   const bytes = Buffer.from(await input.read(hash))
@@ -115,7 +117,8 @@ async function surveyFile(file: SourceFile, { input, lint, deps }: Looking): Pro
   const notLinted = reasonNotToLint(path, bytes, rules)
   // Of other encodings only the names count, which are ASCII: they tell what the file takes of others.
   const text = bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1')
-  const look = (rulesToLintBy: LintRules | null) => deps.surveys.survey({ path, text, rules: rulesToLintBy })
+  const question = { path, text, ownModules: ownModulesIn(text, ownModules) }
+  const look = (rulesToLintBy: LintRules | null) => deps.surveys.survey({ ...question, rules: rulesToLintBy })
   if (notLinted !== undefined || !input.isWorkedOn(path)) {
     const found = await look(null)
     return 'unreadable' in found ? { notLinted: found.unreadable } : { found, ...(notLinted && { notLinted }) }
