@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { AgentBundle } from '#domain/agent-bundle.ts'
+import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { defaultLintRules, defaultTextStyle } from '#domain/path-rules.ts'
 import { docstringFactsOf } from '#python/docstring-facts.ts'

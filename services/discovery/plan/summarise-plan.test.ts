@@ -1,15 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { planOperations } from './plan-operations.ts'
-import { aBundle, nodesOf } from './planning.fixture.ts'
+import { aBundle, nodesOf, type Source } from './planning.fixture.ts'
 import { summarisePlan } from './summarise-plan.ts'
 
 const nodes = [
   ...nodesOf('a.py', ['file', 'a.py', ['function', 'f'], ['function', 'g']]),
-  ...nodesOf('src/b.py', [
-    'file',
-    'b.py',
-    ...Array.from({ length: 8 }, (_none, at) => ['function', `h${at}`] as ['function', string]),
-  ]),
+  ...nodesOf('src/b.py', ['file', 'b.py', ...Array.from({ length: 8 }, (_none, at): Source => ['function', `h${at}`])]),
   ...nodesOf('web/c.ts', ['function', 'k'], 'typescript'),
 ]
 const tools = ['read', 'write'].map((name) => ({ name, description: 'd', parameters: {} }))
