@@ -47,6 +47,8 @@ export const PathRules = z.strictObject({
   text: TextStyle,
   /** Names of the file's module that others depend on: what other files import or use of it. `all`: they take everything. */
   keptNames: z.union([z.literal('all'), z.array(z.string())]),
+  /** First parts of the names of the repository's own modules; where they are not known, the folders of the path are taken. */
+  ownModules: z.array(z.string()).optional(),
 })
 export type PathRules = z.infer<typeof PathRules>
 

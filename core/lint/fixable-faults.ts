@@ -3,21 +3,22 @@ import { importFactsOf, type ImportFact } from '#python/import-facts.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
 import type { Diagnostic } from './lint-report.ts'
 
-export type FaultyFile = { path: string; text: string }
+/** `ownModules` as `#python/import-facts.ts` takes them. */
+export type FaultyFile = { path: string; text: string; ownModules?: readonly string[] | undefined }
 
-/** A fault, and what keeps its safe fix from being made: an import that has to stay. */
+/** A fault, and what keeps it from being mended: it is an import that has to stay. */
 export type JudgedFault = {
   fault: Diagnostic
-  /** Why the fix may not be made; undefined where it may, or there is none. */
+  /** Why what the fault is about may not go, whether or not there is a safe fix that removes it. */
   mustStay: string | undefined
-  /** The name that the fix takes from the module. */
+  /** The name that mending it takes from the module. */
   removes: string | undefined
 }
 
 /** Rules whose fix takes white space away, which inside a string is part of its value. */
 const whiteSpaceRules = new Set(['W291', 'W293'])
 
-/** Rules whose fix removes an import. */
+/** Rules that are about an import that is not needed. */
 const importRules = new Set(['F401', 'F811'])
 
 /**
@@ -29,10 +30,10 @@ export function judgeFixes(
   file: FaultyFile,
   python: LoadedLanguage,
 ): JudgedFault[] {
-  const asks = diagnostics.some(({ code, fix }) => importRules.has(code) && fix !== undefined)
+  const asks = diagnostics.some(({ code }) => importRules.has(code))
   const facts = asks ? python.read(file.text, (tree) => importFactsOf(tree, file.text, file)) : []
   return diagnostics.map((fault) => {
-    const removed = importRules.has(fault.code) && fault.fix !== undefined ? importsAt(fault, facts) : []
+    const removed = importRules.has(fault.code) ? importsAt(fault, facts) : []
     const atTop = removed.find(({ scope }) => scope === '')
     const stays = removed.find((one) => one.stays !== undefined)?.stays
     return { fault, mustStay: stays ?? partOfString(fault, file, python), removes: atTop?.name }

@@ -11,7 +11,9 @@ import type { ObjectStore } from './object-store.ts'
  */
 export const RepositoryRules = z.strictObject({
   v: z.literal(1),
-  shared: z.array(PathRules.omit({ keptNames: true })),
+  shared: z.array(PathRules.omit({ keptNames: true, ownModules: true })),
+  /** First parts of the names of the repository's own modules. */
+  ownModules: PathRules.shape.ownModules,
   files: z.record(
     z.string(),
     z.strictObject({
@@ -47,5 +49,7 @@ export function getRepositoryRules(
 export function pathRulesOf(rules: RepositoryRules | undefined, path: string): PathRules {
   const file = rules?.files[path]
   const shared = file === undefined ? undefined : rules?.shared[file.rules]
-  return file === undefined || shared === undefined ? defaultPathRules : { ...shared, keptNames: file.keptNames }
+  const { ownModules } = rules ?? {}
+  if (file === undefined || shared === undefined) return { ...defaultPathRules, ...(ownModules && { ownModules }) }
+  return { ...shared, keptNames: file.keptNames, ...(ownModules && { ownModules }) }
 }

@@ -35,11 +35,11 @@ export function importsIn(tree: Tree): ImportedHere[] {
 export function importFactsOf(
   tree: Tree,
   source: string,
-  { path, ownModules }: { path: string; ownModules?: ReadonlySet<string> },
+  { path, ownModules }: { path: string; ownModules?: readonly string[] | undefined },
 ): ImportFact[] {
   const file: FileOfImports = {
     path,
-    own: ownModules ?? new Set(path.split('/')),
+    own: ownModules ?? path.split('/'),
     mentions: openTextMentions(tree, source),
   }
   return importsOf(tree).map(({ here, imported, surroundings }) => {
@@ -62,7 +62,7 @@ function importsOf(tree: Tree): ReadImport[] {
   })
 }
 
-type FileOfImports = { path: string; own: ReadonlySet<string>; mentions: TextMentions }
+type FileOfImports = { path: string; own: readonly string[]; mentions: TextMentions }
 
 function reasonToStay(imported: ImportedName, around: Surroundings, file: FileOfImports): string | undefined {
   if (imported.module === '__future__')
@@ -161,7 +161,7 @@ function effectOf({ module, imported, name, alias }: ImportedName, { own }: File
   if (imported !== undefined) return undefined
   if (modulesWithEffect.has(first)) return `${module} is imported for its effect`
   if (module.includes('.')) return 'a module inside a package is imported for its effect'
-  return own.has(first) ? `${module} is a module of the repository that may be imported for its effect` : undefined
+  return own.includes(first) ? `${module} is a module of the repository that may be imported for its effect` : undefined
 }
 
 /** Names that a test runner finds in a file of tests: fixtures, inherited tests, and what sets modules up. */

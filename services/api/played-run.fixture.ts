@@ -11,7 +11,7 @@ import type { AttemptRecord } from '#objects/attempt-record.ts'
 import type { ComposedFile, Conflict } from '#objects/composition.ts'
 import { putEdgeList } from '#objects/edge-list.ts'
 import { putNodeList } from '#objects/node-list.ts'
-import { putPlanSummary } from '#objects/plan-summary.ts'
+import { type PlanSummary, putPlanSummary } from '#objects/plan-summary.ts'
 import { putAttemptRecord, putComposition } from '#objects/stored-records.ts'
 import { runForm, tarOf, type TestApi } from './app.fixture.ts'
 
@@ -62,17 +62,21 @@ export async function submitRun(api: TestApi): Promise<string> {
   return runId
 }
 
-/** Stores what the run found, as discovery does. */
+type FoundBeside = { edges?: Edge[]; skipped?: SkippedFile[]; pageNodes?: number } & Partial<
+  Pick<PlanSummary, 'agents' | 'notices'>
+>
+
+/** Stores what the run found and planned, as discovery does. */
 export async function storeNodes(
   api: TestApi,
   runId: string,
   nodes: readonly CodeNode[],
-  { edges = [], skipped = [], pageNodes }: { edges?: Edge[]; skipped?: SkippedFile[]; pageNodes?: number } = {},
+  { edges = [], skipped = [], agents = {}, notices = [], pageNodes }: FoundBeside = {},
 ): Promise<void> {
   const place = { projectId: api.project, runId }
   const nodeListKey = await putNodeList(api.objects, place, { nodes, skipped }, pageNodes)
   const edgeListKey = await putEdgeList(api.objects, place, { nodes, edges })
-  const summary = { v: 1 as const, agents: {}, skippedFiles: [...skipped], notices: [] }
+  const summary = { v: 1 as const, agents, skippedFiles: [...skipped], notices }
   const planKey = await putPlanSummary(api.objects, place, summary)
   await api.ledger.move(runId, {
     from: [{ status: 'queued' }, { status: 'running' }],

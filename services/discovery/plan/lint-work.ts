@@ -3,6 +3,7 @@ import type { OperationWork } from '#domain/operation.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
 import type { LintFault } from '../survey/surveyed-file.ts'
 import type { Survey } from '../survey/survey-repository.ts'
+import { type ByteRange, innermostOf, insideFinder, outermost, overlapFinder } from './byte-ranges.ts'
 
 /** What a bundle has to do on a node; without work, why. */
 export type NodeWork = { works: readonly OperationWork[]; reason?: string | undefined }
@@ -11,90 +12,88 @@ export type WorkFinder = (node: CodeNode) => NodeWork
 /** `safe`: only what a program can fix. `model`: an agent is asked for the rest. */
 export type LintDepth = 'safe' | 'model'
 
-const testDataReason = 'its file is data of tests (scope: all takes it)'
-
 type AgentRanges = RepositoryRules['files'][string]['agentRanges']
+
+export type LintWork = {
+  find: WorkFinder
+  /** The bytes that agents work on, by path: the mechanical operation stays out of them. */
+  agentRanges: ReadonlyMap<string, AgentRanges>
+  /** Faults without a safe fix that no model is asked for, as the depth is `safe`, and the files they are in. */
+  left: { faults: number; files: number }
+}
 
 /**
  * Where a bundle has lint faults to mend. Each fault belongs to the innermost node that the bundle takes. Faults with a safe
  * fix are the business of one mechanical operation on the outermost node; what has none goes to an agent, with the node it
- * lies in. `agentRanges` are the bytes that agents work on, by path: the mechanical operation stays out of them.
+ * lies in.
  */
 export function lintWork(
   taken: readonly CodeNode[],
-  { faults, unlinted, isLinted }: Pick<Survey, 'faults' | 'unlinted'> & { isLinted(path: string): boolean },
+  { faults, unlinted }: Pick<Survey, 'faults' | 'unlinted'>,
   { depth, isMechanical }: { depth: LintDepth; isMechanical: boolean },
-): { find: WorkFinder; agentRanges: ReadonlyMap<string, AgentRanges> } {
+): LintWork {
   const works = new Map<CodeNode, NodeWork>()
   const agentRanges = new Map<string, AgentRanges>()
+  const left = { faults: 0, files: 0 }
   for (const [path, nodes] of Map.groupBy(taken, (node) => node.path)) {
     const found = faults.get(path)
-    if (found === undefined || !isLinted(path)) {
-      const reason = found === undefined ? (unlinted.get(path) ?? 'it is not linted') : testDataReason
+    if (found === undefined) {
+      const reason = unlinted.get(path) ?? 'it is not linted'
       for (const node of nodes) works.set(node, { works: [], reason })
       continue
     }
     const file = fileWork(nodes, found, { depth, isMechanical })
     for (const node of nodes) works.set(node, file.workOf(node))
     if (file.ranges.length > 0) agentRanges.set(path, file.ranges)
+    left.faults += file.left
+    left.files += file.left === 0 ? 0 : 1
   }
-  return { find: (node) => works.get(node) ?? { works: [], reason: 'it is not linted' }, agentRanges }
+  return { find: (node) => works.get(node) ?? { works: [], reason: 'it is not linted' }, agentRanges, left }
 }
 
 function fileWork(
   nodes: readonly CodeNode[],
   faults: readonly LintFault[],
-  how: { depth: LintDepth; isMechanical: boolean },
-): { workOf(node: CodeNode): NodeWork; ranges: AgentRanges } {
-  const owned = Map.groupBy(faults, (fault) => innermost(nodes, fault))
-  const asks = (fault: LintFault) => fault.mustStay === undefined && !(fault.isFixable && how.isMechanical)
-  const asked = new Map(
-    nodes.flatMap((node) => {
-      const open = (owned.get(node) ?? []).filter(asks)
-      return open.length === 0 || (how.depth === 'safe' && how.isMechanical) ? [] : [[node, open] as const]
-    }),
-  )
-  const ranges = [...asked].flatMap(([node, open]) => (node.parentId === null ? open.map(contextOf) : [rangeOf(node)]))
-  const isFree = ({ fixStartByte, fixEndByte }: LintFault) =>
-    !ranges.some(({ startByte, endByte }) => fixStartByte < endByte && startByte < fixEndByte)
-  const fixable = how.isMechanical ? faults.filter((fault) => fault.isFixable && isFree(fault)) : []
-  const roots = new Set(
-    nodes.filter((node) => !nodes.some((other) => other !== node && contains(other, rangeOf(node)))),
-  )
+  { depth, isMechanical }: { depth: LintDepth; isMechanical: boolean },
+): { workOf(node: CodeNode): NodeWork; ranges: AgentRanges; left: number } {
+  const ownerOf = innermostOf(faults, nodes)
+  const owned = Map.groupBy(ownerOf.keys(), (fault) => ownerOf.get(fault))
+  const isFixed = ({ isFixable }: LintFault) => isFixable && isMechanical
+  const open = [...ownerOf.keys()].filter((fault) => fault.mustStay === undefined && !isFixed(fault))
+  const asksNobody = depth === 'safe' && isMechanical
+  const asked = asksNobody ? [] : open
+  const askedNodes = new Set(asked.map((fault) => ownerOf.get(fault)))
+  const ranges = [
+    ...nodes.filter((node) => askedNodes.has(node) && node.parentId !== null).map(rangeOf),
+    ...asked.filter((fault) => ownerOf.get(fault)?.parentId === null).map(contextOf),
+  ]
+  const isAgents = overlapFinder(ranges)
+  const fixes = new Map(faults.filter(isFixed).map((fault) => [fault, fixOf(fault)]))
+  const holdsFix = insideFinder([...fixes.values()].filter((fix) => !isAgents(fix)))
+  const outer = outermost(nodes)
+  const roots = new Set(outer)
+  const within = innermostOf([...fixes.values()], outer)
+  const reachesOut = (fault: LintFault) => fixes.has(fault) && !within.has(fixes.get(fault) ?? fault)
   return {
     ranges,
+    left: asksNobody ? open.length : 0,
     workOf(node) {
       const works: OperationWork[] = []
-      const inside = (fault: LintFault) => node.startByte <= fault.fixStartByte && fault.fixEndByte <= node.endByte
-      if (roots.has(node) && fixable.some(inside)) works.push('mechanical')
-      if (asked.has(node)) works.push('agent')
-      return { works, reason: works.length > 0 ? undefined : reasonFor(owned.get(node) ?? []) }
+      if (roots.has(node) && holdsFix(node)) works.push('mechanical')
+      if (askedNodes.has(node)) works.push('agent')
+      return { works, reason: works.length > 0 ? undefined : reasonFor(owned.get(node) ?? [], reachesOut) }
     },
   }
 }
 
-function reasonFor(own: readonly LintFault[]): string {
+function reasonFor(own: readonly LintFault[], reachesOut: (fault: LintFault) => boolean): string {
   if (own.length === 0) return 'no lint fault'
+  const open = own.filter(({ isFixable, mustStay }) => !isFixable && mustStay === undefined)
+  const share = open.length === own.length ? 'its' : 'some of its'
+  if (open.length > 0) return `${share} lint faults have no safe fix, and no model is asked (lint.depth: safe)`
+  if (own.some(reachesOut)) return 'the fixes of its lint faults reach beyond the nodes that are worked on'
   if (own.some(({ isFixable }) => isFixable)) return 'its lint faults are fixed with the file'
-  return own.every(({ mustStay }) => mustStay !== undefined)
-    ? 'what its lint fixes would remove has to stay'
-    : 'its lint faults have no safe fix, and no model is asked (lint.depth: safe)'
-}
-
-/** The smallest of the nodes around a fault. */
-function innermost(nodes: readonly CodeNode[], fault: LintFault): CodeNode | undefined {
-  let found: CodeNode | undefined
-  for (const node of nodes) {
-    if (!contains(node, fault)) continue
-    if (found === undefined || node.endByte - node.startByte <= found.endByte - found.startByte) found = node
-  }
-  return found
-}
-
-type ByteRange = { startByte: number; endByte: number }
-
-function contains(outer: ByteRange, inner: ByteRange): boolean {
-  return outer.startByte <= inner.startByte && inner.endByte <= outer.endByte
+  return 'what its lint fixes would remove has to stay'
 }
 
 function rangeOf({ startByte, endByte }: CodeNode): ByteRange {
@@ -104,4 +103,9 @@ function rangeOf({ startByte, endByte }: CodeNode): ByteRange {
 /** Of a fault at a module's own level: the statement it stands in. */
 function contextOf({ contextStartByte, contextEndByte }: LintFault): ByteRange {
   return { startByte: contextStartByte, endByte: contextEndByte }
+}
+
+/** From the first to the last byte that its safe fix changes. */
+function fixOf({ fixStartByte, fixEndByte }: LintFault): ByteRange {
+  return { startByte: fixStartByte, endByte: fixEndByte }
 }

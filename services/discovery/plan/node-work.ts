@@ -6,7 +6,7 @@ import { unreachable } from '#domain/unreachable.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
 import { docstringScopes, type DocstringScope } from '#python/docstring-survey.ts'
 import type { Survey } from '../survey/survey-repository.ts'
-import { lintWork, type LintDepth, type WorkFinder } from './lint-work.ts'
+import { lintWork, type LintDepth, type LintWork, type WorkFinder } from './lint-work.ts'
 import type { PinnedBundle } from './pinned-bundle.ts'
 
 /** Where the bundles of a run have work, and what the workers have to know of it. */
@@ -14,6 +14,8 @@ export type PlannedWork = {
   /** The work of one of the bundles on a node it takes. */
   of(pinned: PinnedBundle): WorkFinder
   rules: RepositoryRules | undefined
+  /** What is left as it is, for people. */
+  notices: string[]
 }
 
 /** Of a bundle that has work on every node it takes. */
@@ -30,16 +32,18 @@ export function findWork(
 ): PlannedWork {
   const finders = new Map<PinnedBundle, WorkFinder>()
   const files = { ...survey?.rules.files }
+  const notices: string[] = []
   for (const pinned of bundles) {
     const taken = nodes.filter((node) => takes(pinned.bundle, node))
     const found = survey === undefined ? { find: always } : workOf(pinned.bundle, taken, { survey, labels })
     finders.set(pinned, found.find)
+    if (found.notice !== undefined) notices.push(found.notice)
     for (const [path, ranges] of found.agentRanges ?? []) {
       const file = files[path]
       if (file !== undefined) files[path] = { ...file, agentRanges: [...file.agentRanges, ...ranges] }
     }
   }
-  return { of: (pinned) => finders.get(pinned) ?? always, rules: survey && { ...survey.rules, files } }
+  return { of: (pinned) => finders.get(pinned) ?? always, rules: survey && { ...survey.rules, files }, notices }
 }
 
 /** Whether the bundle works on nodes of this kind and language. */
@@ -47,7 +51,7 @@ export function takes({ file }: AgentBundle, node: CodeNode): boolean {
   return file.node_kinds.includes(node.kind) && file.languages.includes(node.language)
 }
 
-type Found = { find: WorkFinder; agentRanges?: ReadonlyMap<string, RepositoryRules['files'][string]['agentRanges']> }
+type Found = { find: WorkFinder; agentRanges?: LintWork['agentRanges']; notice?: string | undefined }
 
 function workOf(
   { file }: AgentBundle,
@@ -59,13 +63,23 @@ function workOf(
       return { find: always }
     case 'lint_faults': {
       const isMechanical = file.mechanical === 'lint_fixes'
-      const isLinted = (path: string) => file.settings['scope']?.default === 'all' || !survey.isTestData(path)
-      return lintWork(taken, { ...survey, isLinted }, { depth: lintDepth(file, labels), isMechanical })
+      const linted = file.settings['scope']?.default === 'all' ? survey : withoutTestData(survey)
+      const work = lintWork(taken, linted, { depth: lintDepth(file, labels), isMechanical })
+      return { ...work, notice: leftNotice(file.name, work.left) }
     }
     case 'no_docstring':
       return { find: docstringWork(file, survey) }
     default:
       return unreachable(file.when)
+  }
+}
+
+function withoutTestData({ faults, unlinted, isTestData }: Survey): Pick<Survey, 'faults' | 'unlinted'> {
+  const reason = 'its file is data of tests (scope: all takes it)'
+  const data = [...faults.keys()].filter(isTestData)
+  return {
+    faults: new Map([...faults].filter(([path]) => !isTestData(path))),
+    unlinted: new Map([...unlinted, ...data.map((path) => [path, reason] as const)]),
   }
 }
 
@@ -76,9 +90,18 @@ function lintDepth({ settings }: AgentBundle['file'], labels: Run['request']['la
   return modelKindOf(labels) === 'rehearsal' ? 'safe' : 'model'
 }
 
-function docstringWork({ settings }: AgentBundle['file'], { docstrings }: Survey): WorkFinder {
+/** What people have to know of faults that are left as no model is asked, and how to have them mended. */
+function leftNotice(name: string, { faults, files }: LintWork['left']): string | undefined {
+  if (faults === 0) return undefined
+  const found = `${faults} lint ${faults === 1 ? 'fault' : 'faults'} in ${files} ${files === 1 ? 'file' : 'files'}`
+  return `${name}: ${found} without a safe fix left as ${faults === 1 ? 'it is' : 'they are'}: no model is asked (lint.depth: safe)`
+}
+
+function docstringWork({ settings }: AgentBundle['file'], { docstrings, rules, unlinted }: Survey): WorkFinder {
   const scope = docstringScope(settings['scope']?.default)
   return ({ path, startByte }) => {
+    // The survey has rules for all files that it could read.
+    if (!Object.hasOwn(rules.files, path)) return { works: [], reason: unlinted.get(path) ?? 'it is no Python file' }
     const reason = docstrings.reasonToSkip(path, startByte, scope)
     return reason === undefined ? { works: ['agent'] } : { works: [], reason }
   }

@@ -45,7 +45,7 @@ export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal:
   const only = await operationsToRetry(run.request, deps.ledger)
   const planned = planOperations(nodes, bundles, { work, limit: run.request.limits.operations, only })
   requirePlanned(planned.operations, only)
-  const notices = survey?.notices ?? []
+  const notices = [...(survey?.notices ?? []), ...work.notices]
   const summary = summarisePlan({ nodes, bundles, planned, skipped: await skippedFiles(run, deps), notices })
   const keys = {
     planKey: await putPlanSummary(deps.objects, run, summary),

@@ -1,68 +1,27 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
-import type { RunRequest } from '#domain/run.ts'
-import { loadBundles } from '#bundles/load-bundle.ts'
-import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
-import { openBlobStore } from '#objects/blob-store.ts'
 import { openEdgeLists } from '#objects/read-edge-list.ts'
 import { putNodeSelection } from '#objects/node-selection.ts'
 import { openNodeLists } from '#objects/read-node-list.ts'
-import { openSnapshotReader } from '#objects/snapshot-view.ts'
-import { openParsePool, type ParsePool } from '../discover/parse-pool.ts'
-import { acceptRun, openTestStores, type TestStores } from '../housekeeping/stored-run.fixture.ts'
-import { loadSoundPacks } from '../load-sound-packs.ts'
-import { bundlePinner, pinnedBundleReader } from '../pin-bundles.ts'
-import { defaultSnapshotLimits } from '../snapshot/snapshot-limits.ts'
-import { openSurveyPool, type SurveyPool } from '../survey/survey-pool.ts'
-import { runDiscoveryStage, type DiscoveryStageDeps } from './discovery-stage.ts'
-import { runSnapshotStage } from './snapshot-stage.ts'
+import { runDiscoveryStage } from './discovery-stage.ts'
+import { openStages, type TestStages } from './open-stages.fixture.ts'
 
-let stores: TestStores
-let pool: ParsePool
-let surveys: SurveyPool
-let linter: PythonLinter
-let deps: DiscoveryStageDeps
+let stages: TestStages
+let stores: TestStages['stores']
+let deps: TestStages['deps']
+let signal: TestStages['signal']
+let inDiscovery: TestStages['inDiscovery']
 beforeEach(async () => {
-  stores = await openTestStores()
-  pool = openParsePool({ threads: 1 })
-  surveys = openSurveyPool({ threads: 1 })
-  linter = await openPythonLinter()
-  const { ledger, objects } = stores
-  deps = {
-    ledger,
-    objects,
-    pool,
-    surveys,
-    linter,
-    packs: await loadSoundPacks({}),
-    leaveOut: { exclude: [], maxFileBytes: 1_000_000 },
-    blobs: openBlobStore(objects, { maxCacheBytes: 0 }),
-    readSnapshot: openSnapshotReader(objects),
-    pinBundles: bundlePinner(await loadBundles('agents'), objects),
-    readBundles: pinnedBundleReader(objects),
-  }
+  stages = await openStages()
+  ;({ stores, deps, signal, inDiscovery } = stages)
 })
-afterEach(async () => {
-  await pool.close()
-  await surveys.close()
-  await linter.close()
-  await stores.close()
-})
+afterEach(() => stages.close())
 
-const signal = AbortSignal.timeout(60_000)
-
-async function inDiscovery(
-  files: Readonly<Record<string, string>>,
-  request: Partial<RunRequest> = {},
-): Promise<string> {
-  const { runId } = await acceptRun(stores, files, request)
-  const rest = { limits: defaultSnapshotLimits, producer: { add: async () => undefined } }
-  await runSnapshotStage(runId, { ...deps, ...rest }, signal)
-  return runId
-}
+/** The agent that has work on definitions without a docstring, as those here are. */
+const describing = { agents: ['docstring'] }
 
 it('goes on with the nodes it stored, also when it has other query packs by then', async () => {
-  const runId = await inDiscovery({ 'a.py': 'def one():\n    pass\n\n\nclass Two:\n    pass\n' })
+  const runId = await inDiscovery({ 'a.py': 'def one():\n    pass\n\n\nclass Two:\n    pass\n' }, describing)
   const cutOff = { ...deps.ledger, plan: async () => Promise.reject(new AppError('STORE_001', 'Redis is away')) }
   await expect(runDiscoveryStage(runId, { ...deps, ledger: cutOff }, signal)).rejects.toThrow('Redis is away')
   expect(await stores.ledger.getRun(runId)).toMatchObject({ phase: 'planning', nodes: 3 })
@@ -90,7 +49,7 @@ it('keeps the nodes of a run that has nothing to do, and what it passed over', a
 const twoFiles = { 'a.py': 'def one():\n    pass\n', 'vendor/b.py': 'def two():\n    pass\n' }
 
 it('leaves out what the request excludes, and says so', async () => {
-  const runId = await inDiscovery(twoFiles, { exclude: ['vendor'] })
+  const runId = await inDiscovery(twoFiles, { ...describing, exclude: ['vendor'] })
   await runDiscoveryStage(runId, deps, signal)
   const { operations } = await stores.ledger.listOperations(runId, { limit: 10 })
   expect(new Set(operations.map(({ node }) => node.path))).toEqual(new Set(['a.py']))
@@ -100,13 +59,13 @@ it('leaves out what the request excludes, and says so', async () => {
 })
 
 it('plans operations on the nodes alone that the request names, and has nothing to do when it names none', async () => {
-  const all = await inDiscovery(twoFiles)
+  const all = await inDiscovery(twoFiles, describing)
   await runDiscoveryStage(all, deps, signal)
   const { operations } = await stores.ledger.listOperations(all, { limit: 10 })
   const one = operations.find(({ node }) => node.name === 'one')?.node.nodeId ?? ''
   const limitedTo = async (nodes: string[]) => {
     const hash = await putNodeSelection(deps.blobs, stores.project, nodes)
-    const runId = await inDiscovery(twoFiles, { nodes: { hash, count: nodes.length } })
+    const runId = await inDiscovery(twoFiles, { ...describing, nodes: { hash, count: nodes.length } })
     await runDiscoveryStage(runId, deps, signal)
     return runId
   }

@@ -1,5 +1,5 @@
-import { AppError } from '#domain/error.ts'
-import type { PathRules } from '#domain/path-rules.ts'
+import { isUtf8 } from 'node:buffer'
+import { defaultTextStyle, type LintRules, type PathRules } from '#domain/path-rules.ts'
 import { isKept } from '#lint/fixable-faults.ts'
 import {
   isLintConfig,
@@ -8,11 +8,11 @@ import {
   type OptionsCheck,
   type RepositoryLint,
 } from '#lint/repository-lint.ts'
-import { defaultTextStyle } from '#domain/path-rules.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
 import { foldDocstringFacts, type DocstringSurvey } from '#python/docstring-survey.ts'
 import { foldKeptNames, type ModuleUses } from '#python/module-uses.ts'
+import { ownModulesIn, ownModulesOf } from '#python/own-modules.ts'
 import { foldTestData } from '#python/test-data.ts'
 import { isStub } from '#python/stub-file.ts'
 import { languageOf } from '#syntax/grammars.ts'
@@ -37,8 +37,9 @@ export type SurveyDeps = {
 /** What a repository says about its Python files, and where in them there is work. */
 export type Survey = {
   rules: RepositoryRules
-  /** Sorted by place. Undefined: the file is not linted, `unlinted` says why where there is a reason. */
+  /** By path, sorted by their place in the file. A file that agents may work in is either here or in `unlinted`. */
   faults: ReadonlyMap<string, readonly LintFault[]>
+  /** Why a file is not linted. */
   unlinted: ReadonlyMap<string, string>
   /** Whether tests read the file as text: its faults are often what is tested. */
   isTestData(path: string): boolean
@@ -49,32 +50,35 @@ export type Survey = {
 
 /** Files that are read and looked at at once, for each thread. */
 const atOnce = 4
-/** A file that is larger is not linted: its faults could not be fixed in a workspace either. */
+/** A file that is larger is not read: its faults could not be fixed in a workspace either. */
 const maxFileBytes = 4_000_000
 
 /**
  * Reads the repository's lint configuration, then every Python file in threads: its lint faults under the repository's own
- * rules, its docstrings, and what it uses of other modules. No model is asked. Files that cannot be looked at are in
- * `unlinted`.
+ * rules, its docstrings, and what it uses of other modules. No model is asked. What a file that cannot be read takes of
+ * other files is not known; a notice names it.
  */
 export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, signal: AbortSignal): Promise<Survey> {
-  const python = input.files.filter(({ path, size }) => languageOf(path) === 'python' && size <= maxFileBytes)
+  const python = input.files.filter(({ path }) => languageOf(path) === 'python')
   const lint = await readConfiguration(input, deps)
+  const ownModules = new Set(ownModulesOf(input.files.map(({ path }) => path)))
   const facts = new Map<string, SurveyedFile>()
   const unlinted = new Map<string, string>()
+  const unread: string[] = []
   await mapBounded(python, deps.surveys.threads * atOnce, async (file) => {
     signal.throwIfAborted()
-    const surveyed = await surveyFile(file, { input, lint, deps })
-    if ('unreadable' in surveyed) unlinted.set(file.path, surveyed.unreadable)
-    else facts.set(file.path, surveyed)
+    const { found, notLinted } = await surveyFile(file, { input, lint, ownModules, deps })
+    if (notLinted !== undefined) unlinted.set(file.path, notLinted)
+    if (found !== undefined) facts.set(file.path, found)
+    else unread.push(`${file.path} is not read (${notLinted ?? ''}): what it uses of other files is not known`)
   })
-  for (const { path } of python) if (isExcluded(path, lint)) unlinted.set(path, "the repository's linter leaves it out")
+  signal.throwIfAborted()
   const docstrings = foldDocstringFacts(
     mapOf(facts, ({ docstrings: one }) => one),
     (path) => lint.rulesFor(path).style.docstringStyle,
   )
-  const linted = [...facts].filter(([path]) => input.isWorkedOn(path) && !isExcluded(path, lint))
-  const rules = repositoryRules(facts, { lint, docstrings })
+  const linted = [...facts].filter(([path]) => input.isWorkedOn(path) && !unlinted.has(path))
+  const rules = { ...repositoryRules(facts, { lint, docstrings }), ownModules: [...ownModules] }
   return {
     rules,
     faults: new Map(
@@ -83,7 +87,7 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
     unlinted,
     isTestData: foldTestData(mapOf(facts, ({ uses }) => uses)),
     docstrings,
-    notices: [...lint.notices, ...docstrings.notices],
+    notices: [...lint.notices, ...docstrings.notices, ...unread.toSorted()],
   }
 }
 
@@ -104,26 +108,36 @@ async function readConfiguration({ files, read }: SurveyInput, deps: SurveyDeps)
   return readRepositoryLint({ paths: files.map(({ path }) => path), files: texts }, deps.linter)
 }
 
-type Looking = { input: SurveyInput; lint: RepositoryLint; deps: SurveyDeps }
+type Looking = { input: SurveyInput; lint: RepositoryLint; ownModules: ReadonlySet<string>; deps: SurveyDeps }
 
-async function surveyFile(
-  file: SourceFile,
-  { input, lint, deps }: Looking,
-): Promise<SurveyedFile | { unreadable: string }> {
-  const { path, hash } = file
-  const isLinted = input.isWorkedOn(path) && !isExcluded(path, lint) && !isStub(path)
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await input.read(hash))
-    return await deps.surveys.survey({ path, text, rules: isLinted ? lint.rulesFor(path).lint : null })
-  } catch (error) {
-    if (error instanceof AppError) throw error
-    if (error instanceof TypeError) return { unreadable: 'it is not UTF-8' }
-    throw error
+/** Without `found` the file cannot be read; `notLinted` says why it has no faults where it is not linted. */
+type Looked = { found?: SurveyedFile; notLinted?: string }
+
+async function surveyFile(file: SourceFile, { input, lint, ownModules, deps }: Looking): Promise<Looked> {
+  const { path, hash, size } = file
+  if (size > maxFileBytes) return { notLinted: `it is larger than ${maxFileBytes.toLocaleString('en-US')} bytes` }
+  const bytes = Buffer.from(await input.read(hash))
+  const rules = lint.rulesFor(path).lint
+  const notLinted = reasonNotToLint(path, bytes, rules)
+  // Of other encodings only the names count, which are ASCII: they tell what the file takes of others.
+  const text = bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1')
+  const question = { path, text, ownModules: ownModulesIn(text, ownModules) }
+  const look = (rulesToLintBy: LintRules | null) => deps.surveys.survey({ ...question, rules: rulesToLintBy })
+  if (notLinted !== undefined || !input.isWorkedOn(path)) {
+    const found = await look(null)
+    return 'unreadable' in found ? { notLinted: found.unreadable } : { found, ...(notLinted && { notLinted }) }
   }
+  const linted = await look(rules)
+  if (!('unreadable' in linted)) return { found: linted }
+  // A text that Ruff cannot take may still be read for what it uses of other files.
+  const found = await look(null)
+  return { notLinted: linted.unreadable, ...('unreadable' in found ? {} : { found }) }
 }
 
-function isExcluded(path: string, lint: RepositoryLint): boolean {
-  return lint.rulesFor(path).lint.isExcluded
+function reasonNotToLint(path: string, bytes: Uint8Array, { isExcluded }: LintRules): string | undefined {
+  if (isStub(path)) return 'it is a stub'
+  if (isExcluded) return "the repository's linter leaves it out"
+  return isUtf8(bytes) ? undefined : 'it is not UTF-8'
 }
 
 /** The rules of every file, with equal ones stored once. */

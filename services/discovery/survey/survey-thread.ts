@@ -4,6 +4,7 @@
  */
 import { parentPort } from 'node:worker_threads'
 import type { Tree } from 'web-tree-sitter'
+import type { LintRules } from '#domain/path-rules.ts'
 import { judgeFixes } from '#lint/fixable-faults.ts'
 import { lintText, ruffVersion } from '#lint/lint-text.ts'
 import type { ThreadReply } from '#platform/thread-link.ts'
@@ -21,11 +22,11 @@ async function answer(question: SurveyQuestion): Promise<void> {
   say({ report: surveyFile(question, await loadLanguage('python')) })
 }
 
-function surveyFile({ path, text, rules }: SurveyQuestion, python: LoadedLanguage): SurveyedFile {
+function surveyFile({ path, text, rules, ownModules }: SurveyQuestion, python: LoadedLanguage): SurveyedFile {
   const tree = python.parse(text)
   try {
     return {
-      faults: rules === null ? [] : lintFaults({ path, text, rules }, { tree, python }),
+      faults: rules === null ? [] : lintFaults({ path, text, ownModules, rules }, { tree, python }),
       docstrings: docstringFactsOf(tree, text, path),
       uses: moduleUsesOf(tree, text),
     }
@@ -38,12 +39,12 @@ function surveyFile({ path, text, rules }: SurveyQuestion, python: LoadedLanguag
 const maxContextLines = 40
 
 function lintFaults(
-  { path, text, rules }: { path: string; text: string; rules: NonNullable<SurveyQuestion['rules']> },
+  { rules, ...file }: SurveyQuestion & { rules: LintRules },
   { tree, python }: { tree: Tree; python: LoadedLanguage },
 ): LintFault[] {
-  const { diagnostics } = lintText({ text, rules })
-  const byteOf = byteOffsets(text)
-  return judgeFixes(diagnostics, { path, text }, python)
+  const { diagnostics } = lintText({ text: file.text, rules })
+  const byteOf = byteOffsets(file.text)
+  return judgeFixes(diagnostics, file, python)
     .toSorted((one, other) => one.fault.start - other.fault.start)
     .map(({ fault, mustStay, removes }) => {
       const { code, message, line, start, end, fix = [] } = fault
@@ -78,10 +79,23 @@ function contextOf(tree: Tree, range: { start: number; end: number }): { start: 
   return { start: Math.min(found.start, range.start), end: Math.max(found.end, range.end) }
 }
 
-/** Bytes before a UTF-16 index of `text`; equal for ASCII. */
+/** Bytes before a UTF-16 index of `text`; equal for ASCII. Counted once: a file may have tens of thousands of faults. */
 function byteOffsets(text: string): (index: number) => number {
   if (Buffer.byteLength(text) === text.length) return (index) => index
-  return (index) => Buffer.byteLength(text.slice(0, index))
+  const offsets = new Uint32Array(text.length + 1)
+  let bytes = 0
+  for (let index = 0; index < text.length; index++) {
+    offsets[index] = bytes
+    bytes += bytesOf(text.charCodeAt(index))
+  }
+  offsets[text.length] = bytes
+  return (index) => offsets[index] ?? bytes
+}
+
+/** In UTF-8; each half of a surrogate pair counts for two of its four bytes. */
+function bytesOf(unit: number): number {
+  if (unit < 0x80) return 1
+  return unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3
 }
 
 say({ version: ruffVersion() })

@@ -3,7 +3,13 @@ import type { FileDocstringFacts } from '#python/docstring-facts.ts'
 import type { ModuleUses } from '#python/module-uses.ts'
 
 /** A Python file to look at. Without `rules` it is not linted: its linter leaves it out, or no agent asks for faults. */
-export type SurveyQuestion = { path: string; text: string; rules: LintRules | null }
+export type SurveyQuestion = {
+  path: string
+  text: string
+  rules: LintRules | null
+  /** Those of the repository's own modules that the text imports, as `#python/import-facts.ts` takes them. */
+  ownModules: readonly string[]
+}
 
 /** One fault under the repository's own rules. Lines are 1-based; bytes are 0-based, end-exclusive. */
 export type LintFault = {
@@ -20,9 +26,9 @@ export type LintFault = {
   contextEndByte: number
   /** It has a safe fix that may be made. */
   isFixable: boolean
-  /** It has a safe fix, and why what that would remove has to stay: nobody is asked to mend it. */
+  /** Why what it is about has to stay: nobody is asked to mend it. */
   mustStay?: string
-  /** The name that its fix takes from the module. */
+  /** The name that mending it takes from the module. */
   removes?: string
 }
 

@@ -28,7 +28,10 @@ export const Signature = z.object({
   summary_characters: z.int().default(70),
   line_characters: z.int().default(76),
   /** One level of indentation. */
-  indent: z.string().regex(/^(?: {1,8}|\t)$/).catch('    '),
+  indent: z
+    .string()
+    .regex(/^(?: {1,8}|\t)$/)
+    .catch('    '),
   path: z.string().optional(),
 })
 export type Signature = z.infer<typeof Signature>

@@ -1,12 +1,12 @@
 import type { ImportedHere } from '#python/import-facts.ts'
-import type { ComparedFacts, Finding } from './python-facts.ts'
+import type { ComparedFacts, Finding, ImportingFile } from './python-facts.ts'
 
 /**
  * The imports that must stay whether or not the file uses them are there: as many times, in the same blocks
  * (`#python/import-facts.ts` says which, and why).
  */
-export function importsKept({ before, after }: ComparedFacts, path: string): Finding {
-  const [was, now] = [before.importFacts(path), after.imports()]
+export function importsKept({ before, after }: ComparedFacts, file: ImportingFile): Finding {
+  const [was, now] = [before.importFacts(file), after.imports()]
   const figures = { before: was.length, after: now.length }
   const left = new Map<string, number>()
   for (const fact of now) left.set(keyOf(fact), (left.get(keyOf(fact)) ?? 0) + 1)

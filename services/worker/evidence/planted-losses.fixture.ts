@@ -75,6 +75,14 @@ const importHarms: PlantedHarm[] = [
     'little else',
     without('def load():\n    import cmd\n    print(1)\n', '    import cmd\n'),
   ),
+  {
+    ...importHarm('the repository’s own package', 'module of the repository', [
+      'import shop\nprint(1)\n',
+      'print(1)\n',
+    ]),
+    path: 'tests/a.py',
+    rules: { ...defaultPathRules, ownModules: ['shop'] },
+  },
   importHarm('an import for its effect', 'effect', without('import readline\nprint(1)\n', 'import readline\n')),
   importHarm('a module inside a package', 'effect', without('import a.b\nprint(1)\n', 'import a.b\n')),
   importHarm('a module of the repository', 'effect', without('import shop\nprint(1)\n', 'import shop\n'), 'shop/a.py'),

@@ -7,6 +7,9 @@ import { changedRuns, linesOf, type ChangedRun } from './changed-runs.ts'
 import { pairStatements, type StatementPairs } from './statement-pairs.ts'
 import { readStatements, type KnownParts, type StatementList } from './statements.ts'
 
+/** What an import means depends on where its file is, and on the repository's own modules. */
+export type ImportingFile = { path: string; ownModules: readonly string[] | undefined }
+
 /** What the checks ask of one Python text; all of it is read from one tree, when it is first asked for. */
 export type PythonFacts = {
   text: string
@@ -14,7 +17,7 @@ export type PythonFacts = {
   names(): ModuleBindings
   imports(): ImportedHere[]
   /** The imports, and which of them must stay. */
-  importFacts(path: string): ImportFact[]
+  importFacts(file: ImportingFile): ImportFact[]
   lines(): readonly string[]
   docstringRows(): ReadonlySet<number>
 }
@@ -61,16 +64,16 @@ export function openPythonFacts(python: Pick<LoadedLanguage, 'read'>): PythonFac
 function readFacts(text: string, python: Pick<LoadedLanguage, 'read'>): OpenFacts {
   let read: ReturnType<typeof readStatements> | undefined
   const statements = (known?: KnownParts) => (read ??= python.read(text, (tree) => readStatements(tree, text, known)))
-  let imports: { path: string; facts: ImportFact[] } | undefined
+  let imports: (ImportingFile & { facts: ImportFact[] }) | undefined
   return {
     text,
     list: () => statements(),
     parts: (known) => statements(known).parts,
     names: once(() => python.read(text, moduleBindingsOf)),
     imports: once(() => python.read(text, importsIn)),
-    importFacts(path) {
-      if (imports?.path !== path) {
-        imports = { path, facts: python.read(text, (tree) => importFactsOf(tree, text, { path })) }
+    importFacts(file) {
+      if (imports?.path !== file.path || imports.ownModules !== file.ownModules) {
+        imports = { ...file, facts: python.read(text, (tree) => importFactsOf(tree, text, file)) }
       }
       return imports.facts
     },

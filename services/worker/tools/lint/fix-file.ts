@@ -176,7 +176,7 @@ async function withFollowUps(text: string, { file, report, deps }: Making): Prom
     const { path, rules } = file
     const fresh = fixableFaults(
       faultsMade(before, after),
-      { path, text: whole, keptNames: rules.keptNames },
+      { path, text: whole, keptNames: rules.keptNames, ownModules: rules.ownModules },
       deps.python,
     )
     const pass = separateFixes(fresh)
@@ -198,7 +198,8 @@ function openFixes(
   const isFree = ({ start, end }: Range) =>
     !keepOut.some((other) => start < other.end && other.start < end) &&
     (within?.some((range) => start >= range.start && end <= range.end) ?? true)
-  const fixable = fixableFaults(report.diagnostics, { path, text, keptNames: rules.keptNames }, deps.python)
+  const { keptNames, ownModules } = rules
+  const fixable = fixableFaults(report.diagnostics, { path, text, keptNames, ownModules }, deps.python)
   return fixable.filter(({ fix }) => fix?.every(isFree) === true)
 }
 

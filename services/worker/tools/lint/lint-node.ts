@@ -21,13 +21,13 @@ export type NodeLint = { source: string; rules: LintRules; diagnostics: Diagnost
 export async function lintNode(target: TargetNode, deps: LintDeps): Promise<NodeLint> {
   const { source, start, end } = await target.locate()
   const { path } = target.node
-  const { lint: rules, keptNames } = target.rules
+  const { lint: rules, keptNames, ownModules } = target.rules
   if (isStub(path)) return { source, rules, diagnostics: [] }
   const holes = target.node.kind === 'file' ? definitionRanges(source, deps.python) : []
   const inNode = (range: Range) =>
     range.start >= start && range.end <= end && !holes.some((hole) => range.start < hole.end && hole.start < range.end)
   const report = await deps.linter.lint(source, rules)
-  const fixable = new Set(fixableFaults(report.diagnostics, { path, text: source, keptNames }, deps.python))
+  const fixable = new Set(fixableFaults(report.diagnostics, { path, text: source, keptNames, ownModules }, deps.python))
   const diagnostics = report.diagnostics
     .filter(inNode)
     .toSorted((one, other) => one.start - other.start)

@@ -1,0 +1,33 @@
+/**
+ * The first parts of the names under which a repository's Python files are imported: of a file in a package the outermost
+ * folder with an `__init__.py`, else the file's own name. The top folder of the repository is no package, whatever it
+ * holds: nothing says its name. Sorted.
+ */
+export function ownModulesOf(paths: readonly string[]): string[] {
+  const files = paths.filter((path) => /\.pyi?$/.test(path))
+  const packages = new Set(files.filter((path) => /\/__init__\.pyi?$/.test(path)).map(folderOf))
+  const names = new Set<string>()
+  for (const path of files) {
+    let module = path.replace(/\.pyi?$/, '')
+    for (let folder = folderOf(path); packages.has(folder); folder = folderOf(folder)) module = folder
+    names.add(module.slice(module.lastIndexOf('/') + 1))
+  }
+  names.delete('__init__')
+  return [...names].toSorted()
+}
+
+/** `import`, and what follows up to the end of the statement. */
+const importClause = /\bimport\b((?:\\\r?\n|[^\n#;])*)/g
+
+/** Those of a repository's own modules that a text names in its imports: few, where a repository has thousands. */
+export function ownModulesIn(text: string, ownModules: ReadonlySet<string>): string[] {
+  const named = new Set<string>()
+  for (const [, names = ''] of text.matchAll(importClause)) {
+    for (const [name] of names.matchAll(/\w+/g)) if (ownModules.has(name)) named.add(name)
+  }
+  return [...named]
+}
+
+function folderOf(path: string): string {
+  return path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : ''
+}

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { operationId } from '#domain/ids.ts'
+import type { Operation } from '#domain/operation.ts'
+import type { Run, RunRequest } from '#domain/run.ts'
+import { getPlanSummary, type PlanSummary } from '#objects/plan-summary.ts'
+import { getRepositoryRules, pathRulesOf } from '#objects/repository-rules.ts'
+import { runDiscoveryStage } from '../stages/discovery-stage.ts'
+import { openStages, type TestStages } from '../stages/open-stages.fixture.ts'
+
+let stages: TestStages
+beforeAll(async () => {
+  stages = await openStages()
+})
+afterAll(() => stages.close())
+
+type PlannedRun = { run: Run; operations: Operation[]; names: string[]; plan: PlanSummary | undefined; event: unknown }
+
+/** A run that discovery is through with: what stands in the ledger, and its plan. */
+async function planned(
+  files: Readonly<Record<string, string>>,
+  request: Partial<RunRequest> = {},
+): Promise<PlannedRun> {
+  const { deps, signal, stores, inDiscovery } = stages
+  const runId = await inDiscovery(files, request)
+  await runDiscoveryStage(runId, deps, signal)
+  const run = await stores.ledger.getRun(runId)
+  const { operations } = await stores.ledger.listOperations(runId, { limit: 100 })
+  const place = { projectId: run.projectId, runId }
+  const hash = run.planKey
+  const plan = hash === null ? undefined : await getPlanSummary(stores.objects, { ...place, hash })
+  const events = await stores.ledger.readEvents(runId, { after: 0, limit: 100 })
+  const names = operations.map(({ bundle, work, node }) => `${bundle} ${work} ${node.qualifiedName}`)
+  return { run, operations, names, plan, event: events.find(({ event }) => event === 'run.planned')?.data }
+}
+
+const clean = { 'a.py': '"""A module."""\n\n\ndef one():\n    """One."""\n    return 1\n' }
+const faulty = {
+  'shop/stock.py':
+    'import os\n\n\ndef label(row):\n    return f"shelf" + row\n\n\ndef total():\n    return undefined\n\n\ndef two():\n    return 2\n',
+  'shop/clean.py': 'x = 1\n',
+}
+const servers = { labels: { 'remora.model': 'servers' } }
+const rehearsal = { labels: { 'remora.model': 'rehearsal' } }
+
+describe('planning a run', () => {
+  it('plans an agent where it is needed, safe fixes once per file, and nothing where there is no fault', async () => {
+    const { run, names, plan, event } = await planned(faulty, servers)
+    expect(names).toEqual(['lint mechanical shop/stock.py', 'lint agent total'])
+    expect(run.phase).toBe('execution')
+    expect(plan?.agents['lint']).toMatchObject({
+      lookedAt: 5,
+      planned: 1,
+      mechanical: 1,
+      skipped: [
+        { reason: 'no lint fault', count: 2, examples: ['shop/clean.py', 'shop/stock.py:12 two'] },
+        { reason: 'its lint faults are fixed with the file', count: 1, examples: ['shop/stock.py:4 label'] },
+      ],
+      folders: [{ path: 'shop', planned: 2 }],
+    })
+    expect(event).toMatchObject({ operations: 2, looked_at: 5, agents: { lint: { planned: 1, mechanical: 1 } } })
+  })
+
+  it('keeps the rules of the repository for the workers, and where the agents work', async () => {
+    const { run, operations } = await planned({ ...faulty, 'ruff.toml': 'line-length = 100\n' }, servers)
+    const ref = { projectId: run.projectId, runId: run.runId, hash: run.rulesKey ?? '' }
+    const rules = await getRepositoryRules(stages.stores.objects, ref)
+    expect(pathRulesOf(rules, 'shop/stock.py').text.lineLength).toBe(100)
+    const asked = operations.filter(({ work }) => work === 'agent').map(({ node }) => node)
+    expect(rules.files['shop/stock.py']?.agentRanges).toEqual(
+      asked.map(({ startByte, endByte }) => ({ startByte, endByte })),
+    )
+  })
+
+  it('asks no rehearsal model for faults without a safe fix, and says so', async () => {
+    const { names, plan } = await planned(faulty, rehearsal)
+    expect(names).toEqual(['lint mechanical shop/stock.py'])
+    expect(plan?.notices).toEqual([
+      'lint: 1 lint fault in 1 file without a safe fix left as it is: no model is asked (lint.depth: safe)',
+    ])
+    expect(plan?.agents['lint']?.skipped).toContainEqual({
+      reason: 'its lint faults have no safe fix, and no model is asked (lint.depth: safe)',
+      count: 1,
+      examples: ['shop/stock.py:8 total'],
+    })
+  })
+
+  it('goes on to the patch when there is nothing to do', async () => {
+    const { run, operations, plan } = await planned(clean, { agents: ['lint', 'docstring'] })
+    expect(run).toMatchObject({ status: 'running', phase: 'review', isPlanned: true })
+    expect(operations).toEqual([])
+    expect(plan?.agents).toMatchObject({ lint: { planned: 0, mechanical: 0 }, docstring: { planned: 0 } })
+  })
+
+  it('plans nothing in the ledger for a dry run, and keeps the plan', async () => {
+    const { run, operations, plan, event } = await planned(faulty, { ...servers, dryRun: true })
+    expect(run).toMatchObject({ status: 'running', phase: 'review' })
+    expect(operations).toEqual([])
+    expect(run.counts).toMatchObject({ ready: 0, pending: 0 })
+    expect(plan?.agents['lint']).toMatchObject({ planned: 1, mechanical: 1 })
+    expect(event).toMatchObject({ dry_run: true, operations: 0, agents: { lint: { planned: 1, mechanical: 1 } } })
+  })
+
+  it('takes fewer nodes with paths left out, languages and kinds', async () => {
+    const files = { ...faulty, 'old/b.py': 'import sys\n', 'web/c.ts': 'export const c = 1\n' }
+    expect((await planned(files, { exclude: ['old'] })).plan?.skippedFiles).toEqual([
+      { path: 'old/b.py', reason: 'excluded' },
+    ])
+    expect((await planned(files, { languages: ['typescript'] })).run).toMatchObject({
+      errorCode: 'INTAKE_007',
+      reason: 'this agent works on Python; found: TypeScript 1 file',
+    })
+    const functions = await planned(files, { ...servers, nodeKinds: ['function'] })
+    expect(functions.names).toEqual(['lint mechanical label', 'lint agent total'])
+    expect(functions.plan?.agents['lint']?.lookedAt).toBe(3)
+  })
+
+  it('refuses a retry of operations that no agent has work on any more', async () => {
+    const gone = operationId('n0000000000000000', 'lint')
+    const { run, operations } = await planned(faulty, { ...servers, operations: [gone] })
+    expect(run).toMatchObject({
+      status: 'failed',
+      errorCode: 'INTAKE_007',
+      reason: expect.stringContaining('none of the operations to retry is planned any more'),
+    })
+    expect(operations).toEqual([])
+  })
+
+  it('tries again what did not end well, and nothing else', async () => {
+    const first = await planned(faulty, servers)
+    const [one] = first.operations
+    const again = await planned(faulty, { ...servers, operations: [one?.operationId ?? ''] })
+    expect(again.names).toEqual(['lint mechanical shop/stock.py'])
+    expect(again.run.phase).toBe('execution')
+  })
+})

@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { defaultLintRules } from '#domain/path-rules.ts'
+import { openSurveyPool, type SurveyPool } from './survey-pool.ts'
+
+const rules = defaultLintRules
+const faulty = { path: 'a.py', text: 'import os\n', rules, ownModules: [] }
+const nested = { path: 'nested.py', text: `x = ${'('.repeat(20_000)}1${')'.repeat(20_000)}\n`, rules, ownModules: [] }
+
+let pool: SurveyPool
+beforeEach(() => {
+  pool = openSurveyPool({ threads: 1 })
+})
+afterEach(() => pool.close())
+
+describe('the threads of the survey', () => {
+  it('answer the files behind one that crashes them', async () => {
+    const answers = await Promise.all([nested, faulty, nested, faulty, faulty].map((file) => pool.survey(file)))
+    const found = answers.map((one) => ('unreadable' in one ? 'unreadable' : one.faults.map(({ code }) => code)))
+    expect(found).toEqual(['unreadable', ['F401'], 'unreadable', ['F401'], ['F401']])
+  })
+
+  it('do not lint without rules, and still say what the file uses', async () => {
+    const answer = await pool.survey({
+      path: 'a.py',
+      text: 'from lib import one\nimport os\n',
+      rules: null,
+      ownModules: [],
+    })
+    expect(answer).toMatchObject({ faults: [], uses: { modules: { lib: ['one'] } } })
+  })
+
+  it('give a file up that takes too long, and go on with the next', async () => {
+    const hasty = openSurveyPool({ threads: 1, fileLimitMs: 1 })
+    const slow = { path: 'slow.py', text: 'def f():\n    return f"a"\n\n\n'.repeat(5_000), rules, ownModules: [] }
+    expect(await hasty.survey(slow)).toEqual({ unreadable: 'it took longer than 1 ms' })
+    await hasty.close()
+  })
+
+  it('are as many as the machine has cores where no number is given', async () => {
+    const many = openSurveyPool({ threads: 0 })
+    expect(many.threads).toBeGreaterThan(0)
+    await many.close()
+  })
+
+  it('end with what they are at, take nothing after that, and may be ended twice', async () => {
+    const asked = [faulty, faulty, faulty].map((file) => pool.survey(file))
+    const ends = Promise.allSettled(asked)
+    await Promise.all([pool.close(), pool.close()])
+    for (const end of await ends) expect(end).toMatchObject({ status: 'rejected', reason: { code: 'AGENT_010' } })
+    await expect(pool.survey(faulty)).rejects.toMatchObject({ code: 'AGENT_010' })
+  })
+})

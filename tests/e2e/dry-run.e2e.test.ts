@@ -1,0 +1,117 @@
+import { execFile } from 'node:child_process'
+import { readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { lacks } from '#testing/lacks.ts'
+import { openPrograms } from './program.ts'
+import { lastDocument, remora } from './remora.ts'
+import { sourceFolder, type SourceFolder } from './source-folder.ts'
+
+const programs = openPrograms()
+afterEach(() => programs.end())
+
+const files = {
+  'shop/stock.py':
+    'import os\n\n\ndef label(row):\n    return f"shelf" + row\n\n\ndef total(rows):\n    return sum(row)\n',
+  'old/prices.py': 'import sys\n\n\nclass Price:\n    value = 1\n',
+  'web/app.ts': 'export const one = 1\n',
+}
+const clean = { 'shop/stock.py': '"""Stock."""\n\n\ndef label(row):\n    """Label a row."""\n    return row\n' }
+
+const Plan = z.object({
+  plan: z.object({
+    agents: z.record(
+      z.string(),
+      z.object({
+        looked_at: z.number(),
+        planned: z.number(),
+        mechanical: z.number(),
+        skipped: z.array(z.object({ reason: z.string(), count: z.number() })),
+        folders: z.array(z.object({ path: z.string(), planned: z.number() })),
+      }),
+    ),
+    skipped_files: z.array(z.object({ path: z.string(), reason: z.string() })),
+    notices: z.array(z.string()),
+  }),
+})
+
+/** What of a run lies in the folder beside its data, which is hidden. */
+async function shownIn(folder: SourceFolder): Promise<string[]> {
+  return (await readdir(folder.path)).filter((name) => !name.startsWith('.')).toSorted()
+}
+
+async function planOf(folder: SourceFolder, ...args: string[]) {
+  const run = remora(programs, folder, ['run', '.', '--agents', 'lint,docstring', '--dry-run', '--json', ...args])
+  expect(await run.exited, run.err()).toBe(0)
+  return Plan.parse(lastDocument(run)).plan
+}
+
+describe('remora run --dry-run', () => {
+  let folder: SourceFolder
+  beforeAll(async () => {
+    folder = await sourceFolder(files)
+  })
+  afterAll(() => folder.remove())
+
+  it('prints what would be done and what is skipped and why, and changes nothing', async () => {
+    const run = remora(programs, folder, ['run', '.', '--agents', 'lint,docstring', '--dry-run'])
+    expect(await run.exited, run.err()).toBe(0)
+    expect(run.out()).toMatch(/\n5 operations would be run, for about [\d,]+ tokens\. Nothing was done\.\n/)
+    expect(run.out()).toMatch(/\nlint +5 +0 +2 +0\n/)
+    expect(run.out()).toContain('1 node: its lint faults have no safe fix, and no model is asked (lint.depth: safe)')
+    expect(run.out()).toContain('lint: 1 lint fault in 1 file without a safe fix left as it is: no model is asked')
+    expect(await shownIn(folder)).toEqual(['old', 'shop', 'web'])
+    for (const [path, text] of Object.entries(files)) expect(await folder.read(path)).toBe(text)
+  })
+
+  it('plans less with --exclude, --kinds and --languages', async () => {
+    const withoutOld = await planOf(folder, '--exclude', 'old')
+    expect(withoutOld.skipped_files).toContainEqual({ path: 'old/prices.py', reason: 'excluded' })
+    expect(withoutOld.agents['docstring']).toMatchObject({ planned: 2, folders: [{ path: 'shop', planned: 2 }] })
+    const classes = await planOf(folder, '--kinds', 'class', '--languages', 'python')
+    expect(classes.agents).toMatchObject({ lint: { looked_at: 1 }, docstring: { looked_at: 1, planned: 1 } })
+    const typescript = remora(programs, folder, [
+      'run',
+      '.',
+      '--agents',
+      'lint',
+      '--dry-run',
+      '--languages',
+      'typescript',
+    ])
+    expect(await typescript.exited, typescript.out()).not.toBe(0)
+    expect(typescript.out() + typescript.err()).toContain('this agent works on Python; found: TypeScript 1 file')
+  })
+})
+
+describe.skipIf(lacks('git'))('remora run --dry-run --since', () => {
+  it('plans what has changed since a revision', async () => {
+    const folder = await sourceFolder(files)
+    const git = (...args: string[]) => promisify(execFile)('git', args, { cwd: folder.path })
+    await git('init', '-q')
+    await git('add', '.')
+    await git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-qm', 'first')
+    await writeFile(join(folder.path, 'old/prices.py'), files['old/prices.py'].replace('value = 1', 'value = 2'))
+    const { agents } = await planOf(folder, '--since', 'HEAD')
+    expect(agents['docstring']).toMatchObject({ looked_at: 1, planned: 1, folders: [{ path: 'old', planned: 1 }] })
+    expect(agents['lint']?.looked_at).toBe(2)
+    await folder.remove()
+  })
+})
+
+describe('remora run on a repository without faults', () => {
+  it('is a success without a patch: there is nothing to do', async () => {
+    const folder = await sourceFolder(clean)
+    const dry = remora(programs, folder, ['run', '.', '--agents', 'lint,docstring', '--dry-run'])
+    expect(await dry.exited, dry.err()).toBe(0)
+    expect(dry.out()).toContain('Nothing to do: no operation would be run.')
+    const run = remora(programs, folder, ['run', '.', '--agents', 'lint,docstring'])
+    expect(await run.exited, run.err()).toBe(0)
+    expect(run.out()).toMatch(/nothing to do/i)
+    expect(run.out()).toContain('completed')
+    expect(await shownIn(folder)).toEqual(['shop'])
+    await folder.remove()
+  })
+})
