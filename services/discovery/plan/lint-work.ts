@@ -1,6 +1,6 @@
 import type { CodeNode } from '#domain/code-node.ts'
+import type { NodeId } from '#domain/ids.ts'
 import type { OperationWork } from '#domain/operation.ts'
-import type { RepositoryRules } from '#objects/repository-rules.ts'
 import type { LintFault } from '../survey/surveyed-file.ts'
 import type { Survey } from '../survey/survey-repository.ts'
 
@@ -11,7 +11,8 @@ export type WorkFinder = (node: CodeNode) => NodeWork
 /** `safe`: only what a program can fix. `model`: an agent is asked for the rest. */
 export type LintDepth = 'safe' | 'model'
 
-type AgentRanges = RepositoryRules['files'][string]['agentRanges']
+/** Bytes of a file that an agent works on, and the node that the agent is given. */
+export type AgentRange = { nodeId: NodeId; startByte: number; endByte: number }
 
 /**
  * Where a bundle has lint faults to mend. Each fault belongs to the innermost node that the bundle takes. Faults with a safe
@@ -22,9 +23,9 @@ export function lintWork(
   taken: readonly CodeNode[],
   { faults, unlinted }: Pick<Survey, 'faults' | 'unlinted'>,
   { depth, isMechanical }: { depth: LintDepth; isMechanical: boolean },
-): { find: WorkFinder; agentRanges: ReadonlyMap<string, AgentRanges> } {
+): { find: WorkFinder; agentRanges: ReadonlyMap<string, readonly AgentRange[]> } {
   const works = new Map<CodeNode, NodeWork>()
-  const agentRanges = new Map<string, AgentRanges>()
+  const agentRanges = new Map<string, readonly AgentRange[]>()
   for (const [path, nodes] of Map.groupBy(taken, (node) => node.path)) {
     const found = faults.get(path)
     if (found === undefined) {
@@ -43,7 +44,7 @@ function fileWork(
   nodes: readonly CodeNode[],
   faults: readonly LintFault[],
   how: { depth: LintDepth; isMechanical: boolean },
-): { workOf(node: CodeNode): NodeWork; ranges: AgentRanges } {
+): { workOf(node: CodeNode): NodeWork; ranges: readonly AgentRange[] } {
   const owned = Map.groupBy(faults, (fault) => innermost(nodes, fault))
   const asks = (fault: LintFault) => fault.mustStay === undefined && !(fault.isFixable && how.isMechanical)
   const asked = new Map(
@@ -52,7 +53,10 @@ function fileWork(
       return open.length === 0 || (how.depth === 'safe' && how.isMechanical) ? [] : [[node, open] as const]
     }),
   )
-  const ranges = [...asked].flatMap(([node, open]) => (node.parentId === null ? open.map(contextOf) : [rangeOf(node)]))
+  const ranges = [...asked].flatMap(([node, open]) => {
+    const bytes = node.parentId === null ? open.map(contextOf) : [rangeOf(node)]
+    return bytes.map((range) => ({ nodeId: node.nodeId, ...range }))
+  })
   const isFree = ({ fixStartByte, fixEndByte }: LintFault) =>
     !ranges.some(({ startByte, endByte }) => fixStartByte < endByte && startByte < fixEndByte)
   const fixable = how.isMechanical ? faults.filter((fault) => fault.isFixable && isFree(fault)) : []

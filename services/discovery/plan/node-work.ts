@@ -1,12 +1,13 @@
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
+import { operationId } from '#domain/ids.ts'
 import { modelKindOf } from '#domain/model-kind.ts'
 import type { Run } from '#domain/run.ts'
 import { unreachable } from '#domain/unreachable.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
 import { docstringScopes, type DocstringScope } from '#python/docstring-survey.ts'
 import type { Survey } from '../survey/survey-repository.ts'
-import { lintWork, type LintDepth, type WorkFinder } from './lint-work.ts'
+import { lintWork, type AgentRange, type LintDepth, type WorkFinder } from './lint-work.ts'
 import type { PinnedBundle } from './pinned-bundle.ts'
 
 /** Where the bundles of a run have work, and what the workers have to know of it. */
@@ -36,7 +37,9 @@ export function findWork(
     finders.set(pinned, found.find)
     for (const [path, ranges] of found.agentRanges ?? []) {
       const file = files[path]
-      if (file !== undefined) files[path] = { ...file, agentRanges: [...file.agentRanges, ...ranges] }
+      const { name } = pinned.bundle.file
+      const own = ranges.map(({ nodeId, ...bytes }) => ({ operationId: operationId(nodeId, name), ...bytes }))
+      if (file !== undefined) files[path] = { ...file, agentRanges: [...file.agentRanges, ...own] }
     }
   }
   return { of: (pinned) => finders.get(pinned) ?? always, rules: survey && { ...survey.rules, files } }
@@ -47,7 +50,7 @@ export function takes({ file }: AgentBundle, node: CodeNode): boolean {
   return file.node_kinds.includes(node.kind) && file.languages.includes(node.language)
 }
 
-type Found = { find: WorkFinder; agentRanges?: ReadonlyMap<string, RepositoryRules['files'][string]['agentRanges']> }
+type Found = { find: WorkFinder; agentRanges?: ReadonlyMap<string, readonly AgentRange[]> }
 
 function workOf(
   { file }: AgentBundle,
