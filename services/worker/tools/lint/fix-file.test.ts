@@ -190,7 +190,11 @@ describe('the part of a file that is fixed', () => {
 describe('what the fixes leave as it is', () => {
   it.each([
     ['the text of strings', 'x = """a  \n  \nb  \n"""  \ny = f"""c  \n  \n{x}  \n"""\n', 'x = """a  \n  \nb  \n"""\n'],
-    ['the text of docstrings', 'def f():\n    """Do.  \n    \n    It.\n    """\n    \n    return 1\n', '"""\n\n    return'],
+    [
+      'the text of docstrings',
+      'def f():\n    """Do.  \n    \n    It.\n    """\n    \n    return 1\n',
+      '"""\n\n    return',
+    ],
     ['page breaks', 'x = 1\n\f\ny = 2  \n \f\nz = 3 \f\n', 'y = 2\n'],
   ])('is white space that is %s', async (_what, source, part) => {
     const { together } = await fixed(source, ['W'])
@@ -216,7 +220,11 @@ describe('what the fixes leave as it is', () => {
 
   it.each([
     ['a byte order mark', '\ufeffimport os\nprint(f"a")\n', '\ufeffprint("a")\n'],
-    ['tabs', 'def f(x):\n\tif x:\n\t\timport os\n\t\treturn f"a"\n', 'def f(x):\n\tif x:\n\t\timport os\n\t\treturn "a"\n'],
+    [
+      'tabs',
+      'def f(x):\n\tif x:\n\t\timport os\n\t\treturn f"a"\n',
+      'def f(x):\n\tif x:\n\t\timport os\n\t\treturn "a"\n',
+    ],
     ['a form feed before a definition', 'import os\n\f\ndef f():\n    return f"a"\n', '\f\ndef f():\n    return "a"\n'],
     ['that no newline ends it', 'import os\nprint(f"a")', 'print("a")'],
     ['characters of several bytes', 'import os\nx = "ä😀", f"😀"\n', 'x = "ä😀", "😀"\n'],

@@ -69,7 +69,10 @@ export function faultLines({ diagnostics }: NodeLint, max = 40): string {
 /** Lines before and after a fault that a prompt shows of a file. */
 const contextLines = 3
 
-/** The lines around each fault, each part under the numbers of its lines: a file is never shown whole for its faults. */
+/**
+ * The lines around each fault, each part under the numbers of its lines: a file is never shown whole for its faults. Parts
+ * that are too many are left out at the end, which says so.
+ */
 export function faultContext({ source, diagnostics }: NodeLint, maxCharacters: number): string {
   const lines = source.split('\n')
   const shown = new Set<number>()
@@ -83,10 +86,19 @@ export function faultContext({ source, diagnostics }: NodeLint, maxCharacters: n
     if (open?.last === line - 1) open.last = line
     else parts.push({ first: line, last: line })
   }
-  const text = parts
-    .map(({ first, last }) => `[lines ${first} to ${last}]\n${lines.slice(first - 1, last).join('\n')}`)
-    .join('\n')
-  return nodeExcerpt(text, { firstLine: 1, maxCharacters })
+  const texts: string[] = []
+  let left = maxCharacters
+  for (const { first, last } of parts) {
+    const part = nodeExcerpt(lines.slice(first - 1, last).join('\n'), { firstLine: first, maxCharacters: left })
+    const text = `[lines ${first} to ${last}]\n${part}`
+    if (texts.length > 0 && text.length > left) break
+    texts.push(text)
+    left -= text.length
+  }
+  const hidden = parts.slice(texts.length)
+  if (hidden.length === 0) return texts.join('\n')
+  const later = diagnostics.filter(({ line }) => hidden.some(({ first, last }) => line >= first && line <= last)).length
+  return [...texts, `[the lines of ${later} more faults are left out]`].join('\n')
 }
 
 const definitionTypes = new Set(['function_definition', 'class_definition', 'decorated_definition'])

@@ -1,0 +1,12 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { loadBundles } from '#bundles/load-bundle.ts'
+import { sha256 } from '#domain/hash.ts'
+import { wideRules } from '#lint/wide-rules.fixture.ts'
+import { openPythonLinter } from '#lint/python-linter.ts'
+import { loadLanguage } from '#syntax/parser.ts'
+import { aPlannedOperation } from '#testing/factories.ts'
+import { prepareBundle } from '../../agent/prepared-bundle.ts'
+import { openTargetNode } from '../../tools/target-node.ts'
+import { openWorkspace } from '../../workspace/open-workspace.ts'
+import { promptsFor } from './prompts.ts'
+
