@@ -22,7 +22,14 @@ describe('the text of a node in a prompt', () => {
 
   it.each([50, 400, 3_000, 20_000])('has hardly more than %i characters, whatever the lines are', (maxCharacters) => {
     const wide = `x = "${'é😀'.repeat(50_000)}"`
-    for (const text of [lines(5_000), wide, `x${wide}`, `xy${wide}`, `${wide}\n${lines(100)}\n${wide}`, '\n'.repeat(50_000)]) {
+    for (const text of [
+      lines(5_000),
+      wide,
+      `x${wide}`,
+      `xy${wide}`,
+      `${wide}\n${lines(100)}\n${wide}`,
+      '\n'.repeat(50_000),
+    ]) {
       const shown = nodeExcerpt(text, { firstLine: 7, maxCharacters })
       expect(shown.length).toBeLessThanOrEqual(maxCharacters + 100)
       expect(shown).toMatch(/left out\]/)

@@ -121,7 +121,13 @@ describe('edit_node refuses', () => {
     ['two definitions', around(body), body, [`${body}\n\n\ndef h():\n    return 1`], 'the function f and nothing else'],
     ['an import above', around(body), body, [`import re\n\n\n${body}`], 'the text must be the function f'],
     ['two methods', method(inClass), inClass, [doubled], 'the function f and nothing else'],
-    ['what leaves the class', method(inClass), inClass, [`${inClass}\n\n\ndef h():\n    x()`], 'the function f and nothing else'],
+    [
+      'what leaves the class',
+      method(inClass),
+      inClass,
+      [`${inClass}\n\n\ndef h():\n    x()`],
+      'the function f and nothing else',
+    ],
     [
       'a function behind the last method',
       `class A:\n    ${inClass}\n`,
