@@ -58,7 +58,6 @@ export async function openOperationBench(): Promise<OperationBench> {
   releaser.add('ledger', ledger.close)
   const rehearsal = await startRehearsal()
   releaser.add('rehearsal', rehearsal.stop)
-  const log = openLog({ service: 'test', level: 'silent' })
   const limits = { requestTimeoutMs: 20_000, retryBudgetMs: 1000, maxInFlight: 8 }
   const model = openModelPool({ endpoints: [{ url: rehearsal.url }], ...limits })
   releaser.add('model', model.close)
@@ -66,12 +65,13 @@ export async function openOperationBench(): Promise<OperationBench> {
   releaser.add('scripts', scripts.close)
   const { python, linter, evidence } = await openProofs(releaser)
   const { objects, project } = store
+  const both = { ledger, store }
   const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000 })
   const readSnapshot = openSnapshotReader(objects)
   const deps: OperationDeps = {
     ledger: ledger.ledger,
     objects,
-    log,
+    log: openLog({ service: 'test', level: 'silent' }),
     python,
     linter,
     scripts,
@@ -93,9 +93,8 @@ export async function openOperationBench(): Promise<OperationBench> {
     deps,
     modelUrl: rehearsal.url,
     bundle: shippedBundle,
-    planned: (bundle, text, name) =>
-      planOne({ ledger, store }, bundle, { text, node: functionNode(text, name), work: 'agent' }),
-    plannedFile: (bundle, text, work) => planOne({ ledger, store }, bundle, { text, node: fileNode(text), work }),
+    planned: (bundle, text, name) => planOne(both, bundle, { text, node: functionNode(text, name), work: 'agent' }),
+    plannedFile: (bundle, text, work) => planOne(both, bundle, { text, node: fileNode(text), work }),
     operation: ({ job, runId }) => ledger.ledger.getOperation(runId, job.operationId),
     record: ({ outcome }) => getAttemptRecord(objects, project, z.string().parse(outcome?.recordHash)),
     close: releaser.release,

@@ -7,7 +7,7 @@ import { runOperation } from '../run-operation.ts'
 
 const never = new AbortController().signal
 const shelf = 'def shelf(row):\n    if row == None:\n        return f"ä"\n    return f"b"'
-const source = `import socket\nimport os\n\n\nx = f"c" == None\n\n\n${shelf}\n\n\ndef price(row):\n    return f"d"\n`
+const source = `import socket\nimport os\n\n\nx = f"c" and os == None\n\n\n${shelf}\n\n\ndef price(row):\n    return f"d"\n`
 
 describe('safe fixes in what an agent works on', () => {
   let bench: OperationBench
@@ -84,20 +84,21 @@ describe('safe fixes in what an agent works on', () => {
   })
 
   it('are of a file those in its own statements, not those in the functions of other agents', async () => {
-    const { after, prompt } = await work(await onFile(), skipping, { own: 'x = f"c" == None', others: [shelf] })
+    const { after, prompt } = await work(await onFile(), skipping, { own: 'x = f"c" and os == None', others: [shelf] })
     expect(after).toBe(source.replace('f"c"', '"c"'))
-    expect(prompt).toContain('E711')
+    expect(prompt).toContain('Its faults:\n- line 5, column 19: E711')
+    expect(prompt).not.toContain('F401')
   })
 
   it('are not made in a node that no agent is given for its faults', async () => {
-    const { outcome, prompt } = await work(await onShelf(), skipping, { others: ['x = f"c" == None'] })
+    const { outcome, prompt } = await work(await onShelf(), skipping, { others: ['x = f"c" and os == None'] })
     expect(outcome).toMatchObject({ status: 'unchanged' })
     expect(prompt).toContain('F541')
   })
 
   it('do not let a file’s agent change what is not its own', async () => {
     const mending = [[call('edit_node', { text: '    return "d"', start_line: 15 })], [submitting()]]
-    const { outcome } = await work(await onFile(), mending, { own: 'x = f"c" == None', others: [shelf] })
+    const { outcome } = await work(await onFile(), mending, { own: 'x = f"c" and os == None', others: [shelf] })
     expect(outcome).toMatchObject({ status: 'failed', errorCode: 'WORK_005', changedFiles: [] })
     expect(outcome?.reason).toContain('only_node_changed')
   })

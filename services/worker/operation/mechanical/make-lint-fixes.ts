@@ -2,6 +2,8 @@ import { applyEdits } from '#domain/apply-edits.ts'
 import { changeSetId, type ChangeSet } from '#domain/change-set.ts'
 import { composedEdits, fixFile } from '../../tools/lint/fix-file.ts'
 import type { FixDeps, FixSet, LeftAlone } from '../../tools/lint/fix-set.ts'
+import { agentParts } from '../../evidence/run-rules.ts'
+import { utf16Ranges } from '../../tools/lint/text-fixes.ts'
 import type { RunningAttempt } from '../attempt/running-attempt.ts'
 
 /** What a mechanical operation came to: proven change sets, and what it left as it was. */
@@ -51,30 +53,13 @@ export async function fixBeforeAgent(
 ): Promise<number> {
   const { path } = attempt.node
   const { mechanical, evidence: checks } = bundle.bundle.file
-  const { own = [], others = [] } = Object.groupBy(rules.agentRanges(path), (range) =>
-    range.operationId === attempt.operationId ? 'own' : 'others',
-  )
+  const { own, others } = agentParts(rules, attempt)
   if (mechanical !== 'lint_fixes' || own.length === 0) return 0
   const source = await workspace.readText(path)
-  const inside = others.filter((other) => own.some((range) => isAround(range, other)))
-  const [keepOut, within] = [utf16Ranges(source, inside), utf16Ranges(source, own)]
+  const [keepOut, within] = [utf16Ranges(source, others), utf16Ranges(source, own)]
   const { sets } = await fixFile({ path, source, rules: rules.of(path), checks, keepOut, within }, deps, signal)
   const edits = composedEdits(sets)
   if (edits === undefined || edits.length === 0) return 0
   await workspace.writeText(path, Buffer.from(applyEdits(Buffer.from(source), edits)).toString())
   return sets.reduce((sum, { fixed }) => sum + fixed, 0)
-}
-
-type ByteRange = { startByte: number; endByte: number }
-
-function isAround(outer: ByteRange, inner: ByteRange): boolean {
-  return outer.startByte <= inner.startByte && inner.endByte <= outer.endByte
-}
-
-/** Byte ranges of `source` as ranges of its UTF-16 units. */
-function utf16Ranges(source: string, ranges: readonly ByteRange[]) {
-  if (ranges.length === 0) return []
-  const bytes = Buffer.from(source)
-  const unit = (byte: number) => bytes.subarray(0, byte).toString().length
-  return ranges.map(({ startByte, endByte }) => ({ start: unit(startByte), end: unit(endByte) }))
 }

@@ -3,7 +3,7 @@ import type { FileChange } from '#domain/change-set.ts'
 import type { Evidence } from '#domain/evidence.ts'
 import type { Attempt } from '#ledger/claim.ts'
 import type { EvidenceChecker } from '../../evidence/evidence-checker.ts'
-import type { RunRules } from '../../evidence/run-rules.ts'
+import { agentParts, type RunRules } from '../../evidence/run-rules.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 
 /** What an attempt has changed, and what was found out about it. */
@@ -66,8 +66,9 @@ async function evidenceOf(
 }
 
 /** Within the node; where the operation is about some of its statements only, within one of these. */
-function isInNode(change: FileChange, { node, operationId }: Proven['attempt'], rules: Proven['rules']): boolean {
-  const ranges = rules.agentRanges(node.path).filter((range) => range.operationId === operationId)
+function isInNode(change: FileChange, attempt: Proven['attempt'], rules: Proven['rules']): boolean {
+  const { node } = attempt
+  const ranges = agentParts(rules, attempt).own
   const allowed = ranges.length === 0 ? [node] : ranges
   const inRange = (edit: { start: number; end: number }) =>
     allowed.some(({ startByte, endByte }) => edit.start >= startByte && edit.end <= endByte)

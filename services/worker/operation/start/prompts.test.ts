@@ -36,7 +36,7 @@ async function asked(agent: 'lint' | 'docstring', source: string, { part = sourc
   const kind = isFile ? { kind: 'file', parentId: null } : { parentId: 'n0000000000000000' }
   const place = { path: 'a.py', startByte, endByte: startByte + Buffer.byteLength(part), ...kind }
   const node = { ...aPlannedOperation('f').node, ...place }
-  const target = await openTargetNode(node, workspace, wideRules)
+  const target = await openTargetNode(node, workspace, { rules: wideRules })
   const context = { last_error: '', earlier_results: '', related_code: '' }
   return (await promptsFor({ bundle, target, context, modelTokens }, deps)).node
 }

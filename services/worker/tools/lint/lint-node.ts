@@ -15,7 +15,8 @@ export type NodeLint = { source: string; rules: LintRules; diagnostics: Diagnost
 
 /**
  * The linter's faults that belong to the node: those inside it. A file's are those outside every definition, so that
- * one fault is the business of a file or of a definition, not of both. A stub has none. A fault whose fix would remove what
+ * one fault is the business of a file or of a definition, not of both. Where the plan gave the agent parts of the node, those
+ * in these parts are its own. A stub has none. A fault whose fix would remove what
  * has to stay is reported without a fix. TOOL_006 for a file that cannot be linted.
  */
 export async function lintNode(target: TargetNode, deps: LintDeps): Promise<NodeLint> {
@@ -23,9 +24,13 @@ export async function lintNode(target: TargetNode, deps: LintDeps): Promise<Node
   const { path } = target.node
   const { lint: rules, keptNames } = target.rules
   if (isStub(path)) return { source, rules, diagnostics: [] }
-  const holes = target.node.kind === 'file' ? definitionRanges(source, deps.python) : []
+  const { own, others } = await target.parts()
+  const isFile = target.node.kind === 'file' && own.length === 0
+  const holes = isFile ? definitionRanges(source, deps.python) : others
+  const parts = own.length === 0 ? [{ start, end }] : own
   const inNode = (range: Range) =>
-    range.start >= start && range.end <= end && !holes.some((hole) => range.start < hole.end && hole.start < range.end)
+    parts.some((part) => range.start >= part.start && range.end <= part.end) &&
+    !holes.some((hole) => range.start < hole.end && hole.start < range.end)
   const report = await deps.linter.lint(source, rules)
   const fixable = new Set(fixableFaults(report.diagnostics, { path, text: source, keptNames }, deps.python))
   const diagnostics = report.diagnostics
