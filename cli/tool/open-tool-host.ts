@@ -53,5 +53,6 @@ function noTarget(): TargetNode {
       return refuse()
     },
     locate: async () => refuse(),
+    parts: async () => refuse(),
   }
 }

@@ -63,7 +63,7 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
   const folder = needsFiles(script, order) ? await openFolder(top, signal) : unseenFolder(top)
   const workspace = openWorkspace(folder)
   const node = order.node === undefined ? undefined : await findTarget(order.node, folder, deps.packs, signal)
-  const target = node === undefined ? undefined : await openTargetNode(node, workspace, defaultPathRules)
+  const target = node === undefined ? undefined : await openTargetNode(node, workspace, { rules: defaultPathRules })
   const wanted = new Set(script.declarations.inputs.map(({ name }) => name))
   const inputs = toolInputs(script, order.given, await hostInputs(order.file, wanted, { target, workspace }))
   const { add: onEnd, release } = openReleaser()

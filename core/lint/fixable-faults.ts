@@ -15,7 +15,7 @@ export type JudgedFault = {
   removes: string | undefined
 }
 
-/** Rules whose fix takes white space away, which inside a string is part of its value. */
+/** Rules whose fix takes white space away, which inside a string is part of its value, and may be a page break. */
 const whiteSpaceRules = new Set(['W291', 'W293'])
 
 /** Rules that are about an import that is not needed. */
@@ -36,7 +36,7 @@ export function judgeFixes(
     const removed = importRules.has(fault.code) ? importsAt(fault, facts) : []
     const atTop = removed.find(({ scope }) => scope === '')
     const stays = removed.find((one) => one.stays !== undefined)?.stays
-    return { fault, mustStay: stays ?? partOfString(fault, file, python), removes: atTop?.name }
+    return { fault, mustStay: stays ?? whiteSpaceKept(fault, file, python), removes: atTop?.name }
   })
 }
 
@@ -56,8 +56,13 @@ export function isKept(name: string | undefined, keptNames: PathRules['keptNames
   return name !== undefined && (keptNames === 'all' || keptNames.includes(name))
 }
 
-function partOfString({ code, start }: Diagnostic, { text }: FaultyFile, python: LoadedLanguage): string | undefined {
+function whiteSpaceKept(
+  { code, start, fix }: Diagnostic,
+  { text }: FaultyFile,
+  python: LoadedLanguage,
+): string | undefined {
   if (!whiteSpaceRules.has(code)) return undefined
+  if (fix?.some((edit) => text.slice(edit.start, edit.end).includes('\f'))) return 'it is a page break'
   const isString = python.read(text, (tree) => {
     let node = tree.rootNode.descendantForIndex(start, start)
     while (node !== null && node.type !== 'string') node = node.parent

@@ -19,8 +19,13 @@ export const RepositoryRules = z.strictObject({
     z.strictObject({
       rules: z.int().min(0),
       keptNames: PathRules.shape.keptNames,
-      /** Bytes of the nodes that agents work on, where the mechanical fixes of the file stay out. */
-      agentRanges: z.array(z.strictObject({ startByte: z.int(), endByte: z.int() })).default([]),
+      /**
+       * Bytes that the operations of agents work on, where the mechanical fixes of the file stay out: a function or class,
+       * or those statements of a file that have faults.
+       */
+      agentRanges: z
+        .array(z.strictObject({ operationId: z.string(), startByte: z.int(), endByte: z.int() }))
+        .default([]),
     }),
   ),
 })

@@ -1,6 +1,6 @@
 import type { CodeNode } from '#domain/code-node.ts'
+import type { NodeId } from '#domain/ids.ts'
 import type { OperationWork } from '#domain/operation.ts'
-import type { RepositoryRules } from '#objects/repository-rules.ts'
 import type { LintFault } from '../survey/surveyed-file.ts'
 import type { Survey } from '../survey/survey-repository.ts'
 import { type ByteRange, innermostOf, insideFinder, outermost, overlapFinder } from './byte-ranges.ts'
@@ -12,12 +12,13 @@ export type WorkFinder = (node: CodeNode) => NodeWork
 /** `safe`: only what a program can fix. `model`: an agent is asked for the rest. */
 export type LintDepth = 'safe' | 'model'
 
-type AgentRanges = RepositoryRules['files'][string]['agentRanges']
+/** Bytes of a file that an agent works on, and the node that the agent is given. */
+export type AgentRange = { nodeId: NodeId; startByte: number; endByte: number }
 
 export type LintWork = {
   find: WorkFinder
   /** The bytes that agents work on, by path: the mechanical operation stays out of them. */
-  agentRanges: ReadonlyMap<string, AgentRanges>
+  agentRanges: ReadonlyMap<string, readonly AgentRange[]>
   /** Faults without a safe fix that no model is asked for, as the depth is `safe`, and the files they are in. */
   left: { faults: number; files: number }
 }
@@ -33,7 +34,7 @@ export function lintWork(
   { depth, isMechanical }: { depth: LintDepth; isMechanical: boolean },
 ): LintWork {
   const works = new Map<CodeNode, NodeWork>()
-  const agentRanges = new Map<string, AgentRanges>()
+  const agentRanges = new Map<string, readonly AgentRange[]>()
   const left = { faults: 0, files: 0 }
   for (const [path, nodes] of Map.groupBy(taken, (node) => node.path)) {
     const found = faults.get(path)
@@ -55,7 +56,7 @@ function fileWork(
   nodes: readonly CodeNode[],
   faults: readonly LintFault[],
   { depth, isMechanical }: { depth: LintDepth; isMechanical: boolean },
-): { workOf(node: CodeNode): NodeWork; ranges: AgentRanges; left: number } {
+): { workOf(node: CodeNode): NodeWork; ranges: readonly AgentRange[]; left: number } {
   const ownerOf = innermostOf(faults, nodes)
   const owned = Map.groupBy(ownerOf.keys(), (fault) => ownerOf.get(fault))
   const isFixed = ({ isFixable }: LintFault) => isFixable && isMechanical
@@ -64,8 +65,13 @@ function fileWork(
   const asked = asksNobody ? [] : open
   const askedNodes = new Set(asked.map((fault) => ownerOf.get(fault)))
   const ranges = [
-    ...nodes.filter((node) => askedNodes.has(node) && node.parentId !== null).map(rangeOf),
-    ...asked.filter((fault) => ownerOf.get(fault)?.parentId === null).map(contextOf),
+    ...nodes
+      .filter((node) => askedNodes.has(node) && node.parentId !== null)
+      .map((node) => agentRange(node, rangeOf(node))),
+    ...asked.flatMap((fault) => {
+      const owner = ownerOf.get(fault)
+      return owner?.parentId === null ? [agentRange(owner, contextOf(fault))] : []
+    }),
   ]
   const isAgents = overlapFinder(ranges)
   const fixes = new Map(faults.filter(isFixed).map((fault) => [fault, fixOf(fault)]))
@@ -94,6 +100,10 @@ function reasonFor(own: readonly LintFault[], reachesOut: (fault: LintFault) => 
   if (own.some(reachesOut)) return 'the fixes of its lint faults reach beyond the nodes that are worked on'
   if (own.some(({ isFixable }) => isFixable)) return 'its lint faults are fixed with the file'
   return 'what its lint fixes would remove has to stay'
+}
+
+function agentRange({ nodeId }: CodeNode, bytes: ByteRange): AgentRange {
+  return { nodeId, ...bytes }
 }
 
 function rangeOf({ startByte, endByte }: CodeNode): ByteRange {

@@ -1,5 +1,6 @@
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
+import { operationId } from '#domain/ids.ts'
 import { modelKindOf } from '#domain/model-kind.ts'
 import type { Run } from '#domain/run.ts'
 import { unreachable } from '#domain/unreachable.ts'
@@ -40,7 +41,9 @@ export function findWork(
     if (found.notice !== undefined) notices.push(found.notice)
     for (const [path, ranges] of found.agentRanges ?? []) {
       const file = files[path]
-      if (file !== undefined) files[path] = { ...file, agentRanges: [...file.agentRanges, ...ranges] }
+      const { name } = pinned.bundle.file
+      const own = ranges.map(({ nodeId, ...bytes }) => ({ operationId: operationId(nodeId, name), ...bytes }))
+      if (file !== undefined) files[path] = { ...file, agentRanges: [...file.agentRanges, ...own] }
     }
   }
   return { of: (pinned) => finders.get(pinned) ?? always, rules: survey && { ...survey.rules, files }, notices }

@@ -1,5 +1,5 @@
 import type { StatementPairs } from './statement-pairs.ts'
-import type { Comment, StatementList } from './statements.ts'
+import { isLeading, type Comment, type StatementList } from './statements.ts'
 
 /** What a comment belongs to. `statement` is the place of a statement among all of its text, -1 for none. */
 export type Anchor =
@@ -11,7 +11,10 @@ export type Anchor =
   | { kind: 'above'; statement: number }
   /** At the end of a block or of the file, below the last statement of its depth. */
   | { kind: 'below'; statement: number }
-  /** Blank lines part it from the next statement; `statement` is the one before it, `head` the one whose body it stands in. */
+  /**
+   * Blank lines part it from the next statement, or it is one of the first two lines that belong to the file; `statement` is
+   * the one before it, `head` the one whose body it stands in.
+   */
   | { kind: 'apart'; statement: number; head: number }
 
 /** The anchors of a text's comments, in their order. */
@@ -29,6 +32,7 @@ export function anchorsOf(list: StatementList): Anchor[] {
 }
 
 function anchorOf(comment: Comment, { statements }: StatementList, isBlankNext: boolean): Anchor {
+  if (isLeading(comment)) return { kind: 'apart', statement: -1, head: -1 }
   const { statement } = comment
   const last = statements[statement]
   const next = statements[statement + 1]

@@ -1,7 +1,7 @@
 import { anchorsOf, isSameAnchor } from './comment-anchors.ts'
 import { isPragma, pragmaFault, type MatchedComment } from './pragmas-kept.ts'
 import type { ComparedFacts, Finding } from './python-facts.ts'
-import type { Comment } from './statements.ts'
+import { isLeading, type Comment } from './statements.ts'
 
 /**
  * Every comment is still there, in the same order, at the same statement and in the same way (behind it, above it, inside
@@ -48,7 +48,8 @@ function isSameText(one: Comment, other: Comment): boolean {
 
 function lossOf(comment: Comment, now: readonly Comment[]): string {
   const isThere = now.some((other) => isSameText(other, comment))
-  return `${named(comment)} ${isThere ? 'is not at its statement any more' : 'is gone'}`
+  if (!isThere) return `${named(comment)} is gone`
+  return `${named(comment)} ${isLeading(comment) ? 'has left its line' : 'is not at its statement any more'}`
 }
 
 function named({ row, text }: Comment): string {

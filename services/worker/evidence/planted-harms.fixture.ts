@@ -14,7 +14,7 @@ export type PlantedHarm = {
   says: string
 }
 
-const selecting = (select: string[], options: Record<string, unknown> = {}): PathRules => ({
+export const selecting = (select: string[], options: Record<string, unknown> = {}): PathRules => ({
   ...defaultPathRules,
   lint: { ...defaultPathRules.lint, options: { ...options, lint: { select } } },
 })

@@ -1,6 +1,6 @@
 import { diffArrays } from 'diff'
 import type { StatementPairs } from './statement-pairs.ts'
-import type { Comment, Statement, StatementList } from './statements.ts'
+import { isLeading, type Comment, type Statement, type StatementList } from './statements.ts'
 
 export type MatchedComment = { before: Comment; after: Comment }
 
@@ -12,9 +12,6 @@ type TokenPlaces = (one: Statement, other: Statement) => Int32Array
 /** What linters, type checkers, formatters, coverage and security tools read in a comment. */
 const pragma =
   /#\s*(?:type:|noqa\b|pragma:|pylint:|fmt:|yapf:|isort:|nosec\b|nosemgrep|mypy:|pyright:|pyre-|pytype:|ruff:|flake8:|noinspection\b|NOSONAR|lint:|cython:|doctest:|spell-?checker:|codespell:)/i
-
-/** What Python itself, or the system, reads in the first two lines. */
-const leading = /^#!|^[ \t\f]*#.*?coding[:=]/
 
 export function isPragma({ text }: Comment): boolean {
   return pragma.test(text)
@@ -28,7 +25,7 @@ export function pragmaFault(matched: readonly MatchedComment[], lists: Lists): s
   const places = openTokenPlaces()
   for (const { before, after } of matched) {
     const name = `line ${before.row + 1}: the comment ${JSON.stringify(before.text.trimEnd().slice(0, 60))}`
-    if (before.row < 2 && leading.test(before.text) && after.row !== before.row) return `${name} has left its line`
+    if (isLeading(before) && after.row !== before.row) return `${name} has left its line`
     if (isPragma(before) && hasOtherCode(before, after, { ...lists, places }))
       return `${name} is not on the line of the same code`
   }

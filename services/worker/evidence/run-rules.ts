@@ -11,6 +11,24 @@ export type RunRules = {
   agentRanges(path: string): RepositoryRules['files'][string]['agentRanges']
 }
 
+/** Bytes of a file, the end not included. */
+export type ByteRange = { startByte: number; endByte: number }
+
+/** Bytes of its file that an operation's agent works on, and those in them that another node's agent works on. */
+export type AgentParts = { own: readonly ByteRange[]; others: readonly ByteRange[] }
+
+/** The parts of an operation; `own` is empty where the plan gave it the node for something else than lint faults. */
+export function agentParts(
+  rules: Pick<RunRules, 'agentRanges'>,
+  { operationId, node }: { operationId: string; node: { path: string } },
+): AgentParts {
+  const ranges = rules.agentRanges(node.path)
+  const own = ranges.filter((range) => range.operationId === operationId)
+  const isInside = ({ startByte, endByte }: ByteRange) =>
+    own.some((range) => range.startByte <= startByte && endByte <= range.endByte)
+  return { own, others: ranges.filter((range) => range.operationId !== operationId && isInside(range)) }
+}
+
 export type ReadRunRules = (run: Pick<Run, 'projectId' | 'runId' | 'rulesKey'>) => Promise<RunRules>
 
 const keptRuns = 20

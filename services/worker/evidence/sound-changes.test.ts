@@ -22,6 +22,11 @@ describe('a change that does no harm passes every check', () => {
   const noisy = 'x = 1  # noqa: E501\n\n\ndef f(a, b):  # type: ignore\n    # why\n    return 1 == a and b\n    # end\n'
   it.each([
     ['an import that nothing uses goes', 'import os\nimport sys\n\nprint(sys)\n', 'import sys\n\nprint(sys)\n'],
+    [
+      'the import below the lines that the system and Python read',
+      '#!/usr/bin/python\n# coding: utf-8\nimport os\nimport sys\n\nprint(sys)\n',
+      '#!/usr/bin/python\n# coding: utf-8\nimport sys\n\nprint(sys)\n',
+    ],
     ['one of two names', 'from a import b, c\n\nprint(c)\n', 'from a import c\n\nprint(c)\n'],
     ['an import that is there twice', 'import os\nimport os\n\nprint(os)\n', 'import os\n\nprint(os)\n'],
     ['imports on one line', 'import os, sys\n\nprint(os, sys)\n', 'import os\nimport sys\n\nprint(os, sys)\n'],

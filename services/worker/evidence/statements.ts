@@ -31,6 +31,11 @@ export type Token = { text: string; row: number; endRow: number }
 /** A comment, and the last token before it: `statement` -1 when there is none. */
 export type Comment = { text: string; row: number; column: number; statement: number; token: number }
 
+/** Whether the system or Python itself reads the comment, in the first two lines: it belongs to the file, not to a statement. */
+export function isLeading({ text, row }: Comment): boolean {
+  return row < 2 && /^#!|^[ \t\f]*#.*?coding[:=]/.test(text)
+}
+
 /** All of a text, in the order it is written. */
 export type StatementList = { statements: Statement[]; comments: Comment[] }
 

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
-import type { ProjectId, RunId } from '#domain/ids.ts'
-import type { Operation } from '#domain/operation.ts'
+import { operationId, type ProjectId, type RunId } from '#domain/ids.ts'
+import type { Operation, OperationWork } from '#domain/operation.ts'
 import { loadBundles } from '#bundles/load-bundle.ts'
 import { openModelPool } from '#models/model-pool.ts'
 import type { AttemptRecord } from '#objects/attempt-record.ts'
@@ -43,6 +43,8 @@ export type OperationBench = TestLedger & {
   bundle(name: 'lint' | 'docstring' | 'harness'): Promise<AgentBundle>
   /** A running run with one dispatched operation: `bundle` on the function `name` of the Python file `text`. */
   planned(bundle: AgentBundle, text: string, name: string): Promise<Planned>
+  /** The same on the whole file. */
+  plannedFile(bundle: AgentBundle, text: string, work: OperationWork): Promise<Planned>
   operation(planned: Planned): Promise<Operation>
   record(operation: Operation): Promise<AttemptRecord>
 }
@@ -56,7 +58,6 @@ export async function openOperationBench(): Promise<OperationBench> {
   releaser.add('ledger', ledger.close)
   const rehearsal = await startRehearsal()
   releaser.add('rehearsal', rehearsal.stop)
-  const log = openLog({ service: 'test', level: 'silent' })
   const limits = { requestTimeoutMs: 20_000, retryBudgetMs: 1000, maxInFlight: 8 }
   const model = openModelPool({ endpoints: [{ url: rehearsal.url }], ...limits })
   releaser.add('model', model.close)
@@ -64,12 +65,13 @@ export async function openOperationBench(): Promise<OperationBench> {
   releaser.add('scripts', scripts.close)
   const { python, linter, evidence } = await openProofs(releaser)
   const { objects, project } = store
+  const both = { ledger, store }
   const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000 })
   const readSnapshot = openSnapshotReader(objects)
   const deps: OperationDeps = {
     ledger: ledger.ledger,
     objects,
-    log,
+    log: openLog({ service: 'test', level: 'silent' }),
     python,
     linter,
     scripts,
@@ -91,7 +93,8 @@ export async function openOperationBench(): Promise<OperationBench> {
     deps,
     modelUrl: rehearsal.url,
     bundle: shippedBundle,
-    planned: (bundle, text, name) => planOne({ ledger, store }, bundle, { text, name }),
+    planned: (bundle, text, name) => planOne(both, bundle, { text, node: functionNode(text, name), work: 'agent' }),
+    plannedFile: (bundle, text, work) => planOne(both, bundle, { text, node: fileNode(text), work }),
     operation: ({ job, runId }) => ledger.ledger.getOperation(runId, job.operationId),
     record: ({ outcome }) => getAttemptRecord(objects, project, z.string().parse(outcome?.recordHash)),
     close: releaser.release,
@@ -134,18 +137,17 @@ async function startRehearsal(): Promise<{ url: string; stop(): Promise<void> }>
 async function planOne(
   { ledger: { ledger }, store: { objects, project } }: { ledger: TestLedger; store: TestObjects },
   bundle: AgentBundle,
-  { text, name }: { text: string; name: string },
+  { text, node, work }: { text: string; node: CodeNode; work: OperationWork },
 ): Promise<Planned> {
   const bytes = Buffer.from(text)
-  const path = 'src/shop.py'
   const hash = await openBlobStore(objects, { maxCacheBytes: 0 }).put(project, bytes)
   const files = [{ path, hash, size: bytes.length, executable: false }]
   const { snapshotId } = await writeSnapshot(objects, project, { files, links: [], skipped: [] })
   const run = aNewRun({ projectId: project })
   const { runId } = run
   const bundleHash = await putBundle(objects, project, bundle)
-  const node = functionNode(text, name, path)
-  const operation = aPlannedOperation(name, { node, bundle: bundle.file.name, bundleHash })
+  const of = { node, bundle: bundle.file.name, bundleHash, work }
+  const operation = aPlannedOperation(node.name, { ...of, operationId: operationId(node.nodeId, of.bundle, work) })
   await ledger.createRun(run)
   await ledger.move(runId, {
     from: [{ status: 'queued' }],
@@ -166,8 +168,15 @@ async function planOne(
   return { job: { runId, ...taken }, runId, file: { path, text, hash } }
 }
 
+const path = 'src/shop.py'
+
+function fileNode(text: string): CodeNode {
+  const { node } = aPlannedOperation('shop')
+  return { ...node, path, kind: 'file', startByte: 0, endByte: Buffer.byteLength(text) }
+}
+
 /** From `def` to the next definition or the end, without the lines that stand between them. */
-function functionNode(text: string, name: string, path: string): CodeNode {
+function functionNode(text: string, name: string): CodeNode {
   const start = text.indexOf(`def ${name}(`)
   const next = text.indexOf('\ndef ', start)
   const end = start + text.slice(start, next === -1 ? undefined : next).trimEnd().length

@@ -19,13 +19,17 @@ function takeLines(lines: readonly string[], maxCharacters: number): string[] {
   const taken: string[] = []
   let left = maxCharacters
   for (const line of lines) {
-    const shown =
-      line.length > longestLine
-        ? `${line.slice(0, longestLine)} [${line.length - longestLine} characters left out]`
-        : line
+    const shown = line.length > longestLine ? cutLine(line) : line
     if (shown.length + 1 > left) break
     taken.push(shown)
     left -= shown.length + 1
   }
   return taken
+}
+
+/** Without half a character at its end. */
+function cutLine(line: string): string {
+  const head = line.slice(0, longestLine)
+  const whole = head.isWellFormed() ? head : head.slice(0, -1)
+  return `${whole} [${line.length - whole.length} characters left out]`
 }

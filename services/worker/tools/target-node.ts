@@ -1,5 +1,7 @@
 import type { CodeNode } from '#domain/code-node.ts'
 import type { PathRules } from '#domain/path-rules.ts'
+import type { AgentParts } from '../evidence/run-rules.ts'
+import { movedRanges, utf16Ranges, type Range } from './lint/text-fixes.ts'
 import type { Workspace } from '../workspace/open-workspace.ts'
 
 /** The node an attempt works on: its place in the file as it stands now, in UTF-16 units, and its text. */
@@ -9,11 +11,21 @@ export type TargetNode = {
   rules: PathRules
   /** The whole file and the node's range in it. Edits inside the node move its end, never its start. */
   locate(): Promise<{ source: string; start: number; end: number }>
+  /**
+   * The parts of the node whose faults are its agent's, as the file stands now, and those in them that are another agent's.
+   * None: all of the node.
+   */
+  parts(): Promise<{ own: readonly Range[]; others: readonly Range[] }>
 }
 
 /** Anchors `node` in the workspace's file by the bytes before and after it in the base, whatever was written since. */
-export async function openTargetNode(node: CodeNode, workspace: Workspace, rules: PathRules): Promise<TargetNode> {
-  const base = Buffer.from(await workspace.readBase(node.path))
+export async function openTargetNode(
+  node: CodeNode,
+  workspace: Workspace,
+  { rules, parts = { own: [], others: [] } }: { rules: PathRules; parts?: AgentParts },
+): Promise<TargetNode> {
+  const text = await workspace.readBase(node.path)
+  const base = Buffer.from(text)
   const start = base.subarray(0, node.startByte).toString().length
   const fromEnd = base.subarray(node.endByte).toString().length
   return {
@@ -22,6 +34,11 @@ export async function openTargetNode(node: CodeNode, workspace: Workspace, rules
     async locate() {
       const source = await workspace.readText(node.path)
       return { source, start, end: Math.max(start, source.length - fromEnd) }
+    },
+    async parts() {
+      const source = await workspace.readText(node.path)
+      const moved = (ranges: AgentParts['own']) => movedRanges(utf16Ranges(text, ranges), text, source)
+      return { own: moved(parts.own), others: moved(parts.others) }
     },
   }
 }

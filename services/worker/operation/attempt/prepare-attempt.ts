@@ -6,7 +6,7 @@ import { getSuspendedAttempt } from '#objects/stored-records.ts'
 import type { PreparedBundle } from '../../agent/prepared-bundle.ts'
 import type { AgentRun } from '../../agent/run-agent.ts'
 import { firstMessages, openTranscript } from '../../agent/transcript.ts'
-import type { FixDeps } from '../../tools/lint/fix-file.ts'
+import type { FixDeps } from '../../tools/lint/fix-set.ts'
 import { openTargetNode } from '../../tools/target-node.ts'
 import { openWorkspace, type BaseLayer } from '../../workspace/open-workspace.ts'
 import { fixBeforeAgent } from '../mechanical/make-lint-fixes.ts'
@@ -15,7 +15,7 @@ import { promptsFor } from '../start/prompts.ts'
 import type { RunningAttempt } from './running-attempt.ts'
 import type { ReadStartContext } from '../start/start-context.ts'
 import type { RunFacts } from '../start/run-facts.ts'
-import type { ReadRunRules, RunRules } from '../../evidence/run-rules.ts'
+import { agentParts, type ReadRunRules, type RunRules } from '../../evidence/run-rules.ts'
 
 export type PrepareDeps = FixDeps & {
   bundles(project: ProjectId, hash: string): Promise<PreparedBundle>
@@ -46,7 +46,9 @@ export async function prepareAttempt(
   const rules = await deps.runRules({ ...attempt, rulesKey })
   if (attempt.resumes !== null) return resumed(attempt, attempt.resumes, { bundle, base, rules }, deps)
   const workspace = openWorkspace(base)
-  const target = await openTargetNode(attempt.node, workspace, rules.of(attempt.node.path))
+  const { node } = attempt
+  const own = { rules: rules.of(node.path), parts: agentParts(rules, attempt) }
+  const target = await openTargetNode(node, workspace, own)
   const prepared = { bundle, workspace, target, rules, spentMs: 0, from: undefined }
   if (attempt.work === 'mechanical') return { ...prepared, transcript: openTranscript({ messages: [] }), fixedFirst: 0 }
   const fixedFirst = await fixBeforeAgent({ attempt, ...prepared }, deps, signal)
@@ -74,14 +76,16 @@ async function contextOfModel(
 }
 
 async function resumed(
-  { projectId, node }: Attempt,
+  attempt: Attempt,
   { recordHash, answer }: NonNullable<Attempt['resumes']>,
   { bundle, base, rules }: { bundle: PreparedBundle; base: BaseLayer; rules: RunRules },
   { objects }: PrepareDeps,
 ): Promise<PreparedAttempt> {
+  const { projectId, node } = attempt
   const suspended = await getSuspendedAttempt(objects, projectId, recordHash)
   const workspace = openWorkspace(base, suspended)
-  const target = await openTargetNode(node, workspace, rules.of(node.path))
+  const own = { rules: rules.of(node.path), parts: agentParts(rules, attempt) }
+  const target = await openTargetNode(node, workspace, own)
   const from = { loop: suspended.loop, answered: { waiting: suspended.waiting, answer } }
   const { spentMs } = suspended
   return { bundle, workspace, target, rules, transcript: openTranscript(suspended), spentMs, from, fixedFirst: 0 }

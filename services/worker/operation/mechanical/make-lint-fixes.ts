@@ -1,5 +1,9 @@
+import { applyEdits } from '#domain/apply-edits.ts'
 import { changeSetId, type ChangeSet } from '#domain/change-set.ts'
-import { fixFile, type FixDeps, type FixSet, type LeftAlone } from '../../tools/lint/fix-file.ts'
+import { composedEdits, fixFile } from '../../tools/lint/fix-file.ts'
+import type { FixDeps, FixSet, LeftAlone } from '../../tools/lint/fix-set.ts'
+import { agentParts } from '../../evidence/run-rules.ts'
+import { utf16Ranges } from '../../tools/lint/text-fixes.ts'
 import type { RunningAttempt } from '../attempt/running-attempt.ts'
 
 /** What a mechanical operation came to: proven change sets, and what it left as it was. */
@@ -38,30 +42,24 @@ function changeSetOf(set: FixSet, { attempt, base }: { attempt: RunningAttempt['
 }
 
 /**
- * Makes the safe fixes in what the attempt's agent works on, before it begins: the agent is asked for the rest only.
- * Answers how many were made. Nothing is done for nodes that the plan did not give to an agent for their faults.
+ * Makes the safe fixes in what the attempt's agent works on, before it begins: the agent is asked for the rest only. What
+ * lies in the node and is the business of another node's agent is left to that one. Answers how many were made. Nothing is
+ * done for nodes that the plan did not give to an agent for their faults.
  */
 export async function fixBeforeAgent(
   { attempt, bundle, workspace, rules }: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'rules'>,
   deps: FixDeps,
   signal: AbortSignal,
 ): Promise<number> {
-  const { path, startByte, endByte } = attempt.node
+  const { path } = attempt.node
   const { mechanical, evidence: checks } = bundle.bundle.file
-  const own = rules.agentRanges(path).filter((range) => range.startByte >= startByte && range.endByte <= endByte)
+  const { own, others } = agentParts(rules, attempt)
   if (mechanical !== 'lint_fixes' || own.length === 0) return 0
   const source = await workspace.readText(path)
-  const file = { path, source, rules: rules.of(path), checks, keepOut: [], within: utf16Ranges(source, own) }
-  const { sets, text } = await fixFile(file, deps, signal)
-  if (sets.length === 0) return 0
-  await workspace.writeText(path, text)
+  const [keepOut, within] = [utf16Ranges(source, others), utf16Ranges(source, own)]
+  const { sets } = await fixFile({ path, source, rules: rules.of(path), checks, keepOut, within }, deps, signal)
+  const edits = composedEdits(sets)
+  if (edits === undefined || edits.length === 0) return 0
+  await workspace.writeText(path, Buffer.from(applyEdits(Buffer.from(source), edits)).toString())
   return sets.reduce((sum, { fixed }) => sum + fixed, 0)
-}
-
-/** Byte ranges of `source` as ranges of its UTF-16 units. */
-function utf16Ranges(source: string, ranges: readonly { startByte: number; endByte: number }[]) {
-  if (ranges.length === 0) return []
-  const bytes = Buffer.from(source)
-  const unit = (byte: number) => bytes.subarray(0, byte).toString().length
-  return ranges.map(({ startByte, endByte }) => ({ start: unit(startByte), end: unit(endByte) }))
 }

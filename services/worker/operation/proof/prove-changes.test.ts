@@ -18,7 +18,12 @@ async function twoFiles(onCheck: () => void) {
   }
   const node = { path: 'a.py', startByte: 0, endByte: 5 }
   const file = { evidence: ['parses' as const] }
-  const proven = { attempt: { node }, bundle: { bundle: { file } }, rules: runRules(undefined), workspace }
+  const proven = {
+    attempt: { operationId: 'op', node },
+    bundle: { bundle: { file } },
+    rules: runRules(undefined),
+    workspace,
+  }
   const prove = openProof(proven, { evidence: { check } })
   return { prove, checked }
 }

@@ -3,14 +3,14 @@ import type { FileChange } from '#domain/change-set.ts'
 import type { Evidence } from '#domain/evidence.ts'
 import type { Attempt } from '#ledger/claim.ts'
 import type { EvidenceChecker } from '../../evidence/evidence-checker.ts'
-import type { RunRules } from '../../evidence/run-rules.ts'
+import { agentParts, type RunRules } from '../../evidence/run-rules.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 
 /** What an attempt has changed, and what was found out about it. */
 export type Proof = { changes: readonly FileChange[]; evidence: readonly Evidence[] }
 
 type Proven = {
-  attempt: { node: Pick<Attempt['node'], 'path' | 'startByte' | 'endByte'> }
+  attempt: { operationId: string; node: Pick<Attempt['node'], 'path' | 'startByte' | 'endByte'> }
   bundle: { bundle: { file: Pick<BundleFile, 'evidence'> } }
   rules: RunRules
   workspace: Pick<Workspace, 'written' | 'changes' | 'readText' | 'readBase'>
@@ -57,7 +57,7 @@ async function evidenceOf(
     if (change.kind === 'delete') continue
     const after = await workspace.readText(change.path)
     const before = change.kind === 'edit' ? await workspace.readBase(change.path) : undefined
-    const inNode = isInNode(change, attempt.node, rules)
+    const inNode = isInNode(change, attempt, rules)
     const file = { path: change.path, before, after, inNode, rules: rules.of(change.path) }
     evidence.push(...(await deps.evidence.check(file, bundle.bundle.file.evidence)))
   }
@@ -65,12 +65,10 @@ async function evidenceOf(
   return evidence
 }
 
-/** Within the node; of a node whose faults an agent mends in some of its statements, within one of these. */
-function isInNode(change: FileChange, node: Proven['attempt']['node'], rules: Proven['rules']): boolean {
-  const within = (range: { startByte: number; endByte: number }) => {
-    return node.startByte <= range.startByte && range.endByte <= node.endByte
-  }
-  const ranges = rules.agentRanges(node.path).filter(within)
+/** Within the node; where the operation is about some of its statements only, within one of these. */
+function isInNode(change: FileChange, attempt: Proven['attempt'], rules: Proven['rules']): boolean {
+  const { node } = attempt
+  const ranges = agentParts(rules, attempt).own
   const allowed = ranges.length === 0 ? [node] : ranges
   const inRange = (edit: { start: number; end: number }) =>
     allowed.some(({ startByte, endByte }) => edit.start >= startByte && edit.end <= endByte)

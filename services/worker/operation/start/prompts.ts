@@ -23,7 +23,8 @@ export type PromptParts = {
 
 /**
  * The bundle's prompts, filled in for one node. What of the context neither of them names follows the second; where there
- * is none, both are what the bundle says, to the byte. The text of a node that is too large for the model is shortened.
+ * is none, both are what the bundle says, to the byte. The text of a node that is too large for the model is shortened: to the
+ * lines around its faults, where these are asked for, as they are of a file.
  */
 export async function promptsFor(
   { bundle, target, context, modelTokens }: PromptParts,
@@ -37,9 +38,10 @@ export async function promptsFor(
   const shown = { firstLine: lineAt(source, start), maxCharacters: Math.floor(tokens * charactersPerToken * nodeShare) }
   const asksFaults = systemPrompt.names.has('lint_faults') || nodeContext.names.has('lint_faults')
   const lint = asksFaults ? await lintNode(target, deps) : undefined
-  const isFileOfFaults = lint !== undefined && node.parentId === null
+  const isTooLarge = end - start > shown.maxCharacters
+  const showsFaults = lint !== undefined && (node.parentId === null || isTooLarge)
   const variables = {
-    node_text: isFileOfFaults ? faultContext(lint, shown.maxCharacters) : nodeExcerpt(source.slice(start, end), shown),
+    node_text: showsFaults ? faultContext(lint, shown.maxCharacters) : nodeExcerpt(source.slice(start, end), shown),
     node_name: node.name,
     node_kind: node.kind,
     qualified_name: node.qualifiedName,

@@ -22,7 +22,7 @@ export function hostFunctions(
   const all: Record<string, HostFunction> = {
     ...fileFunctions(workspace),
     ...lintFunctions(workspace, target, deps),
-    ...nodeFunctions(workspace, target),
+    ...nodeFunctions(workspace, target, deps),
     ...docstringFunctions(workspace, target, deps),
     ...askFunction,
     log: async ([message]) => deps.log.debug('tool script', { message: String(message).slice(0, 2000) }),

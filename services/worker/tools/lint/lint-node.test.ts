@@ -39,7 +39,7 @@ async function open(kind: string, text: string, { path = 'a.py', source = module
     list: () => [],
     read: async () => Buffer.from(source),
   })
-  const target = await openTargetNode(node, workspace, wideRules)
+  const target = await openTargetNode(node, workspace, { rules: wideRules })
   const { run_linter: lint, apply_lint_fix: fix } = lintFunctions(workspace, target, deps)
   return { workspace, lint: () => lint?.([]), fix: (code?: string) => fix?.([code]) }
 }

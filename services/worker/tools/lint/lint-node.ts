@@ -15,7 +15,8 @@ export type NodeLint = { source: string; rules: LintRules; diagnostics: Diagnost
 
 /**
  * The linter's faults that belong to the node: those inside it. A file's are those outside every definition, so that
- * one fault is the business of a file or of a definition, not of both. A stub has none. A fault whose fix would remove what
+ * one fault is the business of a file or of a definition, not of both. Where the plan gave the agent parts of the node, those
+ * in these parts are its own. A stub has none. A fault whose fix would remove what
  * has to stay is reported without a fix. TOOL_006 for a file that cannot be linted.
  */
 export async function lintNode(target: TargetNode, deps: LintDeps): Promise<NodeLint> {
@@ -23,9 +24,13 @@ export async function lintNode(target: TargetNode, deps: LintDeps): Promise<Node
   const { path } = target.node
   const { lint: rules, keptNames, ownModules } = target.rules
   if (isStub(path)) return { source, rules, diagnostics: [] }
-  const holes = target.node.kind === 'file' ? definitionRanges(source, deps.python) : []
+  const { own, others } = await target.parts()
+  const isFile = target.node.kind === 'file' && own.length === 0
+  const holes = isFile ? definitionRanges(source, deps.python) : others
+  const parts = own.length === 0 ? [{ start, end }] : own
   const inNode = (range: Range) =>
-    range.start >= start && range.end <= end && !holes.some((hole) => range.start < hole.end && hole.start < range.end)
+    parts.some((part) => range.start >= part.start && range.end <= part.end) &&
+    !holes.some((hole) => range.start < hole.end && hole.start < range.end)
   const report = await deps.linter.lint(source, rules)
   const fixable = new Set(fixableFaults(report.diagnostics, { path, text: source, keptNames, ownModules }, deps.python))
   const diagnostics = report.diagnostics
@@ -69,7 +74,10 @@ export function faultLines({ diagnostics }: NodeLint, max = 40): string {
 /** Lines before and after a fault that a prompt shows of a file. */
 const contextLines = 3
 
-/** The lines around each fault, each part under the numbers of its lines: a file is never shown whole for its faults. */
+/**
+ * The lines around each fault, each part under the numbers of its lines: a file is never shown whole for its faults. Parts
+ * that are too many are left out at the end, which says so.
+ */
 export function faultContext({ source, diagnostics }: NodeLint, maxCharacters: number): string {
   const lines = source.split('\n')
   const shown = new Set<number>()
@@ -83,10 +91,19 @@ export function faultContext({ source, diagnostics }: NodeLint, maxCharacters: n
     if (open?.last === line - 1) open.last = line
     else parts.push({ first: line, last: line })
   }
-  const text = parts
-    .map(({ first, last }) => `[lines ${first} to ${last}]\n${lines.slice(first - 1, last).join('\n')}`)
-    .join('\n')
-  return nodeExcerpt(text, { firstLine: 1, maxCharacters })
+  const texts: string[] = []
+  let left = maxCharacters
+  for (const { first, last } of parts) {
+    const part = nodeExcerpt(lines.slice(first - 1, last).join('\n'), { firstLine: first, maxCharacters: left })
+    const text = `[lines ${first} to ${last}]\n${part}`
+    if (texts.length > 0 && text.length > left) break
+    texts.push(text)
+    left -= text.length
+  }
+  const hidden = parts.slice(texts.length)
+  if (hidden.length === 0) return texts.join('\n')
+  const later = diagnostics.filter(({ line }) => hidden.some(({ first, last }) => line >= first && line <= last)).length
+  return [...texts, `[the lines of ${later} more faults are left out]`].join('\n')
 }
 
 const definitionTypes = new Set(['function_definition', 'class_definition', 'decorated_definition'])

@@ -68,3 +68,11 @@ export function movedRanges(ranges: readonly Range[], source: string, text: stri
     return { start: to.subarray(0, movedFirst).toString().length, end: to.subarray(0, movedLast).toString().length }
   })
 }
+
+/** Byte ranges of `source` as ranges of its UTF-16 units. */
+export function utf16Ranges(source: string, ranges: readonly { startByte: number; endByte: number }[]): Range[] {
+  if (ranges.length === 0) return []
+  const bytes = Buffer.from(source)
+  const unit = (byte: number) => bytes.subarray(0, byte).toString().length
+  return ranges.map(({ startByte, endByte }) => ({ start: unit(startByte), end: unit(endByte) }))
+}

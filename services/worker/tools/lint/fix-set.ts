@@ -1,0 +1,169 @@
+import type { Edit } from '#domain/change-set.ts'
+import type { Evidence, EvidenceCheck } from '#domain/evidence.ts'
+import type { PathRules } from '#domain/path-rules.ts'
+import { fixableFaults } from '#lint/fixable-faults.ts'
+import type { Diagnostic, LintReport } from '#lint/lint-report.ts'
+import type { PythonLinter } from '#lint/python-linter.ts'
+import type { EvidenceChecker } from '../../evidence/evidence-checker.ts'
+import { faultsMade } from '../../evidence/lint-before-after.ts'
+import { editsBetween } from '../../workspace/edits-between.ts'
+import type { LintDeps } from './lint-node.ts'
+import { movedRanges, separateFixes, withFixes, type Range } from './text-fixes.ts'
+
+export type FixDeps = LintDeps & { linter: Pick<PythonLinter, 'keepFormat'>; evidence: EvidenceChecker }
+
+export type FileToFix = {
+  path: string
+  source: string
+  rules: PathRules
+  /** What every set of fixes has to prove. */
+  checks: readonly EvidenceCheck[]
+  /** UTF-16 ranges that no fix may touch: somebody else works on them. */
+  keepOut: readonly Range[]
+  /** Every fix lies inside one of these ranges; undefined: anywhere. */
+  within?: readonly Range[]
+}
+
+/** The proven safe fixes of one rule, or of several whose fixes depend on each other, made on the source alone. */
+export type FixSet = { rules: string[]; fixed: number; text: string; edits: Edit[]; evidence: Evidence[] }
+
+/** A fault with a safe fix that was not made, and why. Lines are 1-based, of the source. */
+export type LeftAlone = { rule: string; line: number; reason: string }
+
+export type MadeSet = { set: FixSet | undefined; leftAlone: LeftAlone[] }
+
+export type Making = { file: FileToFix; report: LintReport; deps: FixDeps; signal: AbortSignal }
+
+/** Rounds beyond those that the faults of the source take: a fix may bring up the next one. */
+const extraRounds = 10
+
+/** A fault whose fix failed its proof, by its place in the text as it stands now. */
+type Failed = { fault: Diagnostic; range: Range; left: LeftAlone }
+
+/**
+ * Makes the safe fixes of some rules and proves them. Fixes that fail their proof are found by halving and left alone. It
+ * goes round by round, since a fix moves the places of the others. Every round makes fixes or finds one that fails, so that
+ * it ends; two fixes that undo each other would not, hence the limit.
+ */
+export async function makeFixSet(codes: readonly string[], making: Making): Promise<MadeSet> {
+  const { file, deps, signal, report: first } = making
+  const maxRounds = extraRounds + 2 * first.diagnostics.length
+  let failed: Failed[] = []
+  let made: SoundPart = { text: file.source, evidence: [], fixed: 0, failed: undefined }
+  for (let round = 0; round < maxRounds; round++) {
+    signal.throwIfAborted()
+    const report = await deps.linter.lint(made.text, file.rules.lint)
+    const open = openFixes(report, { file, text: made.text }, deps)
+    const pass = separateFixes(open.filter((one) => codes.includes(one.code) && !hasFailed(one, failed)))
+    if (pass.length === 0) break
+    const sound = await soundPart(pass, made.text, making)
+    failed = failed.map((one) => ({ ...one, range: movedRange(one.range, made.text, sound.text) }))
+    if (sound.failed !== undefined) failed.push(leftBecause(sound.failed, { source: file.source, text: made.text }))
+    if (sound.text !== made.text) made = { ...sound, fixed: made.fixed + sound.fixed }
+  }
+  const leftAlone = failed.map(({ left }) => left)
+  const { text, evidence, fixed } = made
+  if (text === file.source) return { set: undefined, leftAlone }
+  const edits = editsBetween(Buffer.from(file.source), Buffer.from(text))
+  return { set: { rules: [...codes], fixed, text, edits, evidence }, leftAlone }
+}
+
+type SoundPart = {
+  text: string
+  evidence: Evidence[]
+  fixed: number
+  failed: { fault: Diagnostic; reason: string } | undefined
+}
+
+/** `text` with those of the fixes that pass the proof, found by halving; the second half waits for the next round. */
+async function soundPart(pass: readonly Diagnostic[], text: string, making: Making): Promise<SoundPart> {
+  const { file, deps } = making
+  const fixed = await withFollowUps(withFixes(text, pass), making)
+  const formatted = await deps.linter.keepFormat(file.source, fixed, file.rules.text)
+  const whole = isInPart(formatted, file) ? formatted : fixed
+  const evidence = await proofOf(whole, file, deps)
+  const failure = evidence.find(({ ok }) => !ok)
+  if (failure === undefined) return { text: whole, evidence, fixed: pass.length, failed: undefined }
+  const [only] = pass
+  if (only !== undefined && pass.length === 1) {
+    const reason = `${failure.check}: ${failure.detail ?? 'failed'}`
+    return { text, evidence: [], fixed: 0, failed: { fault: only, reason } }
+  }
+  return soundPart(pass.slice(0, Math.ceil(pass.length / 2)), text, making)
+}
+
+/** Whether `text` differs from the source only where the file may be changed. */
+function isInPart(text: string, { source, keepOut, within }: FileToFix): boolean {
+  const toBytes = (ranges: readonly Range[]) =>
+    ranges.map(({ start, end }) => ({
+      start: Buffer.byteLength(source.slice(0, start)),
+      end: Buffer.byteLength(source.slice(0, end)),
+    }))
+  const [closed, open] = [toBytes(keepOut), within && toBytes(within)]
+  return editsBetween(Buffer.from(source), Buffer.from(text)).every(
+    ({ start, end }) =>
+      !closed.some((range) => start < range.end && range.start < end) &&
+      (open?.some((range) => range.start <= start && end <= range.end) ?? true),
+  )
+}
+
+/** What the file's checks say of `text` in place of its source. */
+export async function proofOf(text: string, { path, source, rules, checks }: FileToFix, deps: FixDeps) {
+  return deps.evidence.check({ path, before: source, after: text, inNode: true, rules }, checks)
+}
+
+/**
+ * A fix that brings up a fault of its own (an import that its rewrite made unused) is made whole: that is fixed, too, where
+ * it lies in the part of the file that may be changed.
+ */
+async function withFollowUps(text: string, { file, report, deps }: Making): Promise<string> {
+  const before = { text: file.source, report }
+  let whole = text
+  for (let round = 0; round < extraRounds; round++) {
+    const after = { text: whole, report: await deps.linter.lint(whole, file.rules.lint) }
+    const pass = separateFixes(allowedFixes(faultsMade(before, after), { file, text: whole }, deps))
+    if (pass.length === 0) return whole
+    whole = withFixes(whole, pass)
+  }
+  return whole
+}
+
+type FixedText = { file: FileToFix; text: string }
+
+/** The faults whose fixes may be made: safe, allowed by the repository, and in the part of the file that is asked for. */
+export function openFixes(report: LintReport, fixed: FixedText, deps: LintDeps): Diagnostic[] {
+  return allowedFixes(report.diagnostics, fixed, deps)
+}
+
+function allowedFixes(diagnostics: readonly Diagnostic[], { file, text }: FixedText, deps: LintDeps): Diagnostic[] {
+  const { path, source, rules } = file
+  const { keptNames, ownModules } = rules
+  const keepOut = movedRanges(file.keepOut, source, text)
+  const within = file.within && movedRanges(file.within, source, text)
+  const isFree = ({ start, end }: Range) =>
+    !keepOut.some((other) => start < other.end && other.start < end) &&
+    (within?.some((range) => start >= range.start && end <= range.end) ?? true)
+  const fixable = fixableFaults(diagnostics, { path, text, keptNames, ownModules }, deps.python)
+  return fixable.filter(({ fix }) => fix?.every(isFree) === true)
+}
+
+/** Of two equal faults one may fail and the other not: they are told apart by their places. */
+function hasFailed({ code, message, start, end }: Diagnostic, failed: readonly Failed[]): boolean {
+  return failed.some(({ fault, range }) => {
+    return fault.code === code && fault.message === message && (range.start === start || range.end === end)
+  })
+}
+
+function leftBecause(
+  { fault, reason }: NonNullable<SoundPart['failed']>,
+  { source, text }: { source: string; text: string },
+): Failed {
+  const { start, end, code } = fault
+  const was = movedRange({ start, end }, text, source)
+  const line = source.slice(0, was.start).split(/\r\n|\r|\n/).length
+  return { fault, range: { start, end }, left: { rule: code, line, reason } }
+}
+
+function movedRange(range: Range, source: string, text: string): Range {
+  return movedRanges([range], source, text)[0] ?? range
+}
