@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { operationId } from '#domain/ids.ts'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { defaultLintRules, defaultTextStyle } from '#domain/path-rules.ts'
@@ -95,12 +96,27 @@ describe('the work of agents on nodes', () => {
     expect(worksOf(aLinter('safe'), {})).toMatchObject({ works: [] })
   })
 
+  it('is not in the data of tests, unless the settings ask for all', () => {
+    const path = 'tests/data/a.py'
+    const data = nodesOf(path, ['file', path, ['function', 'f'], ['function', 'g']])
+    const surveyed = surveyOf({ [path]: '' }, { [path]: [{ ...fault, isFixable: true }] })
+    const found = (scope: string) => {
+      const linter = aLinter('auto')
+      const { file: bundle } = linter.bundle
+      const settings = { ...bundle.settings, scope: { default: scope } }
+      const scoped = { ...linter, bundle: { ...linter.bundle, file: { ...bundle, settings } } }
+      return data.map(findWork(data, [scoped], { survey: surveyed, labels: {} }).of(scoped))
+    }
+    expect(found('code')[0]).toMatchObject({ works: [], reason: expect.stringContaining('data of tests') })
+    expect(found('all')[0]).toMatchObject({ works: ['mechanical'] })
+  })
+
   it('notes for the workers where each agent works, of all agents together', () => {
     const bundles = [aLinter('model'), aLinter('model', 'other_lint')]
     const { rules } = findWork(file, bundles, { survey, labels: {} })
     expect(rules?.files['a.py']?.agentRanges).toEqual([
-      { startByte: 1, endByte: 3 },
-      { startByte: 1, endByte: 3 },
+      { operationId: operationId(file[1]?.nodeId ?? '', 'lint'), startByte: 1, endByte: 3 },
+      { operationId: operationId(file[1]?.nodeId ?? '', 'other_lint'), startByte: 1, endByte: 3 },
     ])
     expect(survey.rules.files['a.py']?.agentRanges).toEqual([])
   })

@@ -65,9 +65,9 @@ describe('planning a run', () => {
     const ref = { projectId: run.projectId, runId: run.runId, hash: run.rulesKey ?? '' }
     const rules = await getRepositoryRules(stages.stores.objects, ref)
     expect(pathRulesOf(rules, 'shop/stock.py').text.lineLength).toBe(100)
-    const asked = operations.filter(({ work }) => work === 'agent').map(({ node }) => node)
+    const asked = operations.filter(({ work }) => work === 'agent')
     expect(rules.files['shop/stock.py']?.agentRanges).toEqual(
-      asked.map(({ startByte, endByte }) => ({ startByte, endByte })),
+      asked.map(({ operationId, node: { startByte, endByte } }) => ({ operationId, startByte, endByte })),
     )
   })
 

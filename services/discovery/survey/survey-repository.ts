@@ -77,7 +77,7 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
     mapOf(facts, ({ docstrings: one }) => one),
     (path) => lint.rulesFor(path).style.docstringStyle,
   )
-  const linted = [...facts].filter(([path]) => input.isWorkedOn(path) && !unlinted.has(path))
+  const linted = [...facts].toSorted(byPath).filter(([path]) => input.isWorkedOn(path) && !unlinted.has(path))
   const rules = { ...repositoryRules(facts, { lint, docstrings }), ownModules: [...ownModules] }
   return {
     rules,
@@ -89,6 +89,10 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
     docstrings,
     notices: [...lint.notices, ...docstrings.notices, ...unread.toSorted()],
   }
+}
+
+function byPath([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+  return one < other ? -1 : 1
 }
 
 /** With the faults whose fix would remove a name that other files depend on marked as such. */

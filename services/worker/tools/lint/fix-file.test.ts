@@ -50,13 +50,23 @@ describe('the safe fixes of a file', () => {
     expect(await fixed(source, ['F', 'E7'])).toEqual({
       sets: {
         E713: source.replace('not x in', 'x not in'),
-        F401: source.replace('import os\n', ''),
+        F401: source.replace('import os\n\n\n', ''),
         F541: source.replace('f"a"', '"a"').replace('f"b"', '"b"'),
       },
       fixed: { E713: 1, F401: 1, F541: 2 },
-      together: '\n\ndef f(x):\n    x("a", "b")\n    return x not in []\n',
+      together: 'def f(x):\n    x("a", "b")\n    return x not in []\n',
       leftAlone: [],
     })
+  })
+
+  it('leave a formatted file formatted, and touch no other line of one that is not', async () => {
+    const source =
+      'def f(x):\n    raise ValueError(\n        "a text that is too long {} to stand in one line {!r}".format(x, x)\n    )\n'
+    const formatted = 'def f(x):\n    raise ValueError(f"a text that is too long {x} to stand in one line {x!r}")\n'
+    expect((await fixed(source, ['UP'])).together).toBe(formatted)
+    const loose = await fixed(`${source}y  =  1\n`, ['UP'])
+    expect(loose.together).toMatch(/raise ValueError\(\n {8}f"a text/)
+    expect(loose.together).toMatch(/y {2}= {2}1\n$/)
   })
 
   it.each([
@@ -136,7 +146,7 @@ describe('a fix that fails its proof', () => {
 describe('a fix that brings up a fault of its own', () => {
   const handling = (...errors: string[]) =>
     `import socket\n\n\ndef f(x):\n    try:\n        x()\n${errors.map((error) => `    except ${error}:\n        x.y()\n`).join('')}`
-  const withoutImport = (text: string) => text.replace('import socket\n', '')
+  const withoutImport = (text: string) => text.replace('import socket\n\n\n', '')
 
   it('is made whole: the import that it made unused goes with it', async () => {
     const { sets, leftAlone } = await fixed(handling('socket.error'), ['F', 'UP'])
@@ -172,7 +182,7 @@ describe('the part of a file that is fixed', () => {
 
   it('has no fix in what is to be kept out of, also after a fix before it', async () => {
     const { together } = await fixed(source, ['F'], { keepOut: [rangeOf(source, 'def f():\n    return f"ä😀"')] })
-    expect(together).toBe(source.replace('import os\n', '').replace('f"b"', '"b"'))
+    expect(together).toBe(source.replace('import os\n\n\n', '').replace('f"b"', '"b"'))
   })
 
   it('has all its fixes in what is asked for', async () => {

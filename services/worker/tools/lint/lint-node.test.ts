@@ -59,7 +59,7 @@ describe('linting one node', () => {
     const source = 'import os\nfrom a import b\n\n\ndef f():\n    from a import c\n'
     const { fix, workspace } = await open('file', '', { source })
     expect(await fix('F401')).toMatchObject({ applied: 2, total: 0 })
-    expect(await workspace.readText('a.py')).toBe('\n\ndef f():\n    from a import c\n')
+    expect(await workspace.readText('a.py')).toBe('def f():\n    from a import c\n')
     const inside = await open('function', 'def f', { source })
     expect(await inside.fix('F401')).toMatchObject({ applied: 0, total: 1, fixable: 0 })
   })

@@ -14,6 +14,7 @@ it.each([
   ['class A:\n    """A."""\n\n    pass\n', 'class A:\n    """A."""\n'],
   ['class A:\n    """A."""\n\n    pass\n\n', 'class A:\n    """A."""\n\n'],
   ['class A:\r\n    """A."""\r\n\r\n    pass\r\n\r\n\r\nx = 1\r\n', 'class A:\r\n    """A."""\r\n\r\n\r\nx = 1\r\n'],
+  ['pass\n\n\nclass A:\n    x = 1\n', 'class A:\n    x = 1\n'],
   ['def f():\n    """F."""\n    pass\n\n    x()\n', 'def f():\n    """F."""\n\n    x()\n'],
   ['def f():\n    """F."""\n\n    pass\n    x()\n', 'def f():\n    """F."""\n\n    x()\n'],
 ])('a line that goes leaves one gap, not two: %j', (text, left) => {

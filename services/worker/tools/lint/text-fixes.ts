@@ -30,7 +30,7 @@ export function withFixes(text: string, diagnostics: readonly Diagnostic[]): str
 
 /**
  * An edit that deletes whole lines also deletes blank lines before them: as many as follow, so that the larger of the two
- * gaps is left, and all at the end of the text.
+ * gaps is left. At the beginning and the end of the text none is left.
  */
 function withGap(edit: TextEdit, text: string): TextEdit {
   const isWholeLines =
@@ -39,15 +39,21 @@ function withGap(edit: TextEdit, text: string): TextEdit {
     (edit.end === text.length || text[edit.end - 1] === '\n')
   if (!isWholeLines) return edit
   let { start, end } = edit
+  if (start === 0) return { ...edit, end: end + (/^(?:[ \t]*\r?\n)+/.exec(text.slice(end))?.[0].length ?? 0) }
   while (start > 0) {
     const line = text.lastIndexOf('\n', start - 2) + 1
     const next = text.indexOf('\n', end) + 1 || text.length
-    const follows = end === text.length || text.slice(end, next).trim() === ''
-    if (!follows || text.slice(line, start).trim() !== '') break
+    const follows = end === text.length || isBlank(text.slice(end, next))
+    if (!follows || !isBlank(text.slice(line, start))) break
     start = line
     end = next
   }
   return { ...edit, start }
+}
+
+/** A page break is more than a blank line. */
+function isBlank(line: string): boolean {
+  return /^[ \t]*\r?\n?$/.test(line)
 }
 
 function touches(one: TextEdit, other: TextEdit): boolean {
