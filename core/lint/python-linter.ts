@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/hash.ts'
 import type { LintReport } from './lint-report.ts'
-import { defaultTextStyle, type LintRules, type TextStyle } from '#domain/path-rules.ts'
+import type { LintRules, TextStyle } from '#domain/path-rules.ts'
 import type { RuffQuestion, RuffReport } from './ruff-thread.ts'
 import { openLastingThread, type KnownAnswer } from '#platform/lasting-thread.ts'
 import { openThreadLink } from '#platform/thread-link.ts'
@@ -29,6 +29,9 @@ type LintAnswer = KnownAnswer<LintReport>
 
 /** Answers kept: every operation on a file starts from the same text. Sizes in about one character. */
 const kept = { max: 500, maxSize: 20_000_000, sizeCalculation: sizeOf }
+
+/** Black's own, where a repository sets none. */
+const blackLineLength = 88
 
 /**
  * One linter serves the whole process; texts are linted in the order they come, in a thread of its own. A text that costs
@@ -70,8 +73,7 @@ export async function openPythonLinter({ limitMs = 10_000 }: { limitMs?: number 
       throw new AppError('TOOL_006', `the file cannot be linted: ${answer.why}`, { phase: 'execution' })
     },
     async keepFormat(before, after, { lineLength }) {
-      const lineLengths = [...new Set([lineLength, defaultTextStyle.lineLength])]
-      const answer = await ask({ kind: 'format', before, after, lineLengths })
+      const answer = await ask({ kind: 'format', before, after, lineLengths: [lineLength, blackLineLength] })
       return answer.kind === 'report' && answer.report.kind === 'format' ? answer.report.text : after
     },
     async refusalOf(options) {

@@ -23,7 +23,19 @@ export function exemptionOf(site: DocstringSite): string | undefined {
   if (bodySharesLine(site) && hasCommentOn(site.definition, site.body.startPosition.row)) {
     return 'is left alone: its body shares its line with a comment'
   }
+  // The pass could not go, for the comment's sake, nor stay: linters call it unnecessary beside a docstring (PIE790).
+  if (isCommentedPass(site)) return 'is left alone: its body is a pass with a comment'
   return undefined
+}
+
+function isCommentedPass({ definition, body }: DocstringSite): boolean {
+  const [only, ...more] = codeIn(body)
+  return only?.type === 'pass_statement' && more.length === 0 && isCommented(definition)
+}
+
+/** Whether there is a comment in the definition, or behind its end. */
+export function isCommented(definition: Node): boolean {
+  return definition.descendantsOfType('comment').length > 0 || commentBehind(definition)
 }
 
 /** Whether the body begins on the line of the colon. */
@@ -49,7 +61,7 @@ function hasCommentOn(definition: Node, row: number): boolean {
 }
 
 /** Whether a comment follows on the definition's last line. In the tree it belongs to what is around the definition. */
-export function commentBehind(definition: Node): boolean {
+function commentBehind(definition: Node): boolean {
   let node: Node | null = definition
   while (node !== null && node.nextSibling === null) node = node.parent
   const next = node?.nextSibling

@@ -18,7 +18,10 @@ it.each([
   ['test/normalizer_issue_files/E40.py', {}],
   ['tests/data/empty.py', {}],
   ['tests/fixtures/package/__init__.py', {}],
-  ['tests/_support/tasks.py', { 'tests/_support/tasks.py': 'from invoke import task\n\n\n@task\ndef build(c):\n    pass\n' }],
+  [
+    'tests/_support/tasks.py',
+    { 'tests/_support/tasks.py': 'from invoke import task\n\n\n@task\ndef build(c):\n    pass\n' },
+  ],
   ['tests/typing/typing_plain.py', { 'tests/typing/typing_plain.py': 'import click\n\nclick.echo()\n' }],
 ])('a file that tests read is their data: %s', (path, files) => {
   expect(isTestData({ [path]: faulty, 'tests/test_files.py': 'import shop\n', ...files }, path)).toBe(true)

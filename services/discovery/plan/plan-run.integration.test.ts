@@ -67,7 +67,7 @@ describe('planning a run', () => {
     expect(pathRulesOf(rules, 'shop/stock.py').text.lineLength).toBe(100)
     const asked = operations.filter(({ work }) => work === 'agent')
     expect(rules.files['shop/stock.py']?.agentRanges).toEqual(
-      asked.map(({ operationId, node: { startByte, endByte } }) => ({ operationId, startByte, endByte })),
+      asked.map(({ operationId: id, node: { startByte, endByte } }) => ({ operationId: id, startByte, endByte })),
     )
   })
 

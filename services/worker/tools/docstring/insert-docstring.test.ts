@@ -50,8 +50,6 @@ describe('inserting a docstring', () => {
     ['only pass', 'def f():\n    pass\n', 'def f():\n    """Do it."""\n'],
     ['pass on the same line', 'class A(B): pass\n', 'class A(B):\n    """Do it."""\n'],
     ['only an ellipsis', 'def f(x):\n    ...\n', 'def f(x):\n    """Do it."""\n    ...\n'],
-    ['only pass and a comment', 'def f():\n    pass  # hook\n', 'def f():\n    """Do it."""\n    pass  # hook\n'],
-    ['a comment above pass', 'def f():\n    # why\n    pass\n', 'def f():\n    """Do it."""\n    # why\n    pass\n'],
     [
       'a pragma on the line of the signature',
       'def f(  # type: ignore[override]\n    x,\n) -> int:  # noqa: E704\n    return x\n',
@@ -151,6 +149,8 @@ describe('inserting a docstring', () => {
       'declared on one line',
     ],
     ['a comment behind a body of one line', 'def f(): return 1  # type: ignore[override]\n', 'Do it.', 'comment'],
+    ['a comment behind the only pass', 'def f():\n    pass  # hook\n', 'Do it.', 'pass with a comment'],
+    ['a comment above the only pass', 'def f():\n    # why\n    pass\n', 'Do it.', 'pass with a comment'],
     ['a comment behind pass on one line', 'class A(B): pass  # why\n', 'Do it.', 'shares its line with a comment'],
     ['the setter of a property', '@x.setter\ndef x(self, to):\n    self.y = to\n', 'Do it.', 'setter'],
     ['an abstract stub', '@abc.abstractmethod\ndef f(self): ...\n', 'Do it.', 'abstract'],

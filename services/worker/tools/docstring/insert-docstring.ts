@@ -1,7 +1,7 @@
 import type { Node } from 'web-tree-sitter'
 import type { DocstringStyle, PathRules, TextStyle } from '#domain/path-rules.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
-import { bodySharesLine, commentBehind, exemptionOf } from '#python/docstring-exemption.ts'
+import { bodySharesLine, exemptionOf, isCommented } from '#python/docstring-exemption.ts'
 import { codeIn } from '#python/docstring-expression.ts'
 import type { PythonLinter } from '#lint/python-linter.ts'
 import { docstringContent, findDocstringSite, type DocstringSite } from '#python/docstring-site.ts'
@@ -194,8 +194,7 @@ function fillerOf({ definition, body }: DocstringSite, ellipsis: Wording['filler
   const [only, ...more] = codeIn(body)
   const isFiller = only?.type === 'pass_statement' || (only?.text === '...' && ellipsis === 'replaced')
   if (only === undefined || !isFiller || more.length > 0) return undefined
-  const isCommented = commentBehind(definition) || definition.descendantsOfType('comment').length > 0
-  return isCommented ? undefined : only
+  return isCommented(definition) ? undefined : only
 }
 
 /** A class keeps an empty line between its docstring and its body; a function has none, but before a nested definition. */
