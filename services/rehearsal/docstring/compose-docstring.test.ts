@@ -155,6 +155,12 @@ Raises:
     expect(text).toContain('int: The result.')
   })
 
+  it('describes a class that is given to a method, and not the one a class method is called on', () => {
+    const parameters = [{ name: 'cls', annotation: 'type' }]
+    expect(composeDocstring({ ...full, parameters, decorators: [] })).toContain('cls (type):')
+    expect(composeDocstring({ ...full, parameters, decorators: ['@classmethod'] })).not.toContain('cls')
+  })
+
   it('indents its sections as the file is indented', () => {
     expect(composeDocstring({ ...full, style: 'google', indent: '  ' })).toMatch(/Args:\n {2}\S/)
     expect(composeDocstring({ ...full, style: 'numpy', indent: '\t' })).toMatch(/-\n\S.*\n\t\S/)

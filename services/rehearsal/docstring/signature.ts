@@ -50,7 +50,8 @@ export function isInstanceMethod(signature: Signature): boolean {
   return isMethod && !hasDecorator(signature, 'staticmethod', 'classmethod')
 }
 
-/** The parameters a caller gives: all but `self` and `cls`. */
+/** The parameters a caller gives: all but `self`, and `cls` of a class method. */
 export function givenParameters(signature: Signature): Parameter[] {
-  return signature.parameters.filter(({ name }) => name !== 'self' && name !== 'cls' && name !== '/' && name !== '*')
+  const unnamed = ['self', '/', '*', ...(hasDecorator(signature, 'classmethod') ? ['cls'] : [])]
+  return signature.parameters.filter(({ name }) => !unnamed.includes(name))
 }
