@@ -23,7 +23,7 @@ export type SubmissionOptions = IncludeOptions & {
   priority?: number
 }
 
-/** What `run` and `submit` may be told about the run, but for the `--include-…` flags, which come last in the help. */
+/** Options of `run` and `submit` about the run, but for the `--include-…` flags, which come last in the help. */
 export function addSubmissionOptions(command: Command): Command {
   return command
     .option('-a, --agents <names>', 'agents to run, separated by commas', commaList)

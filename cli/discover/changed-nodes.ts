@@ -23,7 +23,7 @@ type Since = {
 
 /**
  * The ids of the nodes of `folder` whose text is new since `since` (see `earlierNodes` for what it may name): added, changed,
- * renamed, or in a file that was not looked into then. A node that was only moved is not among them. How many there are is told
+ * renamed, or in a file that was not looked into then. A node that was only moved is not among them. How many there are is printed
  * on stderr. DISC_005 for what is no folder or no revision (the first is wrong usage), INTAKE_003 for more nodes than a request may name.
  */
 export async function changedNodes(folder: string, wanted: Since, context: CliContext): Promise<string[]> {

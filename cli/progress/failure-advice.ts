@@ -10,7 +10,7 @@ const bundleLimit = (name: string) => `raise limits.${name} in the agent's bundl
 const transcript = 'read what the agent did: remora transcript RUN OPERATION'
 const doctor = '"remora doctor" says what is wrong on this machine'
 
-/** What to do about an operation that failed with this code. An agent is told on a retry why it failed before. */
+/** What to do about an operation that failed with this code. A retry tells the agent why it failed before. */
 const advices: Partial<Record<ErrorCode, FailureAdvice>> = {
   AGENT_001: afterwards('mend the bundle: "remora check" says what is wrong with it'),
   AGENT_002: afterwards('see that the model servers answer: "remora doctor" asks them'),

@@ -30,7 +30,7 @@ export type Submission = {
 export type PreparedSource = { packed: Packed; nodes?: readonly string[] }
 
 /**
- * What there is to send of `path`: listed, not yet read. What is left out is told on stderr. INTAKE_001 when there is
+ * What there is to send of `path`: listed, not yet read. What is left out is printed on stderr. INTAKE_001 when there is
  * nothing at `path` (wrong usage) or nothing of use, INTAKE_007 when it is a folder without a file; as `changedNodes` says with
  * `since`. Starts and writes nothing.
  */

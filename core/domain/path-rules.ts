@@ -54,8 +54,8 @@ export type PathRules = z.infer<typeof PathRules>
 
 /**
  * What is looked for where a repository has no linter configuration: Pyflakes, and what pycodestyle and Python itself
- * call an error in every code base (E9, W605 invalid escape sequences), and `not x in y`, which Python reads as it is meant
- * and nobody defends (E713, E714).
+ * call an error in every code base (E9, W605 invalid escape sequences), and `not x in y`, whose meaning is clear and
+ * whose form every style guide rejects (E713, E714).
  */
 export const defaultLintRules: LintRules = {
   source: 'default',

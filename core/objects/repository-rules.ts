@@ -6,8 +6,8 @@ import { objectKeys } from './object-keys.ts'
 import type { ObjectStore } from './object-store.ts'
 
 /**
- * What a repository says about its Python files, as planning read it from the snapshot: the judge of every change of the
- * run. Many files share their rules, so each refers to them by index.
+ * What a repository says about its Python files, as planning read it from the snapshot. Every change of the run is checked
+ * against it. Many files share their rules, so each refers to them by index.
  */
 export const RepositoryRules = z.strictObject({
   v: z.literal(1),

@@ -11,16 +11,16 @@ export type DocstringHabits = Required<
   >
 >
 
-/** Docstrings with sections from which a folder's own style can be told; with fewer, the folder around it is asked. */
+/** Docstrings with sections that a folder needs to have a style of its own; with fewer, the folder around it counts. */
 const enoughSections = 3
 /** Of the docstrings that could have sections, the part that has to have some: below, the style is plain. */
 const sectionShare = 0.2
-/** Docstrings without any section from which it can be told that a repository writes none. */
+/** Docstrings without any section that show that a repository writes none. */
 const enoughPlain = 5
 
 /**
  * The style of each file by the majority of its folder, of the nearest folder around that has enough docstrings, or of the
- * whole repository. Where nothing can be told it is Google's. Files beside the product's own code, such as tests, are
+ * whole repository. Without enough of them it is Google's. Files beside the product's own code, such as tests, are
  * asked only where there is nothing else.
  */
 export function docstringHabits(

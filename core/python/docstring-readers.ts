@@ -103,7 +103,7 @@ function classReaders(files: Files, reads: Reads, own: ReadonlySet<string>) {
   }
   const known = new Map<string, Reader[]>()
 
-  /** Classes are told apart by their names alone: of two with one name, both count. */
+  /** Classes are distinguished by their names alone: of two with one name, both count. */
   function readersOf(name: string): Reader[] {
     const before = known.get(name)
     if (before !== undefined) return before

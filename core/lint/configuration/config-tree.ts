@@ -25,7 +25,7 @@ export function isLintConfig(path: string): boolean {
   return tomlNames.test(path) || iniNames.test(path) || otherNames.test(path)
 }
 
-/** Reads the files; one that cannot be parsed is left out, and `notice` hears of it with the file's folder. */
+/** Reads the files; one that cannot be parsed is left out, and `notice` is called with the file's folder and the reason. */
 export function readConfigTree(
   files: readonly ConfigFile[],
   notice: (folder: string, words: string) => void,

@@ -42,7 +42,7 @@ function ruffPattern(pattern: string, folder: string): RuffPattern {
   }
 }
 
-/** A pattern of `exclude` and its kin: for the path, and for the name if the pattern is one. */
+/** A pattern of `exclude`, `extend-exclude` and the like: for the path, and for the name if the pattern is one. */
 export function ruffExcludeTest(pattern: string, folder: string): PathTest {
   const { absolute, basename, asItStands, isName } = ruffPattern(pattern, folder)
   return isName ? (path) => basename(path) || absolute(path) || asItStands(path) : absolute
@@ -57,7 +57,7 @@ export function ruffIncludeTest(pattern: string, folder: string): PathTest {
 /** A pattern for some files, with a cheap answer for a whole folder: false where it can mean none of its files. */
 export type PerFileTest = { isMeant: PathTest; mayMatchIn(folder: string): boolean }
 
-/** A pattern of `per-file-ignores` and its kin; a `!` before it turns it round. */
+/** A pattern of `per-file-ignores` and the like; a `!` before it negates it. */
 export function ruffPerFileTest(pattern: string, folder: string): PerFileTest {
   const isNegated = pattern.startsWith('!')
   const { absolute, basename, folders } = ruffPattern(isNegated ? pattern.slice(1) : pattern, folder)
@@ -139,7 +139,7 @@ type Glob = {
   isMatch(text: string): boolean
 }
 
-/** Most texts are told apart by the longest literal part of the pattern, which costs far less than a match. */
+/** Most texts are ruled out by the longest literal part of the pattern, which costs far less than a match. */
 function globOf(glob: SegmentGlob): Glob {
   const literals = glob.parts.filter((part) => typeof part === 'string')
   const literal = longest(literals)

@@ -68,7 +68,7 @@ function rulesReader(modules: ModuleTree, targetOf: (folder: string) => string |
         target,
         off: project?.offIn(path) ?? [],
         silent: silentIn(path),
-        // Ruff is not told that a text is a stub, where other rules hold.
+        // Ruff cannot know that a text is a stub, for which other rules hold.
         isExcluded: isStub(path) || isOut(path),
       }
       const key = JSON.stringify(facts)

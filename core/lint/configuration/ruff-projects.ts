@@ -127,7 +127,7 @@ function rulesReader(of: Of, modules: ModuleTree): RuffProjects['rulesIn'] {
         target: target !== undefined && project.standard.has(target) ? target : undefined,
         package: ownPackage,
         silent: silentIn(path),
-        // Ruff is not told that a text is a stub, where other rules hold.
+        // Ruff cannot know that a text is a stub, for which other rules hold.
         isExcluded: isStub(path) || isExcluded(path),
       }
       const key = JSON.stringify(facts)

@@ -25,7 +25,7 @@ export type LintWork = {
 
 /**
  * Where a bundle has lint faults to mend. Each fault belongs to the innermost node that the bundle takes. Faults with a safe
- * fix are the business of one mechanical operation on the outermost node; what has none goes to an agent, with the node it
+ * fix belong to one mechanical operation on the outermost node; what has none goes to an agent, with the node it
  * lies in.
  */
 export function lintWork(

@@ -26,7 +26,7 @@ export type LintFault = {
   contextEndByte: number
   /** It has a safe fix that may be made. */
   isFixable: boolean
-  /** Why what it is about has to stay: nobody is asked to mend it. */
+  /** Why what it is about has to stay: no agent is asked to mend it. */
   mustStay?: string
   /** The name that mending it takes from the module. */
   removes?: string

@@ -115,7 +115,7 @@ async function endingOf(
 
 type Faulted = { running: RunningAttempt; stop: AttemptStop; signal: AbortSignal; timeoutS: number }
 
-/** What a failure comes to as an ending; throws it where the operation is to be left to another attempt. */
+/** The ending that a failure leads to; throws it where the operation is to be left to another attempt. */
 function endingOfFault(error: unknown, { running, stop, signal, timeoutS }: Faulted): Ending {
   const { journal } = running
   const fault = asAppError(error, 'TOOL_004', 'execution')

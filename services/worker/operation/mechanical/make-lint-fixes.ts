@@ -6,7 +6,7 @@ import { agentParts } from '../../evidence/run-rules.ts'
 import { utf16Ranges } from '../../tools/lint/text-fixes.ts'
 import type { RunningAttempt } from '../attempt/running-attempt.ts'
 
-/** What a mechanical operation came to: proven change sets, and what it left as it was. */
+/** The result of a mechanical operation: proven change sets, and what it left as it was. */
 export type MechanicalWork = { sets: ChangeSet[]; fixed: { rules: string[]; count: number }[]; leftAlone: LeftAlone[] }
 
 /**
@@ -43,7 +43,7 @@ function changeSetOf(set: FixSet, { attempt, base }: { attempt: RunningAttempt['
 
 /**
  * Makes the safe fixes in what the attempt's agent works on, before it begins: the agent is asked for the rest only. What
- * lies in the node and is the business of another node's agent is left to that one. Answers how many were made. Nothing is
+ * lies in the node and belongs to another node's agent is left to that one. Answers how many were made. Nothing is
  * done for nodes that the plan did not give to an agent for their faults.
  */
 export async function fixBeforeAgent(

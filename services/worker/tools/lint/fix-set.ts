@@ -18,7 +18,7 @@ export type FileToFix = {
   rules: PathRules
   /** What every set of fixes has to prove. */
   checks: readonly EvidenceCheck[]
-  /** UTF-16 ranges that no fix may touch: somebody else works on them. */
+  /** UTF-16 ranges that no fix may touch: agents work on them. */
   keepOut: readonly Range[]
   /** Every fix lies inside one of these ranges; undefined: anywhere. */
   within?: readonly Range[]
@@ -147,7 +147,7 @@ function allowedFixes(diagnostics: readonly Diagnostic[], { file, text }: FixedT
   return fixable.filter(({ fix }) => fix?.every(isFree) === true)
 }
 
-/** Of two equal faults one may fail and the other not: they are told apart by their places. */
+/** Of two equal faults one may fail and the other not: their places distinguish them. */
 function hasFailed({ code, message, start, end }: Diagnostic, failed: readonly Failed[]): boolean {
   return failed.some(({ fault, range }) => {
     return fault.code === code && fault.message === message && (range.start === start || range.end === end)

@@ -15,9 +15,8 @@ export type NodeLint = { source: string; rules: LintRules; diagnostics: Diagnost
 
 /**
  * The linter's faults that belong to the node: those inside it. A file's are those outside every definition, so that
- * one fault is the business of a file or of a definition, not of both. Where the plan gave the agent parts of the node, those
- * in these parts are its own. A stub has none. A fault whose fix would remove what
- * has to stay is reported without a fix. TOOL_006 for a file that cannot be linted.
+ * one fault belongs to a file or to a definition, not to both. Where the plan gave the agent parts of the node, those
+ * in these parts are its own. A stub has none. A fault whose fix would remove what has to stay is reported without a fix. TOOL_006 for a file that cannot be linted.
  */
 export async function lintNode(target: TargetNode, deps: LintDeps): Promise<NodeLint> {
   const { source, start, end } = await target.locate()
