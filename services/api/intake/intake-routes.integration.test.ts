@@ -49,7 +49,7 @@ describe('POST /v1/runs', () => {
   it.for([
     ['something that is no archive', runForm(new Uint8Array(5000).fill(65)), 422, 'INTAKE_001'],
     ['an archive over the limit', runForm(gzipLike(60_000)), 413, 'INTAKE_003'],
-    ['an upload that says it is far over the limit', runForm(gzipLike(2_000_000)), 413, 'INTAKE_003'],
+    ['an upload that says it is far over the limit', runForm(gzipLike(4_000_000)), 413, 'INTAKE_003'],
     ['an agent nobody knows', runForm(gzipLike(10), { agents: ['nobody'] }), 422, 'INTAKE_006'],
     ['no agent', runForm(gzipLike(10), {}), 422, 'INTAKE_007'],
     ['a field nobody knows', runForm(gzipLike(10), { agents: ['lint'], colour: 'red' }), 422, 'INTAKE_008'],
