@@ -7,6 +7,7 @@ import { runCommand } from './repositories/run-command.ts'
 import { readCandidates } from './repositories/safe-rules/candidate-rules.ts'
 import { joinLooks, type Looks } from './repositories/safe-rules/join-looks.ts'
 import { measureCorpus } from './repositories/safe-rules/measure-corpus.ts'
+import { proveList, renderSafeList, type ListProof } from './repositories/safe-rules/prove-list.ts'
 import { renderSafeRules } from './repositories/safe-rules/render-safe-rules.ts'
 import { lookAgain } from './repositories/safe-rules/second-look.ts'
 import { libraryBench, packageBench, type Bench } from './repositories/safe-rules/test-beds.ts'
@@ -15,9 +16,12 @@ import { libraryBench, packageBench, type Bench } from './repositories/safe-rule
  * `node bench/safe-rules-bench.ts`: which fixes of Ruff lose no comment and change no test, over the packages of the
  * `repositories` bench and the standard library of `python3`. Writes repositories/safe-rules.md, the ground of the
  * product's list of safe rules. `--only a,b` takes some of them (`library` is the standard library), and only prints.
- * Takes hours the first time; what was measured is in the cache.
+ * Takes hours the first time; what was measured is in the cache. With `--list` it makes the fixes of the product's list
+ * alone, all at once, and writes repositories/safe-list.md: which tests of which corpus they change.
  */
-const { only } = parseArgs({ options: { only: { type: 'string' } } }).values
+const { only, list } = parseArgs({
+  options: { only: { type: 'string' }, list: { type: 'boolean', default: false } },
+}).values
 
 // What it has started ends with it.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
@@ -40,24 +44,41 @@ async function openLibrary(): Promise<Bench> {
   return libraryBench({ prefix, library: stdlib.slice(prefix.length), ruff }, cache)
 }
 
-const candidates = readCandidates(await ask([ruff, 'rule', '--all', '--output-format', 'json']))
-const codes = candidates.map(({ code }) => code)
-const measured: Looks[] = []
-for (const one of benchPackages.filter(({ name }) => isChosen(name))) {
-  const bench = await packageBench(one, cache)
-  const first = await measureCorpus(bench, codes)
-  measured.push({ first, second: await lookAgain(bench, first, one.linter.tool === 'ruff') })
-}
-if (isChosen('library')) {
-  const bench = await openLibrary()
-  const first = await measureCorpus(bench, codes)
-  measured.push({ first, second: await lookAgain(bench, first, false) })
+async function openBenches(): Promise<(() => Promise<Bench>)[]> {
+  const packages = benchPackages.filter(({ name }) => isChosen(name)).map((one) => () => packageBench(one, cache))
+  return isChosen('library') ? [...packages, openLibrary] : packages
 }
 
-const text = renderSafeRules(joinLooks(candidates, measured), {
-  corpora: measured.map(({ first: { name } }) => name),
-  python: await ask(['python3', '-c', 'import platform; print(platform.python_version())']),
-  together: measured.flatMap(({ first: { name, together } }) => together.map((id) => `${name}: ${id}`)),
-})
-if (only === undefined) await writeFile(new URL('repositories/safe-rules.md', import.meta.url), text)
-else console.log(text)
+async function tryList(): Promise<void> {
+  const proofs: ListProof[] = []
+  for (const open of await openBenches()) proofs.push(await proveList(await open()))
+  const text = renderSafeList(proofs)
+  if (only === undefined) await writeFile(new URL('repositories/safe-list.md', import.meta.url), text)
+  else console.log(text)
+}
+
+async function tryEveryRule(): Promise<void> {
+  const candidates = readCandidates(await ask([ruff, 'rule', '--all', '--output-format', 'json']))
+  const codes = candidates.map(({ code }) => code)
+  const measured: Looks[] = []
+  for (const one of benchPackages.filter(({ name }) => isChosen(name))) {
+    const bench = await packageBench(one, cache)
+    const first = await measureCorpus(bench, codes)
+    measured.push({ first, second: await lookAgain(bench, first, one.linter.tool === 'ruff') })
+  }
+  if (isChosen('library')) {
+    const bench = await openLibrary()
+    const first = await measureCorpus(bench, codes)
+    measured.push({ first, second: await lookAgain(bench, first, false) })
+  }
+
+  const text = renderSafeRules(joinLooks(candidates, measured), {
+    corpora: measured.map(({ first: { name } }) => name),
+    python: await ask(['python3', '-c', 'import platform; print(platform.python_version())']),
+    together: measured.flatMap(({ first: { name, together } }) => together.map((id) => `${name}: ${id}`)),
+  })
+  if (only === undefined) await writeFile(new URL('repositories/safe-rules.md', import.meta.url), text)
+  else console.log(text)
+}
+
+await (list ? tryList() : tryEveryRule())

@@ -9,7 +9,7 @@ import type { TextEdit } from './text-edit.ts'
  * the text of docstrings, which may be data (D202, D209, D212, D403, D412, D413), or rewrite types that are read at run time
  * (UP006, UP007, UP045). F401 and F811 remove imports: core/lint/fixable-faults.ts says which of these may go.
  */
-const safeRules = new Set(
+export const safeRules: ReadonlySet<string> = new Set(
   (
     'B009 B010 C420 COM812 COM819 D201 D204 D300 E401 E703 E713 E714 F401 F541 F811 F841 FURB105 FURB167 I001 ISC001 ' +
     'PIE790 PIE804 PIE807 PIE808 PLR0402 PT001 RET501 RET502 RUF010 RUF021 RUF022 TC006 UP004 UP010 UP015 UP018 UP024 ' +

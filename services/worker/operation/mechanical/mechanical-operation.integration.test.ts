@@ -84,7 +84,7 @@ describe('a mechanical operation', () => {
     })
     expect(texts).toEqual({
       E713: source.replace('not row in', 'row not in'),
-      F401: source.replace('import os\n', ''),
+      F401: source.replace('import os\n\n\n', ''),
       F541: source.replace('f"shelf"', '"shelf"').replace('f"label"', '"label"'),
     })
     const ids = record.changeSets?.map(({ changeSetId }) => changeSetId)
