@@ -18,7 +18,7 @@ import { blindRules, lostRulesOf, type SilentRules, silentByPath } from './path-
 import { requiredPython } from './python-target.ts'
 import { ruffChain, ruffConfigIn } from './ruff-chain.ts'
 import { requiredRuff, ruffConfig, type RuffConfig } from './ruff-config.ts'
-import { rulesBefore16, runsRuff16 } from './ruff-version.ts'
+import { rulesBefore16, runsRuffBefore16 } from './ruff-version.ts'
 
 export type OptionsCheck = Pick<PythonLinter, 'lint' | 'refusalOf'>
 
@@ -81,7 +81,7 @@ async function readProject(path: string, { tree, modules, check, notice }: Sourc
 function withDefaults(config: RuffConfig, tree: ConfigTree): Record<string, unknown> {
   const lint = tableAt(config.options['lint']) ?? {}
   const target = config.options['target-version'] ?? nearest((folder) => requiredPython(tree, folder))(config.folder)
-  const isOld = lint['select'] === undefined && !runsRuff16(tree, config.folder, requiredRuff(config.chain))
+  const isOld = lint['select'] === undefined && runsRuffBefore16(tree, config.folder, requiredRuff(config.chain))
   return {
     ...config.options,
     ...(target !== undefined && { 'target-version': target }),

@@ -5,24 +5,31 @@ import { type ConfigTree, nearest, stringOf, stringsOf, tableAt, within } from '
 export const rulesBefore16 = ['E4', 'E7', 'E9', 'F']
 
 /**
- * Whether the project in this folder is known to run Ruff 0.16 or newer: by `required-version`, else by the nearest folder
- * that has the hook in `.pre-commit-config.yaml`, a lock file with Ruff, or a requirement in its pyproject.toml.
+ * Whether the project in this folder runs a Ruff older than 0.16: by `required-version`, else by the nearest folder that has
+ * the hook in `.pre-commit-config.yaml`, a lock file with Ruff, or a requirement in its pyproject.toml. One that names no
+ * version runs the newest.
  */
-export function runsRuff16(tree: ConfigTree, folder: string, requirement: string | undefined): boolean {
+export function runsRuffBefore16(tree: ConfigTree, folder: string, requirement: string | undefined): boolean {
   const versionIn = (place: string) =>
     hookVersion(tree, place) ?? lockedVersion(tree, place) ?? dependencyVersion(tree, place)
   const found = requirement ?? nearest(versionIn)(folder)
-  return found !== undefined && isFrom16(found)
+  return found !== undefined && isBefore16(found)
 }
 
-const bound = /^\s*(?<operator>===|==|~=|<=|<|>=|>|!=|\^|~)?\s*v?(?<major>\d+)\.(?<minor>\d+)/
-
-/** Whether a part of `==0.17.1`, `~=0.16`, `>=0.16,<0.20` allows nothing older. */
-function isFrom16(requirement: string): boolean {
+/** Of `==0.5.1`, `~=0.5`, `>=0.4,<0.6` the most that is allowed; a lower bound alone allows the newest. */
+function isBefore16(requirement: string): boolean {
   return requirement.split(',').some((part) => {
-    const groups = bound.exec(part)?.groups
-    if (groups === undefined || ['<', '<=', '!='].includes(groups['operator'] ?? '==')) return false
-    return Number(groups['major']) > 0 || Number(groups['minor']) >= 16
+    const groups =
+      /^\s*(?<operator>===|==|~=|<=|<|>=|>|!=|\^|~)?\s*v?(?<major>\d+)\.(?<minor>\d+)(?<patch>\.\d+)?/.exec(
+        part,
+      )?.groups
+    if (groups === undefined || groups['major'] !== '0') return false
+    const minor = Number(groups['minor'])
+    const operator = groups['operator'] ?? '=='
+    if (operator === '<') return minor <= 16
+    // `~=0.5` takes 0.16, `~=0.5.1` does not.
+    if (operator === '~=') return minor < 16 && groups['patch'] !== undefined
+    return minor < 16 && ['===', '==', '<=', '^', '~'].includes(operator)
   })
 }
 
