@@ -28,18 +28,18 @@ describe('the rehearsal model of a command', () => {
     }
   }
 
-  it('has the faults it is told, in a run', async () => {
+  it('has the faults that its variable names, in a run', async () => {
     const { code, failed } = await run({ REMORA_REHEARSAL_FAULTS: 'oversized:1' })
-    expect({ code, failed }).toEqual({ code: 1, failed: ['AGENT_007', 'AGENT_007', 'AGENT_007'] })
+    expect({ code, failed }).toEqual({ code: 1, failed: ['AGENT_007', 'AGENT_007'] })
   })
 
-  it('refuses what it is told, in a run, and is then asked otherwise', async () => {
+  it('refuses what its variable names, in a run, and is then asked otherwise', async () => {
     const { code, failed, out } = await run({ REMORA_REHEARSAL_REFUSES: 'tools,named' })
     expect({ code, failed }).toEqual({ code: 0, failed: [] })
     expect(out).toContain('tools: told in the prompt')
   })
 
-  it('has the faults it is told, in a harness', async () => {
+  it('has the faults that its variable names, in a harness', async () => {
     const args = ['harness', '--requests', '1', '--shapes', 'boolean', '--json']
     const program = remora(programs, folder, args, { REMORA_REHEARSAL_FAULTS: 'no_tool_call:1' })
     expect(await program.exited, program.err()).toBe(1)
