@@ -20,5 +20,5 @@ export async function assembleResults(names: readonly string[]): Promise<string>
 async function readSection(name: string): Promise<string | undefined> {
   const text = await readFile(new URL(`results/${name}.md`, import.meta.url), 'utf8').catch(() => undefined)
   // Their links are relative to results/, those of RESULTS.md to the folder above.
-  return text?.replaceAll(/^#/gm, '##').replaceAll('](../../', '](../').trimEnd().concat('\n')
+  return text?.replaceAll(/^#/gm, '##').replaceAll('](../', '](').trimEnd().concat('\n')
 }
