@@ -103,10 +103,24 @@ function isPublicModule(path: string): boolean {
   return parts.every((part) => !part.startsWith('_') || /^__\w+__$/.test(part))
 }
 
-function exemptionIn({ site, name }: FoundDefinition, { path, docSetFor }: ModuleFacts): string | undefined {
-  if (path.endsWith('.pyi')) return 'needs no docstring: it is in a stub file'
-  if (docSetFor.has(name)) return 'is left alone: its __doc__ is set by the code'
-  return exemptionOf(site)
+function exemptionIn(found: FoundDefinition, module: ModuleFacts): string | undefined {
+  if (module.path.endsWith('.pyi')) return 'needs no docstring: it is in a stub file'
+  if (module.docSetFor.has(found.name)) return 'is left alone: its __doc__ is set by the code'
+  if (isGivenFunction(found, module)) return 'is left alone: its decorator may give it the docstring of another function'
+  return exemptionOf(found.site)
+}
+
+/** Whether a decorator is called with a function of the repository, as Jinja's `@async_variant(sync_do_first)` is. */
+function isGivenFunction({ definition }: FoundDefinition, { names }: ModuleFacts): boolean {
+  const owner = outermost(definition)
+  if (owner === definition) return false
+  const expressions = owner.namedChildren.flatMap((child) => (child?.type === 'decorator' ? codeIn(child) : []))
+  const given = expressions.flatMap((one) => one.childForFieldName('arguments')?.namedChildren ?? [])
+  return given.some((one) => one?.type === 'identifier' && /^_?[a-z]/.test(one.text) && isOwn(names.resolve(one.text)))
+}
+
+function isOwn(resolved: string): boolean {
+  return resolved.startsWith('.')
 }
 
 function decoratorsOf({ definition }: FoundDefinition, { names }: ModuleFacts): string[] {

@@ -66,6 +66,11 @@ describe('what the file alone says against a docstring', () => {
     ['an overload', '@t.overload\ndef f(x: int) -> int: ...\n', 'f: needs no docstring: it is an overload'],
     ['an override', '@typing.override\ndef f(): return 1\n', 'f: needs no docstring: it inherits that of the method'],
     ['a wrapper', '@functools.wraps(g)\ndef f(): return 1\n', 'f: needs no docstring: functools.wraps gives'],
+    [
+      'a decorator that is given another function',
+      'def plain_f(): return 1\n@async_variant(plain_f)\nasync def f(): return 1\n',
+      'f: is left alone: its decorator may give it the docstring of another function',
+    ],
     ['a setter', '@price.setter\ndef price(self, to): self.p = to\n', 'price: needs no docstring: it is the setter'],
     ['an abstract stub', '@abc.abstractmethod\ndef f(self): ...\n', 'f: needs no docstring: it is an abstract stub'],
     ['a stub file', 'def f() -> int: ...\n', 'f: needs no docstring: it is in a stub file', 'shop/prices.pyi'],
@@ -88,6 +93,11 @@ describe('what the file alone says against a docstring', () => {
     ['a syntax error', 'def f():\n    x = = 1\n', 'f: is left alone: its source has syntax errors'],
   ])('%s', (_name, source, expected, path?: string) => {
     expect(exemptions(source, path).join('\n')).toContain(expected)
+  })
+
+  it('has no objection to a decorator that is given a class or a value', () => {
+    const source = 'class A: pass\nx = 1\n@registry.register(A)\ndef f(): return 1\n@cached(x)\ndef g(): return 1\n'
+    expect(exemptions(source).filter((line) => !line.startsWith('A'))).toEqual(['f: workable', 'g: workable'])
   })
 
   it('leaves the stubs of a protocol alone, and describes its class and what has a body', () => {
