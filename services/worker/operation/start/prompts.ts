@@ -21,6 +21,12 @@ export type PromptParts = {
   modelTokens: number | undefined
 }
 
+/** The start of the node with the indentation of its first line, so that all its lines are indented alike in a prompt. */
+function indentedStart(source: string, start: number): number {
+  const lineStart = source.lastIndexOf('\n', start - 1) + 1
+  return source.slice(lineStart, start).trim() === '' ? lineStart : start
+}
+
 /**
  * The bundle's prompts, filled in for one node. What of the context neither of them names follows the second; where there
  * is none, both are what the bundle says, to the byte. The text of a node that is too large for the model is shortened: to the
@@ -41,7 +47,7 @@ export async function promptsFor(
   const isTooLarge = end - start > shown.maxCharacters
   const showsFaults = lint !== undefined && (node.parentId === null || isTooLarge)
   const variables = {
-    node_text: showsFaults ? faultContext(lint, shown.maxCharacters) : nodeExcerpt(source.slice(start, end), shown),
+    node_text: showsFaults ? faultContext(lint, shown.maxCharacters) : nodeExcerpt(source.slice(indentedStart(source, start), end), shown),
     node_name: node.name,
     node_kind: node.kind,
     qualified_name: node.qualifiedName,
