@@ -106,7 +106,8 @@ function isPublicModule(path: string): boolean {
 function exemptionIn(found: FoundDefinition, module: ModuleFacts): string | undefined {
   if (module.path.endsWith('.pyi')) return 'needs no docstring: it is in a stub file'
   if (module.docSetFor.has(found.name)) return 'is left alone: its __doc__ is set by the code'
-  if (isGivenFunction(found, module)) return 'is left alone: its decorator may give it the docstring of another function'
+  if (isGivenFunction(found, module))
+    return 'is left alone: its decorator may give it the docstring of another function'
   return exemptionOf(found.site)
 }
 

@@ -38,6 +38,7 @@ it.each([
   ['tests/helpers.py', faulty, 'from . import helpers\n'],
   ['tests/helpers.py', faulty, 'from tests.helpers import shop\n'],
   ['tests/helpers.py', faulty, 'pytest_plugins = ["tests.helpers"]\n'],
+  ['tests/__snapshots__/a.py', faulty, ''],
   ['tests/test_cases/test_shop.py', 'def test_price():\n    pass\n', ''],
   ['src/shop/stock.py', faulty, ''],
   ['examples/naval.py', faulty, ''],

@@ -6,6 +6,9 @@ const runnersFiles = /^(?:test.*|.*_tests?|conftest|__init__|__main__|setup)\.py
 const testNames = /^(?:test|Test|setUpModule$|setup_module$|pytestmark$|pytest_)/
 const frameworks = ['pytest', 'unittest', 'mock', 'hypothesis', 'doctest', 'nose', 'testtools', 'twisted', 'trial']
 
+/** Discovery passes these over unless the request includes them: then they are asked for. */
+const snapshotFolder = /(?:^|\/)(?:__?snapshots__?|snapshots)\//i
+
 /**
  * Which files are data of tests: without a test in them, they lie in a folder of fixtures, or among the tests where no
  * other file of the snapshot imports them. Tests read such files as text or run them, and what looks like a fault there is
@@ -26,6 +29,7 @@ export function foldTestData(uses: ReadonlyMap<string, ModuleUses>): (path: stri
   return (path) => {
     const purpose = purposeOf(path)
     if ((purpose !== 'test' && purpose !== 'fixture') || hasTests(uses.get(path))) return false
+    if (snapshotFolder.test(path)) return false
     if (purpose === 'fixture') return true
     const file = path.slice(path.lastIndexOf('/') + 1)
     return !runnersFiles.test(file.toLowerCase()) && !isImported(path, file.slice(0, file.lastIndexOf('.')))
