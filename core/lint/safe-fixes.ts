@@ -23,12 +23,17 @@ export function isSafeFix(code: string, edits: readonly TextEdit[], text: string
   return edits.every((edit) => hasSafePlace(code, edit, text))
 }
 
+/** What finds a local variable by its name in a text. */
+const readsNamesAsText = /\b(?:locals|vars|dir|eval|exec|globals|_getframe)\s*\(/
+
 /** Where Ruff calls some fixes of a rule unsafe: whether this one is none of them. */
 function hasSafePlace(code: string, edit: TextEdit, text: string): boolean {
   // Without its prefix an f-string that stands alone would become a docstring.
   if (code === 'F541') return !standsAlone(edit, text)
   // Of unused variables only the name of an exception goes; an assignment may have been made for what it calls.
-  if (code === 'F841') return edit.text === '' && /^ as \w+$/.test(text.slice(edit.start, edit.end))
+  if (code === 'F841') {
+    return edit.text === '' && /^ as \w+$/.test(text.slice(edit.start, edit.end)) && !readsNamesAsText.test(text)
+  }
   return true
 }
 

@@ -23,9 +23,15 @@ export function exemptionOf(site: DocstringSite): string | undefined {
   if (bodySharesLine(site) && hasCommentOn(site.definition, site.body.startPosition.row)) {
     return 'is left alone: its body shares its line with a comment'
   }
+  if (hasSignatureComment(site)) return 'is left alone: a type comment stands where its docstring would'
   // The pass could not go, for the comment's sake, nor stay: linters call it unnecessary beside a docstring (PIE790).
   if (isCommentedPass(site)) return 'is left alone: its body is a pass with a comment'
   return undefined
+}
+
+/** `# type: (int) -> str` must stay the first thing below the line of the `def`. */
+function hasSignatureComment({ definition }: DocstringSite): boolean {
+  return definition.descendantsOfType('comment').some((comment) => /^#\s*type:\s*\(/.test(comment?.text ?? ''))
 }
 
 function isCommentedPass({ definition, body }: DocstringSite): boolean {

@@ -71,6 +71,11 @@ describe('what the file alone says against a docstring', () => {
       'def plain_f(): return 1\n@async_variant(plain_f)\nasync def f(): return 1\n',
       'f: is left alone: its decorator may give it the docstring of another function',
     ],
+    [
+      'a type comment below the signature',
+      'def f(a):\n    # type: (int) -> int\n    return a\n',
+      'f: is left alone: a type comment stands where its docstring would',
+    ],
     ['a setter', '@price.setter\ndef price(self, to): self.p = to\n', 'price: needs no docstring: it is the setter'],
     ['an abstract stub', '@abc.abstractmethod\ndef f(self): ...\n', 'f: needs no docstring: it is an abstract stub'],
     ['a stub file', 'def f() -> int: ...\n', 'f: needs no docstring: it is in a stub file', 'shop/prices.pyi'],

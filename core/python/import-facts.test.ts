@@ -53,6 +53,14 @@ describe('imports that may not be removed', () => {
     expect(staying('import shop\nimport numpy\n', 'tests/a.py', ['shop'])).not.toHaveProperty('numpy')
   })
 
+  it('are modules inside the repository’s packages, and what a module without code of its own offers', () => {
+    const source = 'from app import models, price\nfrom .plugins import a\nx = 1\n'
+    expect(Object.keys(staying(source, 'app/start.py', ['app', '.models', '.a']))).toEqual(['models', 'a'])
+    expect(staying('from .core import main\nimport os\n', 'app/cli.py', ['app'])).toEqual({
+      main: 'the module has nothing but imports, which it offers to others',
+    })
+  })
+
   it('stay when code in a string may name them', () => {
     expect(staying('import os\nx = eval(code)\n')).toHaveProperty('os')
     expect(staying('import os\nx = re.compile("os")\n')).toEqual({})

@@ -39,6 +39,7 @@ export function importFactsOf(
 ): ImportFact[] {
   const file: FileOfImports = {
     path,
+    onlyImports: onlyImports(tree),
     own: ownModules ?? path.split('/'),
     mentions: openTextMentions(tree, source),
   }
@@ -62,13 +63,14 @@ function importsOf(tree: Tree): ReadImport[] {
   })
 }
 
-type FileOfImports = { path: string; own: readonly string[]; mentions: TextMentions }
+type FileOfImports = { path: string; onlyImports: boolean; own: readonly string[]; mentions: TextMentions }
 
 function reasonToStay(imported: ImportedName, around: Surroundings, file: FileOfImports): string | undefined {
   if (imported.module === '__future__')
     return isObsoleteFeature(imported) ? undefined : 'it changes how the file is read'
   return (
     roleOfFile(file.path) ??
+    offeredBy(imported, file) ??
     around.stays ??
     effectOf(imported, file) ??
     collectedByTests(imported, file.path) ??
@@ -90,6 +92,25 @@ const obsoleteFeatures = new Set([
 
 function isObsoleteFeature({ imported }: ImportedName): boolean {
   return imported !== undefined && obsoleteFeatures.has(imported)
+}
+
+/** A module without code of its own offers what it takes of the repository: entry points and documents may name that. */
+function offeredBy(
+  { module, imported }: ImportedName,
+  { onlyImports: isEmpty, own }: FileOfImports,
+): string | undefined {
+  const isOwn = module.startsWith('.') || own.includes(module.split('.')[0] ?? module)
+  const isOffered = isEmpty && imported !== undefined && isOwn
+  return isOffered ? 'the module has nothing but imports, which it offers to others' : undefined
+}
+
+/** Whether a module is nothing but imports and a docstring. */
+function onlyImports(tree: Tree): boolean {
+  const statements = codeIn(tree.rootNode)
+  const others = statements.filter(
+    (one, at) => !importStatementTypes.includes(one.type) && !(at === 0 && docstringOf(one) !== undefined),
+  )
+  return others.length === 0
 }
 
 /** Files whose names others read without importing them by name. */
@@ -158,7 +179,10 @@ function effectOf({ module, imported, name, alias }: ImportedName, { own }: File
   if (alias !== undefined && alias === (imported ?? module)) return 'it is re-exported under its own name'
   if (/^\.+$/.test(module)) return `${name} may be a module of the repository that is imported for its effect`
   const first = module.split('.')[0] ?? module
-  if (imported !== undefined) return undefined
+  if (imported !== undefined) {
+    const isInside = (first === '' || own.includes(first)) && own.includes(`.${imported}`)
+    return isInside ? `${imported} is a module of the repository that may be imported for its effect` : undefined
+  }
   if (modulesWithEffect.has(first)) return `${module} is imported for its effect`
   if (module.includes('.')) return 'a module inside a package is imported for its effect'
   return own.includes(first) ? `${module} is a module of the repository that may be imported for its effect` : undefined

@@ -179,7 +179,7 @@ function notePlugins(tree: Tree, found: Found): void {
 }
 
 /** As code and documents write them, and as entry points do (`package.module:name`). */
-const dottedPath = /[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*)+/g
+const dottedPath = /(?<!\w)[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*)+/g
 
 function notePaths(text: string, found: Found): void {
   for (const [path] of text.matchAll(dottedPath)) noteChain(path.split(/[.:]/), found)

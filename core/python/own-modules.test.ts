@@ -14,11 +14,11 @@ it('are the packages of a repository, wherever they lie, and the files beside th
       'tests/helpers.py',
       'typed/api/__init__.pyi',
     ]),
-  ).toEqual(['api', 'helpers', 'release', 'setup', 'shop'])
+  ).toEqual(['.json', '.models', '.stock', 'api', 'helpers', 'release', 'setup', 'shop'])
 })
 
 it('are those inside where the repository is a package itself', () => {
-  expect(ownModulesOf(['__init__.py', 'cli/__init__.py', 'cli/main.py', 'stock.py'])).toEqual(['cli', 'stock'])
+  expect(ownModulesOf(['__init__.py', 'cli/__init__.py', 'cli/main.py', 'stock.py'])).toEqual(['.main', 'cli', 'stock'])
 })
 
 it('are found in the imports of a text, also in those over several lines', () => {

@@ -1,7 +1,8 @@
 /**
  * The first parts of the names under which a repository's Python files are imported: of a file in a package the outermost
  * folder with an `__init__.py`, else the file's own name. The top folder of the repository is no package, whatever it
- * holds: nothing says its name. Sorted.
+ * holds: nothing says its name. A module inside a package is there by its own name with a dot before it (`.models`), so that
+ * `from shop import models` is seen to import a module. Sorted.
  */
 export function ownModulesOf(paths: readonly string[]): string[] {
   const files = paths.filter((path) => /\.pyi?$/.test(path))
@@ -9,8 +10,10 @@ export function ownModulesOf(paths: readonly string[]): string[] {
   const names = new Set<string>()
   for (const path of files) {
     let module = path.replace(/\.pyi?$/, '')
+    const own = module.endsWith('/__init__') ? folderOf(module) : module
     for (let folder = folderOf(path); packages.has(folder); folder = folderOf(folder)) module = folder
-    names.add(module.slice(module.lastIndexOf('/') + 1))
+    names.add(lastPart(module))
+    if (module !== own) names.add(`.${lastPart(own)}`)
   }
   names.delete('__init__')
   return [...names].toSorted()
@@ -23,9 +26,15 @@ const importClause = /\bimport\b((?:\\\r?\n|[^\n#;])*)/g
 export function ownModulesIn(text: string, ownModules: ReadonlySet<string>): string[] {
   const named = new Set<string>()
   for (const [, names = ''] of text.matchAll(importClause)) {
-    for (const [name] of names.matchAll(/\w+/g)) if (ownModules.has(name)) named.add(name)
+    for (const [name] of names.matchAll(/\w+/g)) {
+      for (const known of [name, `.${name}`]) if (ownModules.has(known)) named.add(known)
+    }
   }
   return [...named]
+}
+
+function lastPart(module: string): string {
+  return module.slice(module.lastIndexOf('/') + 1)
 }
 
 function folderOf(path: string): string {

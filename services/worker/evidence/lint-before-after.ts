@@ -40,7 +40,11 @@ function summaryOf(faults: readonly string[]): string {
 
 function freshFaults(before: readonly Diagnostic[], after: readonly Diagnostic[], places: Places): Diagnostic[] {
   const left = new Map<string, Diagnostic[]>()
-  for (const fault of before) left.set(kindOf(fault), [...(left.get(kindOf(fault)) ?? []), fault])
+  for (const fault of before) {
+    const alike = left.get(kindOf(fault))
+    if (alike === undefined) left.set(kindOf(fault), [fault])
+    else alike.push(fault)
+  }
   const isTakenBy = (fault: Diagnostic, fits: (one: Diagnostic, other: Diagnostic) => boolean) => {
     const candidates = left.get(kindOf(fault)) ?? []
     const at = candidates.findIndex((one) => fits(one, fault) && measureOf(one) >= measureOf(fault))
@@ -102,7 +106,16 @@ function rowAfter(row: number, runs: readonly ChangedRun[]): number | undefined 
   return row + shift
 }
 
-/** The 0-based row of an index of `text`. */
+/** The 0-based row of an index of `text`, by bisection: it is asked for every pair of like faults. */
 function lineCounter(text: string): (index: number) => number {
-  return (index) => linesOf(text.slice(0, index)).length - 1
+  const starts = [0, ...Array.from(text.matchAll(/\r\n|\n|\r/g), (end) => end.index + end[0].length)]
+  return (index) => {
+    let [low, high] = [0, starts.length - 1]
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if ((starts[middle] ?? 0) <= index) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
 }

@@ -47,7 +47,9 @@ export async function promptsFor(
   const isTooLarge = end - start > shown.maxCharacters
   const showsFaults = lint !== undefined && (node.parentId === null || isTooLarge)
   const variables = {
-    node_text: showsFaults ? faultContext(lint, shown.maxCharacters) : nodeExcerpt(source.slice(indentedStart(source, start), end), shown),
+    node_text: showsFaults
+      ? faultContext(lint, shown.maxCharacters)
+      : nodeExcerpt(source.slice(indentedStart(source, start), end), shown),
     node_name: node.name,
     node_kind: node.kind,
     qualified_name: node.qualifiedName,

@@ -103,6 +103,17 @@ describe('the safe fixes of a file', () => {
     }
   })
 
+  it('leave no blank line at the top where an import goes and the others are sorted', async () => {
+    const source = 'import os\nfrom pkg import compat\n\n\ndef use():\n    return compat\n'
+    const { together } = await fixed(source, ['F', 'I'])
+    expect(together).toBe('from pkg import compat\n\n\ndef use():\n    return compat\n')
+  })
+
+  it('keep the name of an exception that a text may name', async () => {
+    const source = 'try:\n    x()\nexcept E as problem:\n    raise F("%(problem)s" % locals())\n'
+    expect((await fixed(source, ['F'])).sets).toEqual({})
+  })
+
   it('stop with their signal', async () => {
     const file = { path: 'a.py', source: 'import os\n', rules: selecting(['F']), checks: changeChecks, keepOut: [] }
     await expect(fixFile(file, deps, AbortSignal.abort(new Error('stopped')))).rejects.toThrow('stopped')
