@@ -79,15 +79,16 @@ type Places = {
 
 function movedPlaces(before: string, after: string, runs: readonly ChangedRun[]): Places {
   const [ends, endsAfter] = [lineCounter(before), lineCounter(after)]
+  const rowAfter = rowMover(runs)
   return {
     isSamePlace(one, other) {
-      if (one.column === other.column && rowAfter(one.line - 1, runs) === other.line - 1) return true
+      if (one.column === other.column && rowAfter(one.line - 1).row === other.line - 1) return true
       const [last, lastAfter] = [ends(one.end), endsAfter(other.end)]
-      return last > one.line - 1 && rowAfter(last, runs) === lastAfter
+      return last > one.line - 1 && rowAfter(last).row === lastAfter
     },
     isSameRun(one, other) {
       const [row, rowNow] = [one.line - 1, other.line - 1]
-      const run = runs.find(({ before: rows }) => row >= rows.start && row < rows.end)
+      const { run } = rowAfter(row)
       if (run === undefined || rowNow < run.after.start || rowNow >= run.after.end) return false
       const isLineByLine = run.before.end - run.before.start === run.after.end - run.after.start
       return !isLineByLine || row - run.before.start === rowNow - run.after.start
@@ -95,15 +96,18 @@ function movedPlaces(before: string, after: string, runs: readonly ChangedRun[])
   }
 }
 
-/** The row that a row has become; undefined when it lies in a changed run. */
-function rowAfter(row: number, runs: readonly ChangedRun[]): number | undefined {
-  let shift = 0
-  for (const { before, after } of runs) {
-    if (row < before.start) break
-    if (row < before.end) return undefined
-    shift = after.end - before.end
+/** The row that a row has become, or the changed run that it lies in. */
+function rowMover(runs: readonly ChangedRun[]): (row: number) => { row?: number; run?: ChangedRun } {
+  const known = new Map<number, { row?: number; run?: ChangedRun }>()
+  return (row) => {
+    const before = known.get(row)
+    if (before !== undefined) return before
+    const last = runs.findLast((one) => one.before.start <= row)
+    const isInside = last !== undefined && row < last.before.end
+    const moved = isInside ? { run: last } : { row: row + (last === undefined ? 0 : last.after.end - last.before.end) }
+    known.set(row, moved)
+    return moved
   }
-  return row + shift
 }
 
 /** The 0-based row of an index of `text`, by bisection: it is asked for every pair of like faults. */
