@@ -3,7 +3,8 @@ import type { TextEdit } from './text-edit.ts'
 /**
  * Rules whose fixes are made without a person looking at what the code does. The wasm build does not say which fixes are
  * safe, so the list is measured (docs/decisions/0042): with Ruff 0.17.3, every fix it calls safe was made, rule by rule, in
- * packages of PyPI, whose own tests ran before and after, and in CPython 3.11's library, which had to compile. A rule is here
+ * packages of PyPI, whose own tests ran before and after, and in CPython 3.11's library, which had to compile; then those of
+ * the whole list at once in all of them, with the library's tests (bench/repositories/safe-list.md). A rule is here
  * only if it was seen there, changed no test and lost no comment. Left out although Ruff calls them safe: rules that swap
  * operands (SIM300), merge or reshape branches (SIM114, SIM117, RET505 to RET508, PLR5501), write long lines (SIM905), change
  * the text of docstrings, which may be data (D202, D209, D212, D403, D412, D413), or rewrite types that are read at run time

@@ -27,7 +27,9 @@ export function renderSafeList(proofs: readonly ListProof[]): string {
 Written by \`node bench/safe-rules-bench.ts --list\` on ${today}: Ruff ${ruffVersion}. The safe fixes of all rules of
 core/lint/safe-fixes.ts but ${conditional.join(', ')}, whose fixes the product judges one by one, are made in every file but
 vendored ones and the data of tests, whatever the repository's own rules are; then its tests run. For each change, halving
-finds the rule. \`library\` is Python's standard library with \`python -m test\`.
+finds the rule. \`library\` is Python's standard library with \`python -m test\`; its
+test_pdb_breakpoints_preserved_across_interactive_sessions expects a function of pdb.py in line 97, so that every fix
+changes it that adds or removes a line above.
 
 | corpus | tests that passed | tests that its fixes change |
 | --- | --- | --- |
