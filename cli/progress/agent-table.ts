@@ -27,8 +27,11 @@ export function agentTable({ agents }: ProgressState, paint: Paint): string[] {
   return [paint('dim', head), ...lines]
 }
 
-/** How many nodes were looked at, and of each agent why no operation was planned for some; empty when the run does not say. */
-export function plannedLines({ lookedAt, total, planned }: ProgressState, { width }: { width: number }): string[] {
+/** How many nodes were looked at, why some got no operation, by agent, and the plan's notices; empty when the run does not say. */
+export function plannedLines(
+  { lookedAt, total, planned, notices }: ProgressState,
+  { width }: { width: number },
+): string[] {
   if (lookedAt === undefined) return []
   const agents = Object.entries(planned).toSorted(([one], [other]) => (one < other ? -1 : 1))
   const mechanical = agents.reduce((sum, [, agent]) => sum + agent.mechanical, 0)
@@ -38,5 +41,5 @@ export function plannedLines({ lookedAt, total, planned }: ProgressState, { widt
     const reasons = skipped.map(({ reason, count }) => `${plural(count, 'node')} (${reason})`)
     return reasons.length === 0 ? [] : [clip(`  ${name} has nothing to do on ${reasons.join(', ')}`, width)]
   })
-  return [head, ...lines]
+  return [head, ...lines, ...notices.map((notice) => clip(`  ${notice}`, width))]
 }

@@ -74,6 +74,7 @@ function foldRun(state: ProgressState, event: WireEvent): ProgressState {
         total: Count.parse(data['operations']),
         lookedAt: LookedAt.parse(data['looked_at']),
         planned: PlannedAgents.parse(data['agents']),
+        notices: Choices.parse(data['notices']),
       }
     case 'run.composed':
       return {

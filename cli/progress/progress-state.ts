@@ -46,6 +46,8 @@ export type ProgressState = {
   /** Nodes that the agents were to look at, and what came of it by agent; undefined and none where the service does not say. */
   lookedAt: number | undefined
   planned: Readonly<Record<string, PlannedAgent>>
+  /** What of the repository's configuration is not honoured, and what is left alone in all of it. */
+  notices: readonly string[]
   agents: Readonly<Record<string, AgentProgress>>
   /** In the order they were asked. */
   questions: readonly OpenQuestion[]
@@ -77,6 +79,7 @@ export function emptyProgress(runId: string): ProgressState {
     total: undefined,
     lookedAt: undefined,
     planned: {},
+    notices: [],
     agents: {},
     questions: [],
     recent: [],

@@ -98,6 +98,7 @@ lint                2          1          0        0       0          1         
       data: {
         operations: 3,
         looked_at: 1994,
+        notices: ['tox.ini [flake8]: not checked: E121'],
         agents: {
           lint: {
             looked_at: 1994,
@@ -114,6 +115,7 @@ lint                2          1          0        0       0          1         
     expect(report).toContain(`
 Looked at 1,994 nodes: 3 operations, 2 of them without a model
   lint has nothing to do on 1,991 nodes (no lint fault)
+  tox.ini [flake8]: not checked: E121
 `)
     expect(report).toMatch(/^lint .* 1 +1,200$/m)
     expect(resultView({ state: looked, run, patch }).result).toMatchObject({
