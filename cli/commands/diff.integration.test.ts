@@ -24,24 +24,28 @@ afterAll(async () => {
   await api.close()
 })
 
-let told = ''
+let stderr = ''
 const diff = (...args: string[]) => diffOf(runId, ...args)
 
 async function diffOf(run: string, ...args: string[]): Promise<string> {
-  let said = ''
-  told = ''
-  const io = { out: (text: string) => void (said += text), err: (text: string) => void (told += text), exit: () => {} }
+  let stdout = ''
+  stderr = ''
+  const io = {
+    out: (text: string) => void (stdout += text),
+    err: (text: string) => void (stderr += text),
+    exit: () => {},
+  }
   const config = readCliConfig({ REMORA_API_URL: served.url, REMORA_TOKEN: api.token })
   const context = { io, config, signal: new AbortController().signal, terminal: undefined, colored: false, cwd: '.' }
   await buildProgram(context).parseAsync(['diff', run, ...args], { from: 'user' })
-  return said
+  return stdout
 }
 
 const idOf = (name: string) => plannedOperation(name).operationId
 
 it('prints what an operation changed', async () => {
   expect(await diff(idOf('one'))).toContain('+x = 1\n')
-  expect(told).toContain(`lint ${idOf('one')}  a.py one\n  parses holds  a.py\n`)
+  expect(stderr).toContain(`lint ${idOf('one')}  a.py one\n  parses holds  a.py\n`)
   expect(JSON.parse(await diff(idOf('one'), '--json'))).toMatchObject({ changes: [{ operation_id: idOf('one') }] })
 })
 
@@ -58,7 +62,7 @@ it('prints a change set that was left out of the patch, and what keeps it out', 
   }
   await composeRun(api, other, { files: [], conflicts: [left] })
   expect(await diffOf(other, idOf('one'))).toContain('+y = 2\n')
-  expect(told).toContain(`left out of the patch: WORK_001  ${idOf('one')} one.py collides with docstring o0 one.py f`)
+  expect(stderr).toContain(`left out of the patch: WORK_001  ${idOf('one')} one.py collides with docstring o0 one.py f`)
 })
 
 it('says of an operation that failed why it has no change', async () => {

@@ -15,7 +15,7 @@ import { buildProgram } from '../program.ts'
 let api: TestApi
 let served: ServedApp
 let folder = ''
-let told = ''
+let stderr = ''
 beforeAll(async () => {
   api = await openTestApi(await testRedis(), await testObjects())
   served = await serveApp(api.app, { host: '127.0.0.1', port: 0, graceMs: 1_000 })
@@ -41,8 +41,12 @@ beforeEach(async () => {
 /** Answers the accepted run. */
 async function submit(...options: string[]) {
   let said = ''
-  told = ''
-  const io = { out: (text: string) => void (said += text), err: (text: string) => void (told += text), exit: () => {} }
+  stderr = ''
+  const io = {
+    out: (text: string) => void (said += text),
+    err: (text: string) => void (stderr += text),
+    exit: () => {},
+  }
   const config = readCliConfig({ REMORA_API_URL: served.url, REMORA_TOKEN: api.token, HOME: folder })
   const context = { io, config, signal: new AbortController().signal, terminal: undefined, colored: false, cwd: folder }
   await buildProgram(context).parseAsync(['submit', '.', '--agents', 'lint', ...options], { from: 'user' })
@@ -74,7 +78,7 @@ describe('remora submit', () => {
     await rename(join(folder, 'b.py'), join(folder, 'c.py'))
     const run = await submit('--since', 'HEAD')
     expect(await namesOf(run)).toEqual(['a.py', 'other', 'new.py', 'fresh'])
-    expect(told).toContain('since HEAD: 4 nodes in 2 files added or changed\n')
+    expect(stderr).toContain('since HEAD: 4 nodes in 2 files added or changed\n')
     expect(await namesOf(await submit('--since', 'HEAD', '--kinds', 'function'))).toEqual(['other', 'fresh'])
   })
 
