@@ -50,9 +50,18 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
   const { queue, log, lockMs = defaultLockMs } = options
   // Blocking commands wait through any outage of Redis instead of failing after some tries.
   const { redis: connection, isConnected, stopWaiting } = connectRedis(options.redisUrl, { retries: null }, log)
+  let running = 0
+  const handler: typeof options.handler = async (payload, signal, stalls) => {
+    running += 1
+    try {
+      await options.handler(payload, signal, stalls)
+    } finally {
+      running -= 1
+    }
+  }
   // BullMQ hands over an AbortSignal only to a function that declares three parameters.
   const process = async (job: Job, token: string | undefined, signal: AbortSignal | undefined) => {
-    await work(options, job, { token, signal: signal ?? new AbortController().signal })
+    await work({ ...options, handler }, job, { token, signal: signal ?? new AbortController().signal })
   }
   const worker = new Worker(queue, process, {
     connection,
@@ -79,7 +88,8 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
       try {
         if (!isAway && (await within(graceMs, closing))) return
         worker.cancelAllJobs('the worker is shutting down')
-        if (!(await within(abortedMs, closing))) log.error('jobs did not end when aborted', { queue })
+        // A Redis that went away during the close keeps BullMQ from its end, though every handler has ended.
+        if (!(await within(abortedMs, closing)) && running > 0) log.error('jobs did not end when aborted', { queue })
       } finally {
         connection.disconnect()
       }
