@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { PositionEncoding, Workspace } from '@astral-sh/ruff-wasm-nodejs'
 import type { LintRules } from '#domain/path-rules.ts'
+import { isSelected, isUnder } from '#domain/rule-selectors.ts'
+import { z } from 'zod'
 import { lintReportOf, type LintReport } from './lint-report.ts'
 
 export type LintQuestion = { text: string; rules: LintRules }
@@ -10,6 +12,14 @@ export type LintQuestion = { text: string; rules: LintRules }
  * twice (F811), an import nothing uses (F401), a return, yield or continue out of place (F7), and what does not run (E9).
  */
 const guardRules = ['F401', 'F7', 'F811', 'F821', 'F822', 'F823', 'E9']
+
+const selectors = z.array(z.string()).default([])
+const Selection = z.looseObject({
+  select: z.array(z.string()),
+  'extend-select': selectors,
+  ignore: selectors,
+  'extend-ignore': selectors,
+})
 
 /** Workspaces are kept for the configurations used last; a repository has few. */
 const keptWorkspaces = 40
@@ -23,18 +33,49 @@ const workspaces = new LRUCache<string, Workspace>({
  * and its memory is damaged then.
  */
 export function lintText({ text, rules }: LintQuestion): LintReport {
-  const guards = workspaceOf(guardOptions(rules.options)).check(text)
-  const looks = rules.previewOptions === undefined ? [rules.options] : [rules.options, rules.previewOptions]
-  const own = isPython(text, guards) ? looks.map((options): unknown => workspaceOf(options).check(text)) : []
+  const { options, previewOptions } = rules
+  const first = includesGuards(options) ? workspaceOf(options).check(text) : undefined
+  const guards = first?.filter(isGuard) ?? workspaceOf(guardOptions(options)).check(text)
+  if (!isPython(text, guards)) return lintReportOf({ own: [], guards }, text, rules)
+  const own = [first ?? workspaceOf(options).check(text)]
+  if (previewOptions !== undefined) own.push(workspaceOf(previewOptions).check(text))
   return lintReportOf({ own, guards }, text, rules)
+}
+
+type RuffDiagnostic = ReturnType<Workspace['check']>[number]
+
+function isBroken({ code }: Pick<RuffDiagnostic, 'code'>): boolean {
+  return code === null || code === 'invalid-syntax'
+}
+
+function isGuard(one: RuffDiagnostic): boolean {
+  return isBroken(one) || (one.code !== null && isSelected(one.code, guardRules))
+}
+
+/** Options under which Ruff judges a guard otherwise than under `guardOptions`. */
+const guardSettings = ['preview', 'pyflakes', 'typing-modules', 'typing-extensions', 'future-annotations']
+
+/**
+ * Whether Ruff finds all the guards' faults with `options`, as most configurations have it: one look at the text is enough
+ * then.
+ */
+function includesGuards({ preview, lint }: Record<string, unknown>): boolean {
+  const own = Selection.safeParse(lint)
+  if (preview !== undefined || !own.success || guardSettings.some((key) => key in own.data)) return false
+  const { select, 'extend-select': more, ignore, 'extend-ignore': less } = own.data
+  const off = [...ignore, ...less]
+  return guardRules.every(
+    (guard) =>
+      [...select, ...more].some((selector) => isUnder(guard, selector)) &&
+      !off.some((selector) => isUnder(guard, selector) || isUnder(selector, guard)),
+  )
 }
 
 /**
  * Whether some version of Python 3 takes the text. Of one that none takes, such as a file for Python 2, Ruff would still
  * report what it sees in the tokens. `guards` are under the repository's target, which may be older than the text.
  */
-function isPython(text: string, guards: readonly { code: string | null }[]): boolean {
-  const isBroken = (one: { code: string | null }) => one.code === null || one.code === 'invalid-syntax'
+function isPython(text: string, guards: readonly RuffDiagnostic[]): boolean {
   return (
     !guards.some(isBroken) ||
     !workspaceOf({ lint: { select: [] } })

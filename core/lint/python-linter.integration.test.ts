@@ -25,6 +25,32 @@ describe('the linter', () => {
     expect((await lint('x = 1\ndef (\n')).syntaxErrors[0]).toMatchObject({ line: 2 })
   })
 
+  it('finds the faults no change may bring alike, whether or not the repository asks for them', async () => {
+    const { lint } = await opened
+    const guardsUnder = async (options: Record<string, unknown>, text: string) =>
+      (await lint(text, { ...wideRules.lint, options })).guards
+    const texts = [
+      'import os, sys  # noqa: F401\nimport json\nimport json as j\ndef f():\n    return a\nx = b"ü"\n__all__ = ["q"]\n',
+      'def f():\n    x = y\n    y = 1\nreturn 1\nyield 2\n"{} {a}".format(1)\nclass f: ...\n',
+      'import os\ndef (\n',
+      'print "two"\nimport os\n',
+      'match x:\n    case 1: pass\nimport os\n',
+      '# ruff: noqa\nimport os\n',
+      `import os\n${'# ä\n'.repeat(50)}try: f\nexcept* E: raise\n`,
+    ]
+    for (const text of texts) {
+      for (const target of [{}, { 'target-version': 'py37' }, { builtins: ['a', 'f'] }]) {
+        const alone = await guardsUnder({ ...target, lint: { select: ['W'] } }, text)
+        for (const select of [['F', 'E'], ['ALL'], ['E9', 'F4', 'F7', 'F8', 'I']]) {
+          expect(await guardsUnder({ ...target, lint: { select } }, text)).toEqual(alone)
+        }
+        for (const less of [{ ignore: ['F401'] }, { ignore: ['F'] }, { pyflakes: { 'allowed-unused-imports': ['os'] } }]) {
+          expect(await guardsUnder({ ...target, lint: { select: ['F', 'E'], ...less } }, text)).toEqual(alone)
+        }
+      }
+    }
+  })
+
   it('keeps the format of a text that was formatted, and of no other', async () => {
     const { keepFormat } = await opened
     const style = { lineLength: 79 }

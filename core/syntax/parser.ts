@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { Language, Parser, type Tree } from 'web-tree-sitter'
+import { Edit, Language, Parser, type Tree } from 'web-tree-sitter'
 import { grammarFile } from '#syntax/grammars.ts'
 import { scannerGuard } from '#syntax/scanner-guard.ts'
 
@@ -12,14 +12,22 @@ export type LoadedLanguage = {
   /** The caller frees the tree with `tree.delete()`. Indices are in UTF-16 units of `text`. */
   parse(text: string): Tree
   /**
-   * What `look` finds in the text's tree, which is kept for a while, since many look at the same text. `look` must not
-   * keep the tree, nor free it.
+   * What `look` finds in the text's tree, which is kept for a while, since many look at the same text. A text that is
+   * mostly one whose tree is kept is parsed from that tree, where the grammar is known to allow it. `look` must not keep
+   * the tree, nor free it.
    */
   read<Found>(text: string, look: (tree: Tree) => Found): Found
 }
 
 /** Trees take about ten times their source in memory: 40 MB at most. */
 const keptTrees = { max: 64, maxSize: 4_000_000 }
+
+/** Grammars whose edited trees were compared with those of whole texts (parser.test.ts). */
+const reparsed: ReadonlySet<string> = new Set(['python'])
+/** Of the kept texts the last so many are looked at for one that is nearly the same. */
+const comparedTexts = 8
+/** The share of the text that has to be the same. */
+const leastShared = 0.5
 
 const pageBytes = 65_536
 const startBytes = 32 * 1024 ** 2
@@ -59,10 +67,19 @@ async function load(name: string): Promise<LoadedLanguage> {
     sizeCalculation: (_tree, text) => Math.min(text.length + 1, keptTrees.maxSize),
     dispose: (tree) => tree.delete(),
   })
-  const parse = (text: string) => parseWith(parser, text, isOverrun)
+  const parse = (text: string) => parseWith(parser, { text }, isOverrun)
+  const parseNear = (text: string): Tree => {
+    const edited = reparsed.has(name) ? editedTree(text, trees) : undefined
+    if (edited === undefined) return parse(text)
+    const tree = parseWith(parser, { text, edited }, isOverrun)
+    edited.delete()
+    if (!tree.rootNode.hasError) return tree
+    tree.delete()
+    return parse(text)
+  }
   const read = <Found>(text: string, look: (tree: Tree) => Found): Found => {
     const known = trees.get(text)
-    const tree = known ?? parse(text)
+    const tree = known ?? parseNear(text)
     const found = look(tree)
     if (known === undefined) trees.set(text, tree)
     return found
@@ -70,10 +87,60 @@ async function load(name: string): Promise<LoadedLanguage> {
   return { language, parse, read }
 }
 
-function parseWith(parser: Parser, text: string, isOverrun: () => boolean): Tree {
+/** A copy of a kept tree, told what to change for `text`; undefined where no sound tree is of nearly the same text. */
+function editedTree(text: string, trees: LRUCache<string, Tree>): Tree | undefined {
+  let left = comparedTexts
+  for (const [before, tree] of trees.entries()) {
+    if (left-- === 0) return undefined
+    const edit = editBetween(before, text)
+    if (edit === undefined || tree.rootNode.hasError) continue
+    const copy = tree.copy()
+    copy.edit(edit)
+    return copy
+  }
+  return undefined
+}
+
+/** The one edit that makes `after` of `before`; undefined where they share less than `leastShared`. */
+function editBetween(before: string, after: string): Edit | undefined {
+  const least = Math.min(before.length, after.length)
+  const mustShare = leastShared * Math.max(before.length, after.length)
+  if (least < mustShare) return undefined
+  let head = 0
+  while (head < least && before.charCodeAt(head) === after.charCodeAt(head)) head++
+  let tail = 0
+  while (tail < least - head && before.charCodeAt(before.length - 1 - tail) === after.charCodeAt(after.length - 1 - tail))
+    tail++
+  if (head + tail < mustShare) return undefined
+  const [oldEndIndex, newEndIndex] = [before.length - tail, after.length - tail]
+  return new Edit({
+    startIndex: head,
+    oldEndIndex,
+    newEndIndex,
+    startPosition: pointAt(before, head),
+    oldEndPosition: pointAt(before, oldEndIndex),
+    newEndPosition: pointAt(after, newEndIndex),
+  })
+}
+
+function pointAt(text: string, index: number): { row: number; column: number } {
+  let row = 0
+  let start = 0
+  for (let at = text.indexOf('\n'); at >= 0 && at < index; at = text.indexOf('\n', start)) {
+    row += 1
+    start = at + 1
+  }
+  return { row, column: index - start }
+}
+
+function parseWith(
+  parser: Parser,
+  { text, edited }: { text: string; edited?: Tree },
+  isOverrun: () => boolean,
+): Tree {
   if (damaged) throw new Error('an earlier text has damaged the parser of this process: start it again')
   damaged = true
-  const tree = parser.parse(text)
+  const tree = parser.parse(text, edited)
   if (tree === null) throw new Error('the parser has no language')
   if (isOverrun()) throw new Error('too deeply nested for the grammar: its scanner has damaged the parser')
   damaged = false

@@ -38,7 +38,8 @@ export type PythonFactsReader = (before: string, after: string) => ComparedFacts
 /** Facts take about ten times their text in memory. */
 const keptFacts = { max: 500, maxSize: 2_000_000 }
 
-type OpenFacts = PythonFacts & { parts(known?: KnownParts): KnownParts }
+/** What `known` has of the text's parts is not read again. */
+type OpenFacts = Omit<PythonFacts, 'list'> & { list(known?: KnownParts): ReturnType<typeof readStatements> }
 
 /** Every operation on a file starts from the same text: what was read of it is kept for the next. */
 export function openPythonFacts(python: Pick<LoadedLanguage, 'read'>): PythonFactsReader {
@@ -53,22 +54,19 @@ export function openPythonFacts(python: Pick<LoadedLanguage, 'read'>): PythonFac
   }
   return (before, after) => {
     const [was, now] = [factsOf(before), factsOf(after)]
-    const pairs = once(() => {
-      now.parts(was.parts())
-      return pairStatements(was.list().statements, now.list().statements)
-    })
-    return { before: was, after: now, pairs, lineRuns: once(() => changedRuns(was.lines(), now.lines())) }
+    const list = () => now.list(was.list().parts)
+    const pairs = once(() => pairStatements(was.list().statements, list().statements))
+    const lineRuns = once(() => changedRuns(was.lines(), now.lines()))
+    return { before: was, after: { ...now, list }, pairs, lineRuns }
   }
 }
 
 function readFacts(text: string, python: Pick<LoadedLanguage, 'read'>): OpenFacts {
-  let read: ReturnType<typeof readStatements> | undefined
-  const statements = (known?: KnownParts) => (read ??= python.read(text, (tree) => readStatements(tree, text, known)))
+  let statements: ReturnType<typeof readStatements> | undefined
   let imports: (ImportingFile & { facts: ImportFact[] }) | undefined
   return {
     text,
-    list: () => statements(),
-    parts: (known) => statements(known).parts,
+    list: (known) => (statements ??= python.read(text, (tree) => readStatements(tree, text, known))),
     names: once(() => python.read(text, moduleBindingsOf)),
     imports: once(() => python.read(text, importsIn)),
     importFacts(file) {
