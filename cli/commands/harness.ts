@@ -5,14 +5,12 @@ import { proxyOf } from '#platform/proxy-env.ts'
 import type { CliContext } from '../cli-context.ts'
 import { constraints, parseComparedSide, type ComparedSide } from '../harness/compared-side.ts'
 import { describeReport } from '../harness/describe-report.ts'
-import { harnessAgent } from '../harness/harness-prompt.ts'
 import { isGoodEnough } from '../harness/harness-report.ts'
 import { reportView } from '../harness/report-view.ts'
-import { runHarness } from '../harness/run-harness.ts'
 import { allShapes } from '../harness/shapes/all-shapes.ts'
 import type { SideSettings } from '../harness/side.ts'
 import { openPaint } from '../progress/paint.ts'
-import { requireKnown } from '../run/known-agents.ts'
+import { harnessAgent, requireKnown } from '../run/known-agents.ts'
 import { requireWritable, writeWhole } from '../run/output-file.ts'
 import { commaList, modelServers, numberBetween, positiveUpTo } from './option-parsers.ts'
 
@@ -108,6 +106,8 @@ async function measure(options: HarnessOptions, context: CliContext, command: Co
     seed,
     minCalled,
   }
+  // The worker's loop and the model client, which no other command needs.
+  const { runHarness } = await import('../harness/run-harness.ts')
   const report = await runHarness(order, { terminal, log: retryLog(context) }, signal)
   const document = `${JSON.stringify(reportView(report))}\n`
   if (out !== undefined) await writeWhole(out, [document])

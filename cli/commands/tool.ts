@@ -15,7 +15,7 @@ import { describeToolRun, toolRunView, valueText } from '../tool/describe-tool-r
 import { readGiven } from '../tool/read-given.ts'
 import { runLog } from '../tool/run-log.ts'
 import { scriptEventView } from '../tool/script-event-view.ts'
-import { runTool, type ToolRun, type ToolRunDeps, type ToolRunOrder } from '../tool/run-tool.ts'
+import type { ToolRun, ToolRunDeps, ToolRunOrder } from '../tool/run-tool.ts'
 import { visible } from '../visible.ts'
 
 type RunOptions = {
@@ -108,6 +108,7 @@ async function runGiven(file: string, options: RunOptions, context: ToolContext)
     answer: answerQuestions(answer),
   }
   try {
+    const { runTool } = await import('../tool/run-tool.ts')
     return await runTool({ file, given, workspace, node, limits, profile: options.profile }, deps, signal)
   } finally {
     await events?.close()

@@ -3,10 +3,7 @@ import { bundleNames } from '#bundles/bundle-names.ts'
 import { loadBundle } from '#bundles/load-bundle.ts'
 import { resolveSettings } from '#bundles/resolve-settings.ts'
 import { compileTemplate } from '#bundles/template.ts'
-import { builtinAgents } from '../run/known-agents.ts'
-
-/** The one bundle whose prompt fits the suite's own tools. */
-export const harnessAgent = 'harness'
+import { builtinAgents, harnessAgent } from '../run/known-agents.ts'
 
 /**
  * The system prompt of the bundle `harness`: of the one in `agentsDir`, or where that folder has none, of the one that

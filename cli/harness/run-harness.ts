@@ -1,6 +1,7 @@
 import type { Log } from '#platform/log.ts'
 import type { Terminal } from '../progress/live-screen.ts'
-import { harnessAgent, harnessPrompt } from './harness-prompt.ts'
+import { harnessAgent } from '../run/known-agents.ts'
+import { harnessPrompt } from './harness-prompt.ts'
 import type { HarnessReport } from './harness-report.ts'
 import { openSides, type SidesOrder } from './open-sides.ts'
 import { planProbes, type ProbePlan } from './plan-probes.ts'

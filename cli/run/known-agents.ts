@@ -5,6 +5,9 @@ import { nearest } from '#platform/nearest.ts'
 /** The folder of the bundles that come with the package. */
 export const builtinAgents = fileURLToPath(new URL('../../agents', import.meta.url))
 
+/** The one bundle whose prompt fits the harness's own tools. */
+export const harnessAgent = 'harness'
+
 /** INTAKE_006 as the API would answer, as wrong usage, before anything is started. */
 export function requireKnown(agents: readonly string[], known: readonly string[]): void {
   const unknown = agents.filter((agent) => !known.includes(agent))

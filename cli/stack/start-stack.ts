@@ -7,7 +7,7 @@ import type { Env } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
 import { openReleaser } from '#platform/shutdown.ts'
 import { startGuardedRedis, type GuardedRedis } from './guarded-redis.ts'
-import { startInProcess } from './in-process-services.ts'
+import { loadDiscovery, startInProcess } from './in-process-services.ts'
 import { startRehearsalModel } from './rehearsal-model.ts'
 import { servicesEnv, storeEnv, workerEnv, type ModelAccess } from './stack-env.ts'
 import { lockStack, type StackLock } from './stack-lock.ts'
@@ -88,12 +88,13 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
     secrets,
   })
   releaser.add('log', log.close)
+  const discovery = options.workers > 0 || options.discovery === true ? loadDiscovery() : undefined
+  discovery?.catch(() => {}) // told where it is waited for
   const { redis, s3 } = await startStores({ ...options, password }, lock, releaser)
   options.signal.throwIfAborted()
   const stores = storeEnv({ redisUrl: redis.url, s3, logLevel: options.logLevel })
   const env = servicesEnv(stores, { token, port: options.port, environment: options.environment ?? {} })
   const modelKind = options.workers === 0 ? undefined : kindOf(options.model)
-  const discovery = options.workers > 0 || options.discovery === true
   const { url } = await startInProcess({ env, modelKind, discovery, log: log.entry, releaser })
   options.signal.throwIfAborted()
   // After discovery, which takes away what workers of an earlier stack had; they end first, while it still hears them.
