@@ -2,7 +2,8 @@ import { LRUCache } from 'lru-cache'
 import { PositionEncoding, Workspace } from '@astral-sh/ruff-wasm-nodejs'
 import type { LintRules } from '#domain/path-rules.ts'
 import { isSelected, isUnder } from '#domain/rule-selectors.ts'
-import { z } from 'zod'
+import { tableAt } from './configuration/config-tree.ts'
+import { switchedOff, switchesOn } from './configuration/rule-selection.ts'
 import { lintReportOf, type LintReport } from './lint-report.ts'
 
 export type LintQuestion = { text: string; rules: LintRules }
@@ -12,14 +13,6 @@ export type LintQuestion = { text: string; rules: LintRules }
  * twice (F811), an import nothing uses (F401), a return, yield or continue out of place (F7), and what does not run (E9).
  */
 const guardRules = ['F401', 'F7', 'F811', 'F821', 'F822', 'F823', 'E9']
-
-const selectors = z.array(z.string()).default([])
-const Selection = z.looseObject({
-  select: z.array(z.string()),
-  'extend-select': selectors,
-  ignore: selectors,
-  'extend-ignore': selectors,
-})
 
 /** Workspaces are kept for the configurations used last; a repository has few. */
 const keptWorkspaces = 40
@@ -60,14 +53,10 @@ const guardSettings = ['preview', 'pyflakes', 'typing-modules', 'typing-extensio
  * then.
  */
 function includesGuards({ preview, lint }: Record<string, unknown>): boolean {
-  const own = Selection.safeParse(lint)
-  if (preview !== undefined || !own.success || guardSettings.some((key) => key in own.data)) return false
-  const { select, 'extend-select': more, ignore, 'extend-ignore': less } = own.data
-  const off = [...ignore, ...less]
+  const own = tableAt(lint)
+  if (preview !== undefined || own === undefined || guardSettings.some((key) => key in own)) return false
   return guardRules.every(
-    (guard) =>
-      [...select, ...more].some((selector) => isUnder(guard, selector)) &&
-      !off.some((selector) => isUnder(guard, selector) || isUnder(selector, guard)),
+    (guard) => switchesOn(own, guard) && !switchedOff(own).some((selector) => isUnder(selector, guard)),
   )
 }
 

@@ -44,7 +44,11 @@ describe('the linter', () => {
         for (const select of [['F', 'E'], ['ALL'], ['E9', 'F4', 'F7', 'F8', 'I']]) {
           expect(await guardsUnder({ ...target, lint: { select } }, text)).toEqual(alone)
         }
-        for (const less of [{ ignore: ['F401'] }, { ignore: ['F'] }, { pyflakes: { 'allowed-unused-imports': ['os'] } }]) {
+        for (const less of [
+          { ignore: ['F401'] },
+          { ignore: ['F'] },
+          { pyflakes: { 'allowed-unused-imports': ['os'] } },
+        ]) {
           expect(await guardsUnder({ ...target, lint: { select: ['F', 'E'], ...less } }, text)).toEqual(alone)
         }
       }

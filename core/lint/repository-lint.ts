@@ -1,10 +1,11 @@
 import type { LintRules } from '#domain/path-rules.ts'
-import { type ConfigFile, folderOf, readConfigTree } from './configuration/config-tree.ts'
+import { type ConfigFile, folderOf, readConfigTree, tableAt } from './configuration/config-tree.ts'
 import { type ConfiguredStyle, styleReader } from './configuration/configured-style.ts'
 import { readEditorConfig } from './configuration/editorconfig.ts'
 import { moduleTree } from './configuration/first-party.ts'
 import { readFlake8Projects } from './configuration/flake8-projects.ts'
 import { type OptionsCheck, readRuffProjects } from './configuration/ruff-projects.ts'
+import { switchesOn } from './configuration/rule-selection.ts'
 import { readStyleSources } from './configuration/style-sources.ts'
 
 export { isLintConfig, type ConfigFile } from './configuration/config-tree.ts'
@@ -51,6 +52,12 @@ export async function readRepositoryLint(
     },
     notices: [...notices],
   }
+}
+
+/** Whether the linter of a file wants blank lines between its definitions (E301), which Ruff has in preview only. */
+export function wantsBlankLines({ options, previewOptions }: LintRules): boolean {
+  const looks = [previewOptions, options['preview'] === true ? options : undefined]
+  return looks.some((look) => switchesOn(tableAt(look?.['lint']) ?? {}, 'E301'))
 }
 
 type FolderRules = { lint(path: string): LintRules; style(path: string): ConfiguredStyle }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Node } from 'web-tree-sitter'
-import { exemptionOf } from './docstring-exemption.ts'
+import { exemptionOf, isInRow } from './docstring-exemption.ts'
 import { codeIn } from './docstring-expression.ts'
 import { docstringSiteOf, outermost, type DocstringSite } from './docstring-site.ts'
 import { dottedName, type ImportedNames } from './imported-names.ts'
@@ -21,6 +21,8 @@ export const DefinitionDocFacts = z.strictObject({
   visibility: z.enum(['public', 'private']),
   /** Why it gets no docstring, where the file alone says so, in words that follow its name. */
   exempt: z.string().optional(),
+  /** It is one of several one-line definitions without blank lines between them. */
+  isInRow: z.literal(true).optional(),
   /** What decorates it, and what a class inherits from, by their dotted names (`ImportedNames.resolve`). */
   decorators: z.array(z.string()),
   bases: z.array(z.string()),
@@ -83,6 +85,7 @@ export function factsOf(
     hasDocstring: site.docstring !== undefined,
     visibility: isPublic(found, module) ? 'public' : 'private',
     ...(exempt === undefined ? {} : { exempt }),
+    ...(isInRow(site) ? { isInRow: true as const } : {}),
     decorators: decoratorsOf(found, module),
     bases: basesOf(found, module),
   }

@@ -29,6 +29,17 @@ export function exemptionOf(site: DocstringSite): string | undefined {
   return undefined
 }
 
+/** Whether a one-line definition stands right above or below another: a longer one needs blank lines there. */
+export function isInRow(site: DocstringSite): boolean {
+  if (!bodySharesLine(site)) return false
+  const whole = outermost(site.definition)
+  const { previousNamedSibling: above, nextNamedSibling: below } = whole
+  const isDefinition = (node: Node) => node.type.endsWith('_definition')
+  const followsAbove = above !== null && isDefinition(above) && above.endPosition.row + 1 === whole.startPosition.row
+  const followsBelow = below !== null && isDefinition(below) && whole.endPosition.row + 1 === below.startPosition.row
+  return followsAbove || followsBelow
+}
+
 /** `# type: (int) -> str` must stay the first thing below the line of the `def`. */
 function hasSignatureComment({ definition }: DocstringSite): boolean {
   return definition.descendantsOfType('comment').some((comment) => /^#\s*type:\s*\(/.test(comment?.text ?? ''))

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { DocstringStyle } from '#domain/path-rules.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { docstringFactsOf } from './docstring-facts.ts'
-import { foldDocstringFacts, type DocstringScope } from './docstring-survey.ts'
+import { type ConfiguredDocstrings, foldDocstringFacts, type DocstringScope } from './docstring-survey.ts'
 
 const python = await loadLanguage('python')
 
-function survey(sources: Record<string, string>, configured?: DocstringStyle) {
+function survey(sources: Record<string, string>, configured: ConfiguredDocstrings = {}) {
   const facts = Object.entries(sources).map(([path, source]) => {
     return [path, python.read(source, (tree) => docstringFactsOf(tree, source, path))] as const
   })
@@ -18,6 +17,16 @@ function survey(sources: Record<string, string>, configured?: DocstringStyle) {
   }
   return { ...rest, reasonOf }
 }
+
+describe('one-line definitions in a row', () => {
+  const source = 'class A:\n    def f(self): return 1\n    def g(self): return 2\n\n    def h(self): return 3\n'
+  it('are left alone where the linter wants blank lines around any other', () => {
+    const { reasonOf } = survey({ 'shop/a.py': source }, { wantsBlankLines: true })
+    for (const name of ['A.f', 'A.g']) expect(reasonOf('shop/a.py', name)).toContain('is left alone')
+    for (const name of ['A', 'A.h']) expect(reasonOf('shop/a.py', name)).toBe('workable')
+    expect(survey({ 'shop/a.py': source }).reasonOf('shop/a.py', 'A.f')).toBe('workable')
+  })
+})
 
 describe('the scope', () => {
   const { reasonOf } = survey({
@@ -181,6 +190,8 @@ describe('how docstrings are written', () => {
   })
 
   it('is what the configuration names, whatever is written', () => {
-    expect(survey({ 'shop/a.py': google.repeat(5) }, 'numpy').styleOf('shop/a.py').docstringStyle).toBe('numpy')
+    expect(survey({ 'shop/a.py': google.repeat(5) }, { style: 'numpy' }).styleOf('shop/a.py').docstringStyle).toBe(
+      'numpy',
+    )
   })
 })

@@ -23,12 +23,20 @@ export type DocstringSurvey = {
   notices: string[]
 }
 
-/** Looks at all files of a repository together. `configured` is the convention that its configuration names for a file. */
+/** What the configuration of a repository says about one of its files. */
+export type ConfiguredDocstrings = {
+  /** The convention that it names. */
+  style?: DocstringStyle | undefined
+  /** Its linter wants blank lines between definitions, but for those of one line. */
+  wantsBlankLines?: boolean
+}
+
+/** Looks at all files of a repository together. */
 export function foldDocstringFacts(
   files: ReadonlyMap<string, FileDocstringFacts>,
-  configured: (path: string) => DocstringStyle | undefined,
+  configured: (path: string) => ConfiguredDocstrings,
 ): DocstringSurvey {
-  const habits = docstringHabits(files, configured)
+  const habits = docstringHabits(files, (path) => configured(path).style)
   const readers = openDocstringReaders(files)
   const places = new Map([...files].map(([path, facts]) => [path, byStart(facts)]))
   return {
@@ -40,10 +48,13 @@ export function foldDocstringFacts(
       if (found.hasDocstring) return 'has a docstring'
       const outside = outsideOfScope(path, found, scope)
       if (outside !== undefined) return outside
+      if (found.isInRow === true && configured(path).wantsBlankLines === true) return inRow
       return found.exempt ?? readers.reasonToSkip(path, found)
     },
   }
 }
+
+const inRow = 'is left alone: it is one of several one-line definitions in a row, which the linter allows only as such'
 
 function byStart({ definitions }: FileDocstringFacts): Map<number, DefinitionDocFacts> {
   return new Map(definitions.map((one) => [one.startByte, one]))

@@ -36,6 +36,12 @@ describe('imports that may not be removed', () => {
     expect(staying('try:\n    import readline\nexcept Exception:\n    HAVE = False\n')).toHaveProperty('readline')
   })
 
+  it('register something with a library', () => {
+    const source =
+      'import rioxarray\nfrom sklearn.experimental import enable_iterative_imputer\nfrom sklearn.impute import IterativeImputer\n'
+    expect(Object.keys(staying(source))).toEqual(['rioxarray', 'enable_iterative_imputer'])
+  })
+
   it('are for type checkers, also by a comment', () => {
     const source =
       'from typing import TYPE_CHECKING, List\nif TYPE_CHECKING:\n    from a import B\nx = []  # type: List[B]\n'

@@ -166,13 +166,21 @@ function isFiller(statement: Node, at: number): boolean {
   return statement.text === '...' || (at === 0 && docstringOf(statement) !== undefined)
 }
 
-/** Modules of the standard library, and some that many install, that people import for what the import does. */
+/**
+ * Modules of the standard library, and some that many install, that people import for what the import does: they patch
+ * other modules, or register styles, accessors, environments or drivers with a library.
+ */
 const modulesWithEffect = new Set(
   (
     'readline gnureadline pyreadline pyreadline3 rlcompleter antigravity this site sitecustomize usercustomize setuptools ' +
-    'distutils_patch pywintypes pythoncom pyximport gevent eventlet colorlog seaborn'
+    'distutils_patch pywintypes pythoncom pyximport gevent eventlet colorlog seaborn better_exceptions pretty_errors ' +
+    'rioxarray cf_xarray pint_xarray pint_pandas janitor swifter hvplot scienceplots mplcyberpunk cmocean cmcrameri colorcet ' +
+    'pyarrow_hotfix tensorflow_text pybullet_envs ale_py gym_minigrid d4rl procgen torch_npu intel_extension_for_pytorch'
   ).split(' '),
 )
+
+/** Modules whose names people import for the same reason: `from sklearn.experimental import enable_iterative_imputer`. */
+const namesWithEffect = new Set(['sklearn.experimental', 'mpl_toolkits.mplot3d', 'mpl_toolkits', 'gevent.monkey'])
 
 function effectOf({ module, imported, name, alias }: ImportedName, { own }: FileOfImports): string | undefined {
   if (imported === '*') return 'it imports everything'
@@ -180,6 +188,7 @@ function effectOf({ module, imported, name, alias }: ImportedName, { own }: File
   if (/^\.+$/.test(module)) return `${name} may be a module of the repository that is imported for its effect`
   const first = module.split('.')[0] ?? module
   if (imported !== undefined) {
+    if (namesWithEffect.has(module)) return `${name} of ${module} is imported for its effect`
     const isInside = (first === '' || own.includes(first)) && own.includes(`.${imported}`)
     return isInside ? `${imported} is a module of the repository that may be imported for its effect` : undefined
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { loadLanguage } from '#syntax/parser.ts'
-import { foldKeptNames, moduleUsesOf } from './module-uses.ts'
+import { foldKeptNames } from './kept-names.ts'
+import { moduleUsesInText, moduleUsesOf } from './module-uses.ts'
 
 const python = await loadLanguage('python')
 const usesOf = (source: string) => python.read(source, (tree) => moduleUsesOf(tree, source))
@@ -37,6 +38,7 @@ describe('names of a module that other files depend on', () => {
   it.each([
     ['imported whole', 'from requests.compat import *\n'],
     ['passed on', 'from requests import compat\ndir(compat)\n'],
+    ['read as a dictionary', 'from requests import compat\nprint(compat.__dict__["json"])\n'],
     ['one of several', 'from requests import compat\nbackends = [compat]\n'],
     ['imported by its name', 'importlib.import_module("requests.compat")\n'],
     ['a plugin of pytest', 'pytest_plugins = ["requests.compat"]\n'],
@@ -58,6 +60,24 @@ describe('names of a module that other files depend on', () => {
 
   it('are all of a package whose name nothing says, since its folder is the snapshot', () => {
     expect(keptIn({ '__init__.py': 'import os\n' }, '__init__.py')).toBe('all')
+  })
+
+  it.each([
+    ['an entry point', 'run = "requests.compat:json"\n', ['json']],
+    ['a document', 'Use `requests.compat.json` for it.\n', ['json']],
+    ['an example', '    >>> from requests.compat import (json,\n    ...     chardet)\n', ['chardet', 'json']],
+    ['Cython', 'from requests.compat cimport json as j, os\n', ['json', 'os']],
+    ['a notebook', '{"source": ["from requests.compat import json\\n"]}', ['json']],
+    ['another module’s name', 'requests.sessions.json\n', []],
+    ['a plugin of pytest', '[project.entry-points.pytest11]\nrequests = "requests.compat"\n', 'all'],
+    ['everything', 'from requests.compat import *\n', 'all'],
+  ])('are those that a text names: %s', (_what, text, kept) => {
+    const uses = new Map([
+      ['requests/compat.py', usesOf(compat)],
+      ['a.txt', moduleUsesInText(text)],
+    ])
+    const found = foldKeptNames(uses)('requests/compat.py')
+    expect(found === 'all' ? found : found.toSorted()).toEqual(kept)
   })
 
   it('are those of its __all__, and none that only the file itself names', () => {

@@ -50,6 +50,28 @@ export function moduleUsesOf(tree: Tree, source: string): ModuleUses {
   }
 }
 
+/** An import as it is written in a text that is no Python file, or that cannot be parsed: in one line, or in brackets. */
+const writtenImport = /\bfrom[ \t]+([\w.]+)[ \t]+c?import[ \t]+(?:\(([^()]{1,4000})\)|([\w*][^\n#;"'`]*))/g
+
+/**
+ * What a text uses of the repository's modules that is no Python file or cannot be parsed: entry points in a
+ * configuration, names and imports in documents and in Cython. Modules that pytest loads by an entry point count as used
+ * whole.
+ */
+export function moduleUsesInText(text: string): ModuleUses {
+  const found: Found = { modules: new Map(), packages: new Map() }
+  notePaths(text, found)
+  if (text.includes('pytest11'))
+    for (const [path] of text.matchAll(dottedPath)) note(found.modules, lastPart(path), '*')
+  for (const [, module = '', inBrackets, inLine = ''] of text.matchAll(writtenImport)) {
+    for (const part of (inBrackets ?? inLine).split(',')) {
+      const imported = /\w+|\*/.exec(part)?.[0]
+      if (imported !== undefined) noteImport({ module, imported }, found)
+    }
+  }
+  return { modules: listed(found.modules), packages: listed(found.packages), binds: [], exported: [] }
+}
+
 function listed(wanted: Wanted): Record<string, string[] | 'all'> {
   return Object.fromEntries([...wanted].map(([key, names]) => [key, names.has('*') ? 'all' : [...names]]))
 }
@@ -60,7 +82,7 @@ function note(wanted: Wanted, module: string, name: string): void {
   else known.add(name)
 }
 
-function noteImport({ module, imported }: ImportedName, found: Found): void {
+function noteImport({ module, imported }: Pick<ImportedName, 'module' | 'imported'>, found: Found): void {
   noteChain(module.split('.'), found)
   if (imported === undefined) return
   if (/^\.+$/.test(module)) note(found.packages, String(module.length), imported)
@@ -107,7 +129,10 @@ function pathOf(node: Node | null, aliases: ReadonlyMap<string, string[]>): stri
 
 function noteAttributes(tree: Tree, aliases: ReadonlyMap<string, string[]>, found: Found): void {
   for (const attribute of tree.rootNode.descendantsOfType('attribute')) {
-    noteChain(pathOf(attribute, aliases) ?? [], found)
+    const path = pathOf(attribute, aliases) ?? []
+    noteChain(path, found)
+    // All names of the module are in it.
+    if (path.at(-1) === '__dict__') note(found.modules, path.at(-2) ?? '', '*')
   }
 }
 
@@ -183,60 +208,4 @@ const dottedPath = /(?<!\w)[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*)+/g
 
 function notePaths(text: string, found: Found): void {
   for (const [path] of text.matchAll(dottedPath)) noteChain(path.split(/[.:]/), found)
-}
-
-/** Who uses a thing: the path of the only file that does, or `several`. */
-type User = { path: string } | 'several'
-type Takers = { whole: Map<string, User>; names: Map<string, User> }
-
-/**
- * Which names of each file's module other files depend on; `all` where one takes everything. `uses` holds every Python file
- * of the snapshot: tests, documents and vendored files, too. A file is taken for every module whose name ends as its
- * own does, so a name may be kept for the sake of another module of that name, but is never lost. What only the file
- * itself mentions is not kept; its `__all__` is.
- */
-export function foldKeptNames(uses: ReadonlyMap<string, ModuleUses>): (path: string) => 'all' | string[] {
-  const takers: Takers = { whole: new Map(), names: new Map() }
-  for (const [path, { modules, packages }] of uses) {
-    for (const [module, names] of Object.entries(modules)) noteTaker(takers, { module, names, path })
-    for (const [dots, names] of Object.entries(packages)) {
-      noteTaker(takers, { module: `${folderAbove(path, Number(dots))}/`, names, path })
-    }
-  }
-  return (path) => {
-    const own = uses.get(path)
-    if (own === undefined) return []
-    const modules = moduleNames(path)
-    // The snapshot may be the package itself, under a name that nothing in it says.
-    const isRoot = modules.includes('')
-    if (isRoot || modules.some((module) => isOthers(takers.whole.get(module), path))) return 'all'
-    const isTaken = (name: string) => modules.some((module) => isOthers(takers.names.get(`${module}:${name}`), path))
-    return [...new Set([...own.binds.filter(isTaken), ...own.exported])]
-  }
-}
-
-function noteTaker(takers: Takers, { module, names, path }: { module: string; names: string[] | 'all'; path: string }) {
-  if (names === 'all') noteUser(takers.whole, module, path)
-  else for (const name of names) noteUser(takers.names, `${module}:${name}`, path)
-}
-
-function noteUser(users: Map<string, User>, key: string, path: string): void {
-  const known = users.get(key)
-  users.set(key, known === undefined || (known !== 'several' && known.path === path) ? { path } : 'several')
-}
-
-function isOthers(user: User | undefined, path: string): boolean {
-  return user === 'several' || (user !== undefined && user.path !== path)
-}
-
-/** The names a file's module is looked up by: the last part of its name and, for a package, its folder. */
-function moduleNames(path: string): string[] {
-  const [folder = '', file = path] = /^(?:(.*)\/)?([^/]*)$/.exec(path)?.slice(1) ?? []
-  const stem = file.slice(0, file.lastIndexOf('.'))
-  return stem === '__init__' ? [folder.slice(folder.lastIndexOf('/') + 1), `${folder}/`] : [stem]
-}
-
-/** The folder that so many leading dots of a relative import mean. */
-function folderAbove(path: string, dots: number): string {
-  return path.split('/').slice(0, -dots).join('/')
 }

@@ -25,7 +25,9 @@ function nodesOf(tree: Tree): string {
   const cursor = tree.walk()
   for (;;) {
     const { nodeType, nodeIsMissing, startIndex, endIndex, startPosition, endPosition } = cursor
-    nodes.push([nodeType, nodeIsMissing, startIndex, endIndex, ...pointOf(startPosition), ...pointOf(endPosition)].join())
+    nodes.push(
+      [nodeType, nodeIsMissing, startIndex, endIndex, ...pointOf(startPosition), ...pointOf(endPosition)].join(),
+    )
     if (cursor.gotoFirstChild()) continue
     while (!cursor.gotoNextSibling()) {
       if (cursor.gotoParent()) continue

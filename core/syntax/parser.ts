@@ -109,7 +109,10 @@ function editBetween(before: string, after: string): Edit | undefined {
   let head = 0
   while (head < least && before.charCodeAt(head) === after.charCodeAt(head)) head++
   let tail = 0
-  while (tail < least - head && before.charCodeAt(before.length - 1 - tail) === after.charCodeAt(after.length - 1 - tail))
+  while (
+    tail < least - head &&
+    before.charCodeAt(before.length - 1 - tail) === after.charCodeAt(after.length - 1 - tail)
+  )
     tail++
   if (head + tail < mustShare) return undefined
   const [oldEndIndex, newEndIndex] = [before.length - tail, after.length - tail]
@@ -133,11 +136,7 @@ function pointAt(text: string, index: number): { row: number; column: number } {
   return { row, column: index - start }
 }
 
-function parseWith(
-  parser: Parser,
-  { text, edited }: { text: string; edited?: Tree },
-  isOverrun: () => boolean,
-): Tree {
+function parseWith(parser: Parser, { text, edited }: { text: string; edited?: Tree }, isOverrun: () => boolean): Tree {
   if (damaged) throw new Error('an earlier text has damaged the parser of this process: start it again')
   damaged = true
   const tree = parser.parse(text, edited)

@@ -1,10 +1,10 @@
 import type { DocstringStyle } from '#domain/path-rules.ts'
-import { isSelected } from '#domain/rule-selectors.ts'
-import { lengthOf, shared, stringOf, stringsOf, type Table, tableAt } from './config-tree.ts'
+import { lengthOf, shared, stringOf, type Table, tableAt } from './config-tree.ts'
 import type { EditorConfig } from './editorconfig.ts'
 import type { Flake8Project } from './flake8-projects.ts'
 import { iniNumber } from './ini-file.ts'
 import type { RuffProject } from './ruff-projects.ts'
+import { switchesOn } from './rule-selection.ts'
 import { docstringStyleOf, type StyleSources } from './style-sources.ts'
 
 /** What the configuration says about texts that are written into a file; undefined where it says nothing. */
@@ -77,18 +77,13 @@ function ruffStyle({ options, format }: RuffProject): Style {
   const quotes = tableAt(lint['flake8-quotes'])?.['docstring-quotes']
   const isFormatted = Object.keys(format).length > 0
   return {
-    lineLength: limits.length > 0 ? Math.min(...limits) : checksLines(lint) ? ruffLimit : undefined,
+    lineLength: limits.length > 0 ? Math.min(...limits) : switchesOn(lint, 'E501') ? ruffLimit : undefined,
     docLength: lengthOf(pycodestyle?.['max-doc-length']),
     // Ruff's formatter has docstrings in double quotes whatever `quote-style` says, unless that is "preserve".
     docstringQuotes: quotesOf(quotes) ?? (isFormatted && format['quote-style'] !== 'preserve' ? '"""' : undefined),
     indent: indentOf(format, lengthOf(options['indent-width'])),
     docstringStyle: docstringStyleOf(tableAt(lint['pydocstyle'])?.['convention']),
   }
-}
-
-function checksLines(lint: Table): boolean {
-  const on = [...stringsOf(lint['select']), ...stringsOf(lint['extend-select'])]
-  return isSelected('E501', on) && !isSelected('E501', stringsOf(lint['ignore']))
 }
 
 function indentOf(format: Table, width: number | undefined): string | undefined {

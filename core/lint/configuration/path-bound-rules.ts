@@ -1,6 +1,6 @@
-import { isSelected } from '#domain/rule-selectors.ts'
-import { folderOf, nameOf, stringsOf, type Table } from './config-tree.ts'
+import { folderOf, nameOf, type Table } from './config-tree.ts'
 import type { ModuleTree } from './first-party.ts'
+import { switchesOn } from './rule-selection.ts'
 
 /**
  * Rules that look at where a file lies. The Ruff we run has a text and no path, so it never reports them, or for a path
@@ -17,9 +17,7 @@ export const blindRules: readonly string[] = ['DOC502', 'PLC2701', 'RUF100']
 
 /** Those of both that a selection names, itself or by a prefix. */
 export function lostRulesOf(lint: Table): string[] {
-  const selectors = [...stringsOf(lint['select']), ...stringsOf(lint['extend-select'])]
-  const ignored = [...stringsOf(lint['ignore']), ...stringsOf(lint['extend-ignore'])]
-  return [...lostRules, ...blindRules].filter((code) => isSelected(code, selectors) && !isSelected(code, ignored))
+  return [...lostRules, ...blindRules].filter((code) => switchesOn(lint, code))
 }
 
 const isPrivate = (name: string) => name.startsWith('_') && !/^__.*__$/.test(name)

@@ -1,4 +1,4 @@
-import { isUnder } from '#domain/rule-selectors.ts'
+import { isSelected, isUnder } from '#domain/rule-selectors.ts'
 import { stringsOf, type Table } from './config-tree.ts'
 
 /** What is switched on and off, in one step: within it the narrower selector wins, and `off` wins over an equal `on`. */
@@ -11,6 +11,17 @@ const fixKeys: SelectionKeys = { base: 'fixable', on: 'extend-fixable', off: ['u
 
 /** Every key that `combinedSelection` answers for. */
 export const selectionKeys: readonly string[] = [ruleKeys, fixKeys].flatMap(({ base, on, off }) => [base, on, ...off])
+
+/** Whether a linter's table switches `code` on, itself or by a prefix, and nothing in it switches it off. */
+export function switchesOn(lint: Table, code: string): boolean {
+  const on = [...stringsOf(lint['select']), ...stringsOf(lint['extend-select'])]
+  return isSelected(code, on) && !isSelected(code, switchedOff(lint))
+}
+
+/** What the table switches off. */
+export function switchedOff(lint: Table): string[] {
+  return [...stringsOf(lint['ignore']), ...stringsOf(lint['extend-ignore'])]
+}
 
 /**
  * The rule selections of a chain of configurations, the extended ones first, as one. Ruff resolves them one after the

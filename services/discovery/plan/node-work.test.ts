@@ -47,7 +47,7 @@ function surveyOf(files: Readonly<Record<string, string>>, faults: Readonly<Reco
     faults: new Map(facts.map(([path]) => [path, faults[path] ?? []])),
     unlinted: new Map(),
     isTestData: (path) => path.startsWith('tests/data/'),
-    docstrings: foldDocstringFacts(new Map(facts), () => undefined),
+    docstrings: foldDocstringFacts(new Map(facts), () => ({})),
     notices: [],
   }
 }

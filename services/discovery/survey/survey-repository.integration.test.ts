@@ -45,6 +45,21 @@ async function surveyOf(
 const codesOf = ({ faults }: Survey, path: string) => faults.get(path)?.map(({ code }) => code)
 
 describe('the survey of a repository', () => {
+  it('leaves what documents, entry points and files that cannot be read name of a module', async () => {
+    const files = {
+      'shop/__init__.py': '',
+      'shop/tools.py': 'import json\nimport os\nimport re\nimport sys\n\nX = 1\n',
+      'pyproject.toml': '[project.scripts]\nrun = "shop.tools:json"\n',
+      'README.rst': 'See ``shop.tools.os``.\n',
+      'slow.py': 'from shop.tools import re\n',
+    }
+    const survey: SurveyPool['survey'] = async (question) =>
+      question.path === 'slow.py' ? { unreadable: 'it takes too long' } : surveys.survey(question)
+    const found = await surveyOf(files, { pool: { ...surveys, survey } })
+    expect(found.faults.get('shop/tools.py')?.filter(({ isFixable }) => isFixable)).toMatchObject([{ removes: 'sys' }])
+    expect(found.notices).toEqual([expect.stringContaining('slow.py is not read')])
+  })
+
   it('finds the faults under the rules of the repository, in source order, and which of them have a safe fix', async () => {
     const source = 'import os\n\n\ndef f(items):\n    if not 1 in items:\n        return undefined\n'
     const survey = await surveyOf({ 'a.py': source })
@@ -106,7 +121,7 @@ describe('the survey of a repository', () => {
     })
     expect([...survey.faults]).toEqual([['long.py', []]])
     expect(survey.notices).toEqual([
-      'huge.py is not read (it is larger than 4,000,000 bytes): what it uses of other files is not known',
+      'huge.py is not read (it is larger than 4,000,000 bytes): what it uses of other files is not all known',
     ])
   })
 

@@ -7,11 +7,13 @@ import {
   type ConfigFile,
   type OptionsCheck,
   type RepositoryLint,
+  wantsBlankLines,
 } from '#lint/repository-lint.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
 import { foldDocstringFacts, type DocstringSurvey } from '#python/docstring-survey.ts'
-import { foldKeptNames, type ModuleUses } from '#python/module-uses.ts'
+import { foldKeptNames } from '#python/kept-names.ts'
+import { moduleUsesInText, type ModuleUses } from '#python/module-uses.ts'
 import { ownModulesIn, ownModulesOf } from '#python/own-modules.ts'
 import { foldTestData } from '#python/test-data.ts'
 import { isStub } from '#python/stub-file.ts'
@@ -52,6 +54,10 @@ export type Survey = {
 const atOnce = 4
 /** A file that is larger is not read: its faults could not be fixed in a workspace either. */
 const maxFileBytes = 4_000_000
+/** Texts that name modules of the repository: configurations with entry points, documents, Cython. */
+const namingText = /\.(?:toml|cfg|ini|rst|md|txt|ya?ml|pyx|pxd|ipynb)$/i
+/** Nobody writes a larger one by hand. */
+const maxNamingBytes = 500_000
 
 /**
  * Reads the repository's lint configuration, then every Python file in threads: its lint faults under the repository's own
@@ -64,21 +70,26 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
   const ownModules = new Set(ownModulesOf(input.files.map(({ path }) => path)))
   const facts = new Map<string, SurveyedFile>()
   const unlinted = new Map<string, string>()
+  const named = await namedInTexts(input, signal)
   const unread: string[] = []
   await mapBounded(python, deps.surveys.threads * atOnce, async (file) => {
     signal.throwIfAborted()
-    const { found, notLinted } = await surveyFile(file, { input, lint, ownModules, deps })
+    const { found, uses, notLinted } = await surveyFile(file, { input, lint, ownModules, deps })
     if (notLinted !== undefined) unlinted.set(file.path, notLinted)
     if (found !== undefined) facts.set(file.path, found)
-    else unread.push(`${file.path} is not read (${notLinted ?? ''}): what it uses of other files is not known`)
+    else unread.push(`${file.path} is not read (${notLinted ?? ''}): what it uses of other files is not all known`)
+    if (uses !== undefined) named.set(file.path, uses)
   })
   signal.throwIfAborted()
   const docstrings = foldDocstringFacts(
     mapOf(facts, ({ docstrings: one }) => one),
-    (path) => lint.rulesFor(path).style.docstringStyle,
+    (path) => {
+      const { lint: rules, style } = lint.rulesFor(path)
+      return { style: style.docstringStyle, wantsBlankLines: wantsBlankLines(rules) }
+    },
   )
   const linted = [...facts].toSorted(byPath).filter(([path]) => input.isWorkedOn(path) && !unlinted.has(path))
-  const rules = { ...repositoryRules(facts, { lint, docstrings }), ownModules: [...ownModules] }
+  const rules = { ...repositoryRules(facts, { lint, docstrings, named }), ownModules: [...ownModules] }
   return {
     rules,
     faults: new Map(
@@ -114,8 +125,17 @@ async function readConfiguration({ files, read }: SurveyInput, deps: SurveyDeps)
 
 type Looking = { input: SurveyInput; lint: RepositoryLint; ownModules: ReadonlySet<string>; deps: SurveyDeps }
 
-/** Without `found` the file cannot be read; `notLinted` says why it has no faults where it is not linted. */
-type Looked = { found?: SurveyedFile; notLinted?: string }
+/** Without `found` the file cannot be read: `uses` is what its text says then; `notLinted` says why it has no faults where it is not linted. */
+type Looked = { found?: SurveyedFile; uses?: ModuleUses; notLinted?: string }
+
+async function namedInTexts({ files, read }: SurveyInput, signal: AbortSignal): Promise<Map<string, ModuleUses>> {
+  const texts = files.filter(({ path, size }) => namingText.test(path) && size <= maxNamingBytes)
+  const named = await mapBounded(texts, atOnce, async ({ path, hash }): Promise<[string, ModuleUses]> => {
+    signal.throwIfAborted()
+    return [path, moduleUsesInText(Buffer.from(await read(hash)).toString('latin1'))]
+  })
+  return new Map(named)
+}
 
 async function surveyFile(file: SourceFile, { input, lint, ownModules, deps }: Looking): Promise<Looked> {
   const { path, hash, size } = file
@@ -129,13 +149,14 @@ async function surveyFile(file: SourceFile, { input, lint, ownModules, deps }: L
   const look = (rulesToLintBy: LintRules | null) => deps.surveys.survey({ ...question, rules: rulesToLintBy })
   if (notLinted !== undefined || !input.isWorkedOn(path)) {
     const found = await look(null)
-    return 'unreadable' in found ? { notLinted: found.unreadable } : { found, ...(notLinted && { notLinted }) }
+    if ('unreadable' in found) return { notLinted: found.unreadable, uses: moduleUsesInText(text) }
+    return { found, ...(notLinted && { notLinted }) }
   }
   const linted = await look(rules)
   if (!('unreadable' in linted)) return { found: linted }
   // A text that Ruff cannot take may still be read for what it uses of other files.
   const found = await look(null)
-  return { notLinted: linted.unreadable, ...('unreadable' in found ? {} : { found }) }
+  return { notLinted: linted.unreadable, ...('unreadable' in found ? { uses: moduleUsesInText(text) } : { found }) }
 }
 
 function reasonNotToLint(path: string, bytes: Uint8Array, { isExcluded }: LintRules): string | undefined {
@@ -147,9 +168,13 @@ function reasonNotToLint(path: string, bytes: Uint8Array, { isExcluded }: LintRu
 /** The rules of every file, with equal ones stored once. */
 function repositoryRules(
   facts: ReadonlyMap<string, { uses: ModuleUses }>,
-  { lint, docstrings }: { lint: RepositoryLint; docstrings: DocstringSurvey },
+  {
+    lint,
+    docstrings,
+    named,
+  }: { lint: RepositoryLint; docstrings: DocstringSurvey; named: ReadonlyMap<string, ModuleUses> },
 ): RepositoryRules {
-  const keptNames = foldKeptNames(mapOf(facts, ({ uses }) => uses))
+  const keptNames = foldKeptNames(new Map([...named, ...mapOf(facts, ({ uses }) => uses)]))
   const shared = new Map<string, { at: number; rules: Omit<PathRules, 'keptNames'> }>()
   const files: RepositoryRules['files'] = {}
   for (const path of [...facts.keys()].toSorted()) {

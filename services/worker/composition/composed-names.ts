@@ -1,4 +1,5 @@
-import { foldKeptNames, type ModuleUses } from '#python/module-uses.ts'
+import { foldKeptNames } from '#python/kept-names.ts'
+import type { ModuleUses } from '#python/module-uses.ts'
 
 /** A Python file of the composed tree: what its module was before, and what it is now; undefined where there is none. */
 export type ComposedModule = { path: string; before: ModuleUses | undefined; after: ModuleUses | undefined }
