@@ -1,5 +1,5 @@
 import type { Diagnostic, LintReport } from '#lint/lint-report.ts'
-import { changedRuns, linesOf, type ChangedRun } from './changed-runs.ts'
+import { changedRuns, linesOf, type ChangedRun } from '../workspace/changed-runs.ts'
 import type { Finding } from './python-facts.ts'
 
 type Linted = { text: string; report: LintReport }
@@ -39,21 +39,26 @@ function summaryOf(faults: readonly string[]): string {
 }
 
 function freshFaults(before: readonly Diagnostic[], after: readonly Diagnostic[], places: Places): Diagnostic[] {
-  const left = new Map<string, Diagnostic[]>()
-  for (const fault of before) {
-    const alike = left.get(kindOf(fault))
-    if (alike === undefined) left.set(kindOf(fault), [fault])
-    else alike.push(fault)
-  }
-  const isTakenBy = (fault: Diagnostic, fits: (one: Diagnostic, other: Diagnostic) => boolean) => {
-    const candidates = left.get(kindOf(fault)) ?? []
-    const at = candidates.findIndex((one) => fits(one, fault) && measureOf(one) >= measureOf(fault))
-    if (at >= 0) candidates.splice(at, 1)
-    return at >= 0
+  const taken = new Set<Diagnostic>()
+  const withoutCounterpart = (faults: readonly Diagnostic[], { keysBefore, keysAfter }: PlaceKeys) => {
+    const left = new Map<string, Diagnostic[]>()
+    for (const fault of before) {
+      if (taken.has(fault)) continue
+      for (const key of keysBefore(fault)) {
+        const known = left.get(key)
+        if (known === undefined) left.set(key, [fault])
+        else known.push(fault)
+      }
+    }
+    return faults.filter((fault) => {
+      const candidates = keysAfter(fault).flatMap((key) => left.get(key) ?? [])
+      const own = candidates.find((one) => !taken.has(one) && measureOf(one) >= measureOf(fault))
+      if (own !== undefined) taken.add(own)
+      return own === undefined
+    })
   }
   // Those at the same place take their counterparts first, so that none is left without because of a neighbour.
-  const moved = after.filter((fault) => !isTakenBy(fault, places.isSamePlace))
-  return moved.filter((fault) => !isTakenBy(fault, places.isSameRun))
+  return withoutCounterpart(withoutCounterpart(after, places.same), places.inRun)
 }
 
 /**
@@ -70,30 +75,62 @@ function measureOf({ message }: Diagnostic): number {
   return Number(/\((\d+) > \d+\)/.exec(message)?.[1] ?? 0)
 }
 
+/** Two faults have the same place when they share a key; each key also says of which kind the fault is. */
+type PlaceKeys = { keysBefore(fault: Diagnostic): string[]; keysAfter(fault: Diagnostic): string[] }
+
 type Places = {
   /** On a line that is as it was, in the same column; a fault of many lines, where its first or its last is. */
-  isSamePlace(before: Diagnostic, after: Diagnostic): boolean
+  same: PlaceKeys
   /** In one changed run; line by line, where it has as many lines as before. */
-  isSameRun(before: Diagnostic, after: Diagnostic): boolean
+  inRun: PlaceKeys
 }
 
 function movedPlaces(before: string, after: string, runs: readonly ChangedRun[]): Places {
-  const [ends, endsAfter] = [lineCounter(before), lineCounter(after)]
+  const [rowOf, rowOfAfter] = [lineCounter(before), lineCounter(after)]
   const rowAfter = rowMover(runs)
+  const begin = (fault: Diagnostic, row: number) => `${kindOf(fault)} begins ${row}:${fault.column}`
+  const end = (fault: Diagnostic, row: number) => `${kindOf(fault)} ends ${row}`
+  const inRun = (fault: Diagnostic, run: ChangedRun, row: number) => {
+    const isLineByLine = run.before.end - run.before.start === run.after.end - run.after.start
+    return `${kindOf(fault)} in run ${run.before.start}:${run.after.start} ${isLineByLine ? row : ''}`
+  }
   return {
-    isSamePlace(one, other) {
-      if (one.column === other.column && rowAfter(one.line - 1).row === other.line - 1) return true
-      const [last, lastAfter] = [ends(one.end), endsAfter(other.end)]
-      return last > one.line - 1 && rowAfter(last).row === lastAfter
+    same: {
+      keysBefore(fault) {
+        const row = rowAfter(fault.line - 1).row
+        const last = rowOf(fault.end)
+        const lastRow = last > fault.line - 1 ? rowAfter(last).row : undefined
+        return [
+          ...(row === undefined ? [] : [begin(fault, row)]),
+          ...(lastRow === undefined ? [] : [end(fault, lastRow)]),
+        ]
+      },
+      keysAfter: (fault) => [begin(fault, fault.line - 1), end(fault, rowOfAfter(fault.end))],
     },
-    isSameRun(one, other) {
-      const [row, rowNow] = [one.line - 1, other.line - 1]
-      const { run } = rowAfter(row)
-      if (run === undefined || rowNow < run.after.start || rowNow >= run.after.end) return false
-      const isLineByLine = run.before.end - run.before.start === run.after.end - run.after.start
-      return !isLineByLine || row - run.before.start === rowNow - run.after.start
+    inRun: {
+      keysBefore(fault) {
+        const { run } = rowAfter(fault.line - 1)
+        return run === undefined ? [] : [inRun(fault, run, fault.line - 1 - run.before.start)]
+      },
+      keysAfter(fault) {
+        const row = fault.line - 1
+        const run = lastFrom(runs, (one) => one.after.start <= row)
+        return run === undefined || row >= run.after.end ? [] : [inRun(fault, run, row - run.after.start)]
+      },
     },
   }
+}
+
+/** The last of the runs that still begins where asked; they are in order. */
+function lastFrom(runs: readonly ChangedRun[], begins: (run: ChangedRun) => boolean): ChangedRun | undefined {
+  let [low, high] = [0, runs.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const run = runs[middle]
+    if (run !== undefined && begins(run)) low = middle + 1
+    else high = middle
+  }
+  return runs[low - 1]
 }
 
 /** The row that a row has become, or the changed run that it lies in. */
@@ -102,7 +139,7 @@ function rowMover(runs: readonly ChangedRun[]): (row: number) => { row?: number;
   return (row) => {
     const before = known.get(row)
     if (before !== undefined) return before
-    const last = runs.findLast((one) => one.before.start <= row)
+    const last = lastFrom(runs, (one) => one.before.start <= row)
     const isInside = last !== undefined && row < last.before.end
     const moved = isInside ? { run: last } : { row: row + (last === undefined ? 0 : last.after.end - last.before.end) }
     known.set(row, moved)
@@ -110,7 +147,7 @@ function rowMover(runs: readonly ChangedRun[]): (row: number) => { row?: number;
   }
 }
 
-/** The 0-based row of an index of `text`, by bisection: it is asked for every pair of like faults. */
+/** The 0-based row of an index of `text`, by bisection. */
 function lineCounter(text: string): (index: number) => number {
   const starts = [0, ...Array.from(text.matchAll(/\r\n|\n|\r/g), (end) => end.index + end[0].length)]
   return (index) => {

@@ -3,7 +3,7 @@ import { docstringRowsOf } from '#python/docstring-expression.ts'
 import { importFactsOf, importsIn, type ImportedHere, type ImportFact } from '#python/import-facts.ts'
 import { moduleBindingsOf, type ModuleBindings } from '#python/module-bindings.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
-import { changedRuns, linesOf, type ChangedRun } from './changed-runs.ts'
+import { changedRuns, linesOf, type ChangedRun } from '../workspace/changed-runs.ts'
 import { pairStatements, type StatementPairs } from './statement-pairs.ts'
 import { readStatements, type KnownParts, type StatementList } from './statements.ts'
 

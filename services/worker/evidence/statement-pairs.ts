@@ -1,4 +1,4 @@
-import { changedRuns, type ChangedRun } from './changed-runs.ts'
+import { changedRuns, type ChangedRun } from '../workspace/changed-runs.ts'
 import type { Statement, Token } from './statements.ts'
 
 /** Which statement of the text after each statement of the text before has become, and back; -1 for none. */

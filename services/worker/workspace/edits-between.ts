@@ -1,41 +1,35 @@
-import { diffArrays } from 'diff'
 import type { Edit } from '#domain/change-set.ts'
+import { changedRuns } from './changed-runs.ts'
 
-/** Lines removed and added, together, up to which the shortest diff is looked for: its cost grows with their square. */
-const maxEditLength = 1000
+/** A longer hunk was written anew: its lines are no counterparts of each other. */
+const maxLineByLine = 500
 
 /**
  * The edits that turn `base` into `target` (both UTF-8), as small as lines allow: hunks that replace n lines by n lines
  * are split line by line, and what both sides share at the ends of a hunk is left alone. So the same fix made by two
- * operations gives the same edit, and an inserted line never touches its neighbours. What was rewritten beyond
- * `maxEditLength` is one edit from the first changed character to the last.
+ * operations gives the same edit, and an inserted line never touches its neighbours. What was rewritten beyond what
+ * `changedRuns` compares, or in more than `maxLineByLine` lines, is one edit from the first changed character to the last.
  */
 export function editsBetween(base: Uint8Array, target: Uint8Array): Edit[] {
   const shared = sharedWholeLines(base, target)
   const before = linesOf(base.subarray(shared.head, base.length - shared.tail))
   const after = linesOf(target.subarray(shared.head, target.length - shared.tail))
-  const parts = diffArrays(before, after, { maxEditLength })
-  if (parts === undefined) return trimmedEdit(shared.head, before.join(''), after.join(''))
   const edits: Edit[] = []
   let at = shared.head
-  let removed: string[] = []
-  for (const part of [...parts, endOfDiff]) {
-    if (part.removed) removed = part.value
-    else if (part.added) {
-      edits.push(...hunkEdits(at, removed, part.value))
-      at += byteLength(removed)
-      removed = []
-    } else {
-      edits.push(...hunkEdits(at, removed, []))
-      at += byteLength(removed) + byteLength(part.value)
-      removed = []
-    }
+  let line = 0
+  for (const run of changedRuns(before, after)) {
+    at += byteLength(before.slice(line, run.before.start))
+    const removed = before.slice(run.before.start, run.before.end)
+    edits.push(...hunkEdits(at, removed, after.slice(run.after.start, run.after.end)))
+    at += byteLength(removed)
+    line = run.before.end
   }
   return edits
 }
 
 function hunkEdits(start: number, removed: readonly string[], added: readonly string[]): Edit[] {
-  if (removed.length !== added.length) return trimmedEdit(start, removed.join(''), added.join(''))
+  const isLineByLine = removed.length === added.length && removed.length <= maxLineByLine
+  if (!isLineByLine) return trimmedEdit(start, removed.join(''), added.join(''))
   const edits: Edit[] = []
   let at = start
   for (const [index, line] of removed.entries()) {
@@ -73,9 +67,6 @@ function sharedWholeLines(base: Uint8Array, target: Uint8Array): { head: number;
 }
 
 const newline = 10
-
-/** Closes a removal at the very end. */
-const endOfDiff: { added: boolean; removed: boolean; value: string[] } = { added: false, removed: false, value: [] }
 
 function startsLine(bytes: Uint8Array, at: number, floor: number): boolean {
   return at === floor || bytes[at - 1] === newline

@@ -1,0 +1,130 @@
+import { diffArrays } from 'diff'
+
+/** A run of items that was replaced: `[start, end)` in each of the two sequences; one of the two may be empty. */
+export type ChangedRun = { before: Range; after: Range }
+type Range = { start: number; end: number }
+
+/** Items removed and added, together, up to which the shortest difference is looked for: its cost grows with their square. */
+const maxEditLength = 1000
+/** Items of both, together, beyond which the sequences are first divided where they surely agree. */
+const shortItems = 200
+
+/**
+ * Where two sequences differ, in order; what lies between two runs is equal, item by item. Long sequences are divided at
+ * the items that each of them has once, in the same order, as patience diff does. Of a part beyond `maxEditLength` all from
+ * the first difference to the last is one run.
+ */
+export function changedRuns(before: readonly string[], after: readonly string[]): ChangedRun[] {
+  const whole = trimmed({
+    before: { items: before, start: 0, end: before.length },
+    after: { items: after, start: 0, end: after.length },
+  })
+  const runs: ChangedRun[] = []
+  let from = { before: whole.before.start, after: whole.after.start }
+  for (const next of [...anchorsIn(whole), { before: whole.before.end, after: whole.after.end }]) {
+    const part = {
+      before: { items: before, start: from.before, end: next.before },
+      after: { items: after, start: from.after, end: next.after },
+    }
+    runs.push(...runsIn(trimmed(part)))
+    from = { before: next.before + 1, after: next.after + 1 }
+  }
+  return runs
+}
+
+type Part = Range & { items: readonly string[] }
+type Parts = { before: Part; after: Part }
+
+/** Without the items that both have at their ends. */
+function trimmed({ before, after }: Parts): Parts {
+  let [start, startAfter] = [before.start, after.start]
+  let [end, endAfter] = [before.end, after.end]
+  const one = (at: number) => before.items[at]
+  const other = (at: number) => after.items[at]
+  while (start < end && startAfter < endAfter && one(start) === other(startAfter))
+    [start, startAfter] = [start + 1, startAfter + 1]
+  while (start < end && startAfter < endAfter && one(end - 1) === other(endAfter - 1))
+    [end, endAfter] = [end - 1, endAfter - 1]
+  return { before: { ...before, start, end }, after: { ...after, start: startAfter, end: endAfter } }
+}
+
+type Pair = { before: number; after: number }
+
+/** The items that each of two long parts has once; of those in another order, the most that keep theirs. */
+function anchorsIn({ before, after }: Parts): Pair[] {
+  if (before.end - before.start + after.end - after.start <= shortItems) return []
+  const places = placesOf(after)
+  const pairs: Pair[] = []
+  for (const [item, at] of placesOf(before)) {
+    const place = places.get(item)
+    if (at >= 0 && place !== undefined && place >= 0) pairs.push({ before: at, after: place })
+  }
+  return longestInOrder(pairs.toSorted((one, other) => one.before - other.before))
+}
+
+/** Where each item is; -1 for one that is there several times. */
+function placesOf({ items, start, end }: Part): Map<string, number> {
+  const places = new Map<string, number>()
+  for (let at = start; at < end; at++) {
+    const item = items[at] ?? ''
+    places.set(item, places.has(item) ? -1 : at)
+  }
+  return places
+}
+
+/** The most pairs whose places grow in both sequences; `pairs` are sorted by the first. */
+function longestInOrder(pairs: readonly Pair[]): Pair[] {
+  type Link = { pair: Pair; previous: Link | undefined }
+  const tops: Link[] = []
+  for (const pair of pairs) {
+    let [low, high] = [0, tops.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((tops[middle]?.pair.after ?? 0) < pair.after) low = middle + 1
+      else high = middle
+    }
+    tops[low] = { pair, previous: tops[low - 1] }
+  }
+  const found: Pair[] = []
+  for (let link = tops.at(-1); link !== undefined; link = link.previous) found.push(link.pair)
+  return found.toReversed()
+}
+
+function runsIn({ before, after }: Parts): ChangedRun[] {
+  const [size, sizeAfter] = [before.end - before.start, after.end - after.start]
+  if (size === 0 && sizeAfter === 0) return []
+  const start: Pair = { before: before.start, after: after.start }
+  if (size === 0 || sizeAfter === 0) return [runOf(start, size, sizeAfter)]
+  const [items, itemsAfter] = [before.items.slice(start.before, before.end), after.items.slice(start.after, after.end)]
+  const parts = diffArrays(items, itemsAfter, { maxEditLength })
+  if (parts === undefined) return [runOf(start, size, sizeAfter)]
+  const runs: ChangedRun[] = []
+  let removed = 0
+  let added = 0
+  for (const part of [...parts, endOfDiff]) {
+    if (part.removed) removed += part.value.length
+    else if (part.added) added += part.value.length
+    else {
+      if (removed + added > 0) runs.push(runOf(start, removed, added))
+      start.before += removed + part.value.length
+      start.after += added + part.value.length
+      removed = added = 0
+    }
+  }
+  return runs
+}
+
+/** Closes a run at the very end. */
+const endOfDiff: { added: boolean; removed: boolean; value: string[] } = { added: false, removed: false, value: [] }
+
+function runOf(start: Pair, removed: number, added: number): ChangedRun {
+  return {
+    before: { start: start.before, end: start.before + removed },
+    after: { start: start.after, end: start.after + added },
+  }
+}
+
+/** The lines of a text, each without its line end. */
+export function linesOf(text: string): string[] {
+  return text.split(/\r\n|\n|\r/)
+}
