@@ -81,11 +81,26 @@ export type FormatQuestion = { before: string; after: string; lineLengths: reado
  * threads only, as lintText.
  */
 export function keepFormat({ before, after, lineLengths }: FormatQuestion): string {
-  for (const length of lineLengths) {
-    const workspace = workspaceOf({ 'line-length': length, format: { 'quote-style': 'preserve' } })
-    if (formatted(workspace, before) === before) return formatted(workspace, after) ?? after
-  }
-  return after
+  const length = lineLengths.find((one) => isFormatted(before, one))
+  return length === undefined ? after : (formatted(formatterOf(length), after) ?? after)
+}
+
+/** The texts asked for last: each round of fixes of a file asks for the same one. */
+const formattedTexts = new LRUCache<string, boolean>({
+  max: 100,
+  maxSize: 4_000_000,
+  sizeCalculation: (_is, key) => key.length,
+})
+
+function isFormatted(text: string, lineLength: number): boolean {
+  const key = `${lineLength} ${text}`
+  const known = formattedTexts.get(key) ?? formatted(formatterOf(lineLength), text) === text
+  formattedTexts.set(key, known)
+  return known
+}
+
+function formatterOf(lineLength: number): Workspace {
+  return workspaceOf({ 'line-length': lineLength, format: { 'quote-style': 'preserve' } })
 }
 
 /** Undefined for a text that does not parse. */
