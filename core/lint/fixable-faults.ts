@@ -15,7 +15,7 @@ export type JudgedFault = {
   removes: string | undefined
 }
 
-/** Rules whose fix takes white space away, which inside a string is part of its value, and may be a page break. */
+/** Rules whose fix takes white space away, which inside a string is part of its value. */
 const whiteSpaceRules = new Set(['W291', 'W293'])
 
 /** Rules that are about an import that is not needed. */
@@ -35,8 +35,9 @@ export function judgeFixes(
   return diagnostics.map((fault) => {
     const removed = importRules.has(fault.code) ? importsAt(fault, facts) : []
     const atTop = removed.find(({ scope }) => scope === '')
-    const stays = removed.find((one) => one.stays !== undefined)?.stays
-    return { fault, mustStay: stays ?? whiteSpaceKept(fault, file, python), removes: atTop?.name }
+    const stays = removed.find((one) => one.stays !== undefined)?.stays ?? commentKept(removed, file)
+    const mustStay = stays ?? pageBreakKept(fault, file) ?? whiteSpaceKept(fault, file, python)
+    return { fault, mustStay, removes: atTop?.name }
   })
 }
 
@@ -56,13 +57,19 @@ export function isKept(name: string | undefined, keptNames: PathRules['keptNames
   return name !== undefined && (keptNames === 'all' || keptNames.includes(name))
 }
 
-function whiteSpaceKept(
-  { code, start, fix }: Diagnostic,
-  { text }: FaultyFile,
-  python: LoadedLanguage,
-): string | undefined {
+/** `import a, b  # type: ignore`: nobody knows which of the two the comment is for. */
+function commentKept(removed: readonly ImportFact[], { text }: FaultyFile): string | undefined {
+  const isCommented = removed.some(({ range }) => /^[^\r\n]*#/.test(text.slice(range.end)))
+  return isCommented ? 'the comment on its line may be about it' : undefined
+}
+
+function pageBreakKept({ fix }: Diagnostic, { text }: FaultyFile): string | undefined {
+  const isTaken = fix?.some((edit) => text.slice(edit.start, edit.end).includes('\f') && !edit.text.includes('\f'))
+  return isTaken === true ? 'a page break would go with it' : undefined
+}
+
+function whiteSpaceKept({ code, start }: Diagnostic, { text }: FaultyFile, python: LoadedLanguage): string | undefined {
   if (!whiteSpaceRules.has(code)) return undefined
-  if (fix?.some((edit) => text.slice(edit.start, edit.end).includes('\f'))) return 'it is a page break'
   const isString = python.read(text, (tree) => {
     let node = tree.rootNode.descendantForIndex(start, start)
     while (node !== null && node.type !== 'string') node = node.parent

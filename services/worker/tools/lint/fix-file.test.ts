@@ -225,6 +225,23 @@ describe('what the fixes leave as it is', () => {
   })
 
   it.each([
+    [
+      'a page break before an import',
+      'import sys\n\n\f\nimport os\n\n\fimport re\nprint(sys)\n',
+      ['\fimport re', '\f\n'],
+    ],
+    [
+      'an import with a comment for tools, also half of it',
+      'from a import b, c  # type: ignore\nprint(c)\n',
+      ['b, c  # type: ignore'],
+    ],
+    ['an import with a word about it', 'import os, sys  # os for tests\nprint(sys)\n', ['os, sys']],
+  ])('is %s', async (_what, source, parts) => {
+    const { together } = await fixed(source, ['F'])
+    for (const part of parts) expect(together).toContain(part)
+  })
+
+  it.each([
     ['CRLF', '\r\n'],
     ['CR', '\r'],
     ['LF', '\n'],
