@@ -21,7 +21,7 @@ export async function startInProcess(options: {
   env: Env
   /** Undefined where nothing is to be answered. */
   modelKind: ModelKind | undefined
-  /** Undefined where nothing moves runs on. */
+  /** Its code, which may still be loading; undefined where no discovery is to run. */
   discovery: ReturnType<typeof loadDiscovery> | undefined
   log: Log
   releaser: Releaser

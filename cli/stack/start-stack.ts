@@ -89,7 +89,7 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   })
   releaser.add('log', log.close)
   const discovery = options.workers > 0 || options.discovery === true ? loadDiscovery() : undefined
-  discovery?.catch(() => {}) // told where it is waited for
+  discovery?.catch(() => {}) // startInProcess waits for it, and throws its error
   const { redis, s3 } = await startStores({ ...options, password }, lock, releaser)
   options.signal.throwIfAborted()
   const stores = storeEnv({ redisUrl: redis.url, s3, logLevel: options.logLevel })

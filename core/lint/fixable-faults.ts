@@ -1,12 +1,14 @@
+import type { Node } from 'web-tree-sitter'
 import type { PathRules } from '#domain/path-rules.ts'
 import { importFactsOf, type ImportFact } from '#python/import-facts.ts'
+import { importStatementTypes } from '#python/import-statements.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
 import type { Diagnostic } from './lint-report.ts'
 
 /** `ownModules` as `#python/import-facts.ts` takes them. */
 export type FaultyFile = { path: string; text: string; ownModules?: readonly string[] | undefined }
 
-/** A fault, and what keeps it from being mended: it is an import that has to stay. */
+/** A fault, and what keeps it from being mended: an import, a comment, a page break or text of a string that has to stay. */
 export type JudgedFault = {
   fault: Diagnostic
   /** Why what the fault is about may not go, whether or not there is a safe fix that removes it. */
@@ -35,7 +37,7 @@ export function judgeFixes(
   return diagnostics.map((fault) => {
     const removed = importRules.has(fault.code) ? importsAt(fault, facts) : []
     const atTop = removed.find(({ scope }) => scope === '')
-    const stays = removed.find((one) => one.stays !== undefined)?.stays ?? commentKept(removed, file)
+    const stays = removed.find((one) => one.stays !== undefined)?.stays ?? commentKept(removed, file, python)
     const mustStay = stays ?? pageBreakKept(fault, file) ?? whiteSpaceKept(fault, file, python)
     return { fault, mustStay, removes: atTop?.name }
   })
@@ -58,9 +60,25 @@ export function isKept(name: string | undefined, keptNames: PathRules['keptNames
 }
 
 /** `import a, b  # type: ignore`: nobody knows which of the two the comment is for. */
-function commentKept(removed: readonly ImportFact[], { text }: FaultyFile): string | undefined {
-  const isCommented = removed.some(({ range }) => /^[^\r\n]*#/.test(text.slice(range.end)))
-  return isCommented ? 'the comment on its line may be about it' : undefined
+function commentKept(removed: readonly ImportFact[], { text }: FaultyFile, python: LoadedLanguage): string | undefined {
+  const isCommented = removed.some(({ range }) =>
+    python.read(text, (tree) => hasCommentFor(tree.rootNode.descendantForIndex(range.start, range.end - 1), text)),
+  )
+  return isCommented ? 'a comment in its statement may be about it' : undefined
+}
+
+/** Whether an import statement has a comment, but for one behind another name in its brackets. */
+function hasCommentFor(name: Node | null, text: string): boolean {
+  let statement = name
+  while (statement !== null && !importStatementTypes.includes(statement.type)) statement = statement.parent
+  if (name === null || statement === null) return false
+  const rest = /^[^\r\n]*/.exec(text.slice(statement.endIndex))?.[0] ?? ''
+  if (rest.includes('#')) return true
+  const names = statement.childrenForFieldName('name').filter((one) => one !== null)
+  const isBehind = (row: number) => names.some(({ endPosition }) => endPosition.row === row)
+  return statement
+    .descendantsOfType('comment')
+    .some(({ startPosition: { row } }) => row === name.endPosition.row || !isBehind(row))
 }
 
 function pageBreakKept({ fix }: Diagnostic, { text }: FaultyFile): string | undefined {

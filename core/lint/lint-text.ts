@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { PositionEncoding, Workspace } from '@astral-sh/ruff-wasm-nodejs'
 import type { LintRules } from '#domain/path-rules.ts'
 import { isSelected, isUnder } from '#domain/rule-selectors.ts'
-import { tableAt } from './configuration/config-tree.ts'
+import { stringsOf, tableAt } from './configuration/config-tree.ts'
 import { switchedOff, switchesOn } from './configuration/rule-selection.ts'
 import { lintReportOf, type LintReport } from './lint-report.ts'
 
@@ -45,18 +45,37 @@ function isGuard(one: RuffDiagnostic): boolean {
   return isBroken(one) || (one.code !== null && isSelected(one.code, guardRules))
 }
 
-/** Options under which Ruff judges a guard otherwise than under `guardOptions`. */
-const guardSettings = ['preview', 'pyflakes', 'typing-modules', 'typing-extensions', 'future-annotations']
+/** Options that change nothing about the guards' faults; with any other the guards get a look of their own. */
+const topOptions = new Set(['line-length', 'indent-width', 'target-version', 'builtins', 'lint'])
+const lintOptions = new Set(
+  (
+    'select extend-select ignore extend-ignore per-file-ignores isort pydocstyle pycodestyle mccabe pep8-naming pylint ' +
+    'flake8-annotations flake8-bandit flake8-bugbear flake8-builtins flake8-comprehensions flake8-errmsg ' +
+    'flake8-implicit-str-concat flake8-import-conventions flake8-pytest-style flake8-quotes flake8-self ' +
+    'flake8-tidy-imports flake8-unused-arguments'
+  ).split(' '),
+)
 
-/**
- * Whether Ruff finds all the guards' faults with `options`, as most configurations have it: one look at the text is enough
- * then.
- */
-function includesGuards({ preview, lint }: Record<string, unknown>): boolean {
-  const own = tableAt(lint)
-  if (preview !== undefined || own === undefined || guardSettings.some((key) => key in own)) return false
+const knownAnswers = new LRUCache<string, boolean>({ max: keptWorkspaces })
+
+/** Whether Ruff finds all the guards' faults with `options`, so that one look at the text is enough. */
+function includesGuards(options: LintRules['options']): boolean {
+  const key = JSON.stringify(options)
+  const known = knownAnswers.get(key) ?? hasAllGuards(options)
+  knownAnswers.set(key, known)
+  return known
+}
+
+function hasAllGuards(options: LintRules['options']): boolean {
+  const own = tableAt(options['lint'])
+  if (own === undefined || !Object.keys(options).every((key) => topOptions.has(key))) return false
+  if (!Object.keys(own).every((key) => lintOptions.has(key))) return false
+  // An import that has to be there counts as used.
+  if (tableAt(own['isort'])?.['required-imports'] !== undefined) return false
+  // Those of single files are ignored for `*` here: see ruff-projects.ts.
+  const off = [...switchedOff(own), ...Object.values(tableAt(own['per-file-ignores']) ?? {}).flatMap(stringsOf)]
   return guardRules.every(
-    (guard) => switchesOn(own, guard) && !switchedOff(own).some((selector) => isUnder(selector, guard)),
+    (guard) => switchesOn(own, guard) && !off.some((one) => isUnder(one, guard) || isUnder(guard, one)),
   )
 }
 

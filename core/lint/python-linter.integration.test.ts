@@ -48,6 +48,10 @@ describe('the linter', () => {
           { ignore: ['F401'] },
           { ignore: ['F'] },
           { pyflakes: { 'allowed-unused-imports': ['os'] } },
+          { 'per-file-ignores': { '*': ['F401', 'F821'] } },
+          { isort: { 'required-imports': ['import os'] } },
+          { unfixable: ['F401'] },
+          { preview: true },
         ]) {
           expect(await guardsUnder({ ...target, lint: { select: ['F', 'E'], ...less } }, text)).toEqual(alone)
         }

@@ -54,10 +54,16 @@ export async function readRepositoryLint(
   }
 }
 
-/** Whether the linter of a file wants blank lines between its definitions (E301), which Ruff has in preview only. */
+/** Rules about blank lines before and after definitions; Ruff has them in preview only. */
+const blankLineRules = ['E301', 'E302', 'E305', 'E306']
+
+/** Whether the linter of a file wants blank lines between its definitions. */
 export function wantsBlankLines({ options, previewOptions }: LintRules): boolean {
-  const looks = [previewOptions, options['preview'] === true ? options : undefined]
-  return looks.some((look) => switchesOn(tableAt(look?.['lint']) ?? {}, 'E301'))
+  return [options, previewOptions].some((look) => {
+    const lint = tableAt(look?.['lint'])
+    const isPreview = (lint?.['preview'] ?? look?.['preview']) === true
+    return lint !== undefined && isPreview && blankLineRules.some((code) => switchesOn(lint, code))
+  })
 }
 
 type FolderRules = { lint(path: string): LintRules; style(path: string): ConfiguredStyle }

@@ -39,8 +39,11 @@ export function moduleUsesOf(tree: Tree, source: string): ModuleUses {
   noteValues(tree, aliases, found)
   noteCalls(tree, aliases, found)
   notePlugins(tree, found)
-  for (const text of tree.rootNode.descendantsOfType(['string', 'comment'])) {
-    notePaths(source.slice(text.startIndex, text.endIndex), found)
+  const hasEntryPoints = source.includes('pytest11')
+  for (const node of tree.rootNode.descendantsOfType(['string', 'comment'])) {
+    const text = source.slice(node.startIndex, node.endIndex)
+    notePaths(text, found)
+    if (hasEntryPoints) noteEntryPoints(`pytest11\n${text}`, found)
   }
   return {
     modules: listed(found.modules),
@@ -51,25 +54,40 @@ export function moduleUsesOf(tree: Tree, source: string): ModuleUses {
 }
 
 /** An import as it is written in a text that is no Python file, or that cannot be parsed: in one line, or in brackets. */
-const writtenImport = /\bfrom[ \t]+([\w.]+)[ \t]+c?import[ \t]+(?:\(([^()]{1,4000})\)|([\w*][^\n#;"'`]*))/g
+const writtenImport = /\bfrom[ \t]+([\w.]+)[ \t]+c?import[ \t]*(?:\(([^()]{1,4000})\)|([\w*][^\n;"'`]*))/g
+/** `import a.b as c`, and a module that is imported by its name in a string. */
+const wholeModule = /\bc?import[ \t]+([\w.]+)[ \t]+as\b|\b(?:import_module|importorskip|__import__)\(\s*["']([\w.]+)/g
 
 /**
- * What a text uses of the repository's modules that is no Python file or cannot be parsed: entry points in a
- * configuration, names and imports in documents and in Cython. Modules that pytest loads by an entry point count as used
- * whole.
+ * What a text that is no Python file, or cannot be parsed, uses of modules with one of the names in `own`: entry points in
+ * a configuration, names and imports in documents, notebooks and Cython. Modules that pytest loads by an entry point, and
+ * those that get another name, count as used whole.
  */
-export function moduleUsesInText(text: string): ModuleUses {
+export function moduleUsesInText(text: string, own: ReadonlySet<string>): ModuleUses {
   const found: Found = { modules: new Map(), packages: new Map() }
   notePaths(text, found)
-  if (text.includes('pytest11'))
-    for (const [path] of text.matchAll(dottedPath)) note(found.modules, lastPart(path), '*')
-  for (const [, module = '', inBrackets, inLine = ''] of text.matchAll(writtenImport)) {
+  noteEntryPoints(text, found)
+  const code = text.replaceAll(/\\\r?\n/g, ' ').replaceAll(/#[^\n]*/g, '')
+  for (const [, module = '', inBrackets, inLine = ''] of code.matchAll(writtenImport)) {
     for (const part of (inBrackets ?? inLine).split(',')) {
       const imported = /\w+|\*/.exec(part)?.[0]
-      if (imported !== undefined) noteImport({ module, imported }, found)
+      if (imported === undefined) continue
+      noteImport({ module, imported }, found)
+      if (/\bas\b/.test(part)) note(found.modules, imported, '*')
     }
   }
-  return { modules: listed(found.modules), packages: listed(found.packages), binds: [], exported: [] }
+  for (const [, renamed, named = ''] of code.matchAll(wholeModule)) note(found.modules, lastPart(renamed ?? named), '*')
+  const ofOwn = new Map([...found.modules].filter(([module]) => own.has(module)))
+  return { modules: listed(ofOwn), packages: listed(found.packages), binds: [], exported: [] }
+}
+
+/** What an entry point names: `name = "package.module"`, `name = module:function`. */
+const entryPoint = /=[ \t]*["']?([A-Za-z_][\w.]*)["'\])}, \t]*$/gm
+
+/** pytest loads the modules that its entry points name, and everything in them. */
+function noteEntryPoints(text: string, found: Found): void {
+  if (!text.includes('pytest11')) return
+  for (const [, module = ''] of text.matchAll(entryPoint)) note(found.modules, lastPart(module), '*')
 }
 
 function listed(wanted: Wanted): Record<string, string[] | 'all'> {

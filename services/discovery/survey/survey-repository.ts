@@ -54,31 +54,34 @@ export type Survey = {
 const atOnce = 4
 /** A file that is larger is not read: its faults could not be fixed in a workspace either. */
 const maxFileBytes = 4_000_000
-/** Texts that name modules of the repository: configurations with entry points, documents, Cython. */
-const namingText = /\.(?:toml|cfg|ini|rst|md|txt|ya?ml|pyx|pxd|ipynb)$/i
-/** Nobody writes a larger one by hand. */
-const maxNamingBytes = 500_000
+/** Texts that name modules of the repository: configurations with entry points, documents, notebooks, Cython, scripts. */
+const namingText =
+  /\.(?:toml|cfg|ini|conf|rst|md|txt|ya?ml|pyx|pxd|pxi|ipynb|robot|sh|in)$|(?:^|\/)(?:Procfile|Makefile|Dockerfile|justfile)$/i
 
 /**
  * Reads the repository's lint configuration, then every Python file in threads: its lint faults under the repository's own
- * rules, its docstrings, and what it uses of other modules. No model is asked. What a file that cannot be read takes of
- * other files is not known; a notice names it.
+ * rules, its docstrings, and what it uses of other modules. Documents, configurations and Python files that cannot be parsed
+ * are read for the names they use. No model is asked. A notice names what could not be read.
  */
 export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, signal: AbortSignal): Promise<Survey> {
-  const python = input.files.filter(({ path }) => languageOf(path) === 'python')
   const lint = await readConfiguration(input, deps)
   const ownModules = new Set(ownModulesOf(input.files.map(({ path }) => path)))
+  const ownNames = new Set([...ownModules].map((name) => name.replace(/^\./, '')))
   const facts = new Map<string, SurveyedFile>()
   const unlinted = new Map<string, string>()
-  const named = await namedInTexts(input, signal)
+  const named = new Map<string, ModuleUses>()
   const unread: string[] = []
-  await mapBounded(python, deps.surveys.threads * atOnce, async (file) => {
+  await mapBounded(input.files.filter(isLookedAt), deps.surveys.threads * atOnce, async (file) => {
     signal.throwIfAborted()
-    const { found, uses, notLinted } = await surveyFile(file, { input, lint, ownModules, deps })
+    if (!isPython(file)) {
+      named.set(file.path, moduleUsesInText(Buffer.from(await input.read(file.hash)).toString('latin1'), ownNames))
+      return
+    }
+    const { found, rawText, notLinted } = await surveyFile(file, { input, lint, ownModules, deps })
     if (notLinted !== undefined) unlinted.set(file.path, notLinted)
     if (found !== undefined) facts.set(file.path, found)
     else unread.push(`${file.path} is not read (${notLinted ?? ''}): what it uses of other files is not all known`)
-    if (uses !== undefined) named.set(file.path, uses)
+    if (rawText !== undefined) named.set(file.path, moduleUsesInText(rawText, ownNames))
   })
   signal.throwIfAborted()
   const docstrings = foldDocstringFacts(
@@ -125,16 +128,15 @@ async function readConfiguration({ files, read }: SurveyInput, deps: SurveyDeps)
 
 type Looking = { input: SurveyInput; lint: RepositoryLint; ownModules: ReadonlySet<string>; deps: SurveyDeps }
 
-/** Without `found` the file cannot be read: `uses` is what its text says then; `notLinted` says why it has no faults where it is not linted. */
-type Looked = { found?: SurveyedFile; uses?: ModuleUses; notLinted?: string }
+/** Of a file that cannot be parsed there is no `found`, but its text; `notLinted` says why it has no faults. */
+type Looked = { found?: SurveyedFile; rawText?: string; notLinted?: string }
 
-async function namedInTexts({ files, read }: SurveyInput, signal: AbortSignal): Promise<Map<string, ModuleUses>> {
-  const texts = files.filter(({ path, size }) => namingText.test(path) && size <= maxNamingBytes)
-  const named = await mapBounded(texts, atOnce, async ({ path, hash }): Promise<[string, ModuleUses]> => {
-    signal.throwIfAborted()
-    return [path, moduleUsesInText(Buffer.from(await read(hash)).toString('latin1'))]
-  })
-  return new Map(named)
+function isPython({ path }: SourceFile): boolean {
+  return languageOf(path) === 'python'
+}
+
+function isLookedAt(file: SourceFile): boolean {
+  return isPython(file) || (namingText.test(file.path) && file.size <= maxFileBytes)
 }
 
 async function surveyFile(file: SourceFile, { input, lint, ownModules, deps }: Looking): Promise<Looked> {
@@ -149,14 +151,14 @@ async function surveyFile(file: SourceFile, { input, lint, ownModules, deps }: L
   const look = (rulesToLintBy: LintRules | null) => deps.surveys.survey({ ...question, rules: rulesToLintBy })
   if (notLinted !== undefined || !input.isWorkedOn(path)) {
     const found = await look(null)
-    if ('unreadable' in found) return { notLinted: found.unreadable, uses: moduleUsesInText(text) }
+    if ('unreadable' in found) return { notLinted: found.unreadable, rawText: text }
     return { found, ...(notLinted && { notLinted }) }
   }
   const linted = await look(rules)
   if (!('unreadable' in linted)) return { found: linted }
   // A text that Ruff cannot take may still be read for what it uses of other files.
   const found = await look(null)
-  return { notLinted: linted.unreadable, ...('unreadable' in found ? { uses: moduleUsesInText(text) } : { found }) }
+  return { notLinted: linted.unreadable, ...('unreadable' in found ? { rawText: text } : { found }) }
 }
 
 function reasonNotToLint(path: string, bytes: Uint8Array, { isExcluded }: LintRules): string | undefined {

@@ -50,12 +50,13 @@ function freshFaults(before: readonly Diagnostic[], after: readonly Diagnostic[]
         else known.push(fault)
       }
     }
-    return faults.filter((fault) => {
-      const candidates = keysAfter(fault).flatMap((key) => left.get(key) ?? [])
+    const takeFrom = (candidates: Diagnostic[], fault: Diagnostic) => {
+      while (candidates[0] !== undefined && taken.has(candidates[0])) candidates.shift()
       const own = candidates.find((one) => !taken.has(one) && measureOf(one) >= measureOf(fault))
       if (own !== undefined) taken.add(own)
-      return own === undefined
-    })
+      return own !== undefined
+    }
+    return faults.filter((fault) => !keysAfter(fault).some((key) => takeFrom(left.get(key) ?? [], fault)))
   }
   // Those at the same place take their counterparts first, so that none is left without because of a neighbour.
   return withoutCounterpart(withoutCounterpart(after, places.same), places.inRun)

@@ -236,6 +236,21 @@ describe('what the fixes leave as it is', () => {
       ['b, c  # type: ignore'],
     ],
     ['an import with a word about it', 'import os, sys  # os for tests\nprint(sys)\n', ['os, sys']],
+    [
+      'an import in brackets with a comment behind them',
+      'from a import (\n    b,\n    c,\n)  # type: ignore\nprint(c)\n',
+      ['    b,\n'],
+    ],
+    [
+      'an import in brackets with a comment above it',
+      'from a import (\n    # used by tests\n    b,\n    c,\n)\nprint(c)\n',
+      ['# used by tests\n    b,\n'],
+    ],
+    [
+      'a comment behind another name in brackets',
+      'from a import (\n    b,\n    c,  # why\n)\nprint(c)\n',
+      ['from a import (\n    c,  # why\n)'],
+    ],
   ])('is %s', async (_what, source, parts) => {
     const { together } = await fixed(source, ['F'])
     for (const part of parts) expect(together).toContain(part)
