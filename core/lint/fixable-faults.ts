@@ -24,8 +24,8 @@ const whiteSpaceRules = new Set(['W291', 'W293'])
 const importRules = new Set(['F401', 'F811'])
 
 /**
- * Judges the fixes of faults that remove an import: one that works by being imported, or that others may use without the
- * linter seeing it, stays.
+ * Judges the fixes of faults. An import stays that works by being imported, that others may use without the linter seeing
+ * it, or that a comment may be about; so do page breaks, and white space that is part of a string.
  */
 export function judgeFixes(
   diagnostics: readonly Diagnostic[],

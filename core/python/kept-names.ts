@@ -5,10 +5,10 @@ type User = { path: string } | 'several'
 type Takers = { whole: Map<string, User>; names: Map<string, User> }
 
 /**
- * Which names of each file's module other files depend on; `all` where one takes everything. `uses` holds every Python file
- * of the snapshot, and the texts that may name them: tests, documents and vendored files, too. A file is taken for every module whose name ends as its
- * own does, so a name may be kept for the sake of another module of that name, but is never lost. What only the file
- * itself mentions is not kept; its `__all__` is.
+ * Which names of each file's module other files depend on; `all` where one takes everything. `uses` holds every Python
+ * file of the snapshot, tests and vendored files too, and the texts that may name modules. A file is taken for every
+ * module whose name ends as its own does, so a name may be kept for the sake of another module of that name, but is never
+ * lost. What only the file itself mentions is not kept; its `__all__` is.
  */
 export function foldKeptNames(uses: ReadonlyMap<string, ModuleUses>): (path: string) => 'all' | string[] {
   const takers: Takers = { whole: new Map(), names: new Map() }

@@ -25,9 +25,9 @@ type Found = { modules: Wanted; packages: Wanted }
 
 /**
  * What `tree`, the parsed `source`, uses of other modules: imports, `module.name` in code, in strings
- * (`mock.patch("requests.compat.json")`), in comments and docstrings, `getattr(module, "name")` and its like. A module that is
- * passed on as a value, or imported by its name in a string, counts as used whole. It finds too much rather than too
- * little.
+ * (`mock.patch("requests.compat.json")`), in comments and docstrings, `getattr(module, "name")` and its like. A module
+ * that is passed on as a value, imported by its name in a string or named as a plugin of pytest counts as used whole. It
+ * finds too much rather than too little.
  */
 export function moduleUsesOf(tree: Tree, source: string): ModuleUses {
   const { bindings, exported } = moduleBindingsOf(tree)
@@ -39,11 +39,11 @@ export function moduleUsesOf(tree: Tree, source: string): ModuleUses {
   noteValues(tree, aliases, found)
   noteCalls(tree, aliases, found)
   notePlugins(tree, found)
-  const hasEntryPoints = source.includes('pytest11')
+  const hasEntryPoints = source.includes(pytestEntryPoints)
   for (const node of tree.rootNode.descendantsOfType(['string', 'comment'])) {
     const text = source.slice(node.startIndex, node.endIndex)
     notePaths(text, found)
-    if (hasEntryPoints) noteEntryPoints(`pytest11\n${text}`, found)
+    if (hasEntryPoints) noteEntryPoints(text, found)
   }
   return {
     modules: listed(found.modules),
@@ -66,7 +66,7 @@ const wholeModule = /\bc?import[ \t]+([\w.]+)[ \t]+as\b|\b(?:import_module|impor
 export function moduleUsesInText(text: string, own: ReadonlySet<string>): ModuleUses {
   const found: Found = { modules: new Map(), packages: new Map() }
   notePaths(text, found)
-  noteEntryPoints(text, found)
+  if (text.includes(pytestEntryPoints)) noteEntryPoints(text, found)
   const code = text.replaceAll(/\\\r?\n/g, ' ').replaceAll(/#[^\n]*/g, '')
   for (const [, module = '', inBrackets, inLine = ''] of code.matchAll(writtenImport)) {
     for (const part of (inBrackets ?? inLine).split(',')) {
@@ -81,12 +81,13 @@ export function moduleUsesInText(text: string, own: ReadonlySet<string>): Module
   return { modules: listed(ofOwn), packages: listed(found.packages), binds: [], exported: [] }
 }
 
+/** The group of entry points by which pytest finds its plugins. */
+const pytestEntryPoints = 'pytest11'
 /** What an entry point names: `name = "package.module"`, `name = module:function`. */
 const entryPoint = /=[ \t]*["']?([A-Za-z_][\w.]*)["'\])}, \t]*$/gm
 
 /** pytest loads the modules that its entry points name, and everything in them. */
 function noteEntryPoints(text: string, found: Found): void {
-  if (!text.includes('pytest11')) return
   for (const [, module = ''] of text.matchAll(entryPoint)) note(found.modules, lastPart(module), '*')
 }
 

@@ -5,9 +5,9 @@ import type { Finding } from './python-facts.ts'
 type Linted = { text: string; report: LintReport }
 
 /**
- * Every fault after the change was there before it, at the place that its own has become: under the repository's rules and, whatever
- * these are, under those that guard every change (undefined names, unused imports …). Faults are compared one by one, so
- * that no fault mended makes up for one made. `runs` are the changed lines.
+ * Every fault after the change was there before it, at the place that its own has become: under the repository's rules
+ * and, whatever these are, under those that guard every change (undefined names, unused imports …). Faults are compared
+ * one by one, so that no fault mended makes up for one made. `runs` are the changed lines.
  */
 export function lintBeforeAfter(before: Linted, after: Linted, runs: readonly ChangedRun[]): Finding {
   const figures = { before: before.report.diagnostics.length, after: after.report.diagnostics.length }
