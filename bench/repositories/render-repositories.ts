@@ -11,7 +11,10 @@ const FirstFigures = z.record(
   z.string(),
   z.strictObject({ planned: z.number(), turns: z.number(), tokens: z.number(), wallMs: z.number().optional() }),
 )
-/** By package: what a run took when this bench was first run (commit 5e5d684), before the product was changed for it. */
+/**
+ * By package: what a run took before the product was changed for this bench (commit 5e5d684). `wallMs` was measured on
+ * 2026-11-23, one package after the other, on the machine of the figures of that day.
+ */
 type FirstFigures = z.infer<typeof FirstFigures>
 
 /** How many findings of one package are named one by one. */
@@ -111,7 +114,8 @@ function workTable(measured: readonly MeasuredPackage[], first: FirstFigures): s
   const tokens = sumPairs(measured.map(({ one, run }) => [run.tokens, first[one.name]?.tokens]))
   const ms = sumPairs(measured.map(({ one, run }) => [run.wallMs, first[one.name]?.wallMs]))
   const note =
-    'In brackets: of what the first run of this bench took, before the product was changed for it. All together: ' +
+    'In brackets: of what the product took before it was changed for this bench (commit 5e5d684); with the rehearsal model a ' +
+    'turn takes milliseconds, so its times are those of the machinery around a model. All together: ' +
     `${tokens.now} tokens${share(tokens.now, tokens.first)}, ${(ms.now / 1000).toFixed(0)} s${share(ms.now, ms.first)}.`
   return `${table(head, rows)}\n\n${note}`
 }
