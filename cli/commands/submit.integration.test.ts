@@ -40,17 +40,17 @@ beforeEach(async () => {
 
 /** Answers the accepted run. */
 async function submit(...options: string[]) {
-  let said = ''
+  let stdout = ''
   stderr = ''
   const io = {
-    out: (text: string) => void (said += text),
+    out: (text: string) => void (stdout += text),
     err: (text: string) => void (stderr += text),
     exit: () => {},
   }
   const config = readCliConfig({ REMORA_API_URL: served.url, REMORA_TOKEN: api.token, HOME: folder })
   const context = { io, config, signal: new AbortController().signal, terminal: undefined, colored: false, cwd: folder }
   await buildProgram(context).parseAsync(['submit', '.', '--agents', 'lint', ...options], { from: 'user' })
-  return api.ledger.getRun(said.trim())
+  return api.ledger.getRun(stdout.trim())
 }
 
 async function namesOf({ request }: Awaited<ReturnType<typeof submit>>): Promise<string[]> {

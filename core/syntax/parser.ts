@@ -87,7 +87,10 @@ async function load(name: string): Promise<LoadedLanguage> {
   return { language, parse, read }
 }
 
-/** A copy of a kept tree, told what to change for `text`; undefined where no sound tree is of nearly the same text. */
+/**
+ * A copy of the tree of a kept text that is nearly `text`, with the difference applied as one edit, for the parser to start
+ * from. Undefined where no kept text is near enough, or its tree has errors.
+ */
 function editedTree(text: string, trees: LRUCache<string, Tree>): Tree | undefined {
   let left = comparedTexts
   for (const [before, tree] of trees.entries()) {
