@@ -59,11 +59,11 @@ const writtenImport = /\bfrom[ \t]+([\w.]+)[ \t]+c?import[ \t]*(?:\(([^()]{1,400
 const wholeModule = /\bc?import[ \t]+([\w.]+)[ \t]+as\b|\b(?:import_module|importorskip|__import__)\(\s*["']([\w.]+)/g
 
 /**
- * What a text that is no Python file, or cannot be parsed, uses of modules with one of the names in `own`: entry points in
- * a configuration, names and imports in documents, notebooks and Cython. Modules that pytest loads by an entry point, and
- * those that get another name, count as used whole.
+ * What a text that is no Python file, or cannot be parsed, uses of modules: entry points in a configuration, names and
+ * imports in documents, notebooks and Cython. Modules that pytest loads by an entry point, and those that get another name,
+ * count as used whole.
  */
-export function moduleUsesInText(text: string, own: ReadonlySet<string>): ModuleUses {
+export function moduleUsesInText(text: string): ModuleUses {
   const found: Found = { modules: new Map(), packages: new Map() }
   notePaths(text, found)
   if (text.includes(pytestEntryPoints)) noteEntryPoints(text, found)
@@ -77,8 +77,7 @@ export function moduleUsesInText(text: string, own: ReadonlySet<string>): Module
     }
   }
   for (const [, renamed, named = ''] of code.matchAll(wholeModule)) note(found.modules, lastPart(renamed ?? named), '*')
-  const ofOwn = new Map([...found.modules].filter(([module]) => own.has(module)))
-  return { modules: listed(ofOwn), packages: listed(found.packages), binds: [], exported: [] }
+  return { modules: listed(found.modules), packages: listed(found.packages), binds: [], exported: [] }
 }
 
 /** The group of entry points by which pytest finds its plugins. */

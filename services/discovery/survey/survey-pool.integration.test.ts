@@ -29,6 +29,12 @@ describe('the threads of the survey', () => {
     expect(answer).toMatchObject({ faults: [], uses: { modules: { lib: ['one'] } } })
   })
 
+  it('read other texts for the names they use, also behind one that crashes them', async () => {
+    const document = pool.usesIn('See `lib.one`, and::\n\n    from lib import two\n')
+    const [, uses] = await Promise.all([pool.survey(nested), document])
+    expect(uses).toMatchObject({ modules: { lib: ['one', 'two'] }, binds: [] })
+  })
+
   it('give a file up that takes too long, and go on with the next', async () => {
     const hasty = openSurveyPool({ threads: 1, fileLimitMs: 1 })
     const slow = { path: 'slow.py', text: 'def f():\n    return f"a"\n\n\n'.repeat(5_000), rules, ownModules: [] }

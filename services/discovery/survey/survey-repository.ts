@@ -13,7 +13,7 @@ import { mapBounded } from '#objects/map-bounded.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
 import { foldDocstringFacts, type DocstringSurvey } from '#python/docstring-survey.ts'
 import { foldKeptNames } from '#python/kept-names.ts'
-import { moduleUsesInText, type ModuleUses } from '#python/module-uses.ts'
+import type { ModuleUses } from '#python/module-uses.ts'
 import { ownModulesIn, ownModulesOf } from '#python/own-modules.ts'
 import { foldTestData } from '#python/test-data.ts'
 import { isStub } from '#python/stub-file.ts'
@@ -55,7 +55,7 @@ const atOnce = 4
 /** A file that is larger is not read: its faults could not be fixed in a workspace either. */
 const maxFileBytes = 4_000_000
 /** Texts that name modules of the repository: configurations with entry points, documents, notebooks, Cython, scripts. */
-const namingText =
+const namesModules =
   /\.(?:toml|cfg|ini|conf|rst|md|txt|ya?ml|pyx|pxd|pxi|ipynb|robot|sh|in)$|(?:^|\/)(?:Procfile|Makefile|Dockerfile|justfile)$/i
 
 /**
@@ -73,15 +73,18 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
   const unread: string[] = []
   await mapBounded(input.files.filter(isLookedAt), deps.surveys.threads * atOnce, async (file) => {
     signal.throwIfAborted()
-    if (!isPython(file)) {
-      named.set(file.path, moduleUsesInText(Buffer.from(await input.read(file.hash)).toString('latin1'), ownNames))
-      return
-    }
-    const { found, rawText, notLinted } = await surveyFile(file, { input, lint, ownModules, deps })
+    const { found, namingText, notLinted } = isPython(file)
+      ? await surveyFile(file, { input, lint, ownModules, deps })
+      : { namingText: Buffer.from(await input.read(file.hash)).toString('latin1') }
     if (notLinted !== undefined) unlinted.set(file.path, notLinted)
     if (found !== undefined) facts.set(file.path, found)
-    else unread.push(`${file.path} is not read (${notLinted ?? ''}): what it uses of other files is not all known`)
-    if (rawText !== undefined) named.set(file.path, moduleUsesInText(rawText, ownNames))
+    const uses = namingText === undefined ? undefined : await deps.surveys.usesIn(namingText)
+    const isNamesRead = uses !== undefined && !('unreadable' in uses)
+    if (isNamesRead) named.set(file.path, usesOfOwn(uses, ownNames))
+    const why = notLinted ?? (isNamesRead ? undefined : uses?.unreadable)
+    if (found === undefined && why !== undefined) {
+      unread.push(`${file.path} is not read (${why}): what it uses of other files is not all known`)
+    }
   })
   signal.throwIfAborted()
   const docstrings = foldDocstringFacts(
@@ -129,14 +132,19 @@ async function readConfiguration({ files, read }: SurveyInput, deps: SurveyDeps)
 type Looking = { input: SurveyInput; lint: RepositoryLint; ownModules: ReadonlySet<string>; deps: SurveyDeps }
 
 /** Of a file that cannot be parsed there is no `found`, but its text; `notLinted` says why it has no faults. */
-type Looked = { found?: SurveyedFile; rawText?: string; notLinted?: string }
+type Looked = { found?: SurveyedFile; namingText?: string; notLinted?: string }
+
+/** What is used of other modules than the repository's own is of no interest: of a large document it would be much. */
+function usesOfOwn({ modules, ...uses }: ModuleUses, ownNames: ReadonlySet<string>): ModuleUses {
+  return { ...uses, modules: Object.fromEntries(Object.entries(modules).filter(([module]) => ownNames.has(module))) }
+}
 
 function isPython({ path }: SourceFile): boolean {
   return languageOf(path) === 'python'
 }
 
 function isLookedAt(file: SourceFile): boolean {
-  return isPython(file) || (namingText.test(file.path) && file.size <= maxFileBytes)
+  return isPython(file) || (namesModules.test(file.path) && file.size <= maxFileBytes)
 }
 
 async function surveyFile(file: SourceFile, { input, lint, ownModules, deps }: Looking): Promise<Looked> {
@@ -151,14 +159,14 @@ async function surveyFile(file: SourceFile, { input, lint, ownModules, deps }: L
   const look = (rulesToLintBy: LintRules | null) => deps.surveys.survey({ ...question, rules: rulesToLintBy })
   if (notLinted !== undefined || !input.isWorkedOn(path)) {
     const found = await look(null)
-    if ('unreadable' in found) return { notLinted: found.unreadable, rawText: text }
+    if ('unreadable' in found) return { notLinted: found.unreadable, namingText: text }
     return { found, ...(notLinted && { notLinted }) }
   }
   const linted = await look(rules)
   if (!('unreadable' in linted)) return { found: linted }
   // A text that Ruff cannot take may still be read for what it uses of other files.
   const found = await look(null)
-  return { notLinted: linted.unreadable, ...('unreadable' in found ? { rawText: text } : { found }) }
+  return { notLinted: linted.unreadable, ...('unreadable' in found ? { namingText: text } : { found }) }
 }
 
 function reasonNotToLint(path: string, bytes: Uint8Array, { isExcluded }: LintRules): string | undefined {

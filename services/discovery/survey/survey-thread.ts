@@ -1,5 +1,6 @@
 /**
- * Entry of a surveying thread: Ruff and the Python grammar. It answers each file with what planning needs to know of it.
+ * Entry of a surveying thread: Ruff and the Python grammar. It answers each file with what planning needs to know of it, and
+ * any other text with the names it uses of modules.
  * Nothing is caught: a text may leave Ruff or the parser damaged, so the thread dies, and the next file gets a new one.
  */
 import { parentPort } from 'node:worker_threads'
@@ -9,20 +10,21 @@ import { judgeFixes } from '#lint/fixable-faults.ts'
 import { lintText, ruffVersion } from '#lint/lint-text.ts'
 import type { ThreadReply } from '#platform/thread-link.ts'
 import { docstringFactsOf } from '#python/docstring-facts.ts'
-import { moduleUsesOf } from '#python/module-uses.ts'
+import { moduleUsesInText, moduleUsesOf } from '#python/module-uses.ts'
 import { loadLanguage, type LoadedLanguage } from '#syntax/parser.ts'
-import type { LintFault, SurveyedFile, SurveyQuestion } from './surveyed-file.ts'
+import type { LintFault, PythonQuestion, SurveyedFile, SurveyQuestion, SurveyReport } from './surveyed-file.ts'
 
-const say = (reply: ThreadReply<SurveyedFile>) => parentPort?.postMessage(reply)
+const say = (reply: ThreadReply<SurveyReport>) => parentPort?.postMessage(reply)
 
 /** In the order they came, also where the first of them waits for the grammar. */
 let before: Promise<void> = Promise.resolve()
 
 async function answer(question: SurveyQuestion): Promise<void> {
-  say({ report: surveyFile(question, await loadLanguage('python')) })
+  if ('namingText' in question) say({ report: { uses: moduleUsesInText(question.namingText) } })
+  else say({ report: surveyFile(question, await loadLanguage('python')) })
 }
 
-function surveyFile({ path, text, rules, ownModules }: SurveyQuestion, python: LoadedLanguage): SurveyedFile {
+function surveyFile({ path, text, rules, ownModules }: PythonQuestion, python: LoadedLanguage): SurveyedFile {
   const tree = python.parse(text)
   try {
     return {
@@ -39,7 +41,7 @@ function surveyFile({ path, text, rules, ownModules }: SurveyQuestion, python: L
 const maxContextLines = 40
 
 function lintFaults(
-  { rules, ...file }: SurveyQuestion & { rules: LintRules },
+  { rules, ...file }: PythonQuestion & { rules: LintRules },
   { tree, python }: { tree: Tree; python: LoadedLanguage },
 ): LintFault[] {
   const { diagnostics } = lintText({ text: file.text, rules })
