@@ -59,7 +59,9 @@ function freshFaults(before: readonly Diagnostic[], after: readonly Diagnostic[]
     return faults.filter((fault) => !keysAfter(fault).some((key) => takeFrom(left.get(key) ?? [], fault)))
   }
   // Those at the same place take their counterparts first, so that none is left without because of a neighbour.
-  return withoutCounterpart(withoutCounterpart(after, places.same), places.inRun)
+  let fresh = [...after]
+  for (const place of [places.same, places.inRun, places.onMovedLine]) fresh = withoutCounterpart(fresh, place)
+  return fresh
 }
 
 /**
@@ -84,10 +86,13 @@ type Places = {
   same: PlaceKeys
   /** In one changed run; line by line, where it has as many lines as before. */
   inRun: PlaceKeys
+  /** On a line that went in one place and came, as it was, in another: sorted imports. */
+  onMovedLine: PlaceKeys
 }
 
 function movedPlaces(before: string, after: string, runs: readonly ChangedRun[]): Places {
   const [rowOf, rowOfAfter] = [lineCounter(before), lineCounter(after)]
+  const [linesBefore, linesAfter] = [linesOf(before), linesOf(after)]
   const rowAfter = rowMover(runs)
   const begin = (fault: Diagnostic, row: number) => `${kindOf(fault)} begins ${row}:${fault.column}`
   const end = (fault: Diagnostic, row: number) => `${kindOf(fault)} ends ${row}`
@@ -95,6 +100,12 @@ function movedPlaces(before: string, after: string, runs: readonly ChangedRun[])
     const isLineByLine = run.before.end - run.before.start === run.after.end - run.after.start
     return `${kindOf(fault)} in run ${run.before.start}:${run.after.start} ${isLineByLine ? row : ''}`
   }
+  const runAfter = (row: number) => {
+    const run = lastFrom(runs, (one) => one.after.start <= row)
+    return run === undefined || row >= run.after.end ? undefined : run
+  }
+  const onLine = (fault: Diagnostic, lines: readonly string[]) =>
+    `${kindOf(fault)} at ${fault.column} of ${lines[fault.line - 1] ?? ''}`
   return {
     same: {
       keysBefore(fault) {
@@ -114,10 +125,13 @@ function movedPlaces(before: string, after: string, runs: readonly ChangedRun[])
         return run === undefined ? [] : [inRun(fault, run, fault.line - 1 - run.before.start)]
       },
       keysAfter(fault) {
-        const row = fault.line - 1
-        const run = lastFrom(runs, (one) => one.after.start <= row)
-        return run === undefined || row >= run.after.end ? [] : [inRun(fault, run, row - run.after.start)]
+        const run = runAfter(fault.line - 1)
+        return run === undefined ? [] : [inRun(fault, run, fault.line - 1 - run.after.start)]
       },
+    },
+    onMovedLine: {
+      keysBefore: (fault) => (rowAfter(fault.line - 1).run === undefined ? [] : [onLine(fault, linesBefore)]),
+      keysAfter: (fault) => (runAfter(fault.line - 1) === undefined ? [] : [onLine(fault, linesAfter)]),
     },
   }
 }

@@ -6,6 +6,7 @@ import { openPythonLinter } from '#lint/python-linter.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from './evidence-checker.ts'
+import { selecting } from './planted-harms.fixture.ts'
 import { openSyntaxChecker } from './syntax-checker.ts'
 
 const linter = await openPythonLinter()
@@ -74,6 +75,12 @@ describe('a change that does no harm passes every check', () => {
       'import cmd\n\n\ndef f():\n    import json\n    import json\n    return json == None\n\n\ndef f():\n    return 1\n'
     const moved = faults.replace('import cmd\n\n\n', '').replace('return 1', '"""One."""\n    return 1')
     expect(await refusalsOf(faults, moved, { rules: defaultPathRules })).toEqual([])
+  })
+
+  it('faults move with an import that is sorted', async () => {
+    const before = 'from typing import Dict\nimport os\nimport abc\n\nprint(Dict, os, abc)\n'
+    const after = 'import abc\nimport os\nfrom typing import Dict\n\nprint(Dict, os, abc)\n'
+    expect(await refusalsOf(before, after, { rules: selecting(['I001', 'UP035']) })).toEqual([])
   })
 
   it('in a file of another language, as far as it can be checked', async () => {
