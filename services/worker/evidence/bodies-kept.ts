@@ -2,12 +2,13 @@ import type { ComparedFacts, Finding } from './python-facts.ts'
 import type { Statement, StatementList } from './statements.ts'
 
 /**
- * No function, class, branch, loop, handler or `with` was removed or emptied, and no statement went from one body to
- * another. A body is empty when nothing in it does anything: `pass`, `...`, a docstring.
+ * No function, class, branch, loop, handler or `with` was removed or emptied, no statement went from one body to another, and
+ * none was reduced to a value that nothing takes (`x = []` to `[]`). A body is empty when nothing in it does anything: `pass`,
+ * `...`, a docstring.
  */
 export function bodiesKept({ before, after, pairs }: ComparedFacts): Finding {
   const [was, now] = [before.list(), after.list()]
-  const { forward } = pairs()
+  const { forward, back } = pairs()
   const figures = { before: headsIn(was), after: headsIn(now) }
   for (const [at, statement] of was.statements.entries()) {
     const counterpart = now.statements[forward[at] ?? -1]
@@ -15,6 +16,10 @@ export function bodiesKept({ before, after, pairs }: ComparedFacts): Finding {
     if (problem !== undefined) {
       return { ...figures, fault: `line ${statement.row + 1}: ${JSON.stringify(headline(statement))} ${problem}` }
     }
+  }
+  const idle = now.statements.find((one, at) => was.statements[back[at] ?? -1]?.key !== one.key && isIdle(one))
+  if (idle !== undefined) {
+    return { ...figures, fault: `line ${idle.row + 1}: ${JSON.stringify(headline(idle))} does nothing` }
   }
   return { ...figures, fault: undefined }
 }
@@ -28,6 +33,16 @@ function problemOf(was: Statement, now: Statement | undefined, forward: Int32Arr
   if (was.isHead && was.doesSomething && !now.doesSomething) return 'has lost its body'
   const owner = was.owner < 0 ? -1 : forward[was.owner]
   return owner === now.owner ? undefined : 'stands in another body now'
+}
+
+/** Names, numbers and comparisons; with brackets or dots there may be a call, a key that has to exist, a property. */
+const valueToken = /^(?:(?!await$|yield$)[A-Za-z_]\w*|\d[\w.]*|[<>]=?|[=!]=)$/
+
+/** A value that nothing takes. A text that stands alone may be a docstring, and `...` a body. */
+function isIdle({ kind, doesSomething, tokens }: Statement): boolean {
+  if (kind !== 'expression_statement') return false
+  if (doesSomething) return tokens.every(({ text }) => valueToken.test(text))
+  return !tokens.every(({ text }) => /["']$|^[().]/.test(text))
 }
 
 function headline({ tokens }: Statement): string {

@@ -214,6 +214,18 @@ const shapeHarms: PlantedHarm[] = [
     after: 'def f(x, y):\n    if x:\n        if y:\n            x()\n        else:\n            y()\n',
     says: 'stands in another body',
   },
+  ...[
+    ['a list that nothing takes', 'found = []', '[]'],
+    ['a number that nothing takes', 'x = 5', '5'],
+    ['a comparison that nothing takes', 'faster = x < y', 'x < y'],
+    ['a name that nothing takes', 'z = x', 'x'],
+  ].map(([harm = '', was = '', is = '']): PlantedHarm => ({
+    check: 'bodies_kept',
+    harm,
+    before: `def f(x, y):\n    ${was}\n    return y\n`,
+    after: `def f(x, y):\n    ${is}\n    return y\n`,
+    says: `line 2: ${JSON.stringify(is === '[]' ? '[ ]' : is)} does nothing`,
+  })),
 ]
 
 const operandHarms: PlantedHarm[] = [

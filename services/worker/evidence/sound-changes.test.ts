@@ -65,6 +65,13 @@ describe('a change that does no harm passes every check', () => {
       `def f():\n    """Do.\n\n    https://${'x'.repeat(100)}\n    """\n    return 1\n`,
     ],
     ['a line that was too long', `x = "${'a b '.repeat(30)}"\n`, `y = x = "${'a b'.repeat(30)}"\n`],
+    [
+      'a call whose result nothing took',
+      'def f(x):\n    y = x()\n    return 1\n',
+      'def f(x):\n    x()\n    return 1\n',
+    ],
+    ['a value that nothing took before', 'def f(x):\n    x\n    y = 1\n', 'def f(x):\n    x\n    return 1\n'],
+    ['a docstring of an attribute', 'class A:\n    x = 1\n', 'class A:\n    x = 1\n    """X."""\n'],
     ['a file that is new', '', 'def f():\n    return 1\n'],
   ])('%s', async (_what, before, after) => {
     expect(await refusalsOf(before, after)).toEqual([])

@@ -195,6 +195,12 @@ const quietTokens = new Set([
   'none',
   '(',
   ')',
+  '[',
+  ']',
+  '{',
+  '}',
+  ',',
+  ':',
 ])
 
 function headAround(drafts: readonly Draft[], around: number): number {

@@ -47,10 +47,11 @@ const fault = 'if x0 == None:\n    pass\n'
 const limit = (4_000 / 3) * 4 + 1_000
 
 describe('what an agent is shown of its node', () => {
-  it('is a function whole, with its faults and their lines in the file', async () => {
+  it('is a function whole, with its faults, their lines in the file and what these hold', async () => {
     const part = 'def f(x):\n    return x == None'
     const user = await asked('lint', `import os\n\n\n${part}\n`, { part })
-    expect(user).toContain('Its faults:\n- line 5, column 17: E711 Comparison to `None` should be `cond is None`\n')
+    const listed = '- line 5, column 17: E711 Comparison to `None` should be `cond is None`\n  in: return x == None\n'
+    expect(user).toContain(`Its faults:\n${listed}`)
     expect(user).toContain(`\`\`\`python\n${part}\n\`\`\``)
     expect(user).not.toContain('import os')
   })

@@ -61,13 +61,21 @@ export async function applyFixes(lint: NodeLint, code: string | undefined, deps:
   return { source: lint.source, applied: [] }
 }
 
-/** The faults of a node as a prompt lists them: a line each, the first `max` of them. */
-export function faultLines({ diagnostics }: NodeLint, max = 40): string {
-  const lines = diagnostics
-    .slice(0, max)
-    .map(({ line, column, code, message }) => `- line ${line}, column ${column}: ${code} ${message}`)
+/** Characters of a line that a prompt quotes for its fault. */
+const quotedCharacters = 160
+
+/**
+ * The faults of a node as a prompt lists them, the first `max` of them: each with the line it is in, since the text of a
+ * node has no line numbers.
+ */
+export function faultLines({ source, diagnostics }: NodeLint, max = 40): string {
+  const sourceLines = source.split(/\r\n|\r|\n/)
+  const listed = diagnostics.slice(0, max).map(({ line, column, code, message }) => {
+    const quoted = (sourceLines[line - 1] ?? '').trim().slice(0, quotedCharacters).toWellFormed()
+    return `- line ${line}, column ${column}: ${code} ${message}${quoted === '' ? '' : `\n  in: ${quoted}`}`
+  })
   const more = diagnostics.length > max ? [`- and ${diagnostics.length - max} more; run_linter lists them`] : []
-  return [...lines, ...more].join('\n')
+  return [...listed, ...more].join('\n')
 }
 
 /** Lines before and after a fault that a prompt shows of a file. */
