@@ -66,4 +66,12 @@ export function wantsBlankLines({ options, previewOptions }: LintRules): boolean
   })
 }
 
+/** Whether the linter of a file wants a docstring for each method. */
+export function wantsMethodDocstrings({ options, previewOptions }: LintRules): boolean {
+  return [options, previewOptions].some((look) => {
+    const lint = tableAt(look?.['lint'])
+    return lint !== undefined && switchesOn(lint, 'D102')
+  })
+}
+
 type FolderRules = { lint(path: string): LintRules; style(path: string): ConfiguredStyle }

@@ -49,6 +49,8 @@ export type ModuleFacts = {
   exported: ReadonlySet<string> | undefined
   /** Names of definitions whose `__doc__` the file assigns. */
   docSetFor: ReadonlySet<string>
+  /** Kinds of definitions that a comment for the whole file excuses from docstrings. */
+  waived: readonly DefinitionDocFacts['kind'][]
 }
 
 /** The definitions with a name and a body, from their nodes in the order they stand in the file. */
@@ -108,6 +110,7 @@ function isPublicModule(path: string): boolean {
 
 function exemptionIn(found: FoundDefinition, module: ModuleFacts): string | undefined {
   if (module.path.endsWith('.pyi')) return 'needs no docstring: it is in a stub file'
+  if (module.waived.includes(found.kind)) return 'is left alone: a comment in its file says that it needs none'
   if (module.docSetFor.has(found.name)) return 'is left alone: its __doc__ is set by the code'
   if (isGivenFunction(found, module))
     return 'is left alone: its decorator may give it the docstring of another function'

@@ -14,6 +14,7 @@ export function exemptionOf(site: DocstringSite): string | undefined {
   if (last.includes('override')) return 'needs no docstring: it inherits that of the method it overrides'
   if (last.includes('wraps')) return 'needs no docstring: functools.wraps gives it that of another function'
   const isAccessor = decorators.some((text) => /^\w+\.(setter|deleter|getter)$/.test(text))
+  if (waivesDocstring(site)) return 'is left alone: a comment on its first line says that it needs none'
   if (isAccessor) return 'needs no docstring: it is the setter or deleter of a property'
   if (site.setsDoc) return 'is left alone: the class sets __doc__ by itself'
   if (isEllipsis(site) && isInProtocol(site.definition)) return 'needs no docstring: it is a stub of a protocol'
@@ -27,6 +28,31 @@ export function exemptionOf(site: DocstringSite): string | undefined {
   // The pass could not go, for the comment's sake, nor stay: linters call it unnecessary beside a docstring (PIE790).
   if (isCommentedPass(site)) return 'is left alone: its body is a pass with a comment'
   return undefined
+}
+
+/** The codes of pydocstyle for a missing docstring, alone or by their prefix, and those of pylint. */
+const missingDocstring =
+  /#\s*noqa\s*:[^#\n]*\bD(?:1(?:0\d?)?)?\b|#\s*pylint\s*:\s*disable\s*=[^#\n]*\b(?:missing-(?:\w+-)?docstring|C011[0-6])\b/i
+
+/** Once there is a docstring, linters report such a comment as unused. */
+function waivesDocstring(site: DocstringSite): boolean {
+  const { definition, body } = site
+  const isOneLine = bodySharesLine(site)
+  const header = definition.children.filter((child) => child !== null && child.endIndex <= body.startIndex)
+  const parts = isOneLine ? [definition, commentBehind(definition)] : header
+  return parts.some((part) => missingDocstring.test(part?.text ?? ''))
+}
+
+/** The codes that a comment for the whole file switches off (`# ruff: noqa: D103`); they are in upper case. */
+const fileWideNoqa = /^[ \t]*#\s*(?:ruff|flake8)\s*:\s*noqa\s*:([^#\n]*)/gim
+const codesByKind = { class: /^D(?:1(?:0[16]?)?)?$/, method: /^D(?:1(?:0[257]?)?)?$/, function: /^D(?:1(?:03?)?)?$/ }
+
+/** Of which definitions a comment in `source` says for all of them that they need no docstring. */
+export function waivedKinds(source: string): (keyof typeof codesByKind)[] {
+  const codes = [...source.matchAll(fileWideNoqa)].flatMap(
+    ([, listed = '']) => listed.toUpperCase().match(/\w+/g) ?? [],
+  )
+  return (['class', 'method', 'function'] as const).filter((kind) => codes.some((code) => codesByKind[kind].test(code)))
 }
 
 /** Whether a one-line definition stands right above or below another: a longer one needs blank lines there. */
@@ -52,7 +78,7 @@ function isCommentedPass({ definition, body }: DocstringSite): boolean {
 
 /** Whether there is a comment in the definition, or behind its end. */
 export function isCommented(definition: Node): boolean {
-  return definition.descendantsOfType('comment').length > 0 || commentBehind(definition)
+  return definition.descendantsOfType('comment').length > 0 || commentBehind(definition) !== undefined
 }
 
 /** Whether the body begins on the line of the colon. */
@@ -74,13 +100,13 @@ function isInProtocol(definition: Node): boolean {
 
 function hasCommentOn(definition: Node, row: number): boolean {
   const inside = definition.descendantsOfType('comment').some((node) => node?.startPosition.row === row)
-  return inside || commentBehind(definition)
+  return inside || commentBehind(definition) !== undefined
 }
 
-/** Whether a comment follows on the definition's last line. In the tree it belongs to what is around the definition. */
-function commentBehind(definition: Node): boolean {
+/** The comment that follows on the definition's last line. In the tree it belongs to what is around the definition. */
+function commentBehind(definition: Node): Node | undefined {
   let node: Node | null = definition
   while (node !== null && node.nextSibling === null) node = node.parent
   const next = node?.nextSibling
-  return next?.type === 'comment' && next.startPosition.row === definition.endPosition.row
+  return next?.type === 'comment' && next.startPosition.row === definition.endPosition.row ? next : undefined
 }

@@ -1,6 +1,7 @@
 import { Query, type Language, type Node, type Tree } from 'web-tree-sitter'
 import { z } from 'zod'
 import { DefinitionDocFacts, factsOf, foundDefinitions, type FoundDefinition } from './definition-facts.ts'
+import { waivedKinds } from './docstring-exemption.ts'
 import { codeIn, docstringParts } from './docstring-expression.ts'
 import { DocstringRead, docstringUses } from './docstring-reads.ts'
 import { docstringContent } from './docstring-site.ts'
@@ -38,7 +39,7 @@ export function docstringFactsOf(tree: Tree, source: string, path: string): File
   const names = readImports(captured.get('import') ?? [], defined)
   const uses = docstringUses({ tree, source, names, definitions })
   const exported = exportedNames(captured.get('all') ?? [])
-  const module = { path, names, exported, docSetFor: uses.setFor }
+  const module = { path, names, exported, docSetFor: uses.setFor, waived: waivedKinds(source) }
   const byteOf = byteOffsets(source, definitions)
   return {
     definitions: definitions.map((found) => ({

@@ -22,6 +22,7 @@ export function openDocstringReaders(files: Files): DocstringReaders {
 
   function reasonToSkip(path: string, definition: DefinitionDocFacts): string | undefined {
     const { name, qualifiedName, kind } = definition
+    if (reads.all !== undefined) return `is left alone: ${reads.all} counts what has a docstring`
     const read = reads.names.get(name)
     if (read !== undefined) return `is left alone: ${read} reads the docstring of ${name}`
     const decorated = decorators.reasonToSkip(path, definition)
@@ -57,6 +58,8 @@ type Reads = {
   names: Map<string, string>
   /** The first place that reads the docstring of whatever it is given; beside the product's own code it counts only there. */
   values: { source: string | undefined; beside: string | undefined }
+  /** The setting of a documentation's build that has every docstring counted, with its place. */
+  all: string | undefined
   notices: string[]
 }
 
@@ -67,6 +70,7 @@ function readsOf(files: Files): Reads {
     modules: new Map(),
     names: new Map(),
     values: { source: undefined, beside: undefined },
+    all: undefined,
     notices: [],
   }
   for (const [path, facts] of files) {
@@ -78,11 +82,15 @@ function readsOf(files: Files): Reads {
       if (of === 'members' && name === '' && !reads.modules.has(path)) reads.modules.set(path, place)
       if (of === 'name' && !reads.names.has(name)) reads.names.set(name, place)
       if (of === 'values') reads.values[part] ??= place
+      if (of === 'all') reads.all ??= `${place} (${name})`
     }
   }
   for (const [name, place] of reads.classes) {
     if (purposeOf(place.replace(/:\d+$/, '')) !== 'source') continue
     reads.notices.push(`${place} reads the docstring of ${name}: it and what inherits from it get none`)
+  }
+  if (reads.all !== undefined) {
+    reads.notices.push(`${reads.all} counts what has a docstring and stands in no document: nothing gets one`)
   }
   if (reads.values.source !== undefined) {
     const what = 'what is handed on as a value, or stands under a decorator of the repository itself, gets none'

@@ -28,6 +28,62 @@ describe('one-line definitions in a row', () => {
   })
 })
 
+describe('a method that overrides another', () => {
+  const base = 'class Base:\n    def read(self):\n        """Read all."""\n\n    def close(self): return 1\n'
+  const files = {
+    'shop/base.py': base,
+    'shop/middle.py': 'from .base import Base\n\n\nclass Middle(Base):\n    x = 1\n',
+    'shop/last.py':
+      'from shop.middle import Middle\n\n\nclass Last(Middle):\n    def read(self): return 1\n\n    def close(self): return 2\n',
+    'shop/circle.py': 'class One(Two): x = 1\nclass Two(One):\n    def read(self): return 1\n',
+  }
+
+  it('is left alone where it inherits a docstring, by whatever class is between', () => {
+    const { reasonOf } = survey(files)
+    expect(reasonOf('shop/last.py', 'Last.read')).toBe('needs no docstring: it inherits that of Base.read')
+    expect(reasonOf('shop/last.py', 'Last.close')).toBe('workable')
+    expect(reasonOf('shop/base.py', 'Base.close')).toBe('workable')
+    expect(reasonOf('shop/circle.py', 'Two.read')).toBe('workable')
+  })
+
+  it('gets its own where the linter wants one for each method', () => {
+    expect(survey(files, { wantsMethodDocstrings: true }).reasonOf('shop/last.py', 'Last.read')).toBe('workable')
+  })
+})
+
+describe('comments that excuse from docstrings', () => {
+  it.each([
+    ['on the line of a function', 'def f(a):  # noqa: D103\n    return 1\n'],
+    ['among other codes', 'def f(a):  # noqa:E501, D103\n    return 1\n'],
+    ['by the prefix', 'def f(a):  # NOQA: D1\n    return 1\n'],
+    ['behind one that is a single line', 'def f(a): return 1  # noqa: D103\n'],
+    ['in a long signature', 'def f(  # noqa: D103\n    a,\n):\n    return 1\n'],
+    ['of pylint', 'def f(a):  # pylint: disable=missing-function-docstring\n    return 1\n'],
+    ['for the whole file', '# ruff: noqa: D103\ndef f(a):\n    return 1\n'],
+  ])('are heeded %s', (_where, source) => {
+    expect(survey({ 'shop/a.py': source }).reasonOf('shop/a.py', 'f')).toContain('is left alone: a comment')
+  })
+
+  it.each([
+    ['another code', 'def f(a):  # noqa: D400, E501\n    return 1\n'],
+    ['a body with one for another line', 'def f(a):\n    x = 1  # noqa: D103\n    return x\n'],
+    ['a file whose classes are excused', '# ruff: noqa: D101\ndef f(a):\n    return 1\n'],
+  ])('do not excuse %s', (_what, source) => {
+    expect(survey({ 'shop/a.py': source }).reasonOf('shop/a.py', 'f')).toBe('workable')
+  })
+})
+
+describe('a build of the documentation that counts docstrings', () => {
+  it('keeps all definitions from getting one, and is named', () => {
+    const { reasonOf, notices } = survey({
+      'docs/conf.py': 'import sys\ncoverage_skip_undoc_in_source = True\n',
+      'shop/a.py': 'def f(a):\n    return 1\n',
+    })
+    expect(reasonOf('shop/a.py', 'f')).toContain('docs/conf.py:2 (coverage_skip_undoc_in_source)')
+    expect(notices).toEqual([expect.stringContaining('docs/conf.py:2')])
+  })
+})
+
 describe('the scope', () => {
   const { reasonOf } = survey({
     'shop/prices.py': 'def price(): return 1\ndef _own(): return 1\ndef done():\n    """Do it."""\n',

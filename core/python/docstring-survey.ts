@@ -4,6 +4,7 @@ import type { DefinitionDocFacts } from './definition-facts.ts'
 import type { FileDocstringFacts } from './docstring-facts.ts'
 import { docstringHabits, type DocstringHabits } from './docstring-habits.ts'
 import { openDocstringReaders } from './docstring-readers.ts'
+import { openInheritedDocstrings } from './inherited-docstrings.ts'
 
 /** Which definitions are to get a docstring: `private` adds private and nested ones, `all` also tests, examples, scripts. */
 export const docstringScopes = ['public', 'private', 'all'] as const
@@ -29,6 +30,8 @@ export type ConfiguredDocstrings = {
   style?: DocstringStyle | undefined
   /** Its linter wants blank lines between definitions, but for those of one line. */
   wantsBlankLines?: boolean
+  /** Its linter wants a docstring for each method, also for one that inherits it. */
+  wantsMethodDocstrings?: boolean
 }
 
 /** Looks at all files of a repository together. */
@@ -38,6 +41,7 @@ export function foldDocstringFacts(
 ): DocstringSurvey {
   const habits = docstringHabits(files, (path) => configured(path).style)
   const readers = openDocstringReaders(files)
+  const inheritedFrom = openInheritedDocstrings(files)
   const places = new Map([...files].map(([path, facts]) => [path, byStart(facts)]))
   return {
     styleOf: habits,
@@ -48,7 +52,10 @@ export function foldDocstringFacts(
       if (found.hasDocstring) return 'has a docstring'
       const outside = outsideOfScope(path, found, scope)
       if (outside !== undefined) return outside
-      if (found.isInRow === true && configured(path).wantsBlankLines === true) return inRow
+      const { wantsBlankLines, wantsMethodDocstrings } = configured(path)
+      if (found.isInRow === true && wantsBlankLines === true) return inRow
+      const inherited = wantsMethodDocstrings === true ? undefined : inheritedFrom(found)
+      if (inherited !== undefined) return `needs no docstring: it inherits that of ${inherited}`
       return found.exempt ?? readers.reasonToSkip(path, found)
     },
   }

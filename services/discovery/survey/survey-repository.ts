@@ -8,6 +8,7 @@ import {
   type OptionsCheck,
   type RepositoryLint,
   wantsBlankLines,
+  wantsMethodDocstrings,
 } from '#lint/repository-lint.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
@@ -91,7 +92,11 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
     mapOf(facts, ({ docstrings: one }) => one),
     (path) => {
       const { lint: rules, style } = lint.rulesFor(path)
-      return { style: style.docstringStyle, wantsBlankLines: wantsBlankLines(rules) }
+      return {
+        style: style.docstringStyle,
+        wantsBlankLines: wantsBlankLines(rules),
+        wantsMethodDocstrings: wantsMethodDocstrings(rules),
+      }
     },
   )
   const linted = [...facts].toSorted(byPath).filter(([path]) => input.isWorkedOn(path) && !unlinted.has(path))
