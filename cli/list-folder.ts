@@ -22,6 +22,11 @@ export type ListOptions = { signal: AbortSignal; include?: readonly SkipKind[] }
 
 /** Neither source nor ours to send: history, and a virtual environment that may be half made. */
 const neverPacked = new Set(['.git', '.venv'])
+
+export function isNeverPacked(name: string): boolean {
+  return neverPacked.has(name)
+}
+
 const maxFileBytes = 64 * 1024 ** 2
 const ownerMayExecute = 0o100
 

@@ -21,6 +21,7 @@ export type SubmissionOptions = IncludeOptions & {
   limit?: number
   errorPolicy?: string
   priority?: number
+  folderOnly?: true
 }
 
 /** Options of `run` and `submit` about the run, but for the `--include-…` flags, which come last in the help. */
@@ -34,6 +35,7 @@ export function addSubmissionOptions(command: Command): Command {
     .option('--since <revision>', 'only nodes that were added or changed since this git revision')
     .option('--limit <count>', 'at most this many operations', positiveInteger)
     .addOption(errorPolicyOption())
+    .option('--folder-only', 'send the folder without the repository around it, whose rules are not known then')
     .option('--priority <number>', 'priority of this run among others, 0 (first) to 9', priorityNumber)
 }
 
@@ -47,7 +49,7 @@ export function submissionOf(
   { agents, settings }: { agents: readonly string[]; settings: CliConfig['request'] },
 ): Submission {
   const { paths = settings.paths, languages = settings.languages, errorPolicy = settings.errorPolicy } = options
-  const { exclude, kinds, since, limit, priority } = options
+  const { exclude, kinds, since, limit, priority, folderOnly } = options
   return {
     agents,
     accept: 'none',
@@ -60,5 +62,6 @@ export function submissionOf(
     ...(limit !== undefined && { limit }),
     ...(errorPolicy !== undefined && { errorPolicy }),
     ...(priority !== undefined && { priority }),
+    ...(folderOnly === true && { folderOnly }),
   }
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { CliContext } from '../cli-context.ts'
 import { runningService } from '../run/reach-service.ts'
+import { withRepository } from '../run/repository-around.ts'
 import { prepareSource, submitSource } from '../run/submit-source.ts'
 import { namedAgents } from './named-agents.ts'
 import { addIncludeOptions, addSubmissionOptions, submissionOf, type SubmissionOptions } from './submission-options.ts'
@@ -17,10 +18,12 @@ export function addSubmitCommand(program: Command, context: CliContext): void {
     .option('--json', 'print one JSON document')
     .action(async (path: string, { json, ...options }: SubmitOptions, called: Command) => {
       const { agents } = await namedAgents(options.agents, context.config.agentsDir, called)
-      const submission = submissionOf(options, { agents, settings: context.config.request })
+      const wanted = submissionOf(options, { agents, settings: context.config.request })
       const client = await runningService(context)
       try {
-        const runId = await submitSource(client, submission, await prepareSource(path, submission, context))
+        const source = await withRepository({ path, submission: wanted }, context)
+        const prepared = await prepareSource(source.path, source.submission, context)
+        const runId = await submitSource(client, source.submission, prepared)
         context.io.out(json ? `${JSON.stringify({ run_id: runId, status: 'queued' })}\n` : `${runId}\n`)
       } finally {
         await client.close()

@@ -12,6 +12,7 @@ import { sameModelFlag } from './model-flag.ts'
 import { openLineFile } from './output-file.ts'
 import { prepareStart, type StartRun } from './prepare-start.ts'
 import { reachRuns, reachService, type Service } from './reach-service.ts'
+import { rootOf, withRepository } from './repository-around.ts'
 import { reportRun } from './report-run.ts'
 import { reportView } from './report-view.ts'
 import type { RunOrder } from './run-order.ts'
@@ -24,7 +25,8 @@ import { describeUnfinished, unfinishedRuns } from './unfinished-runs.ts'
  * The whole way from a folder, or a run there is, to a patch: checks that can fail cheaply, service, submission,
  * progress, patch, report. Stops what it started, also when it throws.
  */
-export async function runOnce(order: RunOrder, context: CliContext): Promise<void> {
+export async function runOnce(ordered: RunOrder, context: CliContext): Promise<void> {
+  const order = await inRepository(ordered, context)
   const start = await prepareStart(order, context)
   const events = order.events === undefined ? undefined : await openLineFile(resolve(context.cwd, order.events))
   try {
@@ -39,6 +41,14 @@ export async function runOnce(order: RunOrder, context: CliContext): Promise<voi
   } finally {
     await events?.close()
   }
+}
+
+/** With the repository around the folder, where the run needs it or the patch applies. */
+async function inRepository(order: RunOrder, context: CliContext): Promise<RunOrder> {
+  const { source } = order
+  if (source.kind !== 'folder') return { ...order, path: await rootOf(resolve(context.cwd, order.path)) }
+  const { path, submission } = await withRepository({ path: order.path, submission: source.submission }, context)
+  return { ...order, path, source: { ...source, submission } }
 }
 
 const none = { goingOn: [], waiting: [] }

@@ -24,6 +24,8 @@ export type Submission = {
   accept: 'none'
   /** The run ends when it is planned. */
   dryRun?: boolean
+  /** The folder is sent without the repository around it. */
+  folderOnly?: boolean
 }
 
 /** What there is to send, and the nodes that the run is limited to, if it is. */

@@ -23,10 +23,12 @@ export function ignoreRules(text: string): Ignore {
 }
 
 /**
- * The layers above an absolute folder, outermost first, up to the root of the git checkout it lies in; undefined outside
- * of one, and none when they ignore the folder itself: then whoever named it wants it all the same.
+ * The folders from the root of the git checkout that an absolute folder lies in to itself, the layers above it, outermost
+ * first, and whether these ignore it. Undefined outside of a checkout.
  */
-export async function layersAbove(root: string): Promise<IgnoreLayer[] | undefined> {
+export async function ignoreAbove(
+  root: string,
+): Promise<{ folders: string[]; layers: IgnoreLayer[]; isIgnored: boolean } | undefined> {
   const folders = [root]
   for (let folder = root; !(await hasGit(folder)); folder = dirname(folder)) {
     if (dirname(folder) === folder) return undefined
@@ -34,11 +36,17 @@ export async function layersAbove(root: string): Promise<IgnoreLayer[] | undefin
   }
   const layers: IgnoreLayer[] = []
   for (const folder of folders) {
-    if (isIgnored(layers, folder, true)) return []
+    if (isIgnored(layers, folder, true)) return { folders, layers, isIgnored: true }
     const layer = folder === root ? undefined : await ignoreLayer(folder)
     if (layer !== undefined) layers.push(layer)
   }
-  return layers
+  return { folders, layers, isIgnored: false }
+}
+
+/** The layers above a folder; none when they ignore it: then whoever named it wants it all the same. */
+export async function layersAbove(root: string): Promise<IgnoreLayer[] | undefined> {
+  const above = await ignoreAbove(root)
+  return above?.isIgnored === true ? [] : above?.layers
 }
 
 /**

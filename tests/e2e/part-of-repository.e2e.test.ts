@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { lacks } from '#testing/lacks.ts'
+import { openPrograms } from './program.ts'
+import { remora } from './remora.ts'
+import { sourceFolder, type SourceFolder } from './source-folder.ts'
+
+const programs = openPrograms()
+afterEach(() => programs.end())
+
+const label = 'def label(row):\n    return f"shelf" + row\n'
+const stock = `import json\nimport os\nimport sys\n\n\n${label}`
+const files = {
+  'pyproject.toml': '[project]\nname = "shop"\n\n[tool.ruff.lint]\nselect = ["F"]\nignore = ["F541"]\n',
+  'src/shop/__init__.py': '',
+  'src/shop/stock.py': stock,
+  'src/shop/old.py': 'import sys\n',
+  'tests/test_stock.py': 'from shop.stock import json\n\nassert json\n',
+  'tests/test_prices.py': 'import sys\n',
+}
+
+describe.skipIf(lacks('git'))('remora run on a part of a repository', () => {
+  let folder: SourceFolder
+  beforeAll(async () => {
+    folder = await sourceFolder(files)
+    await promisify(execFile)('git', ['init', '-q', folder.path])
+  })
+  afterAll(() => folder.remove())
+
+  const run = async (...args: string[]) => {
+    const program = remora(programs, folder, ['run', ...args, '--agents', 'lint', '--out', 'proposed.patch'])
+    expect(await program.exited, program.err()).toBe(0)
+    return { patch: await folder.read('proposed.patch'), printed: program.out() }
+  }
+
+  it('works on that part only, under the rules above it, and keeps what files beside it use', async () => {
+    const { patch, printed } = await run('src/shop', '--exclude', 'old.py')
+    expect(printed).toContain('git apply proposed.patch')
+    await folder.apply(patch)
+    expect(await folder.read('src/shop/stock.py')).toBe(`import json\n\n\n${label}`)
+    for (const path of ['src/shop/old.py', 'tests/test_prices.py'] as const) {
+      expect(await folder.read(path)).toBe(files[path])
+      expect(patch).not.toContain(path)
+    }
+  })
+
+  it('takes the folder alone with --folder-only', async () => {
+    const { patch, printed } = await run('src/shop', '--folder-only')
+    expect(printed).toContain('git apply --directory=src/shop proposed.patch')
+    expect(patch).toContain('-    return f"shelf" + row\n')
+    expect(patch).toContain('-import json\n')
+  })
+})
