@@ -34,10 +34,16 @@ export type Diagnostic = {
 export type LintReport = {
   /** Under the repository's own rules; none in a file that its linter does not look at or no Python 3 takes. */
   diagnostics: Diagnostic[]
-  /** Faults that no change may add, whatever the repository's rules are. */
+  /** Faults that no change may add: some whatever the repository's rules are, and noqa comments that it makes unused. */
   guards: Diagnostic[]
   syntaxErrors: Diagnostic[]
 }
+
+/**
+ * A noqa comment that nothing needs. It is never reported, since without the path of the file many rules find nothing; but
+ * one that a change makes unused is the change's fault, where the repository looks for them.
+ */
+const unusedNoqa = 'RUF100'
 
 /** Ruff's answers on `text` under the repository's rules and under the guard rules. */
 export function lintReportOf(
@@ -50,11 +56,11 @@ export function lintReportOf(
     RawDiagnostics.parse(answer).map((raw) => diagnosticOf(raw, { text, lineStarts, rules }))
   const isSyntax = (diagnostic: Diagnostic) => diagnostic.code === 'invalid-syntax'
   const isOwn = (one: Diagnostic) => !isSyntax(one) && !isSelected(one.code, rules.ignored)
-  const own = answers.own.flatMap(read).filter(isOwn)
+  const own = rules.isExcluded ? [] : answers.own.flatMap(read)
   const guards = read(answers.guards)
   return {
-    diagnostics: rules.isExcluded ? [] : own,
-    guards: guards.filter((one) => !isSyntax(one)),
+    diagnostics: own.filter(isOwn),
+    guards: [...guards.filter((one) => !isSyntax(one)), ...own.filter(({ code }) => code === unusedNoqa)],
     syntaxErrors: guards.filter(isSyntax),
   }
 }

@@ -72,6 +72,14 @@ const lintHarms: PlantedHarm[] = [
   },
   {
     check: 'lint_before_after',
+    harm: 'a noqa comment that is of no use any more',
+    before: 'def f(x):  # noqa: D103\n    return x\n',
+    after: 'def f(x):  # noqa: D103\n    """Return it."""\n    return x\n',
+    rules: selecting(['D103', 'RUF100']),
+    says: 'line 1: RUF100',
+  },
+  {
+    check: 'lint_before_after',
     harm: 'a fault that grew',
     before: long(100),
     after: long(120),
