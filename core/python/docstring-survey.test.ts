@@ -40,7 +40,7 @@ describe('a method that overrides another', () => {
 
   it('is left alone where it inherits a docstring, by whatever class is between', () => {
     const { reasonOf } = survey(files)
-    expect(reasonOf('shop/last.py', 'Last.read')).toBe('needs no docstring: it inherits that of Base.read')
+    expect(reasonOf('shop/last.py', 'Last.read')).toContain('it inherits that of the method it overrides')
     expect(reasonOf('shop/last.py', 'Last.close')).toBe('workable')
     expect(reasonOf('shop/base.py', 'Base.close')).toBe('workable')
     expect(reasonOf('shop/circle.py', 'Two.read')).toBe('workable')

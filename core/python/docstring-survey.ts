@@ -2,6 +2,7 @@ import type { DocstringStyle } from '#domain/path-rules.ts'
 import { purposeOf } from '#domain/path-purpose.ts'
 import type { DefinitionDocFacts } from './definition-facts.ts'
 import type { FileDocstringFacts } from './docstring-facts.ts'
+import { inheritsOne } from './docstring-exemption.ts'
 import { docstringHabits, type DocstringHabits } from './docstring-habits.ts'
 import { openDocstringReaders } from './docstring-readers.ts'
 import { openInheritedDocstrings } from './inherited-docstrings.ts'
@@ -41,7 +42,7 @@ export function foldDocstringFacts(
 ): DocstringSurvey {
   const habits = docstringHabits(files, (path) => configured(path).style)
   const readers = openDocstringReaders(files)
-  const inheritedFrom = openInheritedDocstrings(files)
+  const inheritsDocstring = openInheritedDocstrings(files)
   const places = new Map([...files].map(([path, facts]) => [path, byStart(facts)]))
   return {
     styleOf: habits,
@@ -54,8 +55,7 @@ export function foldDocstringFacts(
       if (outside !== undefined) return outside
       const { wantsBlankLines, wantsMethodDocstrings } = configured(path)
       if (found.isInRow === true && wantsBlankLines === true) return inRow
-      const inherited = wantsMethodDocstrings === true ? undefined : inheritedFrom(found)
-      if (inherited !== undefined) return `needs no docstring: it inherits that of ${inherited}`
+      if (wantsMethodDocstrings !== true && inheritsDocstring(found)) return inheritsOne
       return found.exempt ?? readers.reasonToSkip(path, found)
     },
   }

@@ -5,13 +5,12 @@ import type { FileDocstringFacts } from './docstring-facts.ts'
 type KnownClass = { bases: Set<string>; documented: Set<string> }
 
 /**
- * Which method of the repository gives a method without a docstring its own, as `Base.method`: readers (`help`,
- * `inspect.getdoc`, Sphinx) find it there, and one written for the override would hide it. Undefined where none does, and
- * for what is no method.
+ * Whether a method without a docstring inherits that of a method of the repository: readers (`help`, `inspect.getdoc`,
+ * Sphinx) find it there, and one written for the override would hide it.
  */
 export function openInheritedDocstrings(
   files: ReadonlyMap<string, FileDocstringFacts>,
-): (definition: DefinitionDocFacts) => string | undefined {
+): (definition: DefinitionDocFacts) => boolean {
   const classes = new Map<string, KnownClass>()
   const classOf = (name: string): KnownClass => {
     const known = classes.get(name) ?? { bases: new Set(), documented: new Set() }
@@ -25,14 +24,15 @@ export function openInheritedDocstrings(
     }
   }
   return ({ kind, name, qualifiedName }) => {
-    if (kind !== 'method') return undefined
-    const seen = new Set([ownerOf(qualifiedName)])
-    for (const className of seen) {
-      const found = [...(classes.get(className)?.bases ?? [])].find((base) => classes.get(base)?.documented.has(name))
-      if (found !== undefined) return `${found}.${name}`
-      for (const base of classes.get(className)?.bases ?? []) seen.add(base)
+    if (kind !== 'method') return false
+    const owner = ownerOf(qualifiedName)
+    const inherited = new Set(classes.get(owner)?.bases)
+    // A set goes on with what is added on the way.
+    for (const className of inherited) {
+      for (const base of classes.get(className)?.bases ?? []) inherited.add(base)
     }
-    return undefined
+    inherited.delete(owner)
+    return [...inherited].some((className) => classes.get(className)?.documented.has(name) === true)
   }
 }
 
