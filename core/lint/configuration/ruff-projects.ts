@@ -14,11 +14,12 @@ import {
   tableAt,
 } from './config-tree.ts'
 import { type ModuleTree, modulesOfSources, namesWithSection, sortsImports, standardModules } from './first-party.ts'
+import { rulesNewerThan } from './newer-rules.ts'
 import { blindRules, lostRulesOf, type SilentRules, silentByPath } from './path-bound-rules.ts'
 import { requiredPython } from './python-target.ts'
 import { ruffChain, ruffConfigIn } from './ruff-chain.ts'
 import { requiredRuff, ruffConfig, type RuffConfig } from './ruff-config.ts'
-import { rulesBefore16, runsRuffBefore16 } from './ruff-version.ts'
+import { newestRuffMinor, rulesBefore16 } from './ruff-version.ts'
 
 export type OptionsCheck = Pick<PythonLinter, 'lint' | 'refusalOf'>
 
@@ -71,26 +72,36 @@ async function readProject(path: string, { tree, modules, check, notice }: Sourc
     options,
     sources: modulesOfSources(modules, chain),
     sortsImports: sortsImports(lint),
-    isPreview: (lint['preview'] ?? options['preview']) === true,
+    isPreview: isPreviewOn(options),
     ignorable: new Set(stringsOf(tableAt(lint['per-file-ignores'])?.['*'])),
   }
   return { ...project, standard: await standardByTarget(project, modules, check) }
 }
 
-/** What the files of other tools say, and all per-file ignores, so that Ruff checks these, too. */
+/**
+ * What the files of other tools say, and all per-file ignores, so that Ruff checks these, too. Rules that the repository's
+ * own Ruff does not have on yet are ignored.
+ */
 function withDefaults(config: RuffConfig, tree: ConfigTree): Record<string, unknown> {
-  const lint = tableAt(config.options['lint']) ?? {}
+  const own = tableAt(config.options['lint']) ?? {}
   const target = config.options['target-version'] ?? nearest((folder) => requiredPython(tree, folder))(config.folder)
-  const isOld = lint['select'] === undefined && runsRuffBefore16(tree, config.folder, requiredRuff(config.chain))
+  const minor = newestRuffMinor(tree, config.folder, requiredRuff(config.chain))
+  const isOld = own['select'] === undefined && minor !== undefined && minor < 16
+  const lint = isOld ? { ...own, select: rulesBefore16 } : own
+  const newer = minor === undefined ? [] : rulesNewerThan(minor, lint, isPreviewOn(config.options))
   return {
     ...config.options,
     ...(target !== undefined && { 'target-version': target }),
     lint: {
       ...lint,
-      ...(isOld && { select: rulesBefore16 }),
+      ...(newer.length > 0 && { ignore: [...stringsOf(lint['ignore']), ...newer] }),
       ...(config.files.ignorable.length > 0 && { 'per-file-ignores': { '*': config.files.ignorable } }),
     },
   }
+}
+
+function isPreviewOn(options: Record<string, unknown>): boolean {
+  return (tableAt(options['lint'])?.['preview'] ?? options['preview']) === true
 }
 
 async function standardByTarget(
