@@ -215,6 +215,17 @@ describe('a configuration of Ruff that selects by prefix', () => {
   })
 })
 
+it.each([
+  ['0.5.7', '', []],
+  ['0.6.0', '', ['PT001']],
+  ['0.5.7', '[tool.ruff.lint.flake8-pytest-style]\nfixture-parentheses = false\n', ['PT001']],
+])('a fixture keeps its parentheses where Ruff %s wants them, %j', async (version, style, codes) => {
+  const options = `[tool.ruff.lint]\nselect = ["PT"]\n${style}`
+  const text = 'import pytest\n\n\n@pytest.fixture()\ndef one(): ...\n'
+  const files = { 'pyproject.toml': options, '.pre-commit-config.yaml': hook(version), 'a.py': text }
+  expect(await (await read(files)).codes('a.py')).toEqual(codes)
+})
+
 describe('flake8', () => {
   it('counts where no configuration of Ruff does, by its nearest file with its section', async () => {
     const repository = await read({

@@ -1,4 +1,4 @@
-import { stringsOf, type Table } from './config-tree.ts'
+import { stringsOf, type Table, tableAt } from './config-tree.ts'
 import { previewSince, stableSince } from './rule-history.ts'
 import { switchesOn } from './rule-selection.ts'
 
@@ -19,6 +19,16 @@ export function rulesNewerThan(minor: number, lint: Table, isPreview: boolean): 
   return Object.entries(since)
     .flatMap(([version, codes]) => (Number(version) > minor ? codes.split(' ') : []))
     .filter((code) => switchesOn(chosen, code) && !named.has(code) && !wasPartOfAnother(code, chosen))
+}
+
+/** The defaults of Ruff before 0.6; its fixes and ours would undo each other under those of today. */
+const parenthesesBefore6 = { 'fixture-parentheses': true, 'mark-parentheses': true }
+
+/** The table of PT001 and PT023 with the defaults of Ruff 0.`minor`; undefined where they are those of the Ruff we run. */
+export function pytestStyleOf(minor: number, lint: Table, isPreview: boolean): Table | undefined {
+  // In preview the defaults changed before.
+  if (minor >= 6 || isPreview) return undefined
+  return { ...parenthesesBefore6, ...tableAt(lint['flake8-pytest-style']) }
 }
 
 function wasPartOfAnother(code: string, lint: Table): boolean {

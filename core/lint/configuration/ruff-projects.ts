@@ -14,7 +14,7 @@ import {
   tableAt,
 } from './config-tree.ts'
 import { type ModuleTree, modulesOfSources, namesWithSection, sortsImports, standardModules } from './first-party.ts'
-import { rulesNewerThan } from './newer-rules.ts'
+import { pytestStyleOf, rulesNewerThan } from './newer-rules.ts'
 import { blindRules, lostRulesOf, type SilentRules, silentByPath } from './path-bound-rules.ts'
 import { requiredPython } from './python-target.ts'
 import { ruffChain, ruffConfigIn } from './ruff-chain.ts'
@@ -79,8 +79,8 @@ async function readProject(path: string, { tree, modules, check, notice }: Sourc
 }
 
 /**
- * What the files of other tools say, and all per-file ignores, so that Ruff checks these, too. Rules that the repository's
- * own Ruff does not have on yet are ignored.
+ * What the files of other tools say, and all per-file ignores, so that Ruff checks these, too. Under an older Ruff its
+ * defaults, and without the rules that it does not have on yet.
  */
 function withDefaults(config: RuffConfig, tree: ConfigTree): Record<string, unknown> {
   const own = tableAt(config.options['lint']) ?? {}
@@ -88,12 +88,15 @@ function withDefaults(config: RuffConfig, tree: ConfigTree): Record<string, unkn
   const minor = newestRuffMinor(tree, config.folder, requiredRuff(config.chain))
   const isOld = own['select'] === undefined && minor !== undefined && minor < 16
   const lint = isOld ? { ...own, select: rulesBefore16 } : own
-  const newer = minor === undefined ? [] : rulesNewerThan(minor, lint, isPreviewOn(config.options))
+  const isPreview = isPreviewOn(config.options)
+  const newer = minor === undefined ? [] : rulesNewerThan(minor, lint, isPreview)
+  const pytestStyle = minor === undefined ? undefined : pytestStyleOf(minor, lint, isPreview)
   return {
     ...config.options,
     ...(target !== undefined && { 'target-version': target }),
     lint: {
       ...lint,
+      ...(pytestStyle && { 'flake8-pytest-style': pytestStyle }),
       ...(newer.length > 0 && { ignore: [...stringsOf(lint['ignore']), ...newer] }),
       ...(config.files.ignorable.length > 0 && { 'per-file-ignores': { '*': config.files.ignorable } }),
     },
