@@ -152,10 +152,11 @@ describe('fixes', () => {
   })
 })
 
+const hook = (version: string) =>
+  `repos:\n- repo: https://github.com/astral-sh/ruff-pre-commit\n  rev: v${version}\n  hooks: []\n`
+
 describe('a configuration of Ruff that selects nothing', () => {
   const blind = 'try:\n    import os\nexcept Exception:\n    pass\n'
-  const hook = (version: string) =>
-    `repos:\n- repo: https://github.com/astral-sh/ruff-pre-commit\n  rev: v${version}\n  hooks: []\n`
 
   it.each([
     ['pyproject.toml', '[tool.ruff]\nrequired-version = "<0.16"\n'],
@@ -185,6 +186,44 @@ describe('a configuration of Ruff that selects nothing', () => {
     const pinned = await read({ ...files, '.pre-commit-config.yaml': hook('0.15.0') })
     expect(await pinned.codes('sub/a.py')).toEqual(['F401'])
   })
+})
+
+describe('a configuration of Ruff that selects by prefix', () => {
+  const text = 'import os\nfrom collections import deque\n\nqueue = deque([])\n'
+
+  it.each([
+    ['"ALL"', '0.14.10', ['F401']],
+    ['"ALL"', '0.15.0', ['F401', 'RUF037']],
+    ['"ALL"', '0.16.0', ['CPY001', 'F401', 'RUF037']],
+    ['"F", "RUF"', '0.14.10', ['F401']],
+    ['"F", "RUF", "CPY001"', '0.14.10', ['CPY001', 'F401']],
+  ])('has the rules of %s that Ruff %s has on', async (selectors, version, codes) => {
+    const options = `[tool.ruff.lint]\nselect = [${selectors}]\nignore = ["D", "INP"]\n`
+    const repository = await read({ 'pyproject.toml': options, '.pre-commit-config.yaml': hook(version), 'a.py': text })
+    expect(await repository.codes('a.py')).toEqual(codes)
+    expect(repository.notices.filter((words) => words.includes('CPY001'))).toEqual([])
+  })
+
+  it.each([
+    ['preview = true', '0.14.10', ['CPY001', 'F401', 'RUF037']],
+    ['preview = true', '0.7.4', ['CPY001', 'F401']],
+    ['preview = true\nexplicit-preview-rules = true', '0.14.10', ['F401']],
+  ])('has those in preview, too, where %j says so to Ruff %s', async (preview, version, codes) => {
+    const options = `[tool.ruff.lint]\n${preview}\nselect = ["F", "CPY", "RUF"]\n`
+    const repository = await read({ 'pyproject.toml': options, '.pre-commit-config.yaml': hook(version), 'a.py': text })
+    expect(await repository.codes('a.py')).toEqual(codes)
+  })
+})
+
+it.each([
+  ['0.5.7', '', []],
+  ['0.6.0', '', ['PT001']],
+  ['0.5.7', '[tool.ruff.lint.flake8-pytest-style]\nfixture-parentheses = false\n', ['PT001']],
+])('a fixture keeps its parentheses where Ruff %s wants them, %j', async (version, style, codes) => {
+  const options = `[tool.ruff.lint]\nselect = ["PT"]\n${style}`
+  const text = 'import pytest\n\n\n@pytest.fixture()\ndef one(): ...\n'
+  const files = { 'pyproject.toml': options, '.pre-commit-config.yaml': hook(version), 'a.py': text }
+  expect(await (await read(files)).codes('a.py')).toEqual(codes)
 })
 
 describe('flake8', () => {

@@ -14,11 +14,12 @@ import {
   tableAt,
 } from './config-tree.ts'
 import { type ModuleTree, modulesOfSources, namesWithSection, sortsImports, standardModules } from './first-party.ts'
+import { pytestStyleOf, rulesNewerThan } from './newer-rules.ts'
 import { blindRules, lostRulesOf, type SilentRules, silentByPath } from './path-bound-rules.ts'
 import { requiredPython } from './python-target.ts'
 import { ruffChain, ruffConfigIn } from './ruff-chain.ts'
 import { requiredRuff, ruffConfig, type RuffConfig } from './ruff-config.ts'
-import { rulesBefore16, runsRuffBefore16 } from './ruff-version.ts'
+import { newestRuffMinor, rulesBefore16 } from './ruff-version.ts'
 
 export type OptionsCheck = Pick<PythonLinter, 'lint' | 'refusalOf'>
 
@@ -65,32 +66,45 @@ async function readProject(path: string, { tree, modules, check, notice }: Sourc
   const lint = tableAt(options, 'lint') ?? {}
   const lost = lostRulesOf(lint)
   if (lost.length > 0)
-    notice(`${config.source}: not checked, because they look at where a file lies: ${lost.join(', ')}`)
+    notice(`${config.source}: not checked, because where a file lies is not known to the linter: ${lost.join(', ')}`)
   const project = {
     ...config,
     options,
     sources: modulesOfSources(modules, chain),
     sortsImports: sortsImports(lint),
-    isPreview: (lint['preview'] ?? options['preview']) === true,
+    isPreview: isPreviewOn(options),
     ignorable: new Set(stringsOf(tableAt(lint['per-file-ignores'])?.['*'])),
   }
   return { ...project, standard: await standardByTarget(project, modules, check) }
 }
 
-/** What the files of other tools say, and all per-file ignores, so that Ruff checks these, too. */
+/**
+ * What the files of other tools say, and all per-file ignores, so that Ruff checks these, too. Under an older Ruff its
+ * defaults, and without the rules that it does not have on yet.
+ */
 function withDefaults(config: RuffConfig, tree: ConfigTree): Record<string, unknown> {
-  const lint = tableAt(config.options['lint']) ?? {}
+  const own = tableAt(config.options['lint']) ?? {}
   const target = config.options['target-version'] ?? nearest((folder) => requiredPython(tree, folder))(config.folder)
-  const isOld = lint['select'] === undefined && runsRuffBefore16(tree, config.folder, requiredRuff(config.chain))
+  const minor = newestRuffMinor(tree, config.folder, requiredRuff(config.chain))
+  const isOld = own['select'] === undefined && minor !== undefined && minor < 16
+  const lint = isOld ? { ...own, select: rulesBefore16 } : own
+  const isPreview = isPreviewOn(config.options)
+  const newer = minor === undefined ? [] : rulesNewerThan(minor, lint, isPreview)
+  const pytestStyle = minor === undefined ? undefined : pytestStyleOf(minor, lint, isPreview)
   return {
     ...config.options,
     ...(target !== undefined && { 'target-version': target }),
     lint: {
       ...lint,
-      ...(isOld && { select: rulesBefore16 }),
+      ...(pytestStyle && { 'flake8-pytest-style': pytestStyle }),
+      ...(newer.length > 0 && { ignore: [...stringsOf(lint['ignore']), ...newer] }),
       ...(config.files.ignorable.length > 0 && { 'per-file-ignores': { '*': config.files.ignorable } }),
     },
   }
+}
+
+function isPreviewOn(options: Record<string, unknown>): boolean {
+  return (tableAt(options['lint'])?.['preview'] ?? options['preview']) === true
 }
 
 async function standardByTarget(

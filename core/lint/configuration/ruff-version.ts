@@ -5,32 +5,32 @@ import { type ConfigTree, nearest, stringOf, stringsOf, tableAt, within } from '
 export const rulesBefore16 = ['E4', 'E7', 'E9', 'F']
 
 /**
- * Whether the project in this folder runs a Ruff older than 0.16: by `required-version`, else by the nearest folder that has
- * the hook in `.pre-commit-config.yaml`, a lock file with Ruff, or a requirement in its pyproject.toml. One that names no
- * version runs the newest.
+ * The minor version of the newest Ruff 0.x that the project in this folder takes: by `required-version`, else by the nearest
+ * folder that has the hook in `.pre-commit-config.yaml`, a lock file with Ruff, or a requirement in its pyproject.toml.
+ * Undefined for one that takes any newer version, or names none.
  */
-export function runsRuffBefore16(tree: ConfigTree, folder: string, requirement: string | undefined): boolean {
+export function newestRuffMinor(tree: ConfigTree, folder: string, requirement: string | undefined): number | undefined {
   const versionIn = (place: string) =>
     hookVersion(tree, place) ?? lockedVersion(tree, place) ?? dependencyVersion(tree, place)
   const found = requirement ?? nearest(versionIn)(folder)
-  return found !== undefined && isBefore16(found)
+  const bounds = (found?.split(',') ?? []).flatMap((part) => upperBound(part) ?? [])
+  return bounds.length === 0 ? undefined : Math.min(...bounds)
 }
 
-/** Of `==0.5.1`, `~=0.5`, `>=0.4,<0.6` the most that is allowed; a lower bound alone allows the newest. */
-function isBefore16(requirement: string): boolean {
-  return requirement.split(',').some((part) => {
-    const groups =
-      /^\s*(?<operator>===|==|~=|<=|<|>=|>|!=|\^|~)?\s*v?(?<major>\d+)\.(?<minor>\d+)(?<patch>\.\d+)?/.exec(
-        part,
-      )?.groups
-    if (groups === undefined || groups['major'] !== '0') return false
-    const minor = Number(groups['minor'])
-    const operator = groups['operator'] ?? '=='
-    if (operator === '<') return minor <= 16
-    // `~=0.5` takes 0.16, `~=0.5.1` does not.
-    if (operator === '~=') return minor < 16 && groups['patch'] !== undefined
-    return minor < 16 && ['===', '==', '<=', '^', '~'].includes(operator)
-  })
+/** Of `==0.5.1`, `~=0.5.1`, `<0.6` the most that is allowed, 5; a lower bound alone allows the newest. */
+function upperBound(part: string): number | undefined {
+  const groups =
+    /^\s*(?<operator>===|==|~=|<=|<|>=|>|!=|\^|~)?\s*v?(?<major>\d+)\.(?<minor>\d+)(?:\.(?<patch>\d+))?/.exec(
+      part,
+    )?.groups
+  if (groups === undefined || groups['major'] !== '0') return undefined
+  const minor = Number(groups['minor'])
+  const patch = groups['patch']
+  const operator = groups['operator'] ?? '=='
+  if (operator === '<') return Number(patch ?? 0) === 0 ? minor - 1 : minor
+  // `~=0.5` takes 0.16, `~=0.5.1` does not.
+  if (operator === '~=') return patch === undefined ? undefined : minor
+  return ['===', '==', '<=', '^', '~'].includes(operator) ? minor : undefined
 }
 
 function hookVersion(tree: ConfigTree, folder: string): string | undefined {
