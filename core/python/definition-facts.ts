@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Node } from 'web-tree-sitter'
 import { exemptionOf, isInRow } from './docstring-exemption.ts'
 import { codeIn } from './docstring-expression.ts'
-import { docstringSiteOf, outermost, type DocstringSite } from './docstring-site.ts'
+import { docstringContent, docstringSiteOf, outermost, type DocstringSite } from './docstring-site.ts'
 import { dottedName, type ImportedNames } from './imported-names.ts'
 
 /** A function, method or class of a file, as far as its docstring is concerned. */
@@ -14,6 +14,8 @@ export const DefinitionDocFacts = z.strictObject({
   startByte: z.int().min(0),
   endByte: z.int().min(0),
   hasDocstring: z.boolean(),
+  /** Its docstring says more than a first line. */
+  hasLongDocstring: z.literal(true).optional(),
   /**
    * `private`: a name with a leading underscore, of it or of what it lies in, modules and packages included; a name that the
    * module's `__all__` leaves out; a special method (`__init__`); and whatever lies inside of a function.
@@ -85,12 +87,17 @@ export function factsOf(
     name,
     qualifiedName,
     hasDocstring: site.docstring !== undefined,
+    ...(isLong(site) ? { hasLongDocstring: true as const } : {}),
     visibility: isPublic(found, module) ? 'public' : 'private',
     ...(exempt === undefined ? {} : { exempt }),
     ...(isInRow(site) ? { isInRow: true as const } : {}),
     decorators: decoratorsOf(found, module),
     bases: basesOf(found, module),
   }
+}
+
+function isLong({ docstring }: DocstringSite): boolean {
+  return docstring !== undefined && docstringContent(docstring).trim().includes('\n')
 }
 
 function isPublic({ name, around }: FoundDefinition, { path, exported }: ModuleFacts): boolean {

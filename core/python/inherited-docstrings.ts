@@ -1,12 +1,13 @@
 import type { DefinitionDocFacts } from './definition-facts.ts'
 import type { FileDocstringFacts } from './docstring-facts.ts'
 
-/** Classes by their names alone: of two with one name, both count. */
+/** Classes by their names alone: of two with one name, both count. `documented`: methods with more than a line. */
 type KnownClass = { bases: Set<string>; documented: Set<string> }
 
 /**
- * Whether a method without a docstring inherits that of a method of the repository: readers (`help`, `inspect.getdoc`,
- * Sphinx) find it there, and one written for the override would hide it.
+ * Whether a method without a docstring inherits a longer one from a method of the repository: readers (`help`,
+ * `inspect.getdoc`, Sphinx) find that, and one written for the override would hide it. One line that hides another takes
+ * nothing away.
  */
 export function openInheritedDocstrings(
   files: ReadonlyMap<string, FileDocstringFacts>,
@@ -18,9 +19,9 @@ export function openInheritedDocstrings(
     return known
   }
   for (const { definitions } of files.values()) {
-    for (const { kind, name, qualifiedName, bases, hasDocstring } of definitions) {
+    for (const { kind, name, qualifiedName, bases, hasLongDocstring } of definitions) {
       if (kind === 'class') for (const base of bases) classOf(name).bases.add(lastPart(base))
-      if (kind === 'method' && hasDocstring) classOf(ownerOf(qualifiedName)).documented.add(name)
+      if (kind === 'method' && hasLongDocstring === true) classOf(ownerOf(qualifiedName)).documented.add(name)
     }
   }
   return ({ kind, name, qualifiedName }) => {
