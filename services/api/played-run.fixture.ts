@@ -63,7 +63,7 @@ export async function submitRun(api: TestApi): Promise<string> {
 }
 
 type FoundBeside = { edges?: Edge[]; skipped?: SkippedFile[]; pageNodes?: number } & Partial<
-  Pick<PlanSummary, 'agents' | 'notices'>
+  Pick<PlanSummary, 'agents' | 'notices' | 'nodesLookedAt' | 'beyondLimit'>
 >
 
 /** Stores what the run found and planned, as discovery does. */
@@ -71,12 +71,12 @@ export async function storeNodes(
   api: TestApi,
   runId: string,
   nodes: readonly CodeNode[],
-  { edges = [], skipped = [], agents = {}, notices = [], pageNodes }: FoundBeside = {},
+  { edges = [], skipped = [], agents = {}, notices = [], pageNodes, ...counted }: FoundBeside = {},
 ): Promise<void> {
   const place = { projectId: api.project, runId }
   const nodeListKey = await putNodeList(api.objects, place, { nodes, skipped }, pageNodes)
   const edgeListKey = await putEdgeList(api.objects, place, { nodes, edges })
-  const summary = { v: 1 as const, agents, skippedFiles: [...skipped], notices }
+  const summary = { v: 1 as const, ...counted, agents, skippedFiles: [...skipped], notices }
   const planKey = await putPlanSummary(api.objects, place, summary)
   await api.ledger.move(runId, {
     from: [{ status: 'queued' }, { status: 'running' }],

@@ -57,7 +57,8 @@ describe('planning a run', () => {
       ],
       folders: [{ path: 'shop', planned: 2 }],
     })
-    expect(event).toMatchObject({ operations: 2, looked_at: 5, agents: { lint: { planned: 1, mechanical: 1 } } })
+    const looked = { looked_at: 5, nodes_looked_at: 5, beyond_limit: 0 }
+    expect(event).toMatchObject({ operations: 2, ...looked, agents: { lint: { planned: 1, mechanical: 1 } } })
   })
 
   it('keeps the rules of the repository for the workers, and where the agents work', async () => {

@@ -18,7 +18,7 @@ import type { PinnedBundle } from './pinned-bundle.ts'
 import { planOperations } from './plan-operations.ts'
 import { requireFitting } from './require-fitting.ts'
 import { selectedNodes } from './selected-nodes.ts'
-import { summarisePlan } from './summarise-plan.ts'
+import { commonest, summarisePlan } from './summarise-plan.ts'
 
 export type PlanRunDeps = SurveyDeps & {
   ledger: Pick<Ledger, 'getRun' | 'listOperations' | 'move' | 'plan'>
@@ -118,8 +118,10 @@ async function handOver(run: Run, { operations, keys, summary }: Plan, { ledger 
 /** Reasons and notices that one event names; the plan's own object has all. */
 const namedInEvent = 20
 
-function planView({ agents, notices }: PlanSummary) {
+function planView({ agents, nodesLookedAt, beyondLimit, notices }: PlanSummary) {
   return {
+    nodes_looked_at: nodesLookedAt,
+    beyond_limit: beyondLimit,
     looked_at: Object.values(agents).reduce((sum, { lookedAt }) => sum + lookedAt, 0),
     agents: Object.fromEntries(
       Object.entries(agents).map(([name, { lookedAt, planned, mechanical, skipped }]) => [
@@ -128,7 +130,7 @@ function planView({ agents, notices }: PlanSummary) {
           looked_at: lookedAt,
           planned,
           mechanical,
-          skipped: skipped.slice(0, namedInEvent).map(({ reason, count }) => ({ reason, count })),
+          skipped: commonest(skipped, namedInEvent).map(({ reason, count }) => ({ reason, count })),
         },
       ]),
     ),
