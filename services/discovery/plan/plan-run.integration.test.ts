@@ -108,7 +108,8 @@ describe('planning a run', () => {
     ])
     expect((await planned(files, { languages: ['typescript'] })).run).toMatchObject({
       errorCode: 'INTAKE_007',
-      reason: 'this agent works on Python; found: TypeScript 1 file',
+      reason:
+        'this agent works on Python; found: TypeScript 1 file; Python 3 files, left out by --languages typescript',
     })
     const functions = await planned(files, { ...servers, nodeKinds: ['function'] })
     expect(functions.names).toEqual(['lint mechanical label', 'lint agent total'])

@@ -38,7 +38,7 @@ const origin = { kind: 'discovery', id: 'discovery' } as const
  */
 export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal: AbortSignal): Promise<void> {
   const { bundles } = found
-  requireFitting(found.nodes, bundles, run.request)
+  await requireFitting(found.nodes, bundles, run.request, () => repositoryPaths(run, deps))
   const nodes = await selectedNodes(run, found.nodes, deps.blobs)
   const survey = await surveyOf(run, { nodes, bundles }, deps, signal)
   const work = findWork(nodes, bundles, { survey, labels: run.request.labels })
@@ -52,6 +52,11 @@ export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal:
     ...(work.rules && { rulesKey: await putRepositoryRules(deps.objects, run, work.rules) }),
   }
   await handOver(run, { operations: run.request.dryRun ? [] : planned.operations, keys, summary }, deps)
+}
+
+async function repositoryPaths({ projectId, snapshotId }: Run, deps: PlanRunDeps): Promise<string[]> {
+  if (snapshotId === null) return []
+  return (await deps.readSnapshot(projectId, snapshotId)).files.map(({ path }) => path)
 }
 
 /** INTAKE_007 for a retry whose agents take none of its operations any more; one that lacks only its patch has none. */
