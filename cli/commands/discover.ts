@@ -16,6 +16,7 @@ import { nodeLines } from '../node-lines.ts'
 import { visible, visibleName } from '../visible.ts'
 import { includedKinds, type IncludeOptions, includeOptions } from './option-parsers.ts'
 import { plural } from '../plural.ts'
+import { requireKnownFilters } from '../run/known-filters.ts'
 
 type DiscoverOptions = IncludeOptions & {
   languages?: string[]
@@ -60,6 +61,7 @@ export function addDiscoverCommand(
       const folderOptions = { filters, packs: config.queries, threads: options.workers, ...(indexDir && { indexDir }) }
       const { since, json } = options
       await requireSoundPacks(config.queries)
+      await requireKnownFilters({ languages: filters.languages, kinds: filters.nodeKinds }, config)
       const earlier = since === undefined ? undefined : await earlierNodes(path, since, folderOptions, signal)
       const packs = { ...config.queries, references: options.edges ?? false }
       const found = await discoverFolder(path, { ...folderOptions, packs }, signal)
