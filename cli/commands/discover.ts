@@ -12,11 +12,11 @@ import { compareSince } from '../discover/compare-since.ts'
 import { describeComparison } from '../discover/describe-comparison.ts'
 import { comparisonView, discoveryView } from '../discover/discovery-document.ts'
 import { earlierNodes } from '../discover/earlier-nodes.ts'
+import { requireKnownFilters } from '../discover/known-filters.ts'
 import { nodeLines } from '../node-lines.ts'
 import { visible, visibleName } from '../visible.ts'
 import { includedKinds, type IncludeOptions, includeOptions } from './option-parsers.ts'
 import { plural } from '../plural.ts'
-import { requireKnownFilters } from '../run/known-filters.ts'
 
 type DiscoverOptions = IncludeOptions & {
   languages?: string[]

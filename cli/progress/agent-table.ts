@@ -37,7 +37,7 @@ export function plannedLines(state: ProgressState, { width }: { width: number })
   const agents = Object.entries(state.planned).toSorted(([one], [other]) => (one < other ? -1 : 1))
   const mechanical = agents.reduce((sum, [, agent]) => sum + agent.mechanical, 0)
   const without = mechanical === 0 ? '' : `, ${mechanical.toLocaleString('en-US')} of them without a model`
-  const beyond = beyondLimit === 0 ? '' : `; ${beyondLimit.toLocaleString('en-US')} more are beyond the limit`
+  const beyond = beyondLimit === 0 ? '' : `; the limit leaves out ${beyondLimit.toLocaleString('en-US')} more`
   // An earlier version counted a node once for every agent, and did not say what a limit left out.
   const looked = nodesLookedAt === undefined ? '' : `Looked at ${someOf(nodesLookedAt, nodes)}: `
   const head = `${looked}${plural(total ?? 0, 'operation')}${without}${beyond}`

@@ -122,7 +122,7 @@ lint                2          1          0        0       0          1         
     const looked = eventsOf([...workedRun, found, planned, composed]).reduce(foldProgress, emptyProgress('r1'))
     const report = renderReport({ state: looked, run, patch }, plain)
     expect(report).toContain(`
-Looked at 1,994 of 2,010 nodes: 8 operations, 2 of them without a model; 7 more are beyond the limit
+Looked at 1,994 of 2,010 nodes: 8 operations, 2 of them without a model; the limit leaves out 7 more
   docstring looked at 10 nodes: 3 operations; none on 7 (beyond the limit of 8 operations)
   lint looked at 1,994 nodes: 5 operations on 3 nodes; none on 1,991 (no lint fault)
   tox.ini [flake8]: not checked: E121

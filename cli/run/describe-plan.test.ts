@@ -34,7 +34,7 @@ const plan = PlanView.parse({
 
 it('says what would be run by agent and folder, and what is skipped and why', () => {
   expect(describePlan(plan, view))
-    .toBe(`Looked at 1,996 nodes. 6 operations would be run, for about 2,000 tokens; 9 more are beyond the limit. Nothing was done.
+    .toBe(`Looked at 1,996 nodes. 6 operations would be run, for about 2,000 tokens; the limit leaves out 9 more. Nothing was done.
 
 agent      nodes looked at  with a model  without a model  estimated tokens
 docstring               10             1                0               800

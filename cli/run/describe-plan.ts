@@ -36,7 +36,7 @@ function headline({ agents, nodes_looked_at: nodes, beyond_limit: beyond }: Plan
   const planned = Object.values(agents).reduce((sum, agent) => sum + agent.planned + agent.mechanical, 0)
   if (planned === 0) return `${looked}Nothing to do: no operation would be run.`
   const tokens = Object.values(agents).reduce((sum, agent) => sum + agent.estimated_tokens, 0)
-  const more = beyond === 0 ? '' : `; ${beyond.toLocaleString('en-US')} more are beyond the limit`
+  const more = beyond === 0 ? '' : `; the limit leaves out ${beyond.toLocaleString('en-US')} more`
   const would = `${plural(planned, 'operation')} would be run, for about ${plural(tokens, 'token')}${more}`
   return `${looked}${would}. Nothing was done.`
 }

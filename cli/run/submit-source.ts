@@ -7,8 +7,8 @@ import type { CliContext } from '../cli-context.ts'
 import { visible } from '../visible.ts'
 import { packPath, type Packed } from '../pack-folder.ts'
 import { changedNodes } from '../discover/changed-nodes.ts'
+import { requireKnownFilters } from '../discover/known-filters.ts'
 import { describeSkipped } from './describe-skipped.ts'
-import { requireKnownFilters } from './known-filters.ts'
 
 export type Submission = {
   agents: readonly string[]

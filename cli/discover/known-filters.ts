@@ -1,4 +1,6 @@
-import { asAppError, AppError } from '#domain/error.ts'
+import { AppError } from '#domain/error.ts'
+import { checkFilters } from '../../services/discovery/discover/choose-files.ts'
+import { loadQueryPacks } from '../../services/discovery/discover/query-pack.ts'
 import type { CliContext } from '../cli-context.ts'
 
 type Filters = { languages?: readonly string[]; kinds?: readonly string[] }
@@ -12,13 +14,11 @@ export async function requireKnownFilters(
   { queries }: Pick<CliContext['config'], 'queries'>,
 ): Promise<void> {
   if (languages.length === 0 && kinds.length === 0) return
-  const { checkFilters } = await import('../../services/discovery/discover/choose-files.ts')
-  const { loadQueryPacks } = await import('../../services/discovery/discover/query-pack.ts')
   const packs = await loadQueryPacks(queries)
   try {
     checkFilters({ languages, nodeKinds: kinds }, packs)
   } catch (cause) {
-    const { code, message } = asAppError(cause, 'RUN_002')
-    throw new AppError(code, message, { cause, phase: 'usage' })
+    if (!(cause instanceof AppError)) throw cause
+    throw new AppError(cause.code, cause.message, { cause, phase: 'usage' })
   }
 }
