@@ -208,6 +208,10 @@ const SkippedNodes = z.looseObject({
 
 /** What a run would do (`remora run --dry-run`), by agent. */
 export const PlanView = z.looseObject({
+  /** Distinct nodes that any agent looked at; not of a run that an earlier version planned. */
+  nodes_looked_at: z.int().optional(),
+  /** Operations that the limit cut off. */
+  beyond_limit: z.int().default(0),
   agents: z.record(
     z.string(),
     z.looseObject({

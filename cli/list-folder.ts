@@ -20,8 +20,10 @@ export type FolderListing = {
 /** `include`: kinds of files that are listed although they are skipped by default. */
 export type ListOptions = { signal: AbortSignal; include?: readonly SkipKind[] }
 
+/** History is in every checkout and never a part of what is sent: nobody has to be told. */
+const history = '.git'
 /** Neither source nor ours to send: history, and a virtual environment that may be half made. */
-const neverPacked = new Set(['.git', '.venv'])
+const neverPacked = new Set([history, '.venv'])
 
 export function isNeverPacked(name: string): boolean {
   return neverPacked.has(name)
@@ -32,12 +34,14 @@ const ownerMayExecute = 0o100
 
 /**
  * What is to be sent of the folder `root`, sorted by path, and what is left out, with reasons: what .gitignore files
- * say of files that git does not track, installed packages, links that lead out, and what is too large, unreadable or no file. Links are not followed.
+ * say of files that git does not track, installed packages, links that lead out, and what is too large, unreadable or no file.
+ * Links are not followed. History and our own output are in neither list.
  */
 export async function listFolder(root: string, { signal, include = [] }: ListOptions): Promise<FolderListing> {
   const walked = await walkFolder(root, { passOver: reasonToSkip, include }, signal)
   const { hasTrackedIgnored } = walked
-  const listing: FolderListing = { files: [], skipped: walked.skipped, hasTrackedIgnored }
+  const skipped = walked.skipped.filter(({ path }) => posix.basename(path) !== history)
+  const listing: FolderListing = { files: [], skipped, hasTrackedIgnored }
   for (const { path } of walked.entries) {
     signal.throwIfAborted()
     const listed = await listOne(root, path)

@@ -96,10 +96,11 @@ describe('packFolder', () => {
     expect([...(await entriesOf((await packFolder(folder, options)).stream)).keys()]).toEqual(listed.toSorted())
   })
 
-  it('never sends history or installed packages', async () => {
+  it('never sends history or installed packages, and tells only of the latter', async () => {
     const folder = await folderOf({
       'a.py': '',
       '.git/config': '',
+      '.remora/stack-version': '',
       'env/pyvenv.cfg': '',
       'env/lib/x.py': '',
       'web/node_modules/x/y.js': '',
@@ -109,7 +110,6 @@ describe('packFolder', () => {
     const packed = await packFolder(folder, options)
     expect(packed.files).toBe(1)
     expect(packed.skipped).toEqual([
-      { path: '.git', reason: '.git is never sent' },
       { path: '.venv', reason: '.venv is never sent' },
       { path: 'env', reason: 'vendored' },
       { path: 'p/__pycache__', reason: 'vendored' },

@@ -17,6 +17,7 @@ beforeAll(async () => {
   runId = await playRun(api, [
     { name: 'one', changes: [{ kind: 'create', path: 'one.py', content: 'x = 1\n' }] },
     { name: 'two', fails: { code: 'AGENT_004', reason: 'turn limit of 12' } },
+    { name: 'three', leaves: 'no fix was made; left alone: F401 in line 3 (why)' },
   ])
 })
 afterAll(async () => {
@@ -65,9 +66,46 @@ it('prints a change set that was left out of the patch, and what keeps it out', 
   expect(stderr).toContain(`left out of the patch: WORK_001  ${idOf('one')} one.py collides with docstring o0 one.py f`)
 })
 
-it('says of an operation that failed why it has no change', async () => {
-  const message = `operation ${idOf('two')} of run ${runId} changed nothing, its status is failed: AGENT_004 turn limit of 12`
-  await expect(diff(idOf('two'))).rejects.toMatchObject({ code: 'RUN_004', message })
+it('says of an operation that changed nothing why, and prints no diff', async () => {
+  expect(await diff(idOf('two'))).toBe('')
+  expect(stderr).toBe(`lint ${idOf('two')}  a.py two  failed, changed nothing: AGENT_004 turn limit of 12\n`)
+  expect(await diff('a.py', 'three')).toBe('')
+  expect(stderr).toBe(
+    `lint ${idOf('three')}  a.py three  unchanged: no fix was made; left alone: F401 in line 3 (why)\n`,
+  )
+  expect(JSON.parse(await diff(idOf('three'), '--json'))).toMatchObject({
+    operation_id: idOf('three'),
+    operations: [{ status: 'unchanged', outcome: { summary: expect.stringContaining('left alone') } }],
+    diff: '',
+    changes: [],
+  })
+})
+
+it('prints of a path what all operations in that file changed', async () => {
+  for (const words of [['a.py'], ['lint', 'a.py']]) {
+    expect(await diff(...words)).toBe(await diff(idOf('one')))
+    await diff(...words)
+    const ended = [`${idOf('one')}  a.py one  succeeded`, `${idOf('two')}  a.py two  failed`, `${idOf('three')}  a.py`]
+    for (const text of ended) expect(stderr).toContain(text)
+  }
+  const { operations, changes } = JSON.parse(await diff('a.py', '--json'))
+  expect([operations.length, changes.length]).toEqual([3, 1])
+  await expect(diff('b.py')).rejects.toMatchObject({
+    code: 'RUN_004',
+    message: expect.stringContaining('no node "b.py"'),
+  })
+})
+
+it('says of an operation that goes on that it has not ended, beside others without failing', async () => {
+  const asks = { text: 'Which?', choices: null }
+  const waiting = await playRun(api, [
+    { name: 'one', leaves: 'nothing to do' },
+    { name: 'two', asks },
+  ])
+  const message = `operation ${idOf('two')} of run ${waiting} has not ended: it is waiting`
+  await expect(diffOf(waiting, idOf('two'))).rejects.toMatchObject({ code: 'RUN_006', message })
+  expect(await diffOf(waiting, 'a.py')).toBe('')
+  expect(stderr).toContain(`${idOf('two')}  a.py two  has not ended: it is waiting\n`)
 })
 
 it('says of an operation the run does not have that it is not there', async () => {

@@ -12,6 +12,7 @@ import { compareSince } from '../discover/compare-since.ts'
 import { describeComparison } from '../discover/describe-comparison.ts'
 import { comparisonView, discoveryView } from '../discover/discovery-document.ts'
 import { earlierNodes } from '../discover/earlier-nodes.ts'
+import { requireKnownFilters } from '../discover/known-filters.ts'
 import { nodeLines } from '../node-lines.ts'
 import { visible, visibleName } from '../visible.ts'
 import { includedKinds, type IncludeOptions, includeOptions } from './option-parsers.ts'
@@ -60,6 +61,7 @@ export function addDiscoverCommand(
       const folderOptions = { filters, packs: config.queries, threads: options.workers, ...(indexDir && { indexDir }) }
       const { since, json } = options
       await requireSoundPacks(config.queries)
+      await requireKnownFilters({ languages: filters.languages, kinds: filters.nodeKinds }, config)
       const earlier = since === undefined ? undefined : await earlierNodes(path, since, folderOptions, signal)
       const packs = { ...config.queries, references: options.edges ?? false }
       const found = await discoverFolder(path, { ...folderOptions, packs }, signal)

@@ -4,6 +4,7 @@ import type { NodeView } from '#domain/node-view.ts'
 import type { CliContext } from '../cli-context.ts'
 import { nodeLines } from '../node-lines.ts'
 import { visible } from '../visible.ts'
+import { allOperations } from '../run/all-operations.ts'
 import { describeNode } from '../run/describe-node.ts'
 import { describeQuestion } from '../run/describe-question.ts'
 import { describeRun } from '../run/describe-run.ts'
@@ -16,7 +17,6 @@ import type { ApiClient } from '../api-client.ts'
 /** `nodes` of a run's JSON is their number: the list is `code_nodes`. */
 type ShowOptions = { operations?: true; nodes?: true; node?: string; json?: true }
 
-const pageSize = 500
 const pageNodes = 1000
 /** Of the operations, unless all are asked for: what went wrong first, then what there is a diff of. */
 const shown = 20
@@ -82,16 +82,6 @@ function nodeOption(): Option {
     'operations',
     'nodes',
   ])
-}
-
-async function allOperations(client: ApiClient, runId: string): Promise<OperationView[]> {
-  const operations: OperationView[] = []
-  for (let cursor: string | undefined; ;) {
-    const page = await client.listOperations(runId, { ...(cursor === undefined ? {} : { cursor }), limit: pageSize })
-    operations.push(...page.operations)
-    if (page.next === null) return operations
-    cursor = page.next
-  }
 }
 
 async function allNodes(client: ApiClient, runId: string): Promise<NodeView[]> {

@@ -1,7 +1,7 @@
 import { plural } from '../plural.ts'
 import { textTable } from '../text-table.ts'
-import { clip, type Paint } from './paint.ts'
-import { operationsOf, type AgentProgress, type ProgressState } from './progress-state.ts'
+import { wrap, type Paint } from './paint.ts'
+import { operationsOf, type AgentProgress, type PlannedAgent, type ProgressState } from './progress-state.ts'
 
 type Column = { title: string; of(agent: AgentProgress): number; isRare?: true }
 
@@ -27,19 +27,43 @@ export function agentTable({ agents }: ProgressState, paint: Paint): string[] {
   return [paint('dim', head), ...lines]
 }
 
-/** How many nodes were looked at, why some got no operation, by agent, and the plan's notices; empty when the run does not say. */
-export function plannedLines(
-  { lookedAt, total, planned, notices }: ProgressState,
-  { width }: { width: number },
-): string[] {
+/**
+ * How many nodes were looked at and what came of it; the same by agent, with the reasons of those without an operation, so
+ * that the figures of a line add up; and the plan's notices. Empty when the run does not say.
+ */
+export function plannedLines(state: ProgressState, { width }: { width: number }): string[] {
+  const { lookedAt, nodesLookedAt, nodes, beyondLimit, total, notices } = state
   if (lookedAt === undefined) return []
-  const agents = Object.entries(planned).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  const agents = Object.entries(state.planned).toSorted(([one], [other]) => (one < other ? -1 : 1))
   const mechanical = agents.reduce((sum, [, agent]) => sum + agent.mechanical, 0)
   const without = mechanical === 0 ? '' : `, ${mechanical.toLocaleString('en-US')} of them without a model`
-  const head = `Looked at ${plural(lookedAt, 'node')}: ${plural(total ?? 0, 'operation')}${without}`
-  const lines = agents.flatMap(([name, { skipped }]) => {
-    const reasons = skipped.map(({ reason, count }) => `${plural(count, 'node')} (${reason})`)
-    return reasons.length === 0 ? [] : [clip(`  ${name} has nothing to do on ${reasons.join(', ')}`, width)]
-  })
-  return [head, ...lines, ...notices.map((notice) => clip(`  ${notice}`, width))]
+  const beyond = beyondLimit === 0 ? '' : `; the limit leaves out ${beyondLimit.toLocaleString('en-US')} more`
+  // An earlier version counted a node once for every agent, and did not say what a limit left out.
+  const looked = nodesLookedAt === undefined ? '' : `Looked at ${someOf(nodesLookedAt, nodes)}: `
+  const head = `${looked}${plural(total ?? 0, 'operation')}${without}${beyond}`
+  const isComplete = nodesLookedAt !== undefined
+  const lines = agents.map(([name, agent]) => `  ${plannedLine(name, agent, { isComplete })}`)
+  return [head, ...lines, ...notices.map((notice) => `  ${notice}`)].flatMap((line) => wrap(line, width))
+}
+
+/** `596 of 611 nodes`: the others are of kinds and languages that no agent takes, or not among those the run is limited to. */
+function someOf(nodes: number, found = nodes): string {
+  return nodes === found ? plural(nodes, 'node') : `${nodes.toLocaleString('en-US')} of ${plural(found, 'node')}`
+}
+
+/**
+ * `docstring looked at 573 nodes: 107 operations; none on 204 (is in a test), 156 (has a docstring)`. The nodes with operations are
+ * counted where they are not as many, as a node can have two.
+ */
+function plannedLine(
+  name: string,
+  { lookedAt, planned, mechanical, skipped }: PlannedAgent,
+  { isComplete }: { isComplete: boolean },
+): string {
+  const operations = planned + mechanical
+  const nodes = lookedAt - skipped.reduce((sum, { count }) => sum + count, 0)
+  const on = operations === nodes || !isComplete ? '' : ` on ${plural(nodes, 'node')}`
+  const reasons = skipped.map(({ reason, count }) => `${count.toLocaleString('en-US')} (${reason})`)
+  const none = reasons.length === 0 ? '' : `; none on ${reasons.join(', ')}`
+  return `${name} looked at ${plural(lookedAt, 'node')}: ${plural(operations, 'operation')}${on}${none}`
 }

@@ -73,6 +73,8 @@ function foldRun(state: ProgressState, event: WireEvent): ProgressState {
         phase: later(state.phase, 'execution'),
         total: Count.parse(data['operations']),
         lookedAt: LookedAt.parse(data['looked_at']),
+        nodesLookedAt: LookedAt.parse(data['nodes_looked_at']),
+        beyondLimit: Count.parse(data['beyond_limit']),
         planned: PlannedAgents.parse(data['agents']),
         notices: Choices.parse(data['notices']),
       }

@@ -43,8 +43,12 @@ export type ProgressState = {
   passedOver: readonly SkippedFile[]
   /** Undefined until the run is planned. */
   total: number | undefined
-  /** Nodes that the agents were to look at, and what came of it by agent; undefined and none where the service does not say. */
+  /** Pairs of an agent and a node it looked at, and what came of them by agent; undefined and none where the service does not say. */
   lookedAt: number | undefined
+  /** Distinct nodes that any agent looked at; undefined where the service does not say. */
+  nodesLookedAt: number | undefined
+  /** Operations that the limit cut off. */
+  beyondLimit: number
   planned: Readonly<Record<string, PlannedAgent>>
   /** What of the repository's configuration is not honoured, and what is left alone in all of it. */
   notices: readonly string[]
@@ -78,6 +82,8 @@ export function emptyProgress(runId: string): ProgressState {
     passedOver: [],
     total: undefined,
     lookedAt: undefined,
+    nodesLookedAt: undefined,
+    beyondLimit: 0,
     planned: {},
     notices: [],
     agents: {},

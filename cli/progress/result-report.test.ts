@@ -96,8 +96,10 @@ lint                2          1          0        0       0          1         
     const planned = {
       event: 'run.planned',
       data: {
-        operations: 3,
-        looked_at: 1994,
+        operations: 8,
+        looked_at: 2004,
+        nodes_looked_at: 1994,
+        beyond_limit: 7,
         notices: ['tox.ini [flake8]: not checked: E121'],
         agents: {
           lint: {
@@ -106,23 +108,61 @@ lint                2          1          0        0       0          1         
             mechanical: 2,
             skipped: [{ reason: 'no lint fault', count: 1991 }],
           },
+          docstring: {
+            looked_at: 10,
+            planned: 3,
+            mechanical: 0,
+            skipped: [{ reason: 'beyond the limit of 8 operations', count: 7 }],
+          },
         },
       },
     }
     const composed = { event: 'run.composed', data: { files: 1, conflicts_by_agent: { lint: 1 } } }
-    const looked = eventsOf([...workedRun, planned, composed]).reduce(foldProgress, emptyProgress('r1'))
+    const found = { event: 'nodes.discovered', data: { nodes: 2010 } }
+    const looked = eventsOf([...workedRun, found, planned, composed]).reduce(foldProgress, emptyProgress('r1'))
     const report = renderReport({ state: looked, run, patch }, plain)
     expect(report).toContain(`
-Looked at 1,994 nodes: 3 operations, 2 of them without a model
-  lint has nothing to do on 1,991 nodes (no lint fault)
+Looked at 1,994 of 2,010 nodes: 8 operations, 2 of them without a model; the limit leaves out 7 more
+  docstring looked at 10 nodes: 3 operations; none on 7 (beyond the limit of 8 operations)
+  lint looked at 1,994 nodes: 5 operations on 3 nodes; none on 1,991 (no lint fault)
   tox.ini [flake8]: not checked: E121
 `)
     expect(report).toMatch(/^lint .* 1 +1,200$/m)
     expect(resultView({ state: looked, run, patch }).result).toMatchObject({
-      looked_at: 1994,
+      looked_at: 2004,
+      nodes_looked_at: 1994,
+      beyond_limit: 7,
       agents: { lint: { left_out: 1 } },
       planned: { lint: { mechanical: 2 } },
     })
+  })
+
+  it('says of a run that an earlier version planned only what is known of it', () => {
+    const lint = { looked_at: 1994, planned: 3, mechanical: 0, skipped: [{ reason: 'no lint fault', count: 1900 }] }
+    const planned = { event: 'run.planned', data: { operations: 3, looked_at: 1994, agents: { lint } } }
+    const old = eventsOf([planned]).reduce(foldProgress, emptyProgress('r1'))
+    expect(renderReport({ state: old, run, patch }, plain)).toContain(`
+3 operations
+  lint looked at 1,994 nodes: 3 operations; none on 1,900 (no lint fault)
+`)
+  })
+
+  it('breaks the lines that are wider than the terminal, and cuts nothing', () => {
+    const reason = `the tests ${'and what they use '.repeat(10)}are gone`
+    const planned = { event: 'run.planned', data: { operations: 0, looked_at: 0, notices: [reason] } }
+    const failed = { event: 'operation.ended', operation_id: 'o9', agent: 'lint', data: { status: 'failed', reason } }
+    const long = eventsOf([...workedRun, planned, failed]).reduce(foldProgress, emptyProgress('r1'))
+    const why = { ...run, error_code: 'AGENT_002', reason }
+    const parts = {
+      state: long,
+      run: { ...why, left_out: run.left_out.map((one) => ({ ...one, with: undefined, reason })) },
+      patch,
+    }
+    const narrow = renderReport(parts, { ...plain, width: 60 })
+    expect(narrow).not.toContain('…')
+    expect(narrow).toContain('\n  the tests and what they use and what they use and what\n    they use and')
+    const words = (of: string) => of.split(/\s+/).join(' ')
+    expect(words(narrow)).toBe(words(renderReport(parts, plain)))
   })
 
   it('says that there was nothing to do in a run without operations', () => {

@@ -2,12 +2,11 @@ import { rehearsalLabel } from '#domain/rehearsal-label.ts'
 import type { RunView } from '../api-views.ts'
 import { formatSeconds } from '../format-seconds.ts'
 import { plural } from '../plural.ts'
-import { visible } from '../visible.ts'
 import { sameModelFlag } from '../run/model-flag.ts'
 import { agentTable, plannedLines } from './agent-table.ts'
 import { adviceOnFailure } from './failure-advice.ts'
 import { leftOutText } from './left-out-lines.ts'
-import { clip, type Paint } from './paint.ts'
+import { type Paint, wrap } from './paint.ts'
 import { failedOperations, type ProgressState } from './progress-state.ts'
 
 /** What became of the patch. `elsewhere`: the hint is for the folder that holds the files, which is not known here. */
@@ -24,7 +23,7 @@ export type ReportParts = {
   model?: string | undefined
 }
 
-/** How to write: a terminal's lines are cut to its width, others not at all. */
+/** How to write: a terminal's lines are broken at its width, those of a pipe are as long as they are. */
 export type ReportView = { paint: Paint; width: number }
 
 const shownFailures = 5
@@ -33,7 +32,7 @@ const shownFailures = 5
 export function renderReport({ state, run, patch, model }: ReportParts, view: ReportView): string {
   const { paint } = view
   const blocks = [
-    [headline(state, run, view)],
+    headline(state, run, view),
     plannedLines(state, view),
     agentTable(state, paint),
     evidenceLines(run, paint),
@@ -50,12 +49,15 @@ export function renderReport({ state, run, patch, model }: ReportParts, view: Re
     .join('\n\n')}\n`
 }
 
-function headline(state: ProgressState, run: RunView, { paint, width }: ReportView): string {
+function headline(state: ProgressState, run: RunView, { paint, width }: ReportView): string[] {
   const tone = toneOf(state, run)
   const took = run.duration_ms === null || run.duration_ms === undefined ? '' : ` in ${formatSeconds(run.duration_ms)}`
   const why = run.error_code === null || run.error_code === undefined ? '' : `: ${run.error_code} ${run.reason ?? ''}`
-  const model = state.models.length === 0 ? '' : `  ·  ${visible(state.models.join(', '))}`
-  return `${paint('bold', `run ${run.run_id}`)} ${paint(tone, run.status)}${took}${clip(why, width)}${model}`
+  const model = state.models.length === 0 ? '' : `  ·  ${state.models.join(', ')}`
+  const [first = '', ...more] = wrap(`run ${run.run_id} ${run.status}${took}${why}${model}`, width)
+  const named = `run ${run.run_id} ${run.status}`
+  if (!first.startsWith(named)) return [first, ...more]
+  return [`${paint('bold', `run ${run.run_id}`)} ${paint(tone, run.status)}${first.slice(named.length)}`, ...more]
 }
 
 function toneOf(state: ProgressState, run: RunView): 'red' | 'yellow' | 'green' {
@@ -80,8 +82,8 @@ function checkText(counts: RunView['checks'][string], paint: Paint): string {
 
 function passedOverLines({ passedOver }: ProgressState, { width }: ReportView): string[] {
   if (passedOver.length === 0) return []
-  const lines = passedOver.slice(0, shownFailures).map(({ path, reason }) => clip(`  ${path}  ${reason}`, width))
-  const rest = passedOver.length > lines.length ? ['  … and others: remora discover lists all'] : []
+  const lines = passedOver.slice(0, shownFailures).flatMap(({ path, reason }) => wrap(`  ${path}  ${reason}`, width))
+  const rest = passedOver.length > shownFailures ? ['  … and others: remora discover lists all'] : []
   return ['Skipped, as a whole or in part:', ...lines, ...rest]
 }
 
@@ -89,8 +91,8 @@ function failureLines(state: ProgressState, run: RunView, { paint, width }: Repo
   const total = failedOperations(state)
   if (total === 0) return []
   const shown = state.failures.slice(0, shownFailures)
-  const lines = shown.map(({ agent, operationId, place, code, reason }) =>
-    clip(`  ${code}  ${agent} ${operationId}  ${place}: ${reason}`, width),
+  const lines = shown.flatMap(({ agent, operationId, place, code, reason }) =>
+    wrap(`  ${code}  ${agent} ${operationId}  ${place}: ${reason}`, width),
   )
   const rest = total > shown.length ? [`  … and ${total - shown.length} more: remora show ${run.run_id}`] : []
   return [paint('red', `${plural(total, 'operation')} failed:`), ...lines, ...rest, ...adviceLines(state, run)]
@@ -109,7 +111,7 @@ function leftOutLines(run: RunView, { paint, width }: ReportView): string[] {
   const { conflicts, left_out: leftOut, run_id: runId } = run
   if (conflicts === 0) return []
   const shown = leftOut.slice(0, shownFailures)
-  const lines = shown.map((one) => clip(`  ${leftOutText(one)}`, width))
+  const lines = shown.flatMap((one) => wrap(`  ${leftOutText(one)}`, width))
   const rest = conflicts > shown.length ? [`  … and ${conflicts - shown.length} more: remora show ${runId} --json`] : []
   const [first] = shown
   const advice =

@@ -5,6 +5,8 @@ import { describePlan } from './describe-plan.ts'
 
 const view = { paint: openPaint(false), width: Infinity }
 const plan = PlanView.parse({
+  nodes_looked_at: 1996,
+  beyond_limit: 9,
   agents: {
     lint: {
       looked_at: 1994,
@@ -19,7 +21,7 @@ const plan = PlanView.parse({
       planned: 1,
       mechanical: 0,
       estimated_tokens: 800,
-      skipped: [],
+      skipped: [{ reason: 'beyond the limit of 6 operations', count: 9, examples: ['src/b.py g'] }],
       folders: [
         { path: 'src', planned: 1, estimated_tokens: 800 },
         { path: 'web', planned: 0, estimated_tokens: 0 },
@@ -31,7 +33,8 @@ const plan = PlanView.parse({
 })
 
 it('says what would be run by agent and folder, and what is skipped and why', () => {
-  expect(describePlan(plan, view)).toBe(`6 operations would be run, for about 2,000 tokens. Nothing was done.
+  expect(describePlan(plan, view))
+    .toBe(`Looked at 1,996 nodes. 6 operations would be run, for about 2,000 tokens; the limit leaves out 9 more. Nothing was done.
 
 agent      nodes looked at  with a model  without a model  estimated tokens
 docstring               10             1                0               800
@@ -41,6 +44,9 @@ By folder:
   src  4 operations, about 2,000 tokens
   web  0 operations, about 0 tokens
 
+Skipped by docstring:
+  9 nodes: beyond the limit of 6 operations, such as src/b.py g
+
 Skipped by lint:
   1,991 nodes: no lint fault, such as src/a.py, src/b.py f
 
@@ -49,6 +55,16 @@ Files that are not looked into:
 
 ruff.toml: the rule CPY001 is not supported
 `)
+})
+
+it('breaks what is wider than the terminal, and cuts nothing', () => {
+  const text = describePlan(plan, { ...view, width: 50 })
+  expect(text).toContain(`
+  9 nodes: beyond the limit of 6 operations, such
+    as src/b.py g
+`)
+  const words = (of: string) => of.split(/\s+/).join(' ')
+  expect(words(text)).toBe(words(describePlan(plan, view)))
 })
 
 it('says so when there is nothing to do', () => {

@@ -1,6 +1,6 @@
 import type { PlanView } from '../api-views.ts'
 import { plural } from '../plural.ts'
-import { clip } from '../progress/paint.ts'
+import { wrap } from '../progress/paint.ts'
 import { textTable } from '../text-table.ts'
 import type { ReportView } from '../progress/result-report.ts'
 
@@ -16,25 +16,29 @@ export function describePlan(plan: PlanView, { paint, width }: ReportView): stri
     ...[looked_at, planned, mechanical, estimated_tokens].map((count) => count.toLocaleString('en-US')),
   ])
   const [head = '', ...lines] = textTable([columns, ...rows])
+  const wrapped = (block: readonly string[]) => block.flatMap((line) => wrap(line, width))
   const blocks = [
-    [headline(plan)],
+    wrapped([headline(plan)]),
     rows.length === 0 ? [] : [paint('dim', head), ...lines],
-    folderLines(plan),
-    ...agents.map(([name, { skipped }]) => skippedLines(name, skipped)),
-    fileLines(plan),
-    plan.notices,
-  ].map((block) => block.map((line) => clip(line, width)))
+    wrapped(folderLines(plan)),
+    ...agents.map(([name, { skipped }]) => wrapped(skippedLines(name, skipped))),
+    wrapped(fileLines(plan)),
+    wrapped(plan.notices),
+  ]
   return `${blocks
     .filter((block) => block.length > 0)
     .map((block) => block.join('\n'))
     .join('\n\n')}\n`
 }
 
-function headline({ agents }: PlanView): string {
+function headline({ agents, nodes_looked_at: nodes, beyond_limit: beyond }: PlanView): string {
+  const looked = nodes === undefined ? '' : `Looked at ${plural(nodes, 'node')}. `
   const planned = Object.values(agents).reduce((sum, agent) => sum + agent.planned + agent.mechanical, 0)
-  if (planned === 0) return 'Nothing to do: no operation would be run.'
+  if (planned === 0) return `${looked}Nothing to do: no operation would be run.`
   const tokens = Object.values(agents).reduce((sum, agent) => sum + agent.estimated_tokens, 0)
-  return `${plural(planned, 'operation')} would be run, for about ${plural(tokens, 'token')}. Nothing was done.`
+  const more = beyond === 0 ? '' : `; the limit leaves out ${beyond.toLocaleString('en-US')} more`
+  const would = `${plural(planned, 'operation')} would be run, for about ${plural(tokens, 'token')}${more}`
+  return `${looked}${would}. Nothing was done.`
 }
 
 /** The folders of all agents together, those with the most operations first. */

@@ -21,6 +21,12 @@ describe('the exit code of a run', () => {
     expect(exitCodeOf({ status, conflicts: 0 }, ended(...agents))).toBe(code)
   })
 
+  it('is 2 when the service did not know a language or a kind of nodes that was asked for', () => {
+    const failed = (code: string) => ({ status: 'failed', conflicts: 0, error_code: code })
+    const codes = ['DISC_003', 'RUN_002', 'INTAKE_007'].map((code) => exitCodeOf(failed(code), ended()))
+    expect(codes).toEqual([2, 2, 1])
+  })
+
   it('is 3 when a retry failed and its patch holds what went well before', () => {
     const state = { ...ended({ failed: 2 }), patchFiles: 1 }
     expect(exitCodeOf({ status: 'completed', conflicts: 0 }, state)).toBe(3)

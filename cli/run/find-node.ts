@@ -63,6 +63,7 @@ async function idInFile(
   }
 }
 
-function escapeGlob(path: string): string {
+/** A path as the API's filter takes it, which reads globs. */
+export function escapeGlob(path: string): string {
   return path.replaceAll(/[*?[\]{}()!@+\\]/g, '\\$&')
 }

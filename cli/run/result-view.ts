@@ -20,6 +20,8 @@ export function resultView({ state, run, patch }: ReportParts, earlierRuns: read
       models: state.models,
       rehearsal: state.models.includes(rehearsalLabel),
       looked_at: state.lookedAt ?? null,
+      nodes_looked_at: state.nodesLookedAt ?? null,
+      beyond_limit: state.beyondLimit,
       planned: plannedView(state),
       agents: Object.fromEntries(Object.entries(state.agents).map(([name, agent]) => [name, agentView(agent)])),
       checks: run.checks,

@@ -7,6 +7,7 @@ import type { CliContext } from '../cli-context.ts'
 import { visible } from '../visible.ts'
 import { packPath, type Packed } from '../pack-folder.ts'
 import { changedNodes } from '../discover/changed-nodes.ts'
+import { requireKnownFilters } from '../discover/known-filters.ts'
 import { describeSkipped } from './describe-skipped.ts'
 
 export type Submission = {
@@ -33,15 +34,15 @@ export type PreparedSource = { packed: Packed; nodes?: readonly string[] }
 
 /**
  * What there is to send of `path`: listed, not yet read. What is left out is printed on stderr. INTAKE_001 when there is
- * nothing at `path` (wrong usage) or nothing of use, INTAKE_007 when it is a folder without a file; as `changedNodes` says with
- * `since`. Starts and writes nothing.
+ * nothing at `path` (wrong usage) or nothing of use, INTAKE_007 when it is a folder without a file; as `requireKnownFilters`
+ * says of languages and kinds, and `changedNodes` with `since`. Starts and writes nothing.
  */
 export async function prepareSource(
   path: string,
   submission: Submission,
   context: CliContext,
 ): Promise<PreparedSource> {
-  const { cwd, io, signal } = context
+  const { config, cwd, io, signal } = context
   const place = resolve(cwd, path)
   await stat(place).catch((cause: unknown) => {
     const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
@@ -49,6 +50,8 @@ export async function prepareSource(
     throw new AppError('INTAKE_001', `there is no such file or folder: ${path}`, { cause, phase: 'usage' })
   })
   const { include, since } = submission
+  // A service elsewhere may know others; what changed since a revision is found here in any case.
+  if (config.apiUrl === undefined || since !== undefined) await requireKnownFilters(submission, config)
   const packed = await packPath(place, { signal, ...(include && { include }) })
   if (packed.skipped.length > 0) io.err(visible(`skipped ${describeSkipped(packed.skipped)}\n`))
   if (since === undefined) return { packed }

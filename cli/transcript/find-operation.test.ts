@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import type { ApiClient } from '../api-client.ts'
-import { NodeDetail, RunView } from '../api-views.ts'
-import { findOperation } from './find-operation.ts'
+import { NodeDetail, OperationView, RunView } from '../api-views.ts'
+import { findOperation, findOperations } from './find-operation.ts'
 
 const runId = 'r0123456789'
 const nodeId = 'n0123456789abcdef'
 
 /** A run of lint and docstring with one node, `src/shop.py total`, on which `agents` worked. */
-function runWith(...agents: string[]): Pick<ApiClient, 'getRun' | 'getNode' | 'listNodes'> {
+function runWith(...agents: string[]): Pick<ApiClient, 'getRun' | 'getNode' | 'listNodes' | 'listOperations'> {
   const request = { agents: ['lint', 'docstring'] }
   const place = { kind: 'function', qualified_name: 'total', path: 'src/shop.py', language: 'python' }
   const lines = { start_line: 1, end_line: 2, start_byte: 0, end_byte: 9, parent_id: null }
@@ -16,6 +16,7 @@ function runWith(...agents: string[]): Pick<ApiClient, 'getRun' | 'getNode' | 'l
   const state = { status: 'completed', phase: 'review', seq: 1, counts: {} }
   return {
     getRun: async () => RunView.parse({ run_id: runId, request, ...state }),
+    listOperations: async () => ({ operations: [], next: null }),
     getNode: async () => NodeDetail.parse({ ...node, operations }),
     listNodes: async (_runId, { path }) => ({
       nodes: path === 'src/shop.py' ? [NodeDetail.parse({ ...node, operations })] : [],
@@ -42,5 +43,49 @@ it('says who worked on the node when the agent that is named did not', async () 
   )
   await expect(findOperation(runWith(), runId, ['src/shop.py', 'total'])).rejects.toThrow(
     `In run ${runId} no agent worked on "src/shop.py total"`,
+  )
+})
+
+/** A run of lint and docstring in which the file `src/shop.py` has no operation of its own, and these functions have one. */
+function runInside(...functions: string[]): ReturnType<typeof runWith> {
+  const file = { kind: 'file', qualified_name: 'shop.py', path: 'src/shop.py', language: 'python' }
+  const lines = { start_line: 1, end_line: 2, start_byte: 0, end_byte: 9, parent_id: null }
+  const node = NodeDetail.parse({
+    node_id: nodeId,
+    name: 'shop.py',
+    hash: 'a'.repeat(64),
+    ...file,
+    ...lines,
+    operations: [],
+  })
+  const within = functions.map((name) =>
+    OperationView.parse({
+      operation_id: `o-of-${name}`,
+      agent: 'lint',
+      status: 'succeeded',
+      node: { ...file, kind: 'function', qualified_name: name },
+      outcome: null,
+    }),
+  )
+  return {
+    ...runWith(),
+    getNode: async () => node,
+    listNodes: async (_runId, { path }) => ({ nodes: path === 'src/shop.py' ? [node] : [], next: null }),
+    listOperations: async () => ({ operations: within, next: null }),
+  }
+}
+
+it('takes a path for all operations in the file, or for the only one', async () => {
+  expect(await findOperations(runInside('f', 'g'), runId, ['src/shop.py'])).toEqual(['o-of-f', 'o-of-g'])
+  expect(await findOperations(runInside('f', 'g'), runId, ['lint', 'src/shop.py'])).toEqual(['o-of-f', 'o-of-g'])
+  expect(await findOperation(runInside('f'), runId, ['src/shop.py'])).toBe('o-of-f')
+})
+
+it('names those in the file where one is wanted and there are several', async () => {
+  await expect(findOperation(runInside('f', 'g'), runId, ['src/shop.py'])).rejects.toThrow(
+    'Several operations are in "src/shop.py": name one of lint src/shop.py f (o-of-f), lint src/shop.py g (o-of-g)',
+  )
+  await expect(findOperation(runInside('f', 'g'), runId, ['docstring', 'src/shop.py'])).rejects.toThrow(
+    `In run ${runId} docstring did not work on "src/shop.py"`,
   )
 })

@@ -14,7 +14,7 @@ export const AgentPlan = z.strictObject({
   /** Operations that a program does without one. */
   mechanical: z.int(),
   estimatedTokens: z.int(),
-  /** Nodes without work, by reason, the commonest first. */
+  /** Nodes without an operation, by reason, the commonest first; with those that have one they are all it looked at. */
   skipped: z.array(z.strictObject({ reason: z.string(), count: z.int(), examples: z.array(z.string()) })),
   /** Operations by the folder of their file, sorted by path. */
   folders: z.array(z.strictObject({ path: z.string(), planned: z.int(), estimatedTokens: z.int() })),
@@ -24,6 +24,10 @@ export type AgentPlan = z.infer<typeof AgentPlan>
 /** What a run's planning decided, stored once for people: `remora run --dry-run` shows it. */
 export const PlanSummary = z.strictObject({
   v: z.literal(1),
+  /** Distinct nodes that any agent looked at; absent in what an earlier version stored, as is `beyondLimit`. */
+  nodesLookedAt: z.int().optional(),
+  /** Operations that the request's limit cut off. */
+  beyondLimit: z.int().optional(),
   agents: z.record(z.string(), AgentPlan),
   /** Paths that discovery passed over, the first thousand. */
   skippedFiles: z.array(SkippedFile),

@@ -19,6 +19,8 @@ import { runForm, tarOf, type TestApi } from './app.fixture.ts'
 export type PlayedEnding =
   | { name: string; changes: FileChange[] }
   | { name: string; fails: { code: string; reason: string } }
+  /** Changes nothing, for the reason that its summary says. */
+  | { name: string; leaves: string }
   | { name: string; asks: AskedQuestion }
 
 /** Takes a run in and plays the services that would work on it, with what they store. Answers its id. */
@@ -63,7 +65,7 @@ export async function submitRun(api: TestApi): Promise<string> {
 }
 
 type FoundBeside = { edges?: Edge[]; skipped?: SkippedFile[]; pageNodes?: number } & Partial<
-  Pick<PlanSummary, 'agents' | 'notices'>
+  Pick<PlanSummary, 'agents' | 'notices' | 'nodesLookedAt' | 'beyondLimit'>
 >
 
 /** Stores what the run found and planned, as discovery does. */
@@ -71,12 +73,12 @@ export async function storeNodes(
   api: TestApi,
   runId: string,
   nodes: readonly CodeNode[],
-  { edges = [], skipped = [], agents = {}, notices = [], pageNodes }: FoundBeside = {},
+  { edges = [], skipped = [], agents = {}, notices = [], pageNodes, ...counted }: FoundBeside = {},
 ): Promise<void> {
   const place = { projectId: api.project, runId }
   const nodeListKey = await putNodeList(api.objects, place, { nodes, skipped }, pageNodes)
   const edgeListKey = await putEdgeList(api.objects, place, { nodes, edges })
-  const summary = { v: 1 as const, agents, skippedFiles: [...skipped], notices }
+  const summary = { v: 1 as const, ...counted, agents, skippedFiles: [...skipped], notices }
   const planKey = await putPlanSummary(api.objects, place, summary)
   await api.ledger.move(runId, {
     from: [{ status: 'queued' }, { status: 'running' }],
@@ -137,20 +139,19 @@ async function settleAs(api: TestApi, job: Job, ending: PlayedEnding): Promise<v
   const figures = { turns: 2, promptTokens: 100, completionTokens: 20, durationMs: 50 }
   if ('asks' in ending) {
     const spent = { turns: 1, promptTokens: 10, completionTokens: 5, durationMs: 12 }
-    const suspension = {
-      question: ending.asks,
-      answerWithinMs: 3_600_000,
-      recordHash: sha256('record'),
-      spent,
-      events: [],
-    }
-    await api.ledger.suspend(answer.attempt, 1, suspension)
+    const stored = { answerWithinMs: 3_600_000, recordHash: sha256('record') }
+    await api.ledger.suspend(answer.attempt, 1, { question: ending.asks, ...stored, spent, events: [] })
     return
   }
   if ('fails' in ending) {
     const { code: errorCode, reason } = ending.fails
     const failed: Outcome = { status: 'failed', summary: 'failed', errorCode, reason, changedFiles: [], ...figures }
     await api.ledger.settle(answer.attempt, 1, { outcome: failed, events: [] })
+    return
+  }
+  if ('leaves' in ending) {
+    const unchanged: Outcome = { status: 'unchanged', summary: ending.leaves, changedFiles: [], ...figures }
+    await api.ledger.settle(answer.attempt, 1, { outcome: unchanged, events: [] })
     return
   }
   const changeSet: ChangeSet = {

@@ -22,6 +22,8 @@ const clean = { 'shop/stock.py': '"""Stock."""\n\n\ndef label(row):\n    """Labe
 
 const Plan = z.object({
   plan: z.object({
+    nodes_looked_at: z.number(),
+    beyond_limit: z.number(),
     agents: z.record(
       z.string(),
       z.object({
@@ -58,12 +60,24 @@ describe('remora run --dry-run', () => {
   it('prints what would be done and what is skipped and why, and changes nothing', async () => {
     const run = remora(programs, folder, ['run', '.', '--agents', 'lint,docstring', '--dry-run'])
     expect(await run.exited, run.err()).toBe(0)
-    expect(run.out()).toMatch(/\n5 operations would be run, for about [\d,]+ tokens\. Nothing was done\.\n/)
+    expect(run.out()).toMatch(
+      /\nLooked at \d+ nodes\. 5 operations would be run, for about [\d,]+ tokens\. Nothing was done\.\n/,
+    )
     expect(run.out()).toMatch(/\nlint +5 +0 +2 +0\n/)
     expect(run.out()).toContain('1 node: its lint faults have no safe fix, and no model is asked (lint.depth: safe)')
     expect(run.out()).toContain('lint: 1 lint fault in 1 file without a safe fix left as it is: no model is asked')
     expect(await shownIn(folder)).toEqual(['old', 'shop', 'web'])
     for (const [path, text] of Object.entries(files)) expect(await folder.read(path)).toBe(text)
+  })
+
+  it('says what --limit leaves out, so that the nodes with an operation and those without are all it looked at', async () => {
+    const { agents, beyond_limit: beyond, nodes_looked_at: nodes } = await planOf(folder, '--limit', '1')
+    expect({ beyond, nodes }).toEqual({ beyond: 4, nodes: 5 })
+    const without = Object.values(agents).flatMap(({ skipped }) => skipped)
+    expect(without.map(({ reason }) => reason)).toContain('beyond the limit of 1 operation')
+    const sum = (counts: number[]) => counts.reduce((one, other) => one + other, 0)
+    const lookedAt = sum(Object.values(agents).map((agent) => agent.looked_at))
+    expect(lookedAt).toBe(1 + sum(without.map(({ count }) => count)))
   })
 
   it('plans less with --exclude, --kinds and --languages', async () => {

@@ -5,11 +5,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { boundPort, closeServer } from '#platform/http-health.ts'
+import { lacks } from '#testing/lacks.ts'
 import { openPrograms, type Program } from './program.ts'
 import { remora } from './remora.ts'
 import { smallSource } from './small-source.ts'
 import { sourceFolder, type SourceFolder } from './source-folder.ts'
 
+const gitless = lacks('git')
 const programs = openPrograms()
 let folder: SourceFolder
 /** Answers like a web page, which a Remora never does. */
@@ -86,12 +88,17 @@ const misuses: Mistake[] = [
   { args: ['discover', '--workers', 'all'], says: /It must be a whole number from 0 to 999/ },
 ]
 
-/** An agent or a path that is not there: wrong usage, told with its code. */
+/** An agent, a path, a language, a kind or a revision that is not there: wrong usage, told with its code. */
 const missing: Mistake[] = [
   { args: ['run', '--agents', 'lnt'], says: /INTAKE_006 unknown agent: lnt \(did you mean lint\?\); known: docstring/ },
   { args: ['run', 'nowhere', ...lint], says: /INTAKE_001 there is no such file or folder: nowhere/ },
   { args: ['discover', 'nowhere'], says: /DISC_005 there is no such folder: nowhere/ },
   { args: ['discover', 'notes.txt'], says: /DISC_005 notes\.txt is no folder/ },
+  ...[['run', ...lint], ['discover']].flatMap((args) => [
+    { args: [...args, '--languages', 'rust,klingon'], says: /DISC_003 unknown language "klingon"; known: python, / },
+    { args: [...args, '--kinds', 'klass'], says: /RUN_002 unknown node kind klass; known: .*class, .*function/ },
+    ...(gitless ? [] : [{ args: [...args, '--since', 'nosuchrev'], says: /DISC_005 "nosuchrev" is neither a folder/ }]),
+  ]),
 ]
 
 /** What cannot work: exit code 1, one line with a code. */
@@ -202,7 +209,7 @@ describe('wrong usage', () => {
     if (mistake.args.length > 0) expectBrief(program)
   })
 
-  it.each(missing)('is an agent or a path that is not there: remora $args', async (mistake) => {
+  it.each(missing)('is to name what is not there: remora $args', async (mistake) => {
     const program = await make(mistake)
     expect({ code: program.code, out: program.out() }).toEqual({ code: 2, out: '' })
     expect(program.err()).toMatch(mistake.says)

@@ -24,10 +24,13 @@ const lint = {
 describe('GET /v1/runs/{run_id}/plan', () => {
   it('shows per agent what is planned, where, and what is left out and why', async () => {
     const runId = await submitRun(api)
-    await storeNodes(api, runId, [], { skipped, agents: { lint }, notices: ['no model is asked'] })
+    const found = { skipped, agents: { lint }, notices: ['no model is asked'], nodesLookedAt: 1994, beyondLimit: 4 }
+    await storeNodes(api, runId, [], found)
     const answer = await api.ask(`/v1/runs/${runId}/plan`)
     expect(answer.status).toBe(200)
     expect(await answer.json()).toEqual({
+      nodes_looked_at: 1994,
+      beyond_limit: 4,
       agents: {
         lint: {
           looked_at: 1994,
@@ -41,6 +44,14 @@ describe('GET /v1/runs/{run_id}/plan', () => {
       skipped_files: skipped,
       notices: ['no model is asked'],
     })
+  })
+
+  it('does not say of a run that an earlier version planned what that did not count', async () => {
+    const runId = await submitRun(api)
+    await storeNodes(api, runId, [], { agents: { lint } })
+    const plan = await (await api.ask(`/v1/runs/${runId}/plan`)).json()
+    expect(plan).not.toHaveProperty('nodes_looked_at')
+    expect(plan).not.toHaveProperty('beyond_limit')
   })
 
   it('has none before the run is planned', async () => {

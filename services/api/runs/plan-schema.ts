@@ -4,7 +4,7 @@ import { SkippedFileShape } from './run-schema.ts'
 
 const SkippedNodes = z
   .strictObject({ reason: z.string(), count: z.int(), examples: z.array(z.string()) })
-  .openapi('SkippedNodes', { description: 'Nodes that an agent takes and has nothing to do on.' })
+  .openapi('SkippedNodes', { description: 'Nodes that an agent takes and has no operation on.' })
 
 const PlannedFolder = z
   .strictObject({ path: z.string(), planned: z.int(), estimated_tokens: z.int() })
@@ -12,7 +12,9 @@ const PlannedFolder = z
 
 const AgentPlanView = z
   .strictObject({
-    looked_at: z.int().openapi({ description: 'nodes of its kinds and languages' }),
+    looked_at: z
+      .int()
+      .openapi({ description: 'nodes of its kinds and languages: those with an operation, and `skipped`' }),
     planned: z.int().openapi({ description: 'operations with a model' }),
     mechanical: z.int().openapi({ description: 'operations that a program does without one' }),
     estimated_tokens: z.int().openapi({ description: 'prompts and replies together' }),
@@ -24,6 +26,10 @@ const AgentPlanView = z
 /** What planning decided: per agent what was looked at, what is planned and where, what is left out and why. */
 export const PlanView = z
   .strictObject({
+    nodes_looked_at: z.int().optional().openapi({
+      description: 'distinct nodes that any agent looked at; absent in runs of earlier versions, as is `beyond_limit`',
+    }),
+    beyond_limit: z.int().optional().openapi({ description: 'operations that `limits.operations` cut off' }),
     agents: z.record(z.string(), AgentPlanView).openapi('AgentPlans'),
     skipped_files: z.array(SkippedFileShape),
     notices: z.array(z.string()).openapi({ description: "what of the repository's configuration is not honoured" }),
@@ -31,7 +37,7 @@ export const PlanView = z
   .openapi('Plan')
 export type PlanView = z.infer<typeof PlanView>
 
-export function planView({ agents, skippedFiles, notices }: PlanSummary): PlanView {
+export function planView({ agents, nodesLookedAt, beyondLimit, skippedFiles, notices }: PlanSummary): PlanView {
   const views = Object.entries(agents).map(([name, { lookedAt, planned, mechanical, estimatedTokens, ...lists }]) => {
     const folders = lists.folders.map(({ path, planned: count, estimatedTokens: tokens }) => ({
       path,
@@ -41,5 +47,11 @@ export function planView({ agents, skippedFiles, notices }: PlanSummary): PlanVi
     const view = { looked_at: lookedAt, planned, mechanical, estimated_tokens: estimatedTokens }
     return [name, { ...view, skipped: lists.skipped, folders }] as const
   })
-  return { agents: Object.fromEntries(views), skipped_files: skippedFiles, notices }
+  return {
+    ...(nodesLookedAt !== undefined && { nodes_looked_at: nodesLookedAt }),
+    ...(beyondLimit !== undefined && { beyond_limit: beyondLimit }),
+    agents: Object.fromEntries(views),
+    skipped_files: skippedFiles,
+    notices,
+  }
 }

@@ -99,6 +99,14 @@ describe.skipIf(lacks('git'))('discoverRevision', () => {
     },
   )
 
+  it('names the branches and tags there are where a revision is none, as wrong usage', async () => {
+    await commit({ 'a.py': '' })
+    git('branch', '-M', 'trunk')
+    git('tag', 'v1')
+    const message = expect.stringMatching(/"nosuchrev" is neither .*; it has (?:trunk, v1|v1, trunk)$/)
+    await expect(at('nosuchrev')).rejects.toMatchObject({ code: 'DISC_005', message, phase: 'usage' })
+  })
+
   it('refuses any revision of a folder that is in no repository', async () => {
     await expect(at('HEAD')).rejects.toMatchObject({ code: 'DISC_005' })
   })

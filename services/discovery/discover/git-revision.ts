@@ -8,6 +8,8 @@ import { gitSettings } from '#platform/git-settings.ts'
 
 const run = promisify(execFile)
 const maxListingBytes = 1024 ** 3
+/** Of the branches and tags, where a revision is none. */
+const namedRevisions = 8
 
 /** The files of a revision below a folder of its repository, read from git's objects: nothing is checked out. */
 export type GitRevision = {
@@ -20,7 +22,7 @@ export type GitRevision = {
 
 /**
  * Opens `revision` of the repository that `folder` lies in; paths are relative to `folder`. DISC_005 when there is no
- * repository, or the revision names nothing in it; CONFIG_006 without git. It is to be closed.
+ * repository, or the revision names nothing in it (wrong usage); CONFIG_006 without git. It is to be closed.
  */
 export async function openGitRevision(folder: string, revision: string, signal: AbortSignal): Promise<GitRevision> {
   const tree = await treeOf(folder, revision, signal)
@@ -46,15 +48,7 @@ function reasonOf(mode: string): string {
 
 /** The name of the revision's tree. A revision that begins with a dash would be an option to git: it is none. */
 async function treeOf(folder: string, revision: string, signal: AbortSignal): Promise<string> {
-  const unknown = (cause?: unknown) =>
-    new AppError(
-      'DISC_005',
-      `"${revision}" is neither a folder, nor a file, nor a revision of the git repository that "${folder}" is in`,
-      {
-        cause,
-      },
-    )
-  if (revision.startsWith('-')) throw unknown()
+  if (revision.startsWith('-')) throw await unknownRevision(folder, revision, signal)
   const args = [...gitSettings, 'rev-parse', '--verify', '--quiet', `${revision}^{tree}`]
   try {
     const { stdout } = await run('git', args, { cwd: folder, signal })
@@ -67,6 +61,23 @@ async function treeOf(folder: string, revision: string, signal: AbortSignal): Pr
         'a revision needs git, which is not on the PATH: "remora doctor" says how to get it',
       )
     }
-    throw unknown(error)
+    throw await unknownRevision(folder, revision, signal, error)
   }
+}
+
+/** Names the branches and tags there are, those with the newest commits first. */
+async function unknownRevision(
+  folder: string,
+  revision: string,
+  signal: AbortSignal,
+  cause?: unknown,
+): Promise<AppError> {
+  const args = ['for-each-ref', '--sort=-creatordate', '--format=%(refname:short)', 'refs/heads', 'refs/tags']
+  const { stdout } = await run('git', [...gitSettings, ...args], { cwd: folder, signal }).catch(() => ({ stdout: '' }))
+  signal.throwIfAborted()
+  const names = stdout.split('\n').filter((name) => name !== '')
+  const more = names.length > namedRevisions ? ' …' : ''
+  const known = names.length === 0 ? '' : `; it has ${names.slice(0, namedRevisions).join(', ')}${more}`
+  const what = `"${revision}" is neither a folder, nor a file, nor a revision of the git repository that "${folder}" is in`
+  return new AppError('DISC_005', `${what}${known}`, { cause, phase: 'usage' })
 }

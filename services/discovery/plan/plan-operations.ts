@@ -6,8 +6,8 @@ import type { PinnedBundle } from './pinned-bundle.ts'
 import { planDependencies } from './plan-dependencies.ts'
 import { refuseCircles } from './refuse-circles.ts'
 
-/** What a plan leaves out: a node that a bundle takes and has nothing to do on. */
-export type NodeWithoutWork = { bundle: string; node: CodeNode; reason: string }
+/** What a plan leaves out: a node that a bundle takes and has no operation on. */
+export type NodeLeftOut = { bundle: string; node: CodeNode; reason: string }
 
 export type PlanChoices = {
   /** Without it, every bundle has work on every node it takes. */
@@ -16,7 +16,12 @@ export type PlanChoices = {
   only?: ReadonlySet<string> | undefined
 }
 
-export type PlannedOperations = { operations: PlannedOperation[]; withoutWork: NodeWithoutWork[] }
+export type PlannedOperations = {
+  operations: PlannedOperation[]
+  leftOut: NodeLeftOut[]
+  /** Operations that the limit cut off; a node that keeps another one is not left out. */
+  beyondLimit: number
+}
 
 const everywhere: Pick<PlannedWork, 'of'> = { of: () => always }
 
@@ -32,7 +37,7 @@ export function planOperations(
   { work = everywhere, limit, only }: PlanChoices = {},
 ): PlannedOperations {
   refuseCircles(bundles.map(({ bundle }) => bundle))
-  const withoutWork: NodeWithoutWork[] = []
+  const withoutWork: NodeLeftOut[] = []
   const finders = bundles.map((pinned) => ({ pinned, find: work.of(pinned) }))
   const operations = nodes.flatMap((node) =>
     finders.flatMap(({ pinned, find }) => {
@@ -42,8 +47,25 @@ export function planOperations(
       return works.map((one) => operationOf(node, pinned, one))
     }),
   )
-  const wanted = operations.filter((operation) => only?.has(operation.operationId) ?? true)
-  return { operations: planDependencies(wanted, bundles).slice(0, limit), withoutWork }
+  const asked = operations.filter(({ operationId: id }) => only?.has(id) ?? true)
+  const inOrder = planDependencies(asked, bundles)
+  const kept = inOrder.slice(0, limit)
+  const cut = inOrder.slice(kept.length)
+  const beyond = nodesOnlyOf(cut, kept, `beyond the limit of ${limit} ${limit === 1 ? 'operation' : 'operations'}`)
+  const unasked = nodesOnlyOf(operations, asked, 'not among the operations to retry')
+  return { operations: kept, leftOut: [...withoutWork, ...beyond, ...unasked], beyondLimit: cut.length }
+}
+
+/** The nodes of `operations`, each once for its bundle, but for those on which the bundle has one of `others`. */
+function nodesOnlyOf(
+  operations: readonly PlannedOperation[],
+  others: readonly PlannedOperation[],
+  reason: string,
+): NodeLeftOut[] {
+  const keyOf = ({ bundle, node }: PlannedOperation) => `${bundle} ${node.nodeId}`
+  const known = new Set(others.map(keyOf))
+  const distinct = new Map(operations.map((operation) => [keyOf(operation), operation]))
+  return [...distinct].flatMap(([key, { bundle, node }]) => (known.has(key) ? [] : [{ bundle, node, reason }]))
 }
 
 function operationOf(node: CodeNode, { hash, bundle }: PinnedBundle, work: OperationWork): PlannedOperation {

@@ -57,7 +57,8 @@ describe('planning a run', () => {
       ],
       folders: [{ path: 'shop', planned: 2 }],
     })
-    expect(event).toMatchObject({ operations: 2, looked_at: 5, agents: { lint: { planned: 1, mechanical: 1 } } })
+    const looked = { looked_at: 5, nodes_looked_at: 5, beyond_limit: 0 }
+    expect(event).toMatchObject({ operations: 2, ...looked, agents: { lint: { planned: 1, mechanical: 1 } } })
   })
 
   it('keeps the rules of the repository for the workers, and where the agents work', async () => {
@@ -107,7 +108,8 @@ describe('planning a run', () => {
     ])
     expect((await planned(files, { languages: ['typescript'] })).run).toMatchObject({
       errorCode: 'INTAKE_007',
-      reason: 'this agent works on Python; found: TypeScript 1 file',
+      reason:
+        'this agent works on Python; found: TypeScript 1 file; Python 3 files, left out by --languages typescript',
     })
     const functions = await planned(files, { ...servers, nodeKinds: ['function'] })
     expect(functions.names).toEqual(['lint mechanical label', 'lint agent total'])

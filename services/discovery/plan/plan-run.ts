@@ -18,7 +18,7 @@ import type { PinnedBundle } from './pinned-bundle.ts'
 import { planOperations } from './plan-operations.ts'
 import { requireFitting } from './require-fitting.ts'
 import { selectedNodes } from './selected-nodes.ts'
-import { summarisePlan } from './summarise-plan.ts'
+import { commonest, summarisePlan } from './summarise-plan.ts'
 
 export type PlanRunDeps = SurveyDeps & {
   ledger: Pick<Ledger, 'getRun' | 'listOperations' | 'move' | 'plan'>
@@ -38,7 +38,7 @@ const origin = { kind: 'discovery', id: 'discovery' } as const
  */
 export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal: AbortSignal): Promise<void> {
   const { bundles } = found
-  requireFitting(found.nodes, bundles, run.request)
+  await requireFitting(found.nodes, bundles, run.request, () => repositoryPaths(run, deps))
   const nodes = await selectedNodes(run, found.nodes, deps.blobs)
   const survey = await surveyOf(run, { nodes, bundles }, deps, signal)
   const work = findWork(nodes, bundles, { survey, labels: run.request.labels })
@@ -52,6 +52,11 @@ export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal:
     ...(work.rules && { rulesKey: await putRepositoryRules(deps.objects, run, work.rules) }),
   }
   await handOver(run, { operations: run.request.dryRun ? [] : planned.operations, keys, summary }, deps)
+}
+
+async function repositoryPaths({ projectId, snapshotId }: Run, deps: PlanRunDeps): Promise<string[]> {
+  if (snapshotId === null) return []
+  return (await deps.readSnapshot(projectId, snapshotId)).files.map(({ path }) => path)
 }
 
 /** INTAKE_007 for a retry whose agents take none of its operations any more; one that lacks only its patch has none. */
@@ -118,8 +123,10 @@ async function handOver(run: Run, { operations, keys, summary }: Plan, { ledger 
 /** Reasons and notices that one event names; the plan's own object has all. */
 const namedInEvent = 20
 
-function planView({ agents, notices }: PlanSummary) {
+function planView({ agents, nodesLookedAt, beyondLimit, notices }: PlanSummary) {
   return {
+    nodes_looked_at: nodesLookedAt,
+    beyond_limit: beyondLimit,
     looked_at: Object.values(agents).reduce((sum, { lookedAt }) => sum + lookedAt, 0),
     agents: Object.fromEntries(
       Object.entries(agents).map(([name, { lookedAt, planned, mechanical, skipped }]) => [
@@ -128,7 +135,7 @@ function planView({ agents, notices }: PlanSummary) {
           looked_at: lookedAt,
           planned,
           mechanical,
-          skipped: skipped.slice(0, namedInEvent).map(({ reason, count }) => ({ reason, count })),
+          skipped: commonest(skipped, namedInEvent).map(({ reason, count }) => ({ reason, count })),
         },
       ]),
     ),

@@ -1,51 +1,89 @@
 import type { CodeNode } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
+import { pathGlobs } from '#domain/path-globs.ts'
 import type { RunRequest } from '#domain/run.ts'
+import { languageOf } from '#syntax/grammars.ts'
 import { languageName } from '#syntax/language-name.ts'
 import { takes } from './node-work.ts'
 import type { PinnedBundle } from './pinned-bundle.ts'
 
+type Filters = Pick<RunRequest, 'paths' | 'exclude' | 'languages' | 'nodeKinds'>
+
 /**
  * INTAKE_007 when no node fits the languages and kinds of any bundle: the wrong agents were chosen, or the wrong files. That
- * nodes fit and none needs work is no error. The message says what the agents work on and what was found.
+ * nodes fit and none needs work is no error. The message says what the agents work on, what was found, and which of the
+ * request's own filters left out what would have fitted. `repositoryPaths` is asked only then.
  */
-export function requireFitting(
+export async function requireFitting(
   nodes: readonly CodeNode[],
   bundles: readonly PinnedBundle[],
-  { paths = [] }: Pick<RunRequest, 'paths'>,
-): void {
+  request: Filters,
+  repositoryPaths: () => Promise<readonly string[]>,
+): Promise<void> {
   if (nodes.some((node) => bundles.some(({ bundle }) => takes(bundle, node)))) return
-  if (nodes.length === 0 && paths.length > 0) {
-    throw new AppError('INTAKE_007', `no source file matches the paths ${paths.join(', ')}`)
-  }
   const worksOn = new Set(bundles.flatMap(({ bundle }) => bundle.file.languages))
   const inLanguage = nodes.filter(({ language }) => worksOn.has(language))
   const agents = bundles.length === 1 ? 'this agent works' : 'these agents work'
   const names = listed([...worksOn].map(languageName))
-  if (inLanguage.length === 0) {
-    throw new AppError('INTAKE_007', `${agents} on ${names}; found: ${filesFound(nodes)}`)
+  if (inLanguage.length > 0) {
+    const kinds = new Set(bundles.flatMap(({ bundle }) => bundle.file.node_kinds))
+    const what = `${agents} on ${listed([...kinds])} nodes in ${names}; found: ${kindsFound(inLanguage)}`
+    const others = request.nodeKinds?.length ? `; others are left out by --kinds ${request.nodeKinds.join(',')}` : ''
+    throw new AppError('INTAKE_007', `${what}${others}`)
   }
-  const kinds = new Set(bundles.flatMap(({ bundle }) => bundle.file.node_kinds))
-  throw new AppError(
-    'INTAKE_007',
-    `${agents} on ${listed([...kinds])} nodes in ${names}; found: ${kindsFound(inLanguage)}`,
-  )
+  const leftOut = filesLeftOut(await repositoryPaths(), worksOn, request)
+  if (nodes.length === 0 && leftOut === undefined && request.paths?.length) {
+    throw new AppError('INTAKE_007', `no source file matches the paths ${request.paths.join(', ')}`)
+  }
+  const found = nodes.length === 0 && leftOut !== undefined ? [] : [filesFound(nodes)]
+  const whatFound = [...found, ...(leftOut === undefined ? [] : [leftOut])].join('; ')
+  throw new AppError('INTAKE_007', `${agents} on ${names}; found: ${whatFound}`)
+}
+
+/**
+ * `Python 12 files, left out by --languages go`: files in the agents' languages, among the paths that were asked for, and the
+ * filters that left them out; undefined when there are none.
+ */
+function filesLeftOut(
+  repositoryPaths: readonly string[],
+  worksOn: ReadonlySet<string>,
+  { paths = [], exclude = [], languages = [], nodeKinds = [] }: Filters,
+): string | undefined {
+  const isAsked = paths.length === 0 ? () => true : pathGlobs(paths)
+  const isExcluded = exclude.length === 0 ? () => false : pathGlobs(exclude)
+  const filters = new Set<string>()
+  const names = repositoryPaths.flatMap((path) => {
+    const language = languageOf(path)
+    if (language === undefined || !worksOn.has(language) || !isAsked(path)) return []
+    if (languages.length > 0 && !languages.includes(language)) filters.add(`--languages ${languages.join(',')}`)
+    else if (isExcluded(path)) filters.add(`--exclude ${exclude.join(' ')}`)
+    else if (nodeKinds.length > 0) filters.add(`--kinds ${nodeKinds.join(',')}`)
+    else return []
+    return [languageName(language)]
+  })
+  return names.length === 0 ? undefined : `${countsOf(names, 'files')}, left out by ${listed([...filters])}`
 }
 
 function filesFound(nodes: readonly CodeNode[]): string {
+  if (nodes.length === 0) return 'no source files'
   const files = nodes.filter(({ kind }) => kind === 'file')
-  if (files.length === 0)
-    return nodes.length === 0 ? 'no source files' : countsBy(nodes, ({ language }) => languageName(language), 'nodes')
-  return countsBy(files, ({ language }) => languageName(language), 'files')
+  const [counted, what] = files.length === 0 ? ([nodes, 'nodes'] as const) : ([files, 'files'] as const)
+  return countsOf(
+    counted.map(({ language }) => languageName(language)),
+    what,
+  )
 }
 
 function kindsFound(nodes: readonly CodeNode[]): string {
-  return countsBy(nodes, ({ kind }) => kind, 'nodes')
+  return countsOf(
+    nodes.map(({ kind }) => kind),
+    'nodes',
+  )
 }
 
 /** The most frequent first: `Go 41 files, Markdown 2 files`. */
-function countsBy(nodes: readonly CodeNode[], nameOf: (node: CodeNode) => string, what: 'files' | 'nodes'): string {
-  const counts = [...Map.groupBy(nodes, nameOf)].map(([name, group]) => ({ name, count: group.length }))
+function countsOf(names: readonly string[], what: 'files' | 'nodes'): string {
+  const counts = [...Map.groupBy(names, (name) => name)].map(([name, group]) => ({ name, count: group.length }))
   const sorted = counts.toSorted((one, other) => other.count - one.count || (one.name < other.name ? -1 : 1))
   return sorted.map(({ name, count }) => `${name} ${count} ${count === 1 ? what.slice(0, -1) : what}`).join(', ')
 }

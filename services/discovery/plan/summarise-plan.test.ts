@@ -50,13 +50,45 @@ describe('the plan for people', () => {
     ])
   })
 
+  it('counts what the limit cut off: operations, and by agent the nodes that are left without one', () => {
+    const both = { of: () => () => ({ works: ['mechanical' as const, 'agent' as const] }) }
+    const limited = (limit: number | undefined) =>
+      summary({ planned: planOperations(nodes, bundles, { work: both, limit }) })
+    const { agents, beyondLimit, nodesLookedAt } = limited(5)
+    expect({ beyondLimit, nodesLookedAt }).toEqual({ beyondLimit: 39, nodesLookedAt: 12 })
+    const counts = Object.values(agents).map(({ lookedAt, planned, mechanical, skipped }) => {
+      return { lookedAt, planned, mechanical, skipped: skipped.map(({ reason, count }) => `${count} ${reason}`) }
+    })
+    expect(counts).toEqual([
+      { lookedAt: 12, planned: 2, mechanical: 2, skipped: ['10 beyond the limit of 5 operations'] },
+      { lookedAt: 10, planned: 0, mechanical: 1, skipped: ['9 beyond the limit of 5 operations'] },
+    ])
+    expect(limited(undefined)).toMatchObject({ beyondLimit: 0, agents: { lint: { skipped: [] } } })
+    expect(limited(44)).toMatchObject({ beyondLimit: 0, agents: { lint: { skipped: [] } } })
+  })
+
+  it('counts the nodes of a retry whose operations are not among those to retry', () => {
+    const [first] = planOperations(nodes, bundles, { work }).operations
+    const planned = planOperations(nodes, bundles, { work, only: new Set([first?.operationId ?? '']) })
+    expect(planned.leftOut.filter(({ reason }) => reason === 'not among the operations to retry')).toHaveLength(5)
+  })
+
+  it('counts rare reasons together, so that the nodes with an operation and those without are all it looked at', () => {
+    const many = Array.from({ length: 10 }, () => nodes).flat()
+    const leftOut = many.map((node, at) => ({ bundle: 'lint', node, reason: `because of ${at}` }))
+    const planned = { operations: [], leftOut, beyondLimit: 0 }
+    const skipped = summary({ planned }).agents['lint']?.skipped ?? []
+    expect(skipped).toHaveLength(50)
+    expect(skipped.at(-1)).toMatchObject({ reason: 'other reasons', count: 81 })
+  })
+
   it('names the commonest reason first, and files by their path alone', () => {
     const without = nodes.map((node, at) => ({
       bundle: 'lint',
       node,
       reason: at === 0 ? 'it is a stub' : 'no lint fault',
     }))
-    const { agents } = summary({ planned: { operations: [], withoutWork: without } })
+    const { agents } = summary({ planned: { operations: [], leftOut: without, beyondLimit: 0 } })
     expect(agents['lint']?.skipped.map(({ reason, count }) => `${count} ${reason}`)).toEqual([
       '12 no lint fault',
       '1 it is a stub',
@@ -74,7 +106,7 @@ describe('the plan for people', () => {
   })
 
   it('says each notice once, and has the agents without work as well', () => {
-    const planned = { operations: [], withoutWork: [] }
+    const planned = { operations: [], leftOut: [], beyondLimit: 0 }
     const { agents, notices } = summary({ planned, notices: ['one', 'two', 'one'] })
     expect(notices).toEqual(['one', 'two'])
     expect(agents['lint']).toMatchObject({ lookedAt: 12, planned: 0, estimatedTokens: 0, skipped: [], folders: [] })

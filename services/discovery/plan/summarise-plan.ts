@@ -4,7 +4,7 @@ import type { PlannedOperation } from '#domain/operation.ts'
 import { charactersPerToken } from '#domain/tokens.ts'
 import type { AgentPlan, PlanSummary } from '#objects/plan-summary.ts'
 import { takes } from './node-work.ts'
-import type { NodeWithoutWork, PlannedOperations } from './plan-operations.ts'
+import type { NodeLeftOut, PlannedOperations } from './plan-operations.ts'
 import type { PinnedBundle } from './pinned-bundle.ts'
 
 const namedExamples = 5
@@ -27,27 +27,29 @@ export function summarisePlan({ nodes, bundles, planned, skipped, notices }: Pla
   const agents = bundles.map(({ bundle }): [string, AgentPlan] => {
     const { name } = bundle.file
     const own = planned.operations.filter((operation) => operation.bundle === name)
-    const without = planned.withoutWork.filter((one) => one.bundle === name)
-    return [name, agentPlan(bundle, { lookedAt: nodes.filter((node) => takes(bundle, node)).length, own, without })]
+    const leftOut = planned.leftOut.filter((one) => one.bundle === name)
+    return [name, agentPlan(bundle, { lookedAt: nodes.filter((node) => takes(bundle, node)).length, own, leftOut })]
   })
   return {
     v: 1,
+    nodesLookedAt: nodes.filter((node) => bundles.some(({ bundle }) => takes(bundle, node))).length,
+    beyondLimit: planned.beyondLimit,
     agents: Object.fromEntries(agents),
     skippedFiles: skipped.slice(0, keptSkippedFiles),
     notices: [...new Set(notices)],
   }
 }
 
-type Own = { lookedAt: number; own: readonly PlannedOperation[]; without: readonly NodeWithoutWork[] }
+type Own = { lookedAt: number; own: readonly PlannedOperation[]; leftOut: readonly NodeLeftOut[] }
 
-function agentPlan(bundle: AgentBundle, { lookedAt, own, without }: Own): AgentPlan {
+function agentPlan(bundle: AgentBundle, { lookedAt, own, leftOut }: Own): AgentPlan {
   const folders = Map.groupBy(own, ({ node }) => folderOf(node.path))
   return {
     lookedAt,
     planned: own.filter(({ work }) => work === 'agent').length,
     mechanical: own.filter(({ work }) => work === 'mechanical').length,
     estimatedTokens: tokensOf(own, bundle),
-    skipped: reasonsOf(without),
+    skipped: reasonsOf(leftOut),
     folders: [...folders]
       .map(([path, operations]) => ({
         path,
@@ -72,14 +74,23 @@ function tokensOf(operations: readonly PlannedOperation[], { file, tools }: Agen
   return Math.ceil((turns * characters) / charactersPerToken + replies)
 }
 
-function reasonsOf(without: readonly NodeWithoutWork[]): AgentPlan['skipped'] {
-  return [...Map.groupBy(without, ({ reason }) => reason)]
+function reasonsOf(leftOut: readonly NodeLeftOut[]): AgentPlan['skipped'] {
+  const reasons = [...Map.groupBy(leftOut, ({ reason }) => reason)]
     .map(([reason, nodes]) => ({ reason, count: nodes.length, examples: nodes.slice(0, namedExamples).map(nameOf) }))
     .toSorted((one, other) => other.count - one.count)
-    .slice(0, keptReasons)
+  return commonest(reasons, keptReasons)
 }
 
-function nameOf({ node }: NodeWithoutWork): string {
+/** The first `most` of the reasons; all others as one, so that the counts still come to the same sum. */
+export function commonest(reasons: AgentPlan['skipped'], most: number): AgentPlan['skipped'] {
+  if (reasons.length <= most) return reasons
+  const others = reasons.slice(most - 1)
+  const count = others.reduce((sum, other) => sum + other.count, 0)
+  const examples = others.flatMap((other) => other.examples).slice(0, namedExamples)
+  return [...reasons.slice(0, most - 1), { reason: 'other reasons', count, examples }]
+}
+
+function nameOf({ node }: NodeLeftOut): string {
   return node.parentId === null ? node.path : `${node.path}:${node.startLine} ${node.qualifiedName}`
 }
 
