@@ -5,15 +5,23 @@ import { ruffVersion } from './bench-packages.ts'
 import { linterName, type Coverage } from './compare-states.ts'
 import { findHarm, findIdleness, sumCoverage } from './find-harm.ts'
 import type { MeasuredPackage } from './measure-package.ts'
+import { replyMs } from './run-remora.ts'
 import type { Verdicts } from './sample.ts'
 
 const FirstFigures = z.record(
   z.string(),
-  z.strictObject({ planned: z.number(), turns: z.number(), tokens: z.number(), wallMs: z.number().optional() }),
+  z.strictObject({
+    planned: z.number(),
+    turns: z.number(),
+    tokens: z.number(),
+    wallMs: z.number().optional(),
+    slowMs: z.number().optional(),
+  }),
 )
 /**
  * By package: what a run took before the product was changed for this bench (commit 5e5d684). `wallMs` was measured on
- * 2026-11-23, one package after the other, on the machine of the figures of that day.
+ * 2026-11-23, one package after the other, on the machine of the figures of that day; so was `slowMs`, the time with replies of
+ * `replyMs`, on another machine of the kind, with other work beside it that yielded to it (nice 19).
  */
 type FirstFigures = z.infer<typeof FirstFigures>
 
@@ -91,6 +99,7 @@ function workTable(measured: readonly MeasuredPackage[], first: FirstFigures): s
     'turns',
     'tokens (first)',
     'time (first)',
+    `time with ${replyMs / 1000} s a reply (first)`,
     'left out',
     'failed',
   ]
@@ -107,16 +116,19 @@ function workTable(measured: readonly MeasuredPackage[], first: FirstFigures): s
       String(run.turns),
       `${run.tokens}${share(run.tokens, then?.tokens)}`,
       `${(run.wallMs / 1000).toFixed(0)} s${share(run.wallMs, then?.wallMs)}`,
+      `${(run.slowMs / 1000).toFixed(0)} s${share(run.slowMs, then?.slowMs)}`,
       String(run.leftOut),
       String((run.endings['failed'] ?? 0) + (run.endings['blocked'] ?? 0)),
     ]
   })
   const tokens = sumPairs(measured.map(({ one, run }) => [run.tokens, first[one.name]?.tokens]))
   const ms = sumPairs(measured.map(({ one, run }) => [run.wallMs, first[one.name]?.wallMs]))
+  const slow = sumPairs(measured.map(({ one, run }) => [run.slowMs, first[one.name]?.slowMs]))
   const note =
-    'In brackets: of what the product took before it was changed for this bench (commit 5e5d684); with the rehearsal model a ' +
-    'turn takes milliseconds, so its times are those of the machinery around a model. All together: ' +
-    `${tokens.now} tokens${share(tokens.now, tokens.first)}, ${(ms.now / 1000).toFixed(0)} s${share(ms.now, ms.first)}.`
+    'In brackets: of what the product took before it was changed for this bench (commit 5e5d684). With the rehearsal model a ' +
+    'turn takes milliseconds, so its time is that of the machinery around a model; the other time is with ' +
+    `\`REMORA_REHEARSAL_LATENCY_MS=${replyMs}\`. All together: ${tokens.now} tokens${share(tokens.now, tokens.first)}, ` +
+    `${inSeconds(ms.now)}${share(ms.now, ms.first)}, with ${replyMs / 1000} s a reply ${inSeconds(slow.now)}${share(slow.now, slow.first)}.`
   return `${table(head, rows)}\n\n${note}`
 }
 
@@ -196,6 +208,10 @@ function restText({ rest }: Coverage): string {
 
 function share(now: number, then: number | undefined): string {
   return then === undefined || then === 0 ? '' : ` (${((now * 100) / then).toFixed(1)} %)`
+}
+
+function inSeconds(ms: number): string {
+  return `${(ms / 1000).toFixed(0)} s`
 }
 
 /** Only of the pairs that have both. */

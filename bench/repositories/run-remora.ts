@@ -8,6 +8,8 @@ import { runCommand } from './run-command.ts'
 export const RunFigures = z.strictObject({
   exitCode: z.number().nullable(),
   wallMs: z.number(),
+  /** The time of the same run with a model that takes `replyMs` for each reply. */
+  slowMs: z.number(),
   status: z.string(),
   nodes: z.number(),
   planned: z.number(),
@@ -36,32 +38,46 @@ const Result = z.object({
   }),
 })
 
+/** What a small model needs for a reply of a tool call; larger ones take longer. */
+export const replyMs = 1_000
+
 const program = fileURLToPath(new URL('../../cli/remora.mjs', import.meta.url))
 const runLimitMs = 60 * 60_000
 
 /**
  * `remora run` with the rehearsal model over a fresh copy of `tree`, as somebody would start it in a folder of theirs, and
- * its patch applied to `after`, a second copy.
+ * its patch applied to `after`, a second copy; then once more with replies that take their time.
  */
 export async function runRemora(tree: string, after: string, work: string): Promise<RunFigures> {
+  await rm(after, { recursive: true, force: true })
+  await cp(tree, after, { recursive: true, verbatimSymlinks: true })
+  const slow = await startRun(tree, { folder: join(work, 'remora-slow'), work, latencyMs: replyMs })
   const folder = join(work, 'remora')
+  const end = await startRun(tree, { folder, work, latencyMs: 0 })
+  const patchApplies = await applyPatch(join(folder, 'proposed.patch'), after, work)
+  const figures = await figuresOf(end.result, join(folder, 'events.jsonl'))
+  return { exitCode: end.code, wallMs: end.ms, slowMs: slow.ms, patchApplies, ...figures }
+}
+
+type RunPlace = { folder: string; work: string; latencyMs: number }
+
+async function startRun(tree: string, { folder, work, latencyMs }: RunPlace) {
   const source = join(folder, 'source')
-  for (const old of [folder, after]) await rm(old, { recursive: true, force: true })
-  for (const copy of [source, after]) await cp(tree, copy, { recursive: true, verbatimSymlinks: true })
+  await rm(folder, { recursive: true, force: true })
+  await cp(tree, source, { recursive: true, verbatimSymlinks: true })
   const [patch, events] = [join(folder, 'proposed.patch'), join(folder, 'events.jsonl')]
   const { PATH = '', HOME = '' } = process.env
   const options = ['--agents', 'lint,docstring', '--model', 'rehearsal', '--json', '--events', events, '--out', patch]
   const end = await runCommand({
     argv: [process.execPath, program, 'run', source, ...options],
     cwd: folder,
-    env: { PATH, HOME, GIT_CEILING_DIRECTORIES: folder },
+    env: { PATH, HOME, GIT_CEILING_DIRECTORIES: folder, REMORA_REHEARSAL_LATENCY_MS: String(latencyMs) },
     limitMs: runLimitMs,
     logFile: join(work, 'remora-run'),
   })
-  const last = end.out.trimEnd().split('\n').at(-1) ?? ''
-  if (!last.startsWith('{"result"')) throw new Error(`remora run ended with ${end.code}: ${end.err.slice(-1_000)}`)
-  const patchApplies = await applyPatch(patch, after, work)
-  return { exitCode: end.code, wallMs: end.ms, patchApplies, ...(await figuresOf(last, events)) }
+  const result = end.out.trimEnd().split('\n').at(-1) ?? ''
+  if (!result.startsWith('{"result"')) throw new Error(`remora run ended with ${end.code}: ${end.err.slice(-1_000)}`)
+  return { code: end.code, ms: end.ms, result }
 }
 
 async function figuresOf(line: string, eventsFile: string) {
