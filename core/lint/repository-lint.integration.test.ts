@@ -10,11 +10,11 @@ const read = async (files: Record<string, string>) => readFixture(files, await o
 const faulty = 'import os, sys\nx = 1;\ndef f(): return undefined == None\n'
 
 describe('a repository without a linter', () => {
-  it('has a small default, for the Python it requires', async () => {
+  it('has a small default, for the Python it requires, and says so', async () => {
     const repository = await read({ 'setup.cfg': '[options]\npython_requires = >=3.8\n', 'a.py': faulty })
     expect(await repository.codes('a.py')).toEqual(['F401', 'F401', 'F821'])
     expect(repository.rulesFor('a.py').lint).toMatchObject({ source: 'default', options: { 'target-version': 'py38' } })
-    expect(repository.notices).toEqual([])
+    expect(repository.notices).toEqual([expect.stringContaining('no configuration of Ruff, flake8 or pycodestyle')])
   })
 
   it('is not blamed for built-in names behind a version check, nor for syntax newer than its oldest Python', async () => {
@@ -95,7 +95,8 @@ describe('a configuration of Ruff that cannot be honoured as a whole', () => {
   })
 
   it('says nothing of files that govern no Python', async () => {
-    const repository = await read({ 'tests/data/ruff.toml': 'broken =', 'docs/.flake8': '[flake8]\n', 'a.py': '' })
+    const stray = { 'tests/data/ruff.toml': 'broken =', 'docs/.flake8': '[flake8]\n' }
+    const repository = await read({ ...stray, 'ruff.toml': 'lint.select = ["F"]\n', 'a.py': '' })
     expect(repository.notices).toEqual([])
   })
 

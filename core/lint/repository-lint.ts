@@ -36,6 +36,12 @@ export async function readRepositoryLint(
   const ruff = await readRuffProjects({ tree, modules, check, notice })
   const withoutRuff = modules.folders.filter((folder) => ruff.of(folder) === undefined)
   const flake8 = await readFlake8Projects(withoutRuff, { tree, modules, check, notice })
+  const isConfigured = modules.folders.some(
+    (folder) => ruff.of(folder) !== undefined || flake8.of(folder) !== undefined,
+  )
+  if (modules.folders.length > 0 && !isConfigured) {
+    notice('there is no configuration of Ruff, flake8 or pycodestyle: only F, E9, W605, E713 and E714 are checked')
+  }
   const styleIn = styleReader({ sources: readStyleSources(tree), editor: readEditorConfig(tree) })
   const rulesIn = (folder: string): FolderRules => {
     const linters = { ruff: ruff.of(folder), flake8: flake8.of(folder) }
@@ -52,18 +58,6 @@ export async function readRepositoryLint(
     },
     notices: [...notices],
   }
-}
-
-/** Rules about blank lines before and after definitions; Ruff has them in preview only. */
-const blankLineRules = ['E301', 'E302', 'E305', 'E306']
-
-/** Whether the linter of a file wants blank lines between its definitions. */
-export function wantsBlankLines({ options, previewOptions }: LintRules): boolean {
-  return [options, previewOptions].some((look) => {
-    const lint = tableAt(look?.['lint'])
-    const isPreview = (lint?.['preview'] ?? look?.['preview']) === true
-    return lint !== undefined && isPreview && blankLineRules.some((code) => switchesOn(lint, code))
-  })
 }
 
 /** Whether the linter of a file wants a docstring for each method. */

@@ -18,7 +18,8 @@ export const DefinitionDocFacts = z.strictObject({
   hasLongDocstring: z.literal(true).optional(),
   /**
    * `private`: a name with a leading underscore, of it or of what it lies in, modules and packages included; a name that the
-   * module's `__all__` leaves out; a special method (`__init__`); and whatever lies inside of a function.
+   * module's `__all__` leaves out; a special method (`__init__`); and whatever lies inside of a function, or of what runs
+   * only when the module is the program.
    */
   visibility: z.enum(['public', 'private']),
   /** Why it gets no docstring, where the file alone says so, in words that follow its name. */
@@ -100,13 +101,21 @@ function isLong({ docstring }: DocstringSite): boolean {
   return docstring !== undefined && docstringContent(docstring).trim().includes('\n')
 }
 
-function isPublic({ name, around }: FoundDefinition, { path, exported }: ModuleFacts): boolean {
+function isPublic({ definition, name, around }: FoundDefinition, { path, exported }: ModuleFacts): boolean {
   const [outermostOne] = around
   const isInFunction = around.some((one) => one.kind !== 'class')
   const names = [...around.map((one) => one.name), name]
   const isHidden = names.some((part) => part.startsWith('_'))
   const isExported = exported === undefined || exported.has(outermostOne?.name ?? name)
-  return !isHidden && !isInFunction && isExported && isPublicModule(path)
+  return !isHidden && !isInFunction && isExported && isPublicModule(path) && !isInMain(definition)
+}
+
+/** Whether it stands under `if __name__ == "__main__":`. */
+function isInMain(definition: Node): boolean {
+  for (let node = definition.parent; node !== null; node = node.parent) {
+    if (node.type === 'if_statement' && /^__name__\b/.test(node.childForFieldName('condition')?.text ?? '')) return true
+  }
+  return false
 }
 
 /** As pydocstyle and Ruff see it: no part of the module's path begins with an underscore, but for `__init__` and its like. */

@@ -19,12 +19,11 @@ function survey(sources: Record<string, string>, configured: ConfiguredDocstring
 }
 
 describe('one-line definitions in a row', () => {
-  const source = 'class A:\n    def f(self): return 1\n    def g(self): return 2\n\n    def h(self): return 3\n'
-  it('are left alone where the linter wants blank lines around any other', () => {
-    const { reasonOf } = survey({ 'shop/a.py': source }, { wantsBlankLines: true })
+  it('are left alone: any other would need blank lines around it', () => {
+    const source = 'class A:\n    def f(self): return 1\n    def g(self): return 2\n\n    def h(self): return 3\n'
+    const { reasonOf } = survey({ 'shop/a.py': source })
     for (const name of ['A.f', 'A.g']) expect(reasonOf('shop/a.py', name)).toContain('is left alone')
     for (const name of ['A', 'A.h']) expect(reasonOf('shop/a.py', name)).toBe('workable')
-    expect(survey({ 'shop/a.py': source }).reasonOf('shop/a.py', 'A.f')).toBe('workable')
   })
 })
 
@@ -36,6 +35,8 @@ describe('a method that overrides another', () => {
     'shop/middle.py': 'from .base import Base\n\n\nclass Middle(Base):\n    x = 1\n',
     'shop/last.py':
       'from shop.middle import Middle\n\n\nclass Last(Middle):\n    def read(self): return 1\n\n    def close(self): return 2\n\n    def open(self): return 3\n',
+    'shop/named.py':
+      'from . import base\n\n\nclass Base(base.Base):\n    def read(self): return 1\n\n\nclass Other:\n    def read(self): return 1\n',
     'shop/circle.py': 'class One(Two): x = 1\nclass Two(One):\n    def read(self): return 1\n',
   }
 
@@ -44,6 +45,8 @@ describe('a method that overrides another', () => {
     expect(reasonOf('shop/last.py', 'Last.read')).toContain('it inherits that of the method it overrides')
     for (const name of ['Last.close', 'Last.open']) expect(reasonOf('shop/last.py', name)).toBe('workable')
     expect(reasonOf('shop/base.py', 'Base.close')).toBe('workable')
+    expect(reasonOf('shop/named.py', 'Base.read')).toContain('it inherits that of the method it overrides')
+    expect(reasonOf('shop/named.py', 'Other.read')).toBe('workable')
     expect(reasonOf('shop/circle.py', 'Two.read')).toBe('workable')
   })
 
@@ -85,9 +88,20 @@ describe('a build of the documentation that counts docstrings', () => {
   })
 })
 
+describe('a demonstration at the end of a module', () => {
+  it('is no part of what the module offers', () => {
+    const source = 'def f(a):\n    return 1\n\n\nif __name__ == "__main__":\n\n    def show(a):\n        return 1\n'
+    const { reasonOf } = survey({ 'shop/a.py': source })
+    expect([reasonOf('shop/a.py', 'f'), reasonOf('shop/a.py', 'show')]).toEqual([
+      'workable',
+      'is private (scope: private takes it)',
+    ])
+  })
+})
+
 describe('the scope', () => {
   const { reasonOf } = survey({
-    'shop/prices.py': 'def price(): return 1\ndef _own(): return 1\ndef done():\n    """Do it."""\n',
+    'shop/prices.py': 'def price(): return 1\n\n\ndef _own(): return 1\n\n\ndef done():\n    """Do it."""\n',
     'tests/test_prices.py': 'def test_price(): assert True\n',
     'shop/migrations/0001_initial.py': 'class Migration: x = 1\n',
   })
@@ -156,7 +170,7 @@ describe('docstrings that frameworks read', () => {
     ['a command of cmd beside its commands', 'import cmd\nclass A(cmd.Cmd):\n    def run(self): return 1\n', 'A.run'],
     [
       'a decorator of its own, where nobody reads docstrings',
-      'def twice(f): return f\n@twice\ndef f(): return 1\n',
+      'def twice(f): return f\n\n\n@twice\ndef f(): return 1\n',
       'f',
     ],
   ])('are no reason to skip %s', (_name, source, name) => {
@@ -178,7 +192,7 @@ describe('docstrings that the repository reads itself', () => {
 
   it('keep decorated functions and those handed on from getting one, with a notice that says so', () => {
     const { reasonOf, notices } = survey({
-      'shop/cli.py': `${reader}@command\ndef run(): return 1\ndef stop(): return 1\ndef wait(): return 1\n`,
+      'shop/cli.py': `${reader}@command\ndef run(): return 1\ndef stop(): return 1\n\n\ndef wait(): return 1\n`,
       'shop/main.py': 'from .cli import stop, command\nALL = [command(stop)]\ncommand(stop)\n',
     })
     expect(reasonOf('shop/cli.py', 'run')).toContain('shop/cli.py:2 reads docstrings')
@@ -210,7 +224,7 @@ describe('docstrings that the repository reads itself', () => {
 
   it('keep what a test names from getting one', () => {
     const { reasonOf } = survey({
-      'shop/prices.py': 'def price(): return 1\ndef tax(): return 1\n',
+      'shop/prices.py': 'def price(): return 1\n\n\ndef tax(): return 1\n',
       'tests/test_prices.py': 'from shop.prices import price\ndef test_it():\n    assert price.__doc__ is None\n',
     })
     expect(reasonOf('shop/prices.py', 'price')).toContain('tests/test_prices.py:3 reads the docstring of price')

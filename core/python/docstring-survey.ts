@@ -29,8 +29,6 @@ export type DocstringSurvey = {
 export type ConfiguredDocstrings = {
   /** The convention that it names. */
   style?: DocstringStyle | undefined
-  /** Its linter wants blank lines between definitions, but for those of one line. */
-  wantsBlankLines?: boolean
   /** Its linter wants a docstring for each method, also for one that inherits it. */
   wantsMethodDocstrings?: boolean
 }
@@ -53,15 +51,13 @@ export function foldDocstringFacts(
       if (found.hasDocstring) return 'has a docstring'
       const outside = outsideOfScope(path, found, scope)
       if (outside !== undefined) return outside
-      const { wantsBlankLines, wantsMethodDocstrings } = configured(path)
-      if (found.isInRow === true && wantsBlankLines === true) return inRow
-      if (wantsMethodDocstrings !== true && inheritsDocstring(found)) return inheritsOne
-      return found.exempt ?? readers.reasonToSkip(path, found)
+      if (configured(path).wantsMethodDocstrings !== true && inheritsDocstring(path, found)) return inheritsOne
+      return found.exempt ?? readers.reasonToSkip(path, found) ?? (found.isInRow === true ? inRow : undefined)
     },
   }
 }
 
-const inRow = 'is left alone: it is one of several one-line definitions in a row, which the linter allows only as such'
+const inRow = 'is left alone: it is one of several one-line definitions in a row'
 
 function byStart({ definitions }: FileDocstringFacts): Map<number, DefinitionDocFacts> {
   return new Map(definitions.map((one) => [one.startByte, one]))

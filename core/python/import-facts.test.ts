@@ -54,6 +54,35 @@ describe('imports that may not be removed', () => {
     expect(Object.keys(staying(source, 'test/test_a.py')).toSorted()).toEqual(['TestBase', 'auto', 'grammar', 'shop'])
   })
 
+  it.each(['tests/__main__.py', 'tests/run_all.py', 'shop/test/all.py', 'test_all.py'])(
+    'are tests in %s, as lark collects its own',
+    (path) => {
+      expect(Object.keys(staying('from .trees import TestTrees, make\n', path))).toContain('TestTrees')
+    },
+  )
+
+  it('are tests where a file runs those it finds', () => {
+    const source = 'import unittest\nfrom shop import TestShop\n\nunittest.main()\n'
+    expect(staying(source, 'checks/all.py')).toHaveProperty('TestShop')
+  })
+
+  it.each([
+    ['PLY', 'import ply.yacc as yacc\nfrom lexer import tokens\n\nyacc.yacc()\n'],
+    ['a look-up of any global name', 'from lexer import tokens\n\n\ndef f(name):\n    return globals()[name]\n'],
+    ['all names of the module', 'from lexer import tokens\n\nnames = inspect.getmembers(sys.modules[__name__])\n'],
+    ['a name of the module', 'from lexer import tokens\n\nf = getattr(sys.modules[__name__], name)\n'],
+    ['a type that is text', 'from lexer import tokens\n\nf.__annotations__ = {"x": "tokens"}\n'],
+  ])('are found by %s', (_by, source) => {
+    expect(staying(source)).toHaveProperty('tokens')
+  })
+
+  it.each([
+    ['another one is looked up', 'from lexer import tokens\n\nx = globals()["other"]\ny = globals().get("more")\n'],
+    ['some are set', 'from lexer import tokens\n\nglobals().update(x=1)\n'],
+  ])('are none where %s', (_what, source) => {
+    expect(staying(source)).not.toHaveProperty('tokens')
+  })
+
   it('are modules of the repository, as its caller knows them', () => {
     expect(staying('import shop\nimport numpy\n', 'tests/a.py', ['shop'])).toHaveProperty('shop')
     expect(staying('import shop\nimport numpy\n', 'tests/a.py', ['shop'])).not.toHaveProperty('numpy')

@@ -41,6 +41,7 @@ export function importFactsOf(
     path,
     onlyImports: onlyImports(tree),
     own: ownModules ?? path.split('/'),
+    runsTests: /\bunittest\.main\s*\(|\bloadTestsFrom(?:Module|Name)|\bfindTestCases\s*\(/.test(source),
     mentions: openTextMentions(tree, source),
   }
   return importsOf(tree).map(({ here, imported, surroundings }) => {
@@ -63,7 +64,14 @@ function importsOf(tree: Tree): ReadImport[] {
   })
 }
 
-type FileOfImports = { path: string; onlyImports: boolean; own: readonly string[]; mentions: TextMentions }
+type FileOfImports = {
+  path: string
+  onlyImports: boolean
+  own: readonly string[]
+  /** It runs the tests that it finds among its own names. */
+  runsTests: boolean
+  mentions: TextMentions
+}
 
 function reasonToStay(imported: ImportedName, around: Surroundings, file: FileOfImports): string | undefined {
   if (imported.module === '__future__')
@@ -73,7 +81,7 @@ function reasonToStay(imported: ImportedName, around: Surroundings, file: FileOf
     offeredBy(imported, file) ??
     around.stays ??
     effectOf(imported, file) ??
-    collectedByTests(imported, file.path) ??
+    collectedByTests(imported, file) ??
     file.mentions.reasonToKeep(imported.name, { isFixture: imported.imported !== undefined })
   )
 }
@@ -120,6 +128,7 @@ function roleOfFile(path: string): string | undefined {
   if (file.endsWith('.pyi')) return 'it is part of a stub'
   if (file === 'conftest.py') return 'pytest reads the names of conftest.py'
   if (file === 'conf.py') return 'Sphinx reads the names of conf.py'
+  if (/^(?:tasks|fabfile|noxfile|dodo|locustfile)\.py$/.test(file)) return `a tool reads the names of ${file}`
   return undefined
 }
 
@@ -198,9 +207,13 @@ function effectOf({ module, imported, name, alias }: ImportedName, { own }: File
 }
 
 /** Names that a test runner finds in a file of tests: fixtures, inherited tests, and what sets modules up. */
-function collectedByTests({ module, imported, name }: ImportedName, path: string): string | undefined {
+function collectedByTests(
+  { module, imported, name }: ImportedName,
+  { path, runsTests }: FileOfImports,
+): string | undefined {
   const file = path.slice(path.lastIndexOf('/') + 1)
-  if (imported === undefined || !/^tests?[_.]|_tests?\.|(^|\/)tests?\//.test(`${file}\n${path}`)) return undefined
+  const isOfTests = /^tests?[_.]|_tests?\./.test(file) || /(?:^|\/)tests?\//.test(path)
+  if (imported === undefined || !(isOfTests || runsTests)) return undefined
   const isCollected = /^(?:tests?_|Test|pytest_|setup_|teardown_|setUp|tearDown|load_tests$)|Tests?$|TestCase$/.test(
     name,
   )

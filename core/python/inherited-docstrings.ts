@@ -1,39 +1,36 @@
 import type { DefinitionDocFacts } from './definition-facts.ts'
 import type { FileDocstringFacts } from './docstring-facts.ts'
 
-/** Classes by their names alone: of two with one name, both count. `documented`: methods with more than a line. */
-type KnownClass = { bases: Set<string>; documented: Set<string> }
+type KnownClass = { path: string; bases: string[]; documented: Set<string> }
 
 /**
  * Whether a method without a docstring inherits a longer one from a method of the repository: readers (`help`,
  * `inspect.getdoc`, Sphinx) find that, and one written for the override would hide it. One line that hides another takes
- * nothing away.
+ * nothing away. Bases are found by their names alone: of two classes with one name, both count.
  */
 export function openInheritedDocstrings(
   files: ReadonlyMap<string, FileDocstringFacts>,
-): (definition: DefinitionDocFacts) => boolean {
-  const classes = new Map<string, KnownClass>()
-  const classOf = (name: string): KnownClass => {
-    const known = classes.get(name) ?? { bases: new Set(), documented: new Set() }
-    classes.set(name, known)
-    return known
-  }
-  for (const { definitions } of files.values()) {
-    for (const { kind, name, qualifiedName, bases, hasLongDocstring } of definitions) {
-      if (kind === 'class') for (const base of bases) classOf(name).bases.add(lastPart(base))
-      if (kind === 'method' && hasLongDocstring === true) classOf(ownerOf(qualifiedName)).documented.add(name)
+): (path: string, definition: DefinitionDocFacts) => boolean {
+  const classes = new Map<string, KnownClass[]>()
+  for (const [path, { definitions }] of files) {
+    for (const { kind, name, bases } of definitions) {
+      const known = { path, bases: bases.map(lastPart), documented: new Set<string>() }
+      if (kind === 'class') classes.set(name, [...(classes.get(name) ?? []), known])
+    }
+    for (const { kind, name, qualifiedName, hasLongDocstring } of definitions) {
+      if (kind !== 'method' || hasLongDocstring !== true) continue
+      for (const one of classes.get(ownerOf(qualifiedName)) ?? []) if (one.path === path) one.documented.add(name)
     }
   }
-  return ({ kind, name, qualifiedName }) => {
+  return (path, { kind, name, qualifiedName }) => {
     if (kind !== 'method') return false
-    const owner = ownerOf(qualifiedName)
-    const inherited = new Set(classes.get(owner)?.bases)
+    const own = (classes.get(ownerOf(qualifiedName)) ?? []).filter((one) => one.path === path)
+    const seen = new Set(own)
     // A set goes on with what is added on the way.
-    for (const className of inherited) {
-      for (const base of classes.get(className)?.bases ?? []) inherited.add(base)
+    for (const one of seen) {
+      for (const base of one.bases.flatMap((baseName) => classes.get(baseName) ?? [])) seen.add(base)
     }
-    inherited.delete(owner)
-    return [...inherited].some((className) => classes.get(className)?.documented.has(name) === true)
+    return [...seen].some((one) => !own.includes(one) && one.documented.has(name))
   }
 }
 

@@ -26,6 +26,7 @@ describe('names of a module that other files depend on', () => {
     ['in a mock’s path', 'mock.patch("requests.compat.json")\n'],
     ['of the module, as text', 'from requests import compat\ngetattr(compat, "json")\n'],
     ['by a mock of the module', 'from requests import compat\nmock.patch.object(compat, "json", None)\n'],
+    ['by a mock of several', 'mock.patch.multiple("requests.compat", json=None)\n'],
     ['in a docstring', '"""See :data:`requests.compat.json`."""\n'],
     ['in a comment', 'x = 1  # as requests.compat.json does\n'],
     ['as an entry point', 'entry = "requests.compat:json"\n'],

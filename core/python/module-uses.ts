@@ -209,6 +209,13 @@ function noteCalls(tree: Tree, aliases: ReadonlyMap<string, string[]>, found: Fo
     const name = plainStringText(second)
     const module = pathOf(first ?? null, aliases)?.at(-1)
     if (name !== undefined && module !== undefined) note(found.modules, module, name)
+    if (called !== 'multiple') continue
+    // `mock.patch.multiple("package.module", name=…)`
+    const patched = text === undefined ? module : lastPart(text)
+    for (const keyword of call.childForFieldName('arguments')?.namedChildren ?? []) {
+      const named = keyword?.childForFieldName('name')?.text
+      if (patched !== undefined && named !== undefined) note(found.modules, patched, named)
+    }
   }
 }
 

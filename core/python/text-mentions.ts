@@ -16,6 +16,7 @@ type Texts = {
   lookedUp: string
   parameters: ReadonlySet<string>
   evaluatesText: boolean
+  takesAll: boolean
 }
 
 /** Reads the file's strings, comments and parameters once, when the first name is asked for. */
@@ -30,6 +31,7 @@ export function openTextMentions(tree: Tree, source: string): TextMentions {
       if (names(texts.annotations, name)) return 'a string that holds code or a type names it'
       if (isFixture && texts.parameters.has(name)) return 'a parameter has its name, as of a fixture'
       if (names(texts.lookedUp, name)) return 'it may be looked up by its name in a string'
+      if (texts.takesAll) return 'the file, or a library that it calls, looks names up when it runs'
       return texts.evaluatesText ? 'the file runs code that is made up at run time' : undefined
     },
   }
@@ -41,7 +43,15 @@ function names(text: string, name: string): boolean {
 
 /** What looks names of the module up at run time, or runs text as code. */
 const lookups =
-  /(?<![\w.])(?:globals|locals|vars|eval|exec|execfile|compile)\s*\(|\bsys\.modules\b|\b(?:usefixtures|getfixturevalue|timeit|Timer)\s*\(/
+  /(?<![\w.])(?:globals|locals|vars|eval|exec|execfile|compile)\s*\(|\bsys\.modules\b|\b(?:usefixtures|getfixturevalue|timeit|Timer|get_type_hints)\s*\(|\b__annotations__\b/
+
+/** What takes any name of the module: all of them at once, or one that is made up at run time. */
+const wholeModule =
+  /(?<![\w.])(?:globals|vars)\(\)(?!\s*(?:\[\s*["']|\.\s*(?:get|pop)\(\s*["']|\.\s*(?:update|setdefault)\())|\bsys\.modules\[\s*__name__\s*\](?!\.__\w+__\s*=|\.[a-z])|\bfire\.Fire\(\s*\)|\bf_(?:globals|back)\b/
+
+/** Libraries that read names in the module that calls them: PLY takes `tokens` and the rules from there. */
+const readsItsCaller =
+  /^[ \t]*(?:from|import)[ \t]+(?:ply|\w+\.ply)\b|^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]+(?:yacc|lex)\b/m
 
 function textsOf(tree: Tree, source: string): Texts {
   const strings = tree.rootNode.descendantsOfType('string')
@@ -60,6 +70,7 @@ function textsOf(tree: Tree, source: string): Texts {
       .join('\n'),
     lookedUp: lookups.test(source) ? strings.map(({ text }) => text).join('\n') : '',
     parameters: new Set(tree.rootNode.descendantsOfType('parameters').flatMap(parameterNames)),
+    takesAll: wholeModule.test(source) || readsItsCaller.test(source),
     evaluatesText: tree.rootNode.descendantsOfType('call').some(runsUnknownText),
   }
 }

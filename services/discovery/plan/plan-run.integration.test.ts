@@ -76,6 +76,7 @@ describe('planning a run', () => {
     const { names, plan } = await planned(faulty, rehearsal)
     expect(names).toEqual(['lint mechanical shop/stock.py'])
     expect(plan?.notices).toEqual([
+      expect.stringContaining('no configuration of Ruff'),
       'lint: 1 lint fault in 1 file without a safe fix left as it is: no model is asked (lint.depth: safe)',
     ])
     expect(plan?.agents['lint']?.skipped).toContainEqual({

@@ -7,7 +7,6 @@ import {
   type ConfigFile,
   type OptionsCheck,
   type RepositoryLint,
-  wantsBlankLines,
   wantsMethodDocstrings,
 } from '#lint/repository-lint.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
@@ -89,12 +88,11 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
   })
   signal.throwIfAborted()
   const docstrings = foldDocstringFacts(
-    mapOf(facts, ({ docstrings: one }) => one),
+    new Map([...mapOf(facts, ({ docstrings: one }) => one)].toSorted(byPath)),
     (path) => {
       const { lint: rules, style } = lint.rulesFor(path)
       return {
         style: style.docstringStyle,
-        wantsBlankLines: wantsBlankLines(rules),
         wantsMethodDocstrings: wantsMethodDocstrings(rules),
       }
     },

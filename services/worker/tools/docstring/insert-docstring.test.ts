@@ -32,6 +32,16 @@ describe('inserting a docstring', () => {
   const cases: [name: string, source: string, expected: string][] = [
     ['a plain body', 'def f(x):\n    return x\n', 'def f(x):\n    """Do it."""\n    return x\n'],
     ['two-space indentation', 'def f():\n  return 1\n', 'def f():\n  """Do it."""\n  return 1\n'],
+    [
+      'a body on the same line, in a file whose first indented lines are in a text and in a call',
+      'class A(B): pass\n\n\nTEXT = """\n  a\n"""\nx = dict(a=1,\n   b=2)\n\n\nclass C:\n    x = 1\n',
+      'class A(B):\n    """Do it."""\n\n\nTEXT = """\n  a\n"""\nx = dict(a=1,\n   b=2)\n\n\nclass C:\n    x = 1\n',
+    ],
+    [
+      'a body on the same line, in a file indented by two',
+      'class A(B): pass\n\n\nclass C:\n  x = 1\n',
+      'class A(B):\n  """Do it."""\n\n\nclass C:\n  x = 1\n',
+    ],
     ['tabs', 'def f():\n\treturn 1\n', 'def f():\n\t"""Do it."""\n\treturn 1\n'],
     ['CRLF', 'def f():\r\n    return 1\r\n', 'def f():\r\n    """Do it."""\r\n    return 1\r\n'],
     ['a comment first', 'def f():\n    # why\n    return 1\n', 'def f():\n    """Do it."""\n    # why\n    return 1\n'],

@@ -98,7 +98,7 @@ function reasonToRefuse(site: DocstringSite): string | undefined {
 /** The indentation that the docstring of a definition has, or would have. */
 export function docstringIndent(site: DocstringSite, source: string, text: Pick<TextStyle, 'indent'>): string {
   if (isOnColonLine(site, source)) {
-    return `${indentationAt(source, site.definition.startIndex)}${text.indent ?? indentUnit(source)}`
+    return `${indentationAt(source, site.definition.startIndex)}${text.indent ?? indentUnit(site, source)}`
   }
   return indentationAt(source, site.body.startIndex)
 }
@@ -184,9 +184,20 @@ export function indentationAt(source: string, index: number): string {
   return /^[ \t]*/.exec(line)?.[0] ?? ''
 }
 
-/** One level of the file's own indentation: that of its first indented line, else four spaces. */
-function indentUnit(source: string): string {
-  return /\n(\t|[ ]{2,8})\S/.exec(source)?.[1] ?? '    '
+/**
+ * One level of indentation: that of the class around, else of the file's first body that has lines of its own, else four spaces.
+ * Lines of strings and continued lines say nothing about it.
+ */
+function indentUnit({ definition }: DocstringSite, source: string): string {
+  const around = definition.parent?.type === 'decorated_definition' ? definition.parent.parent : definition.parent
+  const blocks = [...(around?.type === 'block' ? [around] : []), ...definition.tree.rootNode.descendantsOfType('block')]
+  for (const block of blocks) {
+    const owner = block?.parent
+    if (block === null || owner === null || owner === undefined) continue
+    const [outer, inner] = [indentationAt(source, owner.startIndex), indentationAt(source, block.startIndex)]
+    if (inner.length > outer.length && inner.startsWith(outer)) return inner.slice(outer.length)
+  }
+  return '    '
 }
 
 /** A `pass` that is all there is in a body without a comment: the docstring takes its place. A `...` stays if it may. */
