@@ -38,6 +38,8 @@ export const TextStyle = z.strictObject({
   gapAfterClassDocstring: z.boolean().optional(),
   /** Whether sections name the types of parameters; they do where nothing is said. */
   docstringTypes: z.boolean().optional(),
+  /** Which of Sphinx's two fields says what a function returns; either one where nothing is said. */
+  docstringReturnField: z.enum(['return', 'returns']).optional(),
 })
 export type TextStyle = z.infer<typeof TextStyle>
 

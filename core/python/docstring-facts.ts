@@ -107,6 +107,8 @@ function votesOf(definitions: readonly FoundDefinition[], source: string): Docst
     if (!isPlainClass) votes[style] += 1
     const typed = namesTypes(content, style)
     if (typed !== undefined) votes[typed ? 'typed' : 'untyped'] += 1
+    const returned = /^[ \t]*:(returns?):/m.exec(content)?.[1]
+    if (returned !== undefined) votes[returned === 'return' ? 'returnField' : 'returnsField'] += 1
     const quotes = /^\w*("""|''')/.exec(docstringParts(docstring)[0]?.text ?? '')?.[1]
     if (quotes !== undefined) votes[quotes === '"""' ? 'doubleQuotes' : 'singleQuotes'] += 1
     const isLong = content.trim().includes('\n')

@@ -7,7 +7,12 @@ import { addedVotes, noVotes, type DocstringVotes } from './docstring-style.ts'
 export type DocstringHabits = Required<
   Pick<
     TextStyle,
-    'docstringStyle' | 'docstringQuotes' | 'docstringSummary' | 'gapAfterClassDocstring' | 'docstringTypes'
+    | 'docstringStyle'
+    | 'docstringQuotes'
+    | 'docstringSummary'
+    | 'gapAfterClassDocstring'
+    | 'docstringTypes'
+    | 'docstringReturnField'
   >
 >
 
@@ -73,6 +78,7 @@ function habitsIn(folder: string, votes: Votes): DocstringHabits {
     docstringSummary: isTrueOf(around, 'firstLine', 'secondLine') ? 'first_line' : 'second_line',
     gapAfterClassDocstring: isTrueOf(around, 'classGap', 'classNoGap'),
     docstringTypes: isTrueOf(around, 'typed', 'untyped'),
+    docstringReturnField: isTrueOf(around, 'returnsField', 'returnField') ? 'returns' : 'return',
   }
 }
 

@@ -19,6 +19,9 @@ export const DocstringVotes = z.strictObject({
   /** Sections that give the types of parameters, and those that leave them to the annotations. */
   typed: z.int(),
   untyped: z.int(),
+  /** Fields of Sphinx for what a function returns: `:return:` and `:returns:`. */
+  returnField: z.int(),
+  returnsField: z.int(),
 })
 export type DocstringVotes = z.infer<typeof DocstringVotes>
 
@@ -35,6 +38,8 @@ export const noVotes: DocstringVotes = {
   classNoGap: 0,
   typed: 0,
   untyped: 0,
+  returnField: 0,
+  returnsField: 0,
 }
 
 export function addedVotes(a: DocstringVotes, b: DocstringVotes): DocstringVotes {
@@ -51,6 +56,8 @@ export function addedVotes(a: DocstringVotes, b: DocstringVotes): DocstringVotes
     classNoGap: a.classNoGap + b.classNoGap,
     typed: a.typed + b.typed,
     untyped: a.untyped + b.untyped,
+    returnField: a.returnField + b.returnField,
+    returnsField: a.returnsField + b.returnsField,
   }
 }
 

@@ -250,6 +250,14 @@ describe('how docstrings are written', () => {
     expect(styleOf('shop/new/c.py')).toMatchObject({ docstringStyle: 'sphinx', docstringTypes: true })
   })
 
+  it('names what is returned as most do', () => {
+    const returning = (field: string) => `def f(x):\n    """Do it.\n\n    :${field}: The x.\n    """\n`
+    const fieldOf = (source: string) => survey({ 'shop/a.py': source }).styleOf('shop/a.py').docstringReturnField
+    expect(fieldOf(returning('return').repeat(3) + returning('returns'))).toBe('return')
+    expect(fieldOf(returning('returns').repeat(3) + returning('return'))).toBe('returns')
+    expect(fieldOf('x = 1\n')).toBe('returns')
+  })
+
   it('is plain where docstrings that could have sections have none, and in the quotes that most have', () => {
     const { styleOf } = survey({ 'shop/a.py': plain.repeat(8) + google })
     expect(styleOf('shop/a.py')).toMatchObject({ docstringStyle: 'plain', docstringQuotes: "'''" })

@@ -110,6 +110,14 @@ describe('inserting a docstring', () => {
     expect(await insert('class A:\n    x = 1\n', 'Hold it.')).toBe('class A:\n    """Hold it."""\n\n    x = 1\n')
   })
 
+  it('says what is returned by the field that the repository uses', async () => {
+    const source = 'def f(x):\n    return x\n'
+    const style = { docstringStyle: 'sphinx', docstringReturnField: 'return' } as const
+    expect(await insert(source, 'Do it.\n\n:param x: The x.\n:returns: The x.', style)).toContain(
+      '    :return: The x.\n',
+    )
+  })
+
   it('indents every line of a long docstring and keeps empty lines empty', async () => {
     const text = 'Do it.\n\nArgs:\n    x: The x.'
     expect(await insert('def f(x):\n    return x\n', text)).toBe(

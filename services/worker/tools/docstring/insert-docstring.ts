@@ -38,15 +38,23 @@ export type DocstringDeps = { python: LoadedLanguage; linter: Pick<PythonLinter,
  * style or too long to fit, whatever the repository's linter objects to, and any text that would not come back out of the
  * parser as this docstring. TOOL_006 for a source that cannot be linted.
  */
-export async function insertDocstring(place: DocstringPlace, deps: DocstringDeps): Promise<InsertedDocstring> {
-  const { source, rules } = place
-  const { text } = rules
+export async function insertDocstring(asked: DocstringPlace, deps: DocstringDeps): Promise<InsertedDocstring> {
+  const { text } = asked.rules
+  const style = asked.style ?? text.docstringStyle
+  const place = { ...asked, docstring: withReturnField(asked.docstring, style, text) }
   const content = normalised(place.docstring)
-  const style = place.style ?? text.docstringStyle
   const fault =
-    faultOfContent(content, text.docstringQuotes) ?? faultOfEncoding(content, source) ?? faultOfStyle(content, style)
+    faultOfContent(content, text.docstringQuotes) ??
+    faultOfEncoding(content, place.source) ??
+    faultOfStyle(content, style)
   if (fault !== undefined) return refused(fault)
   return writtenWithoutObjection(place, { content, style, filler: 'kept', text }, deps)
+}
+
+/** Sphinx knows both `:return:` and `:returns:`; a repository writes one of them. */
+function withReturnField(content: string, style: DocstringStyle, { docstringReturnField: field }: TextStyle): string {
+  if (style !== 'sphinx' || field === undefined) return content
+  return content.replaceAll(/^([ \t]*):returns?:/gm, `$1:${field}:`)
 }
 
 type Wording = { content: string; style: DocstringStyle; filler: 'kept' | 'replaced'; text: TextStyle }
