@@ -34,6 +34,7 @@ export const RunView = z.looseObject({
   /** Of its last event. */
   seq: z.int(),
   request: z.looseObject({
+    paths: z.array(z.string()).optional(),
     agents: z.array(z.string()),
     include: z.array(z.string()).optional(),
     error_policy: z.string().optional(),

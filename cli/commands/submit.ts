@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { CliContext } from '../cli-context.ts'
 import { runningService } from '../run/reach-service.ts'
-import { withRepository } from '../run/repository-around.ts'
+import { withRepository } from '../discover/repository-around.ts'
 import { prepareSource, submitSource } from '../run/submit-source.ts'
 import { namedAgents } from './named-agents.ts'
 import { addIncludeOptions, addSubmissionOptions, submissionOf, type SubmissionOptions } from './submission-options.ts'

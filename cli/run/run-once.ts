@@ -12,7 +12,7 @@ import { sameModelFlag } from './model-flag.ts'
 import { openLineFile } from './output-file.ts'
 import { prepareStart, type StartRun } from './prepare-start.ts'
 import { reachRuns, reachService, type Service } from './reach-service.ts'
-import { rootOf, withRepository } from './repository-around.ts'
+import { withRepository } from '../discover/repository-around.ts'
 import { reportRun } from './report-run.ts'
 import { reportView } from './report-view.ts'
 import type { RunOrder } from './run-order.ts'
@@ -43,10 +43,10 @@ export async function runOnce(ordered: RunOrder, context: CliContext): Promise<v
   }
 }
 
-/** With the repository around the folder, where the run needs it or the patch applies. */
+/** With the repository around the folder of a new run. */
 async function inRepository(order: RunOrder, context: CliContext): Promise<RunOrder> {
   const { source } = order
-  if (source.kind !== 'folder') return { ...order, path: await rootOf(resolve(context.cwd, order.path)) }
+  if (source.kind !== 'folder') return order
   const { path, submission } = await withRepository({ path: order.path, submission: source.submission }, context)
   return { ...order, path, source: { ...source, submission } }
 }

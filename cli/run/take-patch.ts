@@ -4,6 +4,7 @@ import type { RunView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import type { PatchResult } from '../progress/result-report.ts'
 import { applyElsewhereHint, applyHint, applyPatch, fitsFolder } from './apply-patch.ts'
+import { patchedFolder } from '../discover/repository-around.ts'
 import { writeWhole } from './output-file.ts'
 import type { RunOrder } from './run-order.ts'
 import { shownPath } from './shown-path.ts'
@@ -19,7 +20,8 @@ export async function takePatch(
   if (content === undefined) return undefined
   const target = resolve(cwd, order.out ?? `remora-${run.run_id}.patch`)
   await writeWhole(target, content)
-  const folder = resolve(cwd, order.path)
+  const named = resolve(cwd, order.path)
+  const folder = order.source.kind === 'folder' ? named : await patchedFolder(named, run.request)
   if (order.apply) await applyPatch(folder, target)
   const written = { path: shownPath(target, cwd), applied: order.apply }
   // A run that was there before may have been made from another folder than this one.

@@ -47,7 +47,7 @@ function waivesDocstring(site: DocstringSite): boolean {
 
 /** The codes that a comment for the whole file switches off (`# ruff: noqa: D103`); they are in upper case. */
 const fileWideNoqa = /^[ \t]*#\s*(?:ruff|flake8)\s*:\s*noqa\s*:([^#\n]*)/gim
-const codesByKind = { class: /^D(?:1(?:0[16]?)?)?$/, method: /^D(?:1(?:0[257]?)?)?$/, function: /^D(?:1(?:03?)?)?$/ }
+const codesByKind = { class: /^D(?:1(?:01?)?)?$/, method: /^D(?:1(?:02?)?)?$/, function: /^D(?:1(?:03?)?)?$/ }
 
 /** Of which definitions a comment in `source` says for all of them that they need no docstring. */
 export function waivedKinds(source: string): (keyof typeof codesByKind)[] {

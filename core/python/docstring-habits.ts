@@ -4,17 +4,13 @@ import type { FileDocstringFacts } from './docstring-facts.ts'
 import { addedVotes, noVotes, type DocstringVotes } from './docstring-style.ts'
 
 /** How the docstrings of a place in the repository are written: the part of its text style that they say. */
-export type DocstringHabits = Required<
-  Pick<
-    TextStyle,
-    | 'docstringStyle'
-    | 'docstringQuotes'
-    | 'docstringSummary'
-    | 'gapAfterClassDocstring'
-    | 'docstringTypes'
-    | 'docstringReturnField'
+export type DocstringHabits = Pick<TextStyle, 'docstringReturnField'> &
+  Required<
+    Pick<
+      TextStyle,
+      'docstringStyle' | 'docstringQuotes' | 'docstringSummary' | 'gapAfterClassDocstring' | 'docstringTypes'
+    >
   >
->
 
 /** Docstrings with sections that a folder needs to have a style of its own; with fewer, the folder around it counts. */
 const enoughSections = 3
@@ -78,7 +74,9 @@ function habitsIn(folder: string, votes: Votes): DocstringHabits {
     docstringSummary: isTrueOf(around, 'firstLine', 'secondLine') ? 'first_line' : 'second_line',
     gapAfterClassDocstring: isTrueOf(around, 'classGap', 'classNoGap'),
     docstringTypes: isTrueOf(around, 'typed', 'untyped'),
-    docstringReturnField: isTrueOf(around, 'returnsField', 'returnField') ? 'returns' : 'return',
+    ...(all.returnField + all.returnsField > 0 && {
+      docstringReturnField: isTrueOf(around, 'returnsField', 'returnField') ? 'returns' : 'return',
+    }),
   }
 }
 

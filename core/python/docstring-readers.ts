@@ -82,7 +82,7 @@ function readsOf(files: Files): Reads {
       if (of === 'members' && name === '' && !reads.modules.has(path)) reads.modules.set(path, place)
       if (of === 'name' && !reads.names.has(name)) reads.names.set(name, place)
       if (of === 'values') reads.values[part] ??= place
-      if (of === 'all') reads.all ??= `${place} (${name})`
+      if (of === 'all' && isDocumentation(path)) reads.all ??= `${place} (${name})`
     }
   }
   for (const [name, place] of reads.classes) {
@@ -97,6 +97,11 @@ function readsOf(files: Files): Reads {
     reads.notices.push(`${reads.values.source} reads the docstrings of what it is given: ${what}`)
   }
   return reads
+}
+
+/** Whether a file configures Sphinx for the repository: not one that a test holds, nor one with the setting in a text. */
+function isDocumentation(path: string): boolean {
+  return /(?:^|\/)conf\.py$/.test(path) && !['test', 'fixture'].includes(purposeOf(path))
 }
 
 type Reader = Pick<ReadingBase, 'of' | 'methods' | 'reader'>

@@ -69,6 +69,7 @@ describe('imports that may not be removed', () => {
   it.each([
     ['PLY', 'import ply.yacc as yacc\nfrom lexer import tokens\n\nyacc.yacc()\n'],
     ['a look-up of any global name', 'from lexer import tokens\n\n\ndef f(name):\n    return globals()[name]\n'],
+    ['a name that is made up', 'from lexer import tokens\n\n\ndef f(x):\n    return globals()["tok" + x]()\n'],
     ['all names of the module', 'from lexer import tokens\n\nnames = inspect.getmembers(sys.modules[__name__])\n'],
     ['a name of the module', 'from lexer import tokens\n\nf = getattr(sys.modules[__name__], name)\n'],
     ['a type that is text', 'from lexer import tokens\n\nf.__annotations__ = {"x": "tokens"}\n'],

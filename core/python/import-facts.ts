@@ -128,7 +128,8 @@ function roleOfFile(path: string): string | undefined {
   if (file.endsWith('.pyi')) return 'it is part of a stub'
   if (file === 'conftest.py') return 'pytest reads the names of conftest.py'
   if (file === 'conf.py') return 'Sphinx reads the names of conf.py'
-  if (/^(?:tasks|fabfile|noxfile|dodo|locustfile)\.py$/.test(file)) return `a tool reads the names of ${file}`
+  const isOfTool = /^(?:fabfile|noxfile|dodo|locustfile)\.py$/.test(file) || path === 'tasks.py'
+  if (isOfTool) return `a tool reads the names of ${file}`
   return undefined
 }
 

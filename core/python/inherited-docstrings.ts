@@ -1,7 +1,8 @@
 import type { DefinitionDocFacts } from './definition-facts.ts'
 import type { FileDocstringFacts } from './docstring-facts.ts'
 
-type KnownClass = { path: string; bases: string[]; documented: Set<string> }
+/** All classes of one name; which of their methods have a longer docstring, with the files of those classes. */
+type KnownClasses = { bases: Set<string>; documented: Map<string, Set<string>> }
 
 /**
  * Whether a method without a docstring inherits a longer one from a method of the repository: readers (`help`,
@@ -11,26 +12,38 @@ type KnownClass = { path: string; bases: string[]; documented: Set<string> }
 export function openInheritedDocstrings(
   files: ReadonlyMap<string, FileDocstringFacts>,
 ): (path: string, definition: DefinitionDocFacts) => boolean {
-  const classes = new Map<string, KnownClass[]>()
+  const classes = new Map<string, KnownClasses>()
+  const classesOf = (name: string): KnownClasses => {
+    const known = classes.get(name) ?? { bases: new Set(), documented: new Map() }
+    classes.set(name, known)
+    return known
+  }
   for (const [path, { definitions }] of files) {
-    for (const { kind, name, bases } of definitions) {
-      const known = { path, bases: bases.map(lastPart), documented: new Set<string>() }
-      if (kind === 'class') classes.set(name, [...(classes.get(name) ?? []), known])
-    }
-    for (const { kind, name, qualifiedName, hasLongDocstring } of definitions) {
+    for (const { kind, name, qualifiedName, bases, hasLongDocstring } of definitions) {
+      if (kind === 'class') for (const base of bases) classesOf(name).bases.add(lastPart(base))
       if (kind !== 'method' || hasLongDocstring !== true) continue
-      for (const one of classes.get(ownerOf(qualifiedName)) ?? []) if (one.path === path) one.documented.add(name)
+      const { documented } = classesOf(ownerOf(qualifiedName))
+      documented.set(name, (documented.get(name) ?? new Set()).add(path))
     }
+  }
+  const ancestors = new Map<string, Set<string>>()
+  const ancestorsOf = (name: string): Set<string> => {
+    const known = ancestors.get(name) ?? new Set(classes.get(name)?.bases)
+    if (!ancestors.has(name)) {
+      ancestors.set(name, known)
+      // A set goes on with what is added on the way.
+      for (const one of known) for (const base of classes.get(one)?.bases ?? []) known.add(base)
+    }
+    return known
   }
   return (path, { kind, name, qualifiedName }) => {
     if (kind !== 'method') return false
-    const own = (classes.get(ownerOf(qualifiedName)) ?? []).filter((one) => one.path === path)
-    const seen = new Set(own)
-    // A set goes on with what is added on the way.
-    for (const one of seen) {
-      for (const base of one.bases.flatMap((baseName) => classes.get(baseName) ?? [])) seen.add(base)
-    }
-    return [...seen].some((one) => !own.includes(one) && one.documented.has(name))
+    const owner = ownerOf(qualifiedName)
+    // A base may have the name of the class itself, in another file.
+    return [...ancestorsOf(owner)].some((one) => {
+      const places = classes.get(one)?.documented.get(name)
+      return places !== undefined && (one !== owner || places.size > 1 || !places.has(path))
+    })
   }
 }
 

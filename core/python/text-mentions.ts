@@ -46,8 +46,15 @@ const lookups =
   /(?<![\w.])(?:globals|locals|vars|eval|exec|execfile|compile)\s*\(|\bsys\.modules\b|\b(?:usefixtures|getfixturevalue|timeit|Timer|get_type_hints)\s*\(|\b__annotations__\b/
 
 /** What takes any name of the module: all of them at once, or one that is made up at run time. */
-const wholeModule =
-  /(?<![\w.])(?:globals|vars)\(\)(?!\s*(?:\[\s*["']|\.\s*(?:get|pop)\(\s*["']|\.\s*(?:update|setdefault)\())|\bsys\.modules\[\s*__name__\s*\](?!\.__\w+__\s*=|\.[a-z])|\bfire\.Fire\(\s*\)|\bf_(?:globals|back)\b/
+const literal = String.raw`(?:"[^"\n]*"|'[^'\n]*')`
+const wholeModule = new RegExp(
+  [
+    String.raw`(?<![\w.])(?:globals|vars)\(\)(?!\s*\[\s*${literal}\s*\]|\s*\.\s*(?:get|pop)\(\s*${literal}\s*[,)]|\s*\.\s*(?:update|setdefault)\()`,
+    String.raw`\bsys\.modules\[\s*__name__\s*\](?!\.__\w+__\s*=|\.[a-z])`,
+    String.raw`\bfire\.Fire\(\s*\)`,
+    String.raw`\bf_(?:globals|back)\b`,
+  ].join('|'),
+)
 
 /** Libraries that read names in the module that calls them: PLY takes `tokens` and the rules from there. */
 const readsItsCaller =

@@ -17,7 +17,10 @@ export function bodiesKept({ before, after, pairs }: ComparedFacts): Finding {
       return { ...figures, fault: `line ${statement.row + 1}: ${JSON.stringify(headline(statement))} ${problem}` }
     }
   }
-  const idle = now.statements.find((one, at) => was.statements[back[at] ?? -1]?.key !== one.key && isIdle(one))
+  const idle = now.statements.find((one, at) => {
+    const counterpart = was.statements[back[at] ?? -1]
+    return counterpart?.key !== one.key && isIdle(one) && (counterpart === undefined || !isIdle(counterpart))
+  })
   if (idle !== undefined) {
     return { ...figures, fault: `line ${idle.row + 1}: ${JSON.stringify(headline(idle))} does nothing` }
   }

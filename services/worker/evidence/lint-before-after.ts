@@ -60,7 +60,9 @@ function freshFaults(before: readonly Diagnostic[], after: readonly Diagnostic[]
   }
   // Those at the same place take their counterparts first, so that none is left without because of a neighbour.
   let fresh = [...after]
-  for (const place of [places.same, places.inRun, places.onMovedLine]) fresh = withoutCounterpart(fresh, place)
+  for (const place of [places.same, places.inRun, places.onMovedLine]) {
+    if (fresh.length > 0) fresh = withoutCounterpart(fresh, place)
+  }
   return fresh
 }
 
@@ -104,8 +106,7 @@ function movedPlaces(before: string, after: string, runs: readonly ChangedRun[])
     const run = lastFrom(runs, (one) => one.after.start <= row)
     return run === undefined || row >= run.after.end ? undefined : run
   }
-  const onLine = (fault: Diagnostic, lines: readonly string[]) =>
-    `${kindOf(fault)} at ${fault.column} of ${lines[fault.line - 1] ?? ''}`
+  const onLine = lineKeys()
   return {
     same: {
       keysBefore(fault) {
@@ -133,6 +134,17 @@ function movedPlaces(before: string, after: string, runs: readonly ChangedRun[])
       keysBefore: (fault) => (rowAfter(fault.line - 1).run === undefined ? [] : [onLine(fault, linesBefore)]),
       keysAfter: (fault) => (runAfter(fault.line - 1) === undefined ? [] : [onLine(fault, linesAfter)]),
     },
+  }
+}
+
+/** Keys by the text of a fault's line: a number for each text, since a line may be long, and have thousands of faults. */
+function lineKeys(): (fault: Diagnostic, lines: readonly string[]) => string {
+  const numbers = new Map<string, number>()
+  return (fault, lines) => {
+    const text = lines[fault.line - 1] ?? ''
+    const number = numbers.get(text) ?? numbers.size
+    numbers.set(text, number)
+    return `${kindOf(fault)} at ${fault.column} of text ${number}`
   }
 }
 

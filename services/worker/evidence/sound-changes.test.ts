@@ -71,6 +71,11 @@ describe('a change that does no harm passes every check', () => {
       'def f(x):\n    x()\n    return 1\n',
     ],
     ['a value that nothing took before', 'def f(x):\n    x\n    y = 1\n', 'def f(x):\n    x\n    return 1\n'],
+    [
+      'a comparison that nothing took before',
+      'def f(x):\n    x == None\n    y = 1\n',
+      'def f(x):\n    x is None\n    y = 1\n',
+    ],
     ['a docstring of an attribute', 'class A:\n    x = 1\n', 'class A:\n    x = 1\n    """X."""\n'],
     ['a file that is new', '', 'def f():\n    return 1\n'],
   ])('%s', async (_what, before, after) => {

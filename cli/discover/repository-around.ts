@@ -1,12 +1,15 @@
 import { access, realpath, stat } from 'node:fs/promises'
 import { join, posix, relative, resolve, sep } from 'node:path'
+import { AppError } from '#domain/error.ts'
+import { faultOfGlobs } from '#domain/path-globs.ts'
 import { isVendoredName } from '#domain/vendored-path.ts'
 import { ignoreAbove } from '#platform/git-ignore.ts'
+import { kindOfFolder } from '../../services/discovery/discover/unwanted/unwanted-names.ts'
 import type { CliContext } from '../cli-context.ts'
 import { isNeverPacked } from '../list-folder.ts'
 import { visible } from '../visible.ts'
-import { shownPath } from './shown-path.ts'
-import type { Submission } from './submit-source.ts'
+import { shownPath } from '../run/shown-path.ts'
+import type { Submission } from '../run/submit-source.ts'
 
 /** By one of these the folder of a Python project is known, or one whose rules hold for several. */
 const projectFiles = ['pyproject.toml', 'setup.py', 'setup.cfg', 'tox.ini', 'ruff.toml', '.ruff.toml', '.flake8']
@@ -25,11 +28,16 @@ async function repositoryAround(folder: string): Promise<Around | undefined> {
     if (root === folder) return undefined
     if (!(await isProject(root))) continue
     const inside = relative(root, folder).split(sep).join(posix.sep)
-    const isSent = !inside.split('/').some((name) => isVendoredName(name) || isNeverPacked(name))
+    const isSent = !inside.split('/').some((name) => isVendoredName(name) || isNeverPacked(name) || isPassedOver(name))
     // A glob cannot name a folder with such signs in its name.
     return isSent && above?.isIgnored === false && !/[*?[\]{}\\!]/.test(inside) ? { root, inside } : undefined
   }
   return undefined
+}
+
+/** Hidden folders, and those whose names say that they are not ours: whoever names one wants it all the same. */
+function isPassedOver(name: string): boolean {
+  return name.startsWith('.') || kindOfFolder(name) !== undefined
 }
 
 async function isProject(folder: string): Promise<boolean> {
@@ -47,12 +55,18 @@ export type Source = { path: string; submission: Submission }
  * A part of a project is sent with the whole of it, and only the part is worked on: without the files around it neither their
  * rules nor who uses its names would be known. Says so on stderr. `folderOnly` leaves it at the folder.
  */
-export async function withRepository({ path, submission }: Source, { cwd, io }: CliContext): Promise<Source> {
-  const around = submission.folderOnly === true ? undefined : await aroundPath(resolve(cwd, path))
+export async function withRepository(
+  { path, submission }: Source,
+  { cwd, io }: { cwd: string; io: Pick<CliContext['io'], 'err'> },
+): Promise<Source> {
+  const { paths, exclude, since } = submission
+  requireGlobs([...(paths ?? []), ...(exclude ?? [])])
+  // An earlier copy of the folder is compared with the folder, not with what is around it.
+  const isCompared = since !== undefined && (await stat(resolve(cwd, since)).then(isThere, isMissing))
+  const around = submission.folderOnly === true || isCompared ? undefined : await aroundPath(resolve(cwd, path))
   if (around === undefined) return { path, submission }
   const { root, inside } = around
   const place = (glob: string) => posix.join(inside, glob)
-  const { paths, exclude } = submission
   io.err(visible(`${inside} is worked on; ${shownPath(root, cwd)} is sent, for its rules and what uses the folder\n`))
   return {
     path: root,
@@ -64,9 +78,24 @@ export async function withRepository({ path, submission }: Source, { cwd, io }: 
   }
 }
 
-/** Where the patch of an earlier run from `path` applies: its paths are those in the repository around. */
-export async function rootOf(path: string): Promise<string> {
-  return (await aroundPath(path))?.root ?? path
+/** What is no glob of the folder is no glob of the repository around it either. INTAKE_008. */
+function requireGlobs(globs: readonly string[]): void {
+  const fault = faultOfGlobs(globs)
+  if (fault !== undefined) throw new AppError('INTAKE_008', fault)
+}
+
+/**
+ * Where the patch of an earlier run on `path` applies: in the repository around, where the run was limited to `path` in it,
+ * else in `path` itself.
+ */
+export async function patchedFolder(
+  path: string,
+  { paths = [] }: { paths?: readonly string[] | undefined },
+): Promise<string> {
+  const around = await aroundPath(path)
+  if (around === undefined || paths.length === 0) return path
+  const { root, inside } = around
+  return paths.every((glob) => glob === inside || glob.startsWith(`${inside}/`)) ? root : path
 }
 
 async function aroundPath(path: string): Promise<Around | undefined> {
