@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Redis } from 'ioredis'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { startLocalRedis, type LocalRedis } from '#platform/local-redis.ts'
 import { startRedisCluster } from '#testing/redis-cluster.ts'
@@ -36,6 +37,16 @@ async function worksOver(queue: TestQueue, restart: () => Promise<void>): Promis
   await until(async () => (await queue.producer.missing('operations', ids)).length === 4, patience)
   await consumer.close({ graceMs: 5_000 })
   return [...seen].toSorted((one, other) => one - other)
+}
+
+/** Until a node has handed all that it was told to the system: the rest is lost when it is killed. */
+async function hasWritten(nodeUrl: string): Promise<void> {
+  const client = new Redis(nodeUrl)
+  try {
+    await until(async () => /^aof_buffer_length:0\r?$/m.test(await client.info('persistence')), patience)
+  } finally {
+    client.disconnect()
+  }
 }
 
 describe('a consumer', { timeout: testMs }, () => {
@@ -90,6 +101,7 @@ describe('a consumer', { timeout: testMs }, () => {
       )
       await queue.add(1)
       await started.promise
+      for (const nodeUrl of cluster.nodeUrls) await hasWritten(nodeUrl)
       await cluster.restart(cluster.nodeUrls, async () => {
         await consumer.close({ graceMs: 500 })
       })
