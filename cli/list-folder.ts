@@ -20,7 +20,7 @@ export type FolderListing = {
 /** `include`: kinds of files that are listed although they are skipped by default. */
 export type ListOptions = { signal: AbortSignal; include?: readonly SkipKind[] }
 
-/** History is in every checkout and never a part of what is sent: nobody has to be told. */
+/** Every checkout has it, and it is never sent, so it is not listed among the skipped files. */
 const history = '.git'
 /** Neither source nor ours to send: history, and a virtual environment that may be half made. */
 const neverPacked = new Set([history, '.venv'])

@@ -35,7 +35,7 @@ async function repositoryAround(folder: string): Promise<Around | undefined> {
   return undefined
 }
 
-/** Hidden folders, and those whose names say that they are not ours: whoever names one wants it all the same. */
+/** Whether a run on the whole project skips folders of this name. When the user names such a folder, it is sent by itself. */
 function isPassedOver(name: string): boolean {
   return name.startsWith('.') || kindOfFolder(name) !== undefined
 }

@@ -43,7 +43,7 @@ export async function ignoreAbove(
   return { folders, layers, isIgnored: false }
 }
 
-/** The layers above a folder; none when they ignore it: then whoever named it wants it all the same. */
+/** The layers above a folder. Empty when they ignore the folder: the user named it, so they do not apply. Undefined outside of a checkout. */
 export async function layersAbove(root: string): Promise<IgnoreLayer[] | undefined> {
   const above = await ignoreAbove(root)
   return above?.isIgnored === true ? [] : above?.layers

@@ -110,10 +110,12 @@ function isPublic({ definition, name, around }: FoundDefinition, { path, exporte
   return !isHidden && !isInFunction && isExported && isPublicModule(path) && !isInMain(definition)
 }
 
+const mainCondition = /^\(?\s*(?:__name__\s*==\s*["']__main__|["']__main__["']\s*==\s*__name__)/
+
 /** Whether it stands under `if __name__ == "__main__":`. */
 function isInMain(definition: Node): boolean {
   for (let node = definition.parent; node !== null; node = node.parent) {
-    if (node.type === 'if_statement' && /^__name__\b/.test(node.childForFieldName('condition')?.text ?? '')) return true
+    if (node.type === 'if_statement' && mainCondition.test(node.childForFieldName('condition')?.text ?? '')) return true
   }
   return false
 }

@@ -2,8 +2,6 @@ import type { Node } from 'web-tree-sitter'
 import { codeIn } from './docstring-expression.ts'
 import { outermost, type DocstringSite } from './docstring-site.ts'
 
-export const inheritsOne = 'needs no docstring: it inherits that of the method it overrides'
-
 /**
  * Why a definition is to have no docstring written, by its source alone, in words that follow its name: `needs no
  * docstring: …` where another place has it, `is left alone: …` where one could do harm. Undefined for all others.
@@ -13,7 +11,7 @@ export function exemptionOf(site: DocstringSite): string | undefined {
   const last = decorators.map((text) => text.split('.').at(-1) ?? '')
   if (site.definition.hasError) return 'is left alone: its source has syntax errors'
   if (last.includes('overload')) return 'needs no docstring: it is an overload, which its implementation describes'
-  if (last.includes('override')) return inheritsOne
+  if (last.includes('override')) return 'needs no docstring: it inherits that of the method it overrides'
   if (last.includes('wraps')) return 'needs no docstring: functools.wraps gives it that of another function'
   const isAccessor = decorators.some((text) => /^\w+\.(setter|deleter|getter)$/.test(text))
   if (waivesDocstring(site)) return 'is left alone: a comment on its first line says that it needs none'

@@ -2,7 +2,6 @@ import type { DocstringStyle } from '#domain/path-rules.ts'
 import { purposeOf } from '#domain/path-purpose.ts'
 import type { DefinitionDocFacts } from './definition-facts.ts'
 import type { FileDocstringFacts } from './docstring-facts.ts'
-import { inheritsOne } from './docstring-exemption.ts'
 import { docstringHabits, type DocstringHabits } from './docstring-habits.ts'
 import { openDocstringReaders } from './docstring-readers.ts'
 import { openInheritedDocstrings } from './inherited-docstrings.ts'
@@ -51,12 +50,13 @@ export function foldDocstringFacts(
       if (found.hasDocstring) return 'has a docstring'
       const outside = outsideOfScope(path, found, scope)
       if (outside !== undefined) return outside
-      if (configured(path).wantsMethodDocstrings !== true && inheritsDocstring(path, found)) return inheritsOne
+      if (configured(path).wantsMethodDocstrings !== true && inheritsDocstring(path, found)) return inheritsLonger
       return found.exempt ?? readers.reasonToSkip(path, found) ?? (found.isInRow === true ? inRow : undefined)
     },
   }
 }
 
+const inheritsLonger = 'needs no docstring: it inherits a longer one from the method it overrides'
 const inRow = 'is left alone: it is one of several one-line definitions in a row'
 
 function byStart({ definitions }: FileDocstringFacts): Map<number, DefinitionDocFacts> {

@@ -39,7 +39,7 @@ async function worksOver(queue: TestQueue, restart: () => Promise<void>): Promis
   return [...seen].toSorted((one, other) => one - other)
 }
 
-/** Until a node has handed all that it was told to the system: the rest is lost when it is killed. */
+/** Waits until the node has written its append-only file. A kill loses what is still in its buffer. */
 async function hasWritten(nodeUrl: string): Promise<void> {
   const client = new Redis(nodeUrl)
   try {

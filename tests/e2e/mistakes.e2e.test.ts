@@ -88,7 +88,7 @@ const misuses: Mistake[] = [
   { args: ['discover', '--workers', 'all'], says: /It must be a whole number from 0 to 999/ },
 ]
 
-/** An agent, a path, a language, a kind or a revision that is not there: wrong usage, told with its code. */
+/** Agents, paths, languages, kinds and revisions that do not exist. Each is wrong usage: exit code 2 and an error code. */
 const missing: Mistake[] = [
   { args: ['run', '--agents', 'lnt'], says: /INTAKE_006 unknown agent: lnt \(did you mean lint\?\); known: docstring/ },
   { args: ['run', 'nowhere', ...lint], says: /INTAKE_001 there is no such file or folder: nowhere/ },
