@@ -2,9 +2,99 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { contentsText, writeLargeArchive, type ArchiveKind } from './archives/large-archive.ts'
-import { measureArchive, type ArchiveFigures } from './archives/measure-archive.ts'
-import { machineText } from './parts/machine-text.ts'
+import { randomBytes } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import { openAsBlob } from 'node:fs'
+import { Redis } from 'ioredis'
+import { z } from 'zod'
+import { machineText } from './reports/markdown-report.ts'
+import { rawTar } from '../services/discovery/snapshot/raw-tar.fixture.ts'
+import { rawZip } from '../services/discovery/snapshot/raw-zip.fixture.ts'
+import { peakMemory, type PeakMemory } from '../tests/e2e/peak-memory.ts'
+import { openPrograms } from '../tests/e2e/program.ts'
+import { startServices, startStores } from '../tests/e2e/services.ts'
+import { redisVersion } from './ledger/bench-ledger.ts'
+
+type ArchiveFigures = {
+  redisVersion: string
+  bytes: number
+  status: string
+  seconds: number
+  /** Before the archive was sent, and when its run had ended. */
+  atRest: PeakMemory[]
+  atEnd: PeakMemory[]
+}
+
+const Accepted = z.object({ run_id: z.string() })
+
+/** One run of a hundred operations on the archive at `path`, over services and stores that were started for it. */
+async function measureArchive(path: string): Promise<ArchiveFigures> {
+  const programs = openPrograms()
+  const stores = await startStores()
+  try {
+    const { api } = await startServices(programs, stores)
+    const atRest = await peakMemory()
+    const archive = await openAsBlob(path)
+    const form = new FormData()
+    form.set('request', JSON.stringify({ agents: ['lint'], limits: { operations: 100 } }))
+    form.set('archive', archive, 'archive')
+    const startedAt = performance.now()
+    const answer = await api.ask('/v1/runs', { method: 'POST', body: form })
+    const { status } = await api.follow(Accepted.parse(await answer.json()).run_id)
+    const seconds = (performance.now() - startedAt) / 1000
+    return {
+      redisVersion: await versionOf(stores.redisUrl),
+      bytes: archive.size,
+      status,
+      seconds,
+      atRest,
+      atEnd: await peakMemory(),
+    }
+  } finally {
+    await programs.end()
+    await stores.stop()
+  }
+}
+
+async function versionOf(redisUrl: string): Promise<string> {
+  const redis = new Redis(redisUrl)
+  try {
+    return await redisVersion(redis)
+  } finally {
+    redis.disconnect()
+  }
+}
+
+const mib = 1024 * 1024
+const folders = 30
+const filesPerFolder = 100
+const sourcesPerFolder = 10
+
+type ArchiveKind = 'tar.gz' | 'zip'
+
+/** What is in the archive: for the record. */
+const contentsText =
+  `${folders * filesPerFolder} files of 45 kB that do not compress, one of 63 MiB, and ` +
+  `${folders * sourcesPerFolder} Python files of 1 kB`
+
+/** Writes an archive of about 200 MB into `folder` and answers its path. */
+async function writeLargeArchive(folder: string, kind: ArchiveKind): Promise<string> {
+  const path = join(folder, `large.${kind}`)
+  const files = [{ name: 'large.bin', content: randomBytes(63 * mib) }, ...smallFiles()]
+  await writeFile(path, kind === 'zip' ? rawZip(files) : gzipSync(rawTar(files), { level: 1 }))
+  return path
+}
+
+function smallFiles(): { name: string; content: Buffer }[] {
+  const numbers = Array.from({ length: folders * filesPerFolder }, (_value, at) => at)
+  return numbers.flatMap((at) => {
+    const folder = `part${at % folders}`
+    const data = { name: `${folder}/data${at}.bin`, content: randomBytes(45_000) }
+    if (Math.floor(at / folders) >= sourcesPerFolder) return [data]
+    const source = `def function_${at}(x):\n    return x + ${at}\n`.repeat(25)
+    return [data, { name: `${folder}/module${at}.py`, content: Buffer.from(source) }]
+  })
+}
 
 /**
  * `node bench/archives-bench.ts`: the most memory each process takes for an archive of 200 MB, as a tar.gz and as a zip.

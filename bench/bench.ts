@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { putRedisOnPath } from '#platform/redis-on-path.ts'
+import { putRedisOnPath } from '#platform/obtain-redis.ts'
 import { assembleResults } from './assemble-results.ts'
 import { benches, resultSections } from './result-sections.ts'
 

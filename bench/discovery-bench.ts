@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { delay } from '#platform/clock.ts'
-import { findPython } from './agreement/find-python.ts'
+import { findPython } from './agreement/python-ast.ts'
 import type { VariantFigures } from './discovery/report-variant.ts'
-import { machineText } from './parts/machine-text.ts'
+import { machineText } from './reports/markdown-report.ts'
 
 /**
  * `node bench/discovery-bench.ts`: discovery beside ast-grep's `findInFiles` on the same files, kinds and fields, each in

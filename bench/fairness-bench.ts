@@ -4,12 +4,45 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { RunId } from '#domain/ids.ts'
 import { delay } from '#platform/clock.ts'
-import { measureSmallRun, type SmallRun } from './fairness/measure-small-run.ts'
-import { renderFairness } from './fairness/render-fairness.ts'
+import type { Event } from '#domain/event.ts'
+import { renderFairness, type SmallRun } from './reports/fairness-report.ts'
 import { startFakeModel } from './model/start-fake-model.ts'
-import { openBenchStack, type BenchStack } from './remora/bench-stack.ts'
+import { type BenchStack, openBenchStack } from './remora/bench-stack.ts'
 import { startBenchWorker } from './remora/bench-worker.ts'
 import { planRun, startRun } from './remora/plan-run.ts'
+
+const endPollMs = 20
+const limitMs = 300_000
+
+/** Submits a run of `count` operations and waits until the last of them has ended. */
+async function measureSmallRun(stack: BenchStack, first: number, count: number): Promise<SmallRun> {
+  const runId = await planRun(stack, first, count)
+  await startRun(stack, runId)
+  const deadline = performance.now() + limitMs
+  while ((await stack.ledger.getRun(runId)).phase === 'execution') {
+    if (performance.now() > deadline) throw new Error(`run ${runId} did not end within ${limitMs} ms`)
+    await delay(endPollMs)
+  }
+  const events = await eventsOf(stack, runId)
+  const timesOf = (name: Event['event']) => events.filter(({ event }) => event === name).map(({ ts }) => ts)
+  const readyAt = Math.max(...timesOf('run.planned'))
+  const { counts } = await stack.ledger.getRun(runId)
+  return {
+    firstStartMs: Math.min(...timesOf('operation.started')) - readyAt,
+    lastStartMs: Math.max(...timesOf('operation.started')) - readyAt,
+    lastEndMs: Math.max(...timesOf('operation.ended')) - readyAt,
+    succeeded: counts.succeeded,
+  }
+}
+
+async function eventsOf({ ledger }: BenchStack, runId: RunId): Promise<Event[]> {
+  const events: Event[] = []
+  for (;;) {
+    const page = await ledger.readEvents(runId, { after: events.at(-1)?.seq ?? 0, limit: 1000 })
+    if (page.length === 0) return events
+    events.push(...page)
+  }
+}
 
 /**
  * `node bench/fairness-bench.ts`: how soon a run of 50 operations starts behind one of 100,000. Writes

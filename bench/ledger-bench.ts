@@ -1,18 +1,21 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { measureCommands, pairsOf, type CommandFigures } from './ledger/measure-commands.ts'
-import { measureMemory } from './ledger/measure-memory.ts'
-import { measurePlainHashes, measurePlan } from './ledger/measure-plan.ts'
-import { measureWaiting } from './ledger/measure-waiting.ts'
-import { memoryCurve } from './ledger/memory-curve.ts'
-import { openBenchLedger } from './ledger/open-bench-ledger.ts'
-import { operationsPerFile, plannedOperations } from './ledger/plan-shape.ts'
-import { redisVersion } from './ledger/redis-figures.ts'
-import { meetsAims, renderLedger, type LedgerFigures } from './ledger/render-ledger.ts'
+import {
+  type CommandFigures,
+  measureCommands,
+  measurePlainHashes,
+  measurePlan,
+  measureWaiting,
+  pairsOf,
+} from './ledger/measure-redis.ts'
+import { measureMemory, memoryCurve } from './ledger/memory-curve.ts'
+import { openBenchLedger, redisVersion } from './ledger/bench-ledger.ts'
+import { operationsPerFile, plannedOperations } from './ledger/played-run.ts'
+import { meetsAims, renderLedger, type LedgerFigures } from './reports/ledger-report.ts'
 
 /**
  * `node bench/ledger-bench.ts`: what planning, the commands of an operation and a whole run cost Redis, in time and
- * memory, beside the least that would write the same bytes. Writes results/ledger.md beside this file and
+ * memory, compared with the least that would write the same bytes. Writes results/ledger.md next to this file and
  * docs/images/redis-memory.svg; with `--quick`, a smoke test, it only prints.
  */
 const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values

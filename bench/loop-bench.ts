@@ -4,7 +4,7 @@ import { installFrameworks } from './loop/install-frameworks.ts'
 import { clientRunner, floorRunner, frameworkRunners, ourRunner } from './loop/loop-runners.ts'
 import { measureRounds, type LoopScale } from './loop/measure-rounds.ts'
 import { profileLoop } from './loop/profile-loop.ts'
-import { renderLoop } from './loop/render-loop.ts'
+import { renderLoop } from './reports/loop-report.ts'
 
 /**
  * `node bench/loop-bench.ts`: what our loop with its model pool costs per agent, beside the least loop, the bare client

@@ -1,16 +1,43 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
 import { isEnded } from '#domain/run.ts'
 import { delay } from '#platform/clock.ts'
-import { renderMemory } from './memory/render-memory.ts'
-import { sampleMemory, type MemorySample } from './memory/sample-memory.ts'
+import { type MemorySample, renderMemory } from './reports/memory-report.ts'
 import { startFakeModel } from './model/start-fake-model.ts'
-import { openBenchStack, type BenchStack } from './remora/bench-stack.ts'
-import { startBenchWorker, type BenchWorker } from './remora/bench-worker.ts'
+import { type BenchStack, openBenchStack } from './remora/bench-stack.ts'
+import { type BenchWorker, startBenchWorker } from './remora/bench-worker.ts'
 import { planRun, startRun } from './remora/plan-run.ts'
+
+const HeapLine = z.tuple([z.coerce.number(), z.coerce.number()])
+const heapPollMs = 5
+
+/** Asks the process `pid`, which heap-probe.ts was loaded into, to collect its garbage and say what is left. */
+async function sampleMemory(pid: number, heapFile: string, operations: number): Promise<MemorySample> {
+  const before = (await linesOf(heapFile)).length
+  process.kill(pid, 'SIGUSR2')
+  let lines = await linesOf(heapFile)
+  while (lines.length === before) {
+    await delay(heapPollMs)
+    lines = await linesOf(heapFile)
+  }
+  const [heapBytes, externalBytes] = HeapLine.parse(lines.at(-1)?.split(' '))
+  return { operations, residentBytes: residentBytes(pid), heapBytes, externalBytes }
+}
+
+async function linesOf(file: string): Promise<string[]> {
+  return (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '')
+}
+
+/** Reads /proc, so on Linux only. */
+function residentBytes(pid: number): number {
+  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Number(kib) * 1024
+}
 
 /**
  * `node bench/memory-bench.ts`: whether a worker's memory stays flat over 10,000 operations. Writes results/memory.md;
@@ -64,7 +91,7 @@ try {
   const worker = await startBenchWorker(stack, {
     modelUrl: model.url,
     slots,
-    nodeOptions: ['--expose-gc', '--import', fileURLToPath(new URL('memory/heap-probe.ts', import.meta.url))],
+    nodeOptions: ['--expose-gc', '--import', fileURLToPath(new URL('remora/heap-probe.ts', import.meta.url))],
     env: { REMORA_BLOB_CACHE_BYTES: String(2 ** 20), REMORA_BENCH_HEAP_FILE: heapFile },
   })
   const samples = await measure(stack, worker, heapFile)

@@ -8,7 +8,7 @@ import { openBenchStack, type BenchStack } from './remora/bench-stack.ts'
 import { startBenchWorker } from './remora/bench-worker.ts'
 import { measureRun, type RunFigures } from './remora/measure-run.ts'
 import { profileRun } from './remora/profile-run.ts'
-import { renderOperation, type PeerRound, type Round } from './render-operation.ts'
+import { renderOperation, type PeerRound, type Round } from './reports/operation-report.ts'
 
 /**
  * `node bench/operation-bench.ts`: what one agent run of three turns costs us in CPU, with everything a real run has

@@ -1,15 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { policyNames } from './pool/policies.ts'
-import { judgeAims } from './pool/judge-aims.ts'
-import type { Played } from './pool/played.ts'
-import { renderPool } from './pool/render-pool.ts'
+import { judgeAims, type Played, renderPool } from './reports/pool-report.ts'
 import { faulty, hanging, manyBundles, moreBundles, shortPrefixes, singleBundle } from './pool/scenarios.ts'
 import { simulate, type Scenario } from './pool/simulate.ts'
 
 /**
  * `node bench/pool-bench.ts`: requests per second and prefix hits of round robin, least loaded and the pool over eight
- * simulated replicas. Writes results/pool.md; with `--quick` it only prints, of a quarter of the requests. Fails when an
+ * simulated replicas. Writes results/pool.md; with `--quick` it runs a quarter of the requests and only prints. Fails when an
  * aim is missed.
  */
 const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values
@@ -29,18 +27,18 @@ function quarterOf(scenario: Scenario): Scenario {
 const played: Played[] = [
   await play(
     'Many bundles',
-    'Beginnings are used unevenly: by their rank to the power of -0.8.',
+    'Prefixes are used unevenly: by their rank to the power of -0.8.',
     manyBundles,
     policyNames,
   ),
   await play(
     'More bundles than the caches hold',
-    'The same with 400 beginnings for 192 places.',
+    'The same with 400 prefixes for the 192 that the caches hold.',
     moreBundles,
     policyNames,
   ),
-  await play('Many bundles, short beginnings', 'The same where they are short.', shortPrefixes, policyNames),
-  await play('One bundle', 'All requests begin alike, so every cache knows them.', singleBundle, policyNames),
+  await play('Many bundles, short prefixes', 'The same with short prefixes.', shortPrefixes, policyNames),
+  await play('One bundle', 'All requests have one prefix, so every cache holds it.', singleBundle, policyNames),
   await play(
     'A replica dies, another is slow',
     'Many bundles; after a quarter of the requests one replica refuses all, after half of them another writes five times slower.',

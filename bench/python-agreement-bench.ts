@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
 import { measureAgreement } from './agreement/measure-agreement.ts'
-import { findPython } from './agreement/find-python.ts'
-import { type AgreementOf, renderAgreement, unexplained } from './agreement/render-agreement.ts'
+import { findPython } from './agreement/python-ast.ts'
+import { type AgreementOf, renderAgreement, unexplained } from './reports/agreement-report.ts'
 
 /**
  * `node bench/python-agreement-bench.ts [FOLDER…] [--python PROGRAM]`: how far our definitions of Python agree with its

@@ -5,7 +5,7 @@ import { benchPackages } from './repositories/bench-packages.ts'
 import { findHarm, findIdleness } from './repositories/find-harm.ts'
 import { measurePackage, type MeasuredPackage } from './repositories/measure-package.ts'
 import { cacheFolder } from './repositories/prepare-package.ts'
-import { renderRepositories } from './repositories/render-repositories.ts'
+import { renderRepositories } from './repositories/repositories-report.ts'
 import { countVerdicts, renderSample } from './repositories/sample.ts'
 
 /**

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { measureCompile } from './scripts/measure-compile.ts'
 import { measurePeers } from './scripts/measure-peers.ts'
 import { measureStarts } from './scripts/measure-starts.ts'
-import { renderScripts } from './scripts/render-scripts.ts'
+import { renderScripts } from './reports/scripts-report.ts'
 import { shippedScripts } from './scripts/shipped-scripts.ts'
 
 /**

@@ -7,8 +7,8 @@ import { peers, runPeer } from './peers/run-peer.ts'
 import { openBenchStack, type BenchStack } from './remora/bench-stack.ts'
 import { startBenchWorker } from './remora/bench-worker.ts'
 import { measureRun } from './remora/measure-run.ts'
-import { renderUtilisation, type UtilisationRound } from './utilisation/render-utilisation.ts'
-import { utilisationOf } from './utilisation/utilisation-of.ts'
+import { renderUtilisation, type UtilisationRound } from './reports/utilisation-report.ts'
+import { utilisationOf } from './model/load-meter.ts'
 
 /**
  * `node bench/utilisation-bench.ts`: how busy one worker keeps a model of 500 ms with all its slots, beside the least

@@ -37,10 +37,10 @@ describe('the client of the API', () => {
       yield Buffer.from('first ')
       yield Buffer.from('second')
     }
-    const accepted = await client.submit({ request: { agents: ['lint'], accept: 'none' }, archive: archive() })
+    const accepted = await client.submit({ request: { agents: ['lint'] }, archive: archive() })
     expect(accepted.run_id).toBe('r1')
     expect(seen).toMatch(
-      /^Bearer secret\n[^]*name="request"[^]*{"agents":\["lint"\],"accept":"none"}[^]*name="archive"[^]*first second/,
+      /^Bearer secret\n[^]*name="request"[^]*{"agents":\["lint"\]}[^]*name="archive"[^]*first second/,
     )
   })
 
@@ -88,7 +88,7 @@ describe('the client of the API', () => {
       yield Buffer.from('first')
       throw new Error('file vanished')
     }
-    const submitted = client.submit({ request: { agents: ['lint'], accept: 'none' }, archive: archive() })
+    const submitted = client.submit({ request: { agents: ['lint'] }, archive: archive() })
     await expect(submitted).rejects.toThrow('file vanished')
   })
 })

@@ -1,13 +1,15 @@
 import { z } from 'zod'
-import { SkippedFile } from '#domain/code-node.ts'
-import { EdgeCertainty, EdgeDirection, EdgeKind } from '#domain/edge.ts'
-import { NodeView } from '#domain/node-view.ts'
+import { EdgeCertainty, EdgeDirection, EdgeKind, NodeView, SkippedFile } from '#domain/code-node.ts'
+import { endedRunStatuses } from '#domain/run.ts'
 
-// What the API answers, as far as the command line uses it (contract.md §2, §3). Unknown keys are kept: `--json` passes
-// on whatever the service says.
+// The answers of the API, as far as the command line uses them. Unknown keys are kept: `--json` prints all that the service
+// sends.
 
-/** ISO 8601 on the wire; kept as it is. */
+/** ISO 8601, not parsed. */
 const Time = z.string().nullish()
+
+/** The cursor of the next page of a list (for runs, its `before`); null on the last page. */
+const next = z.string().nullable()
 
 const ConflictingSet = z.looseObject({
   change_set_id: z.string(),
@@ -18,7 +20,7 @@ const ConflictingSet = z.looseObject({
 })
 export type ConflictingSet = z.infer<typeof ConflictingSet>
 
-/** A change set that is not in the patch, and the one that keeps it out. */
+/** A change set that is not in the patch, and the one it conflicts with. */
 export const LeftOut = ConflictingSet.extend({
   path: z.string(),
   error_code: z.string(),
@@ -62,7 +64,7 @@ export const RunView = z.looseObject({
     .default({}),
   conflicts: z.number().default(0),
   left_out: z.array(LeftOut).default([]),
-  /** Of its archive, with the first of it. */
+  /** Skipped files of its archive: how many, and the first of them. */
   skipped: z.number().default(0),
   skipped_files: z.array(SkippedFile).default([]),
   failures: z
@@ -78,13 +80,9 @@ export const RunView = z.looseObject({
 })
 export type RunView = z.infer<typeof RunView>
 
-/** `next` is the `before` of the next page. */
-export const RunPage = z.object({ runs: z.array(RunView), next: z.string().nullable() })
-export type RunPage = z.infer<typeof RunPage>
+export const RunPage = z.object({ runs: z.array(RunView), next })
 
-/** `next` is the `cursor` of the next page. */
-export const NodePage = z.object({ nodes: z.array(NodeView), next: z.string().nullable() })
-export type NodePage = z.infer<typeof NodePage>
+export const NodePage = z.object({ nodes: z.array(NodeView), next })
 
 const end = NodeView.pick({
   node_id: true,
@@ -95,7 +93,7 @@ const end = NodeView.pick({
   end_line: true,
 })
 
-/** An edge as the node that was asked about sees it. */
+/** An edge from the point of view of the node that was asked about. */
 export const EdgeView = z.looseObject({
   direction: EdgeDirection,
   kind: EdgeKind,
@@ -104,11 +102,9 @@ export const EdgeView = z.looseObject({
 })
 export type EdgeView = z.infer<typeof EdgeView>
 
-/** `next` is the `cursor` of the next page. */
-export const EdgePage = z.object({ edges: z.array(EdgeView), next: z.string().nullable() })
-export type EdgePage = z.infer<typeof EdgePage>
+export const EdgePage = z.object({ edges: z.array(EdgeView), next })
 
-/** `edges`: how many there are; null where an earlier version found the node. */
+/** `edges`: their numbers; null where an earlier version found the node. */
 export const NodeDetail = z.looseObject({
   ...NodeView.shape,
   edges: z.object({ out: z.number(), in: z.number() }).nullable().default(null),
@@ -117,7 +113,6 @@ export const NodeDetail = z.looseObject({
 export type NodeDetail = z.infer<typeof NodeDetail>
 
 export const RunAccepted = z.looseObject({ run_id: z.string(), status: z.string() })
-export type RunAccepted = z.infer<typeof RunAccepted>
 
 export const WireEvent = z.looseObject({
   seq: z.int(),
@@ -150,9 +145,7 @@ export const OperationView = z.looseObject({
 })
 export type OperationView = z.infer<typeof OperationView>
 
-/** `next` is the cursor of the next page. */
-export const OperationPage = z.object({ operations: z.array(OperationView), next: z.string().nullable() })
-export type OperationPage = z.infer<typeof OperationPage>
+export const OperationPage = z.object({ operations: z.array(OperationView), next })
 
 export const QuestionView = z.looseObject({
   request_id: z.string(),
@@ -169,9 +162,7 @@ export const QuestionView = z.looseObject({
 })
 export type QuestionView = z.infer<typeof QuestionView>
 
-/** `next` is the cursor of the next page. */
-export const QuestionPage = z.object({ questions: z.array(QuestionView), next: z.string().nullable() })
-export type QuestionPage = z.infer<typeof QuestionPage>
+export const QuestionPage = z.object({ questions: z.array(QuestionView), next })
 
 export const ChangeView = z.looseObject({
   change_set_id: z.string(),
@@ -196,9 +187,7 @@ export const ChangeView = z.looseObject({
 })
 export type ChangeView = z.infer<typeof ChangeView>
 
-/** `next` is the cursor of the next page. */
-export const ChangePage = z.object({ changes: z.array(ChangeView), next: z.string().nullable() })
-export type ChangePage = z.infer<typeof ChangePage>
+export const ChangePage = z.object({ changes: z.array(ChangeView), next })
 
 const SkippedNodes = z.looseObject({
   reason: z.string(),
@@ -246,17 +235,19 @@ export const TokenPage = z.object({
   tokens: z.array(TokenView),
   unreadable: z.array(z.object({ token_id: z.string() })).default([]),
 })
-export type TokenPage = z.infer<typeof TokenPage>
 
 /** With the token's text, which is given out this once. */
 export const TokenCreated = TokenView.extend({ token: z.string() })
-export type TokenCreated = z.infer<typeof TokenCreated>
 
-/** An error answer (RFC 9457) with our code beside it. */
+/** An error answer (RFC 9457) with our code. */
 export const Problem = z.looseObject({
   title: z.string().default('error'),
   detail: z.string().optional(),
   error_code: z.string().optional(),
   phase: z.string().optional(),
 })
-export type Problem = z.infer<typeof Problem>
+
+/** Whether a run of this status has ended. */
+export function hasEnded(status: string): boolean {
+  return endedRunStatuses.some((ended) => ended === status)
+}

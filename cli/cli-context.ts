@@ -1,18 +1,25 @@
-import type { CommandIo } from './command-io.ts'
-import type { CliConfig } from './config.ts'
+import type { CliConfig } from './cli-config.ts'
 import type { Terminal } from './progress/live-screen.ts'
 
-/** What every command is given. Nothing else of the process is touched by a command. */
+/** The output of a command: its streams and its exit code. Text is written as it is, so it includes its newline. */
+export type CommandIo = {
+  out(text: string): void
+  err(text: string): void
+  /** Sets the code the process ends with: 0 done, 1 failed, 2 wrong usage, 3 partly done. Does not end it. */
+  exit(code: 0 | 1 | 2 | 3): void
+}
+
+/** What every command gets. It uses nothing else of the process. */
 export type CliContext = {
   io: CommandIo
   config: CliConfig
-  /** Aborted on Ctrl-C and SIGTERM: a command then stops what it started and returns or throws. */
+  /** Aborted on Ctrl-C and SIGTERM: the command then stops what it started, and returns or throws. */
   signal: AbortSignal
-  /** The terminal stderr is, or undefined for a pipe. */
+  /** The terminal that stderr is connected to; undefined for a pipe. */
   terminal: Terminal | undefined
   /** Whether stdout takes colours. */
   colored: boolean
-  /** Of the terminal stdout is. Undefined for a pipe, where no line is cut. */
+  /** The width of the terminal that stdout is connected to; undefined for a pipe, where no line is cut. */
   columns?: number | undefined
   /** The folder the command was called in. */
   cwd: string

@@ -1,16 +1,16 @@
 import type { CommanderError } from 'commander'
 import { AppError, type ErrorCode } from '#domain/error.ts'
-import { withoutLogins } from '#platform/without-login.ts'
-import { visible } from './visible.ts'
+import { withoutLogins } from '#platform/hide-secrets.ts'
+import { visible } from './terminal-text.ts'
 
 export type Failure = {
-  /** For a person, one line, or a stack trace for what is a bug. */
+  /** One line for a person, or a stack trace for a bug. */
   text: string
   /** For a program, as `--json` prints it. */
   document: { error: { error_code: string | null; message: string; phase?: string; advice?: string } }
 }
 
-/** What to do where the one who throws does not know that a command line called it. */
+/** Advice for errors thrown where the code does not know that it was called from a command line. */
 const advices: Partial<Record<ErrorCode, string>> = {
   RUN_001: '"remora runs" lists those there are',
   RUN_004: '"remora show RUN --operations" lists those there are',
@@ -18,23 +18,20 @@ const advices: Partial<Record<ErrorCode, string>> = {
   AUTH_001: 'set REMORA_TOKEN to a token of that service ("remora up" prints one)',
 }
 
-/**
- * Whether the command was called with what cannot be: an unknown agent, also one that only the service does not know, or a path
- * where there is nothing. Its exit code is 2.
- */
+/** Whether the command was called wrongly, for example with an unknown agent or a missing path. The exit code is then 2. */
 export function isWrongUsage(error: unknown): boolean {
   return error instanceof AppError && (error.phase === 'usage' || error.code === 'INTAKE_006')
 }
 
-/** What the operator can do about `error` beside what its message says. */
+/** What the operator can do about `error`, unless its message already names a command. */
 export function adviceOn({ code, message }: AppError): string | undefined {
   const advice = advices[code]
   return advice === undefined || message.includes('remora ') ? undefined : advice
 }
 
 /**
- * What failed, told so that the operator can act on it, without logins and without what a terminal would obey.
- * Anything but an AppError is a bug and shows where it happened.
+ * The error as the operator sees it, without logins and terminal control characters. Anything but an AppError is a bug and has
+ * its stack trace.
  */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof AppError) {
@@ -43,15 +40,70 @@ export function describeFailure(error: unknown): Failure {
     const advice = adviceOn(error)
     const more = { ...(phase === undefined ? {} : { phase }), ...(advice === undefined ? {} : { advice }) }
     const document = { error: { error_code: code, message, ...more } }
-    const told = advice === undefined ? message : `${message.replace(/\.$/, '')}: ${advice}`
-    return { text: `remora: ${code} ${visible(told)}\n`, document }
+    const full = advice === undefined ? message : `${message.replace(/\.$/, '')}: ${advice}`
+    return { text: `remora: ${code} ${visible(full)}\n`, document }
   }
   const message = withoutLogins(error instanceof Error ? error.message : String(error))
   const trace = error instanceof Error ? withoutLogins(error.stack ?? message) : message
   return { text: `remora: unexpected error: ${visible(trace)}\n`, document: { error: { error_code: null, message } } }
 }
 
-/** Wrong usage as `--json` prints it; a person has been told by commander. It has no code: nothing was tried. */
+/** Wrong usage as `--json` prints it; commander prints the text for a person. It has no error code. */
 export function usageDocument({ message }: Pick<CommanderError, 'message'>): Failure['document'] {
   return { error: { error_code: null, message: message.replace(/^error: /, '').replaceAll('\n', ' ') } }
+}
+
+/** `retry`: whether a retry may succeed as it is, or only after the advice was followed. */
+type FailureAdvice = { text: string; retry: 'now' | 'afterwards' }
+
+const now = (text: string): FailureAdvice => ({ text, retry: 'now' })
+const afterwards = (text: string): FailureAdvice => ({ text, retry: 'afterwards' })
+
+const bundleLimit = (name: string) => `raise limits.${name} in the agent's bundle.yaml`
+const transcript = 'read what the agent did: remora transcript RUN OPERATION'
+const doctor = '"remora doctor" says what is wrong on this machine'
+
+/** What to do about an operation that failed with this code. A retry gives the agent the reason of the failure. */
+const operationAdvices: Partial<Record<ErrorCode, FailureAdvice>> = {
+  AGENT_001: afterwards('fix the bundle: "remora check" says what is wrong with it'),
+  AGENT_002: afterwards('see that the model servers answer: "remora doctor" asks them'),
+  AGENT_003: afterwards('the model does not call tools reliably: "remora harness" measures it; use another model'),
+  AGENT_004: afterwards(
+    `${bundleLimit('max_turns')} (and execution.max_turns in remora.yaml), or use a stronger model`,
+  ),
+  AGENT_005: now(`a retry tells the agent why its submission was refused; ${transcript}`),
+  AGENT_006: afterwards(
+    `${bundleLimit('timeout_s')} (and execution.timeout_s in remora.yaml), or use a faster model server`,
+  ),
+  AGENT_007: afterwards(`${bundleLimit('max_tokens')} or limits.context_tokens, or use a model with a longer context`),
+  AGENT_008: now('the connection to the model server broke; a retry may go through'),
+  AGENT_009: afterwards('the model writes broken tool calls: "remora harness" measures it; use another model'),
+  AGENT_010: now('it was stopped before it had ended'),
+  AGENT_011: afterwards(
+    `the agent gave up: ${transcript}; then change the agent, or leave the code out with --exclude`,
+  ),
+  TOOL_001: afterwards('the model calls tools that do not exist: use another model'),
+  TOOL_002: afterwards('the model gives its tools wrong arguments: use another model'),
+  TOOL_003: afterwards(`a tool took too long: ${bundleLimit('script')}, or make the tool faster`),
+  TOOL_004: afterwards(`a tool or its worker crashed: ${transcript}; the log of the services says more`),
+  TOOL_006: afterwards(`a tool used too much: ${bundleLimit('script')}, or leave the file out with --exclude`),
+  ASK_003: now('nobody answered in time; a retry asks again, and the question stays open for limits.answer_within_s'),
+  ASK_004: now('a retry starts it from the beginning'),
+  WORK_002: afterwards('the code has changed since the run: run again on the folder as it is now'),
+  WORK_004: now(`the change does not parse; ${transcript}`),
+  WORK_005: now(`the change could not be proved right; ${transcript}`),
+  CONFIG_005: afterwards('see that the model servers answer: "remora doctor" asks them'),
+  CONFIG_006: afterwards(doctor),
+  STORE_001: now('Redis was unreachable; retry once it is back'),
+  STORE_002: now('the object store was unreachable; retry once it is back'),
+  STORE_003: afterwards('stored data are missing: run again from the folder'),
+}
+
+/** For any code, including those of a newer service. */
+export function adviceOnOperation(code: string): FailureAdvice {
+  return isAdvised(code) ? (operationAdvices[code] ?? now(transcript)) : now(transcript)
+}
+
+function isAdvised(code: string): code is ErrorCode {
+  return Object.hasOwn(operationAdvices, code)
 }

@@ -1,4 +1,4 @@
-import { visible } from './visible.ts'
+import { visible } from './terminal-text.ts'
 
 type Finding = {
   file: string
@@ -11,7 +11,7 @@ type Finding = {
   source?: string
 }
 
-/** Shown of a longer line, in characters, around the column. */
+/** So many characters of a longer line are shown, around the column. */
 const maxShown = 120
 const indentation = '    '
 const wide =
@@ -33,7 +33,7 @@ function withCaret(source: string, at: number): string {
   return `${indentation}${before}${after}\n${indentation}${blank}^\n`
 }
 
-/** White space as wide as the character: terminals give two columns to some, and none to accents. */
+/** White space as wide as the character: two columns for some, none for accents. */
 function blankAs(char: string): string {
   if (char === '\t') return char
   if (withoutWidth.test(char)) return ''

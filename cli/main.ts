@@ -1,16 +1,16 @@
 import '#platform/lean-v8.ts'
 import { CommanderError } from 'commander'
 import { asAppError } from '#domain/error.ts'
-import type { CommandIo } from './command-io.ts'
+import type { CommandIo } from './cli-context.ts'
 import { delay } from '#platform/clock.ts'
 import { loadSettings } from '#settings/load-settings.ts'
-import { readCliConfig, type CliConfig } from './config.ts'
+import { readCliConfig, type CliConfig } from './cli-config.ts'
 import { describeFailure, isWrongUsage, usageDocument } from './describe-failure.ts'
 import { onInterrupt } from './interrupt.ts'
 import { buildProgram } from './program.ts'
 
 const interrupted = 130
-/** `doctor` says itself what is wrong with the settings. */
+/** `doctor` reports faults of the settings itself. */
 const worksWithoutSettings = new Set(['help', 'doctor', 'completion', 'complete'])
 let exitCode = 0
 
@@ -20,7 +20,7 @@ const io: CommandIo = {
   exit: (code) => void (exitCode = code),
 }
 
-/** Runs the command line once; answers the exit code (contract.md §1; 130 after Ctrl-C). */
+/** Runs the command line once and returns the exit code (130 after Ctrl-C). */
 async function main(args: readonly string[]): Promise<number> {
   const signal = onInterrupt({ startedByNpx: process.env['npm_command'] === 'exec' })
   try {
@@ -51,7 +51,7 @@ async function main(args: readonly string[]): Promise<number> {
   return exitCode
 }
 
-/** The settings that count; with `fault` when something is wrong with them, and none of them counts. */
+/** The effective settings. When they are invalid, none of them counts and `fault` has the error. */
 function readSettings(args: readonly string[]): CliConfig {
   const named = fileOfConfigFlag(args)
   const own = named === undefined ? process.env : { ...process.env, REMORA_CONFIG: named }
@@ -65,7 +65,7 @@ function readSettings(args: readonly string[]): CliConfig {
   }
 }
 
-/** `--config FILE` decides what the other options are read with. */
+/** `--config FILE` must be known before the other options are parsed, because it decides their defaults. */
 function fileOfConfigFlag(args: readonly string[]): string | undefined {
   const end = args.indexOf('--')
   const options = end < 0 ? args : args.slice(0, end)
@@ -75,13 +75,13 @@ function fileOfConfigFlag(args: readonly string[]): string | undefined {
 }
 
 /**
- * A pipe takes 64 KiB at a time, and what it has not taken ends with the process. Resolves too when the reader is gone.
+ * A pipe takes 64 KiB at a time, and the rest is lost when the process exits. Resolves also when the reader has closed it.
  */
 function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => void stream.write('', () => resolve()))
 }
 
-// What a command waits for may hold no process, as the pool's timers do not: this one does until the command has ended.
+// Keeps the process alive until the command has ended: what it waits for may not, such as the timers of the model pool.
 void delay(Infinity)
 const code = await main(process.argv.slice(2))
 await Promise.all([flushed(process.stdout), flushed(process.stderr)])

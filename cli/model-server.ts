@@ -1,14 +1,9 @@
 import type { ModelKind } from '#domain/model-kind.ts'
 import { faultOfServerUrl, modelServerUrl } from '#platform/model-server-url.ts'
 
-/** Of what `--model` or REMORA_MODEL_URLS says; neither is the rehearsal model. */
+/** The kind of model that `--model` or REMORA_MODEL_URLS names; without either the rehearsal model. */
 export function kindOfModel(text: string | undefined): ModelKind {
   return text === undefined || text === 'rehearsal' ? 'rehearsal' : 'servers'
-}
-
-/** Whether `text` can be the address of a server. */
-export function isHttpUrl(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 }
 
 /** `rehearsal`, or the address of a model server, or several separated by commas. */
@@ -18,7 +13,7 @@ export function isModelServers(text: string): boolean {
   return servers.length > 0 && servers.every((server) => faultOfServerUrl(server) === undefined)
 }
 
-/** What to say where `isModelServers` says no. */
+/** Why `isModelServers` is false. */
 export function faultOfServers(text: string): string | undefined {
   return serversIn(text)
     .map(faultOfServerUrl)
@@ -31,19 +26,19 @@ export function serversIn(text: string): string[] {
   return named.filter((entry) => entry !== '' && entry !== 'rehearsal')
 }
 
-const lookMs = 1_000
+const answerMs = 1_000
 
-/** What a model server answers to a look at its models within a second, body unread; undefined for nothing. */
+/** A model server's answer to a request for its models, body unread; undefined without one within a second. */
 export async function askServer(
   server: string,
   { signal, apiKey }: { signal: AbortSignal; apiKey?: string | undefined },
 ): Promise<Response | undefined> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)])
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(answerMs)])
   const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
   return fetch(`${modelServerUrl(server)}/models`, { signal: limit, headers }).catch(() => undefined)
 }
 
-/** Those of the model servers in `text` that do not answer within a second. Any answer will do, a refusal too. */
+/** Those of the model servers in `text` that do not answer within a second. Any answer counts, also a refusal. */
 export async function silentServers(text: string, signal: AbortSignal): Promise<string[]> {
   const silent = await Promise.all(
     serversIn(text).map(async (server) => {

@@ -1,30 +1,30 @@
 import { createReadStream } from 'node:fs'
-import { open, readFile, stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { access, constants, lstat, open, readFile, readlink, stat } from 'node:fs/promises'
+import { basename, join, posix } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { createTarPacker } from 'modern-tar'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError, asAppError } from '#domain/error.ts'
-import type { SkipKind } from '#domain/skip-kind.ts'
-import { sniffArchive, sniffBytes } from '#domain/archive-magic.ts'
-import { describeForeign } from '#domain/foreign-archive.ts'
-import { listFolder, type ListedFile, type ListOptions } from './list-folder.ts'
+import type { SkipKind } from '#domain/run.ts'
+import { describeForeign, sniffArchive, sniffBytes } from '#domain/archive-format.ts'
+import { byPath, parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
+import { walkFolder } from '#platform/walk-folder.ts'
 
-/** An archive to send. `files` is null for one that was packed by somebody else. To be read once, or not at all. */
+/** An archive to send. `files` is null for an archive that was named as such. `stream` must be read once, or not at all. */
 export type Packed = {
   stream: AsyncIterable<Uint8Array>
   files: number | null
   skipped: SkippedFile[]
-  /** What a run of it must include: git tracks some files although .gitignore, which is sent too, names them. */
+  /** What the run must include, because git tracks some files although .gitignore, which is also sent, names them. */
   include: SkipKind[]
 }
 
 export type PackOptions = ListOptions
 
 /**
- * A folder is packed; a tar, gzipped tar or zip goes as it is. INTAKE_001 when `path` is missing, unreadable or something
- * else; INTAKE_007 when the folder holds nothing to send.
+ * Packs a folder; a tar, gzipped tar or zip is sent as it is. INTAKE_001 when `path` is missing, unreadable or something else,
+ * INTAKE_007 when the folder has nothing to send.
  */
 export async function packPath(path: string, options: PackOptions): Promise<Packed> {
   const stats = await stat(path).catch((error: unknown) => {
@@ -84,7 +84,7 @@ async function* gzippedTar(
   const { readable, controller } = createTarPacker()
   const gzip = createGzip({ level: 1 })
   const writing = writeEntries(root, files, controller, signal).catch((error: unknown) => controller.error(error))
-  // A failure of the packing destroys the gzip stream, and is thrown where that is read.
+  // A failure while packing destroys the gzip stream, and is thrown by whoever reads that.
   const zipping = pipeline(readable, gzip, { signal }).catch(() => {})
   try {
     yield* gzip
@@ -132,4 +132,88 @@ async function readContent(root: string, path: string): Promise<Uint8Array> {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+type ListedFile =
+  | { kind: 'file'; path: RepoPath; executable: boolean }
+  | { kind: 'link'; path: RepoPath; target: string }
+
+export type FolderListing = {
+  files: ListedFile[]
+  skipped: SkippedFile[]
+  /** Some listed files are named by .gitignore, but git tracks them. */
+  hasTrackedIgnored: boolean
+}
+
+/** `include`: kinds of files that are listed although they are skipped by default. */
+type ListOptions = { signal: AbortSignal; include?: readonly SkipKind[] }
+
+/** Never sent, and not listed among the skipped files, because every checkout has it. */
+const history = '.git'
+/** Never sent: the history, and a virtual environment, which may be incomplete. */
+const neverPacked = new Set([history, '.venv'])
+
+export function isNeverPacked(name: string): boolean {
+  return neverPacked.has(name)
+}
+
+const maxFileBytes = 64 * 1024 ** 2
+const ownerMayExecute = 0o100
+
+/**
+ * The files of the folder `root` to send, sorted by path, and those that are skipped, with reasons: untracked files that
+ * .gitignore names, installed packages, links that lead out of the folder, and what is too large, unreadable or not a file.
+ * Links are not followed. History and our own output are in neither list.
+ */
+export async function listFolder(root: string, { signal, include = [] }: ListOptions): Promise<FolderListing> {
+  const walked = await walkFolder(root, { passOver: reasonToSkip, include }, signal)
+  const { hasTrackedIgnored } = walked
+  const skipped = walked.skipped.filter(({ path }) => posix.basename(path) !== history)
+  const listing: FolderListing = { files: [], skipped, hasTrackedIgnored }
+  for (const { path } of walked.entries) {
+    signal.throwIfAborted()
+    const listed = await listOne(root, path)
+    if (typeof listed === 'string') listing.skipped.push({ path, reason: listed })
+    else listing.files.push(listed)
+  }
+  return { ...listing, skipped: listing.skipped.toSorted(byPath) }
+}
+
+/** The entry to send, or the reason why it is skipped. */
+async function listOne(root: string, path: RepoPath): Promise<ListedFile | string> {
+  const full = join(root, path)
+  const stats = await lstat(full).catch(() => undefined)
+  if (stats === undefined) return 'removed before it was read'
+  if (stats.isSymbolicLink()) {
+    const target = await readlink(full)
+    return leadsOut(path, target) ? 'a link that leads out of the folder' : { kind: 'link', path, target }
+  }
+  if (!stats.isFile()) return 'not a file'
+  if (stats.size > maxFileBytes) return `larger than ${maxFileBytes} bytes`
+  if (!(await isReadable(full))) return 'not readable'
+  return { kind: 'file', path, executable: (stats.mode & ownerMayExecute) !== 0 }
+}
+
+function reasonToSkip(path: string): string | undefined {
+  const name = posix.basename(path)
+  if (neverPacked.has(name)) return `${name} is never sent`
+  try {
+    parseRepoPath(path, 'INTAKE_002')
+    return undefined
+  } catch (error) {
+    if (error instanceof AppError) return error.message
+    throw error
+  }
+}
+
+function leadsOut(path: string, target: string): boolean {
+  const reached = posix.join(posix.dirname(path), target)
+  return target.startsWith('/') || target.includes('\\') || reached === '..' || reached.startsWith('../')
+}
+
+async function isReadable(path: string): Promise<boolean> {
+  return access(path, constants.R_OK).then(
+    () => true,
+    () => false,
+  )
 }

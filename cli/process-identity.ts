@@ -3,15 +3,15 @@ import { z } from 'zod'
 import { runProgram } from '#platform/run-program.ts'
 
 /**
- * `startedAt` tells a process from a later one that was given the same id, and cannot be known before it runs; empty
- * where the system does not say: such a process is never proven alive.
+ * `startedAt` distinguishes a process from a later one with the same id. It is empty where the system does not report it:
+ * such a process is never considered alive.
  */
 export const ProcessIdentity = z.object({ pid: z.int().positive(), startedAt: z.string() })
 export type ProcessIdentity = z.infer<typeof ProcessIdentity>
 
 const psMs = 2_000
 
-/** How the process that has `pid` now is known to other processes, also later. */
+/** The identity of the process that has `pid` now. */
 export async function identify(pid: number): Promise<ProcessIdentity> {
   return { pid, startedAt: await startTime(pid) }
 }
@@ -31,16 +31,16 @@ function answersSignal(pid: number): boolean {
 }
 
 /**
- * Clock ticks since boot, field 22 of proc(5) `stat` (the name before it, in brackets, may hold spaces), and which boot;
- * elsewhere what `ps` says.
+ * The boot, and clock ticks since then: field 22 of proc(5) `stat`, whose bracketed name before it may contain spaces. On
+ * other systems the time that `ps` prints.
  */
 async function startTime(pid: number): Promise<string> {
   const [stat, boot] = await Promise.all([read(`/proc/${pid}/stat`), read('/proc/sys/kernel/random/boot_id')])
   const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
   if (boot !== '') return ticks === '' ? '' : `${ticks} of ${boot.trim()}`
   const command = ['ps', '-o', 'lstart=', '-p', String(pid)] as const
-  const said = await runProgram(command, { limitMs: psMs, signal: new AbortController().signal, env: {} })
-  return said.kind === 'ended' ? said.out.trim() : ''
+  const ran = await runProgram(command, { limitMs: psMs, signal: new AbortController().signal, env: {} })
+  return ran.kind === 'ended' ? ran.out.trim() : ''
 }
 
 function read(path: string): Promise<string> {

@@ -1,33 +1,33 @@
 import { Command } from 'commander'
 import { packageVersion } from '#platform/package-version.ts'
 import type { CliContext } from './cli-context.ts'
-import { addAgentsCommand } from './commands/agents.ts'
-import { addAnswerCommand } from './commands/answer.ts'
-import { addCancelCommand } from './commands/cancel.ts'
-import { addCheckCommand } from './commands/check.ts'
-import { addConfigCommand } from './commands/config.ts'
-import { addDiffCommand } from './commands/diff.ts'
-import { addCompletionCommand } from './commands/completion.ts'
-import { addDoctorCommand } from './commands/doctor.ts'
-import { addDiscoverCommand } from './commands/discover.ts'
-import { addHarnessCommand } from './commands/harness.ts'
-import { addHelpCommand } from './commands/help.ts'
-import { addQueriesCommand } from './commands/queries.ts'
-import { addRetryCommand } from './commands/retry.ts'
-import { addRunCommand } from './commands/run.ts'
-import { addRunsCommand } from './commands/runs.ts'
-import { addShowCommand } from './commands/show.ts'
-import { addSubmitCommand } from './commands/submit.ts'
-import { addTokenCommand } from './commands/token.ts'
-import { addToolCommand } from './commands/tool.ts'
-import { addTranscriptCommand } from './commands/transcript.ts'
-import { addUpCommand } from './commands/up.ts'
-import { addVerifyCommand } from './commands/verify.ts'
-import { addWatchCommand } from './commands/watch.ts'
+import { addAgentsCommand } from './commands/agents-command.ts'
+import { addAnswerCommand } from './commands/answer-command.ts'
+import { addCancelCommand } from './commands/cancel-command.ts'
+import { addCheckCommand } from './commands/check-command.ts'
+import { addConfigCommand } from './commands/config-command.ts'
+import { addDiffCommand } from './commands/diff-command.ts'
+import { addCompletionCommand } from './commands/completion-command.ts'
+import { addDoctorCommand } from './commands/doctor-command.ts'
+import { addDiscoverCommand } from './commands/discover-command.ts'
+import { addHarnessCommand } from './commands/harness-command.ts'
+import { addHelpCommand } from './commands/help-command.ts'
+import { addQueriesCommand } from './commands/queries-command.ts'
+import { addRetryCommand } from './commands/retry-command.ts'
+import { addRunCommand } from './commands/run-command.ts'
+import { addRunsCommand } from './commands/runs-command.ts'
+import { addShowCommand } from './commands/show-command.ts'
+import { addSubmitCommand } from './commands/submit-command.ts'
+import { addTokenCommand } from './commands/token-command.ts'
+import { addToolCommand } from './commands/tool-command.ts'
+import { addTranscriptCommand } from './commands/transcript-command.ts'
+import { addUpCommand } from './commands/up-command.ts'
+import { addVerifyCommand } from './commands/verify-command.ts'
+import { addWatchCommand } from './commands/watch-command.ts'
 
 /**
- * The command line of contract.md §1. Wrong usage and `--help` throw commander's CommanderError; what fails in a command
- * is thrown as it is.
+ * The command line, as docs/reference/cli.md lists it. Wrong usage and `--help` throw commander's CommanderError; errors of a
+ * command are thrown unchanged.
  */
 export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   const { io } = given
@@ -67,7 +67,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   return program
 }
 
-/** After wrong usage: where the right one is told. */
+/** After wrong usage the error message points to the help of that command. */
 function pointToHelp(command: Command, parents: string): void {
   const name = `${parents} ${command.name()}`
   command.showHelpAfterError(`See: ${name} --help`)

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { putRedisOnPath } from '#platform/redis-on-path.ts'
+import { putRedisOnPath } from '#platform/obtain-redis.ts'
 import { totalsLine } from '../tests/chaos/history-report.ts'
 import { recordChaos } from '../tests/chaos/record-chaos.ts'
 import { runChaos } from '../tests/chaos/run-chaos.ts'

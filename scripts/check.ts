@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process'
 
 /**
  * `npm run check`: everything that is checked without running the system. Every step runs, also after a failure;
- * one line per step, the output of those that failed, exit code 1 if any did.
+ * one line per step, the output of those that failed, exit code 1 if any did. With `--fix`, what the linter and the
+ * formatter can mend by themselves is mended first.
  */
 interface Step {
   name: string
@@ -13,6 +14,11 @@ interface Step {
   /** What the output must hold: a command that does nothing also exits with 0. */
   proof?: RegExp
 }
+
+const mending: readonly Step[] = [
+  { name: 'fix lint', command: 'oxlint', args: ['--type-aware', '--fix'] },
+  { name: 'fix format', command: 'oxfmt', args: [] },
+]
 
 const steps: readonly Step[] = [
   { name: 'types', command: 'tsc', args: ['--noEmit'] },
@@ -61,15 +67,21 @@ function runStep({ command, args, proof }: Step): Promise<StepResult> {
   })
 }
 
+const given = process.argv.slice(2)
+if (given.some((argument) => argument !== '--fix')) {
+  console.error('usage: npm run check [-- --fix]')
+  process.exit(2)
+}
+
 const failed: string[] = []
-for (const step of steps) {
+for (const step of [...(given.includes('--fix') ? mending : []), ...steps]) {
   const startedAt = performance.now()
   const { passed, output } = await runStep(step)
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
   console.log(`${passed ? 'pass' : 'FAIL'}  ${step.name.padEnd(12)} ${seconds.padStart(6)} s`)
   const lines = output.trimEnd().split('\n')
   for (const line of lines) if (!passed || step.shows?.test(line)) console.log(`      ${line}`)
-  if (!passed) failed.push(step.name)
+  if (!passed && !mending.includes(step)) failed.push(step.name)
 }
 
 console.log(failed.length === 0 ? 'all checks passed' : `failed: ${failed.join(', ')}`)

@@ -4,11 +4,16 @@ import { z } from 'zod'
 /**
  * `node scripts/complete-lock.ts`, after every `npm install`: adds to package-lock.json the optional packages for other
  * platforms that npm left out because the registry it asked did not have them. `npm ci` refuses a lock without them.
- * They get no integrity, since nothing was downloaded. Running it twice changes nothing the second time.
+ * They get no integrity, since nothing was downloaded.
+ *
+ * It also removes what the dependencies say of the Node they need. They run on the Node that Remora brings, but npm would
+ * compare it with the one that runs npm: warn of each, and silently leave out optional packages, such as the native parts of
+ * the linter. Remora's own `engines` stay. Running the script twice changes nothing the second time.
  */
 const LockedPackage = z.looseObject({
   version: z.string().optional(),
   dev: z.boolean().optional(),
+  engines: z.unknown().optional(),
   optionalDependencies: z.record(z.string(), z.string()).optional(),
 })
 const Lock = z.looseObject({ packages: z.record(z.string(), LockedPackage) })
@@ -44,6 +49,11 @@ for (const [place, { optionalDependencies = {}, dev }] of Object.entries(lock.pa
     added.push(name)
   }
 }
-lock.packages = Object.fromEntries(Object.entries(lock.packages).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-if (added.length > 0) writeFileSync(lockUrl, `${JSON.stringify(lock, null, 2)}\n`)
-console.log(added.length === 0 ? 'the lock is complete' : `added ${added.length}: ${added.join(', ')}`)
+const withEngines = Object.entries(lock.packages).filter(
+  ([place, { engines }]) => place !== '' && engines !== undefined,
+)
+for (const [, locked] of withEngines) delete locked.engines
+lock.packages = Object.fromEntries(Object.entries(lock.packages).toSorted(([a], [b]) => a.localeCompare(b, 'en')))
+if (added.length > 0 || withEngines.length > 0) writeFileSync(lockUrl, `${JSON.stringify(lock, null, 2)}\n`)
+console.log(added.length === 0 ? 'no package was missing' : `added ${added.length}: ${added.join(', ')}`)
+console.log(`removed the engines of ${withEngines.length} packages`)

@@ -1,18 +1,17 @@
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { runsOnOwnNode } from '#platform/own-node.mjs'
+import { runsOnOwnNode } from '../core/platform/own-node.mjs'
 
 // `node scripts/service.mjs api`: a service as a process of its own, on whatever Node there is.
-const mains = {
-  api: () => import('../services/api/main.ts'),
-  discovery: () => import('../services/discovery/main.ts'),
-  worker: () => import('../services/worker/main.ts'),
-  rehearsal: () => import('../services/rehearsal/main.ts'),
-}
+const services = ['api', 'discovery', 'worker', 'rehearsal']
 
 const name = process.argv[2] ?? ''
-const start = Object.entries(mains).find(([service]) => service === name)?.[1]
-if (start === undefined) {
-  process.stderr.write(`usage: node scripts/service.mjs ${Object.keys(mains).join(' | ')}\n`)
+if (!services.includes(name)) {
+  process.stderr.write(`usage: node scripts/service.mjs ${services.join(' | ')}\n`)
   process.exit(2)
 }
-if (runsOnOwnNode(fileURLToPath(import.meta.url))) await start()
+if (runsOnOwnNode(fileURLToPath(import.meta.url))) {
+  // The npm package has JavaScript in dist/ instead of the sources (scripts/build-package.ts).
+  const isClone = existsSync(new URL('../services', import.meta.url))
+  await import(isClone ? `../services/${name}/main.ts` : `../dist/services/${name}/main.js`)
+}

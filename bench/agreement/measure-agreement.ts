@@ -2,9 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CodeNode } from '#domain/code-node.ts'
 import { discoverFolder } from '../../services/discovery/discover/discover-folder.ts'
-import { astDefinitions } from './ast-definitions.ts'
-import { compareDefinitions, type Comparison } from './compare-definitions.ts'
-import { grammarFaults } from './grammar-faults.ts'
+import { astDefinitions, type Definition } from './python-ast.ts'
 
 export type Agreement = {
   /** Files both sides read, their definitions by ast, and of these what is the same in ours in everything. */
@@ -65,4 +63,40 @@ async function countSources(path: string): Promise<number> {
   if (/\.pyi?$/.test(path)) return 1
   const entries = await readdir(path, { recursive: true }).catch(() => [])
   return entries.filter((name) => /\.pyi?$/.test(name)).length
+}
+
+type Comparison = {
+  /** Definitions of theirs that are among ours with the same kind, name, lines and bytes. */
+  agreed: number
+  /** One sentence each: what only one side has, and what both have otherwise. */
+  differences: string[]
+}
+
+/** Compares two lists of one file's definitions. Names are compared in form NFKC, as Python itself compares them. */
+export function compareDefinitions(ours: readonly Definition[], theirs: readonly Definition[]): Comparison {
+  const left = new Map(Map.groupBy(ours, textOf))
+  const unmatched: Definition[] = []
+  for (const definition of theirs) {
+    if (left.get(textOf(definition))?.pop() === undefined) unmatched.push(definition)
+  }
+  const extra = [...left.values()].flat()
+  const differences = unmatched.map((missing) => {
+    const near = extra.findIndex((one) => one.startByte === missing.startByte || one.endByte === missing.endByte)
+    const [other] = near === -1 ? [] : extra.splice(near, 1)
+    return other === undefined ? `only ast: ${textOf(missing)}` : `ast: ${textOf(missing)}; ours: ${textOf(other)}`
+  })
+  differences.push(...extra.map((one) => `only ours: ${textOf(one)}`))
+  return { agreed: theirs.length - unmatched.length, differences }
+}
+
+function textOf({ kind, qualifiedName, startLine, endLine, startByte, endByte }: Definition): string {
+  const name = qualifiedName.normalize('NFKC')
+  return `${kind} ${name} lines ${startLine}-${endLine} bytes ${startByte}-${endByte}`
+}
+
+/** Files of the standard library that the grammar reads otherwise than Python does: path → the construct it fails on. */
+export const grammarFaults: Readonly<Record<string, string>> = {
+  'test/test_compile.py':
+    'within brackets, a line that ends in the dot of an attribute and goes on less indented than its block ' +
+    '(`(bar.⏎baz)`): tree-sitter-python ends the block there, so what follows is no longer in its class',
 }

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { lacks } from '#testing/lacks.ts'
-import { findPython } from './find-python.ts'
+import { lacks } from '#testing/this-machine.ts'
+import { findPython } from './python-ast.ts'
 import { measureAgreement } from './measure-agreement.ts'
 
 const pythonless = lacks('python3')

@@ -1,7 +1,7 @@
 import { countFaults, startFakeModel, type FakeModel } from '../model/start-fake-model.ts'
 import type { PeerFigures } from '../peers/measure-peer.ts'
 import { runPeer, type Peer } from '../peers/run-peer.ts'
-import { utilisationOf, type Utilisation } from '../utilisation/utilisation-of.ts'
+import { type Utilisation, utilisationOf } from '../model/load-meter.ts'
 
 export type LoopScale = { agents: number; warmup: number; rounds: number; concurrency: number; latencyMs: number }
 export type Measured = PeerFigures & Utilisation & { bodyBytes: number; faults: string[] }

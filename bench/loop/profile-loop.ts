@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startFakeModel } from '../model/start-fake-model.ts'
 import { runPeer } from '../peers/run-peer.ts'
-import { profileAreas } from '../profile-areas.ts'
+import { profileAreas } from '../parts/process-cpu.ts'
 import { ourRunner } from './loop-runners.ts'
 import type { LoopScale } from './measure-rounds.ts'
 

@@ -1,9 +1,9 @@
 import { openModelPool } from '#models/model-pool.ts'
 import { journalOver, type AgentEvent } from '../../services/worker/agent/journal.ts'
 import { runAgent } from '../../services/worker/agent/run-agent.ts'
-import { firstMessages, openTranscript } from '../../services/worker/agent/transcript.ts'
+import { firstMessages, openTranscript } from '../../services/worker/agent/open-transcript.ts'
 import type { Tool, ToolSet } from '../../services/worker/tools/tool-set.ts'
-import { nodeMessage, nodeSource, type NodeSource } from '../parts/node-source.ts'
+import { nodeMessage, nodeSource, type NodeSource } from '../model/node-source.ts'
 import { systemPrompt, tools } from '../peers/peer-prompt.ts'
 import { measureLoop } from './measure-loop.ts'
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { z } from 'zod'
-import { probeTool, probeUser } from '#models/servers/probe-requests.ts'
+import { probeTool, probeUser } from '#models/capabilities/probe-requests.ts'
 import { after } from '#platform/clock.ts'
 import { openLoadMeter } from './load-meter.ts'
 import { answerTo } from './play-agent.ts'

@@ -1,4 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
 
 /** CPU of a process (its main thread apart, too) and of its children, user and system, in ms since they started. */
 export type ProcessCpu = { own: number; mainThread: number; children: number }
@@ -47,4 +49,85 @@ function readText(path: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** The part of V8's CPU profile that is read; times are in µs of the clock that `process.hrtime` shows. */
+const CpuProfile = z.object({
+  nodes: z.array(
+    z.object({
+      id: z.int(),
+      callFrame: z.object({ functionName: z.string(), url: z.string() }),
+      children: z.array(z.int()).default([]),
+    }),
+  ),
+  startTime: z.number(),
+  samples: z.array(z.int()),
+  timeDeltas: z.array(z.number()),
+})
+
+/** Area by the file of a frame; the first that matches. Paths are relative to the repository. */
+const areas: readonly (readonly [area: string, file: RegExp])[] = [
+  ['zod', /node_modules\/zod\//],
+  ['evidence: ruff, tree-sitter', /services\/worker\/evidence\/|node_modules\/(?:@astral-sh|web-tree-sitter)\//],
+  ['HTTP of model and S3: undici', /core\/objects\/undici|node_modules\/undici\//],
+  ['model client', /core\/models\/|node_modules\/openai\//],
+  ['S3 client', /core\/objects\/(?:s3|blob)|node_modules\/(?:@aws|@smithy|fast-xml|@nodable|uuid|tslib)/],
+  ['Redis: BullMQ, ioredis', /core\/queues\/|node_modules\/(?:bullmq|ioredis|redis-parser|@ioredis|msgpackr|denque)\//],
+  ['ledger commands and codec', /core\/ledger\//],
+  ['script pool and its IPC', /core\/tool-scripts\//],
+  ['prompts', /core\/bundles\/|node_modules\/(?:nunjucks|asap)\//],
+  ['change sets', /services\/worker\/workspace\/edits|node_modules\/diff\//],
+  ['agent, tools, operation, records', /services\/|core\/(?:domain|objects)\//],
+  ['S3 client', /^node:(?:_http|internal\/http)/],
+]
+const garbageCollector = 'garbage collection'
+const nodeItself = 'Node: sockets, promises, timers'
+const other = 'other'
+
+/**
+ * Where a process spent its CPU between two moments, as shares that add up to 1. A sample counts for the innermost
+ * frame whose file has an area, so what Node does for a library counts as the library's. Idle time is left out.
+ */
+export function profileAreas(profileFile: string, between: { fromUs: number; toUs: number }): Map<string, number> {
+  const profile = CpuProfile.parse(JSON.parse(readFileSync(profileFile, 'utf8')))
+  const areaOf = areasByNode(profile)
+  const spent = new Map<string, number>()
+  let at = profile.startTime
+  let total = 0
+  for (const [index, id] of profile.samples.entries()) {
+    at += profile.timeDeltas[index] ?? 0
+    const area = areaOf.get(id)
+    if (area === undefined || at < between.fromUs || at > between.toUs) continue
+    const length = profile.timeDeltas[index + 1] ?? 0
+    spent.set(area, (spent.get(area) ?? 0) + length)
+    total += length
+  }
+  const sorted = [...spent].toSorted(([, one], [, another]) => another - one)
+  return new Map(sorted.map(([area, time]) => [area, time / total]))
+}
+
+/** Nodes without an entry are idle. */
+function areasByNode({ nodes }: z.infer<typeof CpuProfile>): Map<number, string> {
+  const byId = new Map(nodes.map((node) => [node.id, node]))
+  const found = new Map<number, string>()
+  const open = nodes.slice(0, 1).map((node) => ({ node, inherited: nodeItself }))
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { functionName, url } = next.node.callFrame
+    const area = ownArea(functionName, url) ?? next.inherited
+    if (functionName !== '(idle)') found.set(next.node.id, area)
+    for (const id of next.node.children) {
+      const node = byId.get(id)
+      if (node !== undefined) open.push({ node, inherited: area })
+    }
+  }
+  return found
+}
+
+function ownArea(functionName: string, url: string): string | undefined {
+  if (functionName === '(garbage collector)') return garbageCollector
+  const file = url.startsWith('file:') ? fileURLToPath(url) : url
+  const area = areas.find(([, pattern]) => pattern.test(file))?.[0]
+  if (area !== undefined) return area
+  // WebAssembly is its caller's: tree-sitter's for evidence, the HTTP parser for undici.
+  return file === '' || /^(?:node|wasm):/.test(file) ? undefined : other
 }

@@ -1,4 +1,4 @@
-import { nodeMessage, nodeSource } from '../parts/node-source.ts'
+import { nodeMessage, nodeSource } from '../model/node-source.ts'
 import { systemPrompt, tools } from './peer-prompt.ts'
 
 export type ReplyMessage = {

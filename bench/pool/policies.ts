@@ -1,15 +1,15 @@
 import type { ModelRequest } from '#domain/turn.ts'
-import { unreachable } from '#domain/unreachable.ts'
-import { openOfferedList } from '#models/pool/replicas/offered-list.ts'
-import { openLocalPlaces } from '#models/pool/places/places.ts'
-import { openReplica, type Replica } from '#models/pool/replicas/replica.ts'
+import { unreachable } from '#domain/error.ts'
+import { openOfferedList } from '#models/pool/servers/offered-models.ts'
+import { openLocalSlots } from '#models/pool/slots/slots.ts'
+import { openPooledServer, type PooledServer } from '#models/pool/servers/pooled-server.ts'
 import { openRouter } from '#models/pool/router.ts'
-import { openWaitingInside } from '#models/pool/watch/waiting-inside.ts'
+import { openOverloadCheck } from '#models/pool/servers/server-metrics.ts'
 import { allCapabilities } from '#models/wire/capabilities.ts'
 import type { RequestShape, SimulatedServer } from './simulated-server.ts'
 import type { VirtualClock } from './virtual-clock.ts'
 
-/** `with metrics`: the servers also say how many requests wait inside them, as vLLM does. */
+/** `with metrics`: the servers also report how many requests are queued inside them, as vLLM does. */
 export const policyNames = [
   'round robin',
   'least loaded',
@@ -48,7 +48,7 @@ export function openPolicy(name: PolicyName, deps: PolicyDeps): Policy {
   }
 }
 
-/** Each is a process of its own, which knows nothing of the others. */
+/** Each is a separate process, which knows nothing about the others. */
 function inTurns(policies: readonly Policy[]): Policy {
   let turn = 0
   return { serve: async (prefix) => policies[turn++ % policies.length]?.serve(prefix) }
@@ -68,13 +68,13 @@ function openBaseline(name: 'round robin' | 'least loaded', deps: PolicyDeps): P
 
 const model = 'm'
 const raw = { choices: [{ message: { content: 'done' }, finish_reason: 'stop' }] }
-const lookEveryMs = 5000
+const checkEveryMs = 5000
 
-/** The pool's own router over these servers: all that it has but the network, the clock and other processes. */
+/** The pool's own router over these servers: everything but the network, the clock and other processes. */
 function openOurs(deps: PolicyDeps, { metrics }: { metrics: boolean }): Policy {
   const { servers, shape, maxInFlight, clock, random } = deps
-  const places = openLocalPlaces()
-  const replicas = servers.map((server) => {
+  const slots = openLocalSlots()
+  const pooled = servers.map((server) => {
     const ask = async ({ prefixKey = '' }: ModelRequest) => {
       await server.serve(prefixKey, shape)
       return { raw, workarounds: [] }
@@ -87,11 +87,18 @@ function openOurs(deps: PolicyDeps, { metrics }: { metrics: boolean }): Policy {
       models: async () => [model],
     }
     const offered = openOfferedList([model])
-    return openReplica({ endpoint, offered, places: places.at(server.name, maxInFlight), maxInFlight, clock, random })
+    return openPooledServer({
+      endpoint,
+      offered,
+      slots: slots.at(server.name, maxInFlight),
+      maxInFlight,
+      clock,
+      random,
+    })
   })
   const answers = { pass: async () => {} }
-  const router = openRouter({ replicas, answers, retryBudgetMs: 20_000, clock, random })
-  if (metrics) for (const [at, replica] of replicas.entries()) lookAt(replica, servers[at], clock)
+  const router = openRouter({ servers: pooled, answers, retryBudgetMs: 20_000, clock, random })
+  if (metrics) for (const [at, one] of pooled.entries()) watchMetrics(one, servers[at], clock)
   const never = new AbortController().signal
   const serve = (prefixKey: string) => {
     const request = {
@@ -108,12 +115,12 @@ function openOurs(deps: PolicyDeps, { metrics }: { metrics: boolean }): Policy {
   return { serve }
 }
 
-/** As the watch over real servers does by `/metrics`. */
-function lookAt(replica: Replica, server: SimulatedServer | undefined, clock: VirtualClock): void {
-  const judge = openWaitingInside(replica)
-  const look = () => {
-    judge(server?.metrics() ?? {}, clock.now())
-    clock.after(lookEveryMs, look)
+/** As `openServerWatch` does with the metrics of real servers. */
+function watchMetrics(pooled: PooledServer, server: SimulatedServer | undefined, clock: VirtualClock): void {
+  const checkOverload = openOverloadCheck(pooled)
+  const check = () => {
+    checkOverload(server?.metrics() ?? {}, clock.now())
+    clock.after(checkEveryMs, check)
   }
-  clock.after(lookEveryMs, look)
+  clock.after(checkEveryMs, check)
 }

@@ -14,11 +14,11 @@ const base = {
   seed: 1,
 }
 
-/** 160 beginnings: a few dozen bundles and adapters, each over files whose text comes first; eight caches hold 192. */
+/** 160 prefixes: a few dozen bundles and adapters, each over files whose text comes first; eight caches hold 192. */
 export const manyBundles: Scenario = { ...base, prefixes: 160, skew: 0.8 }
 /** More than twice as many as the caches hold. */
 export const moreBundles: Scenario = { ...manyBundles, prefixes: 400 }
-/** Beginnings so short that reading them again costs little. */
+/** Prefixes so short that reading them again costs little. */
 export const shortPrefixes: Scenario = { ...manyBundles, request: { ...base.request, prefixTokens: 600 } }
 export const singleBundle: Scenario = { ...base, prefixes: 1, skew: 0 }
 /** One replica dies and another writes five times slower, a quarter and half way through. */
@@ -29,5 +29,5 @@ export const faulty: Scenario = {
     { after: 10_000, server: 5, fault: 'slow' },
   ],
 }
-/** One replica goes on taking requests and answers none. */
+/** One replica keeps accepting requests and answers none. */
 export const hanging: Scenario = { ...manyBundles, faults: [{ after: 5_000, server: 2, fault: 'hangs' }] }

@@ -10,25 +10,25 @@ export type Scenario = {
   servers: number
   server: ServerShape
   request: RequestShape
-  /** Distinct beginnings; how often each is used falls with its rank to this power (Zipf). */
+  /** Distinct prefixes; how often each is used falls with its rank to the power of `skew` (Zipf). */
   prefixes: number
   skew: number
-  /** Requests under way at once, each followed by the next when it has ended. */
+  /** Requests in flight at once; each is followed by the next. */
   concurrency: number
   requests: number
   seed: number
-  /** What happens to which server when so many requests have been begun. */
+  /** Which server fails, and how, once so many requests have begun. */
   faults?: readonly { after: number; server: number; fault: Fault }[]
 }
 
 export type Simulated = {
-  /** Answered ones, in the simulated time, and without the first tenth, in which caches fill. */
+  /** Answered requests per simulated second, without the first tenth, in which caches fill. */
   requestsPerS: number
   hitRate: number
-  /** The busiest server's requests in flight against the mean, over time, and at the worst moment of a request sent. */
+  /** The busiest server's requests in flight divided by the mean: over time, and at the worst moment of sending one. */
   busiest: { overall: number; worst: number }
   lost: number
-  /** From wanting an answer to having it. */
+  /** From asking the pool to its answer. */
   latencyMs: { p50: number; p99: number; most: number }
 }
 
@@ -76,7 +76,7 @@ export async function simulate(policyName: PolicyName, scenario: Scenario): Prom
   }
 }
 
-/** As an operator would set it: twice what the server works on at once. */
+/** As an operator would set it: twice what the server runs at once. */
 function maxInFlightOf({ server }: Pick<Scenario, 'server'>): number {
   return 2 * server.slots
 }
@@ -92,7 +92,7 @@ function totals(servers: readonly SimulatedServer[]) {
   return { served: sum('served'), hits: sum('hits') }
 }
 
-/** The load is looked at whenever a request is sent, and counts until the next one is. */
+/** Measures the load whenever a request is sent; it counts until the next one is. */
 function openLoadMeter(servers: readonly SimulatedServer[], clock: VirtualClock) {
   const areas = servers.map(() => 0)
   let [last, worst] = [0, 0]
@@ -102,7 +102,7 @@ function openLoadMeter(servers: readonly SimulatedServer[], clock: VirtualClock)
       const mean = loads.reduce((sum, load) => sum + load, 0) / loads.length
       for (const [at, load] of loads.entries()) areas[at] = (areas[at] ?? 0) + load * (clock.now() - last)
       last = clock.now()
-      // With fewer than four at each, one request more is more than a quarter.
+      // With fewer than four at each, one more request is more than a quarter.
       if (mean >= 4) worst = Math.max(worst, Math.max(...loads) / mean)
     },
     busiest: () => ({

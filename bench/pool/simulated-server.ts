@@ -3,8 +3,8 @@ import { AppError } from '#domain/error.ts'
 import type { Clock } from '#platform/clock.ts'
 
 /**
- * A vLLM replica, as far as routing meets it: it takes so many sequences at once and lets the rest wait, reads one prompt
- * after the other, the part that its prefix cache holds for nothing, and writes for all at once.
+ * A vLLM replica, as far as it matters for routing: runs so many sequences at once and queues the rest, reads one prompt
+ * after the other, free of cost as far as its prefix cache holds it, and writes for all sequences at once.
  */
 export type ServerShape = {
   /** Sequences at once (`--max-num-seqs`). */
@@ -12,7 +12,7 @@ export type ServerShape = {
   /** Tokens of prompts it reads in a second. */
   prefillPerS: number
   msPerToken: number
-  /** How many prefixes its KV cache keeps beside the sequences at work. */
+  /** How many prefixes its KV cache holds in addition to the running sequences. */
   cachedPrefixes: number
 }
 
@@ -22,7 +22,7 @@ export type SimulatedServer = {
   name: string
   /** Resolves when the last token is written; rejects with AGENT_002 where the server is dead. */
   serve(prefix: string, shape: RequestShape): Promise<void>
-  /** As its `/metrics` say them. */
+  /** As in its `/metrics`. */
   metrics(): { waiting: number; running: number }
   inFlight(): number
   counted: { served: number; hits: number }
@@ -89,7 +89,7 @@ function openServer(name: string, server: ServerShape, clock: Clock): Omit<Simul
     counted,
     serve: (prefix, shape) =>
       new Promise((resolve, reject) => {
-        if (isDead) return reject(gone())
+        if (isDead) return reject(refused())
         const leave = () => jobs.delete(job)
         const job: Job = { prefix, shape, end: () => leave() && resolve(), fail: (error) => leave() && reject(error) }
         jobs.add(job)
@@ -101,10 +101,10 @@ function openServer(name: string, server: ServerShape, clock: Clock): Omit<Simul
     die() {
       isDead = true
       queue.length = 0
-      for (const job of jobs) job.fail(gone())
+      for (const job of jobs) job.fail(refused())
     },
     slowDown: (times) => void (slowness = times),
   }
 }
 
-const gone = () => new AppError('AGENT_002', 'no answer: ECONNREFUSED', { phase: 'model' })
+const refused = () => new AppError('AGENT_002', 'no answer: ECONNREFUSED', { phase: 'model' })

@@ -1,13 +1,13 @@
 import type { Clock } from '#platform/clock.ts'
 
 export type VirtualClock = Clock & {
-  /** Lets time go on until `done` says so or nothing is left to happen; answers which. */
+  /** Advances until `done` returns true, or until nothing is left to happen; returns whether it was the former. */
   runUntil(done: () => boolean): Promise<boolean>
 }
 
 type Due = { at: number; order: number; work: () => void }
 
-/** Time that goes on only when everything that can happen now has happened. What is due together happens in order. */
+/** Time that advances only when everything that can happen now has happened. What is due together happens in order. */
 export function openVirtualClock(): VirtualClock {
   const heap: Due[] = []
   let now = 0

@@ -11,12 +11,11 @@ import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { startLocalRedis, type LocalRedis } from '#platform/local-redis.ts'
 import { startLocalS3, type LocalS3 } from '#platform/local-s3.ts'
 import { openLog } from '#platform/log.ts'
-import { openReleaser } from '#platform/shutdown.ts'
+import { openReleaser } from '#platform/service-process.ts'
 import { openProducer } from '#queues/producer.ts'
 import { runDispatcher } from '../../services/discovery/dispatch/run-dispatcher.ts'
 import { openStageJobs } from '../../services/discovery/dispatch/stage-jobs.ts'
-import { bundlePinner } from '../../services/discovery/pin-bundles.ts'
-import type { PinnedBundle } from '../../services/discovery/plan/pinned-bundle.ts'
+import { bundlePinner, type PinnedBundle } from '../../services/discovery/pin-bundles.ts'
 
 /** Redis, the object store and the dispatcher: everything but the worker, with this process in discovery's place. */
 export type BenchStack = {

@@ -1,11 +1,10 @@
 import type { CodeNode } from '#domain/code-node.ts'
-import { sha256 } from '#domain/hash.ts'
-import { defaultProject, newRunId, nodeId, type RunId } from '#domain/ids.ts'
+import { defaultProject, newRunId, nodeId, type RunId, sha256 } from '#domain/ids.ts'
 import { RunRequest } from '#domain/run.ts'
 import { maxSliceOperations } from '#ledger/plan.ts'
-import { writeSnapshot } from '#objects/snapshot-writer.ts'
+import { writeSnapshot } from '#objects/snapshot.ts'
 import { planOperations } from '../../services/discovery/plan/plan-operations.ts'
-import { nodeSource, type NodeSource } from '../parts/node-source.ts'
+import { nodeSource, type NodeSource } from '../model/node-source.ts'
 import type { BenchStack } from './bench-stack.ts'
 
 const origin = { kind: 'discovery', id: 'bench' } as const

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FakeModel } from '../model/start-fake-model.ts'
-import { profileAreas } from '../profile-areas.ts'
+import { profileAreas } from '../parts/process-cpu.ts'
 import type { BenchStack } from './bench-stack.ts'
 import { startBenchWorker } from './bench-worker.ts'
 import { openCountingProxy } from './counting-proxy.ts'

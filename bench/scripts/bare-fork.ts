@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { montyCode } from '#tool-scripts/monty-code.ts'
+import { montyCode } from '#tool-scripts/compiled-script.ts'
 import { parseScript } from '#tool-scripts/parse-script.ts'
 import { benchScripts, type BenchScript, type ScriptPeer } from './bench-scripts.ts'
 
@@ -10,7 +10,7 @@ const names: readonly BenchScript[] = ['line', 'external']
 
 type FromChild = { id: number; value: unknown } | { id: number; args: unknown[] }
 
-/** `size` forked processes with advanced serialization, in turn. */
+/** `size` forked processes with advanced serialization, used in turn. */
 export async function openBareFork(size: number): Promise<ScriptPeer> {
   const children: ChildProcess[] = []
   const waiting = new Map<number, (value: unknown) => void>()
@@ -37,9 +37,9 @@ export async function openBareFork(size: number): Promise<ScriptPeer> {
       return promise
     },
     async close() {
-      const gone = children.map((child) => once(child, 'exit'))
+      const exited = children.map((child) => once(child, 'exit'))
       for (const child of children) child.disconnect()
-      await Promise.all(gone)
+      await Promise.all(exited)
     },
   }
 }

@@ -1,4 +1,4 @@
-/** The two scripts every peer runs, as an author writes them. */
+/** The two scripts that every peer runs. */
 export const benchScripts = {
   line: 'from grail import Input\nx: int = Input("x")\nx + 1\n',
   external:

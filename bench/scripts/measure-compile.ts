@@ -1,7 +1,7 @@
 import { checkScript } from '#tool-scripts/check-script.ts'
 import { compileScript } from '#tool-scripts/compiled-script.ts'
 import { openTypeChecker } from '#tool-scripts/type-checker.ts'
-import { median } from '../parts/spread.ts'
+import { median } from '../reports/markdown-report.ts'
 import { montyStarts } from '../peers/compile-monty.ts'
 import type { ShippedScript } from './shipped-scripts.ts'
 
@@ -14,7 +14,7 @@ export type CompileFigures = {
   typeChecked: number
 }
 
-/** What the shipped scripts cost before they run: compiled by Monty, loaded from its dump, checked by `remora check`. */
+/** The cost of the shipped scripts before they run: compiled by Monty, loaded from its dump, checked by `remora check`. */
 export async function measureCompile(scripts: readonly ShippedScript[], rounds: number): Promise<CompileFigures> {
   const compiled = await Promise.all(scripts.map((script) => compileScript(script)))
   const starts = compiled.map(montyStarts)

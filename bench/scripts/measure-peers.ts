@@ -6,10 +6,10 @@ import { openPoolPeer } from './pool-peer.ts'
 export type PeerFigures = { line: number[]; external: number[]; lineRate: number[]; externalRate: number[] }
 export type Effort = { rounds: number; oneByOne: number; atOnce: number }
 
-/** Scripts under way at every moment when they run at once. */
+/** Scripts that run at the same time in the concurrent measurement. */
 const depth = 64
 
-/** The pool and the bare fork with `size` processes each, in turn in every round; a round to warm up is not counted. */
+/** Measures the pool and the bare fork, with `size` processes each, alternately in every round, after a warm-up round. */
 export async function measurePeers(size: number, effort: Effort): Promise<{ bare: PeerFigures; pool: PeerFigures }> {
   const peers = { bare: await openBareFork(size), pool: await openPoolPeer(size) }
   const figures = { bare: noFigures(), pool: noFigures() }

@@ -1,7 +1,7 @@
 import { compileScript } from '#tool-scripts/compiled-script.ts'
 import type { JournalEntry } from '#domain/external-journal.ts'
 import { openScriptPool, type ScriptPool } from '#tool-scripts/script-pool.ts'
-import { median } from '../parts/spread.ts'
+import { median } from '../reports/markdown-report.ts'
 import type { ShippedScript } from './shipped-scripts.ts'
 
 /** Milliseconds. */
@@ -11,7 +11,7 @@ export type StartFigures = {
   /** The first run of a script in a process that runs: it is sent and compiled. */
   first: number
   calls: number
-  /** A script of that many calls, with the host answering; and over the journal of them. */
+  /** A script of that many calls, answered by the host and replayed from the journal. */
   answered: number
   replayed: number
 }
@@ -46,10 +46,7 @@ export async function measureStarts(scripts: readonly ShippedScript[], rounds: n
   }
 }
 
-/**
- * Until the script's first call reaches the host. The pool's part alone: a worker reads the scripts of a bundle when it
- * loads the bundle.
- */
+/** Until the script's first call reaches the host. A worker compiles scripts earlier, when it loads a bundle. */
 async function firstRun(pool: ScriptPool, source: string): Promise<number> {
   const script = await compileScript({ path: 'first.pym', source })
   let calledAt = Number.NaN

@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path'
 import { Command } from 'commander'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { lacks } from '#testing/lacks.ts'
-import { readCliConfig } from '../config.ts'
-import { addDiscoverCommand } from './discover.ts'
+import { lacks } from '#testing/this-machine.ts'
+import { readCliConfig } from '../cli-config.ts'
+import { addDiscoverCommand } from './discover-command.ts'
 
 const gitless = lacks('git')
 

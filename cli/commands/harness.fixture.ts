@@ -6,19 +6,19 @@ import { CommanderError } from 'commander'
 import { z } from 'zod'
 import { boundPort } from '#platform/http-health.ts'
 import { startRehearsal } from '../../services/rehearsal/rehearsal-server.ts'
-import { readCliConfig } from '../config.ts'
+import { readCliConfig } from '../cli-config.ts'
 import { describeFailure } from '../describe-failure.ts'
 import { buildProgram } from '../program.ts'
 
-type Said = { out: string; err: string; code: number }
+type Output = { out: string; err: string; code: number }
 
 /** `remora harness` as `main` runs it, with its exit code. */
-export async function harness(args: readonly string[], given: Given = {}): Promise<Said> {
-  const said: Said = { out: '', err: '', code: 0 }
+export async function harness(args: readonly string[], given: Given = {}): Promise<Output> {
+  const printed: Output = { out: '', err: '', code: 0 }
   const io = {
-    out: (text: string) => void (said.out += text),
-    err: (text: string) => void (said.err += text),
-    exit: (code: number) => void (said.code = code),
+    out: (text: string) => void (printed.out += text),
+    err: (text: string) => void (printed.err += text),
+    exit: (code: number) => void (printed.code = code),
   }
   const { env = {}, signal = new AbortController().signal, terminal } = given
   const context = { io, config: readCliConfig(env), signal, terminal, colored: false, cwd: '/' }
@@ -26,10 +26,10 @@ export async function harness(args: readonly string[], given: Given = {}): Promi
     await buildProgram(context).parseAsync(['harness', ...args], { from: 'user' })
   } catch (error) {
     if (signal.aborted) throw error
-    said.code = error instanceof CommanderError ? 2 : 1
-    if (said.code === 1) said.err += describeFailure(error).text
+    printed.code = error instanceof CommanderError ? 2 : 1
+    if (printed.code === 1) printed.err += describeFailure(error).text
   }
-  return said
+  return printed
 }
 
 type Given = { env?: Record<string, string>; signal?: AbortSignal; terminal?: { write(text: string): unknown } }
@@ -73,7 +73,7 @@ const ofHarness = 'You carry out one request'
 
 /**
  * The rehearsal model behind a barrier: requests of the harness are handed on when `together` of them wait, all at once. It
- * keeps what they said, and how many there were at most.
+ * records the request bodies and the largest number of requests at a time.
  */
 export async function openBarrier(together: number) {
   const rehearsal = await startRehearsal({ host: '127.0.0.1', port: 0 })

@@ -5,7 +5,7 @@ import { CommanderError } from 'commander'
 import { afterEach, beforeEach } from 'vitest'
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
-import { readCliConfig } from '../config.ts'
+import { readCliConfig } from '../cli-config.ts'
 import { describeFailure } from '../describe-failure.ts'
 import { buildProgram } from '../program.ts'
 
@@ -35,25 +35,25 @@ export async function put(path: string, text: string): Promise<string> {
 
 export const script = (body: string): Promise<string> => put('probe.pym', `${head}${body}`)
 
-type Said = { out: string; err: string; code: number }
+type Output = { out: string; err: string; code: number }
 
 /** The command as `main` runs it, with its exit code. */
-export async function toolRun(...args: string[]): Promise<Said> {
-  const said: Said = { out: '', err: '', code: 0 }
+export async function toolRun(...args: string[]): Promise<Output> {
+  const printed: Output = { out: '', err: '', code: 0 }
   const io = {
-    out: (text: string) => void (said.out += text),
-    err: (text: string) => void (said.err += text),
-    exit: (code: number) => void (said.code = code),
+    out: (text: string) => void (printed.out += text),
+    err: (text: string) => void (printed.err += text),
+    exit: (code: number) => void (printed.code = code),
   }
   const signal = new AbortController().signal
   const context = { io, config: readCliConfig({}), signal, terminal: undefined, colored: false, cwd: dir }
   try {
     await buildProgram(context).parseAsync(['tool', 'run', ...args], { from: 'user' })
   } catch (error) {
-    said.code = error instanceof CommanderError ? 2 : 1
-    if (said.code === 1) said.err += describeFailure(error).text
+    printed.code = error instanceof CommanderError ? 2 : 1
+    if (printed.code === 1) printed.err += describeFailure(error).text
   }
-  return { ...said, err: said.err.replaceAll(`${dir}/`, '') }
+  return { ...printed, err: printed.err.replaceAll(`${dir}/`, '') }
 }
 
 const Document = z.looseObject({ ending: z.string(), value: z.unknown(), externals: z.array(z.unknown()) })

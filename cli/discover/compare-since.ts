@@ -1,22 +1,106 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CodeNode } from '#domain/code-node.ts'
-import { sha256 } from '#domain/hash.ts'
-import { compareNodes, type NodeComparison } from '../../services/discovery/discover/compare-nodes.ts'
+import { sha256 } from '#domain/ids.ts'
+import { AppError } from '#domain/error.ts'
+import { pathGlobs } from '#domain/path-globs.ts'
+import { maxSelectedNodes } from '#domain/run.ts'
+import { compareNodes, matchRenames, type NodeComparison } from '../../services/discovery/discover/compare-nodes.ts'
 import type { Discovery } from '../../services/discovery/discover/discover-nodes.ts'
-import { matchRenames } from '../../services/discovery/discover/match-renames.ts'
+import type { DiscoveryFilters } from '../../services/discovery/discover/choose-files.ts'
+import { discoverFolder, type FolderOptions } from '../../services/discovery/discover/discover-folder.ts'
+import { discoverRevision } from '../../services/discovery/discover/discover-revision.ts'
+import { parseDiscovery } from './discovery-document.ts'
+import { folderOptions } from './local-discovery.ts'
+import type { CliContext } from '../cli-context.ts'
+import { plural } from '../wording.ts'
+import { visible } from '../terminal-text.ts'
 
-export type FoundNodes = Pick<Discovery, 'nodes' | 'skipped'>
+type FoundNodes = Pick<Discovery, 'nodes' | 'skipped'>
 
-/** `notCompared`: files with nodes that the other side passed over, sorted. */
+/** `notCompared`: files with nodes that the other side skipped, sorted. */
 export type SinceComparison = NodeComparison & { notCompared: string[] }
 
+/** What else a run is limited to; `exclude` is added to the settings'. */
+type Since = Pick<DiscoveryFilters, 'paths' | 'exclude' | 'languages' | 'include'> & {
+  since: string
+  kinds?: readonly string[]
+}
+
 /**
- * What became of the earlier nodes of the folder `root` in those found now. A file that one side passed over is not
- * compared: that it is ignored, excluded or too large now makes its nodes neither removed nor added.
+ * The ids of the nodes of `folder` whose text is new since `since` (see `earlierNodes`): added, changed, renamed, or in a
+ * file that was skipped then. A node that only moved is not among them. Their number is printed on stderr. DISC_005 for
+ * anything but a folder (wrong usage) or an unknown revision, INTAKE_003 for more nodes than a request may name.
+ */
+export async function changedNodes(folder: string, wanted: Since, context: CliContext): Promise<string[]> {
+  const { since, paths, exclude, languages, kinds, include } = wanted
+  const stats = await stat(folder)
+  if (!stats.isDirectory()) {
+    throw new AppError('DISC_005', `--since needs a folder, and ${folder} is none`, { phase: 'usage' })
+  }
+  const filters = {
+    ...(paths && { paths }),
+    ...(exclude && { exclude }),
+    ...(languages && { languages }),
+    ...(kinds && { nodeKinds: kinds }),
+    ...(include && { include }),
+  }
+  const options = folderOptions(filters, context.config)
+  const earlier = await earlierNodes(folder, since, options, context.signal)
+  const found = await discoverFolder(folder, options, context.signal)
+  const { added, changed, moved, notCompared } = await compareSince(folder, earlier, found)
+  const renamed = moved.flatMap(({ from, to }) => (from.hash === to.hash ? [] : [to]))
+  const unknown = new Set(notCompared)
+  const nodes = [...added, ...changed, ...renamed, ...found.nodes.filter(({ path }) => unknown.has(path))]
+  const ids = [...new Set(nodes.map(({ nodeId }) => nodeId))]
+  const files = new Set(nodes.map(({ path }) => path))
+  const what = `${plural(ids.length, 'node')} in ${plural(files.size, 'file')}`
+  context.io.err(visible(`since ${since}: ${what} added or changed\n`))
+  if (ids.length <= maxSelectedNodes) return ids
+  const most = `a run can be limited to ${maxSelectedNodes.toLocaleString('en-US')} nodes`
+  throw new AppError(
+    'INTAKE_003',
+    `since ${since} ${what} changed, and ${most}: name fewer with --paths, or leave --since out`,
+  )
+}
+
+/**
+ * The nodes of `other`, the value of `--since`: a folder, else a file that `discover --json` wrote, else a git revision of
+ * the repository around `path`. DISC_005 when it is not one of these or cannot be read.
+ */
+export async function earlierNodes(
+  path: string,
+  other: string,
+  options: FolderOptions,
+  signal: AbortSignal,
+): Promise<FoundNodes> {
+  const stats = await stat(other).catch(() => undefined)
+  if (stats?.isDirectory() === true) return discoverFolder(other, options, signal)
+  if (stats === undefined) return discoverRevision(path, other, options, signal)
+  const text = await readFile(other, { encoding: 'utf8', signal }).catch((cause: unknown) => {
+    signal.throwIfAborted()
+    throw new AppError('DISC_005', `${other} cannot be read`, { cause })
+  })
+  const { nodes, skipped } = parseDiscovery(text, other)
+  const wanted = filterOf(options.filters ?? {})
+  return { nodes: nodes.filter(wanted), skipped }
+}
+
+/** The file may hold more than is asked for now. */
+function filterOf({ paths = [], languages = [], nodeKinds = [] }: DiscoveryFilters) {
+  const within = paths.length === 0 ? () => true : pathGlobs(paths)
+  return (node: { path: string; language: string; kind: string }) =>
+    within(node.path) &&
+    (languages.length === 0 || languages.includes(node.language)) &&
+    (nodeKinds.length === 0 || nodeKinds.includes(node.kind))
+}
+
+/**
+ * Compares the nodes found now in the folder `root` with the earlier ones. A file that one side skipped is not compared: that
+ * it is ignored, excluded or too large now makes its nodes neither removed nor added.
  */
 export async function compareSince(root: string, earlier: FoundNodes, found: FoundNodes): Promise<SinceComparison> {
-  const [was, is] = [notPassedOver(found), notPassedOver(earlier)]
+  const [was, is] = [notSkipped(found), notSkipped(earlier)]
   const comparison = compareNodes(earlier.nodes.filter(was), found.nodes.filter(is))
   const texts = await textsOf(root, comparison)
   const left = [...earlier.nodes.filter((node) => !was(node)), ...found.nodes.filter((node) => !is(node))]
@@ -24,17 +108,17 @@ export async function compareSince(root: string, earlier: FoundNodes, found: Fou
   return { ...matchRenames(comparison, (node) => texts.get(node.nodeId)), notCompared }
 }
 
-function notPassedOver({ nodes, skipped }: FoundNodes): (node: CodeNode) => boolean {
-  // A file with nodes is among the skipped ones for what of it does not parse.
+function notSkipped({ nodes, skipped }: FoundNodes): (node: CodeNode) => boolean {
+  // A file with nodes is among the skipped ones when parts of it do not parse.
   const read = new Set(nodes.map(({ path }) => path))
-  const passedOver = new Set(skipped.flatMap(({ path }) => (read.has(path) ? [] : [path])))
+  const skippedPaths = new Set(skipped.flatMap(({ path }) => (read.has(path) ? [] : [path])))
   return ({ path }) => {
     const parts = path.split('/')
-    return !parts.some((_, index) => passedOver.has(parts.slice(0, index + 1).join('/')))
+    return !parts.some((_, index) => skippedPaths.has(parts.slice(0, index + 1).join('/')))
   }
 }
 
-/** The texts of the added nodes, as far as their files are still as they were found. */
+/** The texts of the added nodes whose files are unchanged since they were discovered. */
 async function textsOf(root: string, { added, removed }: NodeComparison): Promise<Map<string, string>> {
   const texts = new Map<string, string>()
   const kinds = new Set(removed.map((node) => node.kind))

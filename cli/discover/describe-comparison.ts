@@ -1,7 +1,6 @@
-import type { CodeNode } from '#domain/code-node.ts'
-import { nodePlace } from '../node-place.ts'
-import { plural } from '../plural.ts'
-import { visibleName } from '../visible.ts'
+import { type CodeNode, nodeView } from '#domain/code-node.ts'
+import { nodePlace, plural } from '../wording.ts'
+import { visibleName } from '../terminal-text.ts'
 import type { SinceComparison } from './compare-since.ts'
 
 type Change =
@@ -9,8 +8,8 @@ type Change =
   | { what: 'moved'; node: CodeNode; from: CodeNode }
 
 /**
- * What became of the nodes, file by file, for a person. Of a file that is new, gone or moved as a whole only the number
- * of its nodes is said; of others every node, removed ones with the lines they had.
+ * The differences between the nodes, file by file, for a person. A file that was added, removed or moved as a whole has only
+ * the number of its nodes; other files have every node, removed ones with their former lines.
  */
 export function describeComparison(comparison: SinceComparison, since: string): string {
   const files = [...Map.groupBy(changesOf(comparison), ({ node }) => node.path)]
@@ -52,7 +51,7 @@ function fileLines(path: string, changes: readonly Change[]): string[] {
   return [head, ...own.toSorted((one, other) => one.node.startByte - other.node.startByte).map(nodeLine)]
 }
 
-/** Whether what became of a node is what became of its whole file. */
+/** Whether a node changed in the same way as its whole file. */
 function goesWith({ what, from, node }: Change, file: Change): boolean {
   if (what === 'changed' || what !== file.what) return false
   return from === undefined || (from.path === file.from?.path && from.qualifiedName === node.qualifiedName)
@@ -68,4 +67,16 @@ function fromText({ from, node }: Change): string {
   if (from === undefined) return ''
   if (from.kind === 'file') return ` from ${visibleName(from.path)}`
   return ` from ${from.path === node.path ? from.qualifiedName : nodePlace(from.path, from.qualifiedName)}`
+}
+
+/** What `--since` adds to the JSON document of `discoveryView`. */
+export function comparisonView({ added, removed, changed, moved, unchanged, notCompared }: SinceComparison) {
+  return {
+    added: added.map(nodeView),
+    removed: removed.map(nodeView),
+    changed: changed.map(nodeView),
+    moved: moved.map(({ from, to }) => ({ from: nodeView(from), to: nodeView(to) })),
+    unchanged,
+    not_compared: notCompared,
+  }
 }

@@ -1,31 +1,17 @@
 import { z } from 'zod'
-import { CodeNode, SkippedFile } from '#domain/code-node.ts'
+import { CodeNode, nodeView, SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
-import { nodeView } from '#domain/node-view.ts'
 import type { Discovery } from '../../services/discovery/discover/discover-nodes.ts'
-import type { SinceComparison } from './compare-since.ts'
 
-/** A discovery as `remora discover --json` prints it (contract.md §1). */
+/** A discovery as `remora discover --json` prints it. */
 export function discoveryView(found: Discovery) {
   const { nodes, edges, files, skipped, durationMs } = found
   return { nodes: nodes.map(nodeView), ...(edges && { edges }), files, skipped, duration_ms: durationMs }
 }
 
-/** What `--since` adds to the document. */
-export function comparisonView({ added, removed, changed, moved, unchanged, notCompared }: SinceComparison) {
-  return {
-    added: added.map(nodeView),
-    removed: removed.map(nodeView),
-    changed: changed.map(nodeView),
-    moved: moved.map(({ from, to }) => ({ from: nodeView(from), to: nodeView(to) })),
-    unchanged,
-    not_compared: notCompared,
-  }
-}
-
 const { shape } = CodeNode
 
-/** A document that was printed before; what else is in it is not read. */
+/** A document that was printed before; its other keys are ignored. */
 const Document = z.object({
   nodes: z.array(
     z
@@ -61,7 +47,7 @@ const Document = z.object({
   skipped: z.array(SkippedFile),
 })
 
-/** The nodes and skipped files of a document `discoveryView` made. DISC_005 for any other text. */
+/** The nodes and skipped files of a document that `discoveryView` made. DISC_005 for any other text. */
 export function parseDiscovery(text: string, file: string): z.infer<typeof Document> {
   const parsed = Document.safeParse(jsonOf(text))
   if (parsed.success) return parsed.data

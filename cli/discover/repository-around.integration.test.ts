@@ -18,7 +18,7 @@ describe('a folder in a checkout', () => {
   afterAll(() => rm(top, { recursive: true, force: true }))
 
   const sourceOf = (path: string, more: Partial<Submission> = {}, cwd = top) => {
-    const submission: Submission = { agents: ['lint'], accept: 'none', ...more }
+    const submission: Submission = { agents: ['lint'], ...more }
     return withRepository({ path, submission }, { cwd, io: { err: () => {} } })
   }
 

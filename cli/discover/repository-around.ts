@@ -2,25 +2,25 @@ import { access, realpath, stat } from 'node:fs/promises'
 import { join, posix, relative, resolve, sep } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
-import { isVendoredName } from '#domain/vendored-path.ts'
+import { isVendoredName } from '#domain/foreign-paths.ts'
 import { ignoreAbove } from '#platform/git-ignore.ts'
-import { kindOfFolder } from '../../services/discovery/discover/unwanted/unwanted-names.ts'
+import { kindOfFolder } from '../../services/discovery/discover/unwanted/unwanted-path.ts'
 import type { CliContext } from '../cli-context.ts'
-import { isNeverPacked } from '../list-folder.ts'
-import { visible } from '../visible.ts'
-import { shownPath } from '../run/shown-path.ts'
+import { isNeverPacked } from '../pack-folder.ts'
+import { visible } from '../terminal-text.ts'
+import { shownPath } from '../wording.ts'
 import type { Submission } from '../run/submit-source.ts'
 
-/** By one of these the folder of a Python project is known, or one whose rules hold for several. */
+/** A folder with one of these is a Python project, or one whose rules apply to several projects. */
 const projectFiles = ['pyproject.toml', 'setup.py', 'setup.cfg', 'tox.ini', 'ruff.toml', '.ruff.toml', '.flake8']
 
-/** `inside`: the folder that was asked for, as a path in `root`. */
+/** `inside`: the folder that was named, as a path in `root`. */
 type Around = { root: string; inside: string }
 
 /**
- * The outermost project that a folder of a git checkout lies in: the rules for the folder may stand there, and files beside it may
- * use its names. Undefined outside of a checkout, for a folder that is that project itself, and for one that would not be
- * sent with it, since git ignores it or its name is that of a vendored folder.
+ * The outermost project around a folder in a git checkout: it may hold the rules for the folder, and files next to the folder
+ * may use its names. Undefined outside of a checkout, for a folder that is itself that project, and for one that would not
+ * be sent with the project, because git ignores it or its name is that of a vendored folder.
  */
 async function repositoryAround(folder: string): Promise<Around | undefined> {
   const above = await ignoreAbove(folder)
@@ -52,8 +52,8 @@ const isMissing = () => false
 export type Source = { path: string; submission: Submission }
 
 /**
- * A part of a project is sent with the whole of it, and only the part is worked on: without the files around it neither their
- * rules nor who uses its names would be known. Says so on stderr. `folderOnly` leaves it at the folder.
+ * Sends a part of a project with the whole project, and works only on the part: without the files around it, their rules and
+ * the uses of its names would not be known. Prints that on stderr. `folderOnly` sends only the folder.
  */
 export async function withRepository(
   { path, submission }: Source,
@@ -61,7 +61,7 @@ export async function withRepository(
 ): Promise<Source> {
   const { paths, exclude, since } = submission
   requireGlobs([...(paths ?? []), ...(exclude ?? [])])
-  // An earlier copy of the folder is compared with the folder, not with what is around it.
+  // An earlier copy of the folder is compared with the folder, not with the project around it.
   const isCompared = since !== undefined && (await stat(resolve(cwd, since)).then(isThere, isMissing))
   const around = submission.folderOnly === true || isCompared ? undefined : await aroundPath(resolve(cwd, path))
   if (around === undefined) return { path, submission }
@@ -78,15 +78,15 @@ export async function withRepository(
   }
 }
 
-/** What is no glob of the folder is no glob of the repository around it either. INTAKE_008. */
+/** INTAKE_008 for an invalid glob, before the path of the folder is put in front of it. */
 function requireGlobs(globs: readonly string[]): void {
   const fault = faultOfGlobs(globs)
   if (fault !== undefined) throw new AppError('INTAKE_008', fault)
 }
 
 /**
- * Where the patch of an earlier run on `path` applies: in the repository around, where the run was limited to `path` in it,
- * else in `path` itself.
+ * The folder that the patch of an earlier run on `path` applies to: the repository around it if the run was limited to `path`
+ * in that repository, else `path`.
  */
 export async function patchedFolder(
   path: string,

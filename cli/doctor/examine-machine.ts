@@ -3,9 +3,24 @@ import { access, constants, readFile, stat, statfs } from 'node:fs/promises'
 import { findPackageJSON } from 'node:module'
 import { dirname } from 'node:path'
 import { z } from 'zod'
-import { dataVersion, readDataVersion } from '../stack/data-version.ts'
-import { findRunningStack } from '../stack/stack-access.ts'
-import { fine, type Finding } from './finding.ts'
+import { misnamedSettings } from '#settings/read-settings-file.ts'
+import { dataVersion, readDataVersion } from '../stack/data-folder.ts'
+import { findRunningStack } from '../stack/running-stack.ts'
+import { type Finding, fine } from './finding.ts'
+import type { CliConfig } from '../cli-config.ts'
+
+/** The settings file and the environment: without a fault in them, which every other command ends with. */
+export function examineSettings({ settings }: CliConfig, cwd: string): Finding {
+  const { path, fault } = settings
+  const misnamed = fault === undefined && path === undefined ? misnamedSettings(cwd) : undefined
+  if (misnamed !== undefined) {
+    const found = `${misnamed} is not read`
+    return { name: 'settings', state: 'warning', needed: true, found, advice: 'name it remora.yaml' }
+  }
+  if (fault === undefined) return fine('settings', path ?? 'no remora.yaml here or above: defaults and the environment')
+  const advice = 'docs/reference/config.md has every key and variable'
+  return { name: 'settings', state: 'missing', needed: true, found: `${fault.code} ${fault.message}`, advice }
+}
 
 const gibibyte = 1024 ** 3
 const leastDisk = 64 * 1024 ** 2

@@ -1,10 +1,9 @@
 import { canBuild } from '#platform/build-redis.ts'
-import { findProgram } from '#platform/find-program.ts'
 import { findRedis, redisChoices, redisLack } from '#platform/obtain-redis.ts'
 import type { Installable, Packager } from '#platform/packager.ts'
 import { programCache } from '#platform/program-cache.ts'
-import { lastLineOf, runProgram } from '#platform/run-program.ts'
-import type { CliConfig } from '../config.ts'
+import { findProgram, lastLineOf, runProgram } from '#platform/run-program.ts'
+import type { CliConfig } from '../cli-config.ts'
 import { fine, type Finding } from './finding.ts'
 
 export type ProgramSearch = {

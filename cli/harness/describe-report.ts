@@ -1,15 +1,21 @@
-import { rehearsalLabel } from '#domain/rehearsal-label.ts'
-import { formatSeconds } from '../format-seconds.ts'
-import { plural } from '../plural.ts'
-import type { Paint } from '../progress/paint.ts'
-import { costRows } from './cost-rows.ts'
-import { describeCosts, describeFaults, describeModel, describeSettings } from './describe-side.ts'
-import { isGoodEnough, type HarnessReport } from './harness-report.ts'
-import { rateRows } from './rate-rows.ts'
-import type { SideReport } from './side-report.ts'
-import { textTable } from '../text-table.ts'
+import { rehearsalLabel } from '#domain/model-kind.ts'
+import type { Percentiles } from '#platform/percentiles.ts'
+import { formatSeconds, plural } from '../wording.ts'
+import { type HarnessReport, isGoodEnough } from './harness-report.ts'
+import type { PromptRates, Rates, SideReport } from './side-report.ts'
+import { type Paint, textTable, visible } from '../terminal-text.ts'
+import type { Side } from './side.ts'
 
-/** The report as a person reads it: who was asked how, the rates of every prompt, what it cost, the verdict. */
+const measures = [
+  { key: 'called', head: 'called' },
+  { key: 'rightTool', head: 'right tool' },
+  { key: 'rightArguments', head: 'right arguments' },
+  { key: 'submitted', head: 'submitted' },
+] as const
+
+const shownFaults = 12
+
+/** The report as text: the models and their settings, the rates of every prompt, the costs, the verdict. */
 export function describeReport(report: HarnessReport, paint: Paint): string {
   const [tested, other] = report.sides
   const lines = [
@@ -33,6 +39,20 @@ function describeSides(tested: SideReport, other: SideReport | undefined): strin
   return other === undefined ? named('model', tested) : [...named('A', tested), ...named('B', other)]
 }
 
+/** The model and its servers in one line. */
+function describeModel({ side, answeredBy }: SideReport): string {
+  const asked = side.model === answeredBy || answeredBy === rehearsalLabel ? '' : `, asked for as ${side.model}`
+  return visible(`${answeredBy} (${side.servers}${asked})`)
+}
+
+function describeSettings(settings: Side['settings']): string {
+  const { toolChoice, constraint, temperature, maxTokens, toolGuide, stream } = settings
+  const guide = toolGuide ? 'with tool guide' : 'without tool guide'
+  const held = constraint === 'none' ? '' : `, constraint ${constraint}`
+  const how = stream ? ', streamed' : ''
+  return `tool_choice ${toolChoice}${held}, temperature ${temperature}, max_tokens ${maxTokens}, ${guide}${how}`
+}
+
 function describeLoad({ sides, requests, concurrency, peakInFlight, seed, durationMs }: HarnessReport): string {
   const [tested, other] = sides
   const prompts = tested.shapes.reduce((sum, { variants }) => sum + variants.length, 0)
@@ -42,9 +62,125 @@ function describeLoad({ sides, requests, concurrency, peakInFlight, seed, durati
   return `load      ${which}${both}; ${load}; seed ${seed}; ${formatSeconds(durationMs)}`
 }
 
+/** A row for every shape and under it one for each of its prompts, then one for all. With two sides: A, B and their difference. */
+function rateRows({ sides: [tested, other], minCalled }: HarnessReport, paint: Paint): string[][] {
+  const style = { minCalled, paint }
+  const row = (name: string, own: PromptRates, others: PromptRates | undefined) => [
+    name,
+    ...measures.map(({ key }) => rateText(key, own.rates, others?.rates, style)),
+  ]
+  const ofShapes = tested.shapes.flatMap((shape, at) => {
+    const twin = other?.shapes[at]
+    const variants = shape.variants.map((variant, index) => row(`  ${variant.name}`, variant, twin?.variants[index]))
+    return [row(shape.name, shape, twin), ...variants]
+  })
+  const all = row('all', { name: 'all', rates: tested.total }, other && { name: 'all', rates: other.total })
+  const heads = [['', ...measures.map(({ head }) => head)]]
+  if (other !== undefined) heads.push(['', ...measures.map(() => 'A     B    B-A')])
+  return [...heads, ...ofShapes, all]
+}
+
+function rateText(
+  key: (typeof measures)[number]['key'],
+  own: Rates,
+  other: Rates | undefined,
+  { minCalled, paint }: { minCalled: number; paint: Paint },
+): string {
+  const rate = own[key]
+  const rateShown = key === 'called' && rate < minCalled ? paint('red', rate.toFixed(3)) : rate.toFixed(3)
+  if (other === undefined) return rateShown
+  const change = other[key] - rate
+  const changeText = Math.abs(change) < 0.0005 ? '=' : `${change > 0 ? '+' : ''}${change.toFixed(3)}`
+  return `${rateShown} ${other[key].toFixed(3)} ${paint(change < 0 ? 'yellow' : 'dim', changeText.padStart(6))}`
+}
+
+/** Times and tokens, a line each. */
+function describeCosts({ costs, total }: SideReport): string[] {
+  const { latencyMs, replies, tries } = costs
+  const each = (tokens: number) => Math.round(tokens / Math.max(1, replies))
+  const firstToken = latencyMs.firstToken === undefined ? [] : [`first token ${times(latencyMs.firstToken)}`]
+  const latency = [`first reply ${times(latencyMs.firstReply)}`, ...firstToken, `agent ${times(latencyMs.agent)}`]
+  const workarounds = Object.entries(costs.workarounds).map(([name, count]) => `${name} (${count})`)
+  return [
+    `latency   ${latency.join('; ')}`,
+    `tokens    ${each(costs.promptTokens)} in and ${each(costs.completionTokens)} out a reply; ` +
+      `${costs.tokensPerSecondOfReply.toFixed(1)}/s of a reply, ${costs.tokensPerSecond.toFixed(1)}/s of all together`,
+    `replies   ${replies} in ${plural(total.requests, 'agent')}, ${plural(tries, 'request')} sent for them`,
+    ...(total.parsedFromContent === 0
+      ? []
+      : [`content   ${(total.parsedFromContent * 100).toFixed(1)} % of the calls were read from the reply's content`]),
+    ...(workarounds.length === 0 ? [] : [`workarounds: ${workarounds.join(', ')}`]),
+  ]
+}
+
+function times(percentiles: Percentiles | undefined): string {
+  if (percentiles === undefined) return 'none'
+  const { p50, p95, p99 } = percentiles
+  return `p50 ${formatSeconds(p50)}, p95 ${formatSeconds(p95)}, p99 ${formatSeconds(p99)}`
+}
+
+/** The errors by kind, including those that were reported to the model. */
+function describeFaults({ faults }: Pick<SideReport, 'faults'>): string[] {
+  if (faults.length === 0) return ['errors    none']
+  const first = faults.slice(0, shownFaults)
+  const lines = first.map(({ code, count, agents, message }) => {
+    return visible(`  ${code}  ${count} in ${plural(agents, 'agent')}: ${firstLine(message)}`)
+  })
+  const more = faults.length - first.length
+  return ['errors', ...lines, ...(more > 0 ? [`  … and ${more} more kinds`] : [])]
+}
+
+function firstLine(message: string): string {
+  const [line = ''] = message.split('\n')
+  return line.length > 160 ? `${line.slice(0, 159)}…` : line
+}
+
 function describeBoth(tested: SideReport, other: SideReport): string[] {
   const faults = (name: string, side: SideReport) => describeFaults(side).map((line) => `${name} ${line}`)
   return [...textTable(costRows(tested, other)), '', ...faults('A', tested), ...faults('B', other)]
+}
+
+/** The costs of both sides, and by how many percent the second differs. */
+function costRows(tested: SideReport, other: SideReport): string[][] {
+  const [ofA, ofB] = [figuresOf(tested), figuresOf(other)]
+  const rows = ofA.map(([name, a], at) => {
+    const b = ofB[at]?.[1]
+    return [name, numberText(a), numberText(b), percentText(a, b)]
+  })
+  return [['', 'A', 'B', 'B-A'], ...rows.filter(([, a, b]) => a !== '' || b !== '')]
+}
+
+type Figure = readonly [name: string, value: number | undefined]
+
+function figuresOf({ costs, total }: SideReport): Figure[] {
+  const { latencyMs, replies, tries } = costs
+  const each = (value: number, of: number) => (of === 0 ? undefined : value / of)
+  return [
+    ...timesOf('first reply', latencyMs.firstReply),
+    ...timesOf('first token', latencyMs.firstToken),
+    ...timesOf('agent', latencyMs.agent),
+    ['tokens in a request', each(costs.promptTokens, replies)],
+    ['tokens in a reply', each(costs.completionTokens, replies)],
+    ['tokens/s of a reply', costs.tokensPerSecondOfReply],
+    ['replies of an agent', each(replies, total.requests)],
+    ['requests sent for a reply', each(tries, replies)],
+    ['calls read from content', total.parsedFromContent],
+  ]
+}
+
+function timesOf(name: string, percentiles: Percentiles | undefined): Figure[] {
+  return (['p50', 'p95', 'p99'] as const).map((rank) => [`${name} ${rank}, ms`, percentiles?.[rank]])
+}
+
+function numberText(value: number | undefined): string {
+  if (value === undefined) return ''
+  return value >= 100 ? value.toFixed(0) : value.toFixed(value >= 10 ? 1 : 2)
+}
+
+function percentText(a: number | undefined, b: number | undefined): string {
+  if (a === undefined || b === undefined || a === 0) return ''
+  const percent = Math.round((b / a - 1) * 100)
+  return percent === 0 ? '=' : `${percent > 0 ? '+' : ''}${percent} %`
 }
 
 function describeVerdict(report: HarnessReport, paint: Paint): string[] {

@@ -1,6 +1,10 @@
-import type { SideReport } from './side-report.ts'
+import { rehearsalLabel } from '#domain/model-kind.ts'
+import type { Percentiles } from '#platform/percentiles.ts'
+import type { PromptRates, Rates, SideReport } from './side-report.ts'
+import type { ProbeResult } from './run-probe.ts'
+import type { Side } from './side.ts'
 
-/** What a call of `remora harness` found. */
+/** The result of one `remora harness`. */
 export type HarnessReport = {
   agent: string
   seed: number
@@ -10,11 +14,97 @@ export type HarnessReport = {
   peakInFlight: number
   minCalled: number
   durationMs: number
-  /** The one under test, and what it is compared with. */
+  /** The side under test, and the one it is compared with. */
   sides: readonly [SideReport, SideReport?]
 }
 
-/** Whether the side under test calls as often as it must. */
+/** Whether the side under test calls tools often enough. */
 export function isGoodEnough({ sides: [tested], minCalled }: HarnessReport): boolean {
   return tested.total.called >= minCalled
+}
+
+/** The report as `--json` prints it and `--out` writes it; docs/guide/harness.md describes it. */
+export function reportView(report: HarnessReport) {
+  const sides = report.sides.flatMap((side) => (side === undefined ? [] : [sideView(side)]))
+  return {
+    agent: report.agent,
+    seed: report.seed,
+    requests_per_prompt: report.requests,
+    concurrency: report.concurrency,
+    peak_in_flight: report.peakInFlight,
+    duration_ms: report.durationMs,
+    min_called: report.minCalled,
+    passed: isGoodEnough(report),
+    sides,
+  }
+}
+
+function sideView({ side, answeredBy, total, shapes, costs, faults, misses }: SideReport) {
+  const { firstReply, firstToken, agent } = costs.latencyMs
+  return {
+    model: side.model,
+    answered_by: answeredBy,
+    is_rehearsal: answeredBy === rehearsalLabel,
+    servers: side.servers,
+    settings: settingsView(side.settings),
+    total: ratesView(total),
+    shapes: shapes.map(({ variants, ...shape }) => ({ ...promptView(shape), variants: variants.map(promptView) })),
+    latency_ms: {
+      first_reply: firstReply ?? null,
+      first_token: firstToken ?? null,
+      agent: agent ?? null,
+    } satisfies Record<string, Percentiles | null>,
+    replies: costs.replies,
+    tries: costs.tries,
+    tokens: {
+      prompt: costs.promptTokens,
+      completion: costs.completionTokens,
+      per_s: rounded(costs.tokensPerSecond),
+      per_s_of_reply: rounded(costs.tokensPerSecondOfReply),
+    },
+    workarounds: costs.workarounds,
+    errors: faults,
+    misses: misses.map(missView),
+  }
+}
+
+function settingsView({ toolChoice, constraint, temperature, maxTokens, toolGuide, stream }: Side['settings']) {
+  return { tool_choice: toolChoice, constraint, temperature, max_tokens: maxTokens, tool_guide: toolGuide, stream }
+}
+
+function promptView({ name, rates }: PromptRates) {
+  return { name, ...ratesView(rates) }
+}
+
+function ratesView({ requests, ...rates }: Rates) {
+  return {
+    requests,
+    called: rounded(rates.called),
+    right_tool: rounded(rates.rightTool),
+    right_arguments: rounded(rates.rightArguments),
+    submitted: rounded(rates.submitted),
+    parsed_from_content: rounded(rates.parsedFromContent),
+  }
+}
+
+function missView({ probe, firstReply, verdict, faults }: ProbeResult) {
+  const calls = firstReply?.calls.map(({ name, arguments: args, parsedFromContent }) => {
+    return { name, arguments: args, ...(parsedFromContent === true ? { parsed_from_content: true } : {}) }
+  })
+  return {
+    shape: probe.shape,
+    variant: probe.variant,
+    number: probe.number,
+    prompt: probe.prompt,
+    expected: probe.expected,
+    content: firstReply?.content ?? null,
+    calls: calls ?? [],
+    submitted: verdict.submitted,
+    errors: faults,
+  }
+}
+
+/** To four places, which is enough for rates of a few thousand requests. */
+function rounded(value: number): number {
+  return Math.round(value * 10_000) / 10_000
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { submitTool } from '#bundles/submit-tool.ts'
+import { submitTool } from '#bundles/tool-definition.ts'
 import type { RequestedCall } from '#domain/turn.ts'
 import { isMatch, judgeReply } from './judge-reply.ts'
-import { allShapes } from './shapes/all-shapes.ts'
+import { allShapes } from './shapes.ts'
 
 const offered = [...allShapes.flatMap(({ tools }) => tools), submitTool]
 const call = (name: string, args: unknown): RequestedCall => {

@@ -1,18 +1,18 @@
 import { isRecord, parseJson } from '#domain/json.ts'
 import type { RequestedCall, ToolDefinition } from '#domain/turn.ts'
 import { validateArguments } from '#tool-scripts/tool-arguments.ts'
-import type { ExpectedCall } from './shapes/shape.ts'
+import type { ExpectedCall } from './shapes.ts'
 
 export type ReplyVerdict = {
-  /** The reply holds a call, whole or read from its content. */
+  /** The reply has a call, structured or read from its content. */
   called: boolean
   parsedFromContent: boolean
   rightTool: boolean
-  /** Of the right tool: they pass its schema, and what the request names is what it names. */
+  /** Of the right tool: they pass its schema and have the values of the request. */
   rightArguments: boolean
 }
 
-/** What the first reply of an agent is worth. Of several calls the first counts. */
+/** Judges the first reply of an agent. Of several calls the first counts. */
 export function judgeReply(
   calls: readonly RequestedCall[],
   expected: ExpectedCall,
@@ -30,10 +30,7 @@ export function judgeReply(
   }
 }
 
-/**
- * Texts are equal but for blanks around them, numbers by value, lists in their order, objects in the keys that are
- * expected.
- */
+/** Compares texts without the blanks around them, numbers by value, lists in order, and objects by the expected keys. */
 export function isMatch(expected: unknown, given: unknown): boolean {
   if (typeof expected === 'string') return typeof given === 'string' && given.trim() === expected
   if (Array.isArray(expected)) {

@@ -1,13 +1,11 @@
 import { AppError } from '#domain/error.ts'
 import { openModelPool, type ModelPool } from '#models/model-pool.ts'
 import type { Log } from '#platform/log.ts'
-import type { Env } from '#platform/env.ts'
-import type { HttpProxy } from '#platform/proxy-env.ts'
-import { withoutLogins } from '#platform/without-login.ts'
+import type { Env, HttpProxy } from '#platform/env.ts'
+import { withoutLogins } from '#platform/hide-secrets.ts'
 import { askServer, kindOfModel, serversIn } from '../model-server.ts'
 import { startRehearsalModel } from '../stack/rehearsal-model.ts'
-import type { ComparedSide } from './compared-side.ts'
-import type { Side, SideSettings } from './side.ts'
+import type { ComparedSide, Side, SideSettings } from './side.ts'
 
 export type SidesOrder = {
   /** Servers separated by commas; `rehearsal` or undefined is the rehearsal model, in this process. */
@@ -15,9 +13,9 @@ export type SidesOrder = {
   /** Undefined: the first model the servers offer. */
   modelName: string | undefined
   apiKey: string | undefined
-  /** On the way to servers; the rehearsal model is in this process. */
+  /** For requests to servers; the rehearsal model is in this process. */
   proxy: HttpProxy | undefined
-  /** How the rehearsal model behaves: REMORA_REHEARSAL_…. */
+  /** Sets the behaviour of the rehearsal model: REMORA_REHEARSAL_…. */
   environment: Env
   settings: SideSettings
   compare: ComparedSide | undefined
@@ -28,13 +26,13 @@ export type SidesOrder = {
 
 export type OpenedSides = {
   sides: [Side, Side?]
-  /** Every socket, and the rehearsal model. */
+  /** Closes every socket, and the rehearsal model. */
   close(): Promise<void>
 }
 
 type Closings = (() => Promise<unknown>)[]
 
-/** As a worker has it. */
+/** The same as in a worker. */
 const retryBudgetMs = 20_000
 
 /** The side under test and the one it is compared with. CONFIG_005 when a server does not answer. */
@@ -55,7 +53,7 @@ export async function openSides(
     const { model, modelName, settings, compare } = order
     const tested = await open({ model, modelName, settings })
     if (compare === undefined) return { sides: [tested], close }
-    // Another server has models of other names.
+    // Another server has other models.
     const sameServers = {
       model: compare.url ?? model,
       modelName: compare.model ?? (compare.url ? undefined : modelName),
@@ -101,7 +99,7 @@ async function firstOffered(pool: ModelPool): Promise<string> {
   return first
 }
 
-/** A server that is asked for a model by name need not list it. */
+/** A server need not list the model that is asked for by name, so any answer will do. */
 async function requireAnswer(urls: readonly string[], access: Parameters<typeof askServer>[1]): Promise<void> {
   const answers = await Promise.all(urls.map((url) => askServer(url, access)))
   access.signal.throwIfAborted()

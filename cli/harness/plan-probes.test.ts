@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { submitTool } from '#bundles/submit-tool.ts'
+import { submitTool } from '#bundles/tool-definition.ts'
 import { validateArguments } from '#tool-scripts/tool-arguments.ts'
 import { planProbes } from './plan-probes.ts'
-import { allShapes } from './shapes/all-shapes.ts'
+import { allShapes } from './shapes.ts'
 
 const plan = (seed: number, requests = 20) => planProbes({ shapes: allShapes, requests, seed })
 

@@ -1,6 +1,6 @@
-import { sha256 } from '#domain/hash.ts'
+import { sha256 } from '#domain/ids.ts'
 import { openRandom } from '#platform/seeded-random.ts'
-import type { DrawnRequest, Shape } from './shapes/shape.ts'
+import type { DrawnRequest, Shape } from './shapes.ts'
 
 /** One request of the suite. */
 export type Probe = DrawnRequest & {
@@ -19,8 +19,8 @@ export type ProbePlan = {
 }
 
 /**
- * The requests of a suite, the same for the same seed, all prompts in turn. The n-th request of a shape's prompts names
- * the same values in each of them, so that they differ in their wording alone.
+ * The requests of a suite, the same for the same seed, all prompts in turn. The n-th request has the same values for every
+ * prompt of a shape, so that only the wording differs.
  */
 export function planProbes({ shapes, requests, seed }: ProbePlan): Probe[] {
   const numbers = Array.from({ length: requests }, (_, index) => index + 1)

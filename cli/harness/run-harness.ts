@@ -1,21 +1,26 @@
+import { join } from 'node:path'
 import type { Log } from '#platform/log.ts'
-import type { Terminal } from '../progress/live-screen.ts'
-import { harnessAgent } from '../run/known-agents.ts'
-import { harnessPrompt } from './harness-prompt.ts'
+import { bundleNames } from '#bundles/bundle-files.ts'
+import { loadBundle } from '#bundles/load-bundle.ts'
+import { resolveSettings } from '#bundles/adjust-bundles.ts'
+import { compileTemplate } from '#bundles/template.ts'
+import { openLiveScreen, type Terminal } from '../progress/live-screen.ts'
+import { builtinAgents, harnessAgent } from '../run/known-agents.ts'
 import type { HarnessReport } from './harness-report.ts'
 import { openSides, type SidesOrder } from './open-sides.ts'
 import { planProbes, type ProbePlan } from './plan-probes.ts'
-import { openProgress } from './progress.ts'
 import { runSuite } from './run-suite.ts'
 import { reportSide } from './side-report.ts'
+import { formatSeconds } from '../wording.ts'
+import type { ProbeResult } from './run-probe.ts'
 
 export type HarnessOrder = ProbePlan & SidesOrder & { agentsDir: string; minCalled: number }
 
 export type HarnessDeps = { terminal: Terminal | undefined; log: Pick<Log, 'warn' | 'debug'> | undefined }
 
 /**
- * Measures the tool calling of one model, or of two in turn. Closes all it opened, also when the signal's reason is
- * thrown. CONFIG_005 when a server does not answer; what happens later is in the report.
+ * Measures the tool calling of one model, or of two in turn. Closes everything it opened, also when it throws the signal's
+ * reason. CONFIG_005 when a server does not answer at the start; later failures are in the report.
  */
 export async function runHarness(order: HarnessOrder, deps: HarnessDeps, signal: AbortSignal): Promise<HarnessReport> {
   const systemPrompt = await harnessPrompt(order.agentsDir)
@@ -26,16 +31,48 @@ export async function runHarness(order: HarnessOrder, deps: HarnessDeps, signal:
   const progress = openProgress(probes.length * sides.length, deps.terminal)
   try {
     const { concurrency, requests, seed, minCalled } = order
-    const suite = { probes, sides, systemPrompt, concurrency, onResult: progress.tell }
+    const suite = { probes, sides, systemPrompt, concurrency, onResult: progress.add }
     const { results, durationMs, peakInFlight } = await runSuite(suite, signal)
     const [ofTested = [], ofOther = []] = results
-    const reports: HarnessReport['sides'] =
-      other === undefined
-        ? [reportSide(tested, ofTested, durationMs)]
-        : [reportSide(tested, ofTested, durationMs), reportSide(other, ofOther, durationMs)]
-    return { agent: harnessAgent, seed, requests, concurrency, peakInFlight, minCalled, durationMs, sides: reports }
+    const suiteFigures = { agent: harnessAgent, seed, requests, concurrency, peakInFlight, minCalled, durationMs }
+    const report = reportSide(tested, ofTested, durationMs)
+    return { ...suiteFigures, sides: other === undefined ? [report] : [report, reportSide(other, ofOther, durationMs)] }
   } finally {
     progress.close()
     await opened.close()
+  }
+}
+
+/**
+ * The system prompt of the bundle `harness` in `agentsDir`, or of Remora's own where that folder has none. AGENT_001 for a
+ * broken bundle, or a system prompt that uses a node.
+ */
+async function harnessPrompt(agentsDir: string): Promise<string> {
+  const names = await bundleNames(agentsDir)
+  const { bundle } = await loadBundle(join(names.includes(harnessAgent) ? agentsDir : builtinAgents, harnessAgent))
+  const settings = resolveSettings(bundle, {})
+  return compileTemplate(bundle.file.initial_context.system_prompt).render({ settings })
+}
+
+type HarnessProgress = { add(result: ProbeResult): void; close(): void }
+
+/** One line that is updated in place on a terminal; nothing in a pipe. */
+function openProgress(total: number, terminal: Terminal | undefined): HarnessProgress {
+  if (terminal === undefined) return { add: () => {}, close: () => {} }
+  const screen = openLiveScreen(terminal)
+  const start = performance.now()
+  let ended = 0
+  let called = 0
+  const line = () => [
+    `[${formatSeconds(performance.now() - start)}] ${ended}/${total} agents, called ${(called / Math.max(1, ended)).toFixed(3)}`,
+  ]
+  screen.draw(line)
+  return {
+    add({ verdict }) {
+      ended += 1
+      if (verdict.called) called += 1
+      screen.draw(line)
+    },
+    close: () => screen.close(),
   }
 }

@@ -1,15 +1,16 @@
 import { AppError } from '#domain/error.ts'
-import type { RequestedCall } from '#domain/turn.ts'
+import type { RequestedCall, ToolDefinition } from '#domain/turn.ts'
 import type { Exchange } from '#objects/attempt-record.ts'
 import { msSince } from '#platform/clock.ts'
-import { journalOver, type AgentEvent } from '../../services/worker/agent/journal.ts'
-import { runAgent, type Ending } from '../../services/worker/agent/run-agent.ts'
-import { toolGuide, withToolGuide } from '../../services/worker/agent/tool-guide.ts'
-import { firstMessages, openTranscript, type Transcript } from '../../services/worker/agent/transcript.ts'
+import { submitTool } from '#bundles/tool-definition.ts'
+import { type AgentEvent, journalOver } from '../../services/worker/agent/journal.ts'
+import { type Ending, runAgent } from '../../services/worker/agent/run-agent.ts'
+import { toolGuide, withToolGuide } from '../../services/worker/agent/prepared-bundle.ts'
+import { firstMessages, openTranscript, type Transcript } from '../../services/worker/agent/open-transcript.ts'
 import { judgeReply, type ReplyVerdict } from './judge-reply.ts'
 import type { Probe } from './plan-probes.ts'
-import { probeTools } from './probe-tools.ts'
 import type { Side } from './side.ts'
+import type { ToolSet } from '../../services/worker/tools/tool-set.ts'
 
 export type Verdict = ReplyVerdict & {
   /** The agent ended with a valid submission, whatever its status. */
@@ -21,22 +22,22 @@ export type ProbeFault = { code: string; message: string }
 export type ProbeResult = {
   probe: Probe
   verdict: Verdict
-  /** What the first reply said; undefined when there was none. */
-  said: { content: string | null; calls: readonly RequestedCall[] } | undefined
+  /** Undefined when there was none. */
+  firstReply: { content: string | null; calls: readonly RequestedCall[] } | undefined
   exchanges: readonly Exchange[]
   agentMs: number
-  /** The model's name as its server says it; empty without a reply. */
+  /** The model's name as its server reports it; empty without a reply. */
   answeredBy: string
-  /** Calls and submissions that were refused, then what ended the agent, if anything but a submission did. */
+  /** Refused calls and submissions, then what ended the agent, unless that was a submission. */
   faults: readonly ProbeFault[]
 }
 
-/** A call, what to do with its answer, one mistake, and an end; far from any other limit. */
+/** Turns for a call, a reaction to its result, one mistake, and the submission; the other limits are far away. */
 const limits = { maxTurns: 4, maxMessages: 100, maxContextTokens: 32_000, parallelTools: 1, verifyAttempts: 0 }
 
 /**
- * One agent of the suite on one side, from the request to its end. What the model or its server gets wrong is a result;
- * only the signal's reason and what is no AppError are thrown.
+ * Runs one agent of the suite on one side, from the request to its end. Mistakes of the model or its server are results;
+ * only the signal's reason and errors other than an AppError are thrown.
  */
 export async function runProbe(
   probe: Probe,
@@ -56,12 +57,12 @@ export async function runProbe(
   const ending = await runAgent(run, signal).catch((error: unknown) => failureOf(error, signal))
   const agentMs = msSince(start)
   if (ending.kind === 'stopped') faults.push({ code: ending.code, message: ending.reason })
-  const said = firstReply(transcript)
-  const verdict = judgeReply(said?.calls ?? [], probe.expected, tools.definitions)
+  const reply = firstReplyOf(transcript)
+  const verdict = judgeReply(reply?.calls ?? [], probe.expected, tools.definitions)
   return {
     probe,
     verdict: { ...verdict, submitted: ending.kind === 'submitted' },
-    said,
+    firstReply: reply,
     exchanges: transcript.exchanges,
     agentMs,
     answeredBy: transcript.model,
@@ -69,14 +70,14 @@ export async function runProbe(
   }
 }
 
-function firstReply({ messages }: Transcript): ProbeResult['said'] {
+function firstReplyOf({ messages }: Transcript): ProbeResult['firstReply'] {
   for (const message of messages) {
     if (message.role === 'assistant') return { content: message.content, calls: message.toolCalls }
   }
   return undefined
 }
 
-/** A call or a submission that the loop refused, which the model was told. */
+/** A call or submission that the loop refused; the model was given the reason. */
 function refusalIn({ event, errorCode: code, data }: AgentEvent): ProbeFault[] {
   if (code === undefined) return []
   if (event === 'tool.returned') return [{ code, message: String(data['summary']) }]
@@ -86,9 +87,29 @@ function refusalIn({ event, errorCode: code, data }: AgentEvent): ProbeFault[] {
 
 type Failure = Extract<Ending, { kind: 'stopped' }>
 
-/** The model's servers failed the agent, which is a result of theirs. */
+/** The model's servers failed the agent, which counts as a result. */
 function failureOf(error: unknown, signal: AbortSignal): Failure {
   signal.throwIfAborted()
   if (!(error instanceof AppError)) throw error
   return { kind: 'stopped', code: error.code, phase: 'model', reason: error.message }
+}
+
+/** Tools that do nothing and report success, so that only the model decides what an agent does. */
+function probeTools(definitions: readonly ToolDefinition[]): ToolSet {
+  const tools = new Map(definitions.map((definition) => [definition.name, doneTool(definition)]))
+  return { definitions: [...definitions, submitTool], get: (name) => tools.get(name) }
+}
+
+function doneTool(definition: ToolDefinition) {
+  const done = async () => ({
+    kind: 'done' as const,
+    result: {
+      outcome: 'success' as const,
+      result: { done: true },
+      summary: `${definition.name}: done`,
+      knowledgeDelta: {},
+    },
+    externals: [],
+  })
+  return { definition, effects: 'reads' as const, run: done, resume: done }
 }

@@ -25,9 +25,9 @@ export type SuiteRun = {
 type Job = { probe: Probe; at: number; side: Side; number: number }
 
 /**
- * Runs every probe on every side, request by request in turn, so that both sides meet the same load; who goes first
- * changes with every probe, since a server may answer faster what it was just asked. Throws the signal's reason, when
- * all that was under way has stopped.
+ * Runs every probe on every side in turn, so that both sides have the same load. The side that goes first alternates with
+ * every probe, because a server may answer faster what it was just asked. Once everything under way has stopped, throws the
+ * signal's reason if it was aborted.
  */
 export async function runSuite(suite: Suite, signal: AbortSignal): Promise<SuiteRun> {
   const { probes, sides, systemPrompt, concurrency, onResult } = suite
@@ -60,7 +60,7 @@ function jobsOf(probes: readonly Probe[], sides: readonly Side[]): Job[] {
   })
 }
 
-/** How many requests are under way, over all the pools it is laid over. */
+/** Counts the requests that are under way in all the pools it wraps. */
 function openGauge() {
   let running = 0
   let peak = 0

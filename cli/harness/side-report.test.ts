@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Exchange } from '#objects/attempt-record.ts'
 import { planProbes } from './plan-probes.ts'
 import type { ProbeResult, Verdict } from './run-probe.ts'
-import { enumShape } from './shapes/enum-shape.ts'
+import { allShapes } from './shapes.ts'
 import { reportSide } from './side-report.ts'
 
 const settings = {
@@ -15,7 +15,7 @@ const settings = {
 } as const
 const unused = { complete: () => Promise.reject(new Error('nothing is asked here')) }
 const side = { servers: 'here', model: 'tiny', settings, pool: unused }
-const probes = planProbes({ shapes: [enumShape], requests: 5, seed: 1 })
+const probes = planProbes({ shapes: allShapes.filter(({ name }) => name === 'enum'), requests: 5, seed: 1 })
 
 const right: Verdict = {
   called: true,
@@ -37,7 +37,7 @@ const resultOf = (at: number, more: Partial<ProbeResult> = {}): ProbeResult => {
   if (first === undefined) throw new Error('a plan has probes')
   const base = {
     verdict: right,
-    said: undefined,
+    firstReply: undefined,
     exchanges: [exchange(10)],
     agentMs: 30,
     answeredBy: 'Tiny 1',

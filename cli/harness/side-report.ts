@@ -1,13 +1,11 @@
-import { costsOf, type Costs } from './costs.ts'
-import { distinctFaults, type DistinctFault } from './distinct-faults.ts'
-import type { ProbeResult } from './run-probe.ts'
+import { type Percentiles, percentilesOf } from '#platform/percentiles.ts'
+import type { ProbeFault, ProbeResult, Verdict } from './run-probe.ts'
 import type { Side } from './side.ts'
-import { ratesByShape, ratesOf, type Rates, type ShapeRates } from './tally.ts'
 
-/** What one side is worth. */
+/** The results of one side. */
 export type SideReport = {
   side: Pick<Side, 'servers' | 'model' | 'settings'>
-  /** The model's name as its server says it, or the one that was asked for. */
+  /** The model's name as its server reports it, or the one that was asked for. */
   answeredBy: string
   total: Rates
   shapes: ShapeRates[]
@@ -16,6 +14,45 @@ export type SideReport = {
   /** The first few requests of every prompt that did not go as expected. */
   misses: ProbeResult[]
 }
+
+/** Shares of the requests, from 0 to 1. */
+export type Rates = {
+  requests: number
+  called: number
+  rightTool: number
+  rightArguments: number
+  submitted: number
+  /** Of the replies with a call, those that had it in their content. */
+  parsedFromContent: number
+}
+
+export type PromptRates = { name: string; rates: Rates }
+type ShapeRates = PromptRates & { variants: PromptRates[] }
+
+type Costs = {
+  latencyMs: {
+    /** From the request to the whole first reply, including tries that failed. */
+    firstReply: Percentiles | undefined
+    /** Of streamed replies: to their first part. */
+    firstToken: Percentiles | undefined
+    /** From the request to the end of the agent. */
+    agent: Percentiles | undefined
+  }
+  replies: number
+  /** Requests sent for these replies. */
+  tries: number
+  promptTokens: number
+  completionTokens: number
+  /** Of one request, from sending it to the end of its reply, on average. */
+  tokensPerSecondOfReply: number
+  /** Of all requests together, over the whole suite. */
+  tokensPerSecond: number
+  /** What was done another way because the servers could not do it, with the number of replies. */
+  workarounds: Record<string, number>
+}
+
+/** Faults of one kind: the message of the first, how many there were, and in how many agents. */
+type DistinctFault = ProbeFault & { count: number; agents: number }
 
 const missesPerPrompt = 3
 
@@ -37,4 +74,73 @@ export function reportSide(
     faults: distinctFaults(results),
     misses: [...byPrompt.values()].flatMap((group) => group.slice(0, missesPerPrompt)),
   }
+}
+
+function ratesOf(results: readonly ProbeResult[]): Rates {
+  const requests = results.length
+  const count = (key: keyof Verdict) => results.filter(({ verdict }) => verdict[key]).length
+  const share = (key: keyof Verdict, of = requests) => (of === 0 ? 0 : count(key) / of)
+  return {
+    requests,
+    called: share('called'),
+    rightTool: share('rightTool'),
+    rightArguments: share('rightArguments'),
+    submitted: share('submitted'),
+    parsedFromContent: share('parsedFromContent', count('called')),
+  }
+}
+
+/** In the order in which shapes and variants first appear. */
+function ratesByShape(results: readonly ProbeResult[]): ShapeRates[] {
+  const shapes = Map.groupBy(results, ({ probe }) => probe.shape)
+  return Array.from(shapes, ([name, ofShape]) => {
+    const variants = Map.groupBy(ofShape, ({ probe }) => probe.variant)
+    return {
+      name,
+      rates: ratesOf(ofShape),
+      variants: Array.from(variants, ([variant, own]) => ({ name: variant, rates: ratesOf(own) })),
+    }
+  })
+}
+
+/** `durationMs` is of the whole suite. */
+function costsOf(results: readonly ProbeResult[], durationMs: number): Costs {
+  const answered = results.flatMap(({ exchanges }) => exchanges.filter(({ usage }) => usage !== undefined))
+  const firsts = results.flatMap(({ exchanges }) => exchanges.slice(0, 1).filter(({ usage }) => usage !== undefined))
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
+  const completionTokens = sum(answered.map(({ usage }) => usage?.completionTokens ?? 0))
+  const waitedMs = sum(answered.map((exchange) => exchange.durationMs))
+  const workarounds: Record<string, number> = {}
+  for (const name of answered.flatMap((exchange) => exchange.workarounds ?? []))
+    workarounds[name] = (workarounds[name] ?? 0) + 1
+  return {
+    latencyMs: {
+      firstReply: percentilesOf(firsts.map((exchange) => exchange.durationMs)),
+      firstToken: percentilesOf(firsts.flatMap(({ firstTokenMs }) => firstTokenMs ?? [])),
+      agent: percentilesOf(results.map(({ agentMs }) => agentMs)),
+    },
+    replies: answered.length,
+    tries: sum(answered.map(({ tries }) => tries ?? 1)),
+    promptTokens: sum(answered.map(({ usage }) => usage?.promptTokens ?? 0)),
+    completionTokens,
+    tokensPerSecondOfReply: waitedMs === 0 ? 0 : (completionTokens * 1000) / waitedMs,
+    tokensPerSecond: durationMs === 0 ? 0 : (completionTokens * 1000) / durationMs,
+    workarounds,
+  }
+}
+
+const comparedWords = 8
+
+/** The faults by code and the first words of the message, without figures; the most frequent first. */
+function distinctFaults(results: readonly ProbeResult[]): DistinctFault[] {
+  const all = results.flatMap(({ faults }, agent) => faults.map((fault) => ({ ...fault, agent })))
+  const alike = Map.groupBy(all, ({ code, message }) => `${code} ${firstWords(message)}`)
+  return Array.from(alike.values(), (group) => {
+    const [{ code, message } = { code: '', message: '' }] = group
+    return { code, message, count: group.length, agents: new Set(group.map(({ agent }) => agent)).size }
+  }).toSorted((one, other) => other.count - one.count)
+}
+
+function firstWords(message: string): string {
+  return message.replaceAll(/\d+/g, '#').split(/\s+/).slice(0, comparedWords).join(' ')
 }

@@ -1,11 +1,10 @@
-import { plural } from '../plural.ts'
-import { textTable } from '../text-table.ts'
-import { wrap, type Paint } from './paint.ts'
+import { plural } from '../wording.ts'
+import { type Paint, textTable, wrap } from '../terminal-text.ts'
 import { operationsOf, type AgentProgress, type PlannedAgent, type ProgressState } from './progress-state.ts'
 
 type Column = { title: string; of(agent: AgentProgress): number; isRare?: true }
 
-/** A rare column is shown only when it says something of any agent. */
+/** A rare column is shown only when its figure is above 0 for some agent. */
 const columns: readonly Column[] = [
   { title: 'operations', of: operationsOf },
   { title: 'succeeded', of: (agent) => agent.succeeded },
@@ -28,8 +27,8 @@ export function agentTable({ agents }: ProgressState, paint: Paint): string[] {
 }
 
 /**
- * How many nodes were looked at and what came of it; the same by agent, with the reasons of those without an operation, so
- * that the figures of a line add up; and the plan's notices. Empty when the run does not say.
+ * How many nodes were looked at and how many operations were planned, in all and by agent, with the reasons why nodes got no
+ * operation, so that the figures of a line add up; then the plan's notices. Empty when the run has no such figures.
  */
 export function plannedLines(state: ProgressState, { width }: { width: number }): string[] {
   const { lookedAt, nodesLookedAt, nodes, beyondLimit, total, notices } = state
@@ -38,7 +37,7 @@ export function plannedLines(state: ProgressState, { width }: { width: number })
   const mechanical = agents.reduce((sum, [, agent]) => sum + agent.mechanical, 0)
   const without = mechanical === 0 ? '' : `, ${mechanical.toLocaleString('en-US')} of them without a model`
   const beyond = beyondLimit === 0 ? '' : `; the limit leaves out ${beyondLimit.toLocaleString('en-US')} more`
-  // An earlier version counted a node once for every agent, and did not say what a limit left out.
+  // An earlier version counted a node once for every agent, and did not report what a limit left out.
   const looked = nodesLookedAt === undefined ? '' : `Looked at ${someOf(nodesLookedAt, nodes)}: `
   const head = `${looked}${plural(total ?? 0, 'operation')}${without}${beyond}`
   const isComplete = nodesLookedAt !== undefined
@@ -46,14 +45,14 @@ export function plannedLines(state: ProgressState, { width }: { width: number })
   return [head, ...lines, ...notices.map((notice) => `  ${notice}`)].flatMap((line) => wrap(line, width))
 }
 
-/** `596 of 611 nodes`: the others are of kinds and languages that no agent takes, or not among those the run is limited to. */
+/** `596 of 611 nodes`: no agent takes the kind or language of the others, or the run is limited to other nodes. */
 function someOf(nodes: number, found = nodes): string {
   return nodes === found ? plural(nodes, 'node') : `${nodes.toLocaleString('en-US')} of ${plural(found, 'node')}`
 }
 
 /**
- * `docstring looked at 573 nodes: 107 operations; none on 204 (is in a test), 156 (has a docstring)`. The nodes with operations are
- * counted where they are not as many, as a node can have two.
+ * `docstring looked at 573 nodes: 107 operations; none on 204 (is in a test), 156 (has a docstring)`. The number of nodes
+ * with operations is added where it differs from that of the operations: a node can have two.
  */
 function plannedLine(
   name: string,

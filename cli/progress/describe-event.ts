@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import type { WireEvent } from '../api-views.ts'
-import { nodePlace } from '../node-place.ts'
-import { plural } from '../plural.ts'
+import { nodePlace, plural } from '../wording.ts'
 
 const Words = z.string().catch('')
 const Count = z.number().catch(0)
 
-/** One line a person reads, or undefined for events that would only make noise. */
+/** One line for a person, or undefined for events that are not shown. */
 export function describeEvent(event: WireEvent): string | undefined {
   const { data } = event
   switch (event.event) {

@@ -1,6 +1,6 @@
 import type { WireEvent } from '../api-views.ts'
 
-type Said = {
+type EventDraft = {
   event: string
   operation_id?: string
   agent?: string
@@ -11,9 +11,9 @@ type Said = {
 }
 
 /** Events as the API sends them: numbered from 1, `atMs` after noon. */
-export function eventsOf(said: readonly Said[]): WireEvent[] {
+export function eventsOf(drafts: readonly EventDraft[]): WireEvent[] {
   const noon = Date.parse('2026-01-01T12:00:00Z')
-  return said.map(({ atMs = 0, data = {}, ...event }, index) => ({
+  return drafts.map(({ atMs = 0, data = {}, ...event }, index) => ({
     ...event,
     seq: index + 1,
     ts: new Date(noon + atMs).toISOString(),
@@ -21,7 +21,7 @@ export function eventsOf(said: readonly Said[]): WireEvent[] {
   }))
 }
 
-export const plannedRun: readonly Said[] = [
+export const plannedRun: readonly EventDraft[] = [
   { event: 'run.accepted' },
   { event: 'run.started' },
   { event: 'snapshot.stored', data: { files: 12 } },
@@ -30,7 +30,7 @@ export const plannedRun: readonly Said[] = [
 ]
 
 /** One of each ending that matters, the first tried twice. */
-export const workedRun: readonly Said[] = [
+export const workedRun: readonly EventDraft[] = [
   ...plannedRun,
   { event: 'operation.started', operation_id: 'o1', agent: 'lint' },
   { event: 'operation.retried', operation_id: 'o1', agent: 'lint', data: { reason: 'lost' } },

@@ -3,7 +3,7 @@ import { eventsOf, plannedRun, workedRun } from './events.fixture.ts'
 import { foldProgress } from './fold-progress.ts'
 import { emptyProgress, endedOperations, failedOperations, runningOperations } from './progress-state.ts'
 
-const fold = (said: Parameters<typeof eventsOf>[0]) => eventsOf(said).reduce(foldProgress, emptyProgress('r1'))
+const fold = (drafts: Parameters<typeof eventsOf>[0]) => eventsOf(drafts).reduce(foldProgress, emptyProgress('r1'))
 
 describe('the progress of a run', () => {
   it('knows what was found and planned', () => {
@@ -72,7 +72,7 @@ describe('the progress of a run', () => {
     const binary = { path: 'a.bin', reason: 'binary' }
     const stored = { event: 'snapshot.stored', data: { files: 1, skipped: 1, skipped_files: [git] } }
     const discovered = { event: 'nodes.discovered', data: { nodes: 1, skipped: 1, skipped_files: [binary] } }
-    expect(fold([stored, discovered]).passedOver).toEqual([git, binary])
+    expect(fold([stored, discovered]).skippedFiles).toEqual([git, binary])
   })
 
   it('ignores events it does not know', () => {

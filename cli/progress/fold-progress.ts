@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { SkippedFile } from '#domain/code-node.ts'
 import type { WireEvent } from '../api-views.ts'
-import { nodePlace } from '../node-place.ts'
+import { nodePlace } from '../wording.ts'
 import {
   emptyAgent,
   shownPhases,
@@ -13,12 +13,12 @@ import {
 } from './progress-state.ts'
 import { describeEvent, workOf } from './describe-event.ts'
 
-const recentKept = 5
-const failuresKept = 10
+const maxRecent = 5
+const maxFailures = 10
 
 const Count = z.number().catch(0)
 const Skipped = z.array(SkippedFile).catch([])
-const Choices = z.array(z.string()).catch([])
+const Texts = z.array(z.string()).catch([])
 const LookedAt = z.number().optional().catch(undefined)
 const CountsByAgent = z.record(z.string(), z.number()).catch({})
 const PlannedAgents = z
@@ -34,14 +34,14 @@ const PlannedAgents = z
       .transform(({ looked_at: lookedAt, ...agent }): PlannedAgent => ({ lookedAt, ...agent })),
   )
   .catch({})
-const Words = z.string().optional().catch(undefined)
+const Text = z.string().optional().catch(undefined)
 
-/** The state after one more event. Events come in the order of their numbers, each once. */
+/** The state after one more event. Events must be folded in the order of their numbers, each once. */
 export function foldProgress(state: ProgressState, event: WireEvent): ProgressState {
-  const words = describeEvent(event)
+  const line = describeEvent(event)
   const seen: ProgressState = {
     ...state,
-    recent: words === undefined ? state.recent : [...state.recent, words].slice(-recentKept),
+    recent: line === undefined ? state.recent : [...state.recent, line].slice(-maxRecent),
     startedAtMs: state.startedAtMs ?? Date.parse(event.ts),
     lastAtMs: Date.parse(event.ts),
   }
@@ -58,14 +58,14 @@ function foldRun(state: ProgressState, event: WireEvent): ProgressState {
         ...state,
         phase: later(state.phase, 'discovery'),
         files: Count.parse(data['files']),
-        passedOver: Skipped.parse(data['skipped_files']),
+        skippedFiles: Skipped.parse(data['skipped_files']),
       }
     case 'nodes.discovered':
       return {
         ...state,
         phase: later(state.phase, 'planning'),
         nodes: Count.parse(data['nodes']),
-        passedOver: [...state.passedOver, ...Skipped.parse(data['skipped_files'])],
+        skippedFiles: [...state.skippedFiles, ...Skipped.parse(data['skipped_files'])],
       }
     case 'run.planned':
       return {
@@ -76,7 +76,7 @@ function foldRun(state: ProgressState, event: WireEvent): ProgressState {
         nodesLookedAt: LookedAt.parse(data['nodes_looked_at']),
         beyondLimit: Count.parse(data['beyond_limit']),
         planned: PlannedAgents.parse(data['agents']),
-        notices: Choices.parse(data['notices']),
+        notices: Texts.parse(data['notices']),
       }
     case 'run.composed':
       return {
@@ -90,7 +90,7 @@ function foldRun(state: ProgressState, event: WireEvent): ProgressState {
     case 'run.completed':
       return { ...state, phase: 'review', status: 'completed' }
     case 'run.failed':
-      return { ...state, status: 'failed', errorCode: event.error_code, reason: Words.parse(data['reason']) }
+      return { ...state, status: 'failed', errorCode: event.error_code, reason: Text.parse(data['reason']) }
     case 'run.cancelled':
       return { ...state, status: 'cancelled' }
     default:
@@ -99,7 +99,7 @@ function foldRun(state: ProgressState, event: WireEvent): ProgressState {
 }
 
 function foldOperation(waiting: ProgressState, event: WireEvent): ProgressState {
-  const state = goingOn(waiting, event)
+  const state = resumed(waiting, event)
   switch (event.event) {
     case 'operation.started':
       return withAgent({ ...state, phase: later(state.phase, 'execution') }, event, (agent) => ({
@@ -120,7 +120,7 @@ function foldOperation(waiting: ProgressState, event: WireEvent): ProgressState 
     case 'operation.ended':
       return endOperation(state, event)
     case 'model.responded':
-      return noteModel(state, Words.parse(event.data['model']))
+      return noteModel(state, Text.parse(event.data['model']))
     case 'change_set.created':
       return { ...state, changeSets: state.changeSets + 1 }
     default:
@@ -128,13 +128,13 @@ function foldOperation(waiting: ProgressState, event: WireEvent): ProgressState 
   }
 }
 
-/** A run that waited for people alone goes on with the first operation that is answered, or given up. */
-function goingOn(state: ProgressState, { event }: WireEvent): ProgressState {
+/** A run that only waited for answers is running again with the first operation that is answered or ends. */
+function resumed(state: ProgressState, { event }: WireEvent): ProgressState {
   const moves = event === 'operation.resumed' || event === 'operation.ended' || event === 'operation.skipped'
   return state.status === 'waiting' && moves ? { ...state, status: 'running' } : state
 }
 
-/** One that waits for a person is not running when it ends. */
+/** An operation that waits for an answer is not counted as running when it ends. */
 function endOperation(state: ProgressState, event: WireEvent): ProgressState {
   const wasWaiting = state.questions.some(({ operationId }) => operationId === event.operation_id)
   const change = (agent: AgentProgress) => ended(wasWaiting ? agent : stopped(agent), event)
@@ -143,13 +143,13 @@ function endOperation(state: ProgressState, event: WireEvent): ProgressState {
 
 function questionOf(event: WireEvent): OpenQuestion {
   const { data, operation_id: operationId = '' } = event
-  const requestId = Words.parse(data['request_id']) ?? ''
+  const requestId = Text.parse(data['request_id']) ?? ''
   return {
     requestId,
     operationId,
     work: workOf(event),
-    text: Words.parse(data['question']) ?? '',
-    choices: Choices.parse(data['choices']),
+    text: Text.parse(data['question']) ?? '',
+    choices: Texts.parse(data['choices']),
   }
 }
 
@@ -177,20 +177,20 @@ function counted(agent: AgentProgress, column: EndColumn): AgentProgress {
   return { ...agent, [column]: agent[column] + 1 }
 }
 
-/** The table's column: what was blocked did not do its work either. */
+/** The table's column: a blocked operation counts as failed. */
 function endedAs(status: unknown): EndColumn {
   if (status === 'succeeded' || status === 'unchanged' || status === 'skipped' || status === 'cancelled') return status
   return 'failed'
 }
 
 function noteFailure(state: ProgressState, event: WireEvent): ProgressState {
-  if (endedAs(event.data['status']) !== 'failed' || state.failures.length >= failuresKept) return state
+  if (endedAs(event.data['status']) !== 'failed' || state.failures.length >= maxFailures) return state
   const failure = {
     operationId: event.operation_id ?? '',
     agent: event.agent ?? '',
-    place: nodePlace(Words.parse(event.data['path']) ?? '', Words.parse(event.data['qualified_name']) ?? ''),
-    code: event.error_code ?? Words.parse(event.data['error_code']) ?? 'unknown',
-    reason: Words.parse(event.data['reason']) ?? Words.parse(event.data['summary']) ?? '',
+    place: nodePlace(Text.parse(event.data['path']) ?? '', Text.parse(event.data['qualified_name']) ?? ''),
+    code: event.error_code ?? Text.parse(event.data['error_code']) ?? 'unknown',
+    reason: Text.parse(event.data['reason']) ?? Text.parse(event.data['summary']) ?? '',
   }
   return { ...state, failures: [...state.failures, failure] }
 }
@@ -200,7 +200,7 @@ function noteModel(state: ProgressState, model: string | undefined): ProgressSta
   return { ...state, models: [...state.models, model] }
 }
 
-/** An agent of a run that this one tries again has left-out change sets, and may have no operation. */
+/** An agent may have left-out change sets from a run that this one retries, and no operation of its own. */
 function withLeftOut(state: ProgressState, counts: Readonly<Record<string, number>>): ProgressState {
   const agents = { ...state.agents }
   for (const [name, leftOut] of Object.entries(counts)) agents[name] = { ...(agents[name] ?? emptyAgent()), leftOut }

@@ -6,7 +6,7 @@ export type Terminal = { write(text: string): unknown; columns?: number; rows?: 
 export type LiveScreen = {
   /** Shows `lines` in place of the last ones: at once, or as soon as the frame limit allows. */
   draw(lines: () => string[]): void
-  /** Draws what is outstanding, gives the cursor back and leaves the picture standing. */
+  /** Draws the last lines if they are outstanding, shows the cursor again and leaves the lines on the terminal. */
   close(): void
 }
 
@@ -15,8 +15,8 @@ const hideCursor = '\u001B[?25l'
 const showCursor = '\u001B[?25h'
 
 /**
- * Redraws a few lines in place, at most ten times a second. A frame is one write that overwrites line by line and clears
- * only what is left over, so nothing flickers. It never scrolls: what does not fit above the cursor is left out.
+ * Redraws a few lines in place, at most ten times a second. A frame is one write that overwrites line by line and clears only
+ * what is left over, so nothing flickers. It never scrolls: lines that do not fit above the cursor are left out.
  */
 export function openLiveScreen(terminal: Terminal): LiveScreen {
   let drawn = 0

@@ -16,7 +16,7 @@ export type AgentProgress = {
   tokens: number
   /** Of the succeeded ones, change sets that are not in the patch. */
   leftOut: number
-  /** Model and tool time of the ended operations together; more than wall time, since they run side by side. */
+  /** Model and tool time of all ended operations; more than wall time, because they run in parallel. */
   workMs: number
 }
 
@@ -30,7 +30,7 @@ export type PlannedAgent = {
 
 export type Failure = { operationId: string; agent: string; place: string; code: string; reason: string }
 
-/** What an operation waits for a person to answer. `work`: agent and node. */
+/** A question that an operation waits for a person to answer. `work`: its agent and node. */
 export type OpenQuestion = { requestId: string; operationId: string; work: string; text: string; choices: string[] }
 
 export type ProgressState = {
@@ -39,32 +39,32 @@ export type ProgressState = {
   phase: ShownPhase
   files: number | undefined
   nodes: number | undefined
-  /** The first files discovery passed over, or parts of which do not parse. */
-  passedOver: readonly SkippedFile[]
+  /** The first files that discovery skipped as a whole or in part. */
+  skippedFiles: readonly SkippedFile[]
   /** Undefined until the run is planned. */
   total: number | undefined
-  /** Pairs of an agent and a node it looked at, and what came of them by agent; undefined and none where the service does not say. */
+  /** Pairs of an agent and a node it looked at; undefined where the service does not report them. `planned` has them by agent. */
   lookedAt: number | undefined
-  /** Distinct nodes that any agent looked at; undefined where the service does not say. */
+  /** Distinct nodes that any agent looked at; undefined where the service does not report them. */
   nodesLookedAt: number | undefined
   /** Operations that the limit cut off. */
   beyondLimit: number
   planned: Readonly<Record<string, PlannedAgent>>
-  /** What of the repository's configuration is not honoured, and what is left alone in all of it. */
+  /** Settings of the repository that are not honoured, and what is left alone everywhere. */
   notices: readonly string[]
   agents: Readonly<Record<string, AgentProgress>>
   /** In the order they were asked. */
   questions: readonly OpenQuestion[]
-  /** The latest events in words, newest last. */
+  /** The latest events as text, newest last. */
   recent: readonly string[]
   /** The first ones; `failed` of the agents counts all. */
   failures: readonly Failure[]
-  /** Names of the models that answered, in their servers' words. */
+  /** Names of the models that answered, as their servers report them. */
   models: readonly string[]
   changeSets: number
-  /** In the patch, from the runs this one tries again; 0 until it is composed. */
+  /** Change sets in the patch from the runs that this one retries; 0 until it is composed. */
   earlierChangeSets: number
-  /** The patch changes; 0 until it is composed. */
+  /** Files that the patch changes; 0 until it is composed. */
   patchFiles: number
   errorCode: string | undefined
   reason: string | undefined
@@ -79,7 +79,7 @@ export function emptyProgress(runId: string): ProgressState {
     phase: 'snapshot',
     files: undefined,
     nodes: undefined,
-    passedOver: [],
+    skippedFiles: [],
     total: undefined,
     lookedAt: undefined,
     nodesLookedAt: undefined,
@@ -131,6 +131,11 @@ export function cancelledOperations(state: ProgressState): number {
 
 export function failedOperations(state: ProgressState): number {
   return sum(state, (agent) => agent.failed)
+}
+
+/** Whether its change sets were put together: a run fails after that when none of its operations ended well. */
+export function isComposed(status: string, { phase }: ProgressState): boolean {
+  return status === 'completed' || (status === 'failed' && phase === 'review')
 }
 
 export function runningOperations(state: ProgressState): number {

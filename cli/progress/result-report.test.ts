@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { RunView } from '../api-views.ts'
-import { resultView } from '../run/result-view.ts'
+import { resultView } from '../run/report-run.ts'
 import { eventsOf, workedRun } from './events.fixture.ts'
 import { foldProgress } from './fold-progress.ts'
-import { openPaint } from './paint.ts'
+import { openPaint } from '../terminal-text.ts'
 import { emptyProgress } from './progress-state.ts'
-import { renderReport } from './result-report.ts'
+import { leftOutText, renderReport } from './result-report.ts'
 
 const state = eventsOf(workedRun).reduce(foldProgress, emptyProgress('r1'))
 const run = RunView.parse({
@@ -181,6 +181,21 @@ Looked at 1,994 of 2,010 nodes: 8 operations, 2 of them without a model; the lim
     expect(report).not.toContain('Nothing to change')
   })
 
+  it('says of a run that failed because nothing ended well that there is no patch, and how to try again', () => {
+    const events = [
+      { event: 'operation.ended', operation_id: 'o1', agent: 'lint', data: { status: 'failed' } },
+      { event: 'run.composed', data: { change_sets: 0, files: 0 } },
+      { event: 'run.failed', error_code: 'AGENT_002', data: { reason: 'no operation ended well: 1 failed' } },
+    ]
+    const ended = { ...run, status: 'failed', error_code: 'AGENT_002', reason: 'no operation ended well: 1 failed' }
+    const composed = eventsOf(events).reduce(foldProgress, emptyProgress('r1'))
+    const parts = { state: composed, run: { ...ended, checks: {}, conflicts: 0, left_out: [] }, patch: undefined }
+    const report = renderReport(parts, plain)
+    expect(report).toContain('run r1 failed in 3.2 s: AGENT_002 no operation ended well: 1 failed')
+    expect(report).toContain('No patch was written: every operation failed.')
+    expect(report).toContain('remora retry r1')
+  })
+
   it('gives the code and the reason of a run that failed, and speaks of no patch', () => {
     const failed = { ...run, status: 'failed', error_code: 'INTAKE_007', reason: 'no nodes', checks: {}, conflicts: 0 }
     const parts = { state: emptyProgress('r1'), run: failed, patch: undefined }
@@ -221,4 +236,44 @@ Apply it:       git apply out.patch
       patch: { path: 'out.patch', applied: false, apply_with: 'git apply out.patch' },
     })
   })
+})
+
+const docstring = {
+  change_set_id: 'c2',
+  operation_id: 'o2',
+  agent: 'docstring',
+  node: { path: 'src/a.py', qualified_name: 'f' },
+  lines: { first: 12, last: 12 },
+}
+const lint = {
+  change_set_id: 'c1',
+  operation_id: 'o1',
+  agent: 'lint',
+  node: { path: 'src/a.py', qualified_name: 'a.py' },
+  lines: { first: 12, last: 14 },
+}
+
+it('names both operations, their code and their lines', () => {
+  const set = { ...docstring, path: 'src/a.py', error_code: 'WORK_001', reason: 'same place' }
+  expect(leftOutText({ ...set, with: lint })).toBe(
+    'WORK_001  docstring o2 src/a.py f (line 12) collides with lint o1 src/a.py (lines 12-14)',
+  )
+})
+
+it('says which check fails of a file that it breaks, with the change set it breaks it with', () => {
+  const set = { ...docstring, path: 'src/b.py', error_code: 'WORK_004', reason: 'parses fails for the composed file' }
+  expect(leftOutText({ ...set, with: lint })).toBe(
+    'WORK_004  docstring o2 src/a.py f in src/b.py (line 12) breaks src/b.py together with lint o1 src/a.py in src/b.py (lines 12-14): parses fails for the composed file',
+  )
+})
+
+it('says what it knows of a run of an earlier version', () => {
+  const set = {
+    change_set_id: 'c2',
+    operation_id: 'o2',
+    path: 'a.py',
+    error_code: 'WORK_001',
+    reason: 'both change it',
+  }
+  expect(leftOutText(set)).toBe('WORK_001  o2 a.py: both change it')
 })

@@ -1,15 +1,13 @@
-import { rehearsalLabel } from '#domain/rehearsal-label.ts'
-import type { RunView } from '../api-views.ts'
-import { formatSeconds } from '../format-seconds.ts'
-import { plural } from '../plural.ts'
-import { sameModelFlag } from '../run/model-flag.ts'
+import { rehearsalLabel } from '#domain/model-kind.ts'
+import type { ConflictingSet, LeftOut, RunView } from '../api-views.ts'
+import { formatSeconds, joinBlocks, nodePlace, plural } from '../wording.ts'
+import { sameModelFlag } from '../run/unfinished-runs.ts'
 import { agentTable, plannedLines } from './agent-table.ts'
-import { adviceOnFailure } from './failure-advice.ts'
-import { leftOutText } from './left-out-lines.ts'
-import { type Paint, wrap } from './paint.ts'
-import { failedOperations, type ProgressState } from './progress-state.ts'
+import { adviceOnOperation } from '../describe-failure.ts'
+import { type Paint, wrap } from '../terminal-text.ts'
+import { failedOperations, isComposed, type ProgressState } from './progress-state.ts'
 
-/** What became of the patch. `elsewhere`: the hint is for the folder that holds the files, which is not known here. */
+/** The patch file. `elsewhere`: the hint is for the folder that holds the files, which is not known here. */
 export type PatchResult = { path: string; applied: boolean; hint: string; elsewhere?: true } | undefined
 
 /** A patch that was not fetched, and the command that prints it. */
@@ -19,34 +17,32 @@ export type ReportParts = {
   state: ProgressState
   run: RunView
   patch: PatchResult | UnfetchedPatch
-  /** What `--model` said, for the commands that go on. */
+  /** The `--model` of this command, for the commands that the report suggests. */
   model?: string | undefined
+  /** Ids of the runs that the stack continued at the same time. */
+  earlierRuns?: readonly string[]
 }
 
-/** How to write: a terminal's lines are broken at its width, those of a pipe are as long as they are. */
+/** How to write: lines are broken at the width of a terminal; for a pipe it is Infinity. */
 export type ReportView = { paint: Paint; width: number }
 
 const shownFailures = 5
 
-/** The end of `remora run` for a person: a row per agent, what was proved, what went wrong, where the patch is. */
+/** The end of `remora run` as text: a row per agent, what was proved, what went wrong, where the patch is. */
 export function renderReport({ state, run, patch, model }: ReportParts, view: ReportView): string {
   const { paint } = view
-  const blocks = [
+  return joinBlocks([
     headline(state, run, view),
     plannedLines(state, view),
     agentTable(state, paint),
     evidenceLines(run, paint),
-    passedOverLines(state, view),
+    skippedLines(state, view),
     failureLines(state, run, view),
     leftOutLines(run, view),
     patchLines({ state, run, patch }, paint),
-    againLines(state, run, model),
+    retryLines(state, run, model),
     modelLines(state),
-  ]
-  return `${blocks
-    .filter((block) => block.length > 0)
-    .map((block) => block.join('\n'))
-    .join('\n\n')}\n`
+  ])
 }
 
 function headline(state: ProgressState, run: RunView, { paint, width }: ReportView): string[] {
@@ -80,10 +76,10 @@ function checkText(counts: RunView['checks'][string], paint: Paint): string {
   return paint(tone, `${ok} of ${plural(total, 'file')}${broken}${rest}`)
 }
 
-function passedOverLines({ passedOver }: ProgressState, { width }: ReportView): string[] {
-  if (passedOver.length === 0) return []
-  const lines = passedOver.slice(0, shownFailures).flatMap(({ path, reason }) => wrap(`  ${path}  ${reason}`, width))
-  const rest = passedOver.length > shownFailures ? ['  … and others: remora discover lists all'] : []
+function skippedLines({ skippedFiles: files }: ProgressState, { width }: ReportView): string[] {
+  if (files.length === 0) return []
+  const lines = files.slice(0, shownFailures).flatMap(({ path, reason }) => wrap(`  ${path}  ${reason}`, width))
+  const rest = files.length > shownFailures ? ['  … and others: remora discover lists all'] : []
   return ['Skipped, as a whole or in part:', ...lines, ...rest]
 }
 
@@ -98,11 +94,11 @@ function failureLines(state: ProgressState, run: RunView, { paint, width }: Repo
   return [paint('red', `${plural(total, 'operation')} failed:`), ...lines, ...rest, ...adviceLines(state, run)]
 }
 
-/** What to do, once for each code. */
+/** What to do, once for each error code. */
 function adviceLines({ failures }: ProgressState, { run_id: runId }: RunView): string[] {
   const first = new Map(failures.toReversed().map((failure) => [failure.code, failure]))
   return [...first.values()].toReversed().map(({ code, operationId }) => {
-    const { text } = adviceOnFailure(code)
+    const { text } = adviceOnOperation(code)
     return `  What to do about ${code}: ${text.replaceAll('RUN OPERATION', `${runId} ${operationId}`)}`
   })
 }
@@ -124,8 +120,32 @@ function leftOutLines(run: RunView, { paint, width }: ReportView): string[] {
   return [paint('yellow', `${plural(conflicts, 'change set')} left out of the patch:`), ...lines, ...rest, ...advice]
 }
 
+/** Why a change set is not in the patch, in one sentence that names the change set it conflicts with. */
+export function leftOutText(leftOut: LeftOut): string {
+  const { error_code: code, path, reason, with: other } = leftOut
+  const what = `${code}  ${setText(leftOut, path)}`
+  if (code === 'WORK_001' && other !== undefined) return `${what} collides with ${setText(other, path)}`
+  if (code === 'WORK_001') return `${what}: ${reason}`
+  const together = other === undefined ? '' : ` together with ${setText(other, path)}`
+  return `${what} breaks ${path}${together}: ${reason}`
+}
+
+/** `docstring o0123456789abcdef src/a.py f (lines 12-14)`; the file is named where it is another than the node's. */
+function setText({ agent, operation_id: id, node, lines }: ConflictingSet, path: string): string {
+  const place = node === undefined ? path : nodePlace(node.path, node.qualified_name)
+  const elsewhere = node === undefined || node.path === path ? '' : ` in ${path}`
+  return [agent, id, `${place}${elsewhere}`, linesText(lines)]
+    .filter((part) => part !== undefined && part !== '')
+    .join(' ')
+}
+
+function linesText(lines: ConflictingSet['lines']): string {
+  if (lines === undefined) return ''
+  return lines.first === lines.last ? `(line ${lines.first})` : `(lines ${lines.first}-${lines.last})`
+}
+
 function patchLines({ state, run, patch }: ReportParts, paint: Paint): string[] {
-  if (run.status !== 'completed') return []
+  if (!isComposed(run.status, state)) return []
   if (patch === undefined) return [noPatchLine(state, run)]
   const earlier = earlierLines(state, run)
   if ('printedBy' in patch) return [`Its patch: ${patch.printedBy}`, ...earlier]
@@ -153,15 +173,15 @@ function earlierLines({ earlierChangeSets: count }: ProgressState, { request }: 
   return [`  with ${plural(count, 'change set')} of the run before (retry of ${request.retry_of})`]
 }
 
-/** How to go on after failures. */
-function againLines(
+/** The command to go on with after failures. */
+function retryLines(
   state: ProgressState,
   { run_id: runId, status, request }: RunView,
   model: string | undefined,
 ): string[] {
   if (failedOperations(state) === 0) return []
-  if (status === 'completed') {
-    const mayPass = state.failures.some(({ code }) => adviceOnFailure(code).retry === 'now')
+  if (isComposed(status, state)) {
+    const mayPass = state.failures.some(({ code }) => adviceOnOperation(code).retry === 'now')
     const when = mayPass ? 'Try what failed again' : 'Then try what failed again'
     return [`${when}: remora retry ${runId}${sameModelFlag(model)}`]
   }

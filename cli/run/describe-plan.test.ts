@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { PlanView } from '../api-views.ts'
-import { openPaint } from '../progress/paint.ts'
+import { openPaint } from '../terminal-text.ts'
 import { describePlan } from './describe-plan.ts'
 
 const view = { paint: openPaint(false), width: Infinity }

@@ -1,14 +1,13 @@
 import type { PlanView } from '../api-views.ts'
-import { plural } from '../plural.ts'
-import { wrap } from '../progress/paint.ts'
-import { textTable } from '../text-table.ts'
+import { joinBlocks, plural } from '../wording.ts'
+import { textTable, wrap } from '../terminal-text.ts'
 import type { ReportView } from '../progress/result-report.ts'
 
 const shownFolders = 20
 const shownFiles = 5
 const columns = ['agent', 'nodes looked at', 'with a model', 'without a model', 'estimated tokens']
 
-/** What a run would do, for a person: per agent, per folder, and what is skipped and why. */
+/** What a run would do, as text: per agent, per folder, and what is skipped and why. */
 export function describePlan(plan: PlanView, { paint, width }: ReportView): string {
   const agents = Object.entries(plan.agents).toSorted(([one], [other]) => (one < other ? -1 : 1))
   const rows = agents.map(([name, { looked_at, planned, mechanical, estimated_tokens }]) => [
@@ -17,18 +16,14 @@ export function describePlan(plan: PlanView, { paint, width }: ReportView): stri
   ])
   const [head = '', ...lines] = textTable([columns, ...rows])
   const wrapped = (block: readonly string[]) => block.flatMap((line) => wrap(line, width))
-  const blocks = [
+  return joinBlocks([
     wrapped([headline(plan)]),
     rows.length === 0 ? [] : [paint('dim', head), ...lines],
     wrapped(folderLines(plan)),
     ...agents.map(([name, { skipped }]) => wrapped(skippedLines(name, skipped))),
     wrapped(fileLines(plan)),
     wrapped(plan.notices),
-  ]
-  return `${blocks
-    .filter((block) => block.length > 0)
-    .map((block) => block.join('\n'))
-    .join('\n\n')}\n`
+  ])
 }
 
 function headline({ agents, nodes_looked_at: nodes, beyond_limit: beyond }: PlanView): string {

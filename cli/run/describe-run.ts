@@ -1,29 +1,25 @@
 import { describeModelKind, modelKindOf } from '#domain/model-kind.ts'
-import type { OperationView, RunView } from '../api-views.ts'
-import { formatSeconds } from '../format-seconds.ts'
-import { hasEnded } from '../has-ended.ts'
-import { nodePlace } from '../node-place.ts'
-import { clip } from '../progress/paint.ts'
-import { describeSkipped } from './describe-skipped.ts'
-import { resumeCommand } from './model-flag.ts'
+import type { SkippedFile } from '#domain/code-node.ts'
+import { type EdgeView, hasEnded, type OperationView, type RunView } from '../api-views.ts'
+import { formatSeconds, labelledLines, nodePlace } from '../wording.ts'
+import { clip } from '../terminal-text.ts'
+import { resumeCommand } from './unfinished-runs.ts'
+import type { NodeWithEdges } from './find-operation.ts'
 
-/**
- * `modelUrls`: of the environment. `isWaiting`: no stack works on the run, if it has not ended. `width`: lines of
- * operations are cut to it.
- */
-export type RunManner = { isWaiting: boolean; width: number; modelUrls?: string | undefined }
+/** `isWaiting`: no stack works on the run unless it has ended. `width` limits the lines. `modelUrls`: of the environment. */
+export type RunDisplay = { isWaiting: boolean; width: number; modelUrls?: string | undefined }
 
 const usualPriority = 5
 const usualPolicy = 'skip_downstream'
 
-/** A run for a person: how it stands, what it was asked beside the usual, then a line for each of `operations`. */
-export function describeRun(run: RunView, operations: readonly OperationView[], manner: RunManner): string {
+/** A run as text: its state, the parts of its request that are not the default, then a line for each of `operations`. */
+export function describeRun(run: RunView, operations: readonly OperationView[], display: RunDisplay): string {
   const { request, error_code: code } = run
   const counts = Object.entries(run.counts).filter(([, count]) => count > 0)
   const kind = modelKindOf(request.labels)
-  const rows: [string, string][] = [
+  const lines = labelledLines([
     ['run', run.run_id],
-    ['status', manner.isWaiting && !hasEnded(run.status) ? waitingStatus(run, manner) : statusOf(run)],
+    ['status', display.isWaiting && !hasEnded(run.status) ? waitingStatus(run, display) : statusOf(run)],
     ['reason', code ? '' : (run.reason ?? '')],
     ['retry of', request.retry_of ?? ''],
     ['agents', request.agents.join(', ')],
@@ -33,13 +29,12 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['policy', request.error_policy === usualPolicy ? '' : (request.error_policy ?? '')],
     ['accepted', run.accepted_at ?? ''],
     ['took', tookOf(run)],
-    ['skipped', run.skipped === 0 ? '' : clip(describeSkipped(run.skipped_files, run.skipped), manner.width)],
+    ['skipped', run.skipped === 0 ? '' : clip(describeSkipped(run.skipped_files, run.skipped), display.width)],
     ['operations', counts.map(([status, count]) => `${count} ${status}`).join(', ')],
     ['checks', checksOf(run)],
     ['conflicts', String(run.conflicts)],
-  ]
-  const lines = rows.flatMap(([name, value]) => (value === '' ? [] : [`${name.padEnd(11)} ${value}`]))
-  return `${[...lines, ...operationLines(run, operations, manner)].join('\n')}\n`
+  ])
+  return `${[...lines, ...operationLines(run, operations, display)].join('\n')}\n`
 }
 
 function tookOf({ status, duration_ms: ms }: RunView): string {
@@ -58,11 +53,11 @@ function statusOf({ status, phase, error_code: code, reason }: RunView): string 
   return `${status}${hasEnded(status) ? '' : ` (${phase})`}${code ? `: ${code} ${reason ?? ''}` : ''}`
 }
 
-function waitingStatus(run: RunView, { modelUrls }: RunManner): string {
+function waitingStatus(run: RunView, { modelUrls }: RunDisplay): string {
   return `nothing works on it now, it is in ${run.phase}: "${resumeCommand(run, modelUrls)}" continues it, "remora up" all runs`
 }
 
-function operationLines(run: RunView, operations: readonly OperationView[], { width }: RunManner): string[] {
+function operationLines(run: RunView, operations: readonly OperationView[], { width }: RunDisplay): string[] {
   if (operations.length === 0) return []
   const total = Object.values(run.counts).reduce((sum, count) => sum + count, 0)
   const more = total > operations.length ? [`… and ${total - operations.length} more: --operations lists all`] : []
@@ -73,4 +68,62 @@ function operationLines(run: RunView, operations: readonly OperationView[], { wi
 function operationLine({ operation_id: id, status, agent, node, outcome }: OperationView, agentWidth: number): string {
   const why = outcome?.error_code === undefined ? outcome?.summary : `${outcome.error_code} ${outcome.reason ?? ''}`
   return `${id}  ${status.padEnd(10)}  ${agent.padEnd(agentWidth)}  ${nodePlace(node.path, node.qualified_name)}  ${why ?? ''}`
+}
+
+/** The heading for the edges of each direction and kind, in the order of the text. */
+const headings = [
+  ['out', 'imports', 'imports'],
+  ['out', 'calls', 'calls'],
+  ['out', 'inherits', 'inherits from'],
+  ['out', 'tests', 'tests'],
+  ['in', 'imports', 'imported by'],
+  ['in', 'calls', 'called by'],
+  ['in', 'inherits', 'inherited by'],
+  ['in', 'tests', 'tested by'],
+] as const
+
+/** So many edges of one kind; `--json` has all. */
+const mostShown = 50
+
+/** A node and its edges as text, a block for each kind of edge that it has. */
+export function describeNode({ node, edges }: NodeWithEdges): string {
+  const { path, kind, language, qualified_name: name, start_line: first, end_line: last, node_id: id } = node
+  const operations = node.operations.map(({ agent, status }) => `${agent} ${status}`)
+  const lines = labelledLines([
+    ['node', nodePlace(path, name)],
+    ['id', id],
+    ['kind', `${kind}, ${language}, lines ${first}-${last}`],
+    ['operations', operations.join(', ')],
+    ['edges', edges === undefined ? 'not stored: an earlier version of Remora found the node' : countsOf(edges)],
+  ])
+  for (const [direction, edgeKind, heading] of headings) {
+    const such = (edges ?? []).filter((edge) => edge.direction === direction && edge.kind === edgeKind)
+    if (such.length === 0) continue
+    lines.push('', heading, ...such.slice(0, mostShown).map(edgeLine))
+    if (such.length > mostShown) lines.push(`  … and ${such.length - mostShown} more: --json lists all`)
+  }
+  return lines.join('\n')
+}
+
+function countsOf(edges: readonly EdgeView[]): string {
+  const out = edges.filter((edge) => edge.direction === 'out').length
+  return `${out} out, ${edges.length - out} in`
+}
+
+function edgeLine({ node, certainty }: EdgeView): string {
+  const lines = `${node.start_line}-${node.end_line}`
+  return `  ${lines.padEnd(11)} ${nodePlace(node.path, node.qualified_name)}${certainty === 'by_name' ? '  (by name)' : ''}`
+}
+
+const shown = 3
+
+/** The number of skipped files and the first few with their reasons, for one line. `total` may be more than are listed. */
+export function describeSkipped(skipped: readonly SkippedFile[], total = skipped.length): string {
+  const first = skipped.slice(0, shown).map(({ path, reason }) => `${path} (${reason})`)
+  return `${total}: ${first.join(', ')}${total > first.length ? ' …' : ''}`
+}
+
+/** What `--json` adds to a run that no stack works on, because its status does not show that. */
+export function waitingView({ status }: Pick<RunView, 'status'>, isWaiting: boolean): { waits_for_stack?: true } {
+  return isWaiting && !hasEnded(status) ? { waits_for_stack: true } : {}
 }

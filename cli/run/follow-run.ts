@@ -1,31 +1,30 @@
 import { AppError } from '#domain/error.ts'
 import { delay } from '#platform/clock.ts'
 import type { ApiClient } from '../api-client.ts'
-import type { EventPage, WireEvent } from '../api-views.ts'
-import { hasEnded } from '../has-ended.ts'
+import { type EventPage, hasEnded, type WireEvent } from '../api-views.ts'
 
 export type Follower = {
   onEvent(event: WireEvent): void
-  /** After each page, also an empty one: about twice a second while nothing happens. */
+  /** Called after each page, even an empty one: about twice a second while nothing happens. */
   onPage?(): void
 }
 
 export type FollowDeps = {
   client: Pick<ApiClient, 'readEvents'>
   signal: AbortSignal
-  /** The number of the last event that is not wanted; without it, all are. */
+  /** Events up to this number are left out; without it, none are. */
   after?: number
 }
 
 const pageSize = 1000
 const waitMs = 500
-const failuresInRow = 6
+const maxFailuresInRow = 6
 const firstPauseMs = 200
 
 /**
- * Tells `follower` every event of the run, in order, each once, from the one after `after` to the run's end;
- * resolves to the status it ended with. A service that does not answer is asked again for about 12 s. It asks for pages instead of the
- * live stream: they come a thousand events at a time, through any proxy, and each tells how the run stands.
+ * Calls `follower` with every event of the run, in order and each once, from the one after `after` to the run's end, and
+ * returns the status it ended with. A service that does not answer is asked again for about 12 s. Events are read in pages and
+ * not from the live stream: a page has a thousand events, passes any proxy, and includes the run's status.
  */
 export async function followRun(runId: string, follower: Follower, deps: FollowDeps): Promise<string> {
   for (let last = deps.after ?? 0; ;) {
@@ -43,7 +42,7 @@ async function readPage(runId: string, after: number, { client, signal }: Follow
       return await client.readEvents(runId, { after, limit: pageSize, waitMs })
     } catch (error) {
       signal.throwIfAborted()
-      if (!mayPass(error) || failures >= failuresInRow) throw error
+      if (!mayPass(error) || failures >= maxFailuresInRow) throw error
       await delay(firstPauseMs * 2 ** failures, signal)
     }
   }

@@ -1,14 +1,16 @@
 import { fileURLToPath } from 'node:url'
+import type { Command } from 'commander'
 import { AppError } from '#domain/error.ts'
 import { nearest } from '#platform/nearest.ts'
+import { bundleNames } from '#bundles/bundle-files.ts'
 
 /** The folder of the bundles that come with the package. */
 export const builtinAgents = fileURLToPath(new URL('../../agents', import.meta.url))
 
-/** The one bundle whose prompt fits the harness's own tools. */
+/** The only bundle whose prompt fits the harness's own tools. */
 export const harnessAgent = 'harness'
 
-/** INTAKE_006 as the API would answer, as wrong usage, before anything is started. */
+/** INTAKE_006, as from the API, but as wrong usage and before anything is started. */
 export function requireKnown(agents: readonly string[], known: readonly string[]): void {
   const unknown = agents.filter((agent) => !known.includes(agent))
   if (unknown.length === 0) return
@@ -19,4 +21,13 @@ export function requireKnown(agents: readonly string[], known: readonly string[]
     `unknown agent: ${unknown.join(', ')}${meant}; known: ${known.join(', ')} (agents.dir of remora.yaml names another folder)`,
     { phase: 'usage' },
   )
+}
+
+/** The agents of `--agents` and those of this installation. Without `--agents` it is wrong usage, and the message lists them. */
+export async function namedAgents(agents: readonly string[] | undefined, agentsDir: string, command: Command) {
+  const known = await bundleNames(agentsDir)
+  if (agents === undefined || agents.length === 0) {
+    command.error(`error: no agents named: choose with --agents from ${known.join(', ')}`, { exitCode: 2 })
+  }
+  return { agents, known }
 }

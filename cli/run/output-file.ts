@@ -6,7 +6,7 @@ import { basename, dirname, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '#domain/error.ts'
 
-/** How a system says that nothing can be made or changed in a folder that exists; /proc says ENOENT. */
+/** The error codes of a system when nothing can be written in a folder that exists; /proc uses ENOENT. */
 const refusals = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT'])
 
 /** CONFIG_003 unless a file can be written at `path`; leaves nothing behind. Called before any work is done. */
@@ -25,8 +25,8 @@ export async function requireWritable(path: string): Promise<void> {
 }
 
 /**
- * Writes the whole of `content` or nothing: it is renamed into place when it is complete. The file has `mode` where one is
- * given, whatever the umask. CONFIG_003 when it cannot be written.
+ * Writes the whole of `content` or nothing: the file is renamed into place when it is complete. It has `mode` if one is given,
+ * whatever the umask. CONFIG_003 when it cannot be written.
  */
 export async function writeWhole(
   path: string,
@@ -35,7 +35,7 @@ export async function writeWhole(
 ): Promise<void> {
   const temporary = temporaryBeside(path)
   try {
-    // A stream that opens it itself may still be about to make it when the content breaks off and it is removed.
+    // Opened here: a stream that opens the file itself might create it after a failed content has led to its removal.
     const file = await open(temporary, 'wx')
     if (mode !== undefined) await file.chmod(mode)
     await pipeline(content, file.createWriteStream())
@@ -48,7 +48,7 @@ export async function writeWhole(
 
 export type LineFile = { add(line: string): void; close(): Promise<void> }
 
-/** A file that grows line by line, written anew. CONFIG_003 when it cannot be opened, or, at a later line, written. */
+/** A new file that grows line by line. CONFIG_003 when it cannot be opened or, at a later line, written. */
 export async function openLineFile(path: string): Promise<LineFile> {
   const file = createWriteStream(path)
   try {
@@ -82,7 +82,7 @@ async function notWritable(path: string, cause: unknown): Promise<AppError> {
   return new AppError('CONFIG_003', `${path} cannot be written: ${await reasonOf(path, cause)}`, { cause })
 }
 
-/** In words of the file or folder the caller named, not of the one beside it that was tried. */
+/** Names the file or folder that the caller named, not the temporary file. */
 async function reasonOf(path: string, cause: unknown): Promise<string> {
   const folder = dirname(path)
   const stats = await stat(folder).catch(() => undefined)

@@ -5,33 +5,33 @@ import { obtainRedis } from '#platform/obtain-redis.ts'
 import { programCache } from '#platform/program-cache.ts'
 import { openApiClient, type ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
-import { visible } from '../visible.ts'
-import { findRunningStack } from '../stack/stack-access.ts'
+import { visible } from '../terminal-text.ts'
+import { findRunningStack } from '../stack/running-stack.ts'
 import type { Stack } from '../stack/start-stack.ts'
 import { unservedSettings } from './unserved-settings.ts'
-import { shownPath } from './shown-path.ts'
+import { shownPath } from '../wording.ts'
 
 export type Service = {
   client: ApiClient
-  /** Aborted with the user's stop, and with what a stack of our own died of. */
+  /** Aborted when the user stops the command, and when a stack of our own fails. */
   signal: AbortSignal
-  /** The stack that was started for this; undefined when a running service is used. */
+  /** The embedded stack that this command started; undefined when it uses a running service. */
   stack: Stack | undefined
-  /** What answers its agents, where that is known. */
+  /** What its agents talk to, where that is known. */
   modelKind: ModelKind | undefined
   close(): Promise<void>
 }
 
 export type StackChoice = {
-  /** Worker processes; 0 is enough to look at former runs. */
+  /** Worker processes; 0 is enough to read former runs. */
   workers: number
-  /** Also without workers: enough to end a run. */
+  /** Starts discovery even without workers, which is enough to end a run. */
   discovery?: boolean
-  /** As `--model` says it: a URL, `rehearsal`, or undefined for what the environment says. */
+  /** The value of `--model`: a URL, `rehearsal`, or undefined for that of the environment. */
   model?: string | undefined
 }
 
-/** The service REMORA_API_URL names, else an embedded stack over the data folder, which `close` stops again. */
+/** The service that REMORA_API_URL names, else an embedded stack over the data folder, which `close` stops. */
 export async function reachService(choice: StackChoice, context: CliContext): Promise<Service> {
   const { config, signal } = context
   if (config.apiUrl !== undefined) {
@@ -53,7 +53,21 @@ export async function reachService(choice: StackChoice, context: CliContext): Pr
   }
 }
 
-/** The runs there are: those of a running service (see `findService`), else those kept in the data folder. */
+/** Calls `use` with the service that `reachRuns` finds, and closes it afterwards. */
+export async function withRuns<T>(
+  context: CliContext,
+  use: (service: Service) => Promise<T>,
+  choice?: StackChoice,
+): Promise<T> {
+  const service = await reachRuns(context, choice)
+  try {
+    return await use(service)
+  } finally {
+    await service.close()
+  }
+}
+
+/** A running service (see `findService`), else an embedded stack over the runs in the data folder. */
 export async function reachRuns(context: CliContext, choice: StackChoice = { workers: 0 }): Promise<Service> {
   const found = await findService(context)
   if (found === undefined) return reachService(choice, context)
@@ -61,7 +75,7 @@ export async function reachRuns(context: CliContext, choice: StackChoice = { wor
   return { client, signal: context.signal, stack: undefined, modelKind, close: client.close }
 }
 
-/** Whether nothing moves runs on in `service`: a stack that was started to look at them. */
+/** Whether `service` has no workers, so that no run in it moves on: an embedded stack that was started only to read runs. */
 export function isIdle({ stack }: Pick<Service, 'stack'>): boolean {
   return stack !== undefined && !stack.processes().some(({ service }) => service === 'worker')
 }
@@ -77,7 +91,7 @@ export async function runningService(context: CliContext): Promise<ApiClient> {
   )
 }
 
-/** The service REMORA_API_URL names, else the stack that another command runs in the data folder. */
+/** The service that REMORA_API_URL names, else the stack that another command runs in the data folder. */
 async function findService({ config, signal }: CliContext): Promise<Pick<Service, 'client' | 'modelKind'> | undefined> {
   const { apiUrl: url, token, dataDir } = config
   if (url !== undefined) return { client: openApiClient({ url, token, signal }), modelKind: undefined }
@@ -86,7 +100,7 @@ async function findService({ config, signal }: CliContext): Promise<Pick<Service
   return { client: openApiClient({ url: running.url, token: running.token, signal }), modelKind: running.modelKind }
 }
 
-/** Loaded only when it is needed: the services are most of what there is to load. */
+/** The services are loaded only here, because they take most of the time to load. */
 export async function startEmbedded(choice: StackChoice & { port?: number }, context: CliContext): Promise<Stack> {
   const { config, signal, verbose, io, cwd } = context
   const { keyFault } = config.settings
@@ -105,11 +119,12 @@ export async function startEmbedded(choice: StackChoice & { port?: number }, con
     token: config.token,
     logLevel: verbose() ? 'debug' : config.logLevel,
     logPath: verbose() ? undefined : join(config.dataDir, 'stack.log'),
+    say: (line) => io.err(visible(`${line}\n`)),
     signal,
   })
 }
 
-/** A command that only looks at former runs installs nothing: where there are any, there was a Redis. */
+/** A command that only reads former runs installs nothing: where there are runs, there was a Redis. */
 function redisProgram({ workers }: StackChoice, { config, signal, io }: CliContext) {
   return obtainRedis({
     programDir: programCache(config.settings.own),

@@ -1,31 +1,94 @@
-import type { ApiClient } from '../api-client.ts'
+import { rehearsalLabel } from '#domain/model-kind.ts'
 import type { RunView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
-import { renderReport, type PatchResult } from '../progress/result-report.ts'
-import { exitCodeOf } from './exit-code.ts'
-import { reportView } from './report-view.ts'
-import { resultView } from './result-view.ts'
-import type { ShownProgress } from './show-progress.ts'
-import { whatBecameOf } from './unfinished-runs.ts'
+import { adviceOnOperation } from '../describe-failure.ts'
+import {
+  type AgentProgress,
+  failedOperations,
+  isComposed,
+  operationsOf,
+  type ProgressState,
+} from '../progress/progress-state.ts'
+import { renderReport, type ReportParts, type ReportView } from '../progress/result-report.ts'
+import { openPaint } from '../terminal-text.ts'
 
-/** A run that was followed to its end; `earlier` are the runs the stack went on with beside it. */
-export type FollowedRun = {
-  progress: ShownProgress
-  run: RunView
-  patch: PatchResult
-  earlier: readonly string[]
-  /** Of `--model`, where the stack was this command's own. */
-  model: string | undefined
+/** Reports how a run went that was followed to its end, as text or as the result line of `--json`, and sets the exit code. */
+export function reportRun(parts: ReportParts, { json, context }: { json: boolean; context: CliContext }): void {
+  const { io } = context
+  io.out(json ? `${JSON.stringify(resultView(parts))}\n` : `\n${renderReport(parts, reportView(context))}`)
+  io.exit(exitCodeOf(parts.run, parts.state))
 }
 
-/** Says how the run went, as a person's report or as the result line, and sets the exit code. */
-export async function reportRun(
-  { progress, run, patch, earlier, model }: FollowedRun,
-  { client, json, context }: { client: ApiClient; json: boolean; context: CliContext },
-): Promise<void> {
-  const state = progress.state()
-  if (json) context.io.out(`${JSON.stringify(resultView({ state, run, patch }, earlier))}\n`)
-  else context.io.out(`\n${renderReport({ state, run, patch, model }, reportView(context))}`)
-  if (!json) context.io.out(await whatBecameOf(earlier, client))
-  context.io.exit(exitCodeOf(run, state))
+/** How a report is written to this command's stdout. */
+export function reportView({ colored, columns = Infinity }: Pick<CliContext, 'colored' | 'columns'>): ReportView {
+  return { paint: openPaint(colored), width: columns }
+}
+
+/** A run fails with these when the service does not know a language or a kind of nodes that was asked for. */
+const unknownFilters: ReadonlySet<string> = new Set(['DISC_003', 'RUN_002'])
+
+/**
+ * 0: done, also when there was nothing to do. 1: the run did not complete, or every operation failed. 2: wrong usage that
+ * only the service could detect. 3: an operation failed or was blocked, or a change set was left out of the patch; also
+ * a retry all of whose own operations failed, if its patch holds changes of the runs before it.
+ */
+export function exitCodeOf(
+  { status, conflicts, error_code: code }: Pick<RunView, 'status' | 'conflicts' | 'error_code'>,
+  state: ProgressState,
+): 0 | 1 | 2 | 3 {
+  if (!isComposed(status, state)) return unknownFilters.has(code ?? '') ? 2 : 1
+  if (failedOperations(state) === 0) return conflicts > 0 ? 3 : 0
+  const wentWell = Object.values(state.agents).some(({ succeeded, unchanged }) => succeeded + unchanged > 0)
+  return wentWell || state.patchFiles > 0 ? 3 : 1
+}
+
+/** The last line of `remora run --json`. `patch` is null when the run proposes no change, did not complete, or is watched. */
+export function resultView({ state, run, patch, earlierRuns = [] }: ReportParts) {
+  return {
+    result: {
+      run_id: run.run_id,
+      status: run.status,
+      error_code: run.error_code ?? null,
+      reason: run.reason ?? null,
+      duration_ms: run.duration_ms ?? null,
+      retry_of: run.request.retry_of ?? null,
+      earlier_change_sets: state.earlierChangeSets,
+      models: state.models,
+      rehearsal: state.models.includes(rehearsalLabel),
+      looked_at: state.lookedAt ?? null,
+      nodes_looked_at: state.nodesLookedAt ?? null,
+      beyond_limit: state.beyondLimit,
+      planned: plannedView(state),
+      agents: Object.fromEntries(Object.entries(state.agents).map(([name, agent]) => [name, agentView(agent)])),
+      checks: run.checks,
+      failures: run.failures.map((failure) => ({
+        ...failure,
+        advice: failure.error_code === null ? null : adviceOnOperation(failure.error_code).text,
+      })),
+      conflicts: run.left_out,
+      conflict_count: run.conflicts,
+      skipped_files: state.skippedFiles,
+      earlier_runs: earlierRuns,
+      patch: patchView(patch),
+    },
+  }
+}
+
+function patchView(patch: ReportParts['patch']) {
+  if (patch === undefined || 'printedBy' in patch) return null
+  return { path: patch.path, applied: patch.applied, apply_with: patch.hint }
+}
+
+function agentView(agent: AgentProgress) {
+  const { succeeded, unchanged, skipped, cancelled, failed, leftOut, tokens, workMs } = agent
+  const ends = { succeeded, unchanged, skipped, cancelled, failed, left_out: leftOut }
+  return { operations: operationsOf(agent), ...ends, tokens, work_ms: workMs }
+}
+
+function plannedView({ planned }: ReportParts['state']) {
+  const views = Object.entries(planned).map(([name, { lookedAt, ...agent }]) => [
+    name,
+    { looked_at: lookedAt, ...agent },
+  ])
+  return Object.fromEntries(views)
 }

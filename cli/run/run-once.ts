@@ -1,29 +1,27 @@
 import { resolve } from 'node:path'
 import { AppError } from '#domain/error.ts'
-import { rehearsalLabel } from '#domain/rehearsal-label.ts'
-import { withoutLogin } from '#platform/without-login.ts'
+import { rehearsalLabel } from '#domain/model-kind.ts'
+import { withoutLogin } from '#platform/hide-secrets.ts'
 import type { CliContext } from '../cli-context.ts'
 import { silentServers } from '../model-server.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { RunView } from '../api-views.ts'
 import { describePlan } from './describe-plan.ts'
 import { followRun } from './follow-run.ts'
-import { sameModelFlag } from './model-flag.ts'
 import { openLineFile } from './output-file.ts'
-import { prepareStart, type StartRun } from './prepare-start.ts'
+import { prepareStart, type RunOrder, type StartRun } from './prepare-start.ts'
 import { reachRuns, reachService, type Service } from './reach-service.ts'
 import { withRepository } from '../discover/repository-around.ts'
-import { reportRun } from './report-run.ts'
-import { reportView } from './report-view.ts'
-import type { RunOrder } from './run-order.ts'
-import { shownPath } from './shown-path.ts'
+import { reportRun, reportView } from './report-run.ts'
+import { shownPath } from '../wording.ts'
+import { isComposed } from '../progress/progress-state.ts'
 import { showProgress } from './show-progress.ts'
 import { takePatch } from './take-patch.ts'
-import { describeUnfinished, unfinishedRuns } from './unfinished-runs.ts'
+import { describeUnfinished, sameModelFlag, unfinishedRuns, whatBecameOf } from './unfinished-runs.ts'
 
 /**
- * The whole way from a folder, or a run there is, to a patch: checks that can fail cheaply, service, submission,
- * progress, patch, report. Stops what it started, also when it throws.
+ * Takes a folder, or an existing run, all the way to a patch: cheap checks first, then the service, submission, progress,
+ * patch and report. Stops what it started, also when it throws.
  */
 export async function runOnce(ordered: RunOrder, context: CliContext): Promise<void> {
   const order = await inRepository(ordered, context)
@@ -43,7 +41,7 @@ export async function runOnce(ordered: RunOrder, context: CliContext): Promise<v
   }
 }
 
-/** With the repository around the folder of a new run. */
+/** Adds the repository around the folder of a new run. */
 async function inRepository(order: RunOrder, context: CliContext): Promise<RunOrder> {
   const { source } = order
   if (source.kind !== 'folder') return order
@@ -73,15 +71,18 @@ async function runOn(service: Service, order: RunOrder, running: Running): Promi
   } catch (error) {
     progress.close()
     const isOver = ended.aborted || (error instanceof AppError && error.code === 'STORE_001')
-    if (isOver) io.err(`\n${whatStays(runId, { isOurs: stack !== undefined, model: order.model }, context)}\n`)
+    if (isOver) io.err(`\n${describeLeftRun(runId, { isOurs: stack !== undefined, model: order.model }, context)}\n`)
     throw error
   }
   progress.close()
   const run = await client.getRun(runId)
   if (isDryRun(order) && run.status === 'completed') return reportPlan(run, order, { client, context })
-  const patch = run.status === 'completed' ? await takePatch(client, run, order, context) : undefined
-  const parts = { progress, run, patch, earlier: unfinished.goingOn, model: stack && order.model }
-  await reportRun(parts, { client, json: order.json, context })
+  const isNew = order.source.kind === 'folder'
+  const state = progress.state()
+  const patch = isComposed(run.status, state) ? await takePatch(client, run, { ...order, isNew }, context) : undefined
+  const earlierRuns = unfinished.goingOn
+  reportRun({ state, run, patch, model: stack && order.model, earlierRuns }, { ...order, context })
+  if (!order.json) io.out(await whatBecameOf(earlierRuns, client))
 }
 
 function isDryRun({ source }: RunOrder): boolean {
@@ -97,19 +98,16 @@ async function reportPlan(
   context.io.out(json ? `${JSON.stringify({ plan })}\n` : `\n${describePlan(plan, reportView(context))}`)
 }
 
-/** Said at the start, since each operation tries for its whole retry budget before it says the same. */
+/** Printed at the start, because each operation uses up its whole retry budget before it reports the same. */
 async function modelLine(model: string, signal: AbortSignal): Promise<string> {
   if (model === 'rehearsal') return `model: ${rehearsalLabel}\n`
   const silent = await silentServers(model, signal)
-  return silent
-    .map(
-      (server) => `CONFIG_005 no model server answers at ${withoutLogin(server)}: operations wait for it, then fail\n`,
-    )
-    .join('')
+  const fault = (server: string) => `no model server answers at ${withoutLogin(server)}`
+  return silent.map((server) => `CONFIG_005 ${fault(server)}: operations wait for it, then fail\n`).join('')
 }
 
-/** What becomes of a run nobody waits for any more. */
-function whatStays(
+/** What happens to a run that this command no longer follows. */
+function describeLeftRun(
   runId: string,
   { isOurs, model }: { isOurs: boolean; model: string | undefined },
   { cwd, config, signal }: CliContext,
@@ -121,6 +119,6 @@ function whatStays(
     return `Run ${runId} continues in ${place}. ${stop}`
   }
   const folder = shownPath(config.dataDir, cwd)
-  const kept = `Run ${runId} is kept in ${folder}. To continue it: remora run --resume ${runId}${sameModelFlag(model)}   ${stop}`
-  return signal.aborted ? kept : `${kept}\nThe log of the services is in ${folder}/stack.log.`
+  const stored = `Run ${runId} is kept in ${folder}. To continue it: remora run --resume ${runId}${sameModelFlag(model)}   ${stop}`
+  return signal.aborted ? stored : `${stored}\nThe log of the services is in ${folder}/stack.log.`
 }

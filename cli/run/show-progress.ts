@@ -3,12 +3,10 @@ import type { WireEvent } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { foldProgress } from '../progress/fold-progress.ts'
 import { openLiveScreen } from '../progress/live-screen.ts'
-import { openPaint } from '../progress/paint.ts'
-import { openPlainLines } from '../progress/plain-lines.ts'
-import { openNewQuestions } from '../progress/question-lines.ts'
+import { openNewQuestions } from '../progress/describe-question.ts'
 import { emptyProgress, type ProgressState } from '../progress/progress-state.ts'
-import { renderScreen } from '../progress/render-screen.ts'
-import { visible } from '../visible.ts'
+import { openPlainLines, renderScreen } from '../progress/render-progress.ts'
+import { openPaint, visible } from '../terminal-text.ts'
 import type { Follower } from './follow-run.ts'
 
 export type ShownProgress = Follower & {
@@ -19,11 +17,11 @@ export type ShownProgress = Follower & {
 
 export type ProgressChoice = {
   json: boolean
-  /** Every event as one JSON line, besides what is shown. */
+  /** Also gets every event as one JSON line. */
   onLine?: ((line: string) => void) | undefined
 }
 
-/** Shows a run while it goes on: JSON lines on stdout, else a live picture on a terminal, else plain lines on stderr. */
+/** Shows a run in progress: JSON lines on stdout, else a live screen on a terminal, else plain lines on stderr. */
 export function showProgress(runId: string, choice: ProgressChoice, context: CliContext): ShownProgress {
   let state = emptyProgress(runId)
   const display = choice.json ? undefined : openDisplay(context, () => state)
@@ -52,7 +50,7 @@ function openDisplay(context: CliContext, state: () => ProgressState): Display {
       const line = lineFor(state(), performance.now())
       if (line !== undefined) io.err(`${line}\n`)
     }
-    // What takes long is said, too, when no event comes.
+    // A line is also due when no event comes for long.
     const stopTicking = repeatEvery(1000, async () => {
       if (state().startedAtMs !== undefined) update()
     })
@@ -60,7 +58,7 @@ function openDisplay(context: CliContext, state: () => ProgressState): Display {
       update,
       page() {
         update()
-        // Not event by event: what is answered later on the same page was asked long ago.
+        // Not for every event: a question that is answered later on the same page is no longer open.
         for (const question of questionsOf(state())) io.err(`${visible(question)}\n`)
       },
       close: () => void stopTicking(),

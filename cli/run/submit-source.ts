@@ -1,14 +1,14 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { AppError } from '#domain/error.ts'
-import type { SkipKind } from '#domain/skip-kind.ts'
+import type { SkipKind } from '#domain/run.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
-import { visible } from '../visible.ts'
+import { visible } from '../terminal-text.ts'
 import { packPath, type Packed } from '../pack-folder.ts'
-import { changedNodes } from '../discover/changed-nodes.ts'
-import { requireKnownFilters } from '../discover/known-filters.ts'
-import { describeSkipped } from './describe-skipped.ts'
+import { changedNodes } from '../discover/compare-since.ts'
+import { requireKnownFilters } from '../discover/local-discovery.ts'
+import { describeSkipped } from './describe-run.ts'
 
 export type Submission = {
   agents: readonly string[]
@@ -17,25 +17,24 @@ export type Submission = {
   languages?: readonly string[]
   kinds?: readonly string[]
   include?: readonly SkipKind[]
-  /** Only nodes that were added or changed since then: what `--since` says. */
+  /** The value of `--since`: only nodes that were added or changed since then. */
   since?: string
   limit?: number
   errorPolicy?: string
   priority?: number
-  accept: 'none'
-  /** The run ends when it is planned. */
+  /** The run ends once it is planned. */
   dryRun?: boolean
-  /** The folder is sent without the repository around it. */
+  /** Sends the folder without the repository around it. */
   folderOnly?: boolean
 }
 
-/** What there is to send, and the nodes that the run is limited to, if it is. */
+/** What is to be sent, and the nodes that the run is limited to, if any. */
 export type PreparedSource = { packed: Packed; nodes?: readonly string[] }
 
 /**
- * What there is to send of `path`: listed, not yet read. What is left out is printed on stderr. INTAKE_001 when there is
- * nothing at `path` (wrong usage) or nothing of use, INTAKE_007 when it is a folder without a file; as `requireKnownFilters`
- * says of languages and kinds, and `changedNodes` with `since`. Starts and writes nothing.
+ * What is to be sent of `path`: listed, not yet read. Skipped files are printed on stderr. INTAKE_001 when there is nothing at
+ * `path` (wrong usage) or neither a folder nor an archive, INTAKE_007 for a folder without files; for languages and kinds
+ * the errors of `requireKnownFilters`, and with `since` those of `changedNodes`. Starts and writes nothing.
  */
 export async function prepareSource(
   path: string,
@@ -50,7 +49,7 @@ export async function prepareSource(
     throw new AppError('INTAKE_001', `there is no such file or folder: ${path}`, { cause, phase: 'usage' })
   })
   const { include, since } = submission
-  // A service elsewhere may know others; what changed since a revision is found here in any case.
+  // A remote service may know others, but changes since a revision are always found on this machine.
   if (config.apiUrl === undefined || since !== undefined) await requireKnownFilters(submission, config)
   const packed = await packPath(place, { signal, ...(include && { include }) })
   if (packed.skipped.length > 0) io.err(visible(`skipped ${describeSkipped(packed.skipped)}\n`))
@@ -58,17 +57,16 @@ export async function prepareSource(
   return { packed, nodes: await changedNodes(place, { ...submission, since }, context) }
 }
 
-/** Sends what was prepared; answers the run's id. */
+/** Sends what was prepared and returns the run's id. */
 export async function submitSource(
   client: Pick<ApiClient, 'submit'>,
   submission: Submission,
   { packed, nodes }: PreparedSource,
 ): Promise<string> {
-  const { agents, accept, paths, exclude, languages, kinds, limit, errorPolicy, priority } = submission
+  const { agents, paths, exclude, languages, kinds, limit, errorPolicy, priority } = submission
   const include = [...new Set([...(submission.include ?? []), ...packed.include])]
   const request = {
     agents,
-    accept,
     ...(paths && { paths }),
     ...(exclude && { exclude }),
     ...(languages && { languages }),

@@ -1,19 +1,34 @@
-import { resolve } from 'node:path'
+import { execFile } from 'node:child_process'
+import { realpath, stat } from 'node:fs/promises'
+import { basename, relative, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { AppError } from '#domain/error.ts'
+import { findProgram } from '#platform/run-program.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { RunView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import type { PatchResult } from '../progress/result-report.ts'
-import { applyElsewhereHint, applyHint, applyPatch, fitsFolder } from './apply-patch.ts'
 import { patchedFolder } from '../discover/repository-around.ts'
 import { writeWhole } from './output-file.ts'
-import type { RunOrder } from './run-order.ts'
-import { shownPath } from './shown-path.ts'
+import { shownPath } from '../wording.ts'
 
-/** Writes the patch of a completed run and applies it if so ordered; undefined when the run proposes no change. */
+const execute = promisify(execFile)
+
+export type PatchOrder = {
+  /** The folder or archive that the command named. */
+  path: string
+  /** Undefined: `remora-<run id>.patch` in the current folder. */
+  out?: string
+  apply: boolean
+  /** This command submitted the run from `path`. An earlier run may have been made from another folder. */
+  isNew: boolean
+}
+
+/** Writes the patch of a completed run and applies it if that was asked for; undefined when the run proposes no change. */
 export async function takePatch(
   client: ApiClient,
   run: RunView,
-  order: Pick<RunOrder, 'path' | 'out' | 'apply' | 'source'>,
+  order: PatchOrder,
   { cwd }: CliContext,
 ): Promise<PatchResult> {
   const content = await client.readPatch(run.run_id)
@@ -21,11 +36,91 @@ export async function takePatch(
   const target = resolve(cwd, order.out ?? `remora-${run.run_id}.patch`)
   await writeWhole(target, content)
   const named = resolve(cwd, order.path)
-  const folder = order.source.kind === 'folder' ? named : await patchedFolder(named, run.request)
+  const folder = order.isNew ? named : await patchedFolder(named, run.request)
   if (order.apply) await applyPatch(folder, target)
   const written = { path: shownPath(target, cwd), applied: order.apply }
-  // A run that was there before may have been made from another folder than this one.
-  const isThere = order.source.kind === 'folder' || order.apply || (await fitsFolder(folder, target))
+  const isThere = order.isNew || order.apply || (await fitsFolder(folder, target))
   if (isThere) return { ...written, hint: await applyHint(folder, target, cwd) }
   return { ...written, hint: applyElsewhereHint(target), elsewhere: true as const }
+}
+
+/**
+ * Applies the whole of `patch` to the files of `folder`, or nothing: WORK_002 with git's words when it does not fit,
+ * CONFIG_003 when git may not write there.
+ */
+export async function applyPatch(folder: string, patch: string): Promise<void> {
+  const { cwd, args } = await applyCommand(folder, patch)
+  const [apply = 'apply', ...rest] = args
+  const kept = `the patch is kept in ${patch}`
+  await execute('git', [apply, '--check', ...rest], { cwd }).catch((error: unknown) => {
+    throw new AppError('WORK_002', `the patch does not fit ${folder}: ${wordsOf(error)}; ${kept}`, { cause: error })
+  })
+  await execute('git', args, { cwd }).catch((error: unknown) => {
+    const message = `the files of ${folder} cannot be changed: ${wordsOf(error)}; ${kept}`
+    throw new AppError('CONFIG_003', message, { cause: error })
+  })
+}
+
+function wordsOf(error: unknown): string {
+  if (error instanceof Error && 'stderr' in error && typeof error.stderr === 'string' && error.stderr !== '') {
+    return error.stderr.trim().slice(0, 1000)
+  }
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** Whether the whole of `patch` would apply to `folder` as it is. */
+export async function fitsFolder(folder: string, patch: string): Promise<boolean> {
+  const { cwd, args } = await applyCommand(folder, patch)
+  const [apply = 'apply', ...rest] = args
+  return execute('git', [apply, '--check', ...rest], { cwd }).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** `applyCommand` as a line to paste into a shell in folder `from`; for an archive, in the folder it unpacks to. */
+export async function applyHint(folder: string, patch: string, from: string): Promise<string> {
+  if (!(await isFolder(folder))) {
+    return `${applyElsewhereHint(patch)}  # in the folder that ${basename(folder)} unpacks to`
+  }
+  const { cwd, args } = await applyCommand(folder, patch)
+  const at = relative(await realpath(from), cwd)
+  const short = args.map((arg) => (arg === resolve(patch) && at === '' ? relative(from, arg) : arg))
+  return ['git', ...(at === '' ? [] : ['-C', at]), ...short].map(quoted).join(' ')
+}
+
+/**
+ * The command to paste in the folder a run was made from, when that folder is not known here. The command asks git where in
+ * a larger repository it runs (see `applyCommand`); outside of a repository git's answer is empty.
+ */
+export function applyElsewhereHint(patch: string): string {
+  return `git apply --directory="$(git rev-parse --show-prefix 2>/dev/null)" ${quoted(resolve(patch))}`
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}
+
+/**
+ * The `git apply` that applies `patch` to `folder`: its arguments and where to run it. Inside a larger repository it runs at
+ * the top with `--directory`, because in a subfolder git skips every file without an error.
+ */
+async function applyCommand(folder: string, patch: string): Promise<{ cwd: string; args: string[] }> {
+  const cwd = await realpath(folder)
+  const place = await execute('git', ['rev-parse', '--show-toplevel', '--show-prefix'], { cwd }).catch(() => undefined)
+  const [top = '', prefix = ''] = place?.stdout.split('\n') ?? []
+  if (top === '' || prefix === '') return { cwd, args: ['apply', resolve(patch)] }
+  return { cwd: top, args: ['apply', `--directory=${prefix.replace(/\/$/, '')}`, resolve(patch)] }
+}
+
+/** CONFIG_003 unless `path` is a folder, CONFIG_006 without git. Called before any work, so that `--apply` cannot fail at the end. */
+export async function requireAppliable(path: string, searchPath: string): Promise<void> {
+  if (!(await isFolder(path))) throw new AppError('CONFIG_003', `--apply needs a folder, and ${path} is none`)
+  if ((await findProgram('git', searchPath)) !== undefined) return
+  throw new AppError('CONFIG_006', '--apply needs git, which is not on the PATH: "remora doctor" says how to get it')
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  const stats = await stat(path).catch(() => undefined)
+  return stats?.isDirectory() === true
 }

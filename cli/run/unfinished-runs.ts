@@ -1,44 +1,36 @@
-import { describeModelKind, mayGoOn, modelKindOf, type ModelKind } from '#domain/model-kind.ts'
+import { describeModelKind, mayGoOn, type ModelKind, modelKindOf } from '#domain/model-kind.ts'
 import type { ApiClient } from '../api-client.ts'
-import type { RunView } from '../api-views.ts'
-import { hasEnded } from '../has-ended.ts'
-import { plural } from '../plural.ts'
-import { resumeCommand } from './model-flag.ts'
+import { allRuns } from '../api-lists.ts'
+import { hasEnded, type RunView } from '../api-views.ts'
+import { plural } from '../wording.ts'
+import { kindOfModel } from '../model-server.ts'
 
-const pageSize = 100
-const pagesRead = 10
+const mostRead = 1000
 const shown = 5
 
 export type UnfinishedRuns = {
-  /** Ids of those that the stack goes on with, newest first. */
+  /** Ids of those that the stack continues, newest first. */
   goingOn: readonly string[]
-  /** Those that were begun with the other kind of model, and wait for a stack that has it. */
+  /** Those that were begun with the other kind of model and wait for a stack that has it. */
   waiting: readonly RunView[]
 }
 
-/** The runs that have not ended, of the latest 1,000, but for the one named; `modelKind` is the stack's. */
+/** Those of the latest 1,000 runs that have not ended, without the run `except`; `modelKind` is the stack's. */
 export async function unfinishedRuns(
   client: Pick<ApiClient, 'listRuns'>,
   { modelKind, except }: { modelKind: ModelKind | undefined; except?: string },
 ): Promise<UnfinishedRuns> {
-  const runs = (await allUnfinished(client)).filter((run) => run.run_id !== except)
+  const runs: RunView[] = []
+  let read = 0
+  for await (const run of allRuns(client)) {
+    if (!hasEnded(run.status) && run.run_id !== except) runs.push(run)
+    if (++read === mostRead) break
+  }
   const goesOn = (run: RunView) => mayGoOn(run.request.labels, modelKind)
   return { goingOn: runs.filter(goesOn).map((run) => run.run_id), waiting: runs.filter((run) => !goesOn(run)) }
 }
 
-async function allUnfinished(client: Pick<ApiClient, 'listRuns'>): Promise<RunView[]> {
-  const found: RunView[] = []
-  let before: string | undefined
-  for (let pages = 0; pages < pagesRead; pages++) {
-    const page = await client.listRuns({ limit: pageSize, ...(before === undefined ? {} : { before }) })
-    found.push(...page.runs.filter(({ status }) => !hasEnded(status)))
-    if (page.next === null) break
-    before = page.next
-  }
-  return found
-}
-
-/** What a stack does with runs it was not asked for, in a line for those it goes on with and one for those that wait. */
+/** What a stack does with the runs it was not started for: a line for those it continues, and one for those that wait. */
 export function describeUnfinished({ goingOn, waiting }: UnfinishedRuns, modelUrls: string | undefined): string {
   const [next] = waiting
   const kind = modelKindOf(next?.request.labels)
@@ -58,7 +50,7 @@ function first(runs: readonly string[]): string {
   return `${runs.slice(0, shown).join(', ')}${runs.length > shown ? ', …' : ''}`
 }
 
-/** A line for each of `runs`, with what to do about it; empty when there are none. */
+/** The status of each of `runs` with the command to go on with; empty when there are none. */
 export async function whatBecameOf(runs: readonly string[], client: Pick<ApiClient, 'getRun'>): Promise<string> {
   const lines = await Promise.all(
     runs.slice(0, shown).map(async (runId) => {
@@ -68,4 +60,16 @@ export async function whatBecameOf(runs: readonly string[], client: Pick<ApiClie
     }),
   )
   return lines.join('')
+}
+
+/** The `--model` of this command, with a blank before it, for a command that continues or retries its run. */
+export function sameModelFlag(model: string | undefined): string {
+  return model === undefined ? '' : ` --model ${/^[\w@%+=:,./[\]-]+$/.test(model) ? model : `'${model}'`}`
+}
+
+/** The command that continues an idle run. It names a model when the environment's is of another kind. */
+export function resumeCommand({ run_id: runId, request }: Pick<RunView, 'run_id' | 'request'>, modelUrls?: string) {
+  const kind = modelKindOf(request.labels)
+  const isOther = kind !== undefined && kind !== kindOfModel(modelUrls)
+  return `remora run --resume ${runId}${isOther ? ` --model ${kind === 'rehearsal' ? kind : 'URL'}` : ''}`
 }

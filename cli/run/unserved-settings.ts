@@ -1,5 +1,5 @@
 import type { Settings } from '#settings/load-settings.ts'
-import { shownPath } from './shown-path.ts'
+import { shownPath } from '../wording.ts'
 
 /** A line for each value of the settings file that nothing reads yet. */
 export function unservedSettings({ path, given }: Pick<Settings, 'path' | 'given'>, cwd: string): string[] {

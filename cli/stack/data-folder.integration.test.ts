@@ -5,8 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { giveAway } from '#testing/give-away.ts'
-import { lacks } from '#testing/lacks.ts'
+import { giveAway, lacks } from '#testing/this-machine.ts'
 import { makeDataFolder } from './data-folder.ts'
 
 const gitless = lacks('git')

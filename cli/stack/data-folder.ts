@@ -1,20 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import { chmod, lstat, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { chmod, lstat, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { lstatSync } from 'node:fs'
 import { AppError } from '#domain/error.ts'
 import type { Env } from '#platform/env.ts'
-import { ownEntries, refuseForeign } from './refuse-foreign.ts'
+import { gitSettings, runProgram } from '#platform/run-program.ts'
+import { isOfUser, othersMayWrite, readOwnFile } from '#platform/own-file.ts'
 
-/** More than a file system keeps beside its blocks: a full disk takes an empty file. */
+/** Larger than what a file system stores without a block: a full disk still accepts an empty file. */
 const probeBytes = 1024 ** 2
 const fullDisk = new Set(['ENOSPC', 'EDQUOT'])
 const ownerOnly = 0o700
 
 /**
- * Makes the data folder, closed to others, and the folders above it that are missing; unless it holds other things than
- * ours it is closed to others when it was there, and hides itself from git. CONFIG_003 when it cannot be made or written,
- * its disk is full, or it is not ours alone (see `refuseForeign`), which is told before anything is written. `env`: that
- * of this process, of which git is given the bare part.
+ * Makes the data folder, closed to others, and the missing folders above it. An existing folder that holds only our
+ * files is also closed to others, and hidden from git. CONFIG_003 when the folder cannot be made or written, when its
+ * disk is full, or, before anything is written, when it is not ours alone (see `refuseForeign`). `env`: that of this
+ * process; git gets only the bare part of it.
  */
 export async function makeDataFolder(dataDir: string, env: Env = {}): Promise<void> {
   try {
@@ -43,7 +45,7 @@ export function dataNotWritable(path: string, cause: unknown): AppError {
   )
 }
 
-/** A folder that holds other things stays as open as it is, without what is ours in it. */
+/** Of a folder that holds other things, only our own entries are closed to others. */
 async function closeOwn(dataDir: string): Promise<void> {
   const names = await readdir(dataDir)
   if (names.every((name) => ownEntries.test(name))) {
@@ -51,13 +53,14 @@ async function closeOwn(dataDir: string): Promise<void> {
     await writeFile(join(dataDir, '.gitignore'), '*\n', { flag: 'wx' }).catch(unlessThere)
   }
   for (const path of names.filter((name) => ownEntries.test(name)).map((name) => join(dataDir, name))) {
-    const entry = await lstat(path).catch(() => undefined) // another command's passing file
+    const entry = await lstat(path).catch(() => undefined) // another command's temporary file
     if (entry?.isDirectory() === true) await chmod(path, ownerOnly)
   }
 }
 
 /**
- * Folder by folder: Node's own `recursive` tries for ever where the system says ENOENT of a new folder, as /proc does.
+ * Makes folder by folder: Node's own `recursive` tries for ever where the system reports ENOENT for a new folder, as
+ * /proc does.
  */
 async function makeFolder(path: string, mode?: number): Promise<void> {
   const existing = await stat(path).catch(() => undefined)
@@ -68,4 +71,149 @@ async function makeFolder(path: string, mode?: number): Promise<void> {
 
 function unlessThere(error: unknown): void {
   if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+}
+
+/** The names that Remora uses in a data folder. */
+const ownEntries = /^(?:redis|s3|\.gitignore|stack[.-].*)$/
+
+/**
+ * Down to Redis' files and the bucket's projects. Below are very many objects, and no file is opened by a fixed name.
+ */
+const lookedAtLevels = 3
+const gitMs = 20_000
+const elsewhere = 'or name another folder in REMORA_DATA_DIR'
+
+/**
+ * CONFIG_003 for a data folder that somebody else may have filled: it is a link, belongs to another user or may be
+ * written by one, has among our files a link or a file of another user, or git tracks files in it. Archives and
+ * repositories can bring all of these, and writing there could overwrite other files of this user. `env`: that of this
+ * process; git gets only the bare part of it.
+ */
+async function refuseForeign(dataDir: string, env: Env): Promise<void> {
+  const stats = await lstat(dataDir)
+  if (stats.isSymbolicLink())
+    throw refused(`${dataDir} is a link: remove it, or name what it leads to in REMORA_DATA_DIR`)
+  if (!isOfUser(stats)) throw refused(`${dataDir} belongs to another user: remove it, ${elsewhere}`)
+  if (othersMayWrite(stats)) {
+    throw refused(`${dataDir} may be written by others: "chmod 700 ${dataDir}" if all in it is yours, ${elsewhere}`)
+  }
+  const names = await readdir(dataDir)
+  if (names.length === 0) return
+  const entries = names.filter((name) => ownEntries.test(name)).map((name) => join(dataDir, name))
+  const foreign = await findForeign(entries, lookedAtLevels)
+  if (foreign !== undefined) throw refused(`${foreign}: remove ${dataDir} if you do not know it, ${elsewhere}`)
+  await refuseTracked(dataDir, env)
+}
+
+/** In words; undefined when all are files and folders of this user. */
+async function findForeign(paths: readonly string[], levels: number): Promise<string | undefined> {
+  for (const path of paths) {
+    const entry = await lstat(path).catch(() => undefined)
+    if (entry === undefined) continue // another command's temporary file
+    if (entry.isSymbolicLink()) return `${path} is a link`
+    if (!isOfUser(entry)) return `${path} belongs to another user`
+    if (!entry.isFile() && !entry.isDirectory()) return `${path} is neither a file nor a folder`
+    if (!entry.isDirectory() || levels === 1) continue
+    const below = await readdir(path).catch((): string[] => [])
+    const found = await findForeign(
+      below.map((name) => join(path, name)),
+      levels - 1,
+    )
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** The variables that a git hook sets for its own repository are not in the bare environment. */
+async function refuseTracked(dataDir: string, env: Env): Promise<void> {
+  const settings = [...gitSettings, '-c', 'safe.directory=*'] // whoever owns the repository
+  const ended = await runProgram(['git', ...settings, '-C', dataDir, 'ls-files', '--cached', '--', '.'], {
+    limitMs: gitMs,
+    signal: new AbortController().signal,
+    env,
+  })
+  if (ended.kind === 'absent') return
+  if (ended.kind !== 'ended' || ended.code !== 0) {
+    if (!(await isInRepository(dataDir))) return
+    throw refused(
+      `git does not say whether it tracks files in ${dataDir}: see what "git status" says there, ${elsewhere}`,
+    )
+  }
+  if (ended.out === '') return
+  throw refused(
+    `git tracks files in ${dataDir}, where only Remora may write: "git rm -r ${dataDir}" if you do not know them, ${elsewhere}`,
+  )
+}
+
+async function isInRepository(path: string): Promise<boolean> {
+  if ((await lstat(join(path, '.git')).catch(() => undefined)) !== undefined) return true
+  return dirname(path) !== path && isInRepository(dirname(path))
+}
+
+function refused(message: string): AppError {
+  return new AppError('CONFIG_003', message)
+}
+
+/** The version of the data that this Remora writes. It grows when an older Remora could not continue with the data. */
+export const dataVersion = 1
+
+/**
+ * The version of the data in `dataDir`. Undefined when there is no mark, as in a folder from before marks, whose data
+ * are of version 1. 'unknown' for a mark that is not a version, or that others may have written.
+ */
+export function readDataVersion(dataDir: string): number | 'unknown' | undefined {
+  const mark = readOwnFile(markPath(dataDir), { maxBytes: 100 })
+  if (mark.kind === 'absent') return undefined
+  return mark.kind === 'text' && /^[1-9]\d{0,5}\n?$/.test(mark.text) ? Number(mark.text) : 'unknown'
+}
+
+/**
+ * Marks a data folder with this version if it has no mark. CONFIG_006, before anything is changed, when a newer version
+ * wrote it.
+ */
+export async function claimDataVersion(dataDir: string): Promise<void> {
+  const found = readDataVersion(dataDir)
+  if (found === dataVersion) return
+  if (found !== undefined) throw notOurs(dataDir, found)
+  const temporary = `${markPath(dataDir)}.${randomUUID()}`
+  try {
+    await writeFile(temporary, `${dataVersion}\n`, { flag: 'wx' })
+    await rename(temporary, markPath(dataDir))
+  } catch (error) {
+    throw dataNotWritable(dataDir, error)
+  }
+}
+
+function notOurs(dataDir: string, found: number | 'unknown'): AppError {
+  const what = found === 'unknown' ? 'are of a version that cannot be read' : `are of version ${found}`
+  return new AppError(
+    'CONFIG_006',
+    `the data in ${dataDir} ${what}, and this Remora knows version ${dataVersion}: use the newer Remora that wrote them, or name another folder in REMORA_DATA_DIR`,
+  )
+}
+
+function markPath(dataDir: string): string {
+  return join(dataDir, 'stack-version')
+}
+
+const folderName = '.remora'
+
+/**
+ * The data folder for commands in `cwd`: the nearest `.remora` from there upwards that an embedded stack of this user
+ * has written, else the one in `cwd`, which need not exist. Folders of others, links and folders without a stack's data
+ * are skipped: they may have come with somebody's repository.
+ */
+export function findDataFolder(cwd: string): string {
+  const start = resolve(cwd)
+  for (let dir = start; ; dir = dirname(dir)) {
+    const path = join(dir, folderName)
+    if (isDataFolder(path)) return path
+    if (dirname(dir) === dir) return join(start, folderName)
+  }
+}
+
+function isDataFolder(path: string): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (stats?.isDirectory() !== true || !isOfUser(stats) || othersMayWrite(stats)) return false
+  return readDataVersion(path) !== undefined
 }

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { lockStack } from './stack-lock.ts'
+import { lockStack } from './running-stack.ts'
 
 let dir = ''
 beforeEach(async () => {

@@ -3,16 +3,16 @@ import { z } from 'zod'
 import { asAppError } from '#domain/error.ts'
 import { delay } from '#platform/clock.ts'
 import { startLocalRedis } from '#platform/local-redis.ts'
-import { stopWithParent } from '#platform/shutdown.ts'
+import { stopWithParent } from '#platform/service-process.ts'
 
-// Child process of guarded-redis.ts: owns the Redis program, so that it ends even when the stack is killed outright.
+// Child process of guarded-redis.ts: owns the Redis program, so that Redis ends even when the stack is killed.
 const [dir, program] = z.tuple([z.string(), z.string()]).parse(process.argv.slice(2))
 if (process.send === undefined) throw new Error('guarded-redis-main.ts is started by guarded-redis.ts')
 
 const lookMs = 500
 const stopping = new AbortController()
 const owned = { stop: async () => {} }
-// Before the first message, and from then on until what was being started is there, or gone, and stopped.
+// Set up before the first message. `owned.stop` waits for a start in progress, then stops Redis.
 stopWithParent(() => owned.stop())
 
 const [message]: unknown[] = await once(process, 'message')

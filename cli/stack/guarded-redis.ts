@@ -24,13 +24,13 @@ export type GuardOptions = {
   dir: string
   program: string
   password: string
-  /** Called, and waited for, when the process that will own Redis is there and Redis is not yet. */
+  /** Called, and awaited, when the process that will own Redis runs and before Redis starts. */
   onGuard(pid: number): Promise<void>
 }
 
 /**
- * `startLocalRedis` in a small process of its own. Redis itself does not notice that its parent died: this process does,
- * and it is out of reach of the terminal's Ctrl-C, which would end Redis before those who still write to it.
+ * Runs `startLocalRedis` in a small process of its own. Redis would not notice the death of its parent; this process
+ * does. It is also out of reach of the terminal's Ctrl-C, which would end Redis before the processes that write to it.
  */
 export async function startGuardedRedis(options: GuardOptions): Promise<GuardedRedis> {
   const child = fork(entry, [options.dir, options.program], {
@@ -51,7 +51,7 @@ export async function startGuardedRedis(options: GuardOptions): Promise<GuardedR
   const failed = gone.then(() => {
     throw new AppError('STORE_001', 'the embedded Redis ended')
   })
-  failed.catch(() => {}) // who waits for it hears of it; it also ends when it is asked to
+  failed.catch(() => {}) // not everybody waits for it, and it also rejects after stop()
   return { ...report.data, failed, stop: () => stop(child, gone) }
 }
 

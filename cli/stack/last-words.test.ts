@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { lastWords } from './last-words.ts'
+import { lastWords } from './worker-pool.ts'
 
 const trace = `file:///remora/core/platform/env.ts:84
   throw new AppError('CONFIG_003', 'bad')

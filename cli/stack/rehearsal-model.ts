@@ -1,5 +1,5 @@
 import type { Env } from '#platform/env.ts'
-import { parseBehaviour } from '../../services/rehearsal/config.ts'
+import { parseBehaviour } from '../../services/rehearsal/rehearsal-config.ts'
 import { startRehearsal, type Rehearsal } from '../../services/rehearsal/rehearsal-server.ts'
 
 /** The rehearsal model in this process, on a free port, behaving as `env` says. */

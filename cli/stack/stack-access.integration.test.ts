@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { findRunningStack, publishAccess } from './stack-access.ts'
+import { findRunningStack, publishAccess } from './running-stack.ts'
 
 const access = {
   url: 'http://127.0.0.1:8420',

@@ -1,8 +1,7 @@
 import type { z } from 'zod'
-import { apiEnv } from '../../services/api/config.ts'
-import { discoveryEnv } from '../../services/discovery/config.ts'
-import { behaviourEnv } from '../../services/rehearsal/config.ts'
-import { checkModelServers, workerEnv as workerVariables } from '../../services/worker/config.ts'
+import { environmentOf, isPassedOn } from '#settings/settings-table.ts'
+import { behaviourEnv } from '../../services/rehearsal/rehearsal-config.ts'
+import { checkModelServers } from '../../services/worker/worker-config.ts'
 import { builtinAgents } from '../run/known-agents.ts'
 import { leanMemory } from '#platform/lean-memory.mjs'
 import type { LocalS3 } from '#platform/local-s3.ts'
@@ -26,7 +25,9 @@ export type ModelAccess = {
 /** Leaves time to kill what does not end within the 10 s a stack may take to stop. */
 const drainMs = 3000
 
-/** Where the stack's stores are, in the variables every service reads (contract.md §5). */
+/**
+ * The addresses and keys of the stack's stores, in the variables that every service reads (docs/reference/config.md).
+ */
 export function storeEnv({ redisUrl, s3, logLevel }: StackEnvOptions): Env {
   return {
     REMORA_REDIS_URL: redisUrl,
@@ -42,19 +43,19 @@ export function storeEnv({ redisUrl, s3, logLevel }: StackEnvOptions): Env {
 type WorkerEnvOptions = { modelUrls: string; model: ModelAccess; compileCache: string | undefined; environment: Env }
 
 /**
- * All a worker process is given: where its stores and its model are, what is set of its own variables, and how this machine
- * reaches a model server (certificates, proxy) and where it keeps temporary files. Nothing else of this process's
- * environment, and not the API's token; the compile cache is a folder, and makes its start faster.
+ * The whole environment of a worker process: its stores and its model, the variables it reads as far as they are set,
+ * how this machine reaches a model server (certificates, proxy), and its folder for temporary files. It gets nothing
+ * else of this process's environment, and not the API's token. `compileCache`: a folder that makes its start faster.
  */
 export function workerEnv(stores: Env, { modelUrls, model, compileCache, environment }: WorkerEnvOptions): Env {
   return {
     ...leanMemory,
     ...ofTheMachine(environment),
-    ...givenAmong(workerVariables, environment),
+    ...passedOn(environmentOf('worker'), environment),
     ...stores,
-    REMORA_CONFIG: 'none', // what its file says is among the settings
+    REMORA_CONFIG: 'none', // the file's values are in the environment already
     REMORA_MODEL_URLS: modelUrls,
-    // What is known of other servers than these is of no use.
+    // The details of other servers than these do not apply.
     ...(modelUrls === givenValue(environment, 'REMORA_MODEL_URLS') ? {} : { REMORA_MODEL_POOL: '' }),
     REMORA_WORKER_HEALTH_PORT: '0',
     REMORA_DRAIN_MS: String(drainMs),
@@ -64,14 +65,14 @@ export function workerEnv(stores: Env, { modelUrls, model, compileCache, environ
   }
 }
 
-/** For the services inside this process. */
+/** The environment of the services inside this process. */
 export function servicesEnv(
   stores: Env,
   { token, port, environment }: { token: string; port: number; environment: Env },
 ): Env {
   return {
     REMORA_AGENTS_DIR: builtinAgents,
-    ...givenAmong({ ...apiEnv, ...discoveryEnv }, environment),
+    ...passedOn({ ...environmentOf('api'), ...environmentOf('discovery') }, environment),
     ...stores,
     REMORA_TOKEN: token,
     REMORA_API_PORT: String(port),
@@ -79,7 +80,7 @@ export function servicesEnv(
   }
 }
 
-/** As Node reads them; a proxy counts only with NODE_USE_ENV_PROXY. */
+/** Variables that Node reads; a proxy counts only with NODE_USE_ENV_PROXY. */
 const certificates = ['NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA', 'SSL_CERT_FILE', 'SSL_CERT_DIR']
 const proxies = ['NODE_USE_ENV_PROXY', 'http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY']
 
@@ -91,27 +92,17 @@ function ofTheMachine(environment: Env): Env {
   return { ...given, no_proxy: [direct, '127.0.0.1', 'localhost'].filter((host) => host !== undefined).join(',') }
 }
 
-/** The stack decides these itself. */
-const ownAffairs =
-  /^(?:AWS_\w+|REMORA_(?:REDIS_URL|S3_\w+|LOG_LEVEL|TOKEN|API_HOST|API_PORT|\w+_HEALTH_PORT|WORKER_ID|DRAIN_MS|MODEL|MODEL_URLS|MODEL_API_KEY))$/
-
-/** What services of a stack read of the environment, with its schema. */
-const toldVariables: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
-  Object.entries({ ...apiEnv, ...discoveryEnv, ...workerVariables, ...behaviourEnv }).filter(
-    ([name]) => !ownAffairs.test(name),
-  ),
-)
-
-/** CONFIG_003 names every variable that is bad for one of the services of a stack, or for whoever `own` belongs to. */
+/** CONFIG_003 names every variable that is bad for one of the services of a stack, or in `own`. */
 export function checkEnvironment(own: z.ZodRawShape, env: Env): void {
-  readEnv({ ...own, ...toldVariables }, env)
+  const services = [environmentOf('api'), environmentOf('discovery'), environmentOf('worker'), behaviourEnv]
+  const shapes = services.flatMap((shape) => Object.entries(shape).filter(([name]) => isPassedOn(name)))
+  readEnv({ ...own, ...Object.fromEntries(shapes) }, env)
   checkModelServers(env)
 }
 
-/** What is set of the variables a service reads, without those the stack decides. */
-function givenAmong(variables: object, environment: Env): Env {
-  const names = Object.keys(variables).filter((name) => !ownAffairs.test(name))
-  return givenOf(names, environment)
+/** What the environment sets of a service's variables, without those that the stack sets itself. */
+function passedOn(variables: object, environment: Env): Env {
+  return givenOf(Object.keys(variables).filter(isPassedOn), environment)
 }
 
 function givenOf(names: readonly string[], environment: Env): Env {

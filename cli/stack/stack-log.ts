@@ -12,9 +12,8 @@ export type StackLog = {
 }
 
 /**
- * The log of an embedded stack and its children: the file at `path`, in a folder that is there, or stderr when there is
- * none. A file that is there is kept beside it as `.1`, or with `append` gone on with. CONFIG_003 when it cannot be
- * written.
+ * The log of an embedded stack and its children: the file at `path`, in an existing folder, or stderr without a path.
+ * An existing file is renamed to `.1`, or with `append` continued. CONFIG_003 when it cannot be written.
  */
 export async function openStackLog(options: {
   path: string | undefined
@@ -36,7 +35,7 @@ const ownerOnly = 0o600
 async function fileSink(path: string, append: boolean) {
   if (!append) await rename(path, `${path}.1`).catch(() => undefined)
   const file = await openPrivate(path)
-  file.on('error', () => {}) // a full disk costs the log its lines, not the stack its life
+  file.on('error', () => {}) // on a full disk the log loses lines, and the stack goes on
   return {
     write: (text: string) => void file.write(text),
     async close() {
@@ -47,7 +46,7 @@ async function fileSink(path: string, append: boolean) {
   }
 }
 
-/** No link is followed, no pipe waited for. A log of before is closed to others, as a new one is. */
+/** Follows no link and waits for no pipe. An existing log is closed to others, like a new one. */
 async function openPrivate(path: string) {
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants
   try {

@@ -1,22 +1,28 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { indexKeys } from '#ledger/keys.ts'
-import { startStack, type StackOptions } from './start-stack.ts'
+import { until } from '#testing/until.ts'
+import { startStack, type Stack, type StackOptions } from './start-stack.ts'
 
 /** What Node tells of a process that is made; its arguments are there a moment later. */
 const Made = z.object({ process: z.custom<{ spawnargs?: readonly string[] }>((value) => typeof value === 'object') })
 
 let dir = ''
+const said: string[] = []
 const made: z.infer<typeof Made>['process'][] = []
 const note = (message: unknown) => void made.push(Made.parse(message).process)
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'remora-stack-'))
   made.length = 0
+  said.length = 0
   subscribe('child_process', note)
 })
 afterEach(async () => {
@@ -34,10 +40,23 @@ function options(workers: number): StackOptions {
     port: 0,
     model: { urls: undefined, name: undefined, apiKey: undefined },
     token: undefined,
-    logLevel: 'error',
+    logLevel: 'info',
     logPath: join(dir, 'stack.log'),
+    say: (line) => void said.push(line),
     signal: new AbortController().signal,
   }
+}
+
+function workerOf(stack: Stack): number | undefined {
+  return stack.processes().find(({ service }) => service === 'worker')?.pid
+}
+
+/** Another command that finds the stack in its data folder; answers its stdout. */
+async function remora(...args: readonly string[]): Promise<string> {
+  const entry = fileURLToPath(new URL('../remora.mjs', import.meta.url))
+  const env = { PATH: process.env['PATH'], REMORA_DATA_DIR: dir }
+  const { stdout } = await promisify(execFile)(process.execPath, [entry, ...args], { cwd: dir, env })
+  return stdout
 }
 
 describe('a stack', () => {
@@ -56,5 +75,24 @@ describe('a stack', () => {
     await stores.stop()
     await expect(startStack(options(1))).rejects.toThrow('WRONGTYPE')
     expect(startedWorkers()).toEqual([])
+  })
+
+  it('goes on when its workers die again and again: it answers, and a run ends', { timeout: 60_000 }, async () => {
+    const restartPauses = { firstMs: 5, mostMs: 20, steadyMs: 60_000 }
+    const stack = await startStack({ ...options(1), restartPauses })
+    for (let killed = 0; killed < 8; killed++) {
+      // The first has to come up: workers that never did end the stack.
+      if (killed === 0) await until(async () => (await readFile(join(dir, 'stack.log'), 'utf8')).includes('"ready"'))
+      process.kill(await until(() => workerOf(stack)), 'SIGKILL')
+      await until(() => said.length === killed + 1)
+    }
+    expect(said[7]).toBe('a worker process ended with SIGKILL; it starts again in 0.02 s')
+    expect((await fetch(`${stack.url}/readyz`)).status).toBe(200)
+    await mkdir(join(dir, 'src'))
+    await writeFile(join(dir, 'src', 'a.py'), 'def price():\n    return f"price"\n')
+    const run = (await remora('submit', 'src', '--agents', 'lint')).trim()
+    expect(await remora('watch', run)).toContain(`Its patch: remora diff ${run}`)
+    expect(stack.failed.aborted).toBe(false)
+    await stack.stop()
   })
 })

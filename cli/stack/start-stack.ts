@@ -2,31 +2,31 @@ import { randomBytes } from 'node:crypto'
 import { getCompileCacheDir } from 'node:module'
 import { join } from 'node:path'
 import type { ModelKind } from '#domain/model-kind.ts'
-import { startLocalS3, type LocalS3 } from '#platform/local-s3.ts'
+import { type LocalS3, startLocalS3 } from '#platform/local-s3.ts'
 import type { Env } from '#platform/env.ts'
-import type { LogLevel } from '#platform/log.ts'
-import { openReleaser } from '#platform/shutdown.ts'
-import { startGuardedRedis, type GuardedRedis } from './guarded-redis.ts'
-import { loadDiscovery, startInProcess } from './in-process-services.ts'
+import type { Log, LogLevel } from '#platform/log.ts'
+import { openReleaser } from '#platform/service-process.ts'
+import { type GuardedRedis, startGuardedRedis } from './guarded-redis.ts'
 import { startRehearsalModel } from './rehearsal-model.ts'
-import { servicesEnv, storeEnv, workerEnv, type ModelAccess } from './stack-env.ts'
-import { lockStack, type StackLock } from './stack-lock.ts'
-import { publishAccess } from './stack-access.ts'
+import { type ModelAccess, servicesEnv, storeEnv, workerEnv } from './stack-env.ts'
+import { lockStack, publishAccess, type StackLock } from './running-stack.ts'
 import { openStackLog, type StackLog } from './stack-log.ts'
-import { startWorkerPool, type WorkerPool } from './worker-pool.ts'
+import { type RestartPauses, startWorkerPool, type WorkerPool } from './worker-pool.ts'
+import { startApi } from '../../services/api/api-service.ts'
+import { parseConfig as parseApiConfig } from '../../services/api/api-config.ts'
 
 export type StackOptions = {
   /** Everything lives here and stays: Redis' append-only file, objects, the log. */
   dataDir: string
   /** Worker processes; 0 starts neither workers nor a model, enough to read former runs. */
   workers: number
-  /** The full path of the server program, which is looked for, or got. */
+  /** Returns the full path of the Redis server program; finds it, or gets it. */
   redisProgram(): Promise<string>
-  /** Without it nothing moves runs on; where there are workers there is discovery. */
+  /** Whether to start discovery without workers. With workers it always runs; without discovery no run proceeds. */
   discovery?: boolean
-  /** Of it, services are told what they read and the stack does not decide itself. */
+  /** The environment; services get the settings in it that they read, unless the stack sets these itself. */
   environment?: Env
-  /** Of the API; 0 takes a free one. */
+  /** The port of the API; 0: any free one. */
   port: number
   model: ModelAccess
   /** The API's token; a random one when undefined. */
@@ -34,6 +34,10 @@ export type StackOptions = {
   logLevel: LogLevel
   /** Undefined: stderr. */
   logPath: string | undefined
+  /** Gets a line for each worker that died. */
+  say(line: string): void
+  /** Before workers that died start again; the usual ones by default. */
+  restartPauses?: RestartPauses
   signal: AbortSignal
 }
 
@@ -48,7 +52,7 @@ export type Stack = {
   modelKind: ModelKind | undefined
   /** The processes alive now; the services inside this one carry its own id. */
   processes(): StackProcess[]
-  /** Aborted with the AppError that says which part ended by itself and was not to be had again. */
+  /** Aborted, with an AppError that names the part, when a part ended by itself that is not started again. */
   failed: AbortSignal
   /** Ends everything, last started first; at most about 10 s. May be called twice. */
   stop(): Promise<void>
@@ -60,7 +64,7 @@ type Parts = { redis: GuardedRedis; s3: LocalS3; workers: WorkerPool | undefined
  * The whole service on one machine: a private Redis, a private S3 and the workers as processes of their own, API,
  * discovery and the rehearsal model inside this one. What was started is stopped again when a part does not start.
  * CONFIG_006 when Redis is not installed, another stack has the folder or the port is taken; CONFIG_003 when the folder
- * cannot be written. A stack with workers is to be found by other commands (stack-access.ts) while it runs.
+ * cannot be written. While a stack with workers runs, other commands find it (running-stack.ts).
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const releaser = openReleaser()
@@ -69,7 +73,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     releaser.add('lock', lock.release)
     return await startParts(options, lock, releaser)
   } catch (error) {
-    await releaser.release().catch(() => {}) // the first failure is the one to tell
+    await releaser.release().catch(() => {}) // the first failure is the one to report
     options.signal.throwIfAborted()
     throw error
   }
@@ -97,7 +101,7 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   const modelKind = options.workers === 0 ? undefined : kindOf(options.model)
   const { url } = await startInProcess({ env, modelKind, discovery, log: log.entry, releaser })
   options.signal.throwIfAborted()
-  // After discovery, which takes away what workers of an earlier stack had; they end first, while it still hears them.
+  // After discovery, which takes operations back from workers of an earlier stack. Workers also stop first, while discovery runs.
   const workers = options.workers === 0 ? undefined : await startWorkers(options, stores, { log, releaser })
   const { endpoint, bucket, region, accessKeyId, secretAccessKey } = s3
   const s3Access = { endpoint, bucket, region, accessKeyId, secretAccessKey }
@@ -135,7 +139,7 @@ async function startWorkers(
   stores: Env,
   { log, releaser }: { log: StackLog; releaser: Releaser },
 ): Promise<WorkerPool> {
-  const { model, environment = {} } = options
+  const { model, environment = {}, say, restartPauses: pauses } = options
   const modelUrls = model.urls ?? (await rehearsalUrl(environment, releaser))
   const env = workerEnv(stores, {
     modelUrls,
@@ -143,7 +147,13 @@ async function startWorkers(
     compileCache: getCompileCacheDir(),
     environment,
   })
-  const workers = startWorkerPool({ count: options.workers, env, log })
+  const workers = startWorkerPool({
+    count: options.workers,
+    env,
+    log,
+    say,
+    pauses,
+  })
   releaser.add('workers', workers.stop)
   return workers
 }
@@ -154,7 +164,7 @@ async function rehearsalUrl(environment: Env, releaser: Releaser): Promise<strin
   return url
 }
 
-/** A store gone, or workers that cannot live, end the stack; all are watched until it stops. */
+/** The end of a store, or workers that cannot start, end the stack. All are watched until it stops. */
 function watchParts({ redis, s3, workers }: Omit<Parts, 'failure'>): AbortController {
   const failure = new AbortController()
   const fail = (error: unknown) => failure.abort(error)
@@ -185,4 +195,37 @@ function assemble(
     failed: failure.signal,
     stop: () => (stopping ??= releaser.release()),
   }
+}
+
+/** The code of discovery, which takes half a second to load. */
+async function loadDiscovery() {
+  const [{ startDiscovery }, { parseConfig }] = await Promise.all([
+    import('../../services/discovery/discovery-service.ts'),
+    import('../../services/discovery/discovery-config.ts'),
+  ])
+  return { startDiscovery, parseConfig }
+}
+
+/**
+ * Starts the services in this process by their own factories, configured by the variables that their processes would
+ * read.
+ */
+async function startInProcess(options: {
+  env: Env
+  /** Undefined in a stack without workers. */
+  modelKind: ModelKind | undefined
+  /** The code of discovery, which may still be loading; undefined when discovery is not to run. */
+  discovery: ReturnType<typeof loadDiscovery> | undefined
+  log: Log
+  releaser: Releaser
+}): Promise<{ url: string }> {
+  const { env, modelKind, log, releaser } = options
+  const api = await startApi({ ...parseApiConfig(env).api, modelKind }, { log })
+  releaser.add('api', api.close)
+  if (options.discovery !== undefined) {
+    const { startDiscovery, parseConfig } = await options.discovery
+    const discovery = await startDiscovery({ ...parseConfig(env).discovery, isAlone: true, modelKind }, { log })
+    releaser.add('discovery', discovery.close)
+  }
+  return { url: api.url }
 }

@@ -8,7 +8,10 @@ import { startWorkerPool } from './worker-pool.ts'
 
 let dir = ''
 let log: StackLog
+const said: string[] = []
+const say = (line: string) => void said.push(line)
 beforeEach(async () => {
+  said.length = 0
   dir = await mkdtemp(join(tmpdir(), 'remora-pool-'))
   log = await openStackLog({ append: false, path: join(dir, 'stack.log'), level: 'info', secrets: [] })
 })
@@ -24,10 +27,11 @@ async function entryOf(source: string): Promise<string> {
 }
 
 const staysAlive = "process.on('disconnect', () => process.exit(0))\n"
+const pauses = { firstMs: 20, mostMs: 50, steadyMs: 60_000 }
 
 describe('the worker pool', () => {
   it('starts a worker that was killed again, and none after it was stopped', async () => {
-    const pool = startWorkerPool({ count: 2, env: {}, log, entry: await entryOf(staysAlive) })
+    const pool = startWorkerPool({ count: 2, env: {}, log, say, entry: await entryOf(staysAlive) })
     const [first = 0, second] = pool.pids()
     process.kill(first, 'SIGKILL')
     await until(() => pool.pids().length === 2 && !pool.pids().includes(first))
@@ -38,9 +42,35 @@ describe('the worker pool', () => {
     for (const pid of last) expect(() => process.kill(pid, 0)).toThrow('ESRCH')
   })
 
+  it('goes on when workers that came up die again and again, with growing pauses that it tells', async () => {
+    const entry = await entryOf(
+      "process.send('ready', () => { process.stderr.write('out of luck\\n'); process.exit(7) })",
+    )
+    const pool = startWorkerPool({ count: 1, env: {}, log, say, pauses, entry })
+    await until(() => said.length >= 8)
+    expect(said.slice(0, 4)).toEqual(
+      ['0.02', '0.04', '0.05', '0.05'].map(
+        (seconds) => `a worker process ended with exit code 7: out of luck; it starts again in ${seconds} s`,
+      ),
+    )
+    await pool.stop()
+    const { length } = said
+    expect(pool.pids()).toEqual([])
+    expect(await Promise.race([pool.failed.catch(() => 'failed'), Promise.resolve('goes on')])).toBe('goes on')
+    expect(said).toHaveLength(length)
+  })
+
+  it('begins with the shortest pause again after a worker that lived long', async () => {
+    const entry = await entryOf("process.send('ready', () => process.exit(7))")
+    const pool = startWorkerPool({ count: 1, env: {}, log, say, pauses: { ...pauses, steadyMs: 0 }, entry })
+    await until(() => said.length >= 3)
+    expect(said.filter((line) => !line.endsWith('it starts again in 0.02 s'))).toEqual([])
+    await pool.stop()
+  })
+
   it('gives up on workers that cannot live, with their last words', async () => {
     const entry = await entryOf("process.stderr.write('no such bucket\\n'); process.exit(3)")
-    const pool = startWorkerPool({ count: 1, env: {}, log, entry })
+    const pool = startWorkerPool({ count: 1, env: {}, log, say, entry })
     await expect(pool.failed).rejects.toThrow(
       'ended 6 times within a minute, the last with exit code 3: no such bucket',
     )
@@ -49,7 +79,7 @@ describe('the worker pool', () => {
 
   it('says what a worker threw, not where the trace of it ends', async () => {
     const entry = await entryOf("throw new TypeError('no such model')")
-    const pool = startWorkerPool({ count: 1, env: {}, log, entry })
+    const pool = startWorkerPool({ count: 1, env: {}, log, say, entry })
     await expect(pool.failed).rejects.toThrow('the last with exit code 1: TypeError: no such model')
     await pool.stop()
   })
@@ -62,6 +92,7 @@ describe('the worker pool', () => {
       count: 1,
       env: { REMORA_REDIS_URL: 'redis://here' },
       log,
+      say,
       entry: await entryOf(source),
     })
     const seen = await until(() =>

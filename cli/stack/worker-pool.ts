@@ -1,54 +1,81 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
 import type { Env } from '#platform/env.ts'
-import { lastWords } from './last-words.ts'
+import { parseJson } from '#domain/json.ts'
 import type { StackLog } from './stack-log.ts'
 
 export type WorkerPool = {
   /** The processes alive now. */
   pids(): number[]
-  /** Rejects with CONFIG_006 when workers die faster than it makes sense to start them again; never resolves. */
+  /** Rejects with CONFIG_006 when no worker comes up at all, and none did before; never resolves. */
   failed: Promise<never>
   stop(): Promise<void>
 }
 
+/** The pause before a dead worker starts again: `firstMs`, then twice as long each time, at most `mostMs`. */
+export type RestartPauses = {
+  firstMs: number
+  mostMs: number
+  /** After a worker that lived this long, the pauses begin with `firstMs` again. */
+  steadyMs: number
+}
+
+const usualPauses: RestartPauses = { firstMs: 1_000, mostMs: 30_000, steadyMs: 60_000 }
 const workerEntry = fileURLToPath(new URL('../../services/worker/main.ts', import.meta.url))
 const stopMs = 6_000
+/** Of a pool of which no worker has come up yet. */
 const deathsAllowed = 5
 const withinMs = 60_000
-/** Of what a worker said last; enough for a stack trace. */
-const heardChars = 8_000
+/** The last output of a worker that is kept; enough for a stack trace. */
+const outputChars = 8_000
+
+export type WorkerPoolOptions = {
+  count: number
+  /** All that the workers get of an environment. */
+  env: Env
+  log: StackLog
+  /** Gets a line for each worker that died and the pause before its restart. */
+  say(line: string): void
+  pauses?: RestartPauses | undefined
+  /** The program of a worker; it sends its parent a message when it has come up. */
+  entry?: string
+}
 
 type Pool = {
-  env: Env
-  entry: string
-  log: StackLog
+  options: WorkerPoolOptions
   living: Set<ChildProcess>
-  deaths: number[]
-  stopping: boolean
+  /** Cancel the restarts that are due. */
+  restarts: Set<() => void>
+  hasComeUp: boolean
+  /** When workers died before one had come up. */
+  earlyDeaths: number[]
+  isStopping: boolean
   fail(error: AppError): void
 }
 
 /**
- * Starts `count` worker processes with nothing but `env`, and starts a dead one again, at most 5 times a minute. They end
- * with this process, however it ends; Ctrl-C in the terminal reaches them only through `stop`.
+ * Starts `count` worker processes, and starts each again that dies, after a growing pause. While none has come up there
+ * is no pause, and the sixth death within a minute ends it: such workers cannot start at all, as with a bad
+ * configuration. Workers end with this process, however it ends; Ctrl-C in the terminal reaches them only through
+ * `stop`.
  */
-export function startWorkerPool(options: { count: number; env: Env; log: StackLog; entry?: string }): WorkerPool {
+export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const failure = Promise.withResolvers<never>()
-  failure.promise.catch(() => {}) // who waits for it hears of it; nobody may be waiting yet
+  failure.promise.catch(() => {}) // nobody may be waiting for it yet
   const pool: Pool = {
-    env: options.env,
-    entry: options.entry ?? workerEntry,
-    log: options.log,
+    options,
     living: new Set(),
-    deaths: [],
-    stopping: false,
+    restarts: new Set(),
+    hasComeUp: false,
+    earlyDeaths: [],
+    isStopping: false,
     fail: failure.reject,
   }
-  for (let started = 0; started < options.count; started++) startWorker(pool)
+  for (let started = 0; started < options.count; started++) startWorker(pool, 0)
   return {
     pids: () => [...pool.living].flatMap((child) => child.pid ?? []),
     failed: failure.promise,
@@ -56,50 +83,102 @@ export function startWorkerPool(options: { count: number; env: Env; log: StackLo
   }
 }
 
-function startWorker(pool: Pool): void {
-  const child = fork(pool.entry, [], {
-    env: { ...pool.env },
+/** `deaths`: of the workers in whose place this one starts, since one of them lived long. */
+function startWorker(pool: Pool, deaths: number): void {
+  const { env, log, entry = workerEntry, pauses = usualPauses } = pool.options
+  const child = fork(entry, [], {
+    env: { ...env },
     execArgv: [],
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
+  const startedAt = performance.now()
   pool.living.add(child)
-  let heard = ''
+  let output = ''
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    pool.log.write(text)
-    heard = `${heard}${text}`.slice(-heardChars)
+    log.write(text)
+    output = `${output}${text}`.slice(-outputChars)
   })
-  child.on('error', (error) => (heard = error.message))
+  child.once('message', () => (pool.hasComeUp = true))
+  child.on('error', (error) => (output = error.message))
   child.on('close', (code, signal) => {
     pool.living.delete(child)
-    if (pool.stopping) return
-    const words = lastWords(heard)
-    replaceWorker(pool, `${signal ?? `exit code ${code}`}${words === '' ? '' : `: ${words}`}`)
+    if (pool.isStopping) return
+    const words = lastWords(output)
+    const cause = `${signal ?? `exit code ${code}`}${words === '' ? '' : `: ${words}`}`
+    const isSteady = performance.now() - startedAt >= pauses.steadyMs
+    if (pool.hasComeUp) restartLater(pool, cause, isSteady ? 1 : deaths + 1)
+    else restartOrFail(pool, cause)
   })
 }
 
-function replaceWorker(pool: Pool, cause: string): void {
+function restartLater(pool: Pool, cause: string, deaths: number): void {
+  const { log, say, pauses = usualPauses } = pool.options
+  const pauseMs = Math.min(pauses.mostMs, pauses.firstMs * 2 ** (deaths - 1))
+  log.entry.warn('worker process ended', { cause, deaths, restart_in_ms: pauseMs })
+  say(`a worker process ended with ${cause}; it starts again in ${pauseMs / 1000} s`)
+  const cancel = after(pauseMs, () => {
+    pool.restarts.delete(cancel)
+    startWorker(pool, deaths)
+  })
+  pool.restarts.add(cancel)
+}
+
+function restartOrFail(pool: Pool, cause: string): void {
   const now = performance.now()
-  pool.deaths = [...pool.deaths.filter((at) => now - at < withinMs), now]
-  pool.log.entry.warn('worker process ended', { cause, deaths: pool.deaths.length })
-  if (pool.deaths.length <= deathsAllowed) return startWorker(pool)
-  return pool.fail(
-    new AppError(
-      'CONFIG_006',
-      `worker processes ended ${pool.deaths.length} times within a minute, the last with ${cause}`,
-    ),
-  )
+  pool.earlyDeaths = [...pool.earlyDeaths.filter((at) => now - at < withinMs), now]
+  const deaths = pool.earlyDeaths.length
+  pool.options.log.entry.warn('worker process ended', { cause, deaths })
+  if (deaths <= deathsAllowed) return startWorker(pool, 0)
+  const message = `worker processes ended ${deaths} times within a minute, the last with ${cause}`
+  return pool.fail(new AppError('CONFIG_006', message))
 }
 
 async function stopAll(pool: Pool): Promise<void> {
-  pool.stopping = true
+  pool.isStopping = true
+  for (const cancel of pool.restarts) cancel()
   await Promise.all(
     [...pool.living].map(async (child) => {
-      const gone = once(child, 'close')
+      const ended = once(child, 'close')
       child.kill('SIGTERM')
       const cancelKill = after(stopMs, () => child.kill('SIGKILL'))
-      await gone
+      await ended
       cancelKill()
     }),
   )
+}
+
+const ErrorEntry = z.object({
+  level: z.literal('error'),
+  message: z.string(),
+  error: z.object({ message: z.string() }).optional().catch(undefined),
+})
+
+const longest = 300
+/** The line of a Node stack trace that says what was thrown: `AppError: …`, `TypeError [ERR_X]: …`. */
+const thrown = /^(?:\w*Error|\w*Exception)(?: \[\w+\])?: /
+
+/**
+ * The one line of what a process wrote to stderr that says best why it ended: what was thrown, else its last JSON log
+ * line of level error, else its first line that is no log. Empty when it said nothing.
+ */
+export function lastWords(stderr: string): string {
+  const lines = stderr.split('\n').filter((line) => line.trim() !== '')
+  const words = lines.findLast((line) => thrown.test(line)) ?? loggedError(lines) ?? lines.find((line) => !isLog(line))
+  return (words ?? '').trim().slice(0, longest)
+}
+
+function loggedError(lines: readonly string[]): string | undefined {
+  for (const line of lines.toReversed()) {
+    if (!isLog(line)) continue
+    const entry = ErrorEntry.safeParse(parseJson(line))
+    if (!entry.success) continue
+    const { message, error } = entry.data
+    return error === undefined ? message : `${message}: ${error.message}`
+  }
+  return undefined
+}
+
+function isLog(line: string): boolean {
+  return line.startsWith('{"time":')
 }

@@ -1,18 +1,18 @@
 import { createInterface } from 'node:readline/promises'
 import { AppError } from '#domain/error.ts'
 import type { AskedQuestion } from '#domain/question.ts'
-import { visible } from '../visible.ts'
+import { visible } from '../terminal-text.ts'
 
-/** What a script's question is answered with; undefined when nobody can. */
+/** Answers a script's question; undefined when nobody can. */
 export type AnswerQuestion = (question: AskedQuestion, signal: AbortSignal) => Promise<string | undefined>
 
-/** The answers given beforehand, in order, then those of the person at the terminal, if there is one. */
+/** Takes the `given` answers in order, then asks the person at the terminal, if there is one. */
 export function answerQuestions(given: readonly string[]): AnswerQuestion {
   const rest = [...given]
   return async (question, signal) => {
     const next = rest.shift() ?? (process.stdin.isTTY ? await askAtTerminal(question, signal) : undefined)
     if (next === undefined || question.choices === null || question.choices.includes(next)) return next
-    throw new AppError('ASK_005', `"${next}" is none of ${question.choices.join(', ')}, which "${question.text}" takes`)
+    throw new AppError('ASK_005', `"${next}" is not a choice of "${question.text}": ${question.choices.join(', ')}`)
   }
 }
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { applyChanges } from './apply-changes.ts'
+import { applyChanges } from './workspace-changes.ts'
 
 const edit = (path: string) => ({ path, kind: 'edit' as const, before: 'old\n', after: 'new\n', diff: '' })
 const create = (path: string) => ({ path, kind: 'create' as const, before: null, after: 'new\n', diff: '' })

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { readCliConfig } from '../config.ts'
+import { readCliConfig } from '../cli-config.ts'
 import { answerQuestions } from './answer-questions.ts'
 import { runTool, type ToolRun } from './run-tool.ts'
 

@@ -1,9 +1,11 @@
-import { plural } from '../plural.ts'
-import { resultFaults } from '../../services/worker/tools/tool-result.ts'
-import { visible } from '../visible.ts'
+import { basename } from 'node:path'
+import type { ScriptEvent } from '#tool-scripts/script-event.ts'
+import { plural } from '../wording.ts'
+import { resultFaults } from '../../services/worker/tools/script-tool.ts'
+import { visible } from '../terminal-text.ts'
 import type { ToolRun } from './run-tool.ts'
 
-/** What a person is told besides the value: what the script printed, how it ended, and what it changed. */
+/** All of a run but its value, for a person: what the script printed, how it ended, and what it changed. */
 export function describeToolRun(run: ToolRun, applied: boolean): string {
   const { ending, changes } = run
   const parts = ['printed' in ending ? endedLine(ending.printed) : '', describeEnding(run), shapeNote(run)]
@@ -11,7 +13,7 @@ export function describeToolRun(run: ToolRun, applied: boolean): string {
   return visible(parts.join(''))
 }
 
-/** The value as JSON for people and programs; what a terminal would obey is escaped, which JSON takes. */
+/** The value as JSON, for people and programs. Control characters of terminals are escaped, which JSON allows. */
 export function valueText(value: unknown): string {
   return visible(`${JSON.stringify(value, undefined, 2)}\n`)
 }
@@ -28,7 +30,7 @@ function describeEnding({ script, ending }: ToolRun): string {
   return `${place}: ${ending.type}: ${ending.message}\nTraceback (most recent call last):\n${ending.traceback}\n`
 }
 
-/** A tool of a bundle answers in a shape; another value works, but not as its author means it. */
+/** A bundle's tool should return a result of the contract's shape; the model gets any other value as it is. */
 function shapeNote({ ending, checked }: ToolRun): string {
   if (ending.kind !== 'returned' || checked.owner === undefined) return ''
   const faults = resultFaults(ending.value)
@@ -62,5 +64,44 @@ export function toolRunView(run: ToolRun, applied: boolean) {
     changes: changes.map(({ path, kind: change }) => ({ path, kind: change })),
     diff: changes.map(({ diff }) => diff).join(''),
     applied,
+  }
+}
+
+/** The inputs, calls and ending of a run, line by line. Equal runs give equal logs: no times, no machine. */
+export function runLog({ script, inputs, ending, changes }: ToolRun): string {
+  const lines = [`script ${basename(script.path)}`]
+  for (const [name, value] of Object.entries(inputs)) lines.push(`input ${name} ${JSON.stringify(value)}`)
+  for (const call of ending.journal) {
+    lines.push(`call ${call.name} ${JSON.stringify(call.args)}`)
+    lines.push(
+      'error' in call
+        ? `raised ${call.error.type} ${JSON.stringify(call.error.message)}`
+        : `answered ${JSON.stringify(call.answer)}`,
+    )
+  }
+  if ('printed' in ending) lines.push(`printed ${JSON.stringify(ending.printed)}`)
+  lines.push(endingLine(ending), ...changes.map(({ kind, path }) => `${kind} ${JSON.stringify(path)}`))
+  return lines.map((line) => `${line}\n`).join('')
+}
+
+/** Without the message of a limit, which may contain a duration. */
+function endingLine(ending: ToolRun['ending']): string {
+  if (ending.kind === 'returned') return `returned ${JSON.stringify(ending.value)}`
+  if (ending.kind === 'suspended') return `asked ${JSON.stringify(ending.question.text)}`
+  if (ending.kind !== 'raised')
+    return [ending.kind, ending.code, ...('limit' in ending ? [ending.limit] : [])].join(' ')
+  return `raised ${ending.type} ${JSON.stringify(ending.message)}${ending.line === undefined ? '' : ` line ${ending.line}`}`
+}
+
+/** One line of `--events`; figures that the process could not report are null. */
+export function scriptEventView(event: ScriptEvent) {
+  if (event.type === 'run_start') return event
+  const { wallMs, ownMs, externalCalls, printedChars, ...rest } = event
+  return {
+    ...rest,
+    wall_ms: wallMs,
+    own_ms: ownMs ?? null,
+    external_calls: externalCalls,
+    printed_chars: printedChars ?? null,
   }
 }

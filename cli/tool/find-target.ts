@@ -1,7 +1,7 @@
 import type { CodeNode } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import { parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
-import { skipKinds } from '#domain/skip-kind.ts'
+import { skipKinds } from '#domain/run.ts'
 import { nearest } from '#platform/nearest.ts'
 import { discoverNodes } from '../../services/discovery/discover/discover-nodes.ts'
 import { openParsePool } from '../../services/discovery/discover/parse-pool.ts'
@@ -12,9 +12,9 @@ import type { BaseLayer } from '../../services/worker/workspace/open-workspace.t
 const namedInMessage = 10
 
 /**
- * The node that `PATH[:QUALIFIED_NAME]` names, found by discovery of that one file; without a name the file itself, of
- * several of one name the first. DISC_005 for a file the folder does not have or discovery passes over, RUN_002 for a
- * name that is not in it.
+ * Finds the node that `PATH[:QUALIFIED_NAME]` names, by discovering that one file: the file itself without a name, the
+ * first of several nodes with the same name. DISC_005 for a file that is missing or that discovery skips, RUN_002 for a
+ * name that the file does not have.
  */
 export async function findTarget(
   named: string,
@@ -30,7 +30,7 @@ export async function findTarget(
   return found
 }
 
-/** A path and a name may both have colons: of the prefixes that are files of the folder the longest is the path. */
+/** Paths and names may contain colons: the path is the longest prefix that is a file of the folder. */
 function splitName(named: string, folder: Pick<BaseLayer, 'find'>): { path: RepoPath; name: string } {
   for (let end = named.length; end > 0; end = named.lastIndexOf(':', end - 1)) {
     const path = parseRepoPath(named.slice(0, end), 'TOOL_007')

@@ -3,12 +3,10 @@ import { readFile, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { baseLayerOf } from '../../services/worker/workspace/base-layer.ts'
-import { foldersOf } from '../../services/worker/workspace/folders-of.ts'
-import type { BaseLayer } from '../../services/worker/workspace/open-workspace.ts'
-import { WorkspaceFault } from '../../services/worker/workspace/workspace-fault.ts'
-import { listFolder, type FolderListing } from '../list-folder.ts'
+import { type BaseLayer, foldersOf, WorkspaceFault } from '../../services/worker/workspace/open-workspace.ts'
+import { type FolderListing, listFolder } from '../pack-folder.ts'
 
-/** CONFIG_003 unless `path` is a folder; its real path otherwise. */
+/** The real path of a folder; CONFIG_003 when `path` is not one. */
 export async function requireFolder(path: string): Promise<string> {
   const stats = await stat(path).catch(() => undefined)
   if (stats?.isDirectory() !== true) throw new AppError('CONFIG_003', `--workspace needs a folder, and ${path} is none`)
@@ -16,15 +14,15 @@ export async function requireFolder(path: string): Promise<string> {
 }
 
 /**
- * The folder `top` (a real path) as the layer below a workspace, with the files that a run would send of it. A file is
- * read when it is asked for, once: what it held then is its base, whatever becomes of it. A path names its content. A
- * link that a run would leave out, such as one that leads out of the folder, is TOOL_007.
+ * The folder `top` (a real path) as the base layer of a workspace, with the files that a run would upload. Each file is
+ * read once, on first use; that content stays its base. The path stands for the content hash. TOOL_007 for a link that
+ * a run would leave out, such as one that leads out of the folder.
  */
 export async function openFolder(top: string, signal: AbortSignal): Promise<BaseLayer> {
   return folderLayer(top, await listFolder(top, { signal }))
 }
 
-/** A folder of which nothing is looked at: for scripts that cannot ask for a file. */
+/** A folder that is not walked, for scripts that cannot ask for a file. */
 export function unseenFolder(top: string): BaseLayer {
   return folderLayer(top, { files: [], skipped: [] })
 }

@@ -1,23 +1,29 @@
+import { readFile } from 'node:fs/promises'
 import { AppError } from '#domain/error.ts'
 import { isRecord, parseJson } from '#domain/json.ts'
 import type { JsonSchema } from '#domain/turn.ts'
 import { nearest } from '#platform/nearest.ts'
 import type { CompiledScript } from '#tool-scripts/compiled-script.ts'
-import type { InputDeclaration } from '#tool-scripts/script-declarations.ts'
-import { inputSchema } from '#tool-scripts/script-schema.ts'
+import { type InputDeclaration, inputSchema } from '#tool-scripts/script-declarations.ts'
 import { validateArguments } from '#tool-scripts/tool-arguments.ts'
+import { bundleInvalid } from '#bundles/bundle-yaml.ts'
+import { bundleOfScript } from '#bundles/check-script-file.ts'
+import { resolveSettings } from '#bundles/adjust-bundles.ts'
+import { nodeInputs } from '../../services/worker/tools/provided-inputs.ts'
+import type { TargetNode } from '../../services/worker/tools/target-node.ts'
+import type { Workspace } from '../../services/worker/workspace/open-workspace.ts'
 
-/** What a person wrote: the texts of `-i key=JSON`, which go before the values of `--inputs`. */
+/** What a person wrote: the texts of `-i key=JSON`, which override the values of `--inputs`. */
 export type GivenInputs = { texts: ReadonlyMap<string, string>; values: Readonly<Record<string, unknown>> }
 
 /**
- * The inputs of one run: what was given, then what the host fills in. TOOL_002 names everything that is missing, unknown,
- * no JSON or of another type, with the declared types.
+ * The inputs of one run: those given, else those `provided`. TOOL_002 names every input that is missing, unknown, not
+ * JSON or of another type, and lists the declared ones.
  */
 export function toolInputs(
   { path, declarations }: Pick<CompiledScript, 'path' | 'declarations'>,
   given: GivenInputs,
-  host: Readonly<Record<string, unknown>>,
+  provided: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
   const declared = new Map(declarations.inputs.map((input) => [input.name, input]))
   const faults = unknownFaults([...Object.keys(given.values), ...given.texts.keys()], declared)
@@ -29,7 +35,7 @@ export function toolInputs(
       if (read.ok) values.set(name, read.value)
       else faults.push(`input ${name} is ${input.type}, and ${shown(text)} is no JSON`)
     } else if (Object.hasOwn(given.values, name)) values.set(name, given.values[name])
-    else if (Object.hasOwn(host, name)) values.set(name, host[name])
+    else if (Object.hasOwn(provided, name)) values.set(name, provided[name])
     else if (!input.optional) faults.push(`input ${name}: ${input.type} is missing${wayTo(name)}`)
   }
   faults.push(...typeFaults(declarations.inputs, values))
@@ -46,7 +52,7 @@ function unknownFaults(names: readonly string[], declared: ReadonlyMap<string, u
   })
 }
 
-/** A text that is no JSON is a string where the input takes one by its type, not by taking anything. */
+/** A text that is not JSON counts as a string where the declared type includes `str`. */
 function readText(text: string, schema: JsonSchema): { ok: true; value: unknown } | { ok: false } {
   const value = parseJson(text)
   if (value !== undefined) return { ok: true, value }
@@ -58,7 +64,6 @@ function takesString(schema: JsonSchema): boolean {
   return schema['type'] === 'string' || (Array.isArray(members) && members.filter(isRecord).some(takesString))
 }
 
-/** What is missing or unreadable has been told. */
 function typeFaults(inputs: readonly InputDeclaration[], values: ReadonlyMap<string, unknown>): string[] {
   return inputs.flatMap((input) => {
     const value = values.get(input.name)
@@ -88,4 +93,50 @@ function theInputs(inputs: readonly InputDeclaration[]): string {
 
 function shown(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
+}
+
+/**
+ * Reads `--inputs FILE.json`; `-` is standard input. DISC_005 when it cannot be read, TOOL_002 when it is not a JSON
+ * object.
+ */
+export async function readGiven(
+  file: string | undefined,
+  stdin: () => Promise<string>,
+): Promise<GivenInputs['values']> {
+  if (file === undefined) return {}
+  const name = file === '-' ? 'standard input' : file
+  const text = await (file === '-' ? stdin() : readFile(file, 'utf8')).catch((cause: unknown) => {
+    throw new AppError('DISC_005', `--inputs: ${name} cannot be read`, { cause })
+  })
+  const value = parseJson(text)
+  if (!isRecord(value)) throw new AppError('TOOL_002', `--inputs: ${name} is no JSON object, {"input": value, …}`)
+  return value
+}
+
+/**
+ * The inputs that a worker would provide: those of the node, when there is one (of `files`, the node's own file alone),
+ * and the default settings, when the script belongs to a bundle. AGENT_001 when `wanted` has `settings` and the bundle
+ * is broken.
+ */
+export async function workerInputs(
+  script: string,
+  wanted: ReadonlySet<string>,
+  { target, workspace }: { target: TargetNode | undefined; workspace: Workspace },
+): Promise<Record<string, unknown>> {
+  const known: Record<string, () => unknown> = {
+    ...(target && nodeInputs(target, workspace, async () => [])),
+    workspace_id: () => 'tool-run',
+    settings: () => defaultSettings(script),
+  }
+  const names = [...wanted].filter((name) => Object.hasOwn(known, name))
+  const values = await Promise.all(names.map(async (name) => [name, await known[name]?.()] as const))
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined))
+}
+
+async function defaultSettings(script: string): Promise<Record<string, unknown> | undefined> {
+  const bundle = await bundleOfScript(script)
+  if (bundle === undefined) return undefined
+  const { file, faults } = bundle.yaml
+  if (file === undefined) throw bundleInvalid(faults)
+  return resolveSettings({ file }, {})
 }

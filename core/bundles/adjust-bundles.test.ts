@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { BundleFile } from '#domain/agent-bundle.ts'
-import { adjustBundles, type BundleChoices } from './adjust-bundles.ts'
+import { adjustBundles, type BundleChoices, resolveSettings } from './adjust-bundles.ts'
 
 const file = BundleFile.parse({
   name: 'probe',
@@ -43,5 +43,42 @@ describe('adjustBundles', () => {
     expect(() => adjusted({ settings: { probe: { style: 'own' } } })).toThrow(
       expect.objectContaining({ code: 'CONFIG_003' }),
     )
+  })
+
+  it('refuses to map a bundle to a node kind that no query pack finds', () => {
+    const choices = { ...none, mapping: { probe: { node_kinds: ['class', 'metod'] } } }
+    const message = 'agents.mapping.probe.node_kinds.1: no query pack finds nodes of kind metod; did you mean method?'
+    expect(() => adjustBundles(loaded, choices, { nodeKinds: new Set(['class', 'method']) })).toThrow(
+      expect.objectContaining({ code: 'CONFIG_003', message }),
+    )
+  })
+})
+
+const withDepth = BundleFile.parse({
+  name: 'probe',
+  description: 'Probes.',
+  node_kinds: ['function'],
+  languages: ['python'],
+  initial_context: { system_prompt: 'a', node_context: 'b' },
+  settings: { style: { enum: ['google', 'numpy'], default: 'google' }, depth: { default: 2 } },
+  tools: [{ builtin: 'submit_result' }],
+})
+
+describe('resolveSettings', () => {
+  it('fills in the defaults', () => {
+    expect(resolveSettings({ file: withDepth }, {})).toEqual({ style: 'google', depth: 2 })
+    expect(resolveSettings({ file: withDepth }, { style: 'numpy', depth: 5 })).toEqual({ style: 'numpy', depth: 5 })
+  })
+
+  it.each([
+    [
+      { style: 'sphinx' },
+      'CONFIG_003',
+      'agents.settings.probe.style must be one of ["google", "numpy"], got: "sphinx"',
+    ],
+    [{ depth: '2' }, 'CONFIG_003', 'agents.settings.probe.depth must be a number, got: "2"'],
+    [{ tone: 1 }, 'CONFIG_004', 'agents.settings.probe: no setting "tone"; known: style, depth'],
+  ])('refuses %o', (given, code, message) => {
+    expect(() => resolveSettings({ file: withDepth }, given)).toThrow(expect.objectContaining({ code, message }))
   })
 })

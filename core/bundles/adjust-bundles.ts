@@ -1,31 +1,28 @@
-import { z } from 'zod'
-import { NodeKind } from '#domain/code-node.ts'
+import type { NodeKind } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
+import type { AgentBundle } from '#domain/agent-bundle.ts'
+import { findNameFaults, type FindableNodes } from './findable-nodes.ts'
 import type { LoadedBundle } from './load-bundle.ts'
-import { resolveSettings } from './resolve-settings.ts'
 
-/** What an installation sets about its bundles, beside what they say themselves. */
+/** What an installation sets about its bundles, over what they say themselves. */
 export type BundleChoices = {
-  mapping: z.infer<typeof BundleMapping>
-  settings: z.infer<typeof BundleSettings>
+  /** By the bundle's name. */
+  mapping: Readonly<Record<string, { node_kinds?: NodeKind[] | undefined; priority?: number | undefined }>>
+  settings: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** Upper bounds; undefined is none. */
   maxTurns: number | undefined
   maxTimeoutS: number | undefined
 }
 
-export const BundleMapping = z.record(
-  z.string(),
-  z.strictObject({ node_kinds: z.array(NodeKind).min(1).optional(), priority: z.int().min(0).max(99).optional() }),
-)
-export const BundleSettings = z.record(z.string(), z.record(z.string(), z.unknown()))
-
 /**
  * The bundles as this installation wants them; a run pins them so, under their own hash. CONFIG_004 for a bundle or a
- * setting that is not there, CONFIG_003 for a value a setting does not take.
+ * setting that does not exist; CONFIG_003 for a value that a setting does not take, and for a node kind that is not in
+ * `findable`, where that is given.
  */
 export function adjustBundles(
   loaded: ReadonlyMap<string, LoadedBundle>,
   choices: BundleChoices,
+  findable: Pick<Partial<FindableNodes>, 'nodeKinds'> = {},
 ): Map<string, LoadedBundle> {
   const named = [...Object.keys(choices.mapping), ...Object.keys(choices.settings)]
   const unknown = named.filter((name) => !loaded.has(name))
@@ -35,6 +32,11 @@ export function adjustBundles(
       'CONFIG_004',
       `agents.mapping and agents.settings: no bundle ${unknown.join(', ')}; known: ${known}`,
     )
+  }
+  for (const [name, { node_kinds: kinds = [] }] of Object.entries(choices.mapping)) {
+    const [fault] = findNameFaults({ node_kinds: kinds, languages: [] }, findable)
+    if (fault !== undefined)
+      throw new AppError('CONFIG_003', `agents.mapping.${name}.${fault.at.join('.')}: ${fault.message}`)
   }
   return new Map(Array.from(loaded, ([name, bundle]) => [name, adjusted(name, bundle, choices)]))
 }
@@ -52,4 +54,38 @@ function adjusted(name: string, { bundle, warnings }: LoadedBundle, choices: Bun
     timeout_s: Math.min(file.limits.timeout_s, choices.maxTimeoutS ?? Infinity),
   }
   return { bundle: { ...bundle, file: { ...file, node_kinds: kinds, priority, settings, limits } }, warnings }
+}
+
+type SettingValue = string | number | boolean
+
+/** A bundle's settings with the user's values. CONFIG_004 for an unknown setting, CONFIG_003 for a wrong value. */
+export function resolveSettings(
+  bundle: Pick<AgentBundle, 'file'>,
+  given: Readonly<Record<string, unknown>>,
+): Record<string, SettingValue> {
+  const { name, settings } = bundle.file
+  const unknown = Object.keys(given).find((key) => !Object.hasOwn(settings, key))
+  if (unknown !== undefined) {
+    const known = Object.keys(settings).join(', ') || 'none'
+    throw new AppError('CONFIG_004', `agents.settings.${name}: no setting ${JSON.stringify(unknown)}; known: ${known}`)
+  }
+  return Object.fromEntries(
+    Object.entries(settings).map(([key, setting]) => {
+      const value = Object.hasOwn(given, key) ? given[key] : setting.default
+      return [key, checked(value, setting, `agents.settings.${name}.${key}`)]
+    }),
+  )
+}
+
+function checked(value: unknown, setting: AgentBundle['file']['settings'][string], name: string): SettingValue {
+  const choice = setting.enum?.find((allowed) => allowed === value)
+  if (choice !== undefined) return choice
+  if (setting.enum !== undefined) {
+    const choices = setting.enum.map((allowed) => JSON.stringify(allowed)).join(', ')
+    throw new AppError('CONFIG_003', `${name} must be one of [${choices}], got: ${JSON.stringify(value)}`)
+  }
+  if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number') {
+    if (typeof value === typeof setting.default) return value
+  }
+  throw new AppError('CONFIG_003', `${name} must be a ${typeof setting.default}, got: ${JSON.stringify(value)}`)
 }

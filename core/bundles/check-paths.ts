@@ -1,22 +1,19 @@
 import { stat } from 'node:fs/promises'
 import { join, normalize } from 'node:path'
-import type { ScriptProfile } from '#domain/script-profile.ts'
-import { hostExternals } from '#tool-scripts/host-externals.ts'
+import type { ScriptProfile } from '#domain/agent-bundle.ts'
+import { readKnownExternals } from '#tool-scripts/external-signatures.ts'
 import type { TypeChecker } from '#tool-scripts/type-checker.ts'
-import type { BundleFault } from './bundle-fault.ts'
+import type { BundleFault } from './bundle-yaml.ts'
 import { checkScriptFile, type CheckedScript } from './check-script-file.ts'
-import { bundleFolders, findFolderFaults } from './load-bundle.ts'
+import type { FindableNodes } from './findable-nodes.ts'
+import { findFolderFaults } from './load-bundle.ts'
 import { readBundle, type BundleDeps, type ReadBundle } from './read-bundle.ts'
-import { readSource } from './read-source.ts'
-import { scriptsUnder } from './scripts-under.ts'
+import { bundleFolders, readSource, scriptsUnder } from './bundle-files.ts'
 
-/** One fault or warning, with the line of the file it is about. */
+/** A fault or warning, with the text of its line. */
 export type Finding = BundleFault & { severity: 'error' | 'warning'; source?: string }
 
-/**
- * A bundle, a script, or a path that is neither. `tools` and `maxTurns` are there for a bundle that could be read,
- * `scripts` are those of it that could.
- */
+/** A bundle, a script, or a path that is neither. `tools` and `maxTurns` are set for a bundle that could be read. */
 export type CheckedItem = {
   kind: 'bundle' | 'script' | 'path'
   path: string
@@ -29,19 +26,19 @@ export type CheckedItem = {
 
 export type CheckPathsOptions = {
   typeChecker: Pick<TypeChecker, 'faults'>
-  /** For every script, whatever its bundle says. */
+  /** For every script, in place of its bundle's profile. */
   profile?: ScriptProfile | undefined
-} & Pick<BundleDeps, 'nodeKinds' | 'languages'>
+} & Partial<FindableNodes>
 
 /**
- * Checks everything under the paths, in their order: bundles, and `.pym` files that no bundle names. A file that is
- * missing or broken is a finding, never an error, and hides no other.
+ * Checks everything under the paths, in their order: bundles, and `.pym` files that no bundle names. Never throws for a
+ * missing or broken file: it is a finding, and the others are checked as well.
  */
 export async function checkPaths(
   paths: readonly string[],
   { profile, ...options }: CheckPathsOptions,
 ): Promise<CheckedItem[]> {
-  const known = { knownExternals: await hostExternals(), ...options }
+  const known = { knownExternals: await readKnownExternals(), ...options }
   const deps = profile === undefined ? known : { ...known, profile }
   const checked: CheckedItem[] = []
   for (const path of paths) checked.push(...(await checkPath(path, deps)))
@@ -66,7 +63,7 @@ async function checkPath(path: string, deps: BundleDeps): Promise<CheckedItem[]>
   return items.length === 0 ? [neither(path, 'it holds no bundle and no .pym file')] : items
 }
 
-/** The scripts that the check of the bundle has read. */
+/** The scripts that were checked with the bundle. */
 function scriptsOf({ dir, file }: ReadBundle): string[] {
   return (file?.tools ?? []).flatMap((tool) => ('script' in tool ? [normalize(join(dir, tool.script))] : []))
 }

@@ -1,11 +1,13 @@
-import type { ScriptProfile } from '#domain/script-profile.ts'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { z } from 'zod'
+import { ScriptProfile } from '#domain/agent-bundle.ts'
 import { checkScript, type ScriptCheckOptions } from '#tool-scripts/check-script.ts'
 import type { ScriptFault } from '#tool-scripts/script-declarations.ts'
-import { bundleOfScript } from './bundle-of-script.ts'
-import { nearProfile } from './near-profile.ts'
-import { readSource } from './read-source.ts'
+import { readYaml } from '#platform/yaml-source.ts'
+import { readSource } from './bundle-files.ts'
+import { type BundleYaml, readBundleYaml } from './bundle-yaml.ts'
 
-/** A tool script as it was read and checked; `owner` is the tool it is the script of, undefined for a lone one. */
+/** A tool script that was read and checked. `owner` is the tool that it belongs to, undefined for a lone script. */
 export type CheckedScript = {
   file: string
   source: string
@@ -13,9 +15,10 @@ export type CheckedScript = {
   owner: ScriptOwner | undefined
   faults: ScriptFault[]
 }
+
 export type ScriptOwner = { dir: string; bundle: string; tool: string }
 
-/** Checks a script that was named by its path. Never throws: `fault` says in one line why it cannot be read. */
+/** Checks the script in a file. Never throws: `fault` says, in one line, why it cannot be read. */
 export async function checkScriptFile(
   file: string,
   options: ScriptCheckOptions,
@@ -28,8 +31,44 @@ export async function checkScriptFile(
   return { file, source, profile, owner: await ownerOf(file), faults }
 }
 
+const Profiled = z.object({ profile: ScriptProfile.default('default') })
+
+/** The profile in the `bundle.yaml` near a script, even when that file has other faults. */
+async function nearProfile(script: string): Promise<ScriptProfile> {
+  const near = await nearBundleFile(script)
+  if (near === undefined) return 'default'
+  return Profiled.safeParse(readYaml(near.source).value).data?.profile ?? 'default'
+}
+
 async function ownerOf(script: string): Promise<ScriptOwner | undefined> {
   const { dir, yaml, tool } = (await bundleOfScript(script)) ?? {}
   if (dir === undefined || tool === undefined || yaml?.file === undefined) return undefined
   return { dir, bundle: yaml.file.name, tool }
+}
+
+/** The `bundle.yaml` near a script; `tool` is undefined when none of its tools uses the script. */
+type BundleOfScript = { dir: string; yaml: BundleYaml; tool: string | undefined }
+
+/** The bundle in the script's folder or the one above; undefined for a lone script. */
+export async function bundleOfScript(script: string): Promise<BundleOfScript | undefined> {
+  const near = await nearBundleFile(script)
+  if (near === undefined) return undefined
+  const { dir, source } = near
+  const yaml = readBundleYaml(join(dir, 'bundle.yaml'), source)
+  return { dir, yaml, tool: toolOf(yaml, relative(dir, resolve(script))) }
+}
+
+async function nearBundleFile(script: string): Promise<{ dir: string; source: string } | undefined> {
+  const folder = dirname(resolve(script))
+  for (const dir of [folder, dirname(folder)]) {
+    const read = await readSource(join(dir, 'bundle.yaml'))
+    if ('source' in read) return { dir, source: read.source }
+  }
+  return undefined
+}
+
+function toolOf({ file }: BundleYaml, inside: string): string | undefined {
+  const path = inside.split(sep).join('/')
+  const tool = file?.tools.find((one) => 'script' in one && one.script.replace(/^\.\//, '') === path)
+  return tool !== undefined && 'script' in tool ? tool.name : undefined
 }

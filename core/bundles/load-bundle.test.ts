@@ -2,8 +2,10 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { AgentBundle } from '#domain/agent-bundle.ts'
 import { AppError } from '#domain/error.ts'
-import { bundleHash } from './bundle-hash.ts'
+import { sha256 } from '#domain/ids.ts'
+import { sortedKeys } from '#domain/json.ts'
 import { loadBundle, loadBundles } from './load-bundle.ts'
 import type { BundleDeps } from './read-bundle.ts'
 
@@ -53,6 +55,9 @@ async function load(source: string, deps: BundleDeps = {}, scriptSource = script
   await write({ 'probe/bundle.yaml': source, 'probe/tools/probe.pym': scriptSource })
   return loadBundle(join(dir, 'probe'), deps)
 }
+
+/** As the object store names a bundle. */
+const hashOf = (bundle: AgentBundle) => sha256(JSON.stringify(bundle, sortedKeys))
 
 async function faultOf(loading: Promise<unknown>): Promise<string> {
   const error = await loading.then(
@@ -217,13 +222,13 @@ describe('loadBundle', () => {
   })
 
   it('gives equal bundles one hash, and any change another', async () => {
-    const hash = bundleHash((await load(yaml)).bundle)
+    const hash = hashOf((await load(yaml)).bundle)
     const moved = yaml.replace(
       'node_kinds: [function]\nlanguages: [python]',
       'languages: [python]\nnode_kinds: [function]',
     )
-    expect(bundleHash((await load(moved)).bundle)).toBe(hash)
-    expect(bundleHash((await load(yaml, {}, `${script}\n`)).bundle)).not.toBe(hash)
+    expect(hashOf((await load(moved)).bundle)).toBe(hash)
+    expect(hashOf((await load(yaml, {}, `${script}\n`)).bundle)).not.toBe(hash)
   })
 })
 

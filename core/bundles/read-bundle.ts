@@ -1,50 +1,41 @@
 import { basename, join, relative, resolve } from 'node:path'
-import type { AgentBundle, BundleFile } from '#domain/agent-bundle.ts'
+import type { AgentBundle, BundleFile, ScriptProfile } from '#domain/agent-bundle.ts'
 import { parseRepoPath } from '#domain/repo-path.ts'
-import type { ScriptProfile } from '#domain/script-profile.ts'
 import { checkScript } from '#tool-scripts/check-script.ts'
-import type { ExternalSignature } from '#tool-scripts/external-signature.ts'
-import { nearest } from '#platform/nearest.ts'
+import type { ExternalSignature } from '#tool-scripts/external-signatures.ts'
 import type { TypeChecker } from '#tool-scripts/type-checker.ts'
-import type { BundleFault, BundleWarning } from './bundle-fault.ts'
-import { readBundleYaml, type BundleYaml } from './bundle-yaml.ts'
+import { type BundleFault, type BundleWarning, type BundleYaml, readBundleYaml } from './bundle-yaml.ts'
 import type { CheckedScript } from './check-script-file.ts'
-import { hostInputNames } from './host-inputs.ts'
-import { findPromptFaults } from './prompt-faults.ts'
-import { readSource } from './read-source.ts'
-import { submitTool, submitToolName } from './submit-tool.ts'
-import { buildToolDefinition, type ScriptToolFile } from './tool-definition.ts'
-import { unservedFields } from './unserved-fields.ts'
+import { findNameFaults, type FindableNodes } from './findable-nodes.ts'
+import { findPromptFaults } from './prompt-variables.ts'
+import { readSource } from './bundle-files.ts'
+import { buildToolDefinition, type ScriptToolFile, submitTool, submitToolName } from './tool-definition.ts'
 
+/** What a bundle is checked against. Node kinds and languages are only checked where they are given. */
 export type BundleDeps = {
-  /** Without it, scripts are not checked against what the host offers (E013). */
+  /** Without it, the externals of scripts are not checked (E013). */
   knownExternals?: ReadonlyMap<string, ExternalSignature>
-  hostInputNames?: ReadonlySet<string>
-  /** Kinds that query packs find. Without it, node kinds are not checked. */
-  nodeKinds?: ReadonlySet<string>
-  /** Languages there are. Without it, they are not checked. */
-  languages?: ReadonlySet<string>
   /** In place of what the bundle says. */
   profile?: ScriptProfile
   /** Without it, the types of scripts are not checked (E100). */
   typeChecker?: Pick<TypeChecker, 'faults'>
-}
+} & Partial<FindableNodes>
 
-/** A bundle folder as it was read. `bundle` is there when there are no faults. */
+/** A bundle folder that was read. `bundle` is set when there are no faults. */
 export type ReadBundle = {
   dir: string
   file: BundleFile | undefined
   bundle: AgentBundle | undefined
   faults: BundleFault[]
   warnings: BundleWarning[]
-  /** Of its tools, those that could be read. */
+  /** The tool scripts that could be read. */
   scripts: CheckedScript[]
   placeOf: BundleYaml['placeOf']
 }
 
 type Reading = { dir: string; path: string; yaml: BundleYaml; deps: BundleDeps; bundle: AgentBundle; read: ReadBundle }
 
-/** Reads and checks one bundle folder. Everything wrong with it is in `faults`; throws for nothing in the folder. */
+/** Reads and checks one bundle folder. Never throws because of its content: errors are in `faults`. */
 export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<ReadBundle> {
   const path = join(dir, 'bundle.yaml')
   const text = await readSource(path)
@@ -103,20 +94,20 @@ async function readTool(reading: Reading, tool: ScriptToolFile, index: number): 
       [...at, 'script'],
       `${tool.script} calls ${submitToolName}, which in a bundle only the agent does; write - { builtin: ${submitToolName} }`,
     )
-  const built = buildToolDefinition(tool, declarations, deps.hostInputNames ?? hostInputNames)
+  const built = buildToolDefinition(tool, declarations)
   for (const { key, message } of built.faults) report(reading, [...at, 'inputs_override', key], message)
   for (const { key, message } of built.warnings) {
     read.warnings.push(faultAt(reading, [...at, 'inputs_override', key], message))
   }
   bundle.tools.push(built.definition)
   bundle.scripts[tool.name] = { path: `${bundle.file.name}/${tool.script}`, source }
-  bundle.hostInputs[tool.name] = built.hostInputs
+  bundle.hostInputs[tool.name] = built.providedInputs
 }
 
 async function readScript({ dir }: Reading, script: string): Promise<{ source: string } | { fault: string }> {
   const within = repoPathOf(script)
   const missing = { fault: `there is no script ${script} in the bundle's folder` }
-  if (within === undefined) return missing // a path out of the folder is as good as none
+  if (within === undefined) return missing // the path leads out of the folder
   const read = await readSource(join(dir, within))
   if ('source' in read) return read
   return read.isMissing ? missing : { fault: `script ${script}: ${read.fault}` }
@@ -147,20 +138,7 @@ function checkNames(reading: Reading): void {
   for (const [index, other] of file.after.entries()) {
     if (other === file.name) report(reading, ['after', index], `${other} waits for itself`)
   }
-  const { nodeKinds, languages } = reading.deps
-  for (const [index, kind] of file.node_kinds.entries()) {
-    if (nodeKinds?.has(kind) === false)
-      report(reading, ['node_kinds', index], `no query pack finds nodes of kind ${kind}${meant(kind, nodeKinds)}`)
-  }
-  for (const [index, language] of file.languages.entries()) {
-    if (languages?.has(language) === false)
-      report(reading, ['languages', index], `there is no language ${language}${meant(language, languages)}`)
-  }
-}
-
-function meant(given: string, known: ReadonlySet<string>): string {
-  const near = nearest(given, [...known])
-  return near === undefined ? '' : `; did you mean ${near}?`
+  for (const { at, message } of findNameFaults(file, reading.deps)) report(reading, at, message)
 }
 
 function checkSettings(reading: Reading): void {
@@ -170,7 +148,12 @@ function checkSettings(reading: Reading): void {
   }
 }
 
-/** Without the folder's own place: the same bundle has the same hash wherever it lies. */
+/** Fields without effect yet that differ from their default. */
+function unservedFields({ error_policy: policy }: BundleFile): string[][] {
+  return policy === 'skip_downstream' ? [] : [['error_policy']]
+}
+
+/** Without the path of the folder, so that the same bundle has the same hash everywhere. */
 function warningText({ dir, bundle }: Reading, { file, line, column, code, message }: BundleWarning): string {
   return `${bundle.file.name}/${relative(dir, file)}:${line}:${column} ${code} ${message}`
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compileTemplate } from './template.ts'
-import { findTemplateFaults } from './template-faults.ts'
+import { compileTemplate, findTemplateFaults } from './template.ts'
 
 const names = { variables: new Set(['node_text', 'language']), settings: new Set(['style']) }
 

@@ -1,21 +1,18 @@
 import nunjucks from 'nunjucks'
+import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
-import { findTemplateFaults, namesIn } from './template-faults.ts'
 
 export type Template = {
-  /** Every name it reads or sets. */
+  /** All names that it reads or sets. */
   names: ReadonlySet<string>
-  /** AGENT_001 when the template puts out a variable that has no value. */
+  /** AGENT_001 when the template outputs a variable that has no value. */
   render(variables: Readonly<Record<string, unknown>>): string
 }
 
-/** No loader, so no file is ever read; nothing is escaped, since prompts are no HTML. */
+/** Without a loader, so that no file is read, and without escaping, since prompts are not HTML. */
 const environment = new nunjucks.Environment([], { autoescape: false, throwOnUndefined: true })
 
-/**
- * Builds a prompt template once, for any number of renderings. AGENT_001 when it does not parse or uses what no prompt
- * may.
- */
+/** Compiles a prompt template. AGENT_001 when it does not parse or uses a construct that prompts may not use. */
 export function compileTemplate(source: string): Template {
   const [fault] = findTemplateFaults(source)
   if (fault !== undefined) throw new AppError('AGENT_001', `template, line ${fault.line}: ${fault.message}`)
@@ -31,4 +28,149 @@ export function compileTemplate(source: string): Template {
       }
     },
   }
+}
+
+/**
+ * The constructs that a prompt may use. No calls, includes, macros or computed names: bundles are data, not programs.
+ */
+const allowedNodes = new Set<string>(
+  `
+  Root NodeList Output TemplateData Symbol Literal LookupVal Filter Group Array If InlineIf For Set Compare
+  CompareOperand And Or Not In Concat Add Sub Mul Div FloorDiv Mod Neg
+  `.match(/\w+/g),
+)
+
+const allowedFilters = new Set<string>(
+  `
+  upper lower trim title capitalize length wordcount default d indent replace join first last sort list
+  reverse truncate round int float dump
+  `.match(/\w+/g),
+)
+
+const loopFields = new Set(['index', 'index0', 'first', 'last', 'length', 'revindex', 'revindex0'])
+
+/** The variables that a prompt may use, and the names under `settings`. */
+type TemplateNames = { variables: ReadonlySet<string>; settings: ReadonlySet<string> }
+
+/**
+ * The faults of a template: syntax, constructs and filters that it may not use and, when `names` are given, unknown
+ * variables and settings. Lines and columns are 1-based, within the template.
+ */
+export function findTemplateFaults(source: string, names?: TemplateNames): TemplateSyntaxFault[] {
+  const parsed = parseTemplate(source)
+  if ('fault' in parsed) return [parsed.fault]
+  const own = ownNames(parsed.root)
+  const faults: TemplateSyntaxFault[] = []
+  check(parsed.root, (node, message) => faults.push({ line: node.line, column: node.column, message }), { names, own })
+  return faults
+}
+
+/** All names that a template reads or sets; none for a template that does not parse. */
+export function namesIn(source: string): Set<string> {
+  const parsed = parseTemplate(source)
+  return new Set('fault' in parsed ? [] : symbolsIn(parsed.root))
+}
+
+type Report = (node: TemplateNode, message: string) => void
+
+type Scope = { names: TemplateNames | undefined; own: ReadonlySet<string> }
+
+function check(node: TemplateNode, report: Report, scope: Scope): void {
+  if (!allowedNodes.has(node.type)) return report(node, `${node.type} may not be used in a prompt`)
+  if (node.type === 'Symbol') return checkVariable(node, report, scope)
+  if (node.type === 'LookupVal') return checkLookup(node, report, scope)
+  if (node.type === 'Set' && !isNode(node.fields['value']))
+    return report(node, 'a block set may not be used in a prompt')
+  const filter = node.type === 'Filter' ? node.fields['name'] : undefined
+  if (isNode(filter) && !allowedFilters.has(textOf(filter))) report(filter, `unknown filter ${textOf(filter)}`)
+  for (const child of childrenOf(node)) if (child !== filter) check(child, report, scope)
+}
+
+function checkVariable(node: TemplateNode, report: Report, { names, own }: Scope): void {
+  const name = textOf(node)
+  if (names === undefined || own.has(name) || names.variables.has(name) || name === 'settings') return
+  report(node, `unknown variable ${name}; known: ${[...names.variables].join(', ')}, settings`)
+}
+
+function checkLookup(node: TemplateNode, report: Report, scope: Scope): void {
+  const { target, val } = node.fields
+  if (!isNode(target)) return report(node, 'only settings.<name> may be looked up')
+  const root = target.type === 'Symbol' ? textOf(target) : undefined
+  const field = isNode(val) && val.type === 'Literal' ? textOf(val) : undefined
+  if (root === 'loop' && field !== undefined && loopFields.has(field)) return
+  if (root !== 'settings' || field === undefined) return report(node, 'only settings.<name> may be looked up')
+  const known = scope.names?.settings
+  if (known !== undefined && !known.has(field)) report(target, `unknown setting settings.${field}`)
+}
+
+/** The names that the template itself sets. */
+function ownNames(root: TemplateNode): Set<string> {
+  const own = new Set<string>()
+  const open = [root]
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    const targets = node.type === 'Set' ? node.fields['targets'] : node.type === 'For' ? node.fields['name'] : undefined
+    for (const target of [targets].flat()) if (isNode(target)) for (const name of symbolsIn(target)) own.add(name)
+    open.push(...childrenOf(node))
+  }
+  return own
+}
+
+function symbolsIn(node: TemplateNode): string[] {
+  return node.type === 'Symbol' ? [textOf(node)] : childrenOf(node).flatMap(symbolsIn)
+}
+
+function textOf(node: TemplateNode): string {
+  return String(node.fields['value'])
+}
+
+/** A node of nunjucks' syntax tree. `line` and `column` are 1-based; `fields` hold nodes, lists of nodes and values. */
+type TemplateNode = { type: string; line: number; column: number; fields: Readonly<Record<string, unknown>> }
+
+/** Why a template does not parse, and where, as far as nunjucks knows. */
+type TemplateSyntaxFault = { line: number; column: number; message: string }
+
+// Nunjucks has no types for its parser, so its output is validated here.
+const Parser = z.object({ parser: z.object({ parse: z.custom<Parse>((value) => typeof value === 'function') }) })
+
+type Parse = (source: string) => unknown
+
+const RawNode = z.looseObject({
+  typename: z.string(),
+  lineno: z.number(),
+  colno: z.number(),
+  fields: z.array(z.string()),
+})
+
+const RawFault = z.object({ message: z.string(), lineno: z.number().optional(), colno: z.number().optional() })
+
+const { parser } = Parser.parse(nunjucks)
+
+/** The template's tree, or why there is none. */
+function parseTemplate(source: string): { root: TemplateNode } | { fault: TemplateSyntaxFault } {
+  try {
+    return { root: nodeOf(parser.parse(source)) }
+  } catch (error) {
+    const { message, lineno, colno } = RawFault.parse(error)
+    return { fault: { line: lineno ?? 1, column: colno ?? 1, message } }
+  }
+}
+
+/** The child nodes, in the order of the fields. */
+function childrenOf(node: TemplateNode): TemplateNode[] {
+  return Object.values(node.fields).flat().filter(isNode)
+}
+
+function isNode(value: unknown): value is TemplateNode {
+  return typeof value === 'object' && value !== null && 'type' in value && 'fields' in value
+}
+
+function nodeOf(raw: unknown): TemplateNode {
+  const { typename, lineno, colno, fields, ...rest } = RawNode.parse(raw)
+  const read = Object.fromEntries(fields.map((field) => [field, fieldOf(rest[field])]))
+  return { type: typename, line: lineno + 1, column: colno + 1, fields: read }
+}
+
+function fieldOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(fieldOf)
+  return RawNode.safeParse(value).success ? nodeOf(value) : value
 }

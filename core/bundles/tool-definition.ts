@@ -1,32 +1,64 @@
 import type { BundleFile } from '#domain/agent-bundle.ts'
 import type { JsonSchema, ToolDefinition } from '#domain/turn.ts'
-import { inputSchema } from '#tool-scripts/script-schema.ts'
-import type { ScriptDeclarations } from '#tool-scripts/script-declarations.ts'
+import { inputSchema, type ScriptDeclarations } from '#tool-scripts/script-declarations.ts'
+
+/** The terminal tool of every bundle: calling it ends the conversation. */
+export const submitToolName = 'submit_result'
+
+export const submitTool: ToolDefinition = {
+  name: submitToolName,
+  description: 'Submit the result and end the work. Call it once, as the last call.',
+  parameters: {
+    type: 'object',
+    properties: {
+      status: {
+        type: 'string',
+        enum: ['success', 'failed', 'skipped'],
+        description: 'success: done. skipped: nothing had to be done. failed: it could not be done.',
+      },
+      summary: { type: 'string', description: 'What was done, in one or two sentences.' },
+      changed_files: { type: 'array', items: { type: 'string' }, description: 'Paths of the files that were changed.' },
+      details: { type: 'object', description: 'Anything more that is worth keeping.' },
+      error: { type: 'string', description: 'Why it failed.' },
+    },
+    required: ['status', 'summary'],
+    additionalProperties: false,
+  },
+}
+
+/** The worker provides script inputs of these names, for every tool; the model never sees them. */
+export const providedInputNames: ReadonlySet<string> = new Set([
+  'node_text',
+  'node_name',
+  'node_kind',
+  'node_id',
+  'file_path',
+  'files',
+  'workspace_id',
+  'language',
+  'settings',
+])
 
 export type ScriptToolFile = Extract<BundleFile['tools'][number], { script: string }>
 
 export type BuiltTool = {
   definition: ToolDefinition
-  /** Inputs the host fills in; the definition does not show them. */
-  hostInputs: string[]
+  /** Inputs that the worker provides; the definition does not have them. */
+  providedInputs: string[]
   faults: { key: string; message: string }[]
   warnings: { key: string; message: string }[]
 }
 
-/** What an override must not change: the script decides, since the script receives the value. */
+/** An override may not change these, since the script receives the value. */
 const fixedKeywords = ['type', 'required', 'default']
 
-/** The tool as the model sees it: the script's inputs without the host's, with `inputs_override` laid over them. */
-export function buildToolDefinition(
-  tool: ScriptToolFile,
-  declarations: ScriptDeclarations,
-  hostInputNames: ReadonlySet<string>,
-): BuiltTool {
-  const hostInputs = declarations.inputs.map(({ name }) => name).filter((name) => hostInputNames.has(name))
-  const schema = inputSchema({ inputs: declarations.inputs.filter(({ name }) => !hostInputNames.has(name)) })
+/** The tool as the model sees it: the script's inputs without the provided ones, with `inputs_override` applied. */
+export function buildToolDefinition(tool: ScriptToolFile, declarations: ScriptDeclarations): BuiltTool {
+  const providedInputs = declarations.inputs.map(({ name }) => name).filter((name) => providedInputNames.has(name))
+  const schema = inputSchema({ inputs: declarations.inputs.filter(({ name }) => !providedInputNames.has(name)) })
   const built: BuiltTool = {
     definition: { name: tool.name, description: tool.description, parameters: schema },
-    hostInputs,
+    providedInputs,
     faults: [],
     warnings: [],
   }

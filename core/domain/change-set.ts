@@ -1,14 +1,44 @@
 import { z } from 'zod'
-import { Evidence } from '#domain/evidence.ts'
-import { sha256 } from '#domain/hash.ts'
-import { NodeId, OperationId } from '#domain/ids.ts'
-import { RepoPath } from '#domain/repo-path.ts'
+import { NodeId, OperationId, sha256 } from './ids.ts'
+import { RepoPath } from './repo-path.ts'
+
+/** What every harmless change satisfies, whatever its purpose. */
+export const changeChecks = [
+  'parses',
+  'lint_before_after',
+  'comments_kept',
+  'names_kept',
+  'imports_kept',
+  'line_length',
+  'bodies_kept',
+  'operands_kept',
+] as const
+
+/** The checks that a bundle may ask for. */
+export const evidenceChecks = [...changeChecks, 'docstring_only', 'only_node_changed'] as const
+export type EvidenceCheck = (typeof evidenceChecks)[number]
+
+/**
+ * The result of one check on one file of a change set: the tool that made it, and its figures. `not_checked` proves
+ * nothing: the check named in `of` was asked for, but does not exist for the file's language.
+ */
+export const Evidence = z.strictObject({
+  check: z.enum([...evidenceChecks, 'not_checked']),
+  of: z.enum(evidenceChecks).optional(),
+  path: z.string(),
+  ok: z.boolean(),
+  tool: z.string(),
+  before: z.number().optional(),
+  after: z.number().optional(),
+  detail: z.string().optional(),
+})
+export type Evidence = z.infer<typeof Evidence>
 
 /** Replaces bytes `start` (inclusive) to `end` (exclusive) of the base blob with `text` (UTF-8). */
 export const Edit = z.strictObject({ start: z.int().min(0), end: z.int().min(0), text: z.string() })
 export type Edit = z.infer<typeof Edit>
 
-/** What a change set does to one file. Edits are sorted, disjoint, and always relative to the base blob. */
+/** The change to one file. Edits are sorted, disjoint and relative to the base blob. */
 export const FileChange = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('edit'), path: RepoPath, baseHash: z.string(), edits: z.array(Edit).min(1) }),
   z.strictObject({ kind: z.literal('create'), path: RepoPath, content: z.string() }),
@@ -22,13 +52,53 @@ export const ChangeSet = z.strictObject({
   bundle: z.string(),
   nodeId: NodeId,
   files: z.array(FileChange).min(1),
-  /** The lint rules whose safe fixes it makes, of a mechanical operation. */
+  /** Of a mechanical operation: the lint rules whose safe fixes it applies. */
   rules: z.array(z.string()).optional(),
   evidence: z.array(Evidence),
 })
 export type ChangeSet = z.infer<typeof ChangeSet>
 
-/** The same operation making the same change names the same set. */
+/** The same change by the same operation has the same id. */
 export function changeSetId(operation: OperationId, files: readonly FileChange[]): string {
   return `c${sha256(`${operation}\0${JSON.stringify(files)}`).slice(0, 16)}`
+}
+
+/** Applies edits to `base`. They must be sorted, disjoint and within it, as those of a change set are. */
+export function applyEdits(base: Uint8Array, edits: readonly Edit[]): Uint8Array {
+  const parts: Uint8Array[] = []
+  let at = 0
+  for (const edit of edits) {
+    parts.push(base.subarray(at, edit.start), Buffer.from(edit.text))
+    at = edit.end
+  }
+  parts.push(base.subarray(at))
+  return Buffer.concat(parts)
+}
+
+type ComposedEdits = { kind: 'composed'; edits: Edit[] } | { kind: 'conflict'; at: Edit; with: Edit }
+
+/**
+ * Merges two lists of edits of the same base into one sorted list. Disjoint edits compose, equal edits coalesce;
+ * overlapping edits, or two insertions at one point, are a conflict. The order of the two lists does not matter.
+ */
+export function composeEdits(held: readonly Edit[], added: readonly Edit[]): ComposedEdits {
+  const edits: Edit[] = []
+  const sorted = [...held, ...added].toSorted((one, other) => one.start - other.start || one.end - other.end)
+  for (const edit of sorted) {
+    const last = edits.at(-1)
+    if (last !== undefined && isSameEdit(last, edit)) continue
+    if (last !== undefined && collide(last, edit)) return { kind: 'conflict', at: edit, with: last }
+    edits.push(edit)
+  }
+  return { kind: 'composed', edits }
+}
+
+function isSameEdit(one: Edit, other: Edit): boolean {
+  return one.start === other.start && one.end === other.end && one.text === other.text
+}
+
+/** `one` starts first, or at the same byte and ends first. */
+function collide(one: Edit, other: Edit): boolean {
+  const bothInsertHere = one.start === one.end && other.start === other.end && one.start === other.start
+  return bothInsertHere || other.start < one.end
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { clippedJson } from './clipped-json.ts'
+import { clippedJson } from './json.ts'
 
 describe('a value as short JSON', () => {
   it.each([null, true, 3, 'a "b"', [], {}, [1, [2], { a: 'b', c: [] }], { a: { b: [null] } }])(

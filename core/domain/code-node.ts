@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { NodeId } from '#domain/ids.ts'
-import { RepoPath } from '#domain/repo-path.ts'
+import { NodeId } from './ids.ts'
+import { RepoPath } from './repo-path.ts'
 
-/** What a query pack calls a node: file, class, function, method, section … Packs may bring their own. */
+/** The kind that a query pack gives a node: file, class, function, method, section … A pack may define its own. */
 export const NodeKind = z.string().regex(/^[a-z][a-z0-9_]*$/)
 export type NodeKind = z.infer<typeof NodeKind>
 
-/** The name of a query pack, which is that of its folder. */
+/** The name of a query pack: the name of its folder. */
 export const PackName = z
   .string()
   .regex(/^[A-Za-z0-9][\w.-]{0,63}$/, 'must be the name of a pack: letters, digits, "_", "-", "."')
@@ -31,6 +31,78 @@ export const CodeNode = z.strictObject({
 })
 export type CodeNode = z.infer<typeof CodeNode>
 
-/** A file discovery passed over, with the reason a person reads. */
+/** A file that discovery skipped, and why, for a person to read. */
 export const SkippedFile = z.strictObject({ path: z.string(), reason: z.string() })
 export type SkippedFile = z.infer<typeof SkippedFile>
+
+const node = CodeNode.shape
+
+/** A code node as `remora discover --json` and the API show it. */
+export const NodeView = z.strictObject({
+  node_id: node.nodeId,
+  kind: node.kind,
+  name: node.name,
+  qualified_name: node.qualifiedName,
+  path: z.string(),
+  language: node.language,
+  start_line: node.startLine,
+  end_line: node.endLine,
+  start_byte: node.startByte,
+  end_byte: node.endByte,
+  parent_id: node.parentId,
+  hash: node.hash,
+})
+export type NodeView = z.infer<typeof NodeView>
+
+export function nodeView(of: CodeNode): NodeView {
+  return {
+    node_id: of.nodeId,
+    kind: of.kind,
+    name: of.name,
+    qualified_name: of.qualifiedName,
+    path: of.path,
+    language: of.language,
+    start_line: of.startLine,
+    end_line: of.endLine,
+    start_byte: of.startByte,
+    end_byte: of.endByte,
+    parent_id: of.parentId,
+    hash: of.hash,
+  }
+}
+
+export const EdgeKind = z.enum(['imports', 'calls', 'inherits', 'tests'])
+export type EdgeKind = z.infer<typeof EdgeKind>
+
+/**
+ * `exact`: by the language's own rules, as far as they can be followed without running the code. `by_name`: nothing else
+ * in the repository has that name.
+ */
+export const EdgeCertainty = z.enum(['exact', 'by_name'])
+
+/** One node needs another. */
+export const Edge = z.strictObject({ from: NodeId, to: NodeId, kind: EdgeKind, certainty: EdgeCertainty })
+export type Edge = z.infer<typeof Edge>
+
+/** `out`: this node needs the other. `in`: the other needs this one. */
+export const EdgeDirection = z.enum(['out', 'in'])
+export type EdgeDirection = z.infer<typeof EdgeDirection>
+
+/** The node at the other end of an edge: enough to name it and to find it in its file. */
+export const EdgeEnd = CodeNode.pick({
+  nodeId: true,
+  kind: true,
+  qualifiedName: true,
+  path: true,
+  startLine: true,
+  endLine: true,
+})
+
+/** An edge as one of its two nodes sees it. */
+export const NodeEdge = z.strictObject({
+  direction: EdgeDirection,
+  kind: EdgeKind,
+  certainty: EdgeCertainty,
+  node: EdgeEnd,
+})
+export type NodeEdge = z.infer<typeof NodeEdge>

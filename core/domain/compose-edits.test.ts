@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { composeEdits } from '#domain/compose-edits.ts'
+import { composeEdits } from './change-set.ts'
 
 describe('composing edits of several change sets', () => {
   const insertion = { start: 9, end: 9, text: '    """One."""\n' }

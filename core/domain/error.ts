@@ -4,7 +4,10 @@ type ErrorPolicy = { readonly meaning: string; readonly retry: boolean; readonly
 const once = (meaning: string, status: number): ErrorPolicy => ({ meaning, retry: false, status })
 const again = (meaning: string, status: number): ErrorPolicy => ({ meaning, retry: true, status })
 
-/** The closed table of error codes (contract.md §4). A code never changes its meaning. */
+/**
+ * The closed table of error codes, as docs/reference/errors.md lists it. A code never changes its meaning, and the number
+ * of one that was removed is not given to another.
+ */
 export const errorPolicies = {
   CONFIG_001: once('configuration not found', 500),
   CONFIG_002: once('configuration is not valid YAML', 500),
@@ -32,7 +35,6 @@ export const errorPolicies = {
   TOOL_002: once('a tool was called with invalid arguments', 422),
   TOOL_003: once('a tool took too long', 422),
   TOOL_004: once('a tool or its process crashed', 500),
-  TOOL_005: once('there is no sandbox to run tools in', 503),
   TOOL_006: once('a tool used more memory or time than its limits allow', 422),
   TOOL_007: once('path outside the workspace', 422),
   ASK_001: once('unknown question of the run', 404),
@@ -42,13 +44,11 @@ export const errorPolicies = {
   ASK_005: once('the answer is not one the question takes', 422),
   WORK_001: once('two change sets change the same place', 409),
   WORK_002: once('the file is no longer the one that the change was made for', 409),
-  WORK_003: once('the change set was accepted or rejected before', 409),
   WORK_004: once('a change set leaves a file that does not pass its checks', 422),
   WORK_005: once('a check that the agent asks for did not pass', 422),
   INTAKE_001: once('archive unreadable', 422),
   INTAKE_002: once('unsafe path or link', 422),
   INTAKE_003: once('over a size, count or ratio limit', 413),
-  INTAKE_004: once('the signature is wrong', 401),
   INTAKE_005: once('the Idempotency-Key was used before with another request', 422),
   INTAKE_006: once('unknown agent', 422),
   INTAKE_007: once('no code that the agents work on, or nothing to retry', 422),
@@ -66,11 +66,8 @@ export const errorPolicies = {
   HTTP_008: once('expectation not supported', 417),
   LIMIT_001: again('too many requests', 429),
   LIMIT_002: again('too many uploads at once', 503),
-  POLICY_001: once('decision model unavailable', 503),
-  POLICY_002: once('invalid decision', 422),
   RUN_001: once('unknown run', 404),
   RUN_002: once('unknown filter value', 400),
-  RUN_003: once('milestones missing', 422),
   RUN_004: once('unknown operation, node or change set of the run', 404),
   RUN_005: once('a run of a newer schema', 409),
   RUN_006: once('not ready yet', 409),
@@ -120,4 +117,22 @@ export function asAppError(error: unknown, code: ErrorCode, phase?: string): App
   if (error instanceof AppError) return error
   const message = error instanceof Error ? error.message : String(error)
   return new AppError(code, message, { cause: error, ...(phase === undefined ? {} : { phase }) })
+}
+
+/** Ends an exhaustive switch: a new member of the union is a type error here, and a foreign value throws at run time. */
+export function unreachable(value: never): never {
+  throw new Error(`unexpected value: ${JSON.stringify(value)}`)
+}
+
+/** AGENT_007 of a request that is longer than the model's context: with fewer messages it may do. */
+export class ContextOverflow extends AppError {
+  constructor(message: string, cause: unknown) {
+    super('AGENT_007', message, { cause, phase: 'model' })
+  }
+}
+
+/** Whether this is why a request failed; also as the cause of what a pool says of it. */
+export function isContextOverflow(error: unknown): boolean {
+  if (error instanceof ContextOverflow) return true
+  return error instanceof AppError && error.code === 'AGENT_007' && isContextOverflow(error.cause)
 }

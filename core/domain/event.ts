@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { runPhases } from '#domain/run.ts'
+import { runPhases } from './run.ts'
 
-/** Every event and the category it is read under (contract.md §3). The name alone decides the category. */
+/** Every event with its category, which the name alone decides. */
 export const eventCategories = {
   'run.accepted': 'run_lifecycle',
   'run.started': 'run_lifecycle',
@@ -47,12 +47,12 @@ export const EventPhase = z.enum([...runPhases, 'grail_check', 'model', 'tools',
 export type EventPhase = z.infer<typeof EventPhase>
 
 export const EventOrigin = z.strictObject({
-  kind: z.enum(['api', 'discovery', 'grail', 'conductor', 'worker', 'watcher', 'publisher', 'human']),
+  kind: z.enum(['api', 'discovery', 'grail', 'worker', 'human']),
   id: z.string(),
 })
 export type EventOrigin = z.infer<typeof EventOrigin>
 
-/** What an emitter says. The ledger adds `v`, `seq`, `ts` and what is constant for the run. */
+/** An event as its emitter writes it. The ledger adds `v`, `seq`, `ts` and the fields that are the same for the whole run. */
 export const NewEvent = z.strictObject({
   event: EventName,
   phase: EventPhase,
@@ -64,9 +64,8 @@ export const NewEvent = z.strictObject({
   toolName: z.string().optional(),
   durationMs: z.number().optional(),
   errorCode: z.string().optional(),
-  causationSeq: z.int().optional(),
   /**
-   * How long ago it happened, in ms, when the command is sent: events travel in batches, `ts` is Redis' time less this.
+   * How long before the command was sent it happened, in ms. Events are sent in batches: `ts` is Redis' time minus this.
    */
   ageMs: z.number().min(0).optional(),
   /** Wire-shaped (snake_case) payload, at most 16 KiB. */
@@ -86,3 +85,76 @@ export const Event = NewEvent.omit({ ageMs: true }).extend({
   correlationId: z.string(),
 })
 export type Event = z.infer<typeof Event>
+
+const fields = Event.shape
+
+/** An event as other programs read it: `ts` is ISO 8601, and fields that do not apply are absent. */
+export const WireEvent = z.object({
+  v: fields.v,
+  seq: fields.seq,
+  ts: z.iso.datetime(),
+  project_id: fields.projectId,
+  run_id: fields.runId,
+  event: fields.event,
+  category: fields.category,
+  phase: fields.phase,
+  status: fields.status,
+  origin: fields.origin,
+  correlation_id: fields.correlationId,
+  operation_id: fields.operationId,
+  node_id: fields.nodeId,
+  agent: fields.agent,
+  tool_name: fields.toolName,
+  duration_ms: fields.durationMs,
+  error_code: fields.errorCode,
+  data: fields.data,
+})
+export type WireEvent = z.infer<typeof WireEvent>
+
+/** The same event always gives the same JSON: the order of the fields is fixed. */
+export function wireEvent(event: Event): WireEvent {
+  return {
+    v: event.v,
+    seq: event.seq,
+    ts: new Date(event.ts).toISOString(),
+    project_id: event.projectId,
+    run_id: event.runId,
+    event: event.event,
+    category: event.category,
+    phase: event.phase,
+    status: event.status,
+    origin: event.origin,
+    correlation_id: event.correlationId,
+    ...(event.operationId === undefined ? {} : { operation_id: event.operationId }),
+    ...(event.nodeId === undefined ? {} : { node_id: event.nodeId }),
+    ...(event.agent === undefined ? {} : { agent: event.agent }),
+    ...(event.toolName === undefined ? {} : { tool_name: event.toolName }),
+    ...(event.durationMs === undefined ? {} : { duration_ms: event.durationMs }),
+    ...(event.errorCode === undefined ? {} : { error_code: event.errorCode }),
+    data: event.data,
+  }
+}
+
+/** The inverse of `wireEvent`. */
+export function eventOfWire(wire: WireEvent): Event {
+  return {
+    v: wire.v,
+    seq: wire.seq,
+    ts: Date.parse(wire.ts),
+    projectId: wire.project_id,
+    runId: wire.run_id,
+    event: wire.event,
+    category: wire.category,
+    phase: wire.phase,
+    status: wire.status,
+    origin: wire.origin,
+    correlationId: wire.correlation_id,
+    ...(wire.operation_id === undefined ? {} : { operationId: wire.operation_id }),
+    ...(wire.node_id === undefined ? {} : { nodeId: wire.node_id }),
+    ...(wire.agent === undefined ? {} : { agent: wire.agent }),
+    ...(wire.tool_name === undefined ? {} : { toolName: wire.tool_name }),
+    ...(wire.duration_ms === undefined ? {} : { durationMs: wire.duration_ms }),
+    ...(wire.error_code === undefined ? {} : { errorCode: wire.error_code }),
+    data: wire.data,
+  }
+}

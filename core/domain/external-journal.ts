@@ -3,8 +3,8 @@ import { z } from 'zod'
 const call = { name: z.string(), args: z.array(z.unknown()) }
 
 /**
- * One call of a script to the host and what became of it, as plain JSON. All of a run's, in order, let the script be run
- * again to where it was, in another process or on another day, without the host doing anything twice.
+ * One call of an external by a script, with its result, as plain JSON. With all entries of a script run, in order, the
+ * script can be run again up to the same point, in another process or on another day, without repeating any effect.
  */
 export const JournalEntry = z.union([
   z.strictObject({ ...call, error: z.strictObject({ type: z.string(), message: z.string() }) }),

@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { zstdCompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { sniffArchive } from '#domain/archive-magic.ts'
-import { describeForeign } from '#domain/foreign-archive.ts'
-import { lacks } from '#testing/lacks.ts'
+import { describeForeign, sniffArchive } from './archive-format.ts'
+import { lacks } from '#testing/this-machine.ts'
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1')
 

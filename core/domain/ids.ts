@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import { sha256 } from '#domain/hash.ts'
 
-/** No `:` and never a bare integer: BullMQ builds job ids from them (pitfalls.md). */
+/** No `:` and never a bare integer: BullMQ builds job ids from them. */
 const idPattern = /^[a-z][a-z0-9]{3,63}$/
 
 export const RunId = z.string().regex(/^r[a-z0-9]{8,40}$/)
@@ -17,7 +16,7 @@ export type NodeId = z.infer<typeof NodeId>
 export const ProjectId = z.string().regex(idPattern)
 export type ProjectId = z.infer<typeof ProjectId>
 
-/** The project everything belongs to until projects can be created. */
+/** The only project, until projects can be created. */
 export const defaultProject: ProjectId = 'default'
 
 /** A new run's id: the time in milliseconds and 40 random bits, base 36, so ids sort by time. */
@@ -26,23 +25,27 @@ export function newRunId(nowMs: number): RunId {
   return `r${nowMs.toString(36).padStart(9, '0')}${random}`
 }
 
-/** A delivery's fence: 96 random bits, compared for equality only. */
+/** The fencing token of a delivery: 96 random bits, compared for equality only. */
 export function newToken(): string {
   return randomBytes(12).toString('base64url')
 }
 
 export type NodeIdentity = { path: string; kind: string; qualifiedName: string; ordinal: number }
 
-/** The same node has the same id on every machine and over runs: no line numbers, no absolute path (features.md D4). */
+/** The same node has the same id on every machine and over runs: no line numbers, no absolute path. */
 export function nodeId({ path, kind, qualifiedName, ordinal }: NodeIdentity): NodeId {
   return `n${sha256(`${path}\0${kind}\0${qualifiedName}\0${ordinal}`).slice(0, 16)}`
 }
 
 /**
- * One bundle × one node, and whether an agent or a program does the work: unique within a run, the same when planning is
- * repeated.
+ * Identifies one bundle × one node and the kind of work: unique within a run, and the same when planning is repeated.
  */
 export function operationId(node: NodeId, bundle: string, work: 'agent' | 'mechanical' = 'agent'): OperationId {
   const parts = work === 'agent' ? [node, bundle] : [node, bundle, work]
   return `o${sha256(parts.join('\0')).slice(0, 16)}`
+}
+
+/** Lower-case hex SHA-256, the name of every content-addressed object. */
+export function sha256(content: string | Uint8Array): string {
+  return hash('sha256', content, 'hex')
 }

@@ -1,4 +1,4 @@
-/** The value of a JSON text, or undefined (which no JSON text means) when it is none: for what others wrote. */
+/** Parses a JSON text from outside; undefined (which no JSON text means) when it is not valid. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -7,19 +7,57 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** An object, not a list. */
+/** Whether a value is an object and not a list. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whether lists and objects lie within each other more than `levels` deep. Looks no deeper than that. */
+/** Whether lists and objects are nested deeper than `levels`. Looks no deeper than that. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   return levels === 0 || Object.values(value).some((part) => isDeeperThan(part, levels - 1))
 }
 
-/** For `JSON.stringify`: every object with its keys in the order of their UTF-16 units. */
+/** A replacer for `JSON.stringify` that sorts the keys of every object by UTF-16 units. */
 export function sortedKeys(_key: string, value: unknown): unknown {
   if (!isRecord(value)) return value
   return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+/** The writer recurses: deeper values are shown as `…`. */
+const maxDepth = 100
+
+/**
+ * About the first `max` characters of a value as JSON, for people and models. It reads no more of the value than it
+ * shows, so that the value may be of any depth and size.
+ */
+export function clippedJson(value: unknown, max: number): string {
+  let text = ''
+  const write = (part: unknown, depth: number): void => {
+    if (depth > maxDepth) text += '…'
+    else if (Array.isArray(part)) writeAll('[]', part, (item) => write(item, depth + 1))
+    else if (isRecord(part)) writeAll('{}', membersOf(part), (member) => writeMember(member, depth + 1))
+    else text += JSON.stringify(typeof part === 'string' ? part.slice(0, max) : part) ?? String(part)
+  }
+  const writeMember = ([key, member]: [string, unknown], depth: number) => {
+    text += `${JSON.stringify(key.slice(0, max))}:`
+    write(member, depth)
+  }
+  const writeAll = <Part>([start, end]: string, parts: Iterable<Part>, writeOne: (part: Part) => void) => {
+    let between = ''
+    text += start
+    for (const part of parts) {
+      if (text.length >= max) return
+      text += between
+      between = ','
+      writeOne(part)
+    }
+    text += end
+  }
+  write(value, 1)
+  return text.slice(0, max)
+}
+
+function* membersOf(record: Record<string, unknown>): Iterable<[string, unknown]> {
+  for (const key in record) if (Object.hasOwn(record, key)) yield [key, record[key]]
 }

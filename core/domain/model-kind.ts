@@ -1,28 +1,27 @@
 import { z } from 'zod'
 import { AppError } from './error.ts'
-import { rehearsalLabel } from './rehearsal-label.ts'
 
-/** What answers the agents of an embedded stack: the rehearsal model that comes with Remora, or servers of the user's. */
+/** What an embedded stack's agents use: the rehearsal model that comes with Remora, or the user's model servers. */
 export const ModelKind = z.enum(['rehearsal', 'servers'])
 export type ModelKind = z.infer<typeof ModelKind>
 
-/** The label in which an embedded stack notes on a run what answers it, so that no stack of the other kind goes on with it. */
+/** The label of a run that records its kind of model, so that a stack with the other kind does not continue it. */
 export const modelLabel = 'remora.model'
 
 type Labels = Readonly<Record<string, string>> | undefined
 
-/** Undefined for a run that does not say: one of a service with workers of its own, or of an older version. */
+/** Undefined for runs without the label: those of a service with its own workers, or of an older version. */
 export function modelKindOf(labels: Labels): ModelKind | undefined {
   return ModelKind.safeParse(labels?.[modelLabel]).data
 }
 
-/** Whether a stack of `kind` may go on with a run of these labels. Where either does not say, it may. */
+/** Whether a stack of `kind` may continue a run with these labels. It may when either kind is unknown. */
 export function mayGoOn(labels: Labels, kind: ModelKind | undefined): boolean {
   const noted = modelKindOf(labels)
   return noted === undefined || kind === undefined || noted === kind
 }
 
-/** RUN_009 unless a stack of `kind` may go on with the run: a patch that two kinds of model made would pass for one. */
+/** Throws RUN_009 unless a stack of `kind` may continue the run: nobody could tell which model made which change. */
 export function requireSameModel({ runId, labels }: { runId: string; labels: Labels }, kind: ModelKind | undefined) {
   const noted = modelKindOf(labels)
   if (noted === undefined || kind === undefined || noted === kind) return
@@ -37,3 +36,8 @@ export function requireSameModel({ runId, labels }: { runId: string; labels: Lab
 export function describeModelKind(kind: ModelKind): string {
   return kind === 'rehearsal' ? `the ${rehearsalLabel}` : 'model servers'
 }
+
+/**
+ * The rehearsal model's name in its replies and in all output, so that nobody mistakes its texts for those of a model.
+ */
+export const rehearsalLabel = 'rehearsal model (no LLM)'

@@ -32,7 +32,7 @@ export type EndedOperationStatus = (typeof endedOperationStatuses)[number]
 export const OperationWork = z.enum(['agent', 'mechanical'])
 export type OperationWork = z.infer<typeof OperationWork>
 
-/** One bundle × one node, as the plan adds it. `after` names operations of the same run that must end well first. */
+/** One bundle × one node, as planned. `after` names operations of the same run that must end well first. */
 export const PlannedOperation = z.strictObject({
   operationId: OperationId,
   bundle: z.string(),
@@ -45,7 +45,7 @@ export const PlannedOperation = z.strictObject({
 })
 export type PlannedOperation = z.infer<typeof PlannedOperation>
 
-/** What the model and the tools were used for one operation; the time without that of waiting for people. */
+/** What one operation used of the model, and how long it ran, not counting time spent waiting for people. */
 export const OperationCost = z.strictObject({
   turns: z.int().min(0),
   promptTokens: z.int().min(0),
@@ -55,8 +55,8 @@ export const OperationCost = z.strictObject({
 export type OperationCost = z.infer<typeof OperationCost>
 
 /**
- * How an operation ended. `recordHash` names the attempt record. `changeSetId` is there only when an agent changed files,
- * `changeSetIds` only when a mechanical operation did, which makes several change sets.
+ * How an operation ended. `recordHash` names the attempt record. `changeSetId` is set when an agent changed files;
+ * `changeSetIds` when a mechanical operation did, since it makes several change sets.
  */
 export const Outcome = z.strictObject({
   status: z.enum(endedOperationStatuses),
@@ -72,7 +72,7 @@ export const Outcome = z.strictObject({
 })
 export type Outcome = z.infer<typeof Outcome>
 
-/** An operation as the ledger keeps it, for the views. */
+/** An operation in the ledger. */
 export const Operation = z.strictObject({
   operationId: OperationId,
   runId: RunId,
@@ -89,9 +89,9 @@ export const Operation = z.strictObject({
   startedAt: z.number().nullable(),
   endedAt: z.number().nullable(),
   outcome: Outcome.nullable(),
-  /** The question it waits for now. */
+  /** The question that it is waiting for. */
   waitsFor: QuestionId.nullable(),
-  /** The object that says where it was when it last asked a question. */
+  /** The object that the next attempt resumes from, after the operation asked a question. */
   suspensionHash: z.string().nullable(),
 })
 export type Operation = z.infer<typeof Operation>

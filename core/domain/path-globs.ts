@@ -1,12 +1,9 @@
-import { AppError } from '#domain/error.ts'
-import { expandBraces } from '#domain/expand-braces.ts'
-import { matchesSegment, parseSegmentGlob, type SegmentGlob } from '#domain/segment-glob.ts'
-import { star, starMatch } from '#domain/star-match.ts'
+import { AppError } from './error.ts'
 
-/** Bounds what a match can cost: patterns come from outside, and every path of a tree is held against them. */
+/** Bounds the cost of a match: patterns come from outside, and every path of a tree is tested against them. */
 const maxAlternatives = 200
 const maxWildcards = 100
-/** Of patterns with wildcards or braces. */
+/** The most patterns with wildcards or braces. */
 const maxCharacters = 2048
 const maxBraces = 20
 
@@ -14,8 +11,8 @@ type PathGlob = readonly (SegmentGlob | typeof star)[]
 
 /**
  * Whether a path inside a repository matches one of the patterns or lies in a folder that does. Patterns know `*`, `?`,
- * `[a-z]`, `{a,b}` and, as a whole segment, `**`; names that begin with a dot are like any other. INTAKE_008 for what
- * `faultOfGlobs` names.
+ * `[a-z]`, `{a,b}` and, as a whole segment, `**`; names that begin with a dot match like any other. Throws
+ * INTAKE_008 for a fault that `faultOfGlobs` finds.
  */
 export function pathGlobs(patterns: readonly string[]): (path: string) => boolean {
   const read = readGlobs(patterns)
@@ -31,7 +28,7 @@ export function pathGlobs(patterns: readonly string[]): (path: string) => boolea
   }
 }
 
-/** Why the patterns are not taken, in one sentence: what they ask for is not served, or they are too many. */
+/** Why the patterns are refused, in one sentence: unsupported syntax, or too many of them. */
 export function faultOfGlobs(patterns: readonly string[]): string | undefined {
   const read = readGlobs(patterns)
   return 'fault' in read ? read.fault : undefined
@@ -68,7 +65,7 @@ function overLimit(most: number, what: string): { fault: string } {
   return { fault: `the patterns come to more than ${most} ${what}, braces expanded` }
 }
 
-/** What other tools' globs mean by it, silently read as text, would be a pattern that matches nothing. */
+/** Syntax of other tools' globs is refused: read as text, such a pattern would silently match nothing. */
 function unservedSyntax(pattern: string): string | undefined {
   if (pattern.length > maxCharacters) return `it is longer than ${maxCharacters} characters`
   if (pattern.split('{').length > maxBraces + 1) return `it has more than ${maxBraces} opening braces`
@@ -78,9 +75,163 @@ function unservedSyntax(pattern: string): string | undefined {
   return undefined
 }
 
-/** Ends with a star: a folder stands for all it holds. A last `**` is that too, but not the folder's own name. */
+/** Adds a star at the end: a folder stands for all it holds. A last `**` does too, but does not match the folder itself. */
 function parseGlob(pattern: string): PathGlob {
   const segments = pattern.split('/').filter((segment) => segment !== '' && segment !== '.')
   const ofFolder = segments.at(-1) === '**' ? [...segments, '*'] : segments
   return [...ofFolder.map((segment) => (segment === '**' ? star : parseSegmentGlob(segment))), star]
+}
+
+/** Expands `{a,b}`, nested braces included, in order. Braces without a comma, and unpaired ones, are text. */
+export function* expandBraces(pattern: string): Generator<string> {
+  const group = firstGroup(pattern)
+  if (group === undefined) {
+    yield pattern
+    return
+  }
+  const head = pattern.slice(0, group.start)
+  const tail = pattern.slice(group.end + 1)
+  for (const alternative of group.alternatives) {
+    for (const rest of expandBraces(`${alternative}${tail}`)) yield `${head}${rest}`
+  }
+}
+
+type Group = { start: number; end: number; alternatives: string[] }
+
+/** The first outermost `{…}` with a comma of its own. */
+function firstGroup(pattern: string): Group | undefined {
+  for (let start = 0; start < pattern.length; start++) {
+    if (pattern[start] === '\\') start++
+    else if (pattern[start] === '{') {
+      const group = groupAt(pattern, start)
+      if (group !== undefined) return group
+    }
+  }
+  return undefined
+}
+
+function groupAt(pattern: string, start: number): Group | undefined {
+  const alternatives: string[] = []
+  let depth = 1
+  let from = start + 1
+  for (let at = from; at < pattern.length; at++) {
+    const character = pattern[at]
+    if (character === '\\') at++
+    else if (character === '{') depth++
+    else if (character === '}') depth--
+    if (depth > 1 || !(depth === 0 || character === ',')) continue
+    alternatives.push(pattern.slice(from, at))
+    from = at + 1
+    if (depth === 0) return alternatives.length > 1 ? { start, end: at, alternatives } : undefined
+  }
+  return undefined
+}
+
+/** A part that covers any number of items, zero included. */
+export const star = Symbol('star')
+
+/**
+ * Whether `parts` cover exactly `length` items. `widthAt` returns how many items a part takes at a position, undefined
+ * when it does not fit there. Only the last star is ever widened, since the widths of earlier ones cannot matter any
+ * more: the work is at most parts × length for every pattern.
+ */
+export function starMatch<Part>(
+  parts: readonly (Part | typeof star)[],
+  length: number,
+  widthAt: (part: Part, at: number) => number | undefined,
+): boolean {
+  let next = 0
+  let at = 0
+  let afterStar = -1 // the part behind the last star met; -1 before the first
+  let starEnd = 0
+  while (next < parts.length || at < length) {
+    const part = parts[next]
+    if (part === star) {
+      next += 1
+      afterStar = next
+      starEnd = at
+      continue
+    }
+    const width = part === undefined ? undefined : widthAt(part, at)
+    if (width !== undefined) {
+      next += 1
+      at += width
+    } else if (afterStar >= 0 && starEnd < length) {
+      starEnd += 1
+      next = afterStar
+      at = starEnd
+    } else return false
+  }
+  return true
+}
+
+/** Ranges of code points, ends included. */
+type CharacterClass = { negated: boolean; ranges: readonly (readonly [first: number, last: number])[] }
+type Part = string | CharacterClass
+
+/** The pattern of one path segment: literal text, `*`, `?` and `[a-z]`. */
+export type SegmentGlob = { parts: readonly (Part | typeof star)[]; wildcards: number }
+
+const anyCharacter: CharacterClass = { negated: true, ranges: [] }
+
+/** Reads `*`, `?`, `[abc]`, `[a-z]`, `[!a]`; a backslash escapes the next character. Nothing else is special. */
+export function parseSegmentGlob(source: string): SegmentGlob {
+  const parts: (Part | typeof star)[] = []
+  let wildcards = 0
+  let literal = ''
+  const add = (part: CharacterClass | typeof star) => {
+    if (literal !== '') parts.push(literal)
+    literal = ''
+    if (part === star && parts.at(-1) === star) return
+    parts.push(part)
+    wildcards += part === star ? 1 : Math.max(1, part.ranges.length)
+  }
+  for (let at = 0; at < source.length; at++) {
+    const character = source[at] ?? ''
+    const found = character === '[' ? readClass(source, at) : undefined
+    if (found !== undefined) {
+      add(found.part)
+      at = found.end
+    } else if (character === '*') add(star)
+    else if (character === '?') add(anyCharacter)
+    else if (character === '\\' && at + 1 < source.length) literal += source[++at] ?? ''
+    else literal += character
+  }
+  if (literal !== '') parts.push(literal)
+  return { parts, wildcards }
+}
+
+export function matchesSegment({ parts }: SegmentGlob, segment: string): boolean {
+  return starMatch<Part>(parts, segment.length, (part, at) => {
+    if (typeof part === 'string') return segment.startsWith(part, at) ? part.length : undefined
+    const code = segment.codePointAt(at)
+    if (code === undefined) return undefined
+    const listed = part.ranges.some(([first, last]) => first <= code && code <= last)
+    return listed === part.negated ? undefined : unitsOf(code)
+  })
+}
+
+/** The class that opens at `start`, and the index of its `]`; undefined when it is not closed. */
+function readClass(source: string, start: number): { part: CharacterClass; end: number } | undefined {
+  const negated = source[start + 1] === '!' || source[start + 1] === '^'
+  const first = start + (negated ? 2 : 1)
+  const ranges: [number, number][] = []
+  let at = first
+  const take = () => {
+    if (source[at] === '\\') at += 1
+    const code = source.codePointAt(at) ?? 0
+    at += unitsOf(code)
+    return code
+  }
+  while (at < source.length && (source[at] !== ']' || at === first)) {
+    const low = take()
+    const isRange = source[at] === '-' && at + 1 < source.length && source[at + 1] !== ']'
+    if (isRange) at += 1
+    ranges.push([low, isRange ? take() : low])
+  }
+  return at < source.length ? { part: { negated, ranges }, end: at } : undefined
+}
+
+function unitsOf(codePoint: number): number {
+  return codePoint > 0xffff ? 2 : 1
 }

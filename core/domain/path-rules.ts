@@ -1,18 +1,18 @@
 import { z } from 'zod'
 
-/** The lint rules that hold for one Python file, resolved from the repository's own configuration. */
+/** The lint rules of one Python file, resolved from the repository's own configuration. */
 export const LintRules = z.strictObject({
-  /** The configuration they come from, as people name it: `pyproject.toml [tool.ruff]`, `tox.ini [flake8]`, `default`. */
+  /** The configuration that they come from: `pyproject.toml [tool.ruff]`, `tox.ini [flake8]`, `default`. */
   source: z.string(),
-  /** Options of Ruff, as its configuration file spells them; checked when the rules were read. */
+  /** Options of Ruff, as in its configuration file; validated when the rules were read. */
   options: z.record(z.string(), z.unknown()),
-  /** Options of a second look, in preview: for flake8's rules that Ruff has only there. The first one stays stable. */
+  /** Options of a second pass in preview mode, for flake8's rules that Ruff has only there. The first pass stays stable. */
   previewOptions: z.record(z.string(), z.unknown()).optional(),
-  /** Rule selectors (`E`, `F401`) that are off in this file: by per-file ignores, or as Ruff judges them wrongly there. */
+  /** Rule selectors (`E`, `F401`) that are off in this file: by per-file ignores, or because Ruff judges them wrongly there. */
   ignored: z.array(z.string()),
   /** Rule selectors whose fixes the configuration forbids for this file: `unfixable`, `extend-unsafe-fixes`. */
   unfixable: z.array(z.string()),
-  /** The repository's linter does not look at this file: nothing is reported or fixed in it. */
+  /** The repository's linter skips this file: nothing is reported or fixed in it. */
   isExcluded: z.boolean(),
 })
 export type LintRules = z.infer<typeof LintRules>
@@ -21,43 +21,43 @@ const docstringStyles = ['google', 'numpy', 'sphinx', 'plain'] as const
 export const DocstringStyle = z.enum(docstringStyles)
 export type DocstringStyle = z.infer<typeof DocstringStyle>
 
-/** What holds for every text that is written into one file. */
+/** The formatting rules for text written into one file. */
 export const TextStyle = z.strictObject({
-  /** Characters a line may have: of the linter, else of the formatter, else of `.editorconfig`. */
+  /** The line length of the linter, else of the formatter, else of `.editorconfig`. */
   lineLength: z.int().min(1),
-  /** Characters a line of a docstring may have, where the linter has a limit of its own for them (W505, `max-doc-length`). */
+  /** The line length of docstrings, where the linter has its own limit for them (W505, `max-doc-length`). */
   docLength: z.int().min(1).optional(),
   docstringQuotes: z.enum(['"""', "'''"]),
-  /** One level; undefined: the file's own. */
+  /** One level of indentation; undefined: the file's own. */
   indent: z.string().optional(),
-  /** The docstring convention the configuration names, or most docstrings of the package follow. */
+  /** The docstring convention that the configuration names, or else that most docstrings of the package follow. */
   docstringStyle: DocstringStyle,
-  /** Where the text of a docstring of several lines begins: behind the quotes (as where nothing is said), or below them. */
+  /** Where the text of a multi-line docstring begins: after the quotes (the default), or on the next line. */
   docstringSummary: z.enum(['first_line', 'second_line']).optional(),
-  /** Whether an empty line stands between the docstring of a class and its body; it does where nothing is said. */
+  /** Whether a blank line follows the docstring of a class; default: yes. */
   gapAfterClassDocstring: z.boolean().optional(),
-  /** Whether sections name the types of parameters; they do where nothing is said. */
+  /** Whether sections name the types of parameters; default: yes. */
   docstringTypes: z.boolean().optional(),
-  /** Which of Sphinx's two fields says what a function returns; either one where nothing is said. */
+  /** Which of Sphinx's two fields describes the return value; absent: either. */
   docstringReturnField: z.enum(['return', 'returns']).optional(),
 })
 export type TextStyle = z.infer<typeof TextStyle>
 
-/** All that the repository says about one Python file. */
+/** All rules of the repository for one Python file. */
 export const PathRules = z.strictObject({
   lint: LintRules,
   text: TextStyle,
-  /** Names of the file's module that others depend on: what other files import or use of it. `all`: they take everything. */
+  /** Names of the file's module that other files import or use. `all`: they may use every name. */
   keptNames: z.union([z.literal('all'), z.array(z.string())]),
-  /** First parts of the names of the repository's own modules; where they are not known, the folders of the path are taken. */
+  /** The top-level names of the repository's own modules; when unknown, the folders of the path are used. */
   ownModules: z.array(z.string()).optional(),
 })
 export type PathRules = z.infer<typeof PathRules>
 
 /**
- * What is looked for where a repository has no linter configuration: Pyflakes, and what pycodestyle and Python itself
- * call an error in every code base (E9, W605 invalid escape sequences), and `not x in y`, whose meaning is clear and
- * whose form every style guide rejects (E713, E714).
+ * The rules for a repository without a linter configuration: Pyflakes, what pycodestyle and Python itself call an error in
+ * every code base (E9, W605 invalid escape sequences), and `not x in y`, whose meaning is clear and which every style guide
+ * rejects (E713, E714).
  */
 export const defaultLintRules: LintRules = {
   source: 'default',
@@ -71,3 +71,21 @@ export const defaultLintRules: LintRules = {
 export const defaultTextStyle: TextStyle = { lineLength: 88, docstringQuotes: '"""', docstringStyle: 'google' }
 
 export const defaultPathRules: PathRules = { lint: defaultLintRules, text: defaultTextStyle, keptNames: [] }
+
+/** Whether `code` (`F401`) falls under one of `selectors` (`F401`, `F4`, `F`, `ALL`), as Ruff and flake8 read them. */
+export function isSelected(code: string, selectors: readonly string[]): boolean {
+  return selectors.some((selector) => isUnder(code, selector))
+}
+
+/**
+ * Whether `selector` covers `code`, which may itself be a narrower selector. `E` covers E501 but not ERA001: the letters
+ * must match as a whole. Only `PL` covers several groups: PLC, PLE, PLR and PLW. `TCH` is the old name of `TC`.
+ */
+export function isUnder(code: string, selector: string): boolean {
+  if (selector === 'ALL' || selector === code) return true
+  if (selector.startsWith('TCH')) return isUnder(code, `TC${selector.slice(3)}`)
+  if (selector === 'PL') return /^PL[CERW](?:\d|$)/.test(code)
+  if (!code.startsWith(selector)) return false
+  const isLettersOnly = /^[A-Z]+$/.test(selector)
+  return !isLettersOnly || /^\d/.test(code.slice(selector.length))
+}

@@ -4,14 +4,14 @@ import { NodeId, OperationId } from '#domain/ids.ts'
 const isSaid = (text: string) => text.trim() !== ''
 const areDifferent = (texts: readonly string[]) => new Set(texts).size === texts.length
 
-/** What `ask_user` takes: a text of at most 3,000 characters, and what may be answered when that is not free. */
+/** The arguments of `ask_user`: a text of at most 3,000 characters, and the choices when the answer is not free text. */
 export const AskedQuestion = z.strictObject({
   text: z.string().max(3000).refine(isSaid),
   choices: z.array(z.string().max(100).refine(isSaid)).min(1).max(20).refine(areDifferent).nullable(),
 })
 export type AskedQuestion = z.infer<typeof AskedQuestion>
 
-/** `q` and its number in the run, so that a person can type it. */
+/** `q` and a number within the run: short enough to type. */
 export const QuestionId = z.string().regex(/^q[1-9][0-9]{0,8}$/)
 export type QuestionId = z.infer<typeof QuestionId>
 
@@ -19,7 +19,7 @@ export const maxAnswerCharacters = 16_000
 
 const questionStatuses = ['open', 'answered', 'expired', 'cancelled'] as const
 
-/** A question an operation waits for, or waited for. Times are milliseconds since the epoch, by Redis' clock. */
+/** A question of an operation. Times are milliseconds since the epoch, by Redis' clock. */
 export const Question = z.strictObject({
   requestId: QuestionId,
   operationId: OperationId,

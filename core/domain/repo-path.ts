@@ -3,11 +3,11 @@ import { AppError, type ErrorCode } from '#domain/error.ts'
 
 const maxPathBytes = 1024
 
-/** A path inside a repository: relative, `/`-separated, normal form, never leading out of it. */
+/** A path inside a repository: relative, `/`-separated and normalised; it never leads out of the repository. */
 export const RepoPath = z.string().refine((path) => faultOfPath(path) === undefined, 'not a path inside the repository')
 export type RepoPath = z.infer<typeof RepoPath>
 
-/** The path in normal form (`./` and empty segments dropped), or an AppError with `code` saying what is wrong. */
+/** Normalises a path (drops `./` and empty segments). Throws an AppError with `code` that names the fault. */
 export function parseRepoPath(raw: string, code: ErrorCode): RepoPath {
   const normal = raw
     .split('/')

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isSelected } from './rule-selectors.ts'
+import { isSelected } from './path-rules.ts'
 
 it.each([
   ['E501', 'E', true],

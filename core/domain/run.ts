@@ -1,16 +1,30 @@
 import { z } from 'zod'
-import { OperationId, ProjectId, RunId } from '#domain/ids.ts'
-import { operationStatuses } from '#domain/operation.ts'
-import { SkipKind, skipKinds } from '#domain/skip-kind.ts'
+import { OperationId, ProjectId, RunId } from './ids.ts'
+import { operationStatuses } from './operation.ts'
 
-const runStatuses = ['queued', 'running', 'waiting', 'completed', 'blocked', 'failed', 'cancelled'] as const
+/** What discovery skips unless a flag, a setting or a run's `include` asks for it. */
+export const skipKinds = ['vendored', 'generated', 'submodules', 'migrations', 'snapshots', 'ignored'] as const
+export const SkipKind = z.enum(skipKinds)
+export type SkipKind = z.infer<typeof SkipKind>
+
+/** Each kind as the command line's help describes it. */
+export const skipKindText: Readonly<Record<SkipKind, string>> = {
+  vendored: 'folders and files of other projects',
+  generated: 'files that a program wrote',
+  submodules: 'submodules of git',
+  migrations: 'database migrations',
+  snapshots: 'snapshots that tests compare with',
+  ignored: 'what .gitignore files name',
+}
+
+const runStatuses = ['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled'] as const
 export const RunStatus = z.enum(runStatuses)
 export type RunStatus = z.infer<typeof RunStatus>
 
-export const endedRunStatuses = ['completed', 'blocked', 'failed', 'cancelled'] as const
+export const endedRunStatuses = ['completed', 'failed', 'cancelled'] as const
 export type EndedRunStatus = (typeof endedRunStatuses)[number]
 
-export const runPhases = ['snapshot', 'discovery', 'planning', 'execution', 'review', 'publication'] as const
+export const runPhases = ['snapshot', 'discovery', 'planning', 'execution', 'review'] as const
 export const RunPhase = z.enum(runPhases)
 export type RunPhase = z.infer<typeof RunPhase>
 
@@ -20,37 +34,37 @@ export type ErrorPolicyName = z.infer<typeof ErrorPolicyName>
 /** The most nodes that a request may name one by one. */
 export const maxSelectedNodes = 50_000
 
-/** What the caller asks for, as the API and the job see it (contract.md §2 `request`). */
+/** What the caller asks for: the `request` of a submission (docs/reference/api.md). */
 export const RunRequest = z.strictObject({
   agents: z.array(z.string().min(1).max(64)).min(1).max(32),
   paths: z.array(z.string().min(1).max(1024)).max(100).optional(),
-  /** Globs or folders that the run leaves out, besides those that the settings leave out. */
+  /** Globs or folders that the run leaves out, in addition to those of the settings. */
   exclude: z.array(z.string().min(1).max(1024)).max(100).optional(),
   languages: z.array(z.string()).max(32).optional(),
   nodeKinds: z.array(z.string()).max(32).optional(),
-  /** Only these nodes are worked on: how many, and the hash of their list (core/objects/node-selection.ts). */
+  /** Limits the run to these nodes: their number, and the hash of their list (core/objects/node-selection.ts). */
   nodes: z.strictObject({ hash: z.string(), count: z.int().min(0) }).optional(),
-  /** Kinds of files that are worked on although they are skipped by default. */
+  /** Kinds of files to work on although they are skipped by default. */
   include: z.array(SkipKind).max(skipKinds.length).optional(),
-  accept: z.enum(['none', 'auto']).default('none'),
   errorPolicy: ErrorPolicyName.default('skip_downstream'),
-  /** Ends the run when it is planned: nothing is carried out. */
+  /** Ends the run once it is planned: no operation runs. */
   dryRun: z.boolean().default(false),
   limits: z.strictObject({ operations: z.int().min(1).optional() }).default({}),
   priority: z.int().min(0).max(9).default(5),
   labels: z.record(z.string().max(64), z.string().max(256)).default({}),
-  /** The ended run on whose upload this one tries again what did not go well there. */
+  /** The ended run whose unsuccessful operations this one retries, on the same upload. */
   retryOf: RunId.optional(),
-  /** Of a retry: only these; without, all that did not end well. */
+  /** Of a retry: the operations to repeat; absent: all that did not end well. */
   operations: z.array(OperationId).max(1000).optional(),
 })
 export type RunRequest = z.infer<typeof RunRequest>
 
-/** The schema number written into every run; code that knows only older ones refuses the run (RUN_005). */
+/** The schema number of a run. Code that knows only lower numbers refuses the run (RUN_005). */
 export const runSchema = 3
 
 /**
- * Asked for, by an origin's `kind/id`; or a stage could not go on; or an operation failed under the policy `stop_run`.
+ * Why a run stops early. `request`: somebody asked for it (`by` is the origin's `kind/id`). `fault`: a stage could not go
+ * on. `policy`: an operation failed under the policy `stop_run`.
  */
 export const RunStop = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('request'), reason: z.string(), by: z.string() }),
@@ -59,34 +73,35 @@ export const RunStop = z.discriminatedUnion('kind', [
 ])
 export type RunStop = z.infer<typeof RunStop>
 
-/** The state of a run as the ledger keeps it. Times are milliseconds since the epoch, by Redis' clock. */
+/** The state of a run in the ledger. Times are milliseconds since the epoch, by Redis' clock. */
 export const Run = z.strictObject({
   runId: RunId,
   schema: z.int(),
   projectId: ProjectId,
   status: RunStatus,
   phase: RunPhase,
-  request: RunRequest,
+  /** Fields that another version has and this one has not are dropped: both may serve a run at once. */
+  request: z.object(RunRequest.shape),
   uploadKey: z.string(),
   snapshotId: z.string().nullable(),
   compositionKey: z.string().nullable(),
   /** Hash of the list of its code nodes (core/objects/node-list.ts); null until discovery is done. */
   nodeListKey: z.string().nullable(),
-  /** Hash of the list of their edges (core/objects/edge-list.ts); null until then, and where an earlier version found them. */
+  /** Hash of the list of their edges (core/objects/edge-list.ts); null until then, and for runs of an earlier version. */
   edgeListKey: z.string().nullable(),
-  /** Hash of what the repository says about its files (core/objects/repository-rules.ts); null until the run is planned. */
+  /** Hash of the repository's own rules (core/objects/repository-rules.ts); null until the run is planned. */
   rulesKey: z.string().nullable(),
   /** Hash of the summary of its plan (core/objects/plan-summary.ts); null until it is planned. */
   planKey: z.string().nullable(),
   planHash: z.string().nullable(),
-  /** All its operations are known. */
+  /** Whether all its operations are known. */
   isPlanned: z.boolean(),
-  /** The bundles it is planned with, once that is decided. */
+  /** The bundles of its plan, once chosen. */
   bundleHashes: z.array(z.string()).nullable(),
   seq: z.int().min(0),
   nodes: z.int().min(0),
   files: z.int().min(0),
-  /** Why nothing of the run starts any more; it ends when what is under way has. */
+  /** Set when no further operation may start; the run ends once those in progress have ended. */
   stop: RunStop.nullable(),
   traceparent: z.string().nullable(),
   acceptedAt: z.number(),

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { FailedTry } from './failed-try.ts'
 
 /** The JSON Schema of a tool's arguments, as it is offered to the model and used to check what comes back. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
@@ -26,23 +25,23 @@ export type Message = z.infer<typeof Message>
 export type ToolChoice = 'required' | 'auto' | 'none' | { name: string }
 
 /**
- * What holds the model to a form while it writes: nothing, the JSON Schema of one tool call, a call between structural tags,
- * or a grammar of all tools (EBNF).
+ * How decoding is constrained: not at all, by the JSON Schema of one tool call, by structural tags around a call, or by
+ * an EBNF grammar of all tools.
  */
 export type DecodingConstraint = 'none' | 'json_schema' | 'structural_tag' | 'ebnf'
 
 export type ModelRequest = {
-  /** A model, or an adapter of one, by the name its servers know it by. */
+  /** The name that the servers give the model or its adapter. */
   model: string
   messages: readonly Message[]
   tools: readonly ToolDefinition[]
   toolChoice: ToolChoice
   temperature: number
   maxTokens: number
-  /** Whether one reply may hold several calls; nothing is said about it when absent. */
+  /** Whether one reply may hold several calls; absent: left to the server. */
   parallelCalls?: boolean | undefined
   constraint?: DecodingConstraint | undefined
-  /** Requests with one key begin alike, and are best served where that beginning is cached. */
+  /** Requests with the same key share a prefix: the server that has it in its cache answers fastest. */
   prefixKey?: string | undefined
 }
 
@@ -50,29 +49,29 @@ export const TokenUsage = z.strictObject({ promptTokens: z.int().min(0), complet
 export type TokenUsage = z.infer<typeof TokenUsage>
 
 export type ModelReply = {
-  /** The server's own words for which model answered; the rehearsal model names itself here. */
+  /** The model that answered, as the server names it. */
   model: string
   content: string | null
   toolCalls: RequestedCall[]
-  /** A call that was begun in the content and is not whole: what is wrong with it. It is no call. */
+  /** What is wrong with an incomplete call in the content. It does not count as a call. */
   callFault?: string | undefined
   finishReason: string
   usage: TokenUsage
-  /** The server that answered, without credentials, and how often the request was sent until it did. */
+  /** The server that answered, without credentials. `tries` counts the requests sent until then. */
   endpoint: string
   tries: number
-  /** Of those tries the first that failed; absent where none did. */
+  /** The failed tries, or the first of them when there were many; absent when none failed. */
   failedTries?: readonly FailedTry[] | undefined
   latencyMs: number
   /** From sending until the first part of a streamed reply; absent when the reply was not streamed. */
   firstTokenMs?: number | undefined
-  /** What of the request the server cannot do, and was done another way. */
+  /** Features that the server lacks, for which a workaround was used. */
   workarounds?: readonly string[] | undefined
-  /** The reply as it came, for the attempt record. */
+  /** The unparsed reply, for the attempt record. */
   raw: unknown
 }
 
-/** What a tool answers (contract.md §6). `errorCode` is there when the call itself could not be carried out. */
+/** A tool's answer. `errorCode` is set when the call itself could not be carried out. */
 export const ToolResult = z.strictObject({
   outcome: z.enum(['success', 'partial', 'error']),
   result: z.unknown(),
@@ -83,7 +82,7 @@ export const ToolResult = z.strictObject({
 })
 export type ToolResult = z.infer<typeof ToolResult>
 
-/** The terminal tool call's arguments. `changedFiles` is checked against the workspace, not believed. */
+/** The arguments of the terminal tool call. `changedFiles` is checked against the workspace. */
 export const Submission = z.strictObject({
   status: z.enum(['success', 'failed', 'skipped']),
   summary: z.string().max(4000),
@@ -92,3 +91,20 @@ export const Submission = z.strictObject({
   error: z.string().optional(),
 })
 export type Submission = z.infer<typeof Submission>
+
+/** An estimate for English and code, used until a server has counted tokens; tokens of other scripts are shorter. */
+export const charactersPerToken = 4
+
+/** A request to a model server that failed. */
+export const FailedTry = z.strictObject({
+  endpoint: z.string(),
+  code: z.string(),
+  message: z.string(),
+  durationMs: z.number(),
+})
+export type FailedTry = z.infer<typeof FailedTry>
+
+/** A failed try in events and in the API. */
+export function failedTryView({ endpoint, code, message, durationMs }: FailedTry) {
+  return { endpoint, error_code: code, message, duration_ms: durationMs }
+}

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Event } from '#domain/event.ts'
-import { eventOfWire, wireEvent, WireEvent } from './wire-event.ts'
+import { type Event, eventOfWire, wireEvent, WireEvent } from '#domain/event.ts'
 
 const bare: Event = {
   v: 1,
@@ -25,7 +24,6 @@ const full: Event = {
   toolName: 'run_linter',
   durationMs: 1.5,
   errorCode: 'TOOL_003',
-  causationSeq: 3,
 }
 
 describe('an event on the wire', () => {
@@ -36,7 +34,7 @@ describe('an event on the wire', () => {
   })
 
   it('is named in snake_case, tells its time as ISO 8601 and leaves out what does not apply', () => {
-    expect(wireEvent(full)).toMatchObject({ ts: '2001-09-09T01:46:40.123Z', tool_name: 'run_linter', causation_seq: 3 })
+    expect(wireEvent(full)).toMatchObject({ ts: '2001-09-09T01:46:40.123Z', tool_name: 'run_linter' })
     expect(Object.keys(wireEvent(bare))).not.toContain('tool_name')
   })
 

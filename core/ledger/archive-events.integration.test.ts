@@ -5,11 +5,10 @@ import type { RunId } from '#domain/ids.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
-import { anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
-import { testLedger, type TestLedger } from '#testing/ledger.ts'
+import { anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
-import type { Attempt } from './claim.ts'
-import type { EventArchive } from './event-archive.ts'
+import type { Attempt } from './attempt.ts'
+import type { EventArchive } from './stored-events.ts'
 import { runKeys } from './keys.ts'
 import { openLedger, type Ledger } from './ledger.ts'
 
@@ -181,18 +180,18 @@ describe('an archiver', () => {
 })
 
 describe('a segment', () => {
-  it('that is lost is told by its numbers, never passed over, and verify finds it', async () => {
+  it('that is lost is reported by its numbers, never skipped, and verify finds it', async () => {
     const { runId } = await runOf(3_200)
     await ledgerOver().archiveEvents(runId, { keep: 200 })
     await store.objects.delete(objectOf(runId, 1_001, 2_000))
     const ledger = ledgerOver()
     expect(await ledger.readEvents(runId, { after: 0, limit: 1_000 })).toHaveLength(1_000)
-    const told = { code: 'STORE_003', message: 'events 1001 to 2000 are neither in the stream nor in the archive' }
-    await expect(ledger.readEvents(runId, { after: 999, limit: 10 })).rejects.toMatchObject(told)
-    await expect(ledger.readEvents(runId, { after: 1_500, limit: 10 })).rejects.toMatchObject(told)
+    const missing = { code: 'STORE_003', message: 'events 1001 to 2000 are neither in the stream nor in the archive' }
+    await expect(ledger.readEvents(runId, { after: 999, limit: 10 })).rejects.toMatchObject(missing)
+    await expect(ledger.readEvents(runId, { after: 1_500, limit: 10 })).rejects.toMatchObject(missing)
     expect(await ledger.readEvents(runId, { after: 2_000, limit: 2_000 })).toHaveLength(1_200)
     const { violations, events } = await ledger.verify(runId)
-    expect(violations).toContainEqual({ invariant: 1, message: told.message })
+    expect(violations).toContainEqual({ invariant: 1, message: missing.message })
     expect(events).toBe(2_200)
   })
 
@@ -204,9 +203,9 @@ describe('a segment', () => {
       ...archive,
       get: async (segment, page) => (segment.first > 1_000 ? [] : archive.get(segment, page)),
     })
-    const told = { code: 'STORE_003', message: 'events 1001 to 2000 are neither in the stream nor in the archive' }
+    const missing = { code: 'STORE_003', message: 'events 1001 to 2000 are neither in the stream nor in the archive' }
     for (const after of [0, 1_500]) {
-      await expect(forgetful.readEvents(runId, { after, limit: 2_000 })).rejects.toMatchObject(told)
+      await expect(forgetful.readEvents(runId, { after, limit: 2_000 })).rejects.toMatchObject(missing)
     }
   })
 

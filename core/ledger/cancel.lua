@@ -1,4 +1,4 @@
--- ARGV: reason, error code or '', origin kind, origin id, then the phases it applies to; none: any.
+-- ARGV: reason, error code or '', origin kind, origin id, then the phases in which the run is stopped; none: any.
 local refused = refusal()
 if refused then return refused end
 local run = redis.call('HMGET', keys.run, 'status', 'cancel', 'phase')

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testLedger, type TestLedger } from '#testing/ledger.ts'
+import { testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
 import { collectionKeys } from './keys.ts'
-import { withCollectionWindow } from './collection-window.ts'
-import { openPutPermit } from './put-permit.ts'
+import { openPutPermit, withCollectionWindow } from './collection-window.ts'
 import { openRetention, type Retention } from './retention.ts'
 
 let test: TestLedger

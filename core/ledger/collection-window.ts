@@ -1,35 +1,37 @@
+import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { newToken } from '#domain/ids.ts'
 import { delay } from '#platform/clock.ts'
 import type { RedisClient } from '#platform/connect-redis.ts'
 import { collectionKeys } from './keys.ts'
 import { endLease, holdLease } from './lease.ts'
-import { orStoreError } from './store-error.ts'
+import { orStoreError } from './store.ts'
+import { plainScript } from './script.ts'
 
 export type CollectionWindow = {
-  /** Aborted when the time for deletes is up, or a little later: in a process that was stopped, timers go off late. */
+  /** Aborted when the time for deletes is up, or a little later: timers of a suspended process fire late. */
   timeUp: AbortSignal
   /**
-   * To be asked right before each delete: true while this window keeps writers out, and so much of it is left that what
-   * is sent now arrives in it. Goes by the clock and by what Redis holds, not by timers. STORE_001 without Redis.
+   * To be called right before each delete: true while this window keeps writers out, and enough of it is left for a
+   * request that is sent now to arrive. Uses the clock and what Redis holds, not timers. STORE_001 without Redis.
    */
   isOpen(): Promise<boolean>
 }
 
 /**
- * `windowMs`: so long a window keeps writers out when its collector dies in it. `workMs`: how long its deletes may take:
- * what is still on its way then arrives before the window ends.
+ * `windowMs`: how long a window keeps writers out when its collector dies. `workMs`: how long its deletes may take;
+ * requests still on their way then arrive before the window ends.
  */
 const defaultTimes = { windowMs: 60_000, workMs: 30_000 }
-/** A little longer than a permit for puts that take no longer than usual. */
+/** A little longer than a permit for puts of the usual duration. */
 const longestWaitMs = 5_000
 
 /**
- * Runs `work` while no process of this ledger puts an object that runs share. Why that is needed: a put makes an old
- * object young again, but one that comes between a collector's look at its age and its delete would be lost, and the run
- * that refers to it with it. So permits to put (put-permit.ts) and windows exclude each other: a window first keeps new
- * permits out, then waits for those given to run out. Undefined, without running `work`, when another collector has
- * one. STORE_002 when a permit lasts so long, for a store that is slow, that everyone else would wait with the window.
+ * Runs `work` while no process of this ledger puts an object that runs share. The reason: a put makes an old object
+ * young again, but when it comes between a collector's look at the age and its delete, the object would be lost to the
+ * run that refers to it. So permits to put and windows exclude each other: a window first prevents new permits, then
+ * waits until the given ones have expired. Undefined, without running `work`, when another collector has a window.
+ * STORE_002 when a permit lasts too long, because the store is slow: all writers would wait with the window.
  */
 export async function withCollectionWindow<T>(
   redis: RedisClient,
@@ -59,4 +61,52 @@ export async function withCollectionWindow<T>(
 function tooSlow(leftMs: number): AppError {
   const seconds = Math.ceil(leftMs / 1000)
   return new AppError('STORE_002', `a put is so slow that there can be no window for deletes for ${seconds} s`)
+}
+
+const permitScript = plainScript('put-permit')
+const permitMs = 4_000
+/** Longer than any request to a store takes, its retries included. */
+const longestMs = 300_000
+/** The clocks of two machines run alike to better than this. */
+const driftMs = 200
+const askEveryMs = 250
+
+/**
+ * Runs `put` so that no part of it falls into a window of the collection; it may run again, so it must be repeatable.
+ */
+type PutPermit = (put: () => Promise<void>) => Promise<void>
+
+/**
+ * The writers' side of the window. A process asks once for all puts of the next few seconds; a put that took longer
+ * than the permit is made again under a longer one. Waits while a window is open. STORE_001 without Redis.
+ */
+export function openPutPermit(redis: RedisClient, namespace = 'remora', firstMs = permitMs): PutPermit {
+  const { window, permits } = collectionKeys(namespace)
+  let validUntil = -Infinity
+  let asking: Promise<void> | undefined
+
+  const ask = async (ms: number): Promise<void> => {
+    for (;;) {
+      const askedAt = performance.now()
+      const left = z.number().parse(await orStoreError(permitScript(redis, [window, permits], [ms])))
+      if (left === 0) {
+        validUntil = askedAt + ms - driftMs
+        return
+      }
+      await delay(Math.min(left, askEveryMs))
+    }
+  }
+  const permitted = async (ms: number): Promise<void> => {
+    while (performance.now() > validUntil - (ms - driftMs) / 2) {
+      asking ??= ask(ms).finally(() => (asking = undefined))
+      await asking
+    }
+  }
+  return async (put) => {
+    for (let ms = firstMs; ; ms = Math.min(ms * 4, longestMs)) {
+      await permitted(ms)
+      await put()
+      if (performance.now() < validUntil) return
+    }
+  }
 }

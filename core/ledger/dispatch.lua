@@ -1,15 +1,14 @@
--- Further KEYS: op:<O> of each candidate. ARGV: command, origin kind, origin id, how many, how many may be under way, then
--- the candidates' ids, first to run first. Answers JSON. The last command's answer is kept, so that the same command sent
--- again takes nothing more.
--- An operation whose next loss is its last runs with nothing of its run beside it, after all that is ready: when its
--- worker is lost again, it was the reason.
+-- Further KEYS: op:<O> of each candidate. ARGV: command, origin kind, origin id, how many to take, the window, then the
+-- candidates' ids, in the order in which they run. Answers JSON. The last command's answer is stored, so that the same
+-- command sent again takes nothing more. An operation whose next loss is its last runs alone in its run, after all that
+-- are ready: when its worker is lost again, the operation was the reason.
 local refused = refusal()
 if refused then return refused end
 local kept = redis.call('HMGET', keys.run, 'dispatch_command', 'dispatch_answer', 'suspect')
 if kept[1] == ARGV[1] then return kept[2] end
 
 local at = now()
-go_on(at)
+advance_run(at)
 wake_delayed(at)
 local run = redis.call('HMGET', keys.run, 'status', 'phase', 'cancel', 'traceparent')
 local open = (run[1] == 'running' or run[1] == 'waiting') and run[2] == 'execution' and run[3] ~= '1'

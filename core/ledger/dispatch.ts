@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { newToken, OperationId, type RunId } from '#domain/ids.ts'
 import { runKeys } from './keys.ts'
-import { expectKnownRun } from './refusal.ts'
-import { runScript } from './script.ts'
-import type { LedgerStore } from './store.ts'
+import { expectKnownRun, runScript } from './script.ts'
+import { type LedgerStore, redisNowMs } from './store.ts'
 
-const script = runScript('dispatch')
+const dispatchScript = runScript('dispatch')
+const requeueScript = runScript('requeue', 'events')
+const sweepScript = runScript('sweep')
 const unlimited = 1_000_000
 const count = z.int().min(0)
 export const Taken = z.strictObject({ operationId: OperationId, dispatch: z.int().min(1) })
@@ -26,10 +27,11 @@ const DispatchAnswer = z.object({
 export type DispatchAnswer = z.infer<typeof DispatchAnswer>
 
 /**
- * Takes up to `max` ready operations, those that run first, but no more than keep dispatched and running ones within
- * `window`; and tells dependents that are still to be told. Takes none unless the run is executing and not stopped. One
- * whose next loss would be its last is taken alone, when nothing else is. The last `command` sent again gives the same
- * answer and takes nothing more. Counts are those after the step. RUN_001 for an unknown run.
+ * Takes up to `max` ready operations, in the order in which they run, but no more than keep dispatched and running ones
+ * within `window`; also notifies dependents that are still to be notified. Takes none unless the run is executing and
+ * not stopped. An operation whose next loss would be its last is taken alone, when no other is dispatched or running.
+ * The last `command` sent again gives the same answer and takes nothing more. Counts are those after the step. RUN_001
+ * for an unknown run.
  */
 export async function dispatch(
   store: LedgerStore,
@@ -39,7 +41,7 @@ export async function dispatch(
 ): Promise<DispatchAnswer> {
   const keys = runKeys(store.namespace, runId)
   const candidates = max > 0 ? await candidatesOf(store, runId, max) : []
-  const answer = await script(
+  const answer = await dispatchScript(
     store.redis,
     [...keys.scripted, ...candidates.map(keys.operation)],
     [command, store.origin.kind, store.origin.id, max, window, ...candidates],
@@ -54,4 +56,52 @@ async function candidatesOf({ redis, namespace }: LedgerStore, runId: RunId, max
     redis.zrange(suspects, '0', '0'),
   ])
   return [...first, ...suspect]
+}
+
+/** Up to `limit` operations that were dispatched at least `agedMs` ago and not claimed since, the oldest first. */
+export async function dispatchedLongAgo(
+  store: LedgerStore,
+  runId: RunId,
+  { agedMs, limit }: { agedMs: number; limit: number },
+): Promise<Taken[]> {
+  const keys = runKeys(store.namespace, runId)
+  const until = (await redisNowMs(store.redis)) - agedMs
+  const members = await store.redis.zrangebyscore(keys.dispatched, '-inf', until, 'LIMIT', 0, limit)
+  const ids = z.array(OperationId).parse(members)
+  const dispatches = await Promise.all(ids.map((id) => store.redis.hget(keys.operation(id), 'dispatch')))
+  return ids.map((operationId, at) => Taken.parse({ operationId, dispatch: Number(dispatches[at]) }))
+}
+
+/**
+ * Dispatches operations again whose jobs the queue has lost, under new numbers; leaves out those that were claimed or
+ * dispatched since. Returns the jobs to enqueue; the same `command` gives the same answer. RUN_001 for an unknown run.
+ */
+export async function requeue(
+  store: LedgerStore,
+  runId: RunId,
+  lost: readonly Taken[],
+  command: string = newToken(),
+): Promise<Taken[]> {
+  const keys = runKeys(store.namespace, runId)
+  const { kind, id } = store.origin
+  const answer = await requeueScript(
+    store.redis,
+    [...keys.scripted, ...lost.map((one) => keys.operation(one.operationId))],
+    [command, kind, id, ...lost.flatMap((one) => [one.operationId, one.dispatch])],
+  )
+  return z.array(Taken).parse(JSON.parse(z.string().parse(expectKnownRun(runId, answer))))
+}
+
+/** `lost`: operations whose lease ran out. `abandoned`: all running ones, because none of their workers is alive. */
+export type SweepReason = 'lost' | 'abandoned'
+
+/**
+ * Takes back up to 200 operations whose worker has been silent for longer than its lease: they become ready again
+ * (`operation.retried`), or fail after the third loss; an abandoned operation counts as no loss. Ends up to 200 that
+ * were not answered in time as blocked (ASK_003). Returns how many are left of both. RUN_001 for an unknown run.
+ */
+export async function sweep(store: LedgerStore, runId: RunId, reason: SweepReason = 'lost'): Promise<number> {
+  const { kind, id } = store.origin
+  const answer = await sweepScript(store.redis, runKeys(store.namespace, runId).scripted, [kind, id, reason])
+  return z.int().parse(expectKnownRun(runId, answer))
 }

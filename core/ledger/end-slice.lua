@@ -1,5 +1,6 @@
--- ARGV: place in the plan to begin at, how many, origin kind, origin id. Ends those of them that nobody works on, of a
--- stopped run. Answers where the next slice begins, -1 after the last, and how much of the run is still open.
+-- ARGV: place in the plan to begin at, how many, origin kind, origin id. Ends those of these operations of a stopped
+-- run that no worker is running. Answers named fields: `next`, where the next slice begins (absent after the last);
+-- `open`, how many operations are still to end or to notify their dependents.
 local refused = refusal()
 if refused then return refused end
 if redis.call('HGET', keys.run, 'cancel') ~= '1' then return 'going_on' end
@@ -12,7 +13,7 @@ for _, id in ipairs(ids) do
     cancel_operation(id, status, at, { ARGV[3], ARGV[4] })
   end
 end
-go_on(at)
+advance_run(at)
 local next_first = first + #ids
-if next_first >= redis.call('ZCARD', keys.operations) then next_first = -1 end
-return { next_first, counts().open + redis.call('LLEN', keys.cascade) }
+local is_last = next_first >= redis.call('ZCARD', keys.operations)
+return { 'next', not is_last and next_first, 'open', counts().open + redis.call('LLEN', keys.cascade) }

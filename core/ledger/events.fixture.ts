@@ -2,11 +2,11 @@ import type { Event, EventName } from '#domain/event.ts'
 import { eventCategories } from '#domain/event.ts'
 
 /** An event as it is read back; `operation` is its operation's id. */
-export type ToldEvent = [name: EventName, operation?: string | undefined, data?: Record<string, unknown>]
+export type GivenEvent = [name: EventName, operation?: string | undefined, data?: Record<string, unknown>]
 
 /** The events of one run, numbered from 1. */
-export function eventsOf(told: readonly ToldEvent[]): Event[] {
-  return told.map(([event, operationId, data = {}], before) => ({
+export function eventsOf(given: readonly GivenEvent[]): Event[] {
+  return given.map(([event, operationId, data = {}], before) => ({
     v: 1,
     seq: before + 1,
     ts: 0,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ErrorPolicyName } from '#domain/run.ts'
-import { eventsOf, type ToldEvent } from './events.fixture.ts'
+import { eventsOf, type GivenEvent } from './events.fixture.ts'
 import { foldOperations } from './fold-operations.ts'
 
 const waitsFor = new Map([
@@ -10,35 +10,35 @@ const waitsFor = new Map([
 ])
 
 /** What is wrong with these events, as `invariant: message`. */
-function faults(told: readonly ToldEvent[], policy: ErrorPolicyName = 'skip_downstream'): string[] {
+function faults(given: readonly GivenEvent[], policy: ErrorPolicyName = 'skip_downstream'): string[] {
   const fold = foldOperations({ waitsFor, policy })
-  for (const event of eventsOf(told)) fold.take(event)
+  for (const event of eventsOf(given)) fold.take(event)
   return fold.violations.map(({ invariant, message }) => `${invariant}: ${message.replace(/^event \d+ /, '')}`)
 }
 
-const queued = (id: string, dispatch = 1, reason?: string): ToldEvent => ['operation.queued', id, { dispatch, reason }]
-const started = (id: string, attempt = 1): ToldEvent => ['operation.started', id, { attempt }]
-const ended = (id: string, status: string): ToldEvent => ['operation.ended', id, { status }]
-const failed = (id: string): ToldEvent[] => [['operation.failed', id], ended(id, 'failed')]
-const skipped = (id: string, cause: string): ToldEvent => ['operation.skipped', id, { status: 'skipped', cause }]
-const blocked = (id: string): ToldEvent[] => [['operation.blocked', id], ended(id, 'blocked')]
-const again = (id: string, attempt: number, resumes?: string): ToldEvent[] => [
+const queued = (id: string, dispatch = 1, reason?: string): GivenEvent => ['operation.queued', id, { dispatch, reason }]
+const started = (id: string, attempt = 1): GivenEvent => ['operation.started', id, { attempt }]
+const ended = (id: string, status: string): GivenEvent => ['operation.ended', id, { status }]
+const failed = (id: string): GivenEvent[] => [['operation.failed', id], ended(id, 'failed')]
+const skipped = (id: string, cause: string): GivenEvent => ['operation.skipped', id, { status: 'skipped', cause }]
+const blocked = (id: string): GivenEvent[] => [['operation.blocked', id], ended(id, 'blocked')]
+const again = (id: string, attempt: number, resumes?: string): GivenEvent[] => [
   queued(id, attempt),
   ['operation.started', id, { attempt, resumes }],
 ]
-const suspended = (id: string, request: string): ToldEvent => ['operation.suspended', id, { request_id: request }]
-const askedBy = (id: string, request: string, attempt = 1, resumes?: string): ToldEvent[] => [
+const suspended = (id: string, request: string): GivenEvent => ['operation.suspended', id, { request_id: request }]
+const askedBy = (id: string, request: string, attempt = 1, resumes?: string): GivenEvent[] => [
   ...again(id, attempt, resumes),
   ['human_input.requested', id, { request_id: request }],
   suspended(id, request),
 ]
-const answered = (id: string, request: string): ToldEvent[] => [
+const answered = (id: string, request: string): GivenEvent[] => [
   ['human_input.answered', id, { request_id: request }],
   ['operation.resumed', id, { request_id: request }],
 ]
 
 describe('the operations’ events', () => {
-  it.each<[string, ErrorPolicyName, ToldEvent[]]>([
+  it.each<[string, ErrorPolicyName, GivenEvent[]]>([
     [
       'an operation and the one that waits for it',
       'skip_downstream',
@@ -89,11 +89,11 @@ describe('the operations’ events', () => {
       'stop_run',
       [queued('a'), queued('c'), started('a'), started('c'), ...failed('a'), ended('c', 'cancelled')],
     ],
-  ])('may tell of %s (%s)', (_what, policy, told) => {
-    expect(faults(told, policy)).toEqual([])
+  ])('may tell of %s (%s)', (_what, policy, given) => {
+    expect(faults(given, policy)).toEqual([])
   })
 
-  it.each<[string, ErrorPolicyName, ToldEvent[], string]>([
+  it.each<[string, ErrorPolicyName, GivenEvent[], string]>([
     [
       'a second dispatch of what is dispatched',
       'continue',
@@ -172,8 +172,8 @@ describe('the operations’ events', () => {
       [queued('x')],
       '2: operation.queued of operation x: the operation was never planned',
     ],
-  ])('must not tell of %s (%s)', (_what, policy, told, fault) => {
-    expect(faults(told, policy)).toEqual([fault])
+  ])('must not tell of %s (%s)', (_what, policy, given, fault) => {
+    expect(faults(given, policy)).toEqual([fault])
   })
 
   it('say which attempts have not ended', () => {

@@ -2,14 +2,14 @@ import { z } from 'zod'
 import type { Event } from '#domain/event.ts'
 import { endedOperationStatuses, type EndedOperationStatus } from '#domain/operation.ts'
 import type { ErrorPolicyName } from '#domain/run.ts'
-import type { Invariant, Violation } from './violation.ts'
+import type { Invariant, Violation } from './accounts.ts'
 
-/** What the events alone say of an operation. `unseen`: nothing yet, so pending or ready. */
+/** An operation's status by its events alone. `unseen`: it has none yet, so it is pending or ready. */
 export type FoldedStatus = 'unseen' | 'ready' | 'dispatched' | 'running' | 'waiting' | EndedOperationStatus
 
 /**
- * `announced`: how `operation.failed` or `operation.blocked` says that the operation is about to end. `asked`: the last
- * question, and whether it was answered.
+ * `announced`: the end that `operation.failed` or `operation.blocked` announced. `asked`: the last question, and
+ * whether it was answered.
  */
 type Folded = {
   status: FoldedStatus
@@ -22,9 +22,9 @@ type Folded = {
 export type OperationsFold = {
   take(event: Event): void
   statusOf(operationId: string): FoldedStatus
-  /** How many have the status; of `unseen` and `ready` only those that events have named. */
+  /** How many operations have the status; only those that events name are counted as `unseen` or `ready`. */
   count(status: FoldedStatus): number
-  /** Those whose last attempt has not ended. */
+  /** The operations whose last attempt has not ended. */
   running(): string[]
   violations: readonly Violation[]
 }
@@ -37,10 +37,10 @@ const RequestData = z.object({ request_id: z.string() })
 const ResumesData = z.object({ resumes: z.string().optional() })
 
 /**
- * Follows every operation through the run's events, taken in order, and notes what must not happen (invariants 3 to 5).
+ * Follows every operation through the run's events, in order, and notes violations of the invariants 3 to 5.
  */
 export function foldOperations(plan: {
-  /** What each operation waits for; an operation that is not in it was never planned. */
+  /** The dependencies of each planned operation; an operation that is not in it was never planned. */
   waitsFor: ReadonlyMap<string, readonly string[]>
   policy: ErrorPolicyName
 }): OperationsFold {
@@ -126,7 +126,7 @@ function step(event: Event, before: Folded, blame: Blame): Folded {
   }
 }
 
-/** A question and its answer: requested, suspended, answered, resumed, in this order and with nothing in between. */
+/** A question and its answer: requested, suspended, answered, resumed, in this order with nothing between. */
 function asked(event: Event, before: Folded, blame: Blame): Folded {
   const asks = event.event === 'human_input.requested' || event.event === 'operation.suspended'
   const due = asks ? 'running' : 'waiting'
@@ -144,7 +144,7 @@ function asked(event: Event, before: Folded, blame: Blame): Folded {
   return { ...before, status: 'ready' }
 }
 
-/** A dispatch whose job was lost is followed by another without a start in between. */
+/** After a dispatch whose job was lost, another may follow without a start between them. */
 function queued(event: Event, before: Folded, blame: Blame): Folded {
   const { status, dispatch } = before
   const data = QueuedData.safeParse(event.data).data
@@ -166,7 +166,7 @@ function ended(event: Event, before: Folded, blame: Blame): Folded {
   return { ...before, status: said ?? status }
 }
 
-/** An attempt ends its operation; so does a question that is not answered. */
+/** An operation ends from a running attempt, or from a question that was not answered. */
 function mayEnd(status: FoldedStatus): boolean {
   return status === 'running' || status === 'waiting'
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Question } from '#domain/question.ts'
 import type { RunStatus } from '#domain/run.ts'
-import { eventsOf, type ToldEvent } from './events.fixture.ts'
+import { eventsOf, type GivenEvent } from './events.fixture.ts'
 import { foldOperations } from './fold-operations.ts'
 import { foldQuestions } from './fold-questions.ts'
-import type { OperationAccount } from './read-accounts.ts'
+import type { OperationAccount } from './accounts.ts'
 
 const planned = new Map([
   ['a', []],
@@ -14,10 +14,10 @@ const planned = new Map([
 type Kept = { status: RunStatus; operation: OperationAccount['status']; questions: Record<string, Question['status']> }
 
 /** What the questions of a run with the operations a and b do not agree on; all questions are those of a. */
-function faults({ status, operation, questions }: Kept, told: readonly ToldEvent[]): string[] {
+function faults({ status, operation, questions }: Kept, given: readonly GivenEvent[]): string[] {
   const operations = foldOperations({ waitsFor: planned, policy: 'continue' })
   const fold = foldQuestions(operations)
-  for (const event of eventsOf(told)) {
+  for (const event of eventsOf(given)) {
     operations.take(event)
     fold.take(event)
   }
@@ -36,27 +36,27 @@ function aQuestion(requestId: string, status: Question['status']): Question {
   return { requestId, ...place, text: '?', choices: null, status, askedAt: 1, expiresAt: 2, answer: null }
 }
 
-const started: ToldEvent[] = [
+const started: GivenEvent[] = [
   ['operation.queued', 'a', { dispatch: 1 }],
   ['operation.started', 'a', { attempt: 1 }],
 ]
-const asked: ToldEvent[] = [
+const asked: GivenEvent[] = [
   ...started,
   ['human_input.requested', 'a', { request_id: 'q1' }],
   ['operation.suspended', 'a', { request_id: 'q1' }],
 ]
-const waiting: ToldEvent[] = [...asked, ['run.waiting', undefined, { questions: 1 }]]
-const answered: ToldEvent[] = [
+const waiting: GivenEvent[] = [...asked, ['run.waiting', undefined, { questions: 1 }]]
+const answered: GivenEvent[] = [
   ...waiting,
   ['human_input.answered', 'a', { request_id: 'q1' }],
   ['operation.resumed', 'a', { request_id: 'q1' }],
 ]
-const expired: ToldEvent[] = [...waiting, ['operation.blocked', 'a'], ['operation.ended', 'a', { status: 'blocked' }]]
+const expired: GivenEvent[] = [...waiting, ['operation.blocked', 'a'], ['operation.ended', 'a', { status: 'blocked' }]]
 
 const open: Kept = { status: 'waiting', operation: 'waiting', questions: { q1: 'open' } }
 
 describe('the questions of a run', () => {
-  it.each<[string, Kept, ToldEvent[]]>([
+  it.each<[string, Kept, GivenEvent[]]>([
     ['nobody has asked', { status: 'running', operation: 'running', questions: {} }, started],
     ['one is open', open, waiting],
     ['one is open and the run goes on', { ...open, status: 'running' }, asked],
@@ -67,11 +67,11 @@ describe('the questions of a run', () => {
       { status: 'running', operation: 'cancelled', questions: { q1: 'cancelled' } },
       [...waiting, ['operation.skipped', 'a', { status: 'cancelled' }]],
     ],
-  ])('agree with its events when %s', (_what, kept, told) => {
-    expect(faults(kept, told)).toEqual([])
+  ])('agree with its events when %s', (_what, kept, given) => {
+    expect(faults(kept, given)).toEqual([])
   })
 
-  it.each<[string, Kept, ToldEvent[], string]>([
+  it.each<[string, Kept, GivenEvent[], string]>([
     ['one is not kept', { ...open, questions: {} }, waiting, 'question q1 is not there, its events say open'],
     ['one was never asked', open, started, 'question q1 is open, of operation a, its events say not there'],
     ['one is open that was answered', { ...open, status: 'running' }, answered, 'its events say answered'],
@@ -102,7 +102,7 @@ describe('the questions of a run', () => {
       [...started, ['human_input.requested', 'a', { request_id: 'q2' }]],
       'event 3 asks q2 as number 1',
     ],
-  ])('do not agree with its events when %s', (_what, kept, told, fault) => {
-    expect(faults(kept, told)).toContainEqual(expect.stringContaining(fault))
+  ])('do not agree with its events when %s', (_what, kept, given, fault) => {
+    expect(faults(kept, given)).toContainEqual(expect.stringContaining(fault))
   })
 })

@@ -3,12 +3,11 @@ import type { Event } from '#domain/event.ts'
 import type { Question } from '#domain/question.ts'
 import type { Run } from '#domain/run.ts'
 import type { FoldedStatus, OperationsFold } from './fold-operations.ts'
-import type { OperationAccount } from './read-accounts.ts'
-import type { Violation } from './violation.ts'
+import type { OperationAccount, Violation } from './accounts.ts'
 
 export type QuestionsFold = {
   take(event: Event): void
-  /** What the questions, as the ledger keeps them, and the events do not agree on. */
+  /** Where the stored questions and the events differ. */
   violations(
     run: Pick<Run, 'status'>,
     accounts: ReadonlyMap<string, OperationAccount>,
@@ -23,8 +22,9 @@ const WaitingData = z.object({ questions: z.int() })
 const busyStatuses: readonly FoldedStatus[] = ['ready', 'dispatched', 'running']
 
 /**
- * The questions of a run, and the run that waits for nothing but answers, from its events taken in order: each after
- * `operations` has taken it. A run waits from `run.waiting` to the next event of an operation's state.
+ * Checks the questions of a run, and whether the run waits for nothing but answers, from its events in order.
+ * `operations` must take each event first. A run waits from `run.waiting` until the next event that changes an
+ * operation's state.
  */
 export function foldQuestions(operations: Pick<OperationsFold, 'count'>): QuestionsFold {
   const folded = new Map<string, Folded>()
@@ -90,7 +90,7 @@ function describe(question: Folded | undefined): string {
   return question === undefined ? 'not there' : `${question.status}, of operation ${question.operationId}`
 }
 
-/** An open question has one operation that waits for it, and the other way round. */
+/** Each open question has exactly one operation that waits for it, and each waiting operation an open question. */
 function compareOpen(questions: readonly Question[], accounts: ReadonlyMap<string, OperationAccount>): string[] {
   const open = new Map(questions.flatMap((one) => (one.status === 'open' ? [[one.requestId, one.operationId]] : [])))
   const faults: string[] = []

@@ -1,28 +1,28 @@
 import { describe, expect, it } from 'vitest'
 import type { RunStatus } from '#domain/run.ts'
-import { eventsOf, type ToldEvent } from './events.fixture.ts'
+import { eventsOf, type GivenEvent } from './events.fixture.ts'
 import { foldRun } from './fold-run.ts'
 
-function faults(status: RunStatus, told: readonly ToldEvent[]): string[] {
+function faults(status: RunStatus, given: readonly GivenEvent[]): string[] {
   const fold = foldRun()
-  for (const event of eventsOf(told)) fold.take(event)
+  for (const event of eventsOf(given)) fold.take(event)
   return fold.violations({ status }).map(({ message }) => message)
 }
 
-const begun: ToldEvent[] = [['run.accepted'], ['run.started']]
+const begun: GivenEvent[] = [['run.accepted'], ['run.started']]
 
 describe('the run’s own events', () => {
-  it.each<[string, RunStatus, ToldEvent[]]>([
+  it.each<[string, RunStatus, GivenEvent[]]>([
     ['is queued', 'queued', [['run.accepted']]],
     ['goes on', 'running', begun],
     ['is completed', 'completed', [...begun, ['run.composed'], ['run.completed']]],
     ['failed', 'failed', [...begun, ['run.failed']]],
     ['was cancelled before it started', 'cancelled', [['run.accepted'], ['run.cancelled']]],
-  ])('agree with a run that %s', (_what, status, told) => {
-    expect(faults(status, told)).toEqual([])
+  ])('agree with a run that %s', (_what, status, given) => {
+    expect(faults(status, given)).toEqual([])
   })
 
-  it.each<[string, RunStatus, ToldEvent[], string]>([
+  it.each<[string, RunStatus, GivenEvent[], string]>([
     ['was accepted twice', 'running', [...begun, ['run.accepted']], 'the events have run.accepted 2 times'],
     ['started before it was accepted', 'running', [['run.started'], ['run.accepted']], 'run.accepted is not the first'],
     ['started twice', 'running', [...begun, ['run.started']], 'the events have run.started 2 times'],
@@ -37,7 +37,7 @@ describe('the run’s own events', () => {
       [...begun, ['run.completed'], ['operation.skipped', 'a']],
       'event 4 operation.skipped comes after run.completed, the end of the run',
     ],
-  ])('disagree with a run that %s', (_what, status, told, fault) => {
-    expect(faults(status, told)).toEqual([expect.stringContaining(fault)])
+  ])('disagree with a run that %s', (_what, status, given, fault) => {
+    expect(faults(status, given)).toEqual([expect.stringContaining(fault)])
   })
 })

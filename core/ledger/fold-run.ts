@@ -1,18 +1,18 @@
 import type { Event } from '#domain/event.ts'
 import { endedRunStatuses, isEnded, type Run } from '#domain/run.ts'
-import type { Violation } from './violation.ts'
+import type { Violation } from './accounts.ts'
 
 export type RunFold = {
   take(event: Event): void
-  /** What `run`, as the ledger keeps it, and the events do not agree on. */
+  /** Where the stored state of `run` and its events differ. */
   violations(run: Pick<Run, 'status'>): Violation[]
 }
 
 const endings: ReadonlySet<string> = new Set(endedRunStatuses.map((status) => `run.${status}`))
 
 /**
- * The events of the run itself, taken in order: accepted first and once, started once, and one end, which is the last
- * event of all (invariant 3). A run that was cancelled before anything happened to it has not started.
+ * Checks the events of the run itself, in order: accepted first and once, started once, and one end, which is the last
+ * event of all (invariant 3). A run that was cancelled right after its acceptance has not started.
  */
 export function foldRun(): RunFold {
   const seen: { name: string; seq: number }[] = []
@@ -53,4 +53,53 @@ export function foldRun(): RunFold {
 
 function namesOf(ends: readonly { name: string }[]): string {
   return ends.length === 0 ? 'no end' : ends.map(({ name }) => name).join(' and ')
+}
+
+type ModelCallsFold = { take(event: Event): void; violations: readonly Violation[] }
+
+/**
+ * Every `model.requested` has one `model.responded`, of the same attempt and before the next request (invariant 3). An
+ * attempt that its worker did not end itself (lost, taken back, the run stopped) may lack the last answer: the worker
+ * had died, or its last events were refused.
+ */
+export function foldModelCalls(): ModelCallsFold {
+  const asked = new Map<string, number>()
+  const violations: Violation[] = []
+
+  function take(event: Event): void {
+    const id = event.operationId
+    if (id === undefined) return
+    const open = asked.get(id)
+    const blame = (what: string) =>
+      void violations.push({ invariant: 3, message: `event ${event.seq} ${event.event} of operation ${id}: ${what}` })
+    switch (event.event) {
+      case 'model.requested':
+        if (open !== undefined) blame(`the request of event ${open} was not answered`)
+        asked.set(id, event.seq)
+        return
+      case 'model.responded':
+        if (open === undefined) blame('it answers no request')
+        asked.delete(id)
+        return
+      case 'operation.suspended':
+        if (open !== undefined) blame(`the request of event ${open} was not answered`)
+        asked.delete(id)
+        return
+      case 'operation.ended':
+        if (open !== undefined && isSettled(event)) blame(`the request of event ${open} was not answered`)
+        asked.delete(id)
+        return
+      case 'operation.retried':
+        asked.delete(id)
+        return
+      default:
+    }
+  }
+
+  return { take, violations }
+}
+
+/** Whether a worker settled the attempt: then the event has the number of turns, which the ledger does not know. */
+function isSettled(event: Event): boolean {
+  return event.data['turns'] !== undefined
 }

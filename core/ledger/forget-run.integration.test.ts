@@ -1,12 +1,10 @@
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
-import { aNewRun, aPlannedOperation } from '#testing/factories.ts'
-import { testLedger, type TestLedger } from '#testing/ledger.ts'
+import { aNewRun, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import type { RedisClient } from '#platform/connect-redis.ts'
-import { forgetRun } from './forget-run.ts'
 import { indexKeys, resultKeys, runKeys } from './keys.ts'
-import { openRetention } from './retention.ts'
+import { forgetRun, openRetention } from './retention.ts'
 
 let test: TestLedger
 beforeAll(async () => {

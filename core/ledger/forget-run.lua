@@ -1,5 +1,5 @@
--- Makes an ended run unknown to every other script, and to readers, by taking its schema away. Deleting the field comes
--- first: Redis refuses a script for lack of memory at its first write only, and never one that makes room.
+-- Makes an ended run unknown to every other script and to readers, by deleting its schema. That write comes first:
+-- Redis refuses a script for lack of memory at its first write only, and never a write that frees memory.
 local schema = redis.call('HGET', keys.run, 'schema')
 if not schema then return redis.call('EXISTS', keys.run) == 1 and 'forgetting' or 'unknown' end
 if tonumber(schema) > known_schema then return 'newer' end

@@ -2,37 +2,9 @@ import type { OperationId, RunId } from '#domain/ids.ts'
 
 /**
  * Every key of one run. The braces put them into one slot of a cluster, which is what lets a script change several of
- * them in one step. `scripted` is the order in which every script of a run gets them (prelude.lua).
+ * them in one step. `scripted` is the order in which every script of a run gets them (keys.lua).
  */
-export type RunKeys = {
-  run: string
-  events: string
-  operations: string
-  ready: string
-  leases: string
-  ended: string
-  outbox: string
-  cascade: string
-  commands: string
-  /** Ready operations that rest until a time. */
-  delayed: string
-  /** Dispatched operations by the time of their dispatch. */
-  dispatched: string
-  /** Ready operations whose next loss would be their last. */
-  suspects: string
-  /** Operations that wait for an answer, by the time they wait until. */
-  waiting: string
-  /** Field `q<N>`: what was asked; `q<N>:end`: how that ended, while it is not open. Both JSON. */
-  questions: string
-  scripted: readonly string[]
-  operation(id: OperationId): string
-  /** The operation's node, apart from it: Redis keeps a hash of short values in a third of the memory. */
-  node(id: OperationId): string
-  /** The operations that wait for `id`, in plan order. */
-  after(id: OperationId): string
-}
-
-export function runKeys(namespace: string, runId: RunId): RunKeys {
+export function runKeys(namespace: string, runId: RunId) {
   const prefix = `${namespace}:{${runId}}:`
   const named = {
     run: `${prefix}run`,
@@ -44,47 +16,49 @@ export function runKeys(namespace: string, runId: RunId): RunKeys {
     outbox: `${prefix}outbox`,
     cascade: `${prefix}cascade`,
     commands: `${prefix}commands`,
+    /** Ready operations that are not dispatched before a time. */
     delayed: `${prefix}delayed`,
+    /** Dispatched operations by the time of their dispatch. */
     dispatched: `${prefix}dispatched`,
+    /** Ready operations whose next loss would be their last. */
     suspects: `${prefix}suspects`,
+    /** Operations that wait for an answer, by the time they wait until. */
     waiting: `${prefix}waiting`,
+    /** Field `q<N>`: what was asked; `q<N>:end`: how that ended, while it is not open. Both JSON. */
     questions: `${prefix}questions`,
   }
   return {
     ...named,
     scripted: Object.values(named),
-    operation: (id) => `${prefix}op:${id}`,
-    node: (id) => `${prefix}node:${id}`,
-    after: (id) => `${prefix}after:${id}`,
+    operation: (id: OperationId) => `${prefix}op:${id}`,
+    /** The operation's node, apart from it: Redis keeps a hash of short values in a third of the memory. */
+    node: (id: OperationId) => `${prefix}node:${id}`,
+    /** The operations that wait for `id`, in plan order. */
+    after: (id: OperationId) => `${prefix}after:${id}`,
   }
 }
+
+export type RunKeys = ReturnType<typeof runKeys>
 
 /**
  * The run index, in one slot of its own: members of `active` and `ended` are `<project>/<run>`, scores the time of
  * acceptance and the time it left the active ones. `projects`: those that ever had a run that ended here.
  */
-export function indexKeys(namespace: string): {
-  active: string
-  ended: string
-  projects: string
-  runsOf(project: string): string
-} {
+export function indexKeys(namespace: string) {
   const prefix = `${namespace}:{all}:`
   return {
     active: `${prefix}active`,
     ended: `${prefix}ended`,
     projects: `${prefix}projects`,
-    runsOf: (project) => `${prefix}runs:${project}`,
+    runsOf: (project: string) => `${prefix}runs:${project}`,
   }
 }
 
 /**
- * What the collection of unreferenced objects works with: who collects, when it was last done, which ledger this is, and
- * the two sides that keep puts and deletes apart (collection-window.ts).
+ * The keys of the collection of unreferenced objects: which process collects, when it was last done, which ledger this
+ * is, and the two sides that keep puts and deletes apart (collection-window.ts).
  */
-export function collectionKeys(
-  namespace: string,
-): Record<'lease' | 'rest' | 'ledgerId' | 'window' | 'permits', string> {
+export function collectionKeys(namespace: string) {
   const prefix = `${namespace}:{all}:collection:`
   return {
     lease: `${prefix}lease`,
@@ -95,12 +69,12 @@ export function collectionKeys(
   }
 }
 
-/** The channel on which the ids of stopped runs are published (prelude.lua). */
+/** The channel on which the ids of stopped runs are published (transitions.lua). */
 export function stopsChannel(namespace: string): string {
   return `${namespace}:stops`
 }
 
 /** The results stream and, in the same slot, the last seq published of each run. */
-export function resultKeys(namespace: string): { results: string; published: string } {
+export function resultKeys(namespace: string) {
   return { results: `${namespace}:results`, published: `{${namespace}:results}:published` }
 }

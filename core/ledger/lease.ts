@@ -3,14 +3,14 @@ import { newToken } from '#domain/ids.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import type { RedisClient } from '#platform/connect-redis.ts'
 import { plainScript } from './script.ts'
-import { orStoreError } from './store-error.ts'
+import { orStoreError } from './store.ts'
 
 const script = plainScript('lease')
 
 /**
- * Runs `work` while this process alone holds the lease `key`, renewed three times in `ms`. Undefined, without running
- * it, when another holds it. A lease that could not be renewed aborts the signal (STORE_001): another may have it then.
- * Ended only by whose token it is; a holder that dies keeps others out for `ms` at most.
+ * Runs `work` while this process alone holds the lease `key`, which is renewed three times in `ms`. Undefined, without
+ * running `work`, when another process holds it. When the lease could not be renewed, the signal is aborted
+ * (STORE_001): another process may have it then. A holder that dies keeps others out for `ms` at most.
  */
 export async function withLease<T>(
   redis: RedisClient,
@@ -32,7 +32,7 @@ export async function withLease<T>(
   }
 }
 
-/** Renews a lease; false when it is not `token`'s any more. */
+/** Renews a lease; false when `token` does not hold it any more. */
 export async function holdLease(
   redis: RedisClient,
   lease: { key: string; ms: number; token: string },
@@ -40,7 +40,7 @@ export async function holdLease(
   return (await orStoreError(script(redis, [lease.key], [lease.token, lease.ms]))) === 1
 }
 
-/** Lets another have the lease at once; does nothing when it is not `token`'s any more. */
+/** Ends a lease; does nothing when `token` does not hold it any more. */
 export async function endLease(redis: RedisClient, lease: { key: string; token: string }): Promise<void> {
   await orStoreError(script(redis, [lease.key], [lease.token, 0]))
 }

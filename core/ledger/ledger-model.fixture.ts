@@ -37,7 +37,9 @@ export type ModelQuestion = {
 
 export type ModelEvent = { event: string; operationId?: OperationId; attempt?: number; dispatch?: number }
 
-/** What the ledger knows of one run, without Redis, slices of work, or time other than leases and rests that are over. */
+/**
+ * What the ledger knows of one run, without Redis, slices of work, or time other than leases and rests that are over.
+ */
 export type LedgerModel = {
   policy: ErrorPolicyName
   status: 'running' | 'waiting'
@@ -55,8 +57,8 @@ export type LedgerModel = {
   /** In the order of their ends. */
   ended: { operationId: OperationId; status: OperationStatus }[]
   published: number
-  /** Ended operations whose dependents are still to be told; empty between commands. */
-  untold: OperationId[]
+  /** Ended operations whose dependents are still to be notified; empty between commands. */
+  unnotified: OperationId[]
   lastDispatch?: { command: string; answer: unknown }
   lastSuspect?: OperationId
   taken: Set<string>
@@ -78,7 +80,7 @@ export function newLedgerModel(policy: ErrorPolicyName): LedgerModel {
     events: [],
     ended: [],
     published: 0,
-    untold: [],
+    unnotified: [],
     taken: new Set(),
   }
 }
@@ -135,7 +137,7 @@ export function endOperation(model: LedgerModel, one: ModelOperation, { status, 
   change(model, one, status, by)
   for (const event of events) model.events.push({ event, operationId: one.id, ...attempt })
   model.ended.push({ operationId: one.id, status })
-  model.untold.push(one.id)
+  model.unnotified.push(one.id)
   const isBad = status === 'failed' || status === 'blocked'
   if (isBad && model.policy === 'stop_run') model.stop ??= { kind: 'policy', operationId: one.id }
 }
@@ -169,11 +171,11 @@ export function expireQuestion(model: LedgerModel, one: ModelOperation): void {
 }
 
 /**
- * Tells dependents of what has ended, first come first told; then a planned run with nothing open is done, and one with
+ * Notifies dependents of ended operations, in the order in which these ended; then a planned run with nothing open is done, and one with
  * nothing but questions waits.
  */
 export function goOn(model: LedgerModel): void {
-  for (let cause = model.untold.shift(); cause !== undefined; cause = model.untold.shift()) {
+  for (let cause = model.unnotified.shift(); cause !== undefined; cause = model.unnotified.shift()) {
     const { status, dependents } = operationOf(model, cause)
     const isWell = status === 'succeeded' || status === 'unchanged'
     for (const id of dependents) tell(model, operationOf(model, id), isWell || model.policy === 'continue')
@@ -191,8 +193,8 @@ export function goOn(model: LedgerModel): void {
 function tell(model: LedgerModel, one: ModelOperation, mayStart: boolean): void {
   if (mayStart) one.left -= 1
   if (one.status !== 'pending') return
-  if (!mayStart) endOperation(model, one, { status: 'skipped', by: 'told', events: ['operation.skipped'] })
-  else if (one.left === 0) makeReady(model, one, 'told')
+  if (!mayStart) endOperation(model, one, { status: 'skipped', by: 'notified', events: ['operation.skipped'] })
+  else if (one.left === 0) makeReady(model, one, 'notified')
 }
 
 function onlyWaits(model: LedgerModel): boolean {

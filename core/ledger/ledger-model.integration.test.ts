@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PlannedOperation } from '#domain/operation.ts'
-import { aPlannedOperation } from '#testing/factories.ts'
+import { aPlannedOperation } from '#testing/open-test-ledger.ts'
 import { nameOf } from './ledger-model.fixture.ts'
 import { Act, type World } from './model-steps.fixture.ts'
 import { compare, finish, openWorlds, planAll, take, type Step, type Worlds } from './model-world.fixture.ts'

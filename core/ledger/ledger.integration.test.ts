@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newToken } from '#domain/ids.ts'
-import { aNewRun, anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
-import { testLedger, type TestLedger } from '#testing/ledger.ts'
-import type { Attempt } from './claim.ts'
+import {
+  anEvent,
+  aNewRun,
+  anOutcome,
+  aPlannedOperation,
+  testLedger,
+  type TestLedger,
+} from '#testing/open-test-ledger.ts'
+import type { Attempt } from './attempt.ts'
 import type { Ledger } from './ledger.ts'
 
 let test: TestLedger

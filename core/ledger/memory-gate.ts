@@ -2,14 +2,14 @@ import { Cluster } from 'ioredis'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import type { RedisClient } from '#platform/connect-redis.ts'
-import { orStoreError } from './store-error.ts'
+import { orStoreError } from './store.ts'
 
 /** Throws STORE_001 while Redis is too full for another run. */
 export type MemoryGate = () => Promise<void>
 
 /**
  * Above `share` (0 to 1) of Redis' memory no new run is accepted. Redis runs with `noeviction`: once it is full it
- * refuses every write, also those of the runs under way. What is left above the share is for them.
+ * refuses every write, also those of active runs. The memory above the share is left for them.
  */
 export function openMemoryGate(redis: RedisClient, share: number): MemoryGate {
   return async () => {
@@ -20,7 +20,7 @@ export function openMemoryGate(redis: RedisClient, share: number): MemoryGate {
   }
 }
 
-/** Of the fullest server: a run's keys lie on one, and nobody knows beforehand on which. */
+/** The share of the fullest server: a run's keys are all on one, and which one is not known beforehand. */
 async function usedShare(redis: RedisClient): Promise<number> {
   const servers = redis instanceof Cluster ? redis.nodes('master') : [redis]
   const shares = await Promise.all(servers.map(async (server) => shareOf(await server.info('memory'))))

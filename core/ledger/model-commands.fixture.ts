@@ -1,6 +1,6 @@
 import type { OperationId } from '#domain/ids.ts'
 import type { EndedOperationStatus } from '#domain/operation.ts'
-import type { Taken } from './dispatch.ts'
+import type { SweepReason, Taken } from './dispatch.ts'
 import {
   addOperation,
   cancelOperation,
@@ -19,7 +19,6 @@ import {
   type ModelQuestion,
 } from './ledger-model.fixture.ts'
 import type { PlanSlice } from './plan.ts'
-import type { SweepReason } from './sweep.ts'
 
 /** Each changes the model as the ledger's command of that name does, and answers what the ledger answers. */
 
@@ -110,7 +109,7 @@ export function resumes({ requestId, answer }: Pick<ModelQuestion, 'requestId' |
 /** A write of an attempt, with one event of its own. */
 export type Write = { operationId: OperationId; token: string; n: number }
 
-const told = (operationId: OperationId) => ({ event: 'turn.finished', operationId })
+const turnFinished = (operationId: OperationId) => ({ event: 'turn.finished', operationId })
 
 export function appendModel(model: LedgerModel, { operationId, token, n }: Write): unknown {
   const one = operationOf(model, operationId)
@@ -118,7 +117,7 @@ export function appendModel(model: LedgerModel, { operationId, token, n }: Write
   if (n > one.n) {
     one.n = n
     one.leaseIsOver = false
-    model.events.push(told(operationId))
+    model.events.push(turnFinished(operationId))
   }
   return { kind: 'ok', stopRequested: model.stop !== null }
 }
@@ -128,7 +127,7 @@ export function settleModel(model: LedgerModel, write: Write, status: EndedOpera
   if (one.token !== write.token || isWaitingAgain(one)) return { kind: 'lost' }
   if (one.status !== 'running') return { kind: 'already' }
   const bad = status === 'failed' || status === 'blocked' ? [`operation.${status}`] : []
-  model.events.push(told(one.id))
+  model.events.push(turnFinished(one.id))
   endOperation(model, one, { status, by: 'settle', events: [...bad, 'operation.ended'] })
   goOn(model)
   return { kind: 'settled' }
@@ -144,7 +143,7 @@ export function releaseModel(model: LedgerModel, write: Write, rests: boolean): 
   if (one.token !== write.token) return { kind: 'lost' }
   if (one.status !== 'running') return { kind: 'already' }
   one.n = write.n
-  model.events.push(told(one.id))
+  model.events.push(turnFinished(one.id))
   if (model.stop === null) {
     makeReady(model, one, 'release', rests)
     model.events.push({ event: 'operation.retried', operationId: one.id, attempt: one.attempt })
@@ -160,7 +159,7 @@ export function suspendModel(model: LedgerModel, write: Write): unknown {
   if (one.token !== write.token) return { kind: 'lost' }
   if (one.status !== 'running') return { kind: 'already' }
   one.n = write.n
-  model.events.push(told(one.id))
+  model.events.push(turnFinished(one.id))
   if (model.stop === null) {
     const requestId = `q${model.questions.length + 1}`
     one.asked = { requestId, operationId: one.id, status: 'open', timeIsOver: false }

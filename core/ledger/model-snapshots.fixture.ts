@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { OperationResult } from './result.ts'
+import { OperationResult } from './results.ts'
 import { openCount, placeOf, withStatus } from './ledger-model.fixture.ts'
 import type { World } from './model-steps.fixture.ts'
 

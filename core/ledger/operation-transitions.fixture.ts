@@ -1,9 +1,9 @@
 import type { OperationStatus } from '#domain/operation.ts'
 
-/** What changes an operation's state: a command of the ledger. `told` is any that ends what the operation waits for. */
+/** What changes an operation's state: a command of the ledger. `notified` stands for any command that ends an operation this one waits for. */
 export type TransitionCause =
   | 'plan'
-  | 'told'
+  | 'notified'
   | 'dispatch'
   | 'requeue'
   | 'claim'
@@ -23,8 +23,8 @@ export type Transition = { from: OperationStatus | 'new'; to: OperationStatus; b
 export const operationTransitions: readonly Transition[] = [
   { from: 'new', to: 'pending', by: ['plan'] },
   { from: 'new', to: 'ready', by: ['plan'] },
-  { from: 'pending', to: 'ready', by: ['told'] },
-  { from: 'pending', to: 'skipped', by: ['told'] },
+  { from: 'pending', to: 'ready', by: ['notified'] },
+  { from: 'pending', to: 'skipped', by: ['notified'] },
   { from: 'pending', to: 'cancelled', by: ['end slice'] },
   { from: 'ready', to: 'dispatched', by: ['dispatch'] },
   { from: 'ready', to: 'cancelled', by: ['end slice'] },

@@ -1,7 +1,7 @@
--- Further KEYS: op:<O> of each operation of the slice, node:<O> of each, then after:<D> of each distinct operation they wait for.
+-- Further KEYS: op:<O> of each operation of the slice, node:<O> of each, then after:<D> of each distinct dependency.
 -- ARGV: slice number, '1' when it is the last, the plan's hash or '', number of operations, number of distinct
--- dependencies, those dependencies, then per operation: id, bundle, bundle hash, node id, node, priority, work,
--- number of dependencies, their indices in the list.
+-- dependencies, those dependencies, then per operation: id, bundle, bundle hash, node id, node, priority, work, number
+-- of dependencies, their indices in the list.
 local refused = refusal()
 if refused then return refused end
 local run = redis.call('HMGET', keys.run, 'status', 'planned', 'slices', 'operations', 'cancel', 'plan_hash', 'phase')
@@ -27,8 +27,8 @@ for i = 1, dependencies do
   end
 end
 
--- Sets and lists are written once, not per operation: a call from a script costs more than what most of them do. A slice
--- is small enough for `unpack`.
+-- Sets and lists are written once, not per operation: a call from a script costs more than what most of them do. A
+-- slice is small enough for `unpack`.
 local index = tonumber(run[4] or '0')
 local pending = 0
 local listed, ranked, nodes, waiting = {}, {}, {}, {}

@@ -3,11 +3,10 @@ import { AppError } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import { runKeys } from './keys.ts'
-import { expectKnownRun } from './refusal.ts'
-import { runScript } from './script.ts'
+import { expectKnownRun, runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
 
-const script = runScript('plan')
+const script = runScript('plan', 'keys')
 const PlanAnswer = z.enum(['planned', 'already', 'refused'])
 export type PlanAnswer = z.infer<typeof PlanAnswer>
 
@@ -15,21 +14,21 @@ export type PlanAnswer = z.infer<typeof PlanAnswer>
 export const maxSliceOperations = 1_000
 
 export type PlanSlice = {
-  /** 0, 1, 2 …; a repeated planning cuts the same slices. */
+  /** 0, 1, 2 …; planning again must cut the same slices. */
   slice: number
   /** Each only waits for operations of this slice or an earlier one. */
   operations: readonly PlannedOperation[]
   last: boolean
-  /** Of the whole plan: all slices of a run are of one plan. */
+  /** Hash of the whole plan: all slices of a run belong to one plan. */
   planHash?: string
 }
 
 /**
  * Adds a slice of operations: pending, or ready when they wait for nothing. A slice that was added before changes
- * nothing (`already`); an ended or stopped run is `refused`. A slice out of turn, one of a run that executes already (what
- * it waits for may have ended), or one that names an operation not yet planned,
- * is a fault of the planner and throws; RUN_008 for a slice of another plan than the first one's, as a new version of
- * bundles or planner makes it. After the last one the run can be seen to be done.
+ * nothing (`already`); an ended or stopped run is `refused`. Three faults of the planner throw a RangeError: a slice
+ * out of order, a slice for a run that executes already (operations it waits for may have ended), and a dependency that
+ * was not planned. RUN_008 for a slice of another plan than the first one's, as a new version of bundles or planner
+ * makes it. Only after the last slice can the run be done.
  */
 export async function plan(store: LedgerStore, runId: RunId, slice: PlanSlice): Promise<PlanAnswer> {
   if (slice.operations.length > maxSliceOperations) throw new RangeError(`more than ${maxSliceOperations} in one slice`)
@@ -56,9 +55,9 @@ export async function plan(store: LedgerStore, runId: RunId, slice: PlanSlice): 
       'RUN_008',
       `Run "${runId}" was planned before with other agents or query packs: submit it again.`,
     )
-  const plain = PlanAnswer.safeParse(known)
-  if (!plain.success) throw new RangeError(`slice ${slice.slice} of run ${runId} cannot be planned: ${String(known)}`)
-  return plain.data
+  const planned = PlanAnswer.safeParse(known)
+  if (!planned.success) throw new RangeError(`slice ${slice.slice} of run ${runId} cannot be planned: ${String(known)}`)
+  return planned.data
 }
 
 function operationArgs(operation: PlannedOperation, position: ReadonlyMap<string, number>): (string | number)[] {

@@ -1,5 +1,5 @@
--- KEYS: collection window, permits. ARGV: milliseconds. Answers how long the window under way may last, 0 with a permit.
--- The permits of all processes are one key that lasts as long as the longest of them.
+-- KEYS: collection window, permits. ARGV: milliseconds. Answers how long the open window may last, 0 with a permit.
+-- The permits of all processes share one key, which lasts as long as the longest of them.
 local left = redis.call('PTTL', KEYS[1])
 if left > 0 then return left end
 if redis.call('PTTL', KEYS[2]) < tonumber(ARGV[1]) then redis.call('SET', KEYS[2], '1', 'PX', ARGV[1]) end

@@ -1,51 +1,36 @@
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import type { OperationId, RunId } from '#domain/ids.ts'
-import { Operation, type OperationStatus } from '#domain/operation.ts'
+import { Operation, type OperationStatus, Outcome } from '#domain/operation.ts'
+import { CodeNode } from '#domain/code-node.ts'
 import { runKeys } from './keys.ts'
-import { getRun } from './read-run.ts'
+import { getRun } from './read-runs.ts'
 import type { LedgerStore } from './store.ts'
 
-const fields = [
-  'bundle',
-  'hash',
-  'rank',
-  'status',
-  'attempt',
-  'dispatch',
-  'lost',
-  'left',
-  'started',
-  'ended',
-  'outcome',
-  'question',
-  'suspension',
-  'work',
-] as const
 const text = z.string().nullable()
-const count = z
-  .string()
-  .nullable()
-  .transform((value) => Number(value ?? 0))
-const Fields = z.tuple([
-  z.string(),
-  z.string(),
-  count,
-  text,
-  count,
-  count,
-  count,
-  count,
-  text,
-  text,
-  text,
-  text,
-  text,
-  text,
-])
+const number = text.transform((value) => Number(value ?? 0))
+const time = text.transform((value) => (value === null ? null : Number(value)))
+const StoredOperation = z.object({
+  bundle: z.string(),
+  hash: z.string(),
+  rank: number,
+  status: text,
+  attempt: number,
+  dispatch: number,
+  lost: number,
+  left: number,
+  started: time,
+  ended: time,
+  outcome: text,
+  question: text,
+  suspension: text,
+  work: text,
+})
+const fields = Object.keys(StoredOperation.shape)
 /** plan.lua: rank = priority × this + place in the plan. */
 const rankUnit = 1e9
 const statusSlice = 1_000
+const Cursor = z.coerce.number().int().min(0)
 
 /** RUN_001 when there is no such run, RUN_004 when it has no such operation. */
 export async function getOperation(store: LedgerStore, runId: RunId, operationId: OperationId): Promise<Operation> {
@@ -63,7 +48,7 @@ export type OperationPage = {
 
 /**
  * Operations in the order of the plan, `limit` to a page. With `status`, those that have it when the page is read; the
- * page is full unless it is the last, which takes a walk over the ids in slices, never a scan of keys.
+ * page is full unless it is the last. That takes a walk over the ids in slices, never a scan of keys.
  */
 export async function listOperations(
   store: LedgerStore,
@@ -73,11 +58,7 @@ export async function listOperations(
   const keys = runKeys(store.namespace, runId)
   const sliceLength = page.status === undefined ? page.limit : statusSlice
   const operations: Operation[] = []
-  let position = z.coerce
-    .number()
-    .int()
-    .min(0)
-    .parse(page.cursor ?? '0')
+  let position = Cursor.parse(page.cursor ?? '0')
   for (;;) {
     const ids = await store.redis.zrange(keys.operations, String(position), String(position + sliceLength - 1))
     const kept = page.status === undefined ? ids : await withStatus(store, runId, ids, page.status)
@@ -109,26 +90,74 @@ async function readOperation(store: LedgerStore, runId: RunId, operationId: Oper
     store.redis.hmget(keys.operation(operationId), ...fields),
     store.redis.get(keys.node(operationId)),
   ])
-  const [bundle, bundleHash, rank, status, attempt, dispatch, lost, left, started, ended, outcome, ...asked] =
-    Fields.parse(values)
-  const [question, suspension, work] = asked
+  const stored = StoredOperation.parse(Object.fromEntries(fields.map((field, at) => [field, values[at]])))
+  const { bundle, rank, status, attempt, dispatch, lost } = stored
   return Operation.parse({
     operationId,
     runId,
     bundle,
-    bundleHash,
+    bundleHash: stored.hash,
     node: JSON.parse(node ?? 'null'),
-    work: work ?? 'agent',
+    work: stored.work ?? 'agent',
     priority: Math.floor(rank / rankUnit),
     status,
     attempt,
     dispatch,
     lost,
-    dependenciesLeft: left,
-    startedAt: started === null ? null : Number(started),
-    endedAt: ended === null ? null : Number(ended),
-    outcome: outcome === null ? null : JSON.parse(outcome),
-    waitsFor: status === 'waiting' ? question : null,
-    suspensionHash: suspension,
+    dependenciesLeft: stored.left,
+    startedAt: stored.started,
+    endedAt: stored.ended,
+    outcome: JSON.parse(stored.outcome ?? 'null'),
+    waitsFor: status === 'waiting' ? stored.question : null,
+    suspensionHash: stored.suspension,
   })
+}
+
+export type EndedOperation = Pick<Operation, 'runId' | 'operationId' | 'bundle' | 'node'> & {
+  endedAt: number
+  outcome: Outcome
+}
+
+/** The last two are null for an operation that has not ended, all three when there is none. */
+const EndedFields = z.tuple([z.string(), z.string().transform(Number), z.string()])
+
+/**
+ * Those of these operations that have ended, in the order in which they did. Ids that the run has no operation of are
+ * left out. All are read at once: meant for tens of them, not for a whole run.
+ */
+export async function endedOperations(
+  { redis, namespace }: LedgerStore,
+  runId: RunId,
+  operationIds: readonly OperationId[],
+): Promise<EndedOperation[]> {
+  if (operationIds.length === 0) return []
+  const keys = runKeys(namespace, runId)
+  const [nodes, ...read] = await Promise.all([
+    redis.mget(operationIds.map(keys.node)),
+    ...operationIds.map((id) => redis.hmget(keys.operation(id), 'bundle', 'ended', 'outcome')),
+  ])
+  const found = operationIds.flatMap((operationId, at): EndedOperation[] => {
+    const ended = EndedFields.safeParse(read[at])
+    if (!ended.success) return []
+    const [bundle, endedAt, outcome] = ended.data
+    const node = CodeNode.parse(JSON.parse(nodes[at] ?? 'null'))
+    return [{ runId, operationId, bundle, node, endedAt, outcome: Outcome.parse(JSON.parse(outcome)) }]
+  })
+  return found.toSorted((one, other) => one.endedAt - other.endedAt)
+}
+
+const pageLength = 500
+
+type OperationLister = {
+  listOperations(runId: RunId, page: { cursor?: string; limit: number }): Promise<OperationPage>
+}
+
+/** Every operation of the run, in plan order, a page at a time. */
+export async function* operationPages(ledger: OperationLister, runId: RunId): AsyncGenerator<readonly Operation[]> {
+  let cursor: string | null | undefined
+  while (cursor !== null) {
+    const page = await ledger.listOperations(runId, { limit: pageLength, ...(cursor === undefined ? {} : { cursor }) })
+    yield page.operations
+    cursor = page.next
+  }
 }

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runSchema } from '#domain/run.ts'
-import { aNewRun, anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
-import { testLedger, type TestLedger } from '#testing/ledger.ts'
+import {
+  anEvent,
+  aNewRun,
+  anOutcome,
+  aPlannedOperation,
+  testLedger,
+  type TestLedger,
+} from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
 import type { Ledger } from './ledger.ts'
 
@@ -124,7 +130,7 @@ describe('operations', () => {
     expect(page.next).toBe('5')
   })
 
-  it('that have ended are told in the order in which they did, and no others', async () => {
+  it('that have ended are listed in the order in which they did, and no others', async () => {
     const planned = ['a', 'b', 'c', 'd'].map((name) => aPlannedOperation(name))
     const runId = await test.executing(planned)
     const [a, b, c] = await test.claimReady(runId)

@@ -1,6 +1,6 @@
--- Further KEYS: op:<O>. ARGV: operation, token, the attempt's counter, why, rest in ms, origin kind, origin id,
+-- Further KEYS: op:<O>. ARGV: operation, token, the attempt's counter, reason, delay in ms, origin kind, origin id,
 -- (event age, event body)…
--- The token stays until the next claim: its holder learns that the release it sends again was applied.
+-- The token stays until the next claim, so that its holder learns that a release it sends again was applied.
 local op_key = KEYS[own_keys + 1]
 local op = redis.call('HMGET', op_key, 'status', 'token', 'attempt')
 if op[2] ~= ARGV[2] then return 'lost' end
@@ -14,11 +14,11 @@ redis.call('HSET', op_key, 'n', ARGV[3])
 if is_stopped() then
   emit(at, events)
   cancel_operation(id, 'running', at, origin)
-  go_on(at)
+  advance_run(at)
   return 'released'
 end
 if ARGV[4] == 'store' then redis.call('HINCRBY', op_key, 'store_faults', 1) end
-local data = placed(id, { attempt = tonumber(op[3]), reason = ARGV[4] })
+local data = with_node(id, { attempt = tonumber(op[3]), reason = ARGV[4] })
 events[#events + 1] = 0
 events[#events + 1] = body_of('operation.retried', origin, described(id), data)
 make_ready(id, 'running', at, tonumber(ARGV[5]))

@@ -1,6 +1,6 @@
--- Further KEYS: op:<O> of each. ARGV: command, origin kind, origin id, (operation, dispatch)…
--- Dispatches again those that are still dispatched under the number given. Answers JSON: what to enqueue. The command
--- stays with each operation, so that the same one sent again gives the same answer.
+-- Further KEYS: op:<O> of each. ARGV: command, origin kind, origin id, (operation, dispatch)… Dispatches again the
+-- operations that are still dispatched under the given number. Answers JSON: the jobs to enqueue. The command is stored
+-- with each operation, so that the same one sent again gives the same answer.
 local refused = refusal()
 if refused then return refused end
 if is_stopped() then return '[]' end

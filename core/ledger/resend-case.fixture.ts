@@ -1,9 +1,8 @@
 import type { Redis } from 'ioredis'
 import type { RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
-import { aPlannedOperation } from '#testing/factories.ts'
-import type { TestLedger } from '#testing/ledger.ts'
-import type { Attempt } from './claim.ts'
+import { aPlannedOperation, type TestLedger } from '#testing/open-test-ledger.ts'
+import type { Attempt } from './attempt.ts'
 import type { Ledger } from './ledger.ts'
 
 /** Over the connection that answers get lost on, or over a sound one. */

@@ -1,4 +1,4 @@
-import { anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
+import { anEvent, anOutcome, aPlannedOperation } from '#testing/open-test-ledger.ts'
 import { questionCases } from './resend-question-cases.fixture.ts'
 import {
   child,

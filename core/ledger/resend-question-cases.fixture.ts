@@ -1,6 +1,5 @@
-import { aCost, anEvent } from '#testing/factories.ts'
-import type { TestLedger } from '#testing/ledger.ts'
-import type { Attempt } from './claim.ts'
+import { aCost, anEvent, type TestLedger } from '#testing/open-test-ledger.ts'
+import type { Attempt } from './attempt.ts'
 import {
   child,
   origin,
@@ -11,7 +10,7 @@ import {
   type PreparedCommand,
   type ResendCase,
 } from './resend-case.fixture.ts'
-import type { Suspension } from './suspend.ts'
+import type { Suspension } from './end-attempt.ts'
 
 const suspension: Suspension = {
   question: { text: 'Shall I?', choices: ['yes', 'no'] },

@@ -1,9 +1,8 @@
 import { newRunId, type RunId } from '#domain/ids.ts'
-import { aNewRun, anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
-import type { TestLedger } from '#testing/ledger.ts'
-import { forgetRun } from './forget-run.ts'
+import { anEvent, aNewRun, anOutcome, aPlannedOperation, type TestLedger } from '#testing/open-test-ledger.ts'
+import { forgetRun } from './retention.ts'
 import { endLease } from './lease.ts'
-import { openPutPermit } from './put-permit.ts'
+import { openPutPermit } from './collection-window.ts'
 import { child, origin, root, startedAttempt, stopRun, type Client, type ResendCase } from './resend-case.fixture.ts'
 
 async function created(test: TestLedger): Promise<RunId> {
@@ -76,7 +75,7 @@ const ofRuns: readonly ResendCase[] = [
   },
 ]
 
-/** What is kept beside the runs; its keys get a run's name here, so that the state can be told apart. */
+/** What is stored besides the runs; its keys get a run's name here, so that the states can be distinguished. */
 const besideRuns: readonly ResendCase[] = [
   {
     script: 'forget-run',

@@ -1,12 +1,12 @@
--- ARGV: request, answer, the answer as events have it, command, origin kind and id of who answers, origin kind, origin id.
--- Answers the question and how it ended, or why the answer is not taken.
+-- ARGV: request, answer, the answer as events have it, command, origin kind and id of the person, origin kind, origin
+-- id. Answers the question and how it ended as named fields, or why the answer is not taken.
 local refused = refusal()
 if refused then return refused end
 local request, at = ARGV[1], now()
 local stored = redis.call('HMGET', keys.questions, request, request .. ':end')
 if not stored[1] then return 'no_question' end
 local ending = stored[2] and cjson.decode(stored[2])
-if ending and ending.command == ARGV[4] then return stored end
+if ending and ending.command == ARGV[4] then return { 'question', stored[1], 'ending', stored[2] } end
 if is_stopped() then return 'over' end
 if ending then return ending.status end
 
@@ -26,7 +26,7 @@ make_ready(id, 'waiting', at, 0)
 local operation = described(id)
 emit(at, {
   0, body_of('human_input.answered', { ARGV[5], ARGV[6] }, operation, { request_id = request, answer = ARGV[3], by = by }),
-  0, body_of('operation.resumed', { ARGV[7], ARGV[8] }, operation, placed(id, { request_id = request })),
+  0, body_of('operation.resumed', { ARGV[7], ARGV[8] }, operation, with_node(id, { request_id = request })),
 })
-go_on(at)
-return redis.call('HMGET', keys.questions, request, request .. ':end')
+advance_run(at)
+return { 'question', stored[1], 'ending', redis.call('HGET', keys.questions, request .. ':end') }

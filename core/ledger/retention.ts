@@ -1,57 +1,167 @@
-import type { ProjectId, RunId } from '#domain/ids.ts'
+import { z } from 'zod'
+import { newToken, OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import type { RedisClient } from '#platform/connect-redis.ts'
-import { withCollectionWindow, type CollectionWindow } from './collection-window.ts'
-import { forgetRun, type ForgetAnswer } from './forget-run.ts'
-import { collectionKeys } from './keys.ts'
+import { Outcome } from '#domain/operation.ts'
+import { type CollectionWindow, withCollectionWindow } from './collection-window.ts'
+import { collectionKeys, indexKeys, resultKeys, runKeys } from './keys.ts'
 import { withLease } from './lease.ts'
-import {
-  endedRuns,
-  knownProjects,
-  ledgerId,
-  readReferences,
-  retainedRuns,
-  type EndedRun,
-  type ReferencePage,
-} from './retained-runs.ts'
-import { orStoreError } from './store-error.ts'
+import { type LedgerStore, orStoreError, redisNowMs } from './store.ts'
+import { newerRun, runScript } from './script.ts'
 
-/** What the housekeeping does with the ledger: which runs are kept, what they refer to, and the end of the others. */
-export type Retention = {
-  endedRuns(page: { agedMs: number; first: number; limit: number }): Promise<EndedRun[]>
-  forgetRun(run: EndedRun): Promise<ForgetAnswer>
-  retainedRuns(projectId: ProjectId): Promise<RunId[]>
-  knownProjects(): Promise<ProjectId[]>
-  ledgerId(): Promise<string>
-  readReferences(runId: RunId, page: { first: number; limit: number }): Promise<ReferencePage>
-  /** As `withCollectionWindow`: while `work` runs, nothing that runs share is put. */
-  inWindow<T>(work: (window: CollectionWindow) => Promise<T>): Promise<T | undefined>
-  /**
-   * Runs `work` unless another process is at it, or it ended well less than `restMs` ago. The signal ends it when the
-   * lease is lost.
-   */
-  inTurn<T>(restMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined>
-}
+/** The ledger for housekeeping: which runs are kept, what they refer to, and how the others are removed. */
+export type Retention = ReturnType<typeof openRetention>
 
 const leaseMs = 60_000
 
 /** Over a connection that stays the caller's to close. Redis out of reach is STORE_001. */
-export function openRetention(redis: RedisClient, namespace = 'remora'): Retention {
+export function openRetention(redis: RedisClient, namespace = 'remora') {
   const store = { redis, namespace }
   const keys = collectionKeys(namespace)
+  const bind =
+    <Args extends unknown[], Answer>(command: (store: RetentionStore, ...args: Args) => Promise<Answer>) =>
+    (...args: Args): Promise<Answer> =>
+      orStoreError(command(store, ...args))
   return {
-    endedRuns: (page) => orStoreError(endedRuns(store, page)),
-    forgetRun: (run) => orStoreError(forgetRun(store, run)),
-    retainedRuns: (projectId) => orStoreError(retainedRuns(store, projectId)),
-    knownProjects: () => orStoreError(knownProjects(store)),
-    ledgerId: () => orStoreError(ledgerId(store)),
-    readReferences: (runId, page) => orStoreError(readReferences(store, runId, page)),
-    inWindow: (work) => withCollectionWindow(redis, namespace, work),
-    inTurn: (restMs, work) =>
+    endedRuns: bind(endedRuns),
+    forgetRun: (run: EndedRun) => orStoreError(forgetRun(store, run)),
+    retainedRuns: bind(retainedRuns),
+    knownProjects: bind(knownProjects),
+    ledgerId: bind(ledgerId),
+    readReferences: bind(readReferences),
+    /** As `withCollectionWindow`: while `work` runs, nothing that runs share is put. */
+    inWindow: <T>(work: (window: CollectionWindow) => Promise<T>) => withCollectionWindow(redis, namespace, work),
+    /**
+     * Runs `work` unless another process does, or it ended well less than `restMs` ago. The signal is aborted when the
+     * lease is lost.
+     */
+    inTurn: <T>(restMs: number, work: (signal: AbortSignal) => Promise<T>) =>
       withLease(redis, { key: keys.lease, ms: leaseMs }, async (signal) => {
         if ((await orStoreError(redis.exists(keys.rest))) === 1) return undefined
         const result = await work(signal)
         if (restMs > 0) await orStoreError(redis.set(keys.rest, '1', 'PX', restMs))
         return result
       }),
+  }
+}
+
+type RetentionStore = Pick<LedgerStore, 'redis' | 'namespace'>
+
+type EndedRun = { projectId: ProjectId; runId: RunId }
+
+/**
+ * Up to `limit` runs that left the active ones at least `agedMs` ago, by Redis' clock, oldest first, from place `first`
+ * on.
+ */
+async function endedRuns(
+  store: RetentionStore,
+  page: { agedMs: number; first: number; limit: number },
+): Promise<EndedRun[]> {
+  const last = (await redisNowMs(store.redis)) - page.agedMs
+  const { ended } = indexKeys(store.namespace)
+  const members = await store.redis.zrangebyscore(ended, '-inf', last, 'LIMIT', page.first, page.limit)
+  return members.map((member) => {
+    const [projectId, runId] = member.split('/')
+    return { projectId: ProjectId.parse(projectId), runId: RunId.parse(runId) }
+  })
+}
+
+/** Every run of the project that was not forgotten: ended, active or just being accepted. */
+async function retainedRuns(store: RetentionStore, projectId: ProjectId): Promise<RunId[]> {
+  // Not in pages: places shift when a run is forgotten meanwhile, and no run may be missed.
+  return z.array(RunId).parse(await store.redis.zrange(indexKeys(store.namespace).runsOf(projectId), '0', '-1'))
+}
+
+/** Every project that ever had a run that ended in this ledger. */
+async function knownProjects(store: RetentionStore): Promise<ProjectId[]> {
+  return z.array(ProjectId).parse(await store.redis.smembers(indexKeys(store.namespace).projects))
+}
+
+/** A random name of the data in this Redis: a ledger that was lost and started again has another. */
+async function ledgerId(store: RetentionStore): Promise<string> {
+  const key = collectionKeys(store.namespace).ledgerId
+  await store.redis.set(key, newToken(), 'NX')
+  return z.string().parse(await store.redis.get(key))
+}
+
+/**
+ * The objects that a run's operations name: bundles, and the records of attempts that ended or wait for a person.
+ * `next` is where the next page starts; null when this was the last.
+ */
+type ReferencePage = { bundleHashes: string[]; recordHashes: string[]; next: number | null }
+
+const Row = z.tuple([z.string(), z.string().nullable(), z.string().nullable()])
+const referring = ['hash', 'outcome', 'suspension'] as const
+
+/** The references of `limit` operations from place `first` of the plan on. */
+async function readReferences(
+  store: RetentionStore,
+  runId: RunId,
+  page: { first: number; limit: number },
+): Promise<ReferencePage> {
+  const keys = runKeys(store.namespace, runId)
+  const range = [String(page.first), String(page.first + page.limit - 1)] as const
+  const ids = z.array(OperationId).parse(await store.redis.zrange(keys.operations, ...range))
+  const rows = await Promise.all(ids.map((id) => store.redis.hmget(keys.operation(id), ...referring)))
+  const bundleHashes = new Set<string>()
+  const recordHashes: string[] = []
+  for (const row of rows) {
+    const [bundleHash, outcome, suspensionHash] = Row.parse(row)
+    bundleHashes.add(bundleHash)
+    const recordHash = outcome === null ? undefined : Outcome.parse(JSON.parse(outcome)).recordHash
+    for (const hash of [recordHash ?? null, suspensionHash]) if (hash !== null) recordHashes.push(hash)
+  }
+  return {
+    bundleHashes: [...bundleHashes],
+    recordHashes,
+    next: ids.length < page.limit ? null : page.first + ids.length,
+  }
+}
+
+const forgetScript = runScript('forget-run', 'keys')
+const ForgetReply = z.enum(['forgetting', 'unknown', 'newer', 'open'])
+const sliceOperations = 500
+
+/** `open`: the run has not ended, nothing was touched. */
+type ForgetAnswer = 'forgotten' | 'open'
+
+/**
+ * Deletes everything that the ledger holds of an ended run, in slices, so that no other client waits for it. From the
+ * first step on the run is unknown (RUN_001). Its hash is deleted after its operations and its index entry last, so an
+ * interrupted deletion is found and finished the next time. Concurrent calls and an entry without a run are harmless.
+ * Its objects are left to the collection. RUN_005 when a newer version made the run.
+ */
+export async function forgetRun(
+  store: RetentionStore,
+  { projectId, runId }: { projectId: ProjectId; runId: RunId },
+  sliceLength = sliceOperations,
+): Promise<ForgetAnswer> {
+  const { redis, namespace } = store
+  const keys = runKeys(namespace, runId)
+  const index = indexKeys(namespace)
+  const answer = ForgetReply.parse(await forgetScript(redis, keys.scripted, []))
+  if (answer === 'newer') throw newerRun(runId)
+  if (answer !== 'open') {
+    await forgetOperations(store, runId, sliceLength)
+    await redis.unlink(...keys.scripted.filter((key) => key !== keys.run))
+    await redis.hdel(resultKeys(namespace).published, runId)
+    await redis.zrem(index.runsOf(projectId), runId)
+    await redis.unlink(keys.run)
+  }
+  await redis.zrem(index.ended, `${projectId}/${runId}`)
+  return answer === 'open' ? 'open' : 'forgotten'
+}
+
+/** By their ids, not by their places: another process may delete the same slice. */
+async function forgetOperations(
+  { redis, namespace }: RetentionStore,
+  runId: RunId,
+  sliceLength: number,
+): Promise<void> {
+  const keys = runKeys(namespace, runId)
+  for (;;) {
+    const ids = await redis.zrange(keys.operations, '0', String(sliceLength - 1))
+    if (ids.length === 0) return
+    await redis.unlink(...ids.flatMap((id) => [keys.operation(id), keys.node(id), keys.after(id)]))
+    await redis.zrem(keys.operations, ...ids)
   }
 }

@@ -14,7 +14,9 @@ export async function runState(redis: Redis, namespace: string, runId: RunId): P
 const anyTime = /\b1[789]\d{11}\b/g
 const oneTime = '1700000000000'
 
-/** `value` as JSON has it, with every time in ms the same and `runId` replaced: alike for runs with the same history. */
+/**
+ * `value` as JSON has it, with every time in ms the same and `runId` replaced: alike for runs with the same history.
+ */
 export function withoutTimes(value: unknown, runId: RunId): unknown {
   const text = JSON.stringify({ value })
   return JSON.parse(text.replaceAll(runId, 'the-run').replaceAll(anyTime, oneTime))

@@ -1,15 +1,55 @@
 import { readFileSync } from 'node:fs'
+import { z } from 'zod'
 import { redisScript, type Script } from '#platform/redis-script.ts'
+import type { RunId } from '#domain/ids.ts'
+import { AppError } from '#domain/error.ts'
 
-/** A script of a run: its keys start with `RunKeys.scripted`, and prelude.lua is put before it. */
-export function runScript(name: string): Script {
-  return redisScript(`${sourceOf('prelude')}\n${sourceOf(name)}`)
+/**
+ * The parts that scripts of a run share; each needs those before it. A script gets only what it needs, since Redis runs
+ * it all.
+ */
+const sharedParts = ['keys', 'events', 'transitions'] as const
+
+/** A script of a run: its keys start with `RunKeys.scripted`, and the shared parts up to `upTo` are put before it. */
+export function runScript(name: string, upTo: (typeof sharedParts)[number] = 'transitions'): Script {
+  const parts = sharedParts.slice(0, sharedParts.indexOf(upTo) + 1)
+  return redisScript([...parts, name].map(sourceOf).join('\n'))
 }
 
 export function plainScript(name: string): Script {
   return redisScript(sourceOf(name))
 }
 
+/**
+ * A script's reply of named fields: name and value in turn. Redis makes null of a Lua `false`: the field is left out.
+ */
+export const NamedFields = z
+  .array(z.union([z.string(), z.int(), z.null()]))
+  .transform((flat): unknown => Object.fromEntries(pairsOf(flat)))
+
+/** A flat list of names and values in pairs, without the names that have no value. */
+export function pairsOf<T>(flat: readonly T[]): [name: string, value: NonNullable<T>][] {
+  return flat.flatMap((name, at): [string, NonNullable<T>][] => {
+    const value = flat[at + 1]
+    return at % 2 === 0 && value !== undefined && value !== null ? [[String(name), value]] : []
+  })
+}
+
 function sourceOf(name: string): string {
   return readFileSync(new URL(`./${name}.lua`, import.meta.url), 'utf8')
+}
+
+/** Throws RUN_001 or RUN_005 for a script's `unknown` or `newer`; returns every other answer. */
+export function expectKnownRun(runId: RunId, answer: unknown): unknown {
+  if (answer === 'unknown') throw unknownRun(runId)
+  if (answer === 'newer') throw newerRun(runId)
+  return answer
+}
+
+export function unknownRun(runId: RunId): AppError {
+  return new AppError('RUN_001', `There is no run "${runId}".`)
+}
+
+export function newerRun(runId: RunId): AppError {
+  return new AppError('RUN_005', `Run "${runId}" was made by a newer version of Remora; update this one to work on it.`)
 }

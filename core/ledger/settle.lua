@@ -1,5 +1,6 @@
--- Further KEYS: op:<O>, after:<O>. ARGV: operation, token, the attempt's counter, status, outcome, result, (event age, event body)…
--- The token stays with the ended operation: its holder learns that the settle it sends again was applied.
+-- Further KEYS: op:<O>, after:<O>. ARGV: operation, token, the attempt's counter, status, outcome, result,
+-- (event age, event body)…
+-- The token stays with the ended operation, so that its holder learns that a settle it sends again was applied.
 local op_key = KEYS[own_keys + 1]
 local op = redis.call('HMGET', op_key, 'status', 'token')
 if op[2] ~= ARGV[2] then return 'lost' end
@@ -11,5 +12,5 @@ local events = {}
 for i = 7, #ARGV do events[#events + 1] = ARGV[i] end
 redis.call('HSET', op_key, 'n', ARGV[3])
 end_operation(ARGV[1], 'running', at, { status = ARGV[4], outcome = ARGV[5], result = ARGV[6], events = events })
-go_on(at)
+advance_run(at)
 return 'settled'

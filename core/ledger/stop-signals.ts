@@ -4,7 +4,10 @@ import type { Log } from '#platform/log.ts'
 import { stopsChannel } from './keys.ts'
 
 export type StopSignals = {
-  /** Calls `listener` each time the run is told to stop from now on. The answer ends that; calling it twice is harmless. */
+  /**
+   * Calls `listener` each time the run is stopped from now on. The returned function ends that; calling it twice is
+   * harmless.
+   */
   on(runId: RunId, listener: () => void): () => void
   close(): void
 }
@@ -17,9 +20,9 @@ export type StopSignalsOptions = {
 }
 
 /**
- * Hears which runs shall stop, over a connection of its own that connects again by itself. A signal is only a hint that
- * makes a stop quick: whether the run stops is for the ledger to say, and one that is lost (Redis was away, or the
- * listener came too late) is noticed at the next heartbeat. What is not the id of a run is ignored.
+ * Subscribes to the stops of runs, over a connection of its own that reconnects by itself. A signal is only a hint that
+ * makes a stop quick: the ledger decides whether the run stops, and a lost signal (Redis was unreachable, or the
+ * listener was added too late) is made up for at the next heartbeat. A message that is no run id is ignored.
  */
 export function openStopSignals({ redisUrl, namespace = 'remora', log }: StopSignalsOptions): StopSignals {
   const { redis, stopWaiting } = connectRedis(redisUrl, { retries: null }, log)
@@ -31,7 +34,7 @@ export function openStopSignals({ redisUrl, namespace = 'remora', log }: StopSig
     for (const listener of listeners.get(runId.data) ?? []) listener()
   })
   redis.subscribe(stopsChannel(namespace)).catch((error: unknown) => {
-    if (!closed) log.warn('stop signals are not heard', { error })
+    if (!closed) log.warn('stop signals are not received', { error })
   })
   return {
     on(runId, listener) {

@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
-import { aNewRun, anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
-import { testLedger, type TestLedger } from '#testing/ledger.ts'
+import {
+  anEvent,
+  aNewRun,
+  anOutcome,
+  aPlannedOperation,
+  testLedger,
+  type TestLedger,
+} from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
 import { runKeys, stopsChannel } from './keys.ts'
 import type { Ledger } from './ledger.ts'

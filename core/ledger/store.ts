@@ -1,15 +1,43 @@
+import { z, ZodError } from 'zod'
 import type { RedisClient } from '#platform/connect-redis.ts'
 import type { EventOrigin } from '#domain/event.ts'
-import type { EventArchive } from './event-archive.ts'
+import { AppError } from '#domain/error.ts'
+import { isReply } from '#platform/redis-script.ts'
+import type { EventArchive } from './stored-events.ts'
 
 /** What every command of the ledger works with. */
 export type LedgerStore = {
   redis: RedisClient
-  /** First part of every key; `remora` but in tests. */
+  /** First part of every key; `remora`, except in tests. */
   namespace: string
   leaseMs: number
-  /** Who events are from that the ledger reports on behalf of this process (queued, started, retried, ended …). */
+  /** The origin of events that the ledger reports for this process (queued, started, retried, ended …). */
   origin: EventOrigin
   /** Undefined: events are read from the streams alone. */
   archive: EventArchive | undefined
+}
+
+/**
+ * `work`, with STORE_001 for a Redis that cannot be reached or cannot work now. Errors of our own code are thrown as
+ * they are.
+ */
+export async function orStoreError<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (isOurs(error)) throw error
+    throw new AppError('STORE_001', 'Redis cannot be reached or cannot take writes.', { cause: error })
+  }
+}
+
+/** ioredis has no error class for a lost connection, so errors that our own code may cause are recognised instead. */
+function isOurs(error: unknown): boolean {
+  const ourKinds = [AppError, ZodError, RangeError, SyntaxError, TypeError]
+  return ourKinds.some((kind) => error instanceof kind) || isReply(error, 'ERR') || isReply(error, 'WRONGTYPE')
+}
+
+/** Milliseconds since the epoch by Redis' clock. */
+export async function redisNowMs(redis: LedgerStore['redis']): Promise<number> {
+  const [seconds, microseconds] = z.tuple([z.coerce.number(), z.coerce.number()]).parse(await redis.time())
+  return Math.floor(seconds * 1000 + microseconds / 1000)
 }

@@ -1,6 +1,6 @@
--- Further KEYS: op:<O>. ARGV: operation, token, the attempt's counter, question, how long it may be answered in ms, hash of
--- the record the next attempt goes on from, what it has cost, origin kind, origin id, (event age, event body)…
--- The token stays until the next claim: its holder learns that the suspend it sends again was applied.
+-- Further KEYS: op:<O>. ARGV: operation, token, the attempt's counter, question, how long it may be answered in ms,
+-- hash of the record that the next attempt resumes from, cost so far, origin kind, origin id, (event age, event body)…
+-- The token stays until the next claim, so that its holder learns that a suspend it sends again was applied.
 local op_key = KEYS[own_keys + 1]
 local op = redis.call('HMGET', op_key, 'status', 'token', 'attempt', 'nid', 'bundle')
 if op[2] ~= ARGV[2] then return 'lost' end
@@ -14,19 +14,18 @@ redis.call('HSET', op_key, 'n', ARGV[3])
 if is_stopped() then
   emit(at, events)
   cancel_operation(id, 'running', at, origin)
-  go_on(at)
+  advance_run(at)
   return 'suspended'
 end
 
--- A run that an older version began becomes one it leaves alone: it knows nobody who would end the waiting.
+-- Older versions, which could not end the waiting, must leave the run alone from now on.
 redis.call('HSET', keys.run, 'schema', known_schema)
 local request = 'q' .. text(redis.call('HINCRBY', keys.run, 'asked', 1))
 local question = cjson.decode(ARGV[4])
 local expires = at + tonumber(ARGV[5])
 question.requestId, question.askedAt, question.expiresAt = request, at, expires
 redis.call('HSET', keys.questions, request, cjson.encode(question))
-redis.call('HSET', op_key, 'suspension', ARGV[6], 'question', request, 'spent', ARGV[7])
-change_status(id, 'running', 'waiting')
+change_status(id, 'running', 'waiting', 'suspension', ARGV[6], 'question', request, 'spent', ARGV[7])
 redis.call('ZADD', keys.waiting, text(expires), id)
 
 local operation = { id = id, node = op[4], bundle = op[5] }
@@ -39,5 +38,5 @@ end
 add('human_input.requested', { question = question.text, choices = question.choices, expires_at = expires })
 add('operation.suspended', {})
 emit(at, events)
-go_on(at)
+advance_run(at)
 return 'suspended'

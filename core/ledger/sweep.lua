@@ -1,13 +1,13 @@
--- ARGV: origin kind, origin id, 'lost' or 'abandoned'. Takes back up to cascade_budget operations whose lease ran out, or
--- whose lease is worth nothing any more, ends up to as many that were not answered in time, and tells dependents that are
--- still to be told. Answers how many are left. What waits in a stopped run is left to end-slice.lua.
+-- ARGV: origin kind, origin id, 'lost' or 'abandoned'. Takes back up to max_per_step operations whose lease ran out, or
+-- with 'abandoned' any that run; ends up to as many that were not answered in time; notifies dependents. Answers how
+-- many operations are left for the next call. Waiting operations of a stopped run are left to end-slice.lua.
 local refused = refusal()
 if refused then return refused end
 local function expire(id, at, origin)
   local op = redis.call('HMGET', prefix .. 'op:' .. id, 'question', 'attempt')
   local reason = op[1] .. ' was not answered in time'
   local operation = described(id)
-  local data = placed(id, { status = 'blocked', attempt = tonumber(op[2]), reason = reason, error_code = expired_code })
+  local data = with_node(id, { status = 'blocked', attempt = tonumber(op[2]), reason = reason, error_code = expired_code })
   redis.call('HDEL', prefix .. 'op:' .. id, 'token') -- the attempt that asked did not end it
   close_question(op[1], { status = 'expired' })
   end_operation(id, 'waiting', at, {
@@ -20,19 +20,19 @@ end
 local at = now()
 local until_time = text(at)
 if ARGV[3] == 'abandoned' then until_time = '+inf' end
-local taken_back = redis.call('ZRANGEBYSCORE', keys.leases, '-inf', until_time, 'LIMIT', 0, cascade_budget)
+local taken_back = redis.call('ZRANGEBYSCORE', keys.leases, '-inf', until_time, 'LIMIT', 0, max_per_step)
 for _, id in ipairs(taken_back) do
   if redis.call('HGET', prefix .. 'op:' .. id, 'status') == 'running' then
-    lose(id, at, { ARGV[1], ARGV[2] }, ARGV[3])
+    take_back(id, at, { ARGV[1], ARGV[2] }, ARGV[3])
   else
     redis.call('ZREM', keys.leases, id)
   end
 end
-for _, id in ipairs(redis.call('ZRANGEBYSCORE', keys.waiting, '-inf', text(at), 'LIMIT', 0, cascade_budget)) do
-  -- One that ends so may stop its run.
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', keys.waiting, '-inf', text(at), 'LIMIT', 0, max_per_step)) do
+  -- An operation that ends here may stop its run.
   if not is_stopped() then expire(id, at, { ARGV[1], ARGV[2] }) end
 end
-go_on(at)
+advance_run(at)
 local left = redis.call('ZCOUNT', keys.leases, '-inf', until_time)
 if is_stopped() then return left end
 return left + redis.call('ZCOUNT', keys.waiting, '-inf', text(at))

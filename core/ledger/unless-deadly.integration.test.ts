@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
-import { aNewRun } from '#testing/factories.ts'
-import { testLedger } from '#testing/ledger.ts'
-import { unlessDeadly } from './unless-deadly.ts'
+import { aNewRun, testLedger } from '#testing/open-test-ledger.ts'
+import { unlessDeadly } from './run-stage.ts'
 
 it('fails a run whose stage has cost five processes, instead of losing a sixth', async () => {
   const { ledger, close } = await testLedger()

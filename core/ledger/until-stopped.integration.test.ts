@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { delay } from '#platform/clock.ts'
-import { aNewRun, aPlannedOperation } from '#testing/factories.ts'
-import { testLedger, type TestLedger } from '#testing/ledger.ts'
+import { aNewRun, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
 import { stopsChannel } from './keys.ts'
 import { openStopSignals, type StopSignals } from './stop-signals.ts'
-import { untilStopped, type UntilStoppedDeps } from './until-stopped.ts'
+import { untilStopped, type UntilStoppedDeps } from './run-stage.ts'
 
 let test: TestLedger
 let stops: StopSignals

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
-import { aCost, anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
 import { objectKeys } from '#objects/object-keys.ts'
-import { testLedger, type TestLedger } from '#testing/ledger.ts'
+import { aCost, anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { testObjects } from '#testing/s3.ts'
-import { encodeEvents } from './event-codec.ts'
+import { encodeEvents } from './stored-events.ts'
 import { runKeys, type RunKeys } from './keys.ts'
 import { openLedger } from './ledger.ts'
 

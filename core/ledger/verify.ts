@@ -3,25 +3,29 @@ import type { Event } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
 import { isEndedOperation, operationStatuses, type OperationStatus } from '#domain/operation.ts'
 import { isEnded, type Run } from '#domain/run.ts'
-import { compareSets } from './compare-sets.ts'
-import { segmentOf } from './event-archive.ts'
-import { foldModelCalls } from './fold-model-calls.ts'
+import { segmentOf } from './stored-events.ts'
 import { foldOperations, type OperationsFold } from './fold-operations.ts'
 import { foldQuestions } from './fold-questions.ts'
-import { foldRun } from './fold-run.ts'
-import { readAccounts, readSets, type OperationAccount } from './read-accounts.ts'
-import { readEvents } from './read-events.ts'
-import { listQuestions } from './read-questions.ts'
-import { readResults, type ResultTimes } from './read-results.ts'
-import { getRun } from './read-run.ts'
+import { foldModelCalls, foldRun } from './fold-run.ts'
+import {
+  compareSets,
+  type OperationAccount,
+  readAccounts,
+  readResults,
+  readSets,
+  type ResultTimes,
+  type Violation,
+} from './accounts.ts'
+import { readEvents } from './event-log.ts'
+import { listQuestions } from './questions.ts'
+import { getRun } from './read-runs.ts'
 import type { LedgerStore } from './store.ts'
-import type { Violation } from './violation.ts'
 
 export type Verification = { violations: Violation[]; events: number; operations: number }
 
 /**
- * Derives the run's state from its events and compares it with what the ledger keeps (invariants 1 to 6 of the ledger's
- * decision record). Reads in pages, not in one step: a run that is being worked on may show differences that are none.
+ * Derives the run's state from its events and compares it with the stored one (invariants 1 to 6 of the ledger's
+ * decision record). Reads in pages, not in one step: an active run may show differences that mean nothing.
  */
 export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verification> {
   const run = await getRun(store, runId)
@@ -44,7 +48,10 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   return { violations, events, operations: accounts.size }
 }
 
-/** Hands every event to each of `folds`; invariant 1 on the way. Pages are segments: a lost one is told and passed over. */
+/**
+ * Passes every event to each of `folds`, and checks invariant 1. Pages are segments: a missing one is noted and
+ * skipped.
+ */
 async function readAll(
   store: LedgerStore,
   run: Run,
@@ -68,7 +75,7 @@ async function readAll(
     events += page.length
     if (page.length === 0 || last < end) break
   }
-  // One that goes on has had more events since its state was read.
+  // An active run may have had more events since its state was read.
   const isCounted = isEnded(run.status) ? last === run.seq : last >= run.seq
   if (!isCounted) faults.push(`the last event is ${last}, the run has counted ${run.seq}`)
   return { events, violations: faults.map((message) => ({ invariant: 1, message })) }

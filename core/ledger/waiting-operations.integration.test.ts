@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newToken, type RunId } from '#domain/ids.ts'
 import { maxAnswerCharacters } from '#domain/question.ts'
-import { aCost, anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
-import { testLedger, type TestLedger } from '#testing/ledger.ts'
-import type { Attempt } from './claim.ts'
-import type { Suspension } from './suspend.ts'
+import { aCost, anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import type { Attempt } from './attempt.ts'
+import type { Suspension } from './end-attempt.ts'
 
 let test: TestLedger
 beforeAll(async () => {
@@ -183,8 +182,8 @@ describe('an operation that waits for a person', () => {
     expect(question.text).toBe(text.toWellFormed())
     expect(question.answer?.text).toBe(answer.toWellFormed())
     expect((await nextAttempt(runId)).resumes?.answer).toBe(answer.toWellFormed())
-    const [told] = (await test.ledger.readEvents(runId, { after: 9, limit: 1 })).map(({ data }) => data['answer'])
-    expect(told).toHaveLength(2_000)
+    const [inEvent] = (await test.ledger.readEvents(runId, { after: 9, limit: 1 })).map(({ data }) => data['answer'])
+    expect(inEvent).toHaveLength(2_000)
   })
 })
 

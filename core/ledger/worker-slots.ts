@@ -1,7 +1,7 @@
 import type { RedisClient } from '#platform/connect-redis.ts'
-import { redisNowMs } from './redis-time.ts'
+import { redisNowMs } from './store.ts'
 
-/** A worker that has not said so for this long counts as gone. */
+/** A worker that has not announced itself for this long counts as dead. */
 const slotLifeMs = 15_000
 export const announceEveryMs = 5_000
 
@@ -11,17 +11,17 @@ export type WorkerSlots = { id: string; slots: number }
 const slotsKey = (namespace: string) => `${namespace}:{all}:slots`
 const memberOf = (worker: WorkerSlots) => `${worker.id}/${worker.slots}`
 
-/** Says that `worker` can run `slots` operations at once, for the next 15 seconds. */
+/** Announces for the next 15 seconds that `worker` can run `slots` operations at once. */
 export async function announceSlots(redis: RedisClient, worker: WorkerSlots, namespace = 'remora'): Promise<void> {
   await redis.zadd(slotsKey(namespace), (await redisNowMs(redis)) + slotLifeMs, memberOf(worker))
 }
 
-/** A worker that drains takes no more work. */
+/** For a worker that drains and takes no more work. */
 export async function withdrawSlots(redis: RedisClient, worker: WorkerSlots, namespace = 'remora'): Promise<void> {
   await redis.zrem(slotsKey(namespace), memberOf(worker))
 }
 
-/** Slots of all workers that announced themselves lately, together. */
+/** The slots of all live workers together. */
 export async function liveSlots(redis: RedisClient, namespace = 'remora'): Promise<number> {
   await redis.zremrangebyscore(slotsKey(namespace), 0, await redisNowMs(redis))
   const members = await redis.zrange(slotsKey(namespace), '0', '-1')

@@ -1,31 +1,31 @@
 import type { Node } from 'web-tree-sitter'
 import type { PathRules } from '#domain/path-rules.ts'
 import { importFactsOf, type ImportFact } from '#python/import-facts.ts'
-import { importStatementTypes } from '#python/import-statements.ts'
+import { importStatementTypes } from '#python/imported-names.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
 import type { Diagnostic } from './lint-report.ts'
 
-/** `ownModules` as `#python/import-facts.ts` takes them. */
+/** `ownModules` as for `importFactsOf`. */
 export type FaultyFile = { path: string; text: string; ownModules?: readonly string[] | undefined }
 
-/** A fault, and what keeps it from being mended: an import, a comment, a page break or text of a string that has to stay. */
+/** A fault, and whether its fix may be made. */
 export type JudgedFault = {
   fault: Diagnostic
-  /** Why what the fault is about may not go, whether or not there is a safe fix that removes it. */
+  /** Why what the fix would remove has to stay; also set when there is no safe fix. */
   mustStay: string | undefined
-  /** The name that mending it takes from the module. */
+  /** The name that a fix removes from the module. */
   removes: string | undefined
 }
 
-/** Rules whose fix takes white space away, which inside a string is part of its value. */
+/** Rules whose fix removes white space, which inside a string is part of its value. */
 const whiteSpaceRules = new Set(['W291', 'W293'])
 
-/** Rules that are about an import that is not needed. */
+/** Rules about unnecessary imports. */
 const importRules = new Set(['F401', 'F811'])
 
 /**
- * Judges the fixes of faults. An import stays that works by being imported, that others may use without the linter seeing
- * it, or that a comment may be about; so do page breaks, and white space that is part of a string.
+ * Judges whether the fixes of faults may be made. An import stays when it has an effect, when others may use its name
+ * unseen by the linter, or when a comment may be about it; page breaks and white space in strings stay too.
  */
 export function judgeFixes(
   diagnostics: readonly Diagnostic[],
@@ -43,7 +43,7 @@ export function judgeFixes(
   })
 }
 
-/** The faults whose fixes may be made under the rules of their file. */
+/** The faults that have a fix which may be made under the rules of their file. */
 export function fixableFaults(
   diagnostics: readonly Diagnostic[],
   file: FaultyFile & { keptNames: PathRules['keptNames'] },
@@ -59,7 +59,7 @@ export function isKept(name: string | undefined, keptNames: PathRules['keptNames
   return name !== undefined && (keptNames === 'all' || keptNames.includes(name))
 }
 
-/** `import a, b  # type: ignore`: nobody knows which of the two the comment is for. */
+/** `import a, b  # type: ignore`: the comment may be for either name. */
 function commentKept(removed: readonly ImportFact[], { text }: FaultyFile, python: LoadedLanguage): string | undefined {
   const isCommented = removed.some(({ range }) =>
     python.read(text, (tree) => hasCommentFor(tree.rootNode.descendantForIndex(range.start, range.end - 1), text)),
@@ -67,7 +67,7 @@ function commentKept(removed: readonly ImportFact[], { text }: FaultyFile, pytho
   return isCommented ? 'a comment in its statement may be about it' : undefined
 }
 
-/** Whether an import statement has a comment, but for one behind another name in its brackets. */
+/** Whether an import statement has a comment, other than one after another name in its brackets. */
 function hasCommentFor(name: Node | null, text: string): boolean {
   let statement = name
   while (statement !== null && !importStatementTypes.includes(statement.type)) statement = statement.parent

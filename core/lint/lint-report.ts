@@ -1,8 +1,6 @@
 import { z } from 'zod'
-import type { LintRules } from '#domain/path-rules.ts'
-import { isSelected } from '#domain/rule-selectors.ts'
-import { isSafeFix } from './safe-fixes.ts'
-import type { TextEdit } from './text-edit.ts'
+import { isSelected, type LintRules } from '#domain/path-rules.ts'
+import { isSafeFix, type TextEdit } from './safe-fixes.ts'
 
 const Location = z.object({ row: z.int(), column: z.int() })
 const RawDiagnostic = z.object({
@@ -27,25 +25,25 @@ export type Diagnostic = {
   column: number
   start: number
   end: number
-  /** Edits of a fix that is on the safe list and that the repository allows; undefined when there is none. */
+  /** Edits of a fix that is on our safe list and that the repository allows; undefined when there is none. */
   fix: TextEdit[] | undefined
 }
 
 export type LintReport = {
-  /** Under the repository's own rules; none in a file that its linter does not look at or no Python 3 takes. */
+  /** Under the repository's own rules; empty for a file that its linter excludes or that is not valid Python 3. */
   diagnostics: Diagnostic[]
-  /** Faults that no change may add: some whatever the repository's rules are, and noqa comments that it makes unused. */
+  /** Faults that no change may add: those of the guard rules, and unused noqa comments. */
   guards: Diagnostic[]
   syntaxErrors: Diagnostic[]
 }
 
 /**
- * A noqa comment that nothing needs. It is never reported, since without the path of the file many rules find nothing; but
- * one that a change makes unused is the change's fault, where the repository looks for them.
+ * An unused noqa comment. It is not reported as a fault, since many rules find nothing without the file's path; but a
+ * change may not make one unused in a repository that checks for them.
  */
 const unusedNoqa = 'RUF100'
 
-/** Ruff's answers on `text` under the repository's rules and under the guard rules. */
+/** Reads Ruff's answers for `text` under the repository's rules and under the guard rules. */
 export function lintReportOf(
   answers: { own: readonly unknown[]; guards: unknown },
   text: string,

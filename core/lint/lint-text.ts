@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { PositionEncoding, Workspace } from '@astral-sh/ruff-wasm-nodejs'
-import type { LintRules } from '#domain/path-rules.ts'
-import { isSelected, isUnder } from '#domain/rule-selectors.ts'
+import { isSelected, isUnder, type LintRules } from '#domain/path-rules.ts'
 import { stringsOf, tableAt } from './configuration/config-tree.ts'
 import { switchedOff, switchesOn } from './configuration/rule-selection.ts'
 import { lintReportOf, type LintReport } from './lint-report.ts'
@@ -9,21 +8,22 @@ import { lintReportOf, type LintReport } from './lint-report.ts'
 export type LintQuestion = { text: string; rules: LintRules }
 
 /**
- * Faults no change may bring, whatever the repository's rules are: undefined names (F821, F822, F823), a name defined
- * twice (F811), an import nothing uses (F401), a return, yield or continue out of place (F7), and what does not run (E9).
+ * The guard rules, for faults that no change may add whatever the repository's rules are: undefined names (F821, F822,
+ * F823), a name defined twice (F811), an unused import (F401), a misplaced return, yield or continue (F7), and code
+ * that does not run (E9).
  */
 const guardRules = ['F401', 'F7', 'F811', 'F821', 'F822', 'F823', 'E9']
 
-/** Workspaces are kept for the configurations used last; a repository has few. */
-const keptWorkspaces = 40
+/** Ruff's workspaces are cached by configuration; a repository has few. */
+const cachedWorkspaces = 40
 const workspaces = new LRUCache<string, Workspace>({
-  max: keptWorkspaces,
+  max: cachedWorkspaces,
   dispose: (workspace) => workspace.free(),
 })
 
 /**
- * The faults of a Python text under the rules of its file. For threads only: Ruff throws for a text that it cannot take,
- * and its memory is damaged then.
+ * The faults of a Python text under the rules of its file. Only for threads: Ruff throws for a text that it cannot
+ * handle, which leaves its memory damaged.
  */
 export function lintText({ text, rules }: LintQuestion): LintReport {
   const { options, previewOptions } = rules
@@ -45,7 +45,7 @@ function isGuard(one: RuffDiagnostic): boolean {
   return isBroken(one) || (one.code !== null && isSelected(one.code, guardRules))
 }
 
-/** Options that change nothing about the guards' faults; with any other the guards get a look of their own. */
+/** Options that do not affect the guard rules; with any other option these are checked separately. */
 const topOptions = new Set(['line-length', 'indent-width', 'target-version', 'builtins', 'lint'])
 const lintOptions = new Set(
   (
@@ -56,9 +56,9 @@ const lintOptions = new Set(
   ).split(' '),
 )
 
-const knownAnswers = new LRUCache<string, boolean>({ max: keptWorkspaces })
+const knownAnswers = new LRUCache<string, boolean>({ max: cachedWorkspaces })
 
-/** Whether Ruff finds all the guards' faults with `options`, so that one look at the text is enough. */
+/** Whether Ruff reports all faults of the guard rules with `options`, so that one check is enough. */
 function includesGuards(options: LintRules['options']): boolean {
   const key = JSON.stringify(options)
   const known = knownAnswers.get(key) ?? hasAllGuards(options)
@@ -70,9 +70,9 @@ function hasAllGuards(options: LintRules['options']): boolean {
   const own = tableAt(options['lint'])
   if (own === undefined || !Object.keys(options).every((key) => topOptions.has(key))) return false
   if (!Object.keys(own).every((key) => lintOptions.has(key))) return false
-  // An import that has to be there counts as used.
+  // Ruff treats a required import as used.
   if (tableAt(own['isort'])?.['required-imports'] !== undefined) return false
-  // Those of single files are ignored for `*` here: see ruff-projects.ts.
+  // ruff-projects.ts writes a file's own ignores as those of `*`.
   const off = [...switchedOff(own), ...Object.values(tableAt(own['per-file-ignores']) ?? {}).flatMap(stringsOf)]
   return guardRules.every(
     (guard) => switchesOn(own, guard) && !off.some((one) => isUnder(one, guard) || isUnder(guard, one)),
@@ -80,8 +80,8 @@ function hasAllGuards(options: LintRules['options']): boolean {
 }
 
 /**
- * Whether some version of Python 3 takes the text. Of one that none takes, such as a file for Python 2, Ruff would still
- * report what it sees in the tokens. `guards` are under the repository's target, which may be older than the text.
+ * Whether the text is valid in some version of Python 3. For any other text, such as Python 2, Ruff still reports
+ * faults in the tokens. `guards` were found with the repository's target version, which may be older than the text's.
  */
 function isPython(text: string, guards: readonly RuffDiagnostic[]): boolean {
   return (
@@ -95,16 +95,16 @@ function isPython(text: string, guards: readonly RuffDiagnostic[]): boolean {
 export type FormatQuestion = { before: string; after: string; lineLengths: readonly number[] }
 
 /**
- * `after`, formatted as `before` is: where Ruff's formatter, which follows Black, leaves `before` as it is with one of the
- * line lengths, `after` gets the same treatment; otherwise nothing is formatted. Quotes stay as they are written. For
- * threads only, as lintText.
+ * Formats `after` if `before` is formatted: if Ruff's formatter, which follows Black, does not change `before` with one
+ * of the line lengths, `after` is formatted with the same one; otherwise it is returned unchanged. Quotes stay as
+ * written. Only for threads, like `lintText`.
  */
 export function keepFormat({ before, after, lineLengths }: FormatQuestion): string {
   const length = lineLengths.find((one) => isFormatted(before, one))
   return length === undefined ? after : (formatted(formatterOf(length), after) ?? after)
 }
 
-/** The texts asked for last: each round of fixes of a file asks for the same one. */
+/** Cached because each round of fixes of a file asks for the same text. */
 const formattedTexts = new LRUCache<string, boolean>({
   max: 100,
   maxSize: 4_000_000,
@@ -132,12 +132,12 @@ function formatted(workspace: Workspace, text: string): string | undefined {
   }
 }
 
-/** Ruff answers with an error; a crash of the wasm is one of another name, and has to end the thread. */
+/** Ruff refuses with an `Error`; a crash of the wasm throws one with another name, and must end the thread. */
 function isRefusal(error: unknown): error is Error {
   return error instanceof Error && error.name === 'Error'
 }
 
-/** Ruff's reason against options. */
+/** Ruff's reason for refusing options; undefined when it accepts them. */
 export function refusalOfOptions(options: LintRules['options']): string | undefined {
   try {
     new Workspace(options, PositionEncoding.Utf16).free()
@@ -157,15 +157,15 @@ export function ruffVersion(): string {
 
 function workspaceOf(options: Record<string, unknown>): Workspace {
   const key = JSON.stringify(options)
-  const kept = workspaces.get(key)
-  if (kept !== undefined) return kept
-  // In preview Ruff names rules in words unless it is asked for codes.
+  const cached = workspaces.get(key)
+  if (cached !== undefined) return cached
+  // In preview Ruff reports rules by name unless codes are preferred.
   const made = new Workspace({ ...options, 'output-prefer-rule-codes': true }, PositionEncoding.Utf16)
   workspaces.set(key, made)
   return made
 }
 
-/** The same target and built-in names, and only the rules that guard every change. */
+/** The same target version and built-in names, with only the guard rules. */
 function guardOptions({ 'target-version': target, builtins }: Record<string, unknown>): Record<string, unknown> {
   return {
     ...(target === undefined ? {} : { 'target-version': target }),

@@ -1,28 +1,27 @@
 import type { LintRules } from '#domain/path-rules.ts'
 import { type ConfigFile, folderOf, readConfigTree, tableAt } from './configuration/config-tree.ts'
-import { type ConfiguredStyle, styleReader } from './configuration/configured-style.ts'
+import { type ConfiguredStyle, readStyleSources, styleReader } from './configuration/configured-style.ts'
 import { readEditorConfig } from './configuration/editorconfig.ts'
-import { moduleTree } from './configuration/first-party.ts'
+import { moduleTree } from './configuration/path-bound-rules.ts'
 import { readFlake8Projects } from './configuration/flake8-projects.ts'
 import { type OptionsCheck, readRuffProjects } from './configuration/ruff-projects.ts'
 import { switchesOn } from './configuration/rule-selection.ts'
-import { readStyleSources } from './configuration/style-sources.ts'
 
 export { isLintConfig, type ConfigFile } from './configuration/config-tree.ts'
 export type { ConfiguredStyle } from './configuration/configured-style.ts'
 export type { OptionsCheck } from './configuration/ruff-projects.ts'
 
 export type RepositoryLint = {
-  /** Files with the same rules have the same objects, so callers may group by them. */
+  /** Files with the same rules share the same objects, so callers may group by them. */
   rulesFor(path: string): { lint: LintRules; style: ConfiguredStyle }
-  /** What of the configuration cannot be honoured, in plain words, once each. */
+  /** For users: what of the configuration cannot be honoured, each once. */
   notices: readonly string[]
 }
 
 /**
- * The rules that a repository has for each of its Python files: of the nearest configuration of Ruff, else of flake8,
- * else of pycodestyle, else a small default. `paths` are all paths of the snapshot, `files` those that `isLintConfig`
- * names. `check` is asked whether Ruff takes the options; what it refuses is left out and said.
+ * Reads the rules of a repository for each of its Python files: from the nearest configuration of Ruff, else of flake8,
+ * else of pycodestyle, else a small default. `paths` are all paths of the snapshot, `files` those for which
+ * `isLintConfig` is true. Options that Ruff refuses (`check`) are left out, with a notice.
  */
 export async function readRepositoryLint(
   { paths, files }: { paths: readonly string[]; files: readonly ConfigFile[] },
@@ -60,7 +59,7 @@ export async function readRepositoryLint(
   }
 }
 
-/** Whether the linter of a file wants a docstring for each method. */
+/** Whether the linter of a file requires a docstring for each method. */
 export function wantsMethodDocstrings({ options, previewOptions }: LintRules): boolean {
   return [options, previewOptions].some((look) => {
     const lint = tableAt(look?.['lint'])

@@ -1,12 +1,7 @@
-/**
- * Entry of the thread that Ruff runs in: no file system, and only the configuration it is given. It says Ruff's version,
- * then answers each question with one report. A crash is not caught: it leaves the wasm's memory damaged, so the thread
- * dies.
- */
-import { parentPort } from 'node:worker_threads'
+/** Entry of the thread that Ruff runs in. */
 import type { LintRules } from '#domain/path-rules.ts'
-import { unreachable } from '#domain/unreachable.ts'
-import type { ThreadReply } from '#platform/thread-link.ts'
+import { unreachable } from '#domain/error.ts'
+import { answerRequests } from '#platform/thread-entry.ts'
 import type { LintReport } from './lint-report.ts'
 import {
   keepFormat,
@@ -21,11 +16,13 @@ export type RuffQuestion =
   | ({ kind: 'lint' } & LintQuestion)
   | ({ kind: 'format' } & FormatQuestion)
   | { kind: 'options'; options: LintRules['options'] }
+  | { kind: 'version' }
 
 export type RuffReport =
   | { kind: 'lint'; report: LintReport }
   | { kind: 'format'; text: string }
   | { kind: 'options'; refusal: string | undefined }
+  | { kind: 'version'; version: string }
 
 function answerTo(question: RuffQuestion): RuffReport {
   switch (question.kind) {
@@ -35,12 +32,14 @@ function answerTo(question: RuffQuestion): RuffReport {
       return { kind: 'format', text: keepFormat(question) }
     case 'options':
       return { kind: 'options', refusal: refusalOfOptions(question.options) }
+    case 'version':
+      return { kind: 'version', version: ruffVersion() }
     default:
       return unreachable(question)
   }
 }
 
-const say = (reply: ThreadReply<RuffReport>) => parentPort?.postMessage(reply)
-
-say({ version: ruffVersion() })
-parentPort?.on('message', (question: RuffQuestion) => say({ report: answerTo(question) }))
+answerRequests<RuffQuestion, RuffReport>((question, begin) => {
+  begin(0)
+  return answerTo(question)
+})

@@ -1,14 +1,16 @@
-import type { TextEdit } from './text-edit.ts'
+/** A replacement in UTF-16 units of a text, end-exclusive. */
+export type TextEdit = { start: number; end: number; text: string }
 
 /**
- * Rules whose fixes are made without a person looking at what the code does. The wasm build does not say which fixes are
- * safe, so the list is measured (docs/decisions/0042): with Ruff 0.17.3, every fix it calls safe was made, rule by rule, in
- * packages of PyPI, whose own tests ran before and after, and in CPython 3.11's library, which had to compile; then those of
- * the whole list at once in all of them, with the library's tests (bench/repositories/safe-list.md). A rule is here
- * only if it was seen there, changed no test and lost no comment. Left out although Ruff calls them safe: rules that swap
- * operands (SIM300), merge or reshape branches (SIM114, SIM117, RET505 to RET508, PLR5501), write long lines (SIM905), change
- * the text of docstrings, which may be data (D202, D209, D212, D403, D412, D413), or rewrite types that are read at run time
- * (UP006, UP007, UP045). F401 and F811 remove imports: core/lint/fixable-faults.ts says which of these may go.
+ * Rules whose fixes are made without a review by a person. The wasm build does not report which fixes are safe, so the
+ * list is measured (docs/decisions/0042): every fix that Ruff 0.17.3 calls safe was made, rule by rule, in packages of
+ * PyPI, whose own tests ran before and after, and in CPython 3.11's library, which had to compile; then the fixes of
+ * the whole list at once in all of them, with the library's tests (bench/repositories/safe-list.md). A rule is in the
+ * list only if it occurred there, changed no test and lost no comment. Left out although Ruff calls them safe: rules
+ * that swap operands (SIM300), merge or reshape branches (SIM114, SIM117, RET505 to RET508, PLR5501), write long lines
+ * (SIM905), change the text of docstrings, which may be data (D202, D209, D212, D403, D412, D413), or rewrite types
+ * that are read at run time (UP006, UP007, UP045). F401 and F811 remove imports: core/lint/fixable-faults.ts decides
+ * which.
  */
 export const safeRules: ReadonlySet<string> = new Set(
   (
@@ -18,20 +20,20 @@ export const safeRules: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Whether a fix of rule `code` may be made without a person looking at what the code does. */
+/** Whether a fix of the rule `code` may be made without a review by a person. */
 export function isSafeFix(code: string, edits: readonly TextEdit[], text: string): boolean {
   if (!safeRules.has(code)) return false
   return edits.every((edit) => hasSafePlace(code, edit, text))
 }
 
-/** What finds a local variable by its name in a text. */
+/** Code that may look up a local variable by its name. */
 const readsNamesAsText = /\b(?:locals|vars|dir|eval|exec|globals|_getframe)\s*\(/
 
-/** Where Ruff calls some fixes of a rule unsafe: whether this one is none of them. */
+/** False for those fixes of a rule that Ruff calls unsafe. */
 function hasSafePlace(code: string, edit: TextEdit, text: string): boolean {
-  // Without its prefix an f-string that stands alone would become a docstring.
+  // Without its prefix, an f-string that is a statement of its own could become a docstring.
   if (code === 'F541') return !standsAlone(edit, text)
-  // Of unused variables only the name of an exception goes; an assignment may have been made for what it calls.
+  // Only an unused name of an exception is removed: the value of an unused variable may be computed for its effect.
   if (code === 'F841') {
     return edit.text === '' && /^ as \w+$/.test(text.slice(edit.start, edit.end)) && !readsNamesAsText.test(text)
   }

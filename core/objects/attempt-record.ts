@@ -3,8 +3,9 @@ import { ChangeSet } from '#domain/change-set.ts'
 import { JournalEntry } from '#domain/external-journal.ts'
 import { OperationId, RunId } from '#domain/ids.ts'
 import { Outcome } from '#domain/operation.ts'
-import { FailedTry } from '#domain/failed-try.ts'
-import { Message, TokenUsage, ToolResult } from '#domain/turn.ts'
+import { FailedTry, Message, RequestedCall, TokenUsage, ToolResult } from '#domain/turn.ts'
+import { type ErrorCode, isErrorCode } from '#domain/error.ts'
+import { AskedQuestion } from '#domain/question.ts'
 
 /** One tool execution of an attempt: what was asked, what came back, and every answer the host gave its script. */
 export const ToolRun = z.strictObject({
@@ -72,7 +73,7 @@ export const AttemptRecord = z.strictObject({
   tools: z.array(ToolRun),
   reads: ReadSet,
   changeSet: ChangeSet.nullable(),
-  /** Those of a mechanical operation, one for each rule; `changeSet` is null then. */
+  /** The change sets of a mechanical operation, one for each rule; then `changeSet` is null. */
   changeSets: z.array(ChangeSet).optional(),
   /** What a mechanical operation could have changed and left as it was, with the reason. */
   leftAlone: z.array(z.strictObject({ rule: z.string(), line: z.int(), reason: z.string() })).optional(),
@@ -84,3 +85,58 @@ export type AttemptRecord = z.infer<typeof AttemptRecord>
 export function changeSetsOf({ changeSet, changeSets }: Pick<AttemptRecord, 'changeSet' | 'changeSets'>): ChangeSet[] {
   return changeSets ?? (changeSet === null ? [] : [changeSet])
 }
+
+/**
+ * A script that waits for an answer: run again with the same inputs over `journal`, it asks the same again. Another text
+ * of the script, by its hash, cannot go on where this one stopped.
+ */
+export const WaitingScript = z.strictObject({
+  scriptHash: z.string(),
+  inputs: z.record(z.string(), z.unknown()),
+  /** The answers of the host before the question. */
+  journal: z.array(JournalEntry),
+  asked: z.strictObject({ name: z.string(), args: z.array(z.unknown()) }),
+})
+export type WaitingScript = z.infer<typeof WaitingScript>
+
+/**
+ * Why a submission was given back to the model: off its schema, without the evidence its bundle asks for, or claiming more
+ * than was done.
+ */
+export const SubmissionRefusal = z.strictObject({
+  kind: z.enum(['refused', 'unverified', 'overstated']).default('refused'),
+  code: z.custom<ErrorCode>(isErrorCode),
+  reason: z.string(),
+})
+export type SubmissionRefusal = z.infer<typeof SubmissionRefusal>
+
+/** Where the agent's loop stands. */
+export const SuspendedLoop = z.strictObject({
+  turn: z.int().min(1),
+  /** The calls of this turn that are still to be carried out; the first is the one that waits. */
+  calls: z.array(RequestedCall).min(1),
+  /** Mistakes that the loop tolerates only a limited number of times. */
+  corrected: z.boolean(),
+  refusedSubmissions: z.int().min(0),
+  unverifiedSubmissions: z.int().min(0).default(0),
+  overstatedSubmissions: z.int().min(0).default(0),
+  /** Why a submission among the calls of this turn before these was not taken; null: there was none. */
+  refusal: SubmissionRefusal.nullable(),
+})
+export type SuspendedLoop = z.infer<typeof SuspendedLoop>
+
+/**
+ * An attempt that waits for a person, in one object: what another attempt, in another process on another day, needs to
+ * go on. Written before the ledger refers to it.
+ */
+export const SuspendedAttempt = z.strictObject({
+  ...AttemptRecord.omit({ changeSet: true, outcome: true }).shape,
+  question: AskedQuestion,
+  /** How long this attempt and those it went on from have run, without waiting. */
+  spentMs: z.number().min(0),
+  usage: TokenUsage,
+  loop: SuspendedLoop,
+  waiting: WaitingScript,
+  written: z.array(z.strictObject({ path: z.string(), text: z.string() })),
+})
+export type SuspendedAttempt = z.infer<typeof SuspendedAttempt>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sha256 } from '#domain/hash.ts'
+import { sha256 } from '#domain/ids.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { openBlobStore } from './blob-store.ts'
 import { objectKeys } from './object-keys.ts'

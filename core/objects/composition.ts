@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Evidence } from '#domain/evidence.ts'
+import { Evidence } from '#domain/change-set.ts'
 
 /** One file of a run's composed patch, with the evidence checked again on the composed text. */
 export const ComposedFile = z.strictObject({
@@ -17,7 +17,7 @@ export type ComposedFile = z.infer<typeof ComposedFile>
 export const LineRange = z.strictObject({ first: z.int().min(1), last: z.int().min(1) })
 export type LineRange = z.infer<typeof LineRange>
 
-/** A change set, who made it and for which code. Compositions of earlier versions hold the ids alone. */
+/** A change set, its agent and the code it was made for. Compositions of earlier versions hold the ids alone. */
 const ConflictingSet = z.strictObject({
   changeSetId: z.string(),
   operationId: z.string(),
@@ -39,7 +39,7 @@ export const Conflict = z.strictObject({
 })
 export type Conflict = z.infer<typeof Conflict>
 
-/** What a run's change sets come to together. Stored before the run ends; the API builds the patch from it. */
+/** The combined result of a run's change sets. Stored before the run ends; the API builds the patch from it. */
 export const Composition = z.strictObject({
   v: z.literal(1),
   runId: z.string(),
@@ -48,3 +48,44 @@ export const Composition = z.strictObject({
   conflicts: z.array(Conflict),
 })
 export type Composition = z.infer<typeof Composition>
+
+/**
+ * A change set of a conflict as other programs read it. Fields that a composition of an earlier version lacks are
+ * absent.
+ */
+type ConflictingSetView = {
+  change_set_id: string
+  operation_id: string
+  agent?: string
+  node?: { path: string; qualified_name: string }
+  lines?: LineRange
+}
+
+/** A change set that was left out of the patch: in the event `run.composed`, in a run and with the change set itself. */
+type ConflictView = ConflictingSetView & {
+  path: string
+  error_code: Conflict['errorCode']
+  reason: string
+  with?: ConflictingSetView
+}
+
+export function conflictView(conflict: Conflict): ConflictView {
+  const { path, errorCode, reason, with: other } = conflict
+  return {
+    ...setView(conflict),
+    path,
+    error_code: errorCode,
+    reason,
+    ...(other === undefined ? {} : { with: setView(other) }),
+  }
+}
+
+function setView({ changeSetId, operationId, agent, node, lines }: ConflictingSet): ConflictingSetView {
+  return {
+    change_set_id: changeSetId,
+    operation_id: operationId,
+    ...(agent === undefined ? {} : { agent }),
+    ...(node === undefined ? {} : { node: { path: node.path, qualified_name: node.qualifiedName } }),
+    ...(lines === undefined ? {} : { lines }),
+  }
+}

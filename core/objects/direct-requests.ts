@@ -1,13 +1,14 @@
 import { Pool } from 'undici'
+import type { S3Client } from '@aws-sdk/client-s3'
+import { SignatureV4 } from '@smithy/signature-v4'
 import { AppError } from '#domain/error.ts'
-import { openSigner } from './sign-request.ts'
-import type { S3ClientOptions } from './s3-client.ts'
-import { socketOptions } from './undici-handler.ts'
+import { type S3ClientOptions, socketOptions } from './s3-client.ts'
 
 /**
- * One unretried GET or PUT of an object, whole or a range, without the AWS client, which costs 0.6 ms of CPU more per request: what a
- * worker does once or twice per operation. Undefined is for the client to do again: there was no answer, or one that says
- * to come back later. A refusal is thrown: STORE_003 for an object that is not there, STORE_002 else.
+ * One unretried GET or PUT of an object, whole or a range, without the AWS client, which costs 0.6 ms of CPU more per
+ * request: what a worker does once or twice per operation. Undefined: the client has to try again, since there was no
+ * answer, or one that says to come back later. A refusal is thrown: STORE_003 for an object that is not there,
+ * STORE_002 else.
  */
 export type DirectRequests = {
   /** `range` as the HTTP header has it. */
@@ -66,4 +67,37 @@ function isDone({ status, bytes }: { status: number; bytes: Uint8Array }, key: s
 function encoded(part: string): string {
   const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`
   return encodeURIComponent(part).replaceAll(/[!'()*]/g, hex)
+}
+
+type SigningIdentity = {
+  accessKeyId: string
+  secretAccessKey: string
+  sessionToken?: string | undefined
+  region: string
+}
+
+type RequestToSign = {
+  method: 'GET' | 'PUT'
+  host: string
+  /** Encoded as it is sent, without a query. */
+  path: string
+  body: Uint8Array
+  /** Further headers, names in lower case. */
+  headers: Readonly<Record<string, string>>
+}
+
+/** The AWS client's hash. */
+type Sha256 = S3Client['config']['sha256']
+
+/** Signs requests to S3 with the AWS SDK's own signer: 0.08 ms of CPU, where the whole client takes 0.7. */
+export function openSigner({ region, ...identity }: SigningIdentity, sha256: Sha256) {
+  const { accessKeyId, secretAccessKey, sessionToken } = identity
+  const credentials = { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) }
+  // S3 takes the path as it is sent: it is not encoded a second time.
+  const signer = new SignatureV4({ credentials, region, service: 's3', sha256, uriEscapePath: false })
+  /** Answers the headers to send. */
+  return async ({ host, headers, ...request }: RequestToSign, at: Date): Promise<Record<string, string>> => {
+    const asked = { ...request, protocol: 'http:', hostname: host, query: {}, headers: { ...headers, host } }
+    return (await signer.sign(asked, { signingDate: at })).headers
+  }
 }

@@ -1,12 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { CodeNode } from '#domain/code-node.ts'
-import type { Edge, NodeEdge } from '#domain/edge.ts'
-import { sha256 } from '#domain/hash.ts'
-import { nodeId } from '#domain/ids.ts'
-import { aNewRun } from '#testing/factories.ts'
+import type { CodeNode, Edge, NodeEdge } from '#domain/code-node.ts'
+import { nodeId, sha256 } from '#domain/ids.ts'
+import { aNewRun } from '#testing/open-test-ledger.ts'
 import { testObjects } from '#testing/s3.ts'
-import { putEdgeList } from './edge-list.ts'
-import { openEdgeLists, type EdgeListRef, type EdgeLists, type EdgeScan } from './read-edge-list.ts'
+import { type EdgeListRef, type EdgeLists, type EdgeScan, openEdgeLists, putEdgeList } from './edge-list.ts'
 
 let store: Awaited<ReturnType<typeof testObjects>>
 let lists: EdgeLists

@@ -1,8 +1,7 @@
 import { AppError } from '#domain/error.ts'
-import type { Event } from '#domain/event.ts'
+import { type Event, eventOfWire, WireEvent, wireEvent } from '#domain/event.ts'
 import { parseJson } from '#domain/json.ts'
-import { eventOfWire, WireEvent, wireEvent } from '#domain/wire-event.ts'
-import { openCachedReads } from './cached-reads.ts'
+import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { objectKeys } from './object-keys.ts'
 import type { ObjectStore } from './object-store.ts'
 
@@ -19,19 +18,20 @@ export type EventSegments = {
 const contentType = 'application/x-ndjson'
 const defaultCacheBytes = 16 * 1024 * 1024
 
-/** Keeps up to `maxCacheBytes` of what it has read, so that a segment that is paged through is fetched once. */
+/** Caches up to `maxCacheBytes` of what it has read, so that a segment that is paged through is fetched once. */
 export function openEventSegments(
   objects: Pick<ObjectStore, 'get' | 'put'>,
   { maxCacheBytes = defaultCacheBytes }: { maxCacheBytes?: number } = {},
 ): EventSegments {
-  const read = openCachedReads(objects, maxCacheBytes)
+  const cache = openCachedAnswers<Uint8Array>({ maxSize: maxCacheBytes, sizeOf: ({ length }) => length })
   return {
     async put(segment, events) {
       const lines = events.map((event) => `${JSON.stringify(wireEvent(event))}\n`)
       await objects.put(keyOf(segment), lines.join(''), { contentType })
     },
     async get(segment, page) {
-      const bytes = await read(keyOf(segment))
+      const key = keyOf(segment)
+      const bytes = await cache.get(key, () => objects.get(key)).catch(undefinedWhenMissing)
       return bytes === undefined ? undefined : eventsOf(bytes, segment, page)
     },
   }
@@ -39,6 +39,11 @@ export function openEventSegments(
 
 function keyOf({ projectId, runId, first, last }: Segment): string {
   return objectKeys.eventSegment(projectId, runId, { first, last })
+}
+
+function undefinedWhenMissing(error: unknown): undefined {
+  if (error instanceof AppError && error.code === 'STORE_003') return undefined
+  throw error
 }
 
 /** Only the lines that are asked for are parsed: event `first` is line 0. */

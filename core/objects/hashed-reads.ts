@@ -1,36 +1,35 @@
 import { AppError } from '#domain/error.ts'
-import { sha256 } from '#domain/hash.ts'
-import { openKeptReads } from './kept-reads.ts'
+import { sha256 } from '#domain/ids.ts'
+import { openCachedAnswers } from '#platform/cached-answers.ts'
 import type { ByteRange, ObjectStore } from './object-store.ts'
 
-/** Reads a whole object that is named by its hash. STORE_003 when it is missing or has another. */
+/** Reads a whole object that is named by its hash. STORE_003 when it is missing or has another hash. */
 export type HashedReads<T> = (key: string, hash: string) => Promise<T>
 
-/** Keeps what `parse` made of up to `maxCacheBytes`; it throws STORE_003 for what is not what it should be. */
+/** Caches the results of `parse`, up to `maxCacheBytes` of the objects they were read from. `parse` throws STORE_003. */
 export function openHashedReads<T>(
   objects: Pick<ObjectStore, 'get'>,
   { parse, maxCacheBytes }: { parse(bytes: Uint8Array, key: string): T; maxCacheBytes: number },
 ): HashedReads<T> {
-  const kept = openKeptReads<T>(maxCacheBytes)
-  return (key, hash) =>
-    kept(key, async () => {
+  const cache = openCachedAnswers<{ value: T; bytes: number }>({ maxSize: maxCacheBytes, sizeOf: ({ bytes }) => bytes })
+  return async (key, hash) => {
+    const { value } = await cache.get(key, async () => {
       const bytes = await objects.get(key)
       if (sha256(bytes) !== hash) throw damagedObject(key)
       return { value: parse(bytes, key), bytes: bytes.length }
     })
+    return value
+  }
 }
 
-/** Reads a part of an object of plain text that never changes, and keeps up to `maxCacheBytes` of such parts. */
+/** Reads parts of objects of plain text that never change, and caches up to `maxCacheBytes` of them. */
 export function openRangeReads(
   objects: Pick<ObjectStore, 'getRange'>,
   maxCacheBytes: number,
 ): (key: string, range: ByteRange) => Promise<string> {
-  const kept = openKeptReads<string>(maxCacheBytes)
+  const cache = openCachedAnswers<string>({ maxSize: maxCacheBytes, sizeOf: Buffer.byteLength })
   return (key, range) =>
-    kept(`${key} ${range.start} ${range.end}`, async () => {
-      const bytes = await objects.getRange(key, range)
-      return { value: textOf(bytes), bytes: bytes.length }
-    })
+    cache.get(`${key} ${range.start} ${range.end}`, async () => textOf(await objects.getRange(key, range)))
 }
 
 export function damagedObject(key: string, cause?: unknown): AppError {

@@ -1,4 +1,6 @@
-/** Maps with at most `limit` calls under way; results in the order of `items`. The first failure stops new calls. */
+/**
+ * Maps with at most `limit` calls running at once; results in the order of `items`. The first failure stops new calls.
+ */
 export async function mapBounded<T, R>(
   items: readonly T[],
   limit: number,

@@ -1,12 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CodeNode } from '#domain/code-node.ts'
-import { sha256 } from '#domain/hash.ts'
-import { nodeId } from '#domain/ids.ts'
-import { aNewRun } from '#testing/factories.ts'
+import { nodeId, sha256 } from '#domain/ids.ts'
+import { aNewRun } from '#testing/open-test-ledger.ts'
 import { testObjects } from '#testing/s3.ts'
-import { putNodeList } from './node-list.ts'
+import { type NodeListRef, type NodeLists, type NodeScan, openNodeLists, putNodeList } from './node-list.ts'
 import { objectKeys } from './object-keys.ts'
-import { openNodeLists, type NodeListRef, type NodeLists, type NodeScan } from './read-node-list.ts'
 
 let store: Awaited<ReturnType<typeof testObjects>>
 let lists: NodeLists

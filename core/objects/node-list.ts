@@ -1,17 +1,18 @@
 import { z } from 'zod'
-import { type CodeNode, SkippedFile } from '#domain/code-node.ts'
-import { sha256 } from '#domain/hash.ts'
-import { NodeId, type ProjectId, type RunId } from '#domain/ids.ts'
-import { putHashedJson } from './json-object.ts'
+import { CodeNode, SkippedFile } from '#domain/code-node.ts'
+import { NodeId, type ProjectId, type RunId, sha256 } from '#domain/ids.ts'
+import { parseJson } from '#domain/json.ts'
+import { pathGlobs } from '#domain/path-globs.ts'
 import { mapBounded } from './map-bounded.ts'
 import { objectKeys } from './object-keys.ts'
-import type { ObjectStore } from './object-store.ts'
+import { type ObjectStore, parseObject, putHashedJson } from './object-store.ts'
+import { damagedObject, linesOf, openHashedReads, openRangeReads } from './hashed-reads.ts'
 
 /**
  * What a run's discovery found, as a list of pages that are read one at a time: a repository has hundreds of thousands of
  * nodes. A page is one object of JSON Lines, a CodeNode in each, sorted by path, then start byte.
  */
-export const NodeList = z.strictObject({
+const NodeList = z.strictObject({
   v: z.literal(1),
   nodes: z.int(),
   /** Nodes to a page; the last has fewer. */
@@ -23,15 +24,15 @@ export const NodeList = z.strictObject({
   skipped: z.int(),
   skippedFiles: z.array(SkippedFile),
 })
-export type NodeList = z.infer<typeof NodeList>
+type NodeList = z.infer<typeof NodeList>
 
 export type NodeListPlace = { projectId: ProjectId; runId: RunId }
 export type FoundNodes = { nodes: readonly CodeNode[]; skipped: readonly SkippedFile[] }
 
 /** Ids of one range request. */
-export const idsToChunk = 2_000
+const idsToChunk = 2_000
 const placeDigits = 9
-export const idLineBytes = 'n'.length + 16 + ' '.length + placeDigits + '\n'.length
+const idLineBytes = 'n'.length + 16 + ' '.length + placeDigits + '\n'.length
 
 const usualPageNodes = 2_000
 const maxSkippedFiles = 1_000
@@ -71,4 +72,149 @@ export async function putNodeList(
 
 function idOfLine(line: string): NodeId {
   return line.slice(0, line.indexOf(' '))
+}
+
+/** Which list: of a run, by the hash `putNodeList` answered. */
+export type NodeListRef = NodeListPlace & { hash: string }
+
+/** `path` is a glob, a file, or a folder, which stands for all it holds. */
+type NodeFilters = { kind?: string; language?: string; path?: string }
+export type NodeScan = NodeFilters & {
+  /** Place in the list of the first node to look at. */
+  from: number
+  /** At most so many nodes are answered, and `pagesPerScan` pages read. */
+  limit: number
+}
+
+/** Lists of code nodes, a page at a time. STORE_003 for an object that is missing or does not have its hash. */
+export type NodeLists = {
+  read(ref: NodeListRef): Promise<NodeList>
+  /** `next` is where to look on; null at the end. There may be more, also when fewer than `limit` are answered. */
+  scan(ref: NodeListRef, scan: NodeScan): Promise<{ nodes: CodeNode[]; next: number | null }>
+  /** Place of a node in the list; undefined when it has no such node. */
+  place(ref: NodeListRef, nodeId: NodeId): Promise<number | undefined>
+  /** The node, its place, and the ids of those directly inside it, in order; undefined when the list has no such node. */
+  find(ref: NodeListRef, nodeId: NodeId): Promise<{ node: CodeNode; place: number; children: NodeId[] } | undefined>
+  all(ref: NodeListRef): AsyncIterable<CodeNode>
+}
+
+/** Bounds what a filter that hardly anything passes costs one reader: about 30 ms of computing a page. */
+const pagesPerScan = 8
+const defaultCacheBytes = 16 * 1024 * 1024
+
+export function openNodeLists(
+  objects: Pick<ObjectStore, 'get' | 'getRange'>,
+  { maxCacheBytes = defaultCacheBytes }: { maxCacheBytes?: number } = {},
+): NodeLists {
+  const parse = (bytes: Uint8Array, key: string) => parseObject(bytes, key, NodeList)
+  const readList = openHashedReads(objects, { parse, maxCacheBytes: maxCacheBytes / 4 })
+  const readLines = openHashedReads(objects, { parse: linesOf, maxCacheBytes: maxCacheBytes / 2 })
+  const readChunk = openRangeReads(objects, maxCacheBytes / 4)
+  const read = ({ projectId, runId, hash }: NodeListRef) => readList(objectKeys.nodeList(projectId, runId, hash), hash)
+  const readPage = async ({ projectId, runId }: NodeListRef, hash: string): Promise<Page> => {
+    const key = objectKeys.nodePage(projectId, runId, hash)
+    return { key, lines: await readLines(key, hash) }
+  }
+  const readIds = ({ projectId, runId }: NodeListRef, { ids, nodes }: NodeList, chunk: number) => {
+    const range = { start: chunk * idsToChunk, end: Math.min((chunk + 1) * idsToChunk, nodes) }
+    const bytes = { start: range.start * idLineBytes, end: range.end * idLineBytes }
+    return readChunk(objectKeys.nodeIds(projectId, runId, ids.hash), bytes)
+  }
+  const nodesFrom = async function* (ref: NodeListRef, list: NodeList, from: number): AsyncGenerator<CodeNode> {
+    for (let page = Math.floor(from / list.pageNodes); page < list.pages.length; page++) {
+      const { key, lines } = await readPage(ref, list.pages[page]?.hash ?? '')
+      const first = Math.max(0, from - page * list.pageNodes)
+      for (const line of lines.slice(first)) yield nodeOf(line, key)
+    }
+  }
+  const placeIn = async (ref: NodeListRef, list: NodeList, nodeId: NodeId) => {
+    const chunk = list.ids.first.findLastIndex((first) => first <= nodeId)
+    return chunk === -1 ? undefined : placeOf(nodeId, await readIds(ref, list, chunk))
+  }
+  return {
+    read,
+    place: async (ref, nodeId) => placeIn(ref, await read(ref), nodeId),
+    async scan(ref, scan) {
+      const list = await read(ref)
+      return scanPages(list, scan, (hash) => readPage(ref, hash))
+    },
+    async find(ref, nodeId) {
+      const list = await read(ref)
+      const place = await placeIn(ref, list, nodeId)
+      if (place === undefined) return undefined
+      return { ...(await family(nodesFrom(ref, list, place), nodeId)), place }
+    },
+    async *all(ref) {
+      yield* nodesFrom(ref, await read(ref), 0)
+    },
+  }
+}
+
+type Page = { key: string; lines: readonly string[] }
+
+async function scanPages(
+  list: NodeList,
+  { from, limit, ...filters }: NodeScan,
+  readPage: (hash: string) => Promise<Page>,
+): Promise<{ nodes: CodeNode[]; next: number | null }> {
+  const wants = filterOf(filters)
+  const nodes: CodeNode[] = []
+  let read = 0
+  for (let at = Math.floor(from / list.pageNodes); at < list.pages.length; at++) {
+    const page = list.pages[at]
+    if (page === undefined || page.lastPath < wants.prefix) continue
+    if (page.firstPath > wants.prefix && !page.firstPath.startsWith(wants.prefix)) break
+    const first = at * list.pageNodes
+    if (read++ === pagesPerScan) return { nodes, next: Math.max(first, from) }
+    const { key, lines } = await readPage(page.hash)
+    for (const [line, text] of lines.entries()) {
+      if (first + line < from || !wants.parts.every((part) => text.includes(part))) continue
+      const node = nodeOf(text, key)
+      if (!wants.path(node.path)) continue
+      if (nodes.length === limit) return { nodes, next: first + line }
+      nodes.push(node)
+    }
+  }
+  return { nodes, next: null }
+}
+
+/**
+ * `parts` are texts that the line of a wanted node has and, since a quote inside a value is escaped, no other's.
+ * `prefix`: every wanted path begins with it, so that most pages need not be read.
+ */
+function filterOf({ kind, language, path }: NodeFilters) {
+  const fields = [...(kind === undefined ? [] : [{ kind }]), ...(language === undefined ? [] : [{ language }])]
+  const plain = path?.split('/').filter((segment) => segment !== '' && segment !== '.')
+  return {
+    parts: fields.map((field) => JSON.stringify(field).slice(1, -1)),
+    path: path === undefined ? () => true : pathGlobs([path]),
+    prefix: /^[^*?[{\\]*/.exec(plain?.join('/') ?? '')?.[0] ?? '',
+  }
+}
+
+/** The first node, which must be `nodeId`, and those it encloses directly: they follow it in its file. */
+async function family(nodes: AsyncIterable<CodeNode>, nodeId: NodeId) {
+  let node: CodeNode | undefined
+  const children: NodeId[] = []
+  for await (const one of nodes) {
+    if (node === undefined) {
+      if (one.nodeId !== nodeId) throw damagedObject(`of the ids of ${nodeId}`)
+      node = one
+    } else if (one.path !== node.path || one.startByte > node.endByte) break
+    else if (one.parentId === nodeId) children.push(one.nodeId)
+  }
+  if (node === undefined) throw damagedObject(`of the node ${nodeId}`)
+  return { node, children }
+}
+
+/** Every line has the same length, and an id is nowhere but at the start of its own. */
+function placeOf(nodeId: NodeId, lines: string): number | undefined {
+  const at = lines.indexOf(`${nodeId} `)
+  return at === -1 ? undefined : Number(lines.slice(at + nodeId.length + 1, at + idLineBytes))
+}
+
+function nodeOf(line: string, key: string): CodeNode {
+  const node = CodeNode.safeParse(parseJson(line))
+  if (!node.success) throw damagedObject(key, node.error)
+  return node.data
 }

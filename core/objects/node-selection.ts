@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { NodeId } from '#domain/ids.ts'
 import { parseJson } from '#domain/json.ts'
+import type { CodeNode } from '#domain/code-node.ts'
+import type { Run } from '#domain/run.ts'
 import type { BlobStore } from './blob-store.ts'
 
 const NodeSelection = z.strictObject({ v: z.literal(1), nodes: z.array(NodeId) })
@@ -28,4 +30,15 @@ export async function getNodeSelection(
   const parsed = NodeSelection.safeParse(parseJson(text))
   if (!parsed.success) throw new AppError('STORE_003', `blob ${hash} is no list of nodes`, { cause: parsed.error })
   return new Set(parsed.data.nodes)
+}
+
+/** Those of `nodes` that the run's request names, in their order; all of them when it names none. */
+export async function selectedNodes(
+  { projectId, request }: Pick<Run, 'projectId' | 'request'>,
+  nodes: readonly CodeNode[],
+  blobs: Pick<BlobStore, 'get'>,
+): Promise<readonly CodeNode[]> {
+  if (request.nodes === undefined) return nodes
+  const selected = await getNodeSelection(blobs, projectId, request.nodes.hash)
+  return nodes.filter(({ nodeId }) => selected.has(nodeId))
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { objectKeys } from './object-keys.ts'
-import { objectPlace } from './object-place.ts'
+import { objectKeys, objectPlace } from './object-keys.ts'
 
 const hash = 'a0'.repeat(32)
 const runId = 'r00abcdefgh'

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { SkippedFile } from '#domain/code-node.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
-import { getHashedJson, putHashedJson } from './json-object.ts'
 import { objectKeys } from './object-keys.ts'
-import type { ObjectStore } from './object-store.ts'
+import { getHashedJson, type ObjectStore, putHashedJson } from './object-store.ts'
 
 /** What planning decided for one agent of a run. Tokens are estimates, of prompts and replies together. */
 export const AgentPlan = z.strictObject({
@@ -31,7 +30,7 @@ export const PlanSummary = z.strictObject({
   agents: z.record(z.string(), AgentPlan),
   /** Paths that discovery passed over, the first thousand. */
   skippedFiles: z.array(SkippedFile),
-  /** What of the repository's configuration cannot be honoured, and what is left alone in all of it. */
+  /** Parts of the repository's configuration that cannot be applied, and code that is left as it is. */
   notices: z.array(z.string()),
 })
 export type PlanSummary = z.infer<typeof PlanSummary>
@@ -47,7 +46,7 @@ export function putPlanSummary(
   return putHashedJson(objects, (hash) => objectKeys.planSummary(projectId, runId, hash), summary)
 }
 
-/** STORE_003 when it is missing or not what its hash says. */
+/** STORE_003 when it is missing or does not have its hash. */
 export function getPlanSummary(
   objects: Pick<ObjectStore, 'get'>,
   { projectId, runId, hash }: Place & { hash: string },

@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import type { ProjectId, RunId } from '#domain/ids.ts'
 import { defaultPathRules, PathRules } from '#domain/path-rules.ts'
-import { getHashedJson, putHashedJson } from './json-object.ts'
 import { objectKeys } from './object-keys.ts'
-import type { ObjectStore } from './object-store.ts'
+import { getHashedJson, type ObjectStore, putHashedJson } from './object-store.ts'
 
 /**
- * What a repository says about its Python files, as planning read it from the snapshot. Every change of the run is checked
- * against it. Many files share their rules, so each refers to them by index.
+ * A repository's rules for its Python files, as planning read them from the snapshot. Every change of the run is
+ * checked against it. Many files share their rules, so each refers to them by index.
  */
 export const RepositoryRules = z.strictObject({
   v: z.literal(1),
@@ -42,7 +41,7 @@ export function putRepositoryRules(
   return putHashedJson(objects, (hash) => objectKeys.repositoryRules(projectId, runId, hash), rules)
 }
 
-/** STORE_003 when they are missing or not what their hash says. */
+/** STORE_003 when they are missing or do not have their hash. */
 export function getRepositoryRules(
   objects: Pick<ObjectStore, 'get'>,
   { projectId, runId, hash }: RepositoryRulesRef,
@@ -50,7 +49,7 @@ export function getRepositoryRules(
   return getHashedJson(objects, objectKeys.repositoryRules(projectId, runId, hash), hash, RepositoryRules)
 }
 
-/** The rules of one file; the defaults where the repository says nothing of it. */
+/** The rules of one file; the defaults where the repository has none. */
 export function pathRulesOf(rules: RepositoryRules | undefined, path: string): PathRules {
   const file = rules?.files[path]
   const shared = file === undefined ? undefined : rules?.shared[file.rules]

@@ -1,17 +1,18 @@
 import { addAbortSignal, Readable } from 'node:stream'
 import {
   DeleteObjectCommand,
+  DeleteObjectsCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  ListObjectsCommand,
   PutObjectCommand,
   type S3Client,
+  S3ServiceException,
 } from '@aws-sdk/client-s3'
 import { AppError } from '#domain/error.ts'
-import type { ByteRange, ListedObject, ObjectStore } from '#objects/object-store.ts'
+import type { ByteRange, ListedObject, ObjectStore } from './object-store.ts'
 import { openDirectRequests } from './direct-requests.ts'
 import { openS3Client, type S3ClientOptions } from './s3-client.ts'
-import { isMissing, s3Error } from './s3-error.ts'
-import { deleteObjects, listObjects } from './s3-many.ts'
 import { uploadStream } from './s3-upload.ts'
 
 export type S3Options = S3ClientOptions & { bucket: string }
@@ -53,8 +54,8 @@ export function openS3ObjectStore(options: S3Options): ObjectStore {
     list: (prefix, signal) => listObjects(client, { Bucket, Prefix: prefix }, signal),
     deleteMany: (keys, signal) => deleteObjects(client, Bucket, keys, signal),
     async ping() {
-      // Asks for an object, for which the least rights do. A missing bucket is told apart from a missing object only by
-      // the body of a GET.
+      // Requests an object, which needs the fewest rights. Only the body of a GET distinguishes a missing bucket from a
+      // missing object.
       try {
         await getBytes(client, at('ping'))
       } catch (error) {
@@ -100,4 +101,76 @@ async function* streamObject(client: S3Client, place: Place, signal?: AbortSigna
   } catch (error) {
     throw s3Error(error, place.Key, signal)
   }
+}
+
+/** As many as S3 takes. */
+const keysPerDelete = 1_000
+
+/**
+ * Pages by the last key seen. That is the first version of the request, which every S3 still answers: the embedded
+ * server cannot make the second one's token on a current OpenSSL.
+ */
+async function* listObjects(
+  client: S3Client,
+  place: { Bucket: string; Prefix: string },
+  signal?: AbortSignal,
+): AsyncGenerator<ListedObject> {
+  let last: string | undefined
+  for (;;) {
+    const page = new ListObjectsCommand({ ...place, ...(last === undefined ? {} : { Marker: last }) })
+    const { Contents = [], IsTruncated = false } = await client
+      .send(page, signal === undefined ? {} : { abortSignal: signal })
+      .catch((error: unknown) => {
+        throw s3Error(error, `list ${place.Prefix}`, signal)
+      })
+    for (const { Key, LastModified, Size } of Contents) {
+      if (Key === undefined || LastModified === undefined) {
+        throw new AppError('STORE_002', `object store: list ${place.Prefix}: an entry without key or time`)
+      }
+      yield { key: Key, lastModified: LastModified.getTime(), bytes: Size ?? 0 }
+      last = Key
+    }
+    if (!IsTruncated || Contents.length === 0) return
+  }
+}
+
+/** STORE_002 also when the store answers that it could not delete some of them. */
+async function deleteObjects(
+  client: S3Client,
+  Bucket: string,
+  keys: readonly string[],
+  signal?: AbortSignal,
+): Promise<void> {
+  for (let first = 0; first < keys.length; first += keysPerDelete) {
+    const slice = keys.slice(first, first + keysPerDelete)
+    const Delete = { Quiet: true, Objects: slice.map((Key) => ({ Key })) }
+    const { Errors = [] } = await client
+      .send(new DeleteObjectsCommand({ Bucket, Delete }), signal === undefined ? {} : { abortSignal: signal })
+      .catch((error: unknown) => {
+        throw s3Error(error, `delete ${slice.length} objects`, signal)
+      })
+    const [fault] = Errors
+    if (fault !== undefined) {
+      const reason = `${fault.Code ?? 'no code'} for ${fault.Key ?? 'a key'}`
+      throw new AppError(
+        'STORE_002',
+        `object store: ${Errors.length} of ${slice.length} objects not deleted: ${reason}`,
+      )
+    }
+  }
+}
+
+/** What a failed S3 request means to us: STORE_003 for an object that is not there, STORE_002 for everything else. */
+function s3Error(error: unknown, key: string, signal?: AbortSignal): unknown {
+  if (error instanceof AppError) return error
+  if (signal?.aborted === true) return signal.reason
+  if (isMissing(error)) return new AppError('STORE_003', `object ${key} is missing`, { cause: error })
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  return new AppError('STORE_002', `object store: ${key}: ${message}`, { cause: error })
+}
+
+/** A missing bucket is the operator's to mend, not a missing object. */
+function isMissing(error: unknown): boolean {
+  if (!(error instanceof S3ServiceException) || error.name === 'NoSuchBucket') return false
+  return error.name === 'NoSuchKey' || error.name === 'NotFound' || error.$metadata.httpStatusCode === 404
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { openS3Client } from './s3-client.ts'
-import { openSigner } from './sign-request.ts'
+import { openSigner } from './direct-requests.ts'
 
 const { sha256 } = openS3Client({ endpoint: 'http://127.0.0.1:1', region: 'us-east-1' }).config
 

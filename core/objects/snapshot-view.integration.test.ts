@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sha256 } from '#domain/hash.ts'
+import { sha256 } from '#domain/ids.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { objectKeys } from './object-keys.ts'
 import type { ObjectStore } from './object-store.ts'
-import { openSnapshotReader, readSnapshot, type SnapshotFile } from './snapshot-view.ts'
-import { writeSnapshot } from './snapshot-writer.ts'
+import { openSnapshotReader, readSnapshot, type SnapshotFile, writeSnapshot } from './snapshot.ts'
 
 let test: TestObjects
 beforeAll(async () => {

@@ -1,8 +1,14 @@
 import { z } from 'zod'
 import { SkippedFile } from '#domain/code-node.ts'
+import { type ProjectId, sha256 } from '#domain/ids.ts'
+import { byPath } from '#domain/repo-path.ts'
+import { openCachedAnswers } from '#platform/cached-answers.ts'
+import { mapBounded } from './map-bounded.ts'
+import { objectKeys } from './object-keys.ts'
+import { getHashedJson, type ObjectStore } from './object-store.ts'
 
 /** One name of a folder. A link keeps its target as text and is never followed. */
-export const TreeEntry = z.discriminatedUnion('type', [
+const TreeEntry = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('file'),
     name: z.string(),
@@ -13,11 +19,11 @@ export const TreeEntry = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('link'), name: z.string(), target: z.string() }),
   z.strictObject({ type: z.literal('folder'), name: z.string(), hash: z.string() }),
 ])
-export type TreeEntry = z.infer<typeof TreeEntry>
+type TreeEntry = z.infer<typeof TreeEntry>
 
 /** One folder of a snapshot, stored under the hash of its JSON. Entries are sorted by name (UTF-16 units). */
-export const Tree = z.strictObject({ v: z.literal(1), entries: z.array(TreeEntry) })
-export type Tree = z.infer<typeof Tree>
+const Tree = z.strictObject({ v: z.literal(1), entries: z.array(TreeEntry) })
+type Tree = z.infer<typeof Tree>
 
 /**
  * Immutable copy of a repository's files. Its id is the hash of this object's JSON, so the same files, with the same ones
@@ -31,3 +37,180 @@ export const Snapshot = z.strictObject({
   skipped: z.array(SkippedFile),
 })
 export type Snapshot = z.infer<typeof Snapshot>
+
+const treeReads = 32
+/** A view of 100,000 files is about 30 MB. */
+const maxViews = 8
+
+export type SnapshotFile = { path: string; hash: string; size: number; executable: boolean }
+export type SnapshotLink = { path: string; target: string }
+
+/**
+ * All files of a snapshot at once, by path. `files` and `links` are sorted by path (UTF-16 units) and not to be
+ * changed.
+ */
+export type SnapshotView = {
+  id: string
+  bytes: number
+  files: readonly SnapshotFile[]
+  links: readonly SnapshotLink[]
+  skipped: readonly SkippedFile[]
+  find(path: string): SnapshotFile | undefined
+}
+
+/** Reads a snapshot and its folders. STORE_003 when any of them is missing or damaged. */
+export async function readSnapshot(objects: ObjectStore, project: ProjectId, id: string): Promise<SnapshotView> {
+  const snapshot = await getHashedJson(objects, objectKeys.snapshot(project, id), id, Snapshot)
+  const files: SnapshotFile[] = []
+  const links: SnapshotLink[] = []
+  let folders = [{ path: '', hash: snapshot.root }]
+  while (folders.length > 0) {
+    const trees = await mapBounded(folders, treeReads, async ({ path, hash }) => ({
+      path,
+      tree: await getHashedJson(objects, objectKeys.tree(project, hash), hash, Tree),
+    }))
+    folders = trees.flatMap(({ path, tree }) => spread(path, tree, { files, links }))
+  }
+  files.sort(byPath)
+  links.sort(byPath)
+  const byName = new Map(files.map((file) => [file.path, file]))
+  return {
+    id,
+    bytes: snapshot.bytes,
+    files,
+    links,
+    skipped: snapshot.skipped,
+    find: (path) => byName.get(path),
+  }
+}
+
+/** Like `readSnapshot`, but caches the last few views: snapshots never change, so all readers may share one. */
+export function openSnapshotReader(objects: ObjectStore): (project: ProjectId, id: string) => Promise<SnapshotView> {
+  const cache = openCachedAnswers<SnapshotView>({ max: maxViews })
+  return (project, id) => cache.get(objectKeys.snapshot(project, id), () => readSnapshot(objects, project, id))
+}
+
+/** Adds the tree's files and links under their full paths and answers its folders. */
+function spread(
+  parent: string,
+  tree: Tree,
+  into: { files: SnapshotFile[]; links: SnapshotLink[] },
+): { path: string; hash: string }[] {
+  const folders: { path: string; hash: string }[] = []
+  for (const entry of tree.entries) {
+    const path = parent === '' ? entry.name : `${parent}/${entry.name}`
+    if (entry.type === 'folder') folders.push({ path, hash: entry.hash })
+    else if (entry.type === 'link') into.links.push({ path, target: entry.target })
+    else into.files.push({ path, hash: entry.hash, size: entry.size, executable: entry.executable })
+  }
+  return folders
+}
+
+const backgroundTreeReads = 16
+
+/** Receives the references of a snapshot. `tree` returns false for a tree that need not be read again. */
+type SnapshotVisitor = { tree(hash: string): boolean; blob(hash: string): void }
+
+/** Visits every folder and file content of a snapshot, each folder's object read once. STORE_003 when one is missing. */
+export async function walkSnapshot(
+  objects: ObjectStore,
+  { projectId, snapshotId }: { projectId: ProjectId; snapshotId: string },
+  visitor: SnapshotVisitor,
+): Promise<void> {
+  const snapshotKey = objectKeys.snapshot(projectId, snapshotId)
+  const { root } = await getHashedJson(objects, snapshotKey, snapshotId, Snapshot)
+  let folders = visitor.tree(root) ? [root] : []
+  while (folders.length > 0) {
+    const trees = await mapBounded(folders, backgroundTreeReads, (hash) =>
+      getHashedJson(objects, objectKeys.tree(projectId, hash), hash, Tree),
+    )
+    folders = []
+    for (const entry of trees.flatMap(({ entries }) => entries)) {
+      if (entry.type === 'file') visitor.blob(entry.hash)
+      else if (entry.type === 'folder' && visitor.tree(entry.hash)) folders.push(entry.hash)
+    }
+  }
+}
+
+const treeWrites = 32
+
+type SnapshotContents = {
+  files: readonly SnapshotFile[]
+  links: readonly SnapshotLink[]
+  skipped: readonly SkippedFile[]
+}
+
+/**
+ * Stores the folders over blobs that are stored already, then the snapshot that names them, and answers its id. Paths
+ * are in normal form, and no file's path is another's folder. Doing it twice is harmless. Aborted, it stores no more
+ * folders, and no snapshot.
+ */
+export async function writeSnapshot(
+  objects: ObjectStore,
+  project: ProjectId,
+  contents: SnapshotContents,
+  signal?: AbortSignal,
+): Promise<{ snapshotId: string; bytes: number }> {
+  const trees = new Map<string, string>()
+  const root = hashFolder(foldersOf(contents), trees)
+  await mapBounded([...trees], treeWrites, async ([hash, json]) => {
+    signal?.throwIfAborted()
+    await putJsonText(objects, objectKeys.tree(project, hash), json)
+  })
+  signal?.throwIfAborted()
+  const bytes = contents.files.reduce((sum, file) => sum + file.size, 0)
+  const skipped = contents.skipped.map(({ path, reason }) => ({ path, reason })).toSorted(byKey(({ path }) => path))
+  const snapshot: Snapshot = { v: 1, root, files: contents.files.length, bytes, skipped }
+  const json = JSON.stringify(snapshot)
+  const snapshotId = sha256(json)
+  await putJsonText(objects, objectKeys.snapshot(project, snapshotId), json)
+  return { snapshotId, bytes }
+}
+
+type Folder = { entries: TreeEntry[]; folders: Map<string, Folder> }
+
+function foldersOf({ files, links }: SnapshotContents): Folder {
+  const root: Folder = { entries: [], folders: new Map() }
+  const place = (path: string) => {
+    const segments = path.split('/')
+    const name = segments.pop() ?? ''
+    let folder = root
+    for (const segment of segments) {
+      const next: Folder = folder.folders.get(segment) ?? { entries: [], folders: new Map() }
+      folder.folders.set(segment, next)
+      folder = next
+    }
+    return { name, entries: folder.entries }
+  }
+  for (const { path, hash, size, executable } of files) {
+    const { name, entries } = place(path)
+    entries.push({ type: 'file', name, hash, size, executable })
+  }
+  for (const { path, target } of links) {
+    const { name, entries } = place(path)
+    entries.push({ type: 'link', name, target })
+  }
+  return root
+}
+
+/** Adds the folder's tree and those below it to `trees`, by hash, and answers the folder's hash. */
+function hashFolder(folder: Folder, trees: Map<string, string>): string {
+  const below: TreeEntry[] = Array.from(folder.folders, ([name, inner]) => ({
+    type: 'folder',
+    name,
+    hash: hashFolder(inner, trees),
+  }))
+  const tree: Tree = { v: 1, entries: [...folder.entries, ...below].toSorted(byKey(({ name }) => name)) }
+  const json = JSON.stringify(tree)
+  const hash = sha256(json)
+  trees.set(hash, json)
+  return hash
+}
+
+async function putJsonText(objects: ObjectStore, key: string, json: string): Promise<void> {
+  await objects.put(key, json, { contentType: 'application/json' })
+}
+
+function byKey<T>(keyOf: (item: T) => string): (one: T, other: T) => number {
+  return (one, other) => (keyOf(one) < keyOf(other) ? -1 : keyOf(one) > keyOf(other) ? 1 : 0)
+}

@@ -1,24 +1,22 @@
 import { AgentBundle } from '#domain/agent-bundle.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
-import { AttemptRecord } from './attempt-record.ts'
+import { AttemptRecord, SuspendedAttempt } from './attempt-record.ts'
 import { Composition } from './composition.ts'
-import { getHashedJson, putHashedJson } from './json-object.ts'
 import { objectKeys } from './object-keys.ts'
-import type { ObjectStore } from './object-store.ts'
+import { getHashedJson, type ObjectStore, putHashedJson } from './object-store.ts'
 import { Snapshot } from './snapshot.ts'
-import { SuspendedAttempt } from './suspended-attempt.ts'
 
 /** Stores what an attempt did and answers the hash its outcome refers to. The same record has the same hash. */
 export function putAttemptRecord(objects: ObjectStore, project: ProjectId, record: AttemptRecord): Promise<string> {
   return putHashedJson(objects, (hash) => objectKeys.attempt(project, hash), record)
 }
 
-/** STORE_003 when it is missing or not what its hash says. */
+/** STORE_003 when it is missing or does not have its hash. */
 export function getAttemptRecord(objects: ObjectStore, project: ProjectId, hash: string): Promise<AttemptRecord> {
   return getHashedJson(objects, objectKeys.attempt(project, hash), hash, AttemptRecord)
 }
 
-/** Stores what an attempt that waits for a person goes on from, beside the records of ended attempts. */
+/** Stores the state of an attempt that waits for a person, under the same prefix as the records of ended attempts. */
 export function putSuspendedAttempt(
   objects: ObjectStore,
   project: ProjectId,
@@ -27,7 +25,7 @@ export function putSuspendedAttempt(
   return putHashedJson(objects, (hash) => objectKeys.attempt(project, hash), suspended)
 }
 
-/** STORE_003 when it is missing or not what its hash says. */
+/** STORE_003 when it is missing or does not have its hash. */
 export function getSuspendedAttempt(objects: ObjectStore, project: ProjectId, hash: string): Promise<SuspendedAttempt> {
   return getHashedJson(objects, objectKeys.attempt(project, hash), hash, SuspendedAttempt)
 }

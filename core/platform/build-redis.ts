@@ -1,37 +1,33 @@
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
+import { createHash } from 'node:crypto'
 import { mkdtemp, rename, rm } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { z } from 'zod'
-import { bareEnv } from './bare-env.ts'
-import type { Env } from './env.ts'
-import { examineRedis } from './examine-redis.ts'
-import { findProgram } from './find-program.ts'
-import { removeAbandoned } from './remove-abandoned.ts'
-import { withinLimit } from './within-limit.ts'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import { unpackTar } from 'modern-tar/fs'
+import { EnvHttpProxyAgent, fetch } from 'undici'
+import { givenValue, type Env } from './env.ts'
+import { examineRedis, removeAbandoned } from './program-cache.ts'
+import { findProgram, lastLineOf, runProgram } from './run-program.ts'
 
-/** A program, or in one line why there is none. */
+/** The path of the program, or one line that says why there is none. */
 export type BuildResult = { program: string } | { refusal: string }
 
-/** A release of Redis, with the digest of its source; without `url` that is where the Redis project publishes it. */
-export const RedisRelease = z.object({ version: z.string(), sha256: z.string(), url: z.string().optional() })
-export type RedisRelease = z.infer<typeof RedisRelease>
+/** A release of Redis, where its source is, and the SHA-256 of that. */
+export type RedisRelease = { version: string; sha256: string; url: string }
 
 export type BuildOptions = { env: Env; signal: AbortSignal; release?: RedisRelease }
 
-/** As the list of digests that the Redis project keeps says (redis-hashes). */
+/** The digest is from redis-hashes, the list that the Redis project publishes. */
 const builtRelease: RedisRelease = {
   version: '7.2.11',
   sha256: '2f9886eca68d30114ad6a01da65631f8007d802fd3e6c9fac711251e6390323d',
+  url: 'https://download.redis.io/releases/redis-7.2.11.tar.gz',
 }
 
-const entry = fileURLToPath(new URL('build-redis-main.ts', import.meta.url))
 const buildMs = 600_000
 const folderPrefix = 'build-'
-/** Without it the library does not look at the certificate of what it downloads. */
-const strictly = { npm_config_strict_ssl: 'true' }
-const Report = z.union([z.object({ program: z.string() }), z.object({ refusal: z.string() })])
 
 /** Whether a build can start at all: it needs make and a C compiler. */
 export async function canBuild(searchPath: string): Promise<boolean> {
@@ -40,9 +36,9 @@ export async function canBuild(searchPath: string): Promise<boolean> {
 }
 
 /**
- * Downloads the source of one release of Redis, proves that it is that, builds it in a process of its own, proves that it
- * runs, and puts it into `dir` as `redis-server`, in the place of what is there; minutes. Until then it is in a folder of
- * this build alone, so that several may be under way and none is found half done.
+ * Downloads the source of one release of Redis, checks its digest, builds it, checks that the program runs, and renames
+ * it to `redis-server` in `dir`; takes minutes. Each build works in a folder of its own, so that several may run at
+ * once and none leaves a half-written program. Throws the reason of `signal`, after the compilers have ended.
  */
 export async function buildRedis(dir: string, options: BuildOptions): Promise<BuildResult> {
   await removeAbandoned(dir, [folderPrefix])
@@ -61,34 +57,49 @@ export async function buildRedis(dir: string, options: BuildOptions): Promise<Bu
 }
 
 async function buildIn(folder: string, { env, signal, release = builtRelease }: BuildOptions): Promise<BuildResult> {
-  const address = release.url === undefined ? {} : { REDISMS_DOWNLOAD_URL: release.url }
-  const child = spawn(process.execPath, [entry, JSON.stringify(release)], {
-    cwd: folder,
-    env: { ...bareEnv(env), ...strictly, ...address },
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    detached: true,
+  const refusal = await downloadSource(folder, release, { env, signal }).catch((error: unknown) => {
+    signal.throwIfAborted()
+    return `the download failed: ${describe(error)}`
   })
-  const ended = once(child, 'close')
-  const late = () => ({ refusal: `the build took over ${buildMs / 60_000} minutes` })
+  if (refusal !== undefined) return { refusal }
+  const command: [string, ...string[]] = [
+    'make',
+    '-C',
+    folder,
+    `-j${availableParallelism()}`,
+    'MALLOC=libc',
+    'redis-server',
+  ]
+  const end = await runProgram(command, { limitMs: buildMs, signal, env })
+  if (end.kind === 'late') return { refusal: `the build took over ${buildMs / 60_000} minutes` }
+  if (end.kind === 'absent') return { refusal: `the build failed: ${end.reason}` }
+  if (end.code !== 0) return { refusal: `the build failed: ${lastLineOf(end.err) || `make ended with ${end.code}`}` }
+  return { program: join(folder, 'src', 'redis-server') }
+}
+
+/** Unpacks the source into `folder`; returns why not when it is not the release that `release` names. */
+async function downloadSource(
+  folder: string,
+  { version, sha256, url }: RedisRelease,
+  { env, signal }: { env: Env; signal: AbortSignal },
+): Promise<string | undefined> {
+  const value = (name: string) => givenValue(env, name.toLowerCase()) ?? givenValue(env, name) ?? ''
+  const proxies = { httpProxy: value('HTTP_PROXY'), httpsProxy: value('HTTPS_PROXY'), noProxy: value('NO_PROXY') }
+  const dispatcher = new EnvHttpProxyAgent(proxies)
   try {
-    return await withinLimit(reportOf(child, ended), { limitMs: buildMs, signal, late })
+    const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(buildMs)]), dispatcher })
+    if (!response.ok) return `the download failed: ${url} answered ${response.status}`
+    const archive = Buffer.from(await response.arrayBuffer())
+    const found = createHash('sha256').update(archive).digest('hex')
+    if (found !== sha256) return `what was downloaded is not Redis ${version}: its SHA-256 is ${found}`
+    await pipeline(Readable.from([archive]), createGunzip(), unpackTar(folder, { strip: 1 }), { signal })
+    return undefined
   } finally {
-    endGroup(child)
-    await ended.catch(() => {}) // it was told in the report that it did not start
+    await dispatcher.destroy()
   }
 }
 
-async function reportOf(child: ChildProcess, ended: Promise<unknown>): Promise<BuildResult> {
-  const gone = ended.then(() => [undefined])
-  const [message]: unknown[] = await Promise.race([once(child, 'message'), gone])
-  return Report.safeParse(message).data ?? { refusal: 'the build ended without a word' }
-}
-
-/** The compilers a build has started are of its group. */
-function endGroup({ pid }: ChildProcess): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
-  } catch {
-    return // it has ended
-  }
+function describe(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  return cause instanceof Error ? cause.message : String(cause)
 }

@@ -17,8 +17,8 @@ async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /**
- * For computing that takes long: awaited often, it lets the process's other work go on every `ms`, and throws the
- * signal's reason then when it is aborted.
+ * For long computations: await the returned function often. Every `ms` it lets the process do other work, and throws
+ * the signal's reason if that was aborted.
  */
 export function pauseEvery(ms: number, signal?: AbortSignal): () => Promise<void> {
   let turnEnd = performance.now() + ms
@@ -49,7 +49,8 @@ export function after(ms: number, work: () => void): () => void {
 }
 
 /**
- * Runs `work` every `ms`, each time after the last has ended; its failures are dropped. The answer stops it and waits.
+ * Runs `work` again and again, `ms` after the last run has ended; its failures are dropped. The returned function stops
+ * it and waits for a run in progress.
  */
 export function repeatEvery(ms: number, work: () => Promise<unknown>): () => Promise<void> {
   const stop = new AbortController()
@@ -65,7 +66,45 @@ export function repeatEvery(ms: number, work: () => Promise<unknown>): () => Pro
   }
 }
 
-/** What decides by time takes it from here, so that a simulation can bring its own. Times are those of `now()`, in ms. */
+/**
+ * The clock of code that decides by time, so that a simulation can bring its own. Times are in ms, as `now()` returns
+ * them.
+ */
 export type Clock = { now(): number; delay: typeof delay; after: typeof after }
 
 export const systemClock: Clock = { now: () => performance.now(), delay, after }
+
+/**
+ * Settles as `work` does, or rejects at once with the reason of `signal` when that is aborted. Does not stop `work`.
+ */
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  // Not a race of two promises: every request to a model server comes through here.
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  const abort = () => reject(signal.reason)
+  const unlink = () => signal.removeEventListener('abort', abort)
+  if (signal.aborted) abort()
+  else signal.addEventListener('abort', abort, { once: true })
+  work.then(resolve, reject).finally(unlink)
+  return promise
+}
+
+/**
+ * Returns what `ending` resolves to, or what `late` returns when that takes longer than `limitMs`; throws the reason of
+ * `signal` when it is aborted. Does not stop the work behind `ending`.
+ */
+export async function withinLimit<T>(
+  ending: Promise<T>,
+  { limitMs, signal, late }: { limitMs: number; signal: AbortSignal; late: () => T },
+): Promise<T> {
+  const cut = Promise.withResolvers<T>()
+  const cancelLimit = after(limitMs, () => cut.resolve(late()))
+  const abort = () => cut.reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  if (signal.aborted) abort()
+  try {
+    return await Promise.race([ending, cut.promise])
+  } finally {
+    cancelLimit()
+    signal.removeEventListener('abort', abort)
+  }
+}

@@ -1,8 +1,7 @@
 import { Cluster, Redis } from 'ioredis'
 import { AppError } from '#domain/error.ts'
-import { openRedisCluster } from './redis-cluster.ts'
 import type { Log } from './log.ts'
-import { parseRedisUrl } from './redis-url.ts'
+import { type ClusterAddress, parseRedisUrl } from './redis-url.ts'
 
 /** One server, or a cluster that looks like one to commands whose keys share a hash tag. */
 export type RedisClient = Redis | Cluster
@@ -15,11 +14,14 @@ export type RedisPatience = {
 
 export type RedisConnection = {
   redis: RedisClient
-  /** Whether a server is connected now; one that fell silent without a word still counts for a while. */
+  /**
+   * Whether a server is connected now. One that stopped answering without closing its connection still counts for a
+   * while.
+   */
   isConnected(): boolean
   /**
-   * From now on a server that is away is not waited for: what waits for it fails. A connection that works is left
-   * alone.
+   * From now on an unreachable server is not waited for, and commands that wait for it fail. A working connection is
+   * not affected.
    */
   stopWaiting(): void
 }
@@ -28,8 +30,8 @@ const defaultConnectMs = 10_000
 const maxRestMs = 500
 
 /**
- * A connection that lasts: it connects again by itself, and what is wrong with it is in the log. CONFIG_003 for a `url`
- * that is none of redis-url.ts.
+ * A lasting connection: it reconnects by itself and logs its faults. CONFIG_003 for a `url` that is not a `RedisUrl`
+ * (redis-url.ts).
  */
 export function connectRedis(url: string, patience: RedisPatience, log: Pick<Log, 'warn'>): RedisConnection {
   const { retries, connectTimeoutMs = defaultConnectMs } = patience
@@ -39,17 +41,66 @@ export function connectRedis(url: string, patience: RedisPatience, log: Pick<Log
   const restMs = (times: number) => (waits ? Math.min(times * 50, maxRestMs) : null)
   const redis =
     address.kind === 'cluster'
-      ? openRedisCluster(address, { retries, connectTimeoutMs, restMs, maxRestMs, log })
-      : // ioredis' own disconnect() between two tries would leave the commands that wait for the next one waiting for ever.
+      ? openRedisCluster(address, { retries, connectTimeoutMs, restMs, log })
+      : // With ioredis' own disconnect() between two tries, commands that wait for the next try would wait for ever.
         new Redis(url, { maxRetriesPerRequest: retries, connectTimeout: connectTimeoutMs, retryStrategy: restMs })
   // Without a listener a lost connection would end the process.
   redis.on('error', (error: Error) => log.warn('connection to Redis', { error }))
   return {
     redis,
-    // A cluster that is away stays ready as long as it knows a node that it has not tried.
+    // An unreachable cluster stays `ready` as long as it knows a node that it has not tried.
     isConnected: () => (redis instanceof Cluster ? redis.nodes() : [redis]).some(({ status }) => status === 'ready'),
     stopWaiting() {
       waits = false
     },
   }
+}
+
+type ClusterPatience = {
+  retries: number | null
+  connectTimeoutMs: number
+  /** The pause before the given try to connect, counted from one; null: stop trying. */
+  restMs: (times: number) => number | null
+  log: Pick<Log, 'warn'>
+}
+
+/** A redirection to the node that now has the slot is not a failure, and does not use up a retry. */
+const redirections = 2
+/** Two nodes that send a command to each other, as they may during a failover, must not keep this process busy. */
+const movedRestMs = 20
+
+/** A connection to a cluster with the patience of connectRedis. */
+function openRedisCluster(address: ClusterAddress, patience: ClusterPatience): Cluster {
+  const { retries, connectTimeoutMs, restMs, log } = patience
+  const { nodes, tls, username, password } = address
+  let gaveUp = false
+  const cluster = new Cluster([...nodes], {
+    // A name is resolved when its node is connected (TLS checks the name), so that an unknown name costs only one node.
+    dnsLookup: (host, callback) => callback(null, host),
+    maxRedirections: retries === null ? Infinity : retries + redirections,
+    retryDelayOnFailover: maxRestMs,
+    retryDelayOnClusterDown: maxRestMs,
+    retryDelayOnMoved: movedRestMs,
+    clusterRetryStrategy: (times) => {
+      gaveUp = retries !== null && times % (retries + 1) === 0
+      return gaveUp ? null : restMs(times)
+    },
+    redisOptions: {
+      connectTimeout: connectTimeoutMs,
+      maxRetriesPerRequest: retries,
+      ...(username === undefined ? {} : { username }),
+      ...(password === undefined ? {} : { password }),
+      ...(tls ? { tls: {} } : {}),
+    },
+  })
+  // Only a connection that has ended fails the commands that wait for it. Those that come later wait for the next one.
+  cluster.on('end', () => {
+    if (gaveUp && restMs(1) !== null) cluster.connect().catch(() => undefined)
+    gaveUp = false
+  })
+  cluster.on('node error', (error: Error, node: string) => {
+    // One that is not ready says so itself, for all its nodes.
+    if (cluster.status === 'ready') log.warn('connection to a node of Redis', { node, error })
+  })
+  return cluster
 }

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { findProgram } from './find-program.ts'
+import { findProgram } from './run-program.ts'
 
 let dir = ''
 beforeEach(async () => {

@@ -3,15 +3,18 @@ import { access, open } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
 
-/** The rules of one `.gitignore` file; they speak of paths under its folder. */
+/** The rules of one `.gitignore` file, for paths under its folder. */
 export type IgnoreLayer = { folder: string; rules: Ignore }
 
 const maxDoubleStars = 3
 
-/** What many rules cost grows with the number of files; no one writes so many by hand. */
+/** The cost of many rules grows with the number of files; nobody writes so many by hand. */
 export const maxRuleBytes = 1024 ** 2
 
-/** The layer of a folder, or undefined when it has no `.gitignore` that counts. Case matters, as to Git on Linux. */
+/**
+ * The layer of a folder, or undefined when it has no `.gitignore` that counts. Matching is case-sensitive, as in Git on
+ * Linux.
+ */
 export async function ignoreLayer(folder: string): Promise<IgnoreLayer | undefined> {
   const text = await readRuleFile(join(folder, '.gitignore'))
   return text === undefined ? undefined : { folder, rules: ignoreRules(text) }
@@ -23,8 +26,8 @@ export function ignoreRules(text: string): Ignore {
 }
 
 /**
- * The folders from the root of the git checkout that an absolute folder lies in to itself, the layers above it, outermost
- * first, and whether these ignore it. Undefined outside of a checkout.
+ * For an absolute folder in a git checkout: the folders from the checkout's root down to it, the layers above it,
+ * outermost first, and whether these ignore it. Undefined outside of a checkout.
  */
 export async function ignoreAbove(
   root: string,
@@ -43,14 +46,17 @@ export async function ignoreAbove(
   return { folders, layers, isIgnored: false }
 }
 
-/** The layers above a folder. Empty when they ignore the folder: the user named it, so they do not apply. Undefined outside of a checkout. */
+/**
+ * The layers above a folder. Empty when they ignore the folder: the user named it, so they do not apply. Undefined
+ * outside of a checkout.
+ */
 export async function layersAbove(root: string): Promise<IgnoreLayer[] | undefined> {
   const above = await ignoreAbove(root)
   return above?.isIgnored === true ? [] : above?.layers
 }
 
 /**
- * Whether git would ignore an absolute path, none of whose folders is ignored: the innermost rule that speaks decides.
+ * Whether git would ignore an absolute path, none of whose folders is ignored: the innermost rule that matches decides.
  */
 export function isIgnored(layers: readonly IgnoreLayer[], path: string, isFolder: boolean): boolean {
   for (const { folder, rules } of layers.toReversed()) {
@@ -61,8 +67,8 @@ export function isIgnored(layers: readonly IgnoreLayer[], path: string, isFolder
 }
 
 /**
- * The text of a `.gitignore` without rules of more than three `**`: what matching one costs grows with that power of a
- * path's depth, and a repository is not to be trusted with the time of whoever looks into it.
+ * The text of a `.gitignore` without rules of more than three `**`: the cost of matching one grows with that power of a
+ * path's depth, and a repository must not be able to make its reader take very long.
  */
 function affordableRules(text: string): string {
   return text
@@ -73,7 +79,7 @@ function affordableRules(text: string): string {
 
 /**
  * The text of a file that git reads in a working tree, undefined when it cannot be read or is too large. Links are not
- * followed, as git follows none; a pipe must not be waited for.
+ * followed, as in git; a pipe is not waited for.
  */
 export async function readRuleFile(path: string): Promise<string | undefined> {
   return readRegularFile(path).catch(() => undefined)

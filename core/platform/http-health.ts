@@ -3,7 +3,7 @@ import { once } from 'node:events'
 
 export type Health = { port: number; close(): Promise<void> }
 
-/** A dependency's check: resolves when it answers, rejects with why it does not. */
+/** The check of a dependency: resolves when it answers, else rejects with the reason. */
 export type ReadyCheck = () => Promise<unknown>
 
 /**

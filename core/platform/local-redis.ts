@@ -17,21 +17,24 @@ export type LocalRedis = { url: string; pid: number; stop(): Promise<void> }
 
 type RedisPlace = {
   dir: string
-  /** See obtain-redis.ts; the first of the two on the PATH without it. */
+  /** The server program, see obtain-redis.ts; by default the first of redis-server and valkey-server on the PATH. */
   program?: string
-  /** That of an earlier start, whose clients wait there; a free one without it. */
+  /** The port of an earlier start, whose clients wait for it; by default a free one. */
   port?: number
-  /** Of letters, digits, `-` and `_`. Without it every user of this machine may do everything: for tests and measurements. */
+  /**
+   * Letters, digits, `-` and `_`. Without a password every user of this machine has full access: for tests and
+   * measurements.
+   */
   password?: string
-  /** As in redis.conf, over ours. */
+  /** Lines as in redis.conf; they override ours. */
   settings?: Readonly<Record<string, string>>
 }
 
 /**
- * Starts the system's Redis (or Valkey) on 127.0.0.1 at a free port, with its append-only file in `dir` (made if missing,
- * closed to others), and resolves when it takes commands; the password is in its `url`. Data of an earlier start in the
- * same folder is there again. CONFIG_006 when there is no such program or it does not start; `signal` ends the wait and
- * the program. `stop` may be called twice, and the program is also ended when this process exits.
+ * Starts the system's Redis (or Valkey) on 127.0.0.1 at a free port, with its append-only file in `dir` (made if
+ * missing, closed to others), and resolves when it takes commands; the password is in its `url`. Data of an earlier
+ * start in the same folder is available again. CONFIG_006 when there is no such program or it does not start; `signal`
+ * ends the wait and the program. `stop` may be called twice, and the program is also ended when this process exits.
  */
 export async function startLocalRedis(options: RedisPlace & { signal?: AbortSignal }): Promise<LocalRedis> {
   await mkdir(options.dir, { recursive: true, mode: 0o700 })
@@ -45,7 +48,7 @@ type Spawned = {
   process: ChildProcess
   pid: number
   port: number
-  /** The last it has said. */
+  /** The end of its output. */
   said(): string
   stop(): Promise<void>
 }
@@ -69,7 +72,7 @@ async function spawnRedis(place: RedisPlace & { signal?: AbortSignal }, attempts
   throw new AppError('CONFIG_006', `there is no ${names}: "remora doctor" says how to get Redis on this system`)
 }
 
-/** Undefined: there is no such program on PATH. */
+/** Undefined when there is no such program on the PATH. */
 async function spawnProgram(program: string, place: RedisPlace, port: number): Promise<Spawned | undefined> {
   const child = spawn(program, ['-', ...settings(place, port)], { stdio: ['pipe', 'pipe', 'pipe'] })
   const stop = stopper(child) // before anything is waited for: this process may have to exit at any time
@@ -78,7 +81,7 @@ async function spawnProgram(program: string, place: RedisPlace, port: number): P
     stream.setEncoding('utf8').on('data', (text: string) => (said = `${said}${text}`.slice(-keptChars)))
   }
   child.stdin.on('error', () => {}) // it has ended, and says why
-  // Read like redis.conf. Arguments are for everybody to see.
+  // Read like redis.conf. Every user could read arguments.
   child.stdin.end(place.password === undefined ? '' : `requirepass ${place.password}\n`)
   try {
     await once(child, 'spawn')
@@ -103,7 +106,7 @@ function settings(place: RedisPlace, port: number): string[] {
   return Object.entries(values).flatMap(([name, value]) => [`--${name}`, value])
 }
 
-/** What it says counts, not what answers at its port: that may be another program. */
+/** Its own output counts, not an answer at its port, where another program may be listening. */
 async function waitUntilReady(child: Spawned, signal: AbortSignal | undefined): Promise<void> {
   const deadline = performance.now() + startMs
   while (child.process.exitCode === null && child.process.signalCode === null) {

@@ -1,13 +1,20 @@
 import { once } from 'node:events'
-import { rm } from 'node:fs/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createHash, randomUUID } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
 import S3rver from '@20minutes/s3rver'
+import account from '@20minutes/s3rver/lib/models/account.js'
 import { z } from 'zod'
-import { hardenS3rver } from '#platform/harden-s3rver.ts'
-import { lockS3rver } from '#platform/lock-s3rver.ts'
-import { stopWithParent } from '#platform/shutdown.ts'
+import type { Content, FilesystemStore } from '@20minutes/s3rver'
+import { stopWithParent } from './service-process.ts'
 
-// Child process of local-s3.ts: serves the folder argv[2] as bucket argv[3] on a free port, and dies with its parent.
+const ownAccessKeyId = 'S3RVER'
+const denied =
+  '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>'
+
+// Child process of local-s3.ts: serves the folder argv[2] as bucket argv[3] on a free port, and ends with its parent.
 const [directory, bucket] = process.argv.slice(2)
 if (directory === undefined || bucket === undefined || process.send === undefined) {
   throw new Error('local-s3-main.ts is started by local-s3.ts')
@@ -27,7 +34,69 @@ const server = new S3rver({
   vhostBuckets: false,
   configureBuckets: [{ name: bucket }],
 })
-hardenS3rver(server.store)
-lockS3rver(server, keys)
+hardenStore(server.store)
+requireSignature(server, keys)
 const { port } = await server.run()
 process.send({ port })
+
+/**
+ * Fixes two races of the embedded server's file store. The store truncates an object's file in place, so that a reader,
+ * or a crash, can find half of it: here the content is written to another file, which is renamed. And after a delete
+ * the store removes empty folders together with files that another request has just put there: here folders stay. It
+ * also looks for two files with CORS and website rules at every request; nobody sets any here.
+ */
+function hardenStore(store: FilesystemStore): void {
+  store.putContent = writeThenRename
+  store.getSubresource = async () => null
+  store.deleteObject = async (inBucket, key) => {
+    const parts = ['object', 'object.md5', 'metadata.json'].map((part) => store.getResourcePath(inBucket, key, part))
+    await Promise.all(parts.map((part) => rm(part, { force: true })))
+  }
+}
+
+async function writeThenRename(path: string, content: Content): Promise<[number, string]> {
+  const aside = `${path}.${randomUUID()}.part`
+  try {
+    const stored = content instanceof Uint8Array ? await writeBytes(aside, content) : await writeStream(aside, content)
+    await rename(aside, path)
+    return stored
+  } catch (error) {
+    await rm(aside, { force: true })
+    throw error
+  }
+}
+
+async function writeBytes(path: string, content: Uint8Array): Promise<[number, string]> {
+  await writeFile(path, content)
+  return [content.length, createHash('md5').update(content).digest('hex')]
+}
+
+async function writeStream(path: string, content: AsyncIterable<Uint8Array>): Promise<[number, string]> {
+  const md5 = createHash('md5')
+  let bytes = 0
+  async function* measured() {
+    for await (const chunk of content) {
+      md5.update(chunk)
+      bytes += chunk.length
+      yield chunk
+    }
+  }
+  await pipeline(measured, createWriteStream(path))
+  return [bytes, md5.digest('hex')]
+}
+
+/**
+ * Serves only requests that are signed with these keys. The embedded server checks signatures, but it has an account
+ * whose keys are public, and it also serves requests without a signature. A preflight is not signed, and nobody sends
+ * one here.
+ */
+function requireSignature({ middleware }: S3rver, own: { accessKeyId: string; secretAccessKey: string }): void {
+  account.DUMMY_ACCOUNT.revokeAccessKey(ownAccessKeyId)
+  account.DUMMY_ACCOUNT.createKeyPair(own.accessKeyId, own.secretAccessKey)
+  middleware.unshift(async (context, next) => {
+    if (context.method !== 'OPTIONS' && context.headers['authorization'] !== undefined) return next()
+    context.status = 403
+    context.type = 'application/xml'
+    context.body = denied
+  })
+}

@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 
-/** The embedded S3 server. It listens on 127.0.0.1 alone, and serves who has its keys, which are new at each start. */
+/**
+ * The embedded S3 server. It listens on 127.0.0.1 only, and serves clients with its keys, which are new at each start.
+ */
 export type LocalS3 = {
   endpoint: string
   bucket: string
@@ -16,30 +18,30 @@ export type LocalS3 = {
   pid: number
   /** Rejects with STORE_002 when the server ends, asked to or not; never resolves. */
   failed: Promise<never>
-  /** Ends the server and waits until it is gone; what it stored stays in `dir`. */
+  /** Ends the server and waits for its end; the objects stay in `dir`. */
   stop(): Promise<void>
 }
 
 const entry = fileURLToPath(new URL('local-s3-main.ts', import.meta.url))
-/** Each request leaves much that is dead at once. With the usual 32 MB and more for the young it grows by 150 MB. */
+/** Each request leaves much garbage. With the usual young generation of 32 MB and more the process grows by 150 MB. */
 const execArgv = ['--max-semi-space-size=4']
 const bucket = 'remora'
 const Ready = z.object({ port: z.int().positive() })
 
 /**
- * Starts an S3 server over the folder `dir` (made if missing) on a free port, as a child process that dies with this one.
- * Resolves when it answers; CONFIG_006 when it does not start. Aborting `signal` kills it.
+ * Starts an S3 server over the folder `dir` (made if missing) on a free port, as a child process that dies with this
+ * one. Resolves when it answers; CONFIG_006 when it does not start. Aborting `signal` kills it.
  */
 export async function startLocalS3(options: { dir: string; signal?: AbortSignal }): Promise<LocalS3> {
   await mkdir(options.dir, { recursive: true, mode: 0o700 })
-  // A group of its own: what ends the terminal's group must not end the store before those who still write to it.
+  // A process group of its own: a signal to the terminal's group must not end the store before the processes that write to it.
   const child = fork(entry, [options.dir, bucket], {
     execArgv,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     detached: true,
   })
   const gone = once(child, 'exit')
-  // Not in its environment or arguments, which others may see, and no word is lost before it listens.
+  // Not in its environment or arguments, which other users may read. A message sent before the child listens is not lost.
   const keys = { accessKeyId: randomKey(), secretAccessKey: randomKey() }
   if (child.connected) child.send(keys, () => {})
   const kill = () => void child.kill('SIGKILL')

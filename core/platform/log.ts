@@ -1,8 +1,7 @@
-import { withoutLogins } from './without-login.ts'
-import { withoutSecrets } from './without-secrets.ts'
+import { withoutLogins, withoutSecrets } from './hide-secrets.ts'
 
-const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const
-export type LogLevel = (typeof levels)[number]
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
 export type LogFields = Record<string, unknown>
 
 /** Structured logs for operators, one JSON line each. What happened to a run is an event, not a log. */
@@ -16,18 +15,21 @@ export type Log = {
 export type LogOptions = {
   service: string
   level: LogLevel
-  /** Values that must never appear, such as tokens and keys; each is replaced by `[secret]`. Logins of addresses never do. */
+  /**
+   * Values that must never appear, such as tokens and keys; each is replaced by `[secret]`. Logins of addresses never
+   * do.
+   */
   secrets?: readonly string[]
   write?: (line: string) => void
 }
 
 /** A log that writes to stderr unless told otherwise, so that stdout stays the program's answer. */
 export function openLog(options: LogOptions): Log {
-  const least = levels.indexOf(options.level)
+  const least = logLevels.indexOf(options.level)
   const secrets = options.secrets ?? []
   const write = options.write ?? ((line: string) => void process.stderr.write(line))
   const at = (level: LogLevel) => (message: string, fields?: LogFields) => {
-    if (levels.indexOf(level) < least) return
+    if (logLevels.indexOf(level) < least) return
     const entry = { time: new Date().toISOString(), level, service: options.service, message, ...fields }
     write(`${withoutSecrets(JSON.stringify(entry, plainValue), secrets)}\n`)
   }

@@ -1,4 +1,4 @@
-import { withoutLogin } from './without-login.ts'
+import { withoutLogin } from './hide-secrets.ts'
 
 /**
  * What is wrong with the address of a model server, without any secret of it; undefined where nothing is. A login or a

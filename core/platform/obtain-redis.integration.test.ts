@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { until } from '#testing/until.ts'
-import { obtainRedis, type RedisWish } from './obtain-redis.ts'
+import { obtainRedis, type ObtainOptions } from './obtain-redis.ts'
 
 let dir = ''
 beforeEach(async () => {
@@ -46,9 +46,9 @@ const slowly = 'cd "${0%/bin/*}"; : > started; until test -f go; do /bin/sleep 0
 
 const calls = async () => (await readFile(join(dir, 'calls'), 'utf8').catch(() => '')).trimEnd().split('\n')
 
-function obtain(wish: Partial<RedisWish> = {}) {
+function obtain(wish: Partial<ObtainOptions> = {}) {
   const said: string[] = []
-  const all: RedisWish = {
+  const all: ObtainOptions = {
     searchPath: join(dir, 'bin'),
     programDir: join(dir, 'own'),
     mayInstall: true,

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { rename, rm, symlink } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { buildRedis, canBuild } from './build-redis.ts'
 import type { Env } from './env.ts'
-import { examineRedis, leastRedis, type RedisProgram } from './examine-redis.ts'
-import { findProgram } from './find-program.ts'
-import { isOwnFolder, makeOwnFolder } from './own-folder.ts'
+import { examineRedis, leastRedis, programCache, type RedisProgram } from './program-cache.ts'
+import { findProgram } from './run-program.ts'
+import { isOwnFolder, makeOwnFolder } from './own-file.ts'
 import { findPackager, installMs, installPackage, type Packager } from './packager.ts'
 import { unpackRedis } from './unpack-redis.ts'
 
@@ -14,49 +14,50 @@ export type RedisPlaces = {
   /** As PATH is written. */
   searchPath: string
   /**
-   * A folder of the user's, made when something is put there: a program that was got is found here the next time, unless
-   * others can write the folder. Undefined: there is none, and nothing is got.
+   * A folder of the user for a program that Remora downloads or builds, made when it is needed. The program is found
+   * there the next time, unless others can write the folder. Undefined: there is no such folder, and nothing is
+   * downloaded or built.
    */
   programDir: string | undefined
   signal: AbortSignal
-  /** Of this process; programs are given the little they need. */
+  /** The environment of this process; programs get only the part that they need. */
   env: Env
 }
 
 export type RedisFound = { program: RedisProgram | undefined; unfit: RedisProgram[] }
 
-export type RedisWish = RedisPlaces & {
-  /** False: what is not there is not got. */
+export type ObtainOptions = RedisPlaces & {
+  /** False: a missing program is neither installed nor built. */
   mayInstall: boolean
   isRoot: boolean
-  /** How long a package manager is waited for; 5 minutes without it. */
+  /** How long to wait for a package manager; 5 minutes by default. */
   installLimitMs?: number
-  /** One line, without its newline, before each step that takes long. */
+  /** Gets one line, without its newline, before each step that takes long. */
   say(line: string): void
 }
 
 const servers = ['redis-server', 'valkey-server'] as const
 
 /**
- * The full path of a Redis (or Valkey) server program: that on the PATH, else what was got before, else the same program
- * under another name, else what the system's package manager has where it asks for no password, else one that is built.
- * CONFIG_006 names the commands to choose from on this system. Safe to call again after any failure, and by several
- * processes at once.
+ * The full path of a Redis (or Valkey) server program: the one on the PATH, else one that an earlier call got, else the
+ * same program under another name, else that of the system's package manager where it asks for no password, else a new
+ * build. CONFIG_006 names the commands to choose from on this system. Safe to call again after any failure, and by
+ * several processes at once.
  */
-export async function obtainRedis(wish: RedisWish): Promise<string> {
-  const { program, unfit } = await findRedis(wish)
+export async function obtainRedis(options: ObtainOptions): Promise<string> {
+  const { program, unfit } = await findRedis(options)
   if (program !== undefined) return program.path
   const lack = redisLack(unfit)
-  const packager = await findPackager(wish)
+  const packager = await findPackager(options)
   const refusals: string[] = []
-  const { programDir } = wish
-  if (wish.mayInstall && programDir === undefined) {
+  const { programDir } = options
+  if (options.mayInstall && programDir === undefined) {
     refusals.push('this user has no home folder to keep a program in')
-  } else if (wish.mayInstall && programDir !== undefined && !(await makeOwnFolder(programDir))) {
+  } else if (options.mayInstall && programDir !== undefined && !(await makeOwnFolder(programDir))) {
     refusals.push(`${programDir} must be a folder of this user that nobody else can write`)
-  } else if (wish.mayInstall && programDir !== undefined) {
-    const place = { ...wish, programDir }
-    const named = await underItsName(place, wish.searchPath)
+  } else if (options.mayInstall && programDir !== undefined) {
+    const place = { ...options, programDir }
+    const named = await underItsName(place, options.searchPath)
     if (named !== undefined) return named
     for (const way of [() => fromPackages(place, packager, lack), () => build(place)]) {
       const got = await way()
@@ -68,7 +69,7 @@ export async function obtainRedis(wish: RedisWish): Promise<string> {
   throw new AppError('CONFIG_006', `${lack}${tried}: ${redisChoices(packager, unfit)}`)
 }
 
-/** What is there already: a program that will do, if any, and those that will not. */
+/** The installed programs: one that is new enough, if any, and those that are not. */
 export async function findRedis({ searchPath, programDir, ...look }: RedisPlaces): Promise<RedisFound> {
   const found = await Promise.all(servers.map((name) => findProgram(name, searchPath)))
   const paths = found.filter((path) => path !== undefined)
@@ -82,75 +83,78 @@ export async function findRedis({ searchPath, programDir, ...look }: RedisPlaces
   return { program: undefined, unfit }
 }
 
-/** In a word or two, why there is no server to start. */
+/** Why there is no server to start, in a few words. */
 export function redisLack([tooOld]: readonly RedisProgram[]): string {
   if (tooOld === undefined) return 'Redis is not installed'
   return `Redis ${tooOld.version} at ${tooOld.path} is too old, ${leastRedis} or a Valkey is needed`
 }
 
-type Place = RedisWish & { programDir: string }
+type Place = ObtainOptions & { programDir: string }
 type Got = { program: string } | { refusal: string }
 
-async function fromPackages(wish: Place, packager: Packager | undefined, lack: string): Promise<Got> {
+async function fromPackages(options: Place, packager: Packager | undefined, lack: string): Promise<Got> {
   if (packager === undefined) return { refusal: 'there is no package manager that Remora knows' }
   const { kind, prefix } = packager
   const getting = `${lack}: getting ${kind.packages.join(' or ')} with ${kind.program}`
   if (kind.install === undefined) {
-    wish.say(`${getting} into ${wish.programDir} (installs nothing)`)
-    const { programDir, installLimitMs: limitMs = installMs } = wish
-    return unpackRedis(packager, programDir, { ...wish, limitMs })
+    options.say(`${getting} into ${options.programDir} (installs nothing)`)
+    const { programDir, installLimitMs: limitMs = installMs } = options
+    return unpackRedis(packager, programDir, { ...options, limitMs })
   }
-  if (prefix !== undefined) wish.say(`${getting} (starts no service)`)
-  return install(wish, packager)
+  if (prefix !== undefined) options.say(`${getting} (starts no service)`)
+  return install(options, packager)
 }
 
-async function install(wish: Place, packager: Packager): Promise<Got> {
+async function install(options: Place, packager: Packager): Promise<Got> {
   const { kind, folder } = packager
-  const refusal = await installUnharmed(wish, packager)
+  const refusal = await installUnharmed(options, packager)
   if (refusal !== undefined) return { refusal }
-  const searchPath = [wish.searchPath, folder].join(delimiter)
-  const there = await findRedis({ ...wish, searchPath })
-  const program = there.program?.path ?? (await underItsName(wish, searchPath))
+  const searchPath = [options.searchPath, folder].join(delimiter)
+  const there = await findRedis({ ...options, searchPath })
+  const program = there.program?.path ?? (await underItsName(options, searchPath))
   return program === undefined
     ? { refusal: `${kind.program} has no Redis server of version ${leastRedis} or later` }
     : { program }
 }
 
-/** Who stops the command while the package manager works is told that it goes on. */
+/** When the command is stopped while the package manager is running, the user reads that it continues. */
 async function installUnharmed(
   { programDir, signal, env, say, installLimitMs = installMs }: Place,
   packager: Packager,
 ) {
-  const goesOn = () => say(`${packager.kind.program} is not stopped halfway: it continues in the background`)
-  if (packager.prefix !== undefined) signal.addEventListener('abort', goesOn, { once: true })
+  const continues = () => say(`${packager.kind.program} is not stopped halfway: it continues in the background`)
+  if (packager.prefix !== undefined) signal.addEventListener('abort', continues, { once: true })
   try {
     const logPath = join(programDir, 'package-manager.log')
     return await installPackage(packager, { limitMs: installLimitMs, logPath, signal, env })
   } finally {
-    signal.removeEventListener('abort', goesOn)
+    signal.removeEventListener('abort', continues)
   }
 }
 
 /**
- * The check of dump files is the whole program, and the server when it is called by that name. Debian's redis-tools and
- * valkey-tools have it without the server's name.
+ * The program that checks dump files is the server, too, when it is started under the server's name. Debian's
+ * redis-tools and valkey-tools have it without that name.
  */
-async function underItsName(wish: Place, searchPath: string): Promise<string | undefined> {
+async function underItsName(options: Place, searchPath: string): Promise<string | undefined> {
   for (const name of ['redis-check-rdb', 'valkey-check-rdb']) {
     const tool = await findProgram(name, searchPath)
-    const program = tool === undefined ? undefined : await linked(wish, tool)
+    const program = tool === undefined ? undefined : await linked(options, tool)
     if (program !== undefined) return program
   }
   return undefined
 }
 
-async function build(wish: Place): Promise<Got> {
-  if (!(await canBuild(wish.searchPath))) return { refusal: 'a build needs make and a C compiler' }
-  wish.say('building Redis from its source; this takes some minutes, once')
-  return buildRedis(wish.programDir, wish)
+async function build(options: Place): Promise<Got> {
+  if (!(await canBuild(options.searchPath))) return { refusal: 'a build needs make and a C compiler' }
+  options.say('building Redis from its source; this takes some minutes, once')
+  return buildRedis(options.programDir, options)
 }
 
-/** Under a name of its own until it is proved, and put into its place in one step: others may be doing the same. */
+/**
+ * Links the program under a temporary name, checks it, and renames the link in one step, since other processes may do
+ * the same.
+ */
 async function linked({ programDir, ...look }: Place, target: string): Promise<string | undefined> {
   const own = join(programDir, 'redis-server')
   const fresh = `${own}-${randomUUID()}`
@@ -165,8 +169,8 @@ async function linked({ programDir, ...look }: Place, target: string): Promise<s
 }
 
 /**
- * What a person may do about a missing Redis on this system, as commands to choose from. Where one is too old, the
- * system's packages usually are.
+ * The commands by which a person may get Redis on this system. Where an installed one is too old, the system's packages
+ * usually are, too.
  */
 export function redisChoices(packager: Packager | undefined, unfit: readonly RedisProgram[] = []): string {
   const service = '"export REMORA_API_URL=http://HOST:8420" to use a service that runs elsewhere'
@@ -175,4 +179,30 @@ export function redisChoices(packager: Packager | undefined, unfit: readonly Red
   }
   if (unfit.length > 0) return `choose "${packager.byHand('compiler')}" (Remora then builds it), or ${service}`
   return `choose "${packager.byHand('redis')}", "${packager.byHand('compiler')}" (Remora then builds it), or ${service}`
+}
+
+/**
+ * For tests and measurements: gets a Redis as `remora run` does, and adds its folder to the PATH of `env`, this
+ * process's environment, so that programs it starts find it. CONFIG_006 when there is none to get. Long steps are
+ * announced on stderr.
+ */
+export async function putRedisOnPath(
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<void> {
+  const searchPath = env['PATH'] ?? ''
+  const programDir = programCache(env)
+  const program = await obtainRedis({
+    searchPath,
+    programDir,
+    mayInstall: env['REMORA_REDIS_INSTALL'] !== 'never',
+    isRoot: process.getuid?.() === 0,
+    env,
+    say: (line) => void process.stderr.write(`${line}\n`),
+    signal,
+  })
+  const folder = dirname(program)
+  if (searchPath.split(delimiter).includes(folder)) return
+  // Before the others only where nothing else is in it: a Redis on the PATH may be too old.
+  env['PATH'] = (folder === programDir ? [folder, searchPath] : [searchPath, folder]).join(delimiter)
 }

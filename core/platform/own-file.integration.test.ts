@@ -3,9 +3,8 @@ import { chmod, chown, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { giveAway } from '#testing/give-away.ts'
-import { readOwnFile } from './own-file.ts'
-import { isOwnFolder, makeOwnFolder } from './own-folder.ts'
+import { giveAway } from '#testing/this-machine.ts'
+import { isOwnFolder, makeOwnFolder, readOwnFile } from './own-file.ts'
 
 let dir = ''
 let path = ''

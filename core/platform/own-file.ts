@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
-import { isOfUser, othersMayWrite } from './ownership.ts'
+import { lstat, mkdir } from 'node:fs/promises'
 
-/** `refused`: it is there, and `why` it does not count, to stand after its path. */
+/** `refused`: the file exists but is not trusted; `why` completes a sentence that begins with its path. */
 export type OwnFile = { kind: 'text'; text: string } | { kind: 'absent' } | { kind: 'refused'; why: string }
 
 type FileRules = {
@@ -9,16 +9,16 @@ type FileRules = {
   maxBytes: number
   /** Root's files count as well. */
   orOfRoot?: boolean
-  /** A file that others can read is refused, too. */
+  /** A file that others can read is also refused. */
   isSecret?: boolean
 }
 
 const othersMayRead = 0o044
 
 /**
- * Reads a file that this user wrote and nobody else can have written. It is judged and read through one descriptor: what
- * is judged is what is read. A link is refused; what is no file, such as a pipe, or cannot be opened is `absent`, and
- * nothing is waited for.
+ * Reads a file that nobody but this user can have written. The checks and the read use one descriptor, so that the file
+ * that was checked is the one that is read. A link is refused. Anything else that is not a file, such as a pipe, and a
+ * file that cannot be opened, is `absent`; a pipe is not waited for.
  */
 export function readOwnFile(path: string, rules: FileRules): OwnFile {
   const opened = openUnlinked(path)
@@ -47,4 +47,36 @@ function openUnlinked(path: string): number | OwnFile {
     const isLink = error instanceof Error && 'code' in error && error.code === 'ELOOP'
     return isLink ? { kind: 'refused', why: 'is a link' } : { kind: 'absent' }
   }
+}
+
+/**
+ * Whether `path` is a folder (not a link) of this user that nobody else can write, so that programs in it may be run.
+ * Always true for a folder where the system has no users.
+ */
+export async function isOwnFolder(path: string): Promise<boolean> {
+  const stats = await lstat(path).catch(() => undefined)
+  return stats?.isDirectory() === true && isOfUser(stats) && !othersMayWrite(stats)
+}
+
+/** Makes the folder, closed to others, if it is missing. Returns whether it is ours, see `isOwnFolder`. */
+export async function makeOwnFolder(path: string): Promise<boolean> {
+  await mkdir(path, { recursive: true, mode: 0o700 }).catch(() => {}) // then it is not ours
+  return isOwnFolder(path)
+}
+
+type Owned = { uid: number; gid: number; mode: number }
+
+/** Whether it belongs to this user. Always true where the system has no users. */
+export function isOfUser({ uid }: Owned): boolean {
+  return process.getuid === undefined || uid === process.getuid()
+}
+
+/**
+ * Whether anybody but its owner (or root) may write it. A group whose number is the owner's own has no other members:
+ * Debian, Fedora and others make one for each user, and let it write the user's files (umask 002). Any other group may
+ * have members, and is not trusted. Never true where the system has no users.
+ */
+export function othersMayWrite({ uid, gid, mode }: Owned): boolean {
+  if (process.getuid === undefined) return false
+  return (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && gid !== uid)
 }

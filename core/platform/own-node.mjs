@@ -22,6 +22,8 @@ const mark = 'STARTED_ON_OWN_NODE'
 export function runsOnOwnNode(self) {
   const wasStartedOnOwn = process.env[mark] !== undefined
   delete process.env[mark]
+  // `node --watch` sets it: our own children would report their modules to us, instead of what we wait for.
+  delete process.env['WATCH_REPORT_DEPENDENCIES']
   if (Number.parseInt(process.versions.node, 10) >= leastMajor) {
     becomeLean(self)
     nodeModule.enableCompileCache?.()

@@ -1,26 +1,27 @@
 import { basename, dirname } from 'node:path'
+import { spawn } from 'node:child_process'
+import { type FileHandle, open, readFile } from 'node:fs/promises'
 import { AppError } from '#domain/error.ts'
 import type { Env } from './env.ts'
-import { findProgram } from './find-program.ts'
-import { lastLineOf, runProgram, type ProgramEnd } from './run-program.ts'
-import { runUnharmed } from './run-unharmed.ts'
+import { bareEnv, endOf, findProgram, lastLineOf, type ProgramEnd, type Running, runProgram } from './run-program.ts'
+import { withinLimit } from './clock.ts'
 
 type Command = readonly [string, ...string[]]
 
-/** What a user may be told to get. `compiler`: what a build of Redis needs. */
+/** What a user may be advised to install. `compiler`: the tools for a build of Redis. */
 export type Installable = 'redis' | 'compiler' | 'git' | 'bubblewrap' | 'docker'
 
-/** How a system's package manager gets Redis, unattended, and what a person would type. */
+/** How a package manager installs Redis unattended, and the command that a person would type. */
 type PackagerKind = {
   program: string
   /** Packages that hold the server, tried in this order. */
   packages: readonly string[]
-  /** Undefined: packages are not installed, but unpacked into a folder of the user's (unpack-redis.ts). */
+  /** Undefined: packages are not installed, but unpacked into a folder of the user (unpack-redis.ts). */
   install?: (packageName: string) => readonly string[]
   environment: readonly string[]
-  /** Of a person who installs a package. `refused`: the program does not work as root. */
+  /** Whether installing a package needs root. `refused`: the program does not work as root. */
   root: 'needed' | 'refused'
-  /** What a person types before a name, as root where that is needed. */
+  /** The command before a package's name, without `sudo`. */
   verb: string
   names: Record<Installable, string>
 }
@@ -78,11 +79,11 @@ const kinds: readonly PackagerKind[] = [
 
 export type Packager = {
   kind: PackagerKind
-  /** What this user would have to type. */
+  /** The command that this user would have to type. */
   byHand(wanted: Installable): string
-  /** Where its programs are: its own folder, which may not be on the PATH. */
+  /** The folder of its programs, which may not be on the PATH. */
   folder: string
-  /** What goes before the program's name; undefined when it would ask for a password or refuses this user. */
+  /** The words before the program's name; undefined when it would ask for a password or refuses this user. */
   prefix: readonly string[] | undefined
   path: string
 }
@@ -93,7 +94,7 @@ export type InstallOptions = { searchPath: string; isRoot: boolean; signal: Abor
 const sudoMs = 5_000
 export const installMs = 300_000
 
-/** The package manager of this system, if it is one of those we know, and whether it works without a password. */
+/** The package manager of this system, if it is a known one, and whether it works without a password. */
 export async function findPackager(options: InstallOptions): Promise<Packager | undefined> {
   for (const kind of kinds) {
     const path = await findProgram(kind.program, options.searchPath)
@@ -117,12 +118,13 @@ async function prefixFor(kind: PackagerKind, options: InstallOptions): Promise<r
   return asked.kind === 'ended' && asked.code === 0 ? [sudo, '-n'] : undefined
 }
 
-/** `logPath`: what the package manager says. */
+/** `logPath`: the file for the package manager's output. */
 export type Installing = { limitMs: number; logPath: string; signal: AbortSignal; env: Env }
 
 /**
- * Installs the first package that is to be had; answers undefined, or why none was. The package manager is never
- * stopped, which would leave the system's packages half done: CONFIG_006 when it is not done in `limitMs`, and goes on.
+ * Installs the first package that is available; returns undefined, or why it installed none. The package manager is
+ * never stopped, which would leave the system's packages half installed: CONFIG_006 when it takes longer than
+ * `limitMs`, and it continues.
  */
 export async function installPackage(packager: Packager, installing: Installing): Promise<string | undefined> {
   const { kind, prefix } = packager
@@ -155,6 +157,39 @@ function commandOf(packager: Packager, prefix: readonly string[], args: readonly
 
 function reasonOf(end: ProgramEnd): string {
   if (end.kind === 'absent') return end.reason
-  if (end.kind === 'late') return 'it goes on'
+  if (end.kind === 'late') return 'it continues'
   return lastLineOf(end.err) || lastLineOf(end.out) || `exit code ${end.code}`
+}
+
+/**
+ * Runs a program that must not be stopped halfway, without input. After `limitMs` (`late`), or when `signal` is aborted
+ * (throws its reason), it continues by itself, also after this process has ended. Its output goes to the file
+ * `logPath`, because a pipe would break then. It throws nothing else: a program that cannot be started, or has no log,
+ * is `absent`.
+ */
+export async function runUnharmed(
+  command: readonly [string, ...string[]],
+  { logPath, ...running }: Running & { logPath: string },
+): Promise<ProgramEnd> {
+  running.signal.throwIfAborted()
+  const log = await open(logPath, 'w').catch((error: Error) => error)
+  if (log instanceof Error) return { kind: 'absent', reason: `its log cannot be written: ${log.message}` }
+  try {
+    return await runLogged(command, { ...running, log, logPath })
+  } finally {
+    await log.close()
+  }
+}
+
+async function runLogged(
+  [program, ...args]: readonly [string, ...string[]],
+  { log, logPath, env, limitMs, signal }: Running & { log: FileHandle; logPath: string },
+): Promise<ProgramEnd> {
+  const child = spawn(program, args, { stdio: ['ignore', log.fd, log.fd], detached: true, env: bareEnv(env) })
+  const said = async () => ({ out: await readFile(logPath, 'utf8').catch(() => ''), err: '' })
+  try {
+    return await withinLimit(endOf(child, said), { limitMs, signal, late: () => ({ kind: 'late', out: '', err: '' }) })
+  } finally {
+    child.unref()
+  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { proxyOf } from './proxy-env.ts'
+import { proxyOf } from './env.ts'
 
 describe('the proxies of the environment', () => {
   const set = { HTTP_PROXY: 'http://a:1', https_proxy: 'http://b:1', HTTPS_PROXY: 'http://c:1', NO_PROXY: 'd,e' }

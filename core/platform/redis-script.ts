@@ -1,10 +1,14 @@
 import { hash } from 'node:crypto'
 import type { RedisClient } from './connect-redis.ts'
-import { isReply } from './redis-reply.ts'
+
+/** Redis' error replies name their kind in their first word; that word, not the sentence after it, is the interface. */
+export function isReply(error: unknown, kind: string): boolean {
+  return error instanceof Error && error.name === 'ReplyError' && error.message.startsWith(`${kind} `)
+}
 
 export type ScriptArg = string | number
 
-/** Runs one Lua script in Redis: one round trip, its source travels only when the server does not know it yet. */
+/** Runs one Lua script in Redis, in one round trip; its source is sent only when the server does not have it yet. */
 export type Script = (redis: RedisClient, keys: readonly string[], args: readonly ScriptArg[]) => Promise<unknown>
 
 export function redisScript(source: string): Script {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { readEnv, storageEnv } from './env.ts'
+import { storageEnv } from '#settings/storage-settings.ts'
+import { readEnv } from './env.ts'
 import { parseRedisUrl } from './redis-url.ts'
 
 describe('the address of Redis', () => {

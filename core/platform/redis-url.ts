@@ -16,9 +16,9 @@ const clusterUrl = /^(rediss?)\+cluster:\/\/(?:([^@/,]*)@)?([^@/?#]+)\/?$/
 const defaultPort = 6379
 
 /**
- * What REMORA_REDIS_URL may be. `redis://…` and `rediss://…` (TLS) name one server, `redis+cluster://host:port,host:port`
- * and `rediss+cluster://…` some nodes of a cluster. `user:password@` stands once, before the first node, both
- * percent-encoded; a cluster has no numbered databases.
+ * What REMORA_REDIS_URL may be. `redis://…` and `rediss://…` (TLS) name one server,
+ * `redis+cluster://host:port,host:port` and `rediss+cluster://…` some nodes of a cluster. `user:password@` stands once,
+ * before the first node, both percent-encoded; a cluster has no numbered databases.
  */
 export const RedisUrl = z
   .string()

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { until } from '#testing/until.ts'
 import { runProgram } from './run-program.ts'
-import { runUnharmed } from './run-unharmed.ts'
+import { runUnharmed } from './packager.ts'
 
 let dir = ''
 beforeEach(async () => {
@@ -83,7 +83,7 @@ describe('a program that must not be stopped halfway', () => {
     'goes on when a %s ends the command and all of its process group',
     async (name) => {
       const [program] = await script(slow)
-      const module = new URL('run-unharmed.ts', import.meta.url)
+      const module = new URL('packager.ts', import.meta.url)
       const options = { limitMs: 60_000, logPath: join(dir, 'log'), env }
       const call = `runUnharmed([${JSON.stringify(program)}], { ...${JSON.stringify(options)}, signal: new AbortController().signal })`
       const source = `import { runUnharmed } from '${module.href}'; await ${call}`

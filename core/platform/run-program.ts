@@ -1,9 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { after } from '#platform/clock.ts'
-import { bareEnv } from './bare-env.ts'
+import { access, constants, stat } from 'node:fs/promises'
+import { delimiter, isAbsolute, join } from 'node:path'
+import { after, withinLimit } from './clock.ts'
 import type { Env } from './env.ts'
-import { withinLimit } from './within-limit.ts'
 
 /** How a short-lived program ended. `out` and `err` are the last 8,000 characters it wrote. */
 export type ProgramEnd =
@@ -14,12 +14,13 @@ export type ProgramEnd =
 const keptChars = 8_000
 const killMs = 2_000
 
-/** `env`: that of this process; the program is given the bare part of it. */
+/** `env`: that of this process; the program gets only the bare part of it. */
 export type Running = { limitMs: number; signal: AbortSignal; env: Env }
 
 /**
- * Runs a program to its end, without input, in a process group of its own that is ended after `limitMs` (`late`) or
- * when `signal` is aborted (throws its reason). Fails never otherwise: what cannot be started is `absent`.
+ * Runs a program to its end, without input, in a process group of its own. The group is ended after `limitMs` (`late`),
+ * or when `signal` is aborted (throws its reason). It throws nothing else: a program that cannot be started is
+ * `absent`.
  */
 export async function runProgram(
   [program, ...args]: readonly [string, ...string[]],
@@ -41,7 +42,7 @@ export async function runProgram(
   }
 }
 
-/** How `child` ends by itself; `said` is asked for what it wrote when it has. */
+/** How `child` ends by itself; `said` then returns its output. */
 export function endOf(child: ChildProcess, said: () => Promise<{ out: string; err: string }>): Promise<ProgramEnd> {
   return once(child, 'close').then(
     async ([code]: unknown[]): Promise<ProgramEnd> => ({
@@ -53,14 +54,14 @@ export function endOf(child: ChildProcess, said: () => Promise<{ out: string; er
   )
 }
 
-/** Also when the program itself has ended: what it has started and left is ended with it. */
+/** Also after the program has ended: processes that it started and left running end too. */
 function endGroup(child: ChildProcess): void {
   if (child.pid === undefined) return
   killGroup(child.pid, 'SIGTERM')
   if (child.exitCode === null && child.signalCode === null) after(killMs, () => killGroup(child.pid ?? 0, 'SIGKILL'))
 }
 
-/** What runs as another user (sudo) cannot be ended by us; a group that is gone needs not. */
+/** A process of another user (sudo) cannot be ended by us, and a group may have ended already. */
 function killGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     if (pid > 0) process.kill(-pid, signal)
@@ -69,7 +70,59 @@ function killGroup(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** The last line of what a program said, at most 300 characters; empty when it said nothing. */
+/** The last line of a program's output, at most 300 characters; empty when there was none. */
 export function lastLineOf(text: string): string {
   return text.trimEnd().split('\n').at(-1)?.trim().slice(-300) ?? ''
 }
+
+/** The variables that programs of the system, package managers and compilers need, and no others. */
+const passedOn = [
+  /^(?:PATH|HOME|USER|LOGNAME|SHELL|TERM|TZ|TMPDIR|LANG|LANGUAGE|LC_\w+|XDG_\w+_HOME|XDG_RUNTIME_DIR|LD_LIBRARY_PATH|CC)$/,
+  /^(?:https?|ftp|all|no)_proxy$/i,
+  /^(?:SSL_CERT_FILE|SSL_CERT_DIR|CURL_CA_BUNDLE|NODE_EXTRA_CA_CERTS)$/,
+  /^(?:DEBIAN_FRONTEND|NEEDRESTART_SUSPEND|HOMEBREW_\w+_(?:DOMAIN|REMOTE))$/,
+  /^DOCKER_(?:HOST|CONTEXT|CONFIG|CERT_PATH|TLS_VERIFY)$/,
+]
+
+/** The part of `env` that programs other than Remora's get: without Remora's tokens, keys and passwords. */
+export function bareEnv(env: Env): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => passedOn.some((names) => names.test(name))))
+}
+
+/**
+ * The full path of the program `name` in the first folder of `searchPath` (as PATH is written) that has it, or
+ * undefined. Files that may not be executed do not count, nor do folders relative to the working folder, whose content
+ * came with somebody's repository.
+ */
+export async function findProgram(name: string, searchPath: string): Promise<string | undefined> {
+  for (const folder of searchPath.split(delimiter).filter((entry) => isAbsolute(entry))) {
+    const path = join(folder, name)
+    if (await isExecutable(path)) return path
+  }
+  return undefined
+}
+
+/** Whether there is a file at `path` that this user may execute. */
+async function isExecutable(path: string): Promise<boolean> {
+  const stats = await stat(path).catch(() => undefined)
+  if (stats?.isFile() !== true) return false
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  )
+}
+
+const transports = ['ssh', 'git', 'http', 'https', 'file', 'ext']
+
+/**
+ * Options for a git command in somebody else's repository. Its own settings may name programs to start, and servers to
+ * fetch missing objects from; with these options git does neither.
+ */
+export const gitSettings: readonly string[] = [
+  'core.fsmonitor=false',
+  'core.hooksPath=/dev/null',
+  'core.sshCommand=false',
+  'core.gitProxy=false',
+  'protocol.allow=never',
+  ...transports.map((name) => `protocol.${name}.allow=never`),
+].flatMap((setting) => ['-c', setting])

@@ -3,7 +3,7 @@ declare module '@20minutes/s3rver' {
   export type Content = AsyncIterable<Uint8Array> | Uint8Array
   export type FilesystemStore = {
     getResourcePath(bucket: string, key: string, resource: string): string
-    /** Answers the size in bytes and the MD5 in hex. */
+    /** Returns the size in bytes and the MD5 in hex. */
     putContent(path: string, content: Content): Promise<[number, string]>
     deleteObject(bucket: string, key: string): Promise<void>
     /** A bucket's or object's own CORS, website or tagging rules; null when it has none. */

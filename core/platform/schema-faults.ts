@@ -1,9 +1,10 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { YamlPath } from './yaml-source.ts'
+import { nearest } from './nearest.ts'
 
 export type SchemaFault = { at: YamlPath; message: string; isUnknownKey: boolean }
 
-/** What a schema found, one fault per wrong key, and of a union the alternative that comes nearest. */
+/** The faults of a value, one per wrong key; for a union, those of the alternative that fits best. */
 export function schemaFaults(error: z.ZodError): SchemaFault[] {
   return error.issues.flatMap(faultsOf)
 }
@@ -17,8 +18,33 @@ function faultsOf(issue: z.core.$ZodIssue): SchemaFault[] {
     })
   }
   if (issue.code === 'invalid_union' && issue.errors.length > 0) {
-    const nearest = issue.errors.reduce((least, other) => (other.length < least.length ? other : least))
-    return nearest.flatMap((inner) => faultsOf({ ...inner, path: [...issue.path, ...inner.path] }))
+    const closest = issue.errors.reduce((least, other) => (other.length < least.length ? other : least))
+    return closest.flatMap((inner) => faultsOf({ ...inner, path: [...issue.path, ...inner.path] }))
   }
   return [{ at, message: issue.message, isUnknownKey: false }]
+}
+
+/**
+ * The message about a key that `schema` does not have: suggests the most similar key, or lists all keys of its section.
+ */
+export function describeUnknownKey(schema: z.core.$ZodType, { at, message }: SchemaFault): string {
+  const keys = keysAt(schema, at.slice(0, -1))
+  if (keys.length === 0) return message
+  const near = nearest(String(at.at(-1)), keys)
+  return `${message}: ${near === undefined ? `known are ${keys.join(', ')}` : `did you mean ${near}?`}`
+}
+
+function keysAt(schema: z.core.$ZodType, path: readonly (string | number)[]): string[] {
+  const [key, ...rest] = path
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
+    return keysAt(schema.unwrap(), path)
+  }
+  if (schema instanceof z.ZodUnion) return [...new Set(schema.options.flatMap((option) => keysAt(option, path)))]
+  if (schema instanceof z.ZodObject) {
+    if (key === undefined) return Object.keys(schema.shape)
+    const next: z.core.$ZodType | undefined = schema.shape[key]
+    return next === undefined ? [] : keysAt(next, rest)
+  }
+  if (schema instanceof z.ZodRecord) return keysAt(schema.valueType, rest)
+  return schema instanceof z.ZodArray ? keysAt(schema.element, rest) : []
 }

@@ -1,4 +1,4 @@
-/** What is left to chance, drawn from a seed that brings it back: faults, histories, sample values. */
+/** A random source with a seed: the same seed draws the same faults, histories and sample values again. */
 export type Random = {
   /** In [0, 1). */
   fraction(): number

@@ -3,16 +3,14 @@ import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs
 import { dirname, join } from 'node:path'
 import type { BuildResult } from './build-redis.ts'
 import type { Env } from './env.ts'
-import { examineRedis, leastRedis } from './examine-redis.ts'
-import { findProgram } from './find-program.ts'
+import { examineRedis, leastRedis, removeAbandoned } from './program-cache.ts'
 import type { Packager } from './packager.ts'
-import { removeAbandoned } from './remove-abandoned.ts'
-import { lastLineOf, runProgram, type ProgramEnd } from './run-program.ts'
+import { findProgram, lastLineOf, type ProgramEnd, runProgram } from './run-program.ts'
 
 /** `limitMs`: for each command. `env`: that of this process. */
 export type UnpackOptions = { searchPath: string; limitMs: number; signal: AbortSignal; env: Env }
 
-/** In each package the server goes by the name of its check of dump files. */
+/** In each package the server has the name of its check of dump files. */
 const programs = ['usr/bin/redis-check-rdb', 'usr/bin/valkey-check-rdb']
 const workPrefix = 'apt-'
 const treePrefix = 'unpacked-'
@@ -20,13 +18,14 @@ const treePrefix = 'unpacked-'
 type Apt = UnpackOptions & { path: string; dpkgDeb: string; workDir: string; programDir: string }
 
 /**
- * Gets a server from the packages of Debian or Ubuntu and installs nothing: apt-get downloads the package, with those of
- * its libraries that this system lacks, and checks the signatures; they are unpacked into a new folder of `programDir`,
- * and a script there, `redis-server`, starts the server with these libraries. Needs neither root nor a password.
+ * Gets a server from the packages of Debian or Ubuntu without installing anything. apt-get downloads the package and
+ * those of its libraries that this system lacks, and checks the signatures. They are unpacked into a new folder of
+ * `programDir`; a script there, `redis-server`, starts the server with these libraries. Needs neither root nor a
+ * password.
  *
  * apt-get works on folders of its own in `programDir`, removed at the end, and on the system's lists of packages. Where
  * those are missing or too old, it downloads its own. It may be stopped at any time, and several may run at once: the
- * script is put into place in one step, and whoever comes second takes the first one's.
+ * script is put into place in one step, and a process that finds one already there uses it.
  */
 export async function unpackRedis(
   packager: Packager,
@@ -48,11 +47,11 @@ export async function unpackRedis(
   }
 }
 
-/** Settings that say which lists of packages are read. */
+/** Settings that choose the lists of packages to read. */
 type Lists = readonly string[]
 const systemLists: Lists = []
 
-/** A failure here shows in what comes next: a package is not found. */
+/** A failure here shows later: a package is not found. */
 async function downloadLists(apt: Apt): Promise<Lists> {
   const lists = ['-o', `Dir::State=${join(apt.workDir, 'state')}`]
   await mkdir(join(apt.workDir, 'state', 'lists', 'partial'), { recursive: true })
@@ -90,7 +89,10 @@ async function getPackage(apt: Apt, name: string, lists: Lists): Promise<BuildRe
   return (await placed(apt)) ?? { refusal: `${name} has no server of Redis ${leastRedis} that runs here` }
 }
 
-/** The path of the script, once the server in `tree` is proved; undefined when it is none, or no longer needed. */
+/**
+ * The path of the script, once the server in `tree` was checked; undefined when it is not a server, or no longer
+ * needed.
+ */
 async function unpackInto(
   tree: string,
   { apt, archives, files }: { apt: Apt; archives: string; files: readonly string[] },
@@ -103,7 +105,7 @@ async function unpackInto(
   const held = await readdir(tree, { recursive: true })
   const server = programs.find((path) => held.includes(path))
   if (server === undefined) return undefined
-  // It is the server when it is called by that name.
+  // The program is the server when it is started under that name.
   await symlink(server, join(tree, 'redis-server'))
   const libraries = held.filter((path) => /\.so(?:\.|$)/.test(path)).map((path) => join(tree, dirname(path)))
   return putIntoPlace(apt, startScript(join(tree, 'redis-server'), [...new Set(libraries)]))
@@ -132,7 +134,7 @@ async function putIntoPlace(apt: Apt, script: string): Promise<string | undefine
   }
 }
 
-/** What is in its place by now, if it is a server. */
+/** The script that is in place by now, if it starts a server. */
 async function placed(apt: Apt): Promise<{ program: string } | undefined> {
   const program = join(apt.programDir, 'redis-server')
   return (await examineRedis(program, apt))?.fits === true ? { program } : undefined

@@ -1,14 +1,14 @@
 import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import type { SkippedFile } from '#domain/code-node.ts'
-import { isOwnOutput } from '#domain/own-output.ts'
 import { byPath } from '#domain/repo-path.ts'
-import type { SkipKind } from '#domain/skip-kind.ts'
-import { submodulePaths } from '#domain/submodule-paths.ts'
-import { isVendoredName, vendoredFolder } from '#domain/vendored-path.ts'
-import { ignoreLayer, isIgnored, layersAbove, readRuleFile, type IgnoreLayer } from './git-ignore.ts'
-import { nothingTracked, trackedIgnored, type TrackedIgnored } from './tracked-ignored.ts'
+import type { SkipKind } from '#domain/run.ts'
+import { isOwnOutput, isVendoredName, submodulePaths, vendoredFolder } from '#domain/foreign-paths.ts'
+import { ignoreLayer, type IgnoreLayer, isIgnored, layersAbove, readRuleFile } from './git-ignore.ts'
+import { gitSettings } from './run-program.ts'
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other'
 
@@ -45,10 +45,10 @@ type Walk = WalkedFolder & {
 }
 
 /**
- * What a folder holds of its owner's own, sorted by path: the one walk behind packing and discovery, so that both see
- * the same files. Installed packages, git-ignored folders, repositories inside the checkout that are none of its
- * submodules, and those `passOver` names are not entered, links not followed; each is in `skipped` once, with its
- * reason, as is a folder that cannot be listed. What git tracks is not ignored. Our own output is in neither list.
+ * The files of a folder that are its owner's own work, sorted by path. Packing and discovery both use this walk, so
+ * that they see the same files. Installed packages, git-ignored folders, repositories inside the checkout that are none
+ * of its submodules, and those `passOver` names are not entered, links not followed; each is in `skipped` once, with
+ * its reason, as is a folder that cannot be listed. What git tracks is not ignored. Our own output is in neither list.
  * Throws the file system's error when `root` itself cannot be listed.
  */
 export async function walkFolder(root: string, options: WalkOptions, signal: AbortSignal): Promise<WalkedFolder> {
@@ -68,7 +68,7 @@ export async function walkFolder(root: string, options: WalkOptions, signal: Abo
   return { entries: entries.toSorted(byPath), skipped: skipped.toSorted(byPath), hasTrackedIgnored }
 }
 
-/** Takes in one folder's entries; returns its folders still to visit. */
+/** Adds one folder's entries; returns its folders that are still to be visited. */
 async function visitFolder(walk: Walk, { path, layers, isIgnored: inIgnored }: Visit): Promise<Visit[]> {
   const folder = join(walk.top, path)
   const found = await listFolder(walk, folder, path)
@@ -81,7 +81,7 @@ async function visitFolder(walk: Walk, { path, layers, isIgnored: inIgnored }: V
     const text = await readRuleFile(join(folder, '.gitmodules'))
     for (const submodule of submodulePaths(path, text ?? '')) walk.submodules.add(submodule)
   }
-  // As to git, nothing takes back what an ignored folder holds.
+  // As in git, no rule takes back the content of an ignored folder.
   const own = inIgnored ? undefined : await ignoreLayer(folder)
   const rules = own === undefined ? layers : [...layers, own]
   const visits: Visit[] = []
@@ -103,7 +103,7 @@ async function visitFolder(walk: Walk, { path, layers, isIgnored: inIgnored }: V
   return visits
 }
 
-/** Why a folder is not its owner's own by what lies in it. */
+/** Why the content of a folder shows that it is not its owner's own work. */
 function foreignFolder({ include, isCheckout, submodules }: Walk, path: string, found: Dirent[]): string | undefined {
   if (!include.has('vendored') && found.some(({ name }) => vendoredFolder(`${path}/${name}`) === path))
     return 'vendored'
@@ -113,7 +113,7 @@ function foreignFolder({ include, isCheckout, submodules }: Walk, path: string, 
 }
 
 function reasonToSkip({ include, passOver }: Walk, path: string, kind: EntryKind): string | undefined {
-  // Read as text, a name that is not UTF-8 may be that of another file.
+  // A name that is not UTF-8 may, read as text, be the name of another file.
   if (path.includes('\uFFFD')) return 'the name is not UTF-8'
   if (path.split('/').length > maxDepth) return `deeper than ${maxDepth} folders`
   if (kind === 'folder' && !include.has('vendored') && isVendoredName(basename(path))) return 'vendored'
@@ -138,4 +138,36 @@ function kindOf(entry: Dirent): EntryKind {
   if (entry.isSymbolicLink()) return 'link'
   if (entry.isDirectory()) return 'folder'
   return entry.isFile() ? 'file' : 'other'
+}
+
+const run = promisify(execFile)
+const maxListingBytes = 256 * 1024 ** 2
+
+/** Files that git tracks although .gitignore names them: they are part of the repository. */
+type TrackedIgnored = {
+  files: ReadonlySet<string>
+  /** All folders above them. */
+  folders: ReadonlySet<string>
+}
+
+const nothingTracked: TrackedIgnored = { files: new Set(), folders: new Set() }
+
+/**
+ * The tracked and ignored files below `root`, a folder of a git checkout; paths are relative to it. None where git is
+ * not installed or refuses the repository: then .gitignore alone decides.
+ */
+async function trackedIgnored(root: string, signal: AbortSignal): Promise<TrackedIgnored> {
+  const command = ['ls-files', '-z', '--cached', '--ignored', '--exclude-standard']
+  const listed = await run('git', [...gitSettings, ...command], {
+    cwd: root,
+    signal,
+    maxBuffer: maxListingBytes,
+  }).catch(() => undefined)
+  signal.throwIfAborted()
+  const files = new Set((listed?.stdout ?? '').split('\0').filter((path) => path !== ''))
+  const folders = new Set<string>()
+  for (const path of files) {
+    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) folders.add(path.slice(0, at))
+  }
+  return { files, folders }
 }

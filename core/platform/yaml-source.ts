@@ -5,17 +5,17 @@ export type YamlPath = readonly (string | number)[]
 export type Place = { line: number; column: number }
 
 export type YamlSource = {
-  /** Undefined when it is no YAML, null when it is empty. */
+  /** Undefined when it is not YAML, null when it is empty. */
   value: unknown
-  /** Why it is no YAML. */
+  /** Why it is not YAML. */
   faults: { at: Place; message: string }[]
-  /** Where the value at `path` stands; for one that is not there, the nearest thing around it. */
+  /** The position of the value at `path`; for a missing one, of the nearest value around it. */
   placeOf(path: YamlPath): Place
-  /** Where line `line`, column `column` of the text at `path` stands in the file. */
+  /** The position in the file of line `line`, column `column` of the text at `path`. */
   placeInText(path: YamlPath, at: Place): Place
 }
 
-/** Reads one YAML document. What is wrong is in `faults`, never thrown. */
+/** Reads one YAML document. Mistakes are in `faults`, never thrown. */
 export function readYaml(source: string): YamlSource {
   const lines = new LineCounter()
   const document = parseDocument(source, { lineCounter: lines })
@@ -34,7 +34,7 @@ export function readYaml(source: string): YamlSource {
   }
 }
 
-/** Aliases that stand for too much are found only here. */
+/** Aliases that expand to too much are found only here. */
 function valueOf(document: Document): unknown {
   try {
     return document.toJS({ maxAliasCount: 50 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { changeSetId, type ChangeSet, type Edit, type FileChange } from '#domain/change-set.ts'
-import { changeSetFaults } from './change-set-faults.ts'
+import { changeSetFaults } from './verify-records.ts'
 
 const operationId = 'o0000000000000000'
 const held = { path: 'a.py', hash: 'h1', size: 10, executable: false }

@@ -1,15 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { changeSetId, type ChangeSet, type FileChange } from '#domain/change-set.ts'
-import { sha256 } from '#domain/hash.ts'
-import { newRunId } from '#domain/ids.ts'
-import { aRequest } from '#testing/factories.ts'
+import { newRunId, sha256 } from '#domain/ids.ts'
+import { aRequest } from '#testing/open-test-ledger.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { operationStatuses } from '#domain/operation.ts'
 import { Run } from '#domain/run.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import type { ComposedFile, Composition } from '#objects/composition.ts'
 import { putComposition } from '#objects/stored-records.ts'
-import { openFindings } from './findings.ts'
+import { openFindings } from './verify-records.ts'
 import { verifyComposition } from './verify-composition.ts'
 
 let store: TestObjects

@@ -1,15 +1,12 @@
-import { applyEdits } from '#domain/apply-edits.ts'
-import type { FileChange } from '#domain/change-set.ts'
-import { composeEdits } from '#domain/compose-edits.ts'
-import { sha256 } from '#domain/hash.ts'
+import { applyEdits, composeEdits, type FileChange } from '#domain/change-set.ts'
+import { sha256 } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import { getComposition } from '#objects/stored-records.ts'
 import type { ComposedFile, Composition } from '#objects/composition.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
-import type { Findings } from './findings.ts'
-import type { NamedChangeSets } from './verify-records.ts'
+import type { Findings, NamedChangeSets } from './verify-records.ts'
 
 const reads = 16
 
@@ -21,9 +18,9 @@ export type CompositionProofDeps = {
 }
 
 /**
- * Holds the run's stored composition against its change sets: each is in it whole or left out with a reason, and each
- * composed file is made again from its base. Evidence is not checked again, and neither is WORK_004, the reason that
- * follows from it. What was accepted and published does not exist yet.
+ * Compares the run's stored composition with its change sets: each must be in it as a whole or be left out with a
+ * reason, and each composed file is made again from its base. Evidence is not checked again, nor WORK_004, the reason
+ * that follows from it. Accepted and published compositions do not exist yet.
  */
 export async function verifyComposition(run: Run, deps: CompositionProofDeps): Promise<void> {
   const { runId, projectId, compositionKey: hash } = run
@@ -65,7 +62,7 @@ async function verifyFile(run: Run, file: ComposedFile, deps: CompositionProofDe
   const { findings, sets } = deps
   const what = `composed file ${file.path}`
   const changes = file.changeSetIds.flatMap((id) => sets.get(id)?.files.filter(({ path }) => path === file.path) ?? [])
-  if (changes.length !== file.changeSetIds.length) return // which sets are missing is told already
+  if (changes.length !== file.changeSetIds.length) return // the missing sets are findings of their own
   const change = together(changes)
   if (change === undefined) return findings.blame(`${what}: its change sets do not compose`)
   const baseHash = change.kind === 'create' ? null : change.baseHash
@@ -81,7 +78,7 @@ async function verifyFile(run: Run, file: ComposedFile, deps: CompositionProofDe
   if (file.resultHash !== null) await readBlob(file.resultHash)
 }
 
-/** Changes of one file as one; undefined when they do not go together. */
+/** Several changes of one file as one; undefined when they cannot be combined. */
 function together([first, ...rest]: readonly FileChange[]): FileChange | undefined {
   let whole = first
   for (const change of rest) {

@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ChangeSet } from '#domain/change-set.ts'
+import { type ChangeSet, changeSetId, type Edit, type FileChange } from '#domain/change-set.ts'
 import { changeSetIdsOf, type Operation, type Outcome } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import { changeSetsOf, type AttemptRecord } from '#objects/attempt-record.ts'
+import { type AttemptRecord, changeSetsOf } from '#objects/attempt-record.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
-import type { SnapshotView } from '#objects/snapshot-view.ts'
+import type { SnapshotView } from '#objects/snapshot.ts'
 import { getAttemptRecord, getBundle, getSuspendedAttempt } from '#objects/stored-records.ts'
-import { changeSetFaults } from './change-set-faults.ts'
-import type { Findings } from './findings.ts'
-import { operationPages } from './operation-pages.ts'
+import { AppError, unreachable } from '#domain/error.ts'
+import type { Violation } from '#ledger/accounts.ts'
+import { operationPages } from '#ledger/read-operations.ts'
 
 const reads = 16
 
@@ -19,7 +19,7 @@ export type RecordDeps = {
   ledger: Pick<Ledger, 'listOperations'>
   objects: ObjectStore
   blobs: Pick<BlobStore, 'get'>
-  /** Undefined when it cannot be read: then the bases of change sets are not looked at. */
+  /** Undefined when it cannot be read: then the bases of change sets are not checked. */
   snapshot: SnapshotView | undefined
   findings: Findings
 }
@@ -28,8 +28,8 @@ export type RecordDeps = {
 export type NamedChangeSets = ReadonlyMap<string, ChangeSet | null>
 
 /**
- * Reads the bundles the plan pinned and the record of every settled attempt, and holds each record against the operation
- * that refers to it. Operations of `done` are left out; the others are added to it.
+ * Reads the bundles that the plan pinned and the record of every settled attempt, and compares each record with the
+ * operation that refers to it. Operations of `done` are left out; the others are added to it.
  */
 export async function verifyRecords(run: Run, deps: RecordDeps, done: Set<string>): Promise<NamedChangeSets> {
   const sets = new Map<string, ChangeSet | null>()
@@ -78,7 +78,7 @@ async function readChangeSets(run: Run, operation: Operation, deps: RecordDeps):
   return sets
 }
 
-/** What an operation that waits for a person goes on from; of one that nobody answered, what it had come to. */
+/** The record that a waiting operation resumes from; of one that was not answered in time, its last state. */
 async function verifySuspension(
   { projectId }: Run,
   { operationId, suspensionHash }: Operation,
@@ -110,4 +110,87 @@ function recordFaults(record: AttemptRecord, operation: Operation, outcome: Outc
   const paths = new Set(sets.flatMap(({ files }) => files.map((file) => file.path)))
   compare('list of changed files', [...paths].toSorted(), outcome.changedFiles.toSorted())
   return faults
+}
+
+/** The violations found in a run's objects (invariant 7). */
+export type Findings = {
+  violations: readonly Violation[]
+  blame(message: string): void
+  /**
+   * What was read. Undefined when an object is missing or does not match its name: then that is a finding, noted once
+   * however many refer to the object. Errors of an unreachable store prove nothing and are thrown.
+   */
+  read<T>(what: string, reading: Promise<T>): Promise<T | undefined>
+}
+
+/** Findings with nothing found yet. */
+export function openFindings(): Findings {
+  const violations: Violation[] = []
+  const noted = new Set<string>()
+  const blame = (message: string) => void violations.push({ invariant: 7, message })
+  return {
+    violations,
+    blame,
+    async read(what, reading) {
+      try {
+        return await reading
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'STORE_003') throw error
+        if (!noted.has(error.message)) blame(`${what}: ${error.message}`)
+        noted.add(error.message)
+        return undefined
+      }
+    },
+  }
+}
+
+/** What a change set was made on. */
+type ChangeSetBase = {
+  snapshot: Pick<SnapshotView, 'find'>
+  /** The length of a blob whose content has its hash; undefined when there is none, which is a finding of its own. */
+  blobLength(hash: string): Promise<number | undefined>
+}
+
+/** What is wrong with a change set in itself and against its base, one phrase each. */
+export async function changeSetFaults(set: ChangeSet, base: ChangeSetBase): Promise<string[]> {
+  const faults: string[] = []
+  if (set.changeSetId !== changeSetId(set.operationId, set.files)) faults.push('its id is not that of its changes')
+  const paths = set.files.map((file) => file.path)
+  for (const path of paths.filter((one, at) => paths.indexOf(one) !== at)) faults.push(`it changes ${path} twice`)
+  for (const file of set.files) faults.push(...(await fileFaults(file, base)))
+  return faults
+}
+
+async function fileFaults(file: FileChange, { snapshot, blobLength }: ChangeSetBase): Promise<string[]> {
+  const held = snapshot.find(file.path)
+  switch (file.kind) {
+    case 'create':
+      return held === undefined ? [] : [`it creates ${file.path}, which the snapshot has`]
+    case 'edit':
+    case 'delete': {
+      if (held === undefined) return [`it changes ${file.path}, which the snapshot does not have`]
+      if (held.hash !== file.baseHash) {
+        return [`its base of ${file.path} is ${file.baseHash}, the snapshot has ${held.hash}`]
+      }
+      const length = await blobLength(file.baseHash)
+      if (file.kind === 'delete' || length === undefined) return []
+      return isInOrder(file.edits, length)
+        ? []
+        : [`its edits of ${file.path} are not sorted and inside ${length} bytes`]
+    }
+    default:
+      return unreachable(file)
+  }
+}
+
+/** Sorted, disjoint, no two insertions at one point, inside the base. */
+function isInOrder(edits: readonly Edit[], length: number): boolean {
+  let [at, lastWasInsertion] = [0, false]
+  for (const { start, end } of edits) {
+    const isInsertion = start === end
+    const isFree = start > at || (start === at && !(isInsertion && lastWasInsertion))
+    if (!isFree || end < start || end > length) return false
+    ;[at, lastWasInsertion] = [end, isInsertion]
+  }
+  return true
 }

@@ -1,19 +1,30 @@
-import type { RunId } from '#domain/ids.ts'
-import { isEnded } from '#domain/run.ts'
+import type { ProjectId, RunId } from '#domain/ids.ts'
+import { isEnded, type Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Verification } from '#ledger/verify.ts'
-import { verifyObjects, type ObjectProofDeps } from './verify-objects.ts'
-import { whatIsLeft, type LeftDeps } from './what-is-left.ts'
+import type { ChangeSet } from '#domain/change-set.ts'
+import type { Violation } from '#ledger/accounts.ts'
+import { openBlobStore } from '#objects/blob-store.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
+import { mapBounded } from '#objects/map-bounded.ts'
+import { objectKeys } from '#objects/object-keys.ts'
+import { readSnapshot, type SnapshotView } from '#objects/snapshot.ts'
+import { delay } from '#platform/clock.ts'
+import { operationJobId, type QueueName } from '#queues/catalog.ts'
+import type { Producer } from '#queues/producer.ts'
+import { verifyComposition } from './verify-composition.ts'
+import { type Findings, openFindings, verifyRecords } from './verify-records.ts'
+import { operationPages } from '#ledger/read-operations.ts'
 
-/** `ended`: whether the run had, before anything was looked at. */
+/** `ended`: whether the run had ended before the verification began. */
 export type RunVerification = Verification & { ended: boolean }
 
 export type ProofDeps = ObjectProofDeps & LeftDeps & { ledger: Pick<Ledger, 'getRun' | 'verify'> }
 
 /**
- * Every invariant of a run's accounting: its events against its state (1 to 6), its objects (7) and, once it has ended,
- * what is left of it (8). Changes nothing. A run that is being worked on may show differences that are none. RUN_001 when
- * there is no such run, STORE_001 and STORE_002 when a store is away.
+ * Checks every invariant of a run's accounting: its events against its state (1 to 6), its objects (7) and, once it has
+ * ended, what is left of it (8). Changes nothing. A run that is still active may show differences that mean nothing.
+ * RUN_001 when there is no such run, STORE_001 and STORE_002 when a store is unreachable.
  */
 export async function verifyRun(runId: RunId, deps: ProofDeps): Promise<RunVerification> {
   const run = await deps.ledger.getRun(runId)
@@ -22,4 +33,118 @@ export async function verifyRun(runId: RunId, deps: ProofDeps): Promise<RunVerif
   const ended = isEnded(run.status)
   const left = ended ? await whatIsLeft(run, deps) : []
   return { ended, violations: [...violations, ...objects, ...left], ...counted }
+}
+
+type ObjectProofDeps = { ledger: Pick<Ledger, 'getRun' | 'listOperations'>; objects: ObjectStore }
+
+/** Base blobs are read once for each change set that is made on them; most runs touch few files often. */
+const maxCacheBytes = 32 * 1024 * 1024
+
+/**
+ * Invariant 7: everything the run refers to is there and matches its name. Reads each object once, with bounded
+ * concurrency; holds the change sets of the run in memory, as the composition does. STORE_002 when the store is
+ * unreachable.
+ */
+async function verifyObjects(run: Run, { ledger, objects }: ObjectProofDeps): Promise<readonly Violation[]> {
+  const findings = openFindings()
+  const { projectId, snapshotId } = run
+  const blobs = openBlobStore(objects, { maxCacheBytes })
+  const snapshot = snapshotId === null ? undefined : await verifySnapshot({ projectId, snapshotId }, objects, findings)
+  const deps = { ledger, objects, blobs, snapshot, findings }
+  const sets = new Map<string, ChangeSet | null>()
+  const done = new Set<string>()
+  for (let one: Run | undefined = run; one !== undefined; one = await formerOf(one, ledger)) {
+    for (const [id, set] of await verifyRecords(one, deps, done)) sets.set(id, set)
+  }
+  await verifyComposition(run, { objects, blobs, sets, findings })
+  return findings.violations
+}
+
+/** The run that this one retries: its change sets are in the composition too, except those that were made again. */
+async function formerOf({ request, snapshotId }: Run, ledger: Pick<Ledger, 'getRun'>): Promise<Run | undefined> {
+  if (request.retryOf === undefined) return undefined
+  const former = await ledger.getRun(request.retryOf)
+  return former.snapshotId === snapshotId ? former : undefined
+}
+
+const lookups = 32
+
+/**
+ * Reads the snapshot and its folders, each checked against the hash in its name, and checks that every file's blob
+ * exists. The blobs of changed files are read with the change sets. Undefined when the snapshot cannot be read.
+ */
+async function verifySnapshot(
+  { projectId, snapshotId }: { projectId: ProjectId; snapshotId: string },
+  objects: ObjectStore,
+  findings: Findings,
+): Promise<SnapshotView | undefined> {
+  const view = await findings.read(`snapshot ${snapshotId}`, readSnapshot(objects, projectId, snapshotId))
+  if (view === undefined) return undefined
+  const pathOf = new Map(view.files.map(({ hash, path }) => [hash, path]))
+  await mapBounded([...pathOf], lookups, async ([hash, path]) => {
+    const key = objectKeys.blob(projectId, hash)
+    if (!(await objects.exists(key))) findings.blame(`the blob of ${path} in the snapshot: object ${key} is missing`)
+  })
+  return view
+}
+
+type LeftDeps = {
+  ledger: Pick<Ledger, 'leftovers' | 'listOperations'>
+  queues: Pick<Producer, 'missing'>
+  /** The relay publishes the last results, and the last job completes, a moment after a run's end. */
+  momentMs?: number
+}
+
+const defaultMomentMs = 2_000
+const betweenLooksMs = 50
+
+/**
+ * Invariant 8 of an ended run: what the ledger and the queues still hold of it, after a moment. Processes and temporary
+ * files belong to their machines and are not checked.
+ */
+async function whatIsLeft(run: Run, deps: LeftDeps): Promise<Violation[]> {
+  const [inLedger, jobs] = await Promise.all([lasting(() => deps.ledger.leftovers(run), deps), jobsLeft(run, deps)])
+  const inQueues = jobs.map(({ queue, id }) => `the job ${id} in the queue ${queue}`)
+  return [...inLedger, ...inQueues].map((what) => ({ invariant: 8, message: `the run has ended and left ${what}` }))
+}
+
+type NamedJob = { queue: QueueName; id: string }
+
+async function jobsLeft(run: Run, deps: LeftDeps): Promise<NamedJob[]> {
+  let jobs: NamedJob[] = []
+  for await (const page of jobNames(run, deps)) jobs.push(...(await present(page, deps)))
+  return lasting(async () => (jobs = await present(jobs, deps)), deps)
+}
+
+/** The ids of all jobs that the run ever had: one for each stage, one for each dispatch. */
+async function* jobNames({ runId }: Run, { ledger }: LeftDeps): AsyncGenerator<NamedJob[]> {
+  yield (['snapshots', 'discoveries', 'compositions'] as const).map((queue) => ({ queue, id: runId }))
+  for await (const operations of operationPages(ledger, runId)) {
+    yield operations.flatMap(({ operationId, dispatch }) =>
+      Array.from({ length: dispatch }, (_, before) => {
+        const id = operationJobId({ runId, operationId, dispatch: before + 1 })
+        return { queue: 'operations' as const, id }
+      }),
+    )
+  }
+}
+
+async function present(jobs: readonly NamedJob[], { queues }: LeftDeps): Promise<NamedJob[]> {
+  const found: NamedJob[] = []
+  for (const queue of new Set(jobs.map((job) => job.queue))) {
+    const ids = jobs.filter((job) => job.queue === queue).map((job) => job.id)
+    const missing = new Set(await queues.missing(queue, ids))
+    found.push(...ids.filter((id) => !missing.has(id)).map((id) => ({ queue, id })))
+  }
+  return found
+}
+
+/** What `look` still finds after a moment. */
+async function lasting<T>(look: () => Promise<T[]>, { momentMs = defaultMomentMs }: LeftDeps): Promise<T[]> {
+  const deadline = performance.now() + momentMs
+  for (;;) {
+    const left = await look()
+    if (left.length === 0 || performance.now() > deadline) return left
+    await delay(betweenLooksMs)
+  }
 }

@@ -1,38 +1,36 @@
-import { z } from 'zod'
 import type { Node } from 'web-tree-sitter'
 import { exemptionOf, isInRow } from './docstring-exemption.ts'
-import { codeIn } from './docstring-expression.ts'
-import { docstringContent, docstringSiteOf, outermost, type DocstringSite } from './docstring-site.ts'
-import { dottedName, type ImportedNames } from './imported-names.ts'
+import { codeIn } from './python-nodes.ts'
+import { decoratorsOf, docstringContent, docstringSiteOf, outermost, type DocstringSite } from './docstring-site.ts'
+import { dottedName, type NameResolver } from './imported-names.ts'
 
 /** A function, method or class of a file, as far as its docstring is concerned. */
-export const DefinitionDocFacts = z.strictObject({
-  kind: z.enum(['function', 'method', 'class']),
-  name: z.string(),
-  qualifiedName: z.string(),
-  /** Where it starts in the file as it is stored (UTF-8), decorators included: as its code node does. */
-  startByte: z.int().min(0),
-  endByte: z.int().min(0),
-  hasDocstring: z.boolean(),
-  /** Its docstring says more than a first line. */
-  hasLongDocstring: z.literal(true).optional(),
+export type DefinitionDocFacts = {
+  kind: 'function' | 'method' | 'class'
+  name: string
+  qualifiedName: string
+  /** Offsets in the stored file (UTF-8), decorators included: the same as those of its code node. */
+  startByte: number
+  endByte: number
+  hasDocstring: boolean
+  /** Its docstring has more than one line. */
+  hasLongDocstring?: true
   /**
-   * `private`: a name with a leading underscore, of it or of what it lies in, modules and packages included; a name that the
-   * module's `__all__` leaves out; a special method (`__init__`); and whatever lies inside of a function, or of what runs
-   * only when the module is the program.
+   * `private`: its own name, or that of anything around it (class, module, package), begins with an underscore;
+   * `__all__` leaves it out; it is a special method (`__init__`); or it is inside a function or under `if __name__ ==
+   * "__main__"`.
    */
-  visibility: z.enum(['public', 'private']),
-  /** Why it gets no docstring, where the file alone says so, in words that follow its name. */
-  exempt: z.string().optional(),
+  visibility: 'public' | 'private'
+  /** Why it gets no docstring, as far as the file alone shows it, in words that follow its name. */
+  exempt?: string
   /** It is one of several one-line definitions without blank lines between them. */
-  isInRow: z.literal(true).optional(),
-  /** What decorates it, and what a class inherits from, by their dotted names (`ImportedNames.resolve`). */
-  decorators: z.array(z.string()),
-  bases: z.array(z.string()),
-})
-export type DefinitionDocFacts = z.infer<typeof DefinitionDocFacts>
+  isInRow?: true
+  /** Its decorators, and the bases of a class, as dotted names (`NameResolver.resolve`). */
+  decorators: string[]
+  bases: string[]
+}
 
-/** A definition in a tree, with all that its facts are derived from. */
+/** A definition in a tree, with what its facts are derived from. */
 export type FoundDefinition = {
   definition: Node
   site: DocstringSite
@@ -47,16 +45,16 @@ export type FoundDefinition = {
 
 export type ModuleFacts = {
   path: string
-  names: ImportedNames
-  /** What `__all__` lists; undefined where the module has none that can be read. */
+  names: NameResolver
+  /** The names in `__all__`; undefined when the module has none that can be read. */
   exported: ReadonlySet<string> | undefined
   /** Names of definitions whose `__doc__` the file assigns. */
   docSetFor: ReadonlySet<string>
-  /** Kinds of definitions that a comment for the whole file excuses from docstrings. */
+  /** Kinds of definitions that need no docstring according to a comment for the whole file. */
   waived: readonly DefinitionDocFacts['kind'][]
 }
 
-/** The definitions with a name and a body, from their nodes in the order they stand in the file. */
+/** The definitions with a name and a body. `nodes` are in the order of the file. */
 export function foundDefinitions(nodes: readonly Node[]): FoundDefinition[] {
   const found: FoundDefinition[] = []
   const open: FoundDefinition[] = []
@@ -76,7 +74,7 @@ export function foundDefinitions(nodes: readonly Node[]): FoundDefinition[] {
   return found
 }
 
-/** All but its place in bytes. */
+/** Everything but its byte offsets. */
 export function factsOf(
   found: FoundDefinition,
   module: ModuleFacts,
@@ -92,7 +90,7 @@ export function factsOf(
     visibility: isPublic(found, module) ? 'public' : 'private',
     ...(exempt === undefined ? {} : { exempt }),
     ...(isInRow(site) ? { isInRow: true as const } : {}),
-    decorators: decoratorsOf(found, module),
+    decorators: decoratorNames(found, module),
     bases: basesOf(found, module),
   }
 }
@@ -112,7 +110,6 @@ function isPublic({ definition, name, around }: FoundDefinition, { path, exporte
 
 const mainCondition = /^\(?\s*(?:__name__\s*==\s*["']__main__|["']__main__["']\s*==\s*__name__)/
 
-/** Whether it stands under `if __name__ == "__main__":`. */
 function isInMain(definition: Node): boolean {
   for (let node = definition.parent; node !== null; node = node.parent) {
     if (node.type === 'if_statement' && mainCondition.test(node.childForFieldName('condition')?.text ?? '')) return true
@@ -120,7 +117,10 @@ function isInMain(definition: Node): boolean {
   return false
 }
 
-/** As pydocstyle and Ruff see it: no part of the module's path begins with an underscore, but for `__init__` and its like. */
+/**
+ * As in pydocstyle and Ruff: no part of the module's path begins with an underscore, except `__init__` and similar
+ * names.
+ */
 function isPublicModule(path: string): boolean {
   const parts = path.replace(/\.pyi?$/, '').split('/')
   return parts.every((part) => !part.startsWith('_') || /^__\w+__$/.test(part))
@@ -137,29 +137,22 @@ function exemptionIn(found: FoundDefinition, module: ModuleFacts): string | unde
 
 /** Whether a decorator is called with a function of the repository, as Jinja's `@async_variant(sync_do_first)` is. */
 function isGivenFunction({ definition }: FoundDefinition, { names }: ModuleFacts): boolean {
-  const owner = outermost(definition)
-  if (owner === definition) return false
-  const expressions = owner.namedChildren.flatMap((child) => (child?.type === 'decorator' ? codeIn(child) : []))
+  const expressions = decoratorsOf(definition).flatMap(codeIn)
   const given = expressions.flatMap((one) => one.childForFieldName('arguments')?.namedChildren ?? [])
-  return given.some((one) => one?.type === 'identifier' && /^_?[a-z]/.test(one.text) && isOwn(names.resolve(one.text)))
+  return given.some(
+    (one) => one?.type === 'identifier' && /^_?[a-z]/.test(one.text) && names.resolve(one.text).startsWith('.'),
+  )
 }
 
-function isOwn(resolved: string): boolean {
-  return resolved.startsWith('.')
-}
-
-function decoratorsOf({ definition }: FoundDefinition, { names }: ModuleFacts): string[] {
-  const owner = outermost(definition)
-  if (owner === definition) return []
-  const decorators = owner.namedChildren.filter((child) => child?.type === 'decorator')
-  return decorators.map((decorator) => {
-    const expression = decorator === null ? undefined : codeIn(decorator)[0]
-    const name = expression === undefined ? undefined : dottedName(expression)
+function decoratorNames({ definition }: FoundDefinition, { names }: ModuleFacts): string[] {
+  return decoratorsOf(definition).map((decorator) => {
+    const [expression] = codeIn(decorator)
+    const name = expression && dottedName(expression)
     return name === undefined ? `?${expression?.text.slice(0, 60) ?? ''}` : names.resolve(name)
   })
 }
 
-/** Also the metaclass, which makes a class as a base does. */
+/** The metaclass is included: it shapes a class as a base does. */
 function basesOf({ definition }: FoundDefinition, { names }: ModuleFacts): string[] {
   const list = definition.type === 'class_definition' ? definition.childForFieldName('superclasses') : null
   return (list === null ? [] : codeIn(list)).flatMap((argument) => {

@@ -1,10 +1,10 @@
 import type { Node } from 'web-tree-sitter'
-import { codeIn } from './docstring-expression.ts'
+import { codeIn } from './python-nodes.ts'
 import { outermost, type DocstringSite } from './docstring-site.ts'
 
 /**
- * Why a definition is to have no docstring written, by its source alone, in words that follow its name: `needs no
- * docstring: …` where another place has it, `is left alone: …` where one could do harm. Undefined for all others.
+ * Why no docstring should be written for a definition, judged by its own source, in words that follow its name: `needs
+ * no docstring: …` when another place has it, `is left alone: …` when one could do harm. Undefined for all others.
  */
 export function exemptionOf(site: DocstringSite): string | undefined {
   const decorators = site.decorators.map((text) => text.replace(/\(.*$/s, '').trim())
@@ -25,16 +25,16 @@ export function exemptionOf(site: DocstringSite): string | undefined {
     return 'is left alone: its body shares its line with a comment'
   }
   if (hasSignatureComment(site)) return 'is left alone: a type comment stands where its docstring would'
-  // The pass could not go, for the comment's sake, nor stay: linters call it unnecessary beside a docstring (PIE790).
+  // The pass must stay for its comment, but linters report a pass next to a docstring as unnecessary (PIE790).
   if (isCommentedPass(site)) return 'is left alone: its body is a pass with a comment'
   return undefined
 }
 
-/** The codes of pydocstyle for a missing docstring, alone or by their prefix, and those of pylint. */
+/** Comments with pydocstyle's codes for a missing docstring, or a prefix of them, or with pylint's. */
 const missingDocstring =
   /#\s*noqa\s*:[^#\n]*\bD(?:1(?:0\d?)?)?\b|#\s*pylint\s*:\s*disable\s*=[^#\n]*\b(?:missing-(?:\w+-)?docstring|C011[0-6])\b/i
 
-/** Once there is a docstring, linters report such a comment as unused. */
+/** Linters would report such a comment as unused once there is a docstring. */
 function waivesDocstring(site: DocstringSite): boolean {
   const { definition, body } = site
   const isOneLine = bodySharesLine(site)
@@ -43,11 +43,11 @@ function waivesDocstring(site: DocstringSite): boolean {
   return parts.some((part) => missingDocstring.test(part?.text ?? ''))
 }
 
-/** The codes that a comment for the whole file switches off (`# ruff: noqa: D103`); they are in upper case. */
+/** The codes that a comment switches off for the whole file (`# ruff: noqa: D103`). */
 const fileWideNoqa = /^[ \t]*#\s*(?:ruff|flake8)\s*:\s*noqa\s*:([^#\n]*)/gim
 const codesByKind = { class: /^D(?:1(?:01?)?)?$/, method: /^D(?:1(?:02?)?)?$/, function: /^D(?:1(?:03?)?)?$/ }
 
-/** Of which definitions a comment in `source` says for all of them that they need no docstring. */
+/** The kinds of definitions that need no docstring according to a comment for the whole file. */
 export function waivedKinds(source: string): (keyof typeof codesByKind)[] {
   const codes = [...source.matchAll(fileWideNoqa)].flatMap(
     ([, listed = '']) => listed.toUpperCase().match(/\w+/g) ?? [],
@@ -55,7 +55,7 @@ export function waivedKinds(source: string): (keyof typeof codesByKind)[] {
   return (['class', 'method', 'function'] as const).filter((kind) => codes.some((code) => codesByKind[kind].test(code)))
 }
 
-/** Whether a one-line definition stands right above or below another: a longer one needs blank lines there. */
+/** Whether a one-line definition adjoins another: with a docstring it would need blank lines there. */
 export function isInRow(site: DocstringSite): boolean {
   if (!bodySharesLine(site)) return false
   const whole = outermost(site.definition)
@@ -66,7 +66,7 @@ export function isInRow(site: DocstringSite): boolean {
   return followsAbove || followsBelow
 }
 
-/** `# type: (int) -> str` must stay the first thing below the line of the `def`. */
+/** `# type: (int) -> str` must directly follow the line of the `def`. */
 function hasSignatureComment({ definition }: DocstringSite): boolean {
   return definition.descendantsOfType('comment').some((comment) => /^#\s*type:\s*\(/.test(comment?.text ?? ''))
 }
@@ -76,7 +76,7 @@ function isCommentedPass({ definition, body }: DocstringSite): boolean {
   return only?.type === 'pass_statement' && more.length === 0 && isCommented(definition)
 }
 
-/** Whether there is a comment in the definition, or behind its end. */
+/** Whether the definition contains a comment, or one follows on its last line. */
 export function isCommented(definition: Node): boolean {
   return definition.descendantsOfType('comment').length > 0 || commentBehind(definition) !== undefined
 }
@@ -103,7 +103,7 @@ function hasCommentOn(definition: Node, row: number): boolean {
   return inside || commentBehind(definition) !== undefined
 }
 
-/** The comment that follows on the definition's last line. In the tree it belongs to what is around the definition. */
+/** The comment that follows on the definition's last line. In the tree it is outside the definition. */
 function commentBehind(definition: Node): Node | undefined {
   let node: Node | null = definition
   while (node !== null && node.nextSibling === null) node = node.parent

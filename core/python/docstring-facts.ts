@@ -1,25 +1,23 @@
 import { Query, type Language, type Node, type Tree } from 'web-tree-sitter'
-import { z } from 'zod'
-import { DefinitionDocFacts, factsOf, foundDefinitions, type FoundDefinition } from './definition-facts.ts'
+import { type DefinitionDocFacts, factsOf, foundDefinitions, type FoundDefinition } from './definition-facts.ts'
+import { byteOffsets } from './python-file.ts'
 import { waivedKinds } from './docstring-exemption.ts'
-import { codeIn, docstringParts } from './docstring-expression.ts'
-import { DocstringRead, docstringUses } from './docstring-reads.ts'
+import { codeIn, docstringParts } from './python-nodes.ts'
+import { type DocstringRead, docstringUses, namesAsValues, valueQuery } from './docstring-reads.ts'
 import { docstringContent } from './docstring-site.ts'
-import { DocstringVotes, namesTypes, noVotes, styleOfDocstring } from './docstring-style.ts'
+import { type DocstringVotes, namesTypes, noVotes, styleOfDocstring } from './docstring-style.ts'
 import { readImports } from './imported-names.ts'
-import { namesAsValues, valueQuery } from './names-as-values.ts'
 
 /** What one Python file says about docstrings: its own, and those that it reads. Plain data, made once per file. */
-export const FileDocstringFacts = z.strictObject({
-  definitions: z.array(DefinitionDocFacts),
-  reads: z.array(DocstringRead),
-  /** Modules imported from outside of the repository's package, by dotted names. */
-  modules: z.array(z.string()),
-  /** What the file hands on as values: names it defines or imports, and attributes of anything with a leading dot. */
-  values: z.array(z.string()),
-  votes: DocstringVotes,
-})
-export type FileDocstringFacts = z.infer<typeof FileDocstringFacts>
+export type FileDocstringFacts = {
+  definitions: DefinitionDocFacts[]
+  reads: DocstringRead[]
+  /** Modules imported from outside the repository's package, by dotted name. */
+  modules: string[]
+  /** Passed on as values: names it defines or imports, and attributes of any object with a leading dot. */
+  values: string[]
+  votes: DocstringVotes
+}
 
 const queries = new WeakMap<Language, Query>()
 const queryText = `
@@ -31,16 +29,16 @@ const queryText = `
 (module (expression_statement (augmented_assignment left: (identifier) @all right: (_))))
 ${valueQuery}`
 
-/** The facts of one file. `tree` is that of `source`, which is the file as it is stored; the tree is the caller's. */
+/** The facts of one file. `tree` is the parsed `source`, the file as stored; the caller owns and deletes the tree. */
 export function docstringFactsOf(tree: Tree, source: string, path: string): FileDocstringFacts {
   const captured = capturesOf(tree)
-  const definitions = foundDefinitions(captured.get('definition') ?? [])
+  const definitions = foundDefinitions(captured('definition'))
   const defined = new Set(definitions.map(({ name }) => name))
-  const names = readImports(captured.get('import') ?? [], defined)
+  const names = readImports(captured('import'), defined)
   const uses = docstringUses({ tree, source, names, definitions })
-  const exported = exportedNames(captured.get('all') ?? [])
+  const exported = exportedNames(captured('all'))
   const module = { path, names, exported, docSetFor: uses.setFor, waived: waivedKinds(source) }
-  const byteOf = byteOffsets(source, definitions)
+  const byteOf = byteOffsets(source)
   return {
     definitions: definitions.map((found) => ({
       ...factsOf(found, module),
@@ -49,24 +47,20 @@ export function docstringFactsOf(tree: Tree, source: string, path: string): File
     })),
     reads: uses.reads,
     modules: names.modules,
-    values: namesAsValues(captured.get('value') ?? [], (name) => defined.has(name) || names.isImported(name)),
+    values: namesAsValues(captured('value'), (name) => defined.has(name) || names.isImported(name)),
     votes: votesOf(definitions, source),
   }
 }
 
-function capturesOf(tree: Tree): Map<string, Node[]> {
+/** Returns the nodes of a capture by its name. */
+function capturesOf(tree: Tree): (capture: string) => Node[] {
   const query = queries.get(tree.language) ?? new Query(tree.language, queryText)
   queries.set(tree.language, query)
-  const found = new Map<string, Node[]>()
-  for (const { name, node } of query.captures(tree.rootNode)) {
-    const known = found.get(name)
-    if (known === undefined) found.set(name, [node])
-    else known.push(node)
-  }
-  return found
+  const found = Map.groupBy(query.captures(tree.rootNode), ({ name }) => name)
+  return (capture) => (found.get(capture) ?? []).map(({ node }) => node)
 }
 
-/** What the module's `__all__` lists. Undefined without one, and where anything but plain strings makes it up. */
+/** The names in the module's `__all__`. Undefined without one, and when it holds anything but plain strings. */
 function exportedNames(assigned: readonly Node[]): Set<string> | undefined {
   const values = assigned
     .filter((node) => node.text === '__all__')
@@ -79,21 +73,6 @@ function exportedNames(assigned: readonly Node[]): Set<string> | undefined {
 function listed(value: Node): (string | undefined)[] {
   if (value.type !== 'list' && value.type !== 'tuple') return [undefined]
   return codeIn(value).map((item) => (item.type === 'string' ? item.text.replace(/^\w*["']+|["']+$/g, '') : undefined))
-}
-
-/** Offsets in UTF-8 of the places where definitions begin and end. */
-function byteOffsets(source: string, definitions: readonly FoundDefinition[]): (index: number) => number {
-  if (Buffer.byteLength(source) === source.length) return (index) => index
-  const indices = definitions.flatMap(({ start, end }) => [start, end]).toSorted((a, b) => a - b)
-  const known = new Map<number, number>()
-  let last = 0
-  let bytes = 0
-  for (const index of indices) {
-    bytes += Buffer.byteLength(source.slice(last, index))
-    last = index
-    known.set(index, bytes)
-  }
-  return (index) => known.get(index) ?? 0
 }
 
 function votesOf(definitions: readonly FoundDefinition[], source: string): DocstringVotes {
@@ -119,7 +98,7 @@ function votesOf(definitions: readonly FoundDefinition[], source: string): Docst
   return votes
 }
 
-/** Parameters beside the instance or the class: something that a section could be about. */
+/** Whether there are parameters besides the instance or the class, which a section could describe. */
 function hasParameters(definition: Node): boolean {
   const list = definition.childForFieldName('parameters')
   const [first, ...rest] = list === null ? [] : codeIn(list)

@@ -1,16 +1,16 @@
-/** Whose docstrings a framework reads: those of a class that inherits from a base, of its methods, or of both. */
+/** A base class of a framework that reads the docstrings of subclasses, of their methods, or of both. */
 export type ReadingBase = {
   base: RegExp
   of: 'class' | 'methods' | 'both'
-  /** Of the methods, only those of these names. */
+  /** Only methods of these names. */
   methods?: RegExp
-  /** The framework as people name it, and what it does with the text. */
+  /** What the framework does with the text, for users. */
   reader: string
 }
 
 /**
- * Bases whose descendants' docstrings are data. The comment on each row names where the framework reads `__doc__`. Names
- * are dotted as the file imports them; a framework's modules may re-export, so only the package and the class are compared.
+ * Bases whose subclasses' docstrings are data. The comment above each row names the place where the framework reads
+ * `__doc__`. A framework's modules may re-export a class, so the patterns compare only the package and the class.
  */
 export const readingBases: readonly ReadingBase[] = [
   // Lib/cmd.py, do_help: `doc = getattr(self, 'do_' + arg).__doc__`
@@ -97,11 +97,14 @@ export const readingBases: readonly ReadingBase[] = [
 export type ReadingModule = {
   module: RegExp
   reader: string
-  /** All functions of these names in a file that imports it. Without: the names that such a file hands on as values. */
+  /**
+   * Reads all functions of these names in a file that imports it; without, the names that such a file passes on as
+   * values.
+   */
   functions?: RegExp
 }
 
-/** Modules that read the docstrings of what they are given by a call, rather than by a decorator or a base. */
+/** Modules that read the docstrings of what is passed to their functions, rather than decorated or inherited. */
 export const readingModules: readonly ReadingModule[] = [
   // click/decorators.py, command: `attrs["help"] = f.__doc__`
   { module: /^(click|asyncclick|rich_click|cloup)$/, reader: 'click prints it as help' },
@@ -145,3 +148,41 @@ export const readingModules: readonly ReadingModule[] = [
   // Lib/xmlrpc/server.py, system_methodHelp: `pydoc.getdoc(method)`
   { module: /^xmlrpc\.server$/, reader: 'the XML-RPC server answers it as help' },
 ]
+
+/**
+ * Decorators that ignore a docstring or only copy it. Any other decorator may use it: as the help text of a command,
+ * the description of a tool, or a test's name.
+ */
+const harmless: readonly RegExp[] = [
+  /^(property|staticmethod|classmethod)$/,
+  /^(functools|contextlib|contextlib2|abc|typing|typing_extensions|enum|dataclasses|atexit|asyncio|types)\.\w+$/,
+  /^functools\.\w+\.register$/,
+
+  /^(attr|attrs)\.(s|attrs|define|mutable|frozen|dataclass|attributes)$/,
+  /^(warnings|typing_extensions|deprecated|deprecation|debtcollector\.removals)\.(deprecated|remove)$/,
+
+  /(^|\.)(cached_property|cachedproperty|lazy_property|classproperty|hybrid_property|hybrid_method|lazyproperty)$/,
+  /^six\.(add_metaclass|python_2_unicode_compatible|wraps)$/,
+  /^zope\.interface\.(implementer|provider|implementer_only)$/,
+  /^(sqlalchemy\.orm|sqlalchemy\.ext\.(declarative|hybrid))\.(validates|reconstructor|declared_attr)(\.\w+)?$/,
+  /^sqlalchemy\.event\.listens_for$/,
+  /^pydantic\.(v1\.)?(validator|root_validator|field_validator|model_validator|field_serializer|model_serializer|validate_call|validate_arguments)$/,
+  /^marshmallow\.(\w+\.)?(validates|validates_schema|pre_load|post_load|pre_dump|post_dump)$/,
+  /^(tenacity|retrying)\.retry$|^backoff\.on_(exception|predicate)$|^ratelimit\.\w+$/,
+  /^django\.(db\.transaction\.\w+|utils\.(functional|deconstruct|decorators|safestring)\.\w+|dispatch\.receiver)$/,
+  /^django\.(views\.decorators|contrib\.auth\.decorators)\.[\w.]+$/,
+  /^jinja2\.(\w+\.)?(pass_context|pass_eval_context|pass_environment|contextfunction|environmentfunction)$/,
+  /^(numba|llvmlite)\.\w+$|^torch\.(no_grad|inference_mode|jit\.\w+|compile)$|^jax\.(jit|vmap|pmap|custom_jvp|custom_vjp)$/,
+  /^twisted\.internet\.defer\.(inlineCallbacks|deferredGenerator)$|^tornado\.(gen\.coroutine|web\.authenticated)$/,
+  /^(beartype|typeguard|wrapt)\.\w+$|^multipledispatch\.dispatch$|^trio\.\w+$|^anyio\.\w+$/,
+  /^cython\.\w+$|^gi\.repository\.GObject\.\w+$|^(PyQt\d|PySide\d)\.QtCore\.(Slot|pyqtSlot|Property)$/,
+]
+
+/** Decorators of attrs: `@price.validator` and `@price.default`, where `price` is a field of the class. */
+const fieldDecorator = /^\??\.?\w+\.(validator|default)$/
+
+/** Whether the decorator of this name is known not to use a docstring. `modules` are its file's imports. */
+export function isHarmlessDecorator(name: string, modules: readonly string[]): boolean {
+  if (harmless.some((pattern) => pattern.test(name))) return true
+  return fieldDecorator.test(name) && modules.some((module) => /^attrs?($|\.)/.test(module))
+}

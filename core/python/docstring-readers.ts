@@ -1,23 +1,22 @@
 import { purposeOf } from '#domain/path-purpose.ts'
 import type { DefinitionDocFacts } from './definition-facts.ts'
 import type { FileDocstringFacts } from './docstring-facts.ts'
-import { readingBases, readingModules, type ReadingBase } from './docstring-frameworks.ts'
-import { isHarmlessDecorator } from './harmless-decorators.ts'
+import { isHarmlessDecorator, type ReadingBase, readingBases, readingModules } from './docstring-frameworks.ts'
 
 type Files = ReadonlyMap<string, FileDocstringFacts>
 
-/** Who reads the docstrings of a repository's definitions: the repository itself, or a framework that it uses. */
-export type DocstringReaders = {
+type DocstringReaders = {
   /** Why a definition without a docstring is left alone, in words that follow its name. */
   reasonToSkip(path: string, definition: DefinitionDocFacts): string | undefined
   notices: string[]
 }
 
+/** Finds where the repository itself, or a framework that it uses, reads the docstrings of its definitions. */
 export function openDocstringReaders(files: Files): DocstringReaders {
   const own = ownModules(files)
   const reads = readsOf(files)
-  const classes = classReaders(files, reads, own)
-  const decorators = decoratorReaders(files, reads, own)
+  const readerOfClass = classReaders(files, reads, own)
+  const decoratorFault = decoratorReaders(files, reads, own)
   const values = valueReaders(files, reads)
 
   function reasonToSkip(path: string, definition: DefinitionDocFacts): string | undefined {
@@ -25,12 +24,12 @@ export function openDocstringReaders(files: Files): DocstringReaders {
     if (reads.all !== undefined) return `is left alone: ${reads.all} counts what has a docstring`
     const read = reads.names.get(name)
     if (read !== undefined) return `is left alone: ${read} reads the docstring of ${name}`
-    const decorated = decorators.reasonToSkip(path, definition)
-    if (decorated !== undefined) return decorated
+    const fault = decoratorFault(path, definition)
+    if (fault !== undefined) return `is left alone: ${fault}`
     const className = kind === 'class' ? name : (qualifiedName.split('.').at(-2) ?? '')
     const search = kind === 'function' ? reads.modules.get(path) : undefined
     if (search !== undefined) return `is left alone: ${search} reads the docstrings of what its module defines`
-    const reader = kind === 'function' ? undefined : classes.readerOf(className, definition)
+    const reader = kind === 'function' ? undefined : readerOfClass(className, definition)
     if (reader !== undefined) return `is left alone: ${reader}`
     return values.reasonToSkip(path, definition)
   }
@@ -38,27 +37,29 @@ export function openDocstringReaders(files: Files): DocstringReaders {
   return { reasonToSkip, notices: [...reads.notices, ...values.notices] }
 }
 
-/** Names of the repository's own top-level modules and packages, wherever in it they lie. */
+/** Names that may be a top-level module or package of the repository, wherever they are in it. */
 function ownModules(files: Files): Set<string> {
   const names = [...files.keys()].flatMap((path) => path.replace(/\.pyi?$/, '').split('/'))
   return new Set(names.filter((name) => !['src', 'lib', 'python', 'tests', 'test', '__init__'].includes(name)))
 }
 
-/** Whether a dotted name is of the repository itself, imported relatively or by its package's name. */
+/** Whether a dotted name belongs to the repository, imported relatively or by its package's name. */
 function isOwn(name: string, own: ReadonlySet<string>): boolean {
   return name.startsWith('.') || own.has(name.split('.')[0] ?? '')
 }
 
+/** Where docstrings are read: each map's values are the first such place. */
 type Reads = {
-  /** Classes whose own docstring is read, with the place of the read; and those whose methods' docstrings are. */
+  /** By the name of the class whose own docstring is read, or whose methods' docstrings are. */
   classes: Map<string, string>
   members: Map<string, string>
-  /** Modules that read the docstrings of what they define, by their paths. */
+  /** By the path of a module that reads the docstrings of what it defines. */
   modules: Map<string, string>
+  /** By the name of the definition. */
   names: Map<string, string>
-  /** The first place that reads the docstring of whatever it is given; beside the product's own code it counts only there. */
-  values: { source: string | undefined; beside: string | undefined }
-  /** The setting of a documentation's build that has every docstring counted, with its place. */
+  /** The first place that reads any docstring passed to it; one in `others` concerns only such files. */
+  values: { source: string | undefined; others: string | undefined }
+  /** The setting that makes the documentation's build count every docstring, with its place. */
   all: string | undefined
   notices: string[]
 }
@@ -69,12 +70,12 @@ function readsOf(files: Files): Reads {
     members: new Map(),
     modules: new Map(),
     names: new Map(),
-    values: { source: undefined, beside: undefined },
+    values: { source: undefined, others: undefined },
     all: undefined,
     notices: [],
   }
   for (const [path, facts] of files) {
-    const part = purposeOf(path) === 'source' ? 'source' : 'beside'
+    const part = partOf(path)
     for (const { of, name, line } of facts.reads) {
       const place = `${path}:${line}`
       if (of === 'class' && !reads.classes.has(name)) reads.classes.set(name, place)
@@ -90,23 +91,28 @@ function readsOf(files: Files): Reads {
     reads.notices.push(`${place} reads the docstring of ${name}: it and what inherits from it get none`)
   }
   if (reads.all !== undefined) {
-    reads.notices.push(`${reads.all} counts what has a docstring and stands in no document: nothing gets one`)
+    reads.notices.push(`${reads.all} counts what has a docstring but is in no document: nothing gets one`)
   }
   if (reads.values.source !== undefined) {
-    const what = 'what is handed on as a value, or stands under a decorator of the repository itself, gets none'
-    reads.notices.push(`${reads.values.source} reads the docstrings of what it is given: ${what}`)
+    const what = "what is passed on as a value, or has one of the repository's own decorators, gets none"
+    reads.notices.push(`${reads.values.source} reads the docstrings of what is passed to it: ${what}`)
   }
   return reads
 }
 
-/** Whether a file configures Sphinx for the repository: not one that a test holds, nor one with the setting in a text. */
+/** The product's own code, or tests, examples and the like. */
+function partOf(path: string): 'source' | 'others' {
+  return purposeOf(path) === 'source' ? 'source' : 'others'
+}
+
+/** Whether a file configures Sphinx for the repository, rather than for a test. */
 function isDocumentation(path: string): boolean {
   return /(?:^|\/)conf\.py$/.test(path) && !['test', 'fixture'].includes(purposeOf(path))
 }
 
 type Reader = Pick<ReadingBase, 'of' | 'methods' | 'reader'>
 
-/** Classes whose docstrings, or those of their methods, are read because of what they inherit from. */
+/** Finds classes whose docstrings, or those of their methods, are read because of their bases. */
 function classReaders(files: Files, reads: Reads, own: ReadonlySet<string>) {
   const basesByClass = new Map<string, string[]>()
   for (const { definitions } of files.values()) {
@@ -116,19 +122,16 @@ function classReaders(files: Files, reads: Reads, own: ReadonlySet<string>) {
   }
   const known = new Map<string, Reader[]>()
 
-  /** Classes are distinguished by their names alone: of two with one name, both count. */
+  /** Classes are known by their names alone: of two classes with one name, both count. */
   function readersOf(name: string): Reader[] {
     const before = known.get(name)
     if (before !== undefined) return before
     known.set(name, [])
     const place = reads.classes.get(name)
     const search = reads.members.get(name)
-    const read: Reader[] = [
-      ...(place === undefined ? [] : [{ of: 'class' as const, reader: `${place} reads the docstring of ${name}` }]),
-      ...(search === undefined
-        ? []
-        : [{ of: 'methods' as const, reader: `${search} reads the docstrings of methods` }]),
-    ]
+    const read: Reader[] = []
+    if (place !== undefined) read.push({ of: 'class', reader: `${place} reads the docstring of ${name}` })
+    if (search !== undefined) read.push({ of: 'methods', reader: `${search} reads the docstrings of methods` })
     const inherited = (basesByClass.get(name) ?? []).flatMap((base) => {
       const row = readingBases.find((one) => one.base.test(base))
       const last = base.split('.').at(-1) ?? base
@@ -140,18 +143,19 @@ function classReaders(files: Files, reads: Reads, own: ReadonlySet<string>) {
     return found
   }
 
-  return {
-    readerOf(className: string, { kind, name }: DefinitionDocFacts): string | undefined {
-      const found = readersOf(className).find(({ of, methods }) => {
-        if (kind === 'class') return of !== 'methods'
-        return of !== 'class' && (methods === undefined || methods.test(name))
-      })
-      return found?.reader
-    },
+  return (className: string, { kind, name }: DefinitionDocFacts): string | undefined => {
+    const found = readersOf(className).find(({ of, methods }) => {
+      if (kind === 'class') return of !== 'methods'
+      return of !== 'class' && (methods === undefined || methods.test(name))
+    })
+    return found?.reader
   }
 }
 
-/** Decorators of the repository's own are harmless where nothing in it, and no framework they come with, reads docstrings. */
+/**
+ * Finds decorators that may read a docstring. The repository's own are harmless when nothing in the repository, and no
+ * framework imported where they are defined, reads docstrings.
+ */
 function decoratorReaders(files: Files, reads: Reads, own: ReadonlySet<string>) {
   const definedIn = new Map<string, string[]>()
   for (const [path, { definitions }] of files) {
@@ -166,53 +170,45 @@ function decoratorReaders(files: Files, reads: Reads, own: ReadonlySet<string>) 
     const isOfObject = parts.slice(0, -1).some((part) => definedIn.has(part) && !own.has(part))
     const places = definedIn.get(parts.at(-1) ?? '')
     if (places === undefined || isOfObject || !isOwn(decorator, own)) return unknown
-    const reading = places.flatMap((place) => files.get(place)?.modules ?? []).find(isReadingModule)
+    const imported = places.flatMap((place) => files.get(place)?.modules ?? [])
+    const reading = imported.find((name) => readingModules.some(({ module }) => module.test(name)))
     if (reading !== undefined) return `its decorator ${shown(decorator)} comes with ${reading}, which reads docstrings`
     if (reads.values.source === undefined) return undefined
     return `${reads.values.source} reads docstrings, and its decorator ${shown(decorator)} is the repository's own`
   }
 
-  return {
-    reasonToSkip(path: string, { decorators }: DefinitionDocFacts): string | undefined {
-      const fault = decorators.map((one) => faultOf(one, path)).find((one) => one !== undefined)
-      return fault === undefined ? undefined : `is left alone: ${fault}`
-    },
-  }
-}
-
-function isReadingModule(module: string): boolean {
-  return readingModules.some((row) => row.module.test(module))
+  return (path: string, { decorators }: DefinitionDocFacts): string | undefined =>
+    decorators.map((one) => faultOf(one, path)).find((one) => one !== undefined)
 }
 
 function shown(decorator: string): string {
   return `@${decorator.replace(/^[.?]/, '')}`
 }
 
-/** Definitions that are handed on as values to what reads docstrings, or whose names a framework looks for. */
+/** Finds definitions that are passed on as values to what reads docstrings, or whose names a framework looks for. */
 function valueReaders(files: Files, reads: Reads) {
-  type Given = Map<string, string>
-  const givenTo: Record<'source' | 'beside', Given> = { source: new Map(), beside: new Map() }
+  const givenTo = { source: new Map<string, string>(), others: new Map<string, string>() }
   const notices: string[] = []
   const rowsIn = (facts: FileDocstringFacts) =>
     readingModules.filter(({ module }) => facts.modules.some((name) => module.test(name)))
 
   for (const [path, facts] of files) {
-    const part = purposeOf(path) === 'source' ? 'source' : 'beside'
+    const part = partOf(path)
     const row = rowsIn(facts).find(({ functions }) => functions === undefined)
     const place = reads.values[part]
-    const why = row?.reader ?? (place === undefined ? undefined : `${place} reads the docstrings of what it is given`)
+    const why =
+      row?.reader ?? (place === undefined ? undefined : `${place} reads the docstrings of what is passed to it`)
     if (why === undefined) continue
     for (const name of facts.values)
-      if (!givenTo[part].has(name)) givenTo[part].set(name, `${why}, and ${path} hands it on`)
+      if (!givenTo[part].has(name)) givenTo[part].set(name, `${why}, and ${path} passes it on`)
   }
   for (const { module, reader } of readingModules) {
-    const users = [...files]
-      .filter(([, { modules }]) => modules.some((name) => module.test(name)))
-      .map(([path]) => path)
-    const own = users.filter((path) => purposeOf(path) === 'source')
-    if (own.length === 0) continue
-    const others = own.length > 1 ? ` and ${own.length - 1} more files use` : ' uses'
-    notices.push(`${own[0]}${others} what reads docstrings (${reader}): functions handed on there get none`)
+    const isUser = ([path, { modules }]: [string, FileDocstringFacts]) =>
+      partOf(path) === 'source' && modules.some((name) => module.test(name))
+    const [first, ...more] = [...files].filter(isUser)
+    if (first === undefined) continue
+    const others = more.length > 0 ? ` and ${more.length} more files use` : ' uses'
+    notices.push(`${first[0]}${others} what reads docstrings (${reader}): functions passed on there get none`)
   }
 
   return {
@@ -222,9 +218,9 @@ function valueReaders(files: Files, reads: Reads) {
       const called = facts === undefined ? [] : rowsIn(facts)
       const row = kind === 'class' ? undefined : called.find(({ functions }) => functions?.test(name) === true)
       if (row !== undefined) return `is left alone: ${row.reader}`
-      // Where a property is handed on, it is what the property answers.
+      // A property that is passed on is its value.
       if (decorators.some((decorator) => /property$/i.test(decorator))) return undefined
-      const part = purposeOf(path) === 'source' ? 'source' : 'beside'
+      const part = partOf(path)
       const given = (kind === 'method' ? undefined : givenTo[part].get(name)) ?? givenTo[part].get(`.${name}`)
       return given === undefined ? undefined : `is left alone: ${given}`
     },

@@ -1,35 +1,38 @@
-import { z } from 'zod'
 import type { Node, Tree } from 'web-tree-sitter'
-import { codeIn } from './docstring-expression.ts'
+import { codeIn } from './python-nodes.ts'
 import type { FoundDefinition } from './definition-facts.ts'
-import type { ImportedNames } from './imported-names.ts'
+import type { NameResolver } from './imported-names.ts'
 
 /**
- * A read of a docstring by the repository itself. `class`: of the class it stands in and of those that inherit from it;
- * `members`: of what is found in that class by its name, or in the module where no class is around; `name`: of what has
- * that name; `values`: of whatever the code is given; `all`: of everything, by the build of the documentation.
+ * A place where the repository itself reads a docstring. `class`: that of the class around the place and of its
+ * subclasses; `members`: those of what it looks up by name in that class, or in the module outside of a class; `name`:
+ * that of the definition with this name; `values`: that of any value passed to the code; `all`: every docstring, by the
+ * documentation's build.
  */
-export const DocstringRead = z.strictObject({
-  line: z.int().min(1),
-  of: z.enum(['class', 'members', 'name', 'values', 'all']),
-  /** The name of the class, empty for the module; or of what is read, or of the setting that has it read. */
-  name: z.string(),
-})
-export type DocstringRead = z.infer<typeof DocstringRead>
+export type DocstringRead = {
+  /** 1-based. */
+  line: number
+  of: 'class' | 'members' | 'name' | 'values' | 'all'
+  /** Of the class (empty for the module), of the definition, or of the setting that has all docstrings read. */
+  name: string
+}
 
-export type DocstringUses = { reads: DocstringRead[]; setFor: Set<string> }
+type DocstringUses = { reads: DocstringRead[]; setFor: Set<string> }
 
 type Context = {
   tree: Tree
   source: string
-  names: ImportedNames
+  names: NameResolver
   definitions: readonly FoundDefinition[]
 }
 
 const mentions = /\b(?:__doc__|getdoc|getsource|getsourcelines|render_doc)\b/g
 const readers = /^(?:(?:inspect|pydoc)\.)?(?:getdoc|getsource|getsourcelines|render_doc)$/
 
-/** Where a file reads docstrings, and of which definitions it assigns them. To copy one from an object to another is neither. */
+/**
+ * Where a file reads docstrings, and for which definitions it assigns them. A copy from one object to another is
+ * neither.
+ */
 export function docstringUses(context: Context): DocstringUses {
   const uses: DocstringUses = { reads: coverageReads(context.source), setFor: new Set() }
   for (const match of context.source.matchAll(mentions)) {
@@ -43,7 +46,10 @@ export function docstringUses(context: Context): DocstringUses {
   return uses
 }
 
-/** Sphinx then counts whatever has a docstring, and stands in no document, as undocumented: a new one fails such a build. */
+/**
+ * With it, Sphinx reports whatever has a docstring and is in no document as undocumented: a new docstring fails the
+ * build.
+ */
 const coverageSetting = /^coverage_skip_undoc_in_source\s*=\s*True\b/m
 
 function coverageReads(source: string): DocstringRead[] {
@@ -80,7 +86,7 @@ function enclosingCall(node: Node): Node | undefined {
   return undefined
 }
 
-/** Whether a mention is assigned to, or is what another `__doc__` gets. */
+/** `left` is set when the mention is assigned to; `isCopy` when its value is assigned to another `__doc__`. */
 function placeOf(node: Node): { left?: Node; isCopy: boolean } {
   let at: Node | null = node
   while (
@@ -96,7 +102,7 @@ function placeOf(node: Node): { left?: Node; isCopy: boolean } {
   return { isCopy: /(?:^|\.)__doc__$/.test(left.text) }
 }
 
-/** How code comes by the members of its own class, or of its own module, without naming them. */
+/** How code gets at the members of its own class or module without naming them. */
 const findsOwnMembers = {
   class:
     /\b(?:getmembers|getmembers_static|dir|vars|getattr)\((?:self|cls|type\(self\)|self\.__class__)(?![\w.])(?!,["']__doc__)|\b(?:self|cls|__class__)\.__dict__/,
@@ -125,4 +131,51 @@ function readsAt(object: Node, node: Node, { names, definitions }: Context): Doc
 
 function lastName(object: Node): string {
   return /(\w+)\W*$/.exec(object.text)?.[1] ?? object.text
+}
+
+/**
+ * Finds expressions that are passed on as values rather than called: as an argument, in a collection, as a default, as
+ * a return value, or stored in an object.
+ */
+export const valueQuery = `
+(argument_list [(identifier) (attribute)] @value)
+(keyword_argument value: [(identifier) (attribute)] @value)
+(assignment left: [(attribute) (subscript)] right: [(identifier) (attribute)] @value)
+(list [(identifier) (attribute)] @value)
+(tuple [(identifier) (attribute)] @value)
+(set [(identifier) (attribute)] @value)
+(pair value: [(identifier) (attribute)] @value)
+(return_statement [(identifier) (attribute)] @value)
+(default_parameter value: [(identifier) (attribute)] @value)
+(typed_default_parameter value: [(identifier) (attribute)] @value)
+`
+
+/** Functions that inspect their argument and do not keep it. */
+const looksOnly =
+  /^(?:isinstance|issubclass|super|len|str|repr|int|float|bool|print|id|hash|hasattr|cast|typing\.cast|type)$/
+
+/**
+ * What the captured nodes pass on: bare names for which `isKnown` holds, and `.price` for an attribute such as
+ * `shop.price`.
+ */
+export function namesAsValues(captured: readonly Node[], isKnown: (name: string) => boolean): string[] {
+  const names = new Set<string>()
+  for (const node of captured) {
+    const isBare = node.type === 'identifier'
+    const name = isBare ? node.text : `.${node.childForFieldName('attribute')?.text ?? ''}`
+    if (names.has(name) || (isBare && !isKnown(name))) continue
+    if (!isLookedAtOnly(node)) names.add(name)
+  }
+  return [...names]
+}
+
+/** Whether it is an argument of `isinstance` or a similar function, or a base class. */
+function isLookedAtOnly(node: Node): boolean {
+  let list = node.parent
+  if (list?.type === 'keyword_argument') list = list.parent
+  if (list?.type === 'tuple') list = list.parent
+  if (list?.type !== 'argument_list') return false
+  const owner = list.parent
+  if (owner?.type === 'class_definition') return true
+  return looksOnly.test(owner?.childForFieldName('function')?.text ?? '')
 }

@@ -1,21 +1,21 @@
 import type { Node, Tree } from 'web-tree-sitter'
-import { codeIn, docstringOf, docstringParts } from './docstring-expression.ts'
+import { codeIn, docstringOf, docstringParts } from './python-nodes.ts'
 
-/** A definition in a parsed text, and where its docstring is or would go. */
+/** A definition in a parsed text, with the place of its docstring. */
 export type DocstringSite = {
   kind: 'function' | 'class'
   definition: Node
   body: Node
-  /** The docstring's expression, if there is one with something in it. */
+  /** The docstring's expression; undefined without one, and for an empty one. */
   docstring: Node | undefined
-  /** A first statement that is an empty string: replaced, not kept. */
+  /** A first statement that is an empty string, to be replaced. */
   emptyDocstring: Node | undefined
   decorators: string[]
-  /** A class whose own statements name `__doc__` (as a slot, or by assignment): a docstring beside it may break it. */
+  /** A class whose statements name `__doc__` (as a slot, or by assignment): a docstring next to that may break it. */
   setsDoc: boolean
 }
 
-/** The function or class that starts at `index` (UTF-16 units), decorators included; undefined if there is none. */
+/** The function or class that starts at `index` (UTF-16 units), decorators included; undefined when there is none. */
 export function findDocstringSite(tree: Tree, index: number): DocstringSite | undefined {
   let node: Node | null = tree.rootNode.descendantForIndex(index, index)
   while (node !== null && !(node.startIndex === index && definitionIn(node) !== undefined)) node = node.parent
@@ -23,7 +23,7 @@ export function findDocstringSite(tree: Tree, index: number): DocstringSite | un
   return definition === undefined ? undefined : docstringSiteOf(definition)
 }
 
-/** The docstring's site in a definition; undefined for one without a body. */
+/** Undefined for a definition without a body. */
 export function docstringSiteOf(definition: Node): DocstringSite | undefined {
   const body = definition.childForFieldName('body')
   if (body === null) return undefined
@@ -35,12 +35,12 @@ export function docstringSiteOf(definition: Node): DocstringSite | undefined {
     body,
     docstring: isEmpty ? undefined : found,
     emptyDocstring: isEmpty ? found : undefined,
-    decorators: decoratorsOf(definition),
+    decorators: decoratorsOf(definition).map((decorator) => decorator.text.slice(1).trim()),
     setsDoc: definition.type === 'class_definition' && codeIn(body).some(namesDoc),
   }
 }
 
-/** The text between a docstring's quotes, as it stands in the source. */
+/** The text between a docstring's quotes, escapes as in the source. */
 export function docstringContent(docstring: Node): string {
   const bare = (part: Node) => part.text.replace(/^[rRuU]*("""|'''|"|')/, '').replace(/("""|'''|"|')$/, '')
   return docstringParts(docstring).map(bare).join('')
@@ -50,7 +50,7 @@ function namesDoc(statement: Node): boolean {
   return statement.type === 'expression_statement' && /\b__doc__\b/.test(statement.text)
 }
 
-/** The definition that a node is, or that its decorators belong to. */
+/** The node itself when it is a definition, or the definition inside a decorated one. */
 function definitionIn(node: Node): Node | undefined {
   if (node.type === 'decorated_definition') return node.childForFieldName('definition') ?? undefined
   const isDefinition = node.type === 'function_definition' || node.type === 'class_definition'
@@ -63,8 +63,7 @@ export function outermost(definition: Node): Node {
   return parent !== null && parent.type === 'decorated_definition' ? parent : definition
 }
 
-function decoratorsOf(definition: Node): string[] {
+export function decoratorsOf(definition: Node): Node[] {
   const owner = outermost(definition)
-  const decorators = owner === definition ? [] : owner.namedChildren.filter((child) => child?.type === 'decorator')
-  return decorators.map((decorator) => decorator?.text.slice(1).trim() ?? '')
+  return owner === definition ? [] : codeIn(owner).filter((child) => child.type === 'decorator')
 }

@@ -1,65 +1,32 @@
-import { z } from 'zod'
-import type { DocstringStyle } from '#domain/path-rules.ts'
+import type { DocstringStyle, TextStyle } from '#domain/path-rules.ts'
+import { purposeOf } from '#domain/path-purpose.ts'
 
-/** How the docstrings of a file, or of a folder, are written: how many of each form. */
-export const DocstringVotes = z.strictObject({
-  google: z.int(),
-  numpy: z.int(),
-  sphinx: z.int(),
-  /** Docstrings without sections, of functions that have something to say in one. */
-  plain: z.int(),
-  doubleQuotes: z.int(),
-  singleQuotes: z.int(),
-  /** Docstrings of several lines whose text begins behind the quotes, or on the line below them. */
-  firstLine: z.int(),
-  secondLine: z.int(),
-  /** Whether an empty line stands between a class's docstring and its body. */
-  classGap: z.int(),
-  classNoGap: z.int(),
-  /** Sections that give the types of parameters, and those that leave them to the annotations. */
-  typed: z.int(),
-  untyped: z.int(),
-  /** Fields of Sphinx for what a function returns: `:return:` and `:returns:`. */
-  returnField: z.int(),
-  returnsField: z.int(),
-})
-export type DocstringVotes = z.infer<typeof DocstringVotes>
-
-export const noVotes: DocstringVotes = {
+/** How many docstrings of a file or a folder have each form; here none. */
+export const noVotes = {
   google: 0,
   numpy: 0,
   sphinx: 0,
+  /** Without sections, although the function has parameters that a section could describe. */
   plain: 0,
   doubleQuotes: 0,
   singleQuotes: 0,
+  /** Several lines, with the text beginning right after the quotes, or on the next line. */
   firstLine: 0,
   secondLine: 0,
+  /** With or without a blank line between a class's docstring and its body. */
   classGap: 0,
   classNoGap: 0,
+  /** Sections that give the types of parameters, and those that leave them to the annotations. */
   typed: 0,
   untyped: 0,
+  /** Sphinx's field for the returned value: `:return:` or `:returns:`. */
   returnField: 0,
   returnsField: 0,
 }
 
-export function addedVotes(a: DocstringVotes, b: DocstringVotes): DocstringVotes {
-  return {
-    google: a.google + b.google,
-    numpy: a.numpy + b.numpy,
-    sphinx: a.sphinx + b.sphinx,
-    plain: a.plain + b.plain,
-    doubleQuotes: a.doubleQuotes + b.doubleQuotes,
-    singleQuotes: a.singleQuotes + b.singleQuotes,
-    firstLine: a.firstLine + b.firstLine,
-    secondLine: a.secondLine + b.secondLine,
-    classGap: a.classGap + b.classGap,
-    classNoGap: a.classNoGap + b.classNoGap,
-    typed: a.typed + b.typed,
-    untyped: a.untyped + b.untyped,
-    returnField: a.returnField + b.returnField,
-    returnsField: a.returnsField + b.returnsField,
-  }
-}
+export type DocstringVotes = typeof noVotes
+
+const forms = Object.keys(noVotes).filter((form): form is keyof DocstringVotes => form in noVotes)
 
 const titles = 'Parameters|Returns?|Yields?|Raises|Warns|Receives|Attributes|Methods|Other Parameters'
 const underlined = new RegExp(
@@ -71,7 +38,7 @@ const headed =
 const field =
   /^[ \t]*:(?:param|parameter|arg|argument|key|keyword|type|returns?|rtype|raises?|except|exception|ivar|cvar|var|yields?|ytype)\b[^:\n]*:/m
 
-/** The style that a docstring's sections are written in; `plain` for a text without any. */
+/** The style of a docstring's sections; `plain` for a text without sections. */
 export function styleOfDocstring(content: string): DocstringStyle {
   if (underlined.test(content)) return 'numpy'
   if (field.test(content)) return 'sphinx'
@@ -89,4 +56,109 @@ const typedParameter: Readonly<Record<DocstringStyle, RegExp | undefined>> = {
 export function namesTypes(content: string, style: DocstringStyle): boolean | undefined {
   const hasParameters = /^[ \t]*(?:Args|Arguments|Parameters):?[ \t]*$|^[ \t]*:(?:param|arg|parameter)\b/m.test(content)
   return style === 'plain' || !hasParameters ? undefined : typedParameter[style]?.test(content)
+}
+
+/** How the docstrings in a part of the repository are written: the part of its text style that docstrings show. */
+export type DocstringHabits = Pick<TextStyle, 'docstringReturnField'> &
+  Required<
+    Pick<
+      TextStyle,
+      'docstringStyle' | 'docstringQuotes' | 'docstringSummary' | 'gapAfterClassDocstring' | 'docstringTypes'
+    >
+  >
+
+/** A folder with fewer docstrings with sections takes the style of its parent folder. */
+const enoughSections = 3
+/** With a smaller share of docstrings with sections, among those that could have some, the style is plain. */
+const sectionShare = 0.2
+/** This many docstrings without sections show that a repository writes none. */
+const enoughPlain = 5
+
+/**
+ * Returns the docstring style of a file: that of the majority in its folder, else in the nearest parent folder with
+ * enough docstrings, else in the repository; Google's when there are too few. Tests and other files outside the
+ * product's own code count only in a repository that has nothing else. A style that `configured` returns overrides the
+ * majority.
+ */
+export function docstringHabits(
+  files: ReadonlyMap<string, { votes: DocstringVotes }>,
+  configured: (path: string) => DocstringStyle | undefined,
+): (path: string) => DocstringHabits {
+  const own = [...files].filter(([path]) => purposeOf(path) === 'source')
+  const votes = votesOfFolders(own.length > 0 ? own : [...files])
+  const known = new Map<string, DocstringHabits>()
+  return (path) => {
+    const folder = folderOf(path)
+    const habits = known.get(folder) ?? habitsIn(folder, votes)
+    known.set(folder, habits)
+    const style = configured(path)
+    return style === undefined ? habits : { ...habits, docstringStyle: style }
+  }
+}
+
+type Votes = ReadonlyMap<string, DocstringVotes>
+
+/** The votes of each folder, its subfolders included; the repository's root is ''. */
+function votesOfFolders(files: readonly (readonly [string, { votes: DocstringVotes }])[]): Votes {
+  const votes = new Map<string, DocstringVotes>()
+  for (const [path, facts] of files) {
+    for (const folder of foldersAround(folderOf(path))) {
+      const sum = votes.get(folder) ?? { ...noVotes }
+      for (const form of forms) sum[form] += facts.votes[form]
+      votes.set(folder, sum)
+    }
+  }
+  return votes
+}
+
+function folderOf(path: string): string {
+  const end = path.lastIndexOf('/')
+  return end === -1 ? '' : path.slice(0, end)
+}
+
+/** The folder itself first, the repository's root last. */
+function foldersAround(folder: string): string[] {
+  if (folder === '') return ['']
+  return [folder, ...foldersAround(folderOf(folder))]
+}
+
+function habitsIn(folder: string, votes: Votes): DocstringHabits {
+  const around = foldersAround(folder).flatMap((name) => votes.get(name) ?? [])
+  const all = votes.get('') ?? noVotes
+  const style = around.map(majorityStyle).find((found) => found !== undefined) ?? styleOfFew(all)
+  return {
+    docstringStyle: style,
+    docstringQuotes: all.singleQuotes > all.doubleQuotes ? "'''" : '"""',
+    docstringSummary: isTrueOf(around, 'firstLine', 'secondLine') ? 'first_line' : 'second_line',
+    gapAfterClassDocstring: isTrueOf(around, 'classGap', 'classNoGap'),
+    docstringTypes: isTrueOf(around, 'typed', 'untyped'),
+    ...(all.returnField + all.returnsField > 0 && {
+      docstringReturnField: isTrueOf(around, 'returnsField', 'returnField') ? 'returns' : 'return',
+    }),
+  }
+}
+
+function majorityStyle(votes: DocstringVotes): DocstringStyle | undefined {
+  const { google, numpy, sphinx, plain } = votes
+  const sections = google + numpy + sphinx
+  if (sections >= enoughSections && sections >= sectionShare * (sections + plain)) return leader(votes)
+  return sections + plain >= 4 * enoughPlain ? 'plain' : undefined
+}
+
+/** For a repository with few docstrings: the style of those it has. */
+function styleOfFew(votes: DocstringVotes): DocstringStyle {
+  const { google, numpy, sphinx, plain } = votes
+  if (google + numpy + sphinx > sectionShare * (google + numpy + sphinx + plain)) return leader(votes)
+  return plain >= enoughPlain ? 'plain' : 'google'
+}
+
+function leader({ google, numpy, sphinx }: DocstringVotes): DocstringStyle {
+  if (numpy > google && numpy >= sphinx) return 'numpy'
+  return sphinx > google ? 'sphinx' : 'google'
+}
+
+/** Whether `yes` has no fewer votes than `no` in the nearest folder with enough of both; true without votes. */
+function isTrueOf(around: readonly DocstringVotes[], yes: keyof DocstringVotes, no: keyof DocstringVotes): boolean {
+  const telling = around.find((votes) => votes[yes] + votes[no] >= enoughSections) ?? around.at(-1) ?? noVotes
+  return telling[yes] >= telling[no]
 }

@@ -197,15 +197,15 @@ describe('docstrings that frameworks read', () => {
 describe('docstrings that the repository reads itself', () => {
   const reader = 'def command(f):\n    return Command(help=f.__doc__)\n'
 
-  it('keep decorated functions and those handed on from getting one, with a notice that says so', () => {
+  it('keep decorated functions and those passed on from getting one, with a notice that says so', () => {
     const { reasonOf, notices } = survey({
       'shop/cli.py': `${reader}@command\ndef run(): return 1\ndef stop(): return 1\n\n\ndef wait(): return 1\n`,
       'shop/main.py': 'from .cli import stop, command\nALL = [command(stop)]\ncommand(stop)\n',
     })
     expect(reasonOf('shop/cli.py', 'run')).toContain('shop/cli.py:2 reads docstrings')
-    expect(reasonOf('shop/cli.py', 'stop')).toContain('shop/main.py hands it on')
+    expect(reasonOf('shop/cli.py', 'stop')).toContain('shop/main.py passes it on')
     expect(reasonOf('shop/cli.py', 'wait')).toBe('workable')
-    expect(notices.join('\n')).toContain('shop/cli.py:2 reads the docstrings of what it is given')
+    expect(notices.join('\n')).toContain('shop/cli.py:2 reads the docstrings of what is passed to it')
   })
 
   it('keep a class and what inherits from it from getting one, and not its methods', () => {

@@ -2,37 +2,35 @@ import type { DocstringStyle } from '#domain/path-rules.ts'
 import { purposeOf } from '#domain/path-purpose.ts'
 import type { DefinitionDocFacts } from './definition-facts.ts'
 import type { FileDocstringFacts } from './docstring-facts.ts'
-import { docstringHabits, type DocstringHabits } from './docstring-habits.ts'
+import { docstringHabits, type DocstringHabits } from './docstring-style.ts'
 import { openDocstringReaders } from './docstring-readers.ts'
-import { openInheritedDocstrings } from './inherited-docstrings.ts'
 
-/** Which definitions are to get a docstring: `private` adds private and nested ones, `all` also tests, examples, scripts. */
+/** Which definitions get a docstring: `private` adds private and nested ones, `all` also tests, examples, scripts. */
 export const docstringScopes = ['public', 'private', 'all'] as const
 export type DocstringScope = (typeof docstringScopes)[number]
 
-/** What a repository says about docstrings, as a whole. */
+/** What all files of a repository together say about docstrings. */
 export type DocstringSurvey = {
   /** How the docstrings around a file are written. */
   styleOf(path: string): DocstringHabits
   /**
-   * Why the definition that starts at this byte gets no docstring, in words that follow its name; undefined where one is to
-   * be written. `has a docstring`, `is private …` and `is in …` (outside of the scope), `needs no docstring: …` (an overload
-   * or its like), and `is left alone: …`, which are those that somebody may miss.
+   * Why the definition that starts at this byte gets no docstring, in words that follow its name; undefined when it
+   * should get one. `has a docstring`; `is private …` and `is in …` (outside the scope); `needs no docstring: …` (an
+   * overload, for example); `is left alone: …`, where a user may have expected one.
    */
   reasonToSkip(path: string, startByte: number, scope: DocstringScope): string | undefined
-  /** What was found in the repository that keeps definitions from getting docstrings, for a person. */
+  /** For users: what in the repository prevents docstrings from being written. */
   notices: string[]
 }
 
 /** What the configuration of a repository says about one of its files. */
 export type ConfiguredDocstrings = {
-  /** The convention that it names. */
   style?: DocstringStyle | undefined
-  /** Its linter wants a docstring for each method, also for one that inherits it. */
+  /** The linter requires a docstring for each method, also for one that inherits it. */
   wantsMethodDocstrings?: boolean
 }
 
-/** Looks at all files of a repository together. */
+/** Combines the facts of all files of a repository. */
 export function foldDocstringFacts(
   files: ReadonlyMap<string, FileDocstringFacts>,
   configured: (path: string) => ConfiguredDocstrings,
@@ -78,4 +76,61 @@ function outsideOfScope(path: string, { visibility }: DefinitionDocFacts, scope:
   if (scope !== 'all' && purpose !== 'source') return `is in ${purposeNames[purpose]} (scope: all takes it)`
   if (scope === 'public' && visibility === 'private') return 'is private (scope: private takes it)'
   return undefined
+}
+
+/**
+ * All classes of one name: their bases, and their methods with a longer docstring, each with the files of those
+ * classes.
+ */
+type KnownClasses = { bases: Set<string>; documented: Map<string, Set<string>> }
+
+/**
+ * Returns whether a method without a docstring inherits a docstring of several lines from a method of the repository.
+ * `help`, `inspect.getdoc` and Sphinx show that one, and a docstring of the override would hide it; one line that hides
+ * another is no loss. Classes are known by their names alone: of two classes with one name, both count.
+ */
+function openInheritedDocstrings(
+  files: ReadonlyMap<string, FileDocstringFacts>,
+): (path: string, definition: DefinitionDocFacts) => boolean {
+  const classes = new Map<string, KnownClasses>()
+  const classesOf = (name: string): KnownClasses => {
+    const known = classes.get(name) ?? { bases: new Set(), documented: new Map() }
+    classes.set(name, known)
+    return known
+  }
+  for (const [path, { definitions }] of files) {
+    for (const { kind, name, qualifiedName, bases, hasLongDocstring } of definitions) {
+      if (kind === 'class') for (const base of bases) classesOf(name).bases.add(lastPart(base))
+      if (kind !== 'method' || hasLongDocstring !== true) continue
+      const { documented } = classesOf(ownerOf(qualifiedName))
+      documented.set(name, (documented.get(name) ?? new Set()).add(path))
+    }
+  }
+  const ancestors = new Map<string, Set<string>>()
+  const ancestorsOf = (name: string): Set<string> => {
+    const known = ancestors.get(name) ?? new Set(classes.get(name)?.bases)
+    if (!ancestors.has(name)) {
+      ancestors.set(name, known)
+      // Iterating over a set includes what is added during the iteration.
+      for (const one of known) for (const base of classes.get(one)?.bases ?? []) known.add(base)
+    }
+    return known
+  }
+  return (path, { kind, name, qualifiedName }) => {
+    if (kind !== 'method') return false
+    const owner = ownerOf(qualifiedName)
+    // A base may have the name of the class itself, in another file.
+    return [...ancestorsOf(owner)].some((one) => {
+      const places = classes.get(one)?.documented.get(name)
+      return places !== undefined && (one !== owner || places.size > 1 || !places.has(path))
+    })
+  }
+}
+
+function ownerOf(qualifiedName: string): string {
+  return qualifiedName.split('.').at(-2) ?? ''
+}
+
+function lastPart(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1)
 }

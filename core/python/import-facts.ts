@@ -1,13 +1,13 @@
 import type { Node, Tree } from 'web-tree-sitter'
-import { codeIn, docstringOf } from './docstring-expression.ts'
-import { importedNames, importStatementTypes, type ImportedName } from './import-statements.ts'
+import { codeIn, docstringOf } from './python-nodes.ts'
+import { type ImportedName, importedNames, importStatementTypes } from './imported-names.ts'
 import { openTextMentions, type TextMentions } from './text-mentions.ts'
 
 /** One name that an import of the file binds, and where. */
 export type ImportedHere = {
   /** The name bound here; `*` for everything. */
   name: string
-  /** The module as written, and what is taken of it; undefined for `import module`. */
+  /** The module as written, and what is imported from it; undefined for `import module`. */
   module: string
   imported: string | undefined
   /** The functions, classes, conditions and other blocks around it, outermost first; empty at the top level. */
@@ -18,19 +18,20 @@ export type ImportedHere = {
 }
 
 export type ImportFact = ImportedHere & {
-  /** Why nobody may remove it, in words for people; undefined when it may go once nothing uses it. */
+  /** Why it may not be removed, in words for users; undefined when it may be once nothing uses it. */
   stays?: string
 }
 
-/** The imports of a file, without the question which of them must stay. */
+/** The imports of a file, without `stays`. */
 export function importsIn(tree: Tree): ImportedHere[] {
   return importsOf(tree).map(({ here }) => here)
 }
 
 /**
- * The imports of a file, and which of them must stay although the file itself may not use their names: what an import does
- * besides binding a name, and who finds the name without writing it as code, no linter knows. `ownModules` are the
- * first parts of the names of the repository's own modules; without it the folders of `path` are taken for them.
+ * The imports of a file, and which of them must stay even if the file does not use their names. A linter does not know
+ * what an import does besides binding a name, nor what finds the name without writing it as code. `ownModules` are the
+ * first parts of the names of the repository's own modules (`ownModulesOf`); without it, the folders of `path` count as
+ * such.
  */
 export function importFactsOf(
   tree: Tree,
@@ -68,7 +69,7 @@ type FileOfImports = {
   path: string
   onlyImports: boolean
   own: readonly string[]
-  /** It runs the tests that it finds among its own names. */
+  /** It runs the tests among its own names. */
   runsTests: boolean
   mentions: TextMentions
 }
@@ -86,7 +87,7 @@ function reasonToStay(imported: ImportedName, around: Surroundings, file: FileOf
   )
 }
 
-/** Features that every Python 3.7 has on: importing them changes nothing. */
+/** Features that are always on since Python 3.7. */
 const obsoleteFeatures = new Set([
   'nested_scopes',
   'generators',
@@ -102,13 +103,16 @@ function isObsoleteFeature({ imported }: ImportedName): boolean {
   return imported !== undefined && obsoleteFeatures.has(imported)
 }
 
-/** A module without code of its own offers what it takes of the repository: entry points and documents may name that. */
+/**
+ * A module without code of its own re-exports what it imports from the repository: entry points and documents may name
+ * it.
+ */
 function offeredBy(
   { module, imported }: ImportedName,
-  { onlyImports: isEmpty, own }: FileOfImports,
+  { onlyImports: hasNoCode, own }: FileOfImports,
 ): string | undefined {
   const isOwn = module.startsWith('.') || own.includes(module.split('.')[0] ?? module)
-  const isOffered = isEmpty && imported !== undefined && isOwn
+  const isOffered = hasNoCode && imported !== undefined && isOwn
   return isOffered ? 'the module has nothing but imports, which it offers to others' : undefined
 }
 
@@ -121,7 +125,7 @@ function onlyImports(tree: Tree): boolean {
   return others.length === 0
 }
 
-/** Files whose names others read without importing them by name. */
+/** Files whose names are read without an import that names them. */
 function roleOfFile(path: string): string | undefined {
   const file = path.slice(path.lastIndexOf('/') + 1)
   if (/^__init__\.pyi?$/.test(file)) return 'it is part of what the package offers'
@@ -146,7 +150,7 @@ const conditional: Record<string, string> = {
   match_statement: 'it is imported on a condition',
 }
 
-/** What stands around an import. What the innermost function or class stands in does not count: the import is its own. */
+/** What is around an import, up to the innermost function or class: what surrounds that one is not a reason to stay. */
 function surroundingsOf(statement: Node): Surroundings {
   const scope: string[] = []
   let stays: string | undefined
@@ -162,7 +166,7 @@ function surroundingsOf(statement: Node): Surroundings {
   return { scope: scope.join(' '), stays }
 }
 
-/** A function that is about its imports: a test of them, or one that loads something. */
+/** Whether the function exists for its imports: a test of them, or one that loads something. */
 function pointOfFunction(definition: Node): string | undefined {
   const name = definition.childForFieldName('name')?.text ?? ''
   if (/^test/i.test(name)) return 'the import may be what the test is about'
@@ -177,8 +181,8 @@ function isFiller(statement: Node, at: number): boolean {
 }
 
 /**
- * Modules of the standard library, and some that many install, that people import for what the import does: they patch
- * other modules, or register styles, accessors, environments or drivers with a library.
+ * Modules, of the standard library and of common packages, that are imported for their effect: they patch other
+ * modules, or register styles, accessors, environments or drivers with a library.
  */
 const modulesWithEffect = new Set(
   (
@@ -189,7 +193,7 @@ const modulesWithEffect = new Set(
   ).split(' '),
 )
 
-/** Modules whose names people import for the same reason: `from sklearn.experimental import enable_iterative_imputer`. */
+/** Modules whose names are imported for their effect: `from sklearn.experimental import enable_iterative_imputer`. */
 const namesWithEffect = new Set(['sklearn.experimental', 'mpl_toolkits.mplot3d', 'mpl_toolkits', 'gevent.monkey'])
 
 function effectOf({ module, imported, name, alias }: ImportedName, { own }: FileOfImports): string | undefined {
@@ -207,7 +211,7 @@ function effectOf({ module, imported, name, alias }: ImportedName, { own }: File
   return own.includes(first) ? `${module} is a module of the repository that may be imported for its effect` : undefined
 }
 
-/** Names that a test runner finds in a file of tests: fixtures, inherited tests, and what sets modules up. */
+/** Names that a test runner finds in a test file: fixtures, inherited tests, set-up functions. */
 function collectedByTests(
   { module, imported, name }: ImportedName,
   { path, runsTests }: FileOfImports,

@@ -1,18 +1,67 @@
 import type { Node } from 'web-tree-sitter'
-import { codeIn } from './docstring-expression.ts'
-import { importedNames } from './import-statements.ts'
+import { codeIn } from './python-nodes.ts'
 
-/** What the names of one file stand for. */
-export type ImportedNames = {
+/** One name that an import statement binds. */
+export type ImportedName = {
+  /** The module as written: `a.b`, `.`, `..m`; `__future__` too. */
+  module: string
+  /** What is imported from the module: undefined for `import module`, `*` for everything. */
+  imported: string | undefined
+  /** The name bound here: of `import a.b` it is `a`; of `from m import *` it is `*`. */
+  name: string
+  /** The name after `as`. */
+  alias: string | undefined
+  /** The part of the statement that binds it. */
+  node: Node
+}
+
+/** The node types of import statements. */
+export const importStatementTypes = ['import_statement', 'import_from_statement', 'future_import_statement']
+
+/** The names that one import statement binds, in order; none for a node that is no import statement. */
+export function importedNames(statement: Node): ImportedName[] {
+  const parts = statement.childrenForFieldName('name').filter((part) => part !== null)
+  if (statement.type === 'import_statement') return parts.map(importedModule)
+  if (!importStatementTypes.includes(statement.type)) return []
+  const module = moduleOf(statement)
+  const wildcard = statement.namedChildren.find((child) => child?.type === 'wildcard_import')
+  if (wildcard) return [{ module, imported: '*', name: '*', alias: undefined, node: wildcard }]
+  return parts.map((node) => {
+    const { path, alias } = nameParts(node)
+    return { module, imported: path, name: alias ?? path, alias, node }
+  })
+}
+
+function importedModule(node: Node): ImportedName {
+  const { path, alias } = nameParts(node)
+  return { module: path, imported: undefined, name: alias ?? path.split('.')[0] ?? path, alias, node }
+}
+
+function moduleOf(statement: Node): string {
+  if (statement.type === 'future_import_statement') return '__future__'
+  return withoutBlanks(statement.childForFieldName('module_name')?.text ?? '')
+}
+
+function nameParts(part: Node): { path: string; alias: string | undefined } {
+  const path = part.type === 'aliased_import' ? (part.childForFieldName('name') ?? part) : part
+  return { path: withoutBlanks(path.text), alias: part.childForFieldName('alias')?.text }
+}
+
+/** Python allows blanks and line continuations around the dots of a module's name. */
+function withoutBlanks(name: string): string {
+  return name.replaceAll(/[\s\\]+/g, '')
+}
+
+/** Resolves the names of one file. */
+export type NameResolver = {
   /**
-   * The dotted name that an expression such as `c.command` stands for: `click.command` after `import click as c`, and
-   * with a leading dot for what the repository defines itself: `.shop.price` after `from .shop import price`. A variable
-   * of the file has a leading `?`, since what it holds is not known here; other names are those of Python's builtins.
+   * The dotted name that an expression such as `c.command` stands for: `click.command` after `import click as c`. What
+   * the repository defines itself has a leading dot (`.shop.price` after `from .shop import price`), a variable of the
+   * file, whose value is unknown, a leading `?`. Names of Python's builtins stay as they are.
    */
   resolve(expression: string): string
-  /** The module that a name of this file was imported from, or undefined for a name that was not imported. */
   isImported(name: string): boolean
-  /** Modules that are imported from outside, by their full dotted names. */
+  /** Modules imported from outside the package, by their full dotted names. */
   modules: string[]
 }
 
@@ -22,8 +71,8 @@ const builtins = new Set(
   list tuple set frozenset int float str bytes bool`.split(/\s+/),
 )
 
-/** Reads the imports of the whole file, also those inside of functions and conditions. `defined` are its definitions. */
-export function readImports(statements: readonly Node[], defined: ReadonlySet<string>): ImportedNames {
+/** Reads all imports of a file, also those in functions and conditions. `defined` are the names of its definitions. */
+export function readImports(statements: readonly Node[], defined: ReadonlySet<string>): NameResolver {
   const names = new Map<string, string>()
   const modules = new Set<string>()
   for (const { module, imported, name, alias } of statements.flatMap(importedNames)) {
@@ -43,14 +92,14 @@ export function readImports(statements: readonly Node[], defined: ReadonlySet<st
   }
 }
 
-/** `..shop` is as much the repository's own as `.shop`: one dot says so. */
+/** Relative imports of any depth get one leading dot. */
 function asPrefix(module: string): string {
   if (!module.startsWith('.')) return `${module}.`
   const path = module.replace(/^\.+/, '')
   return path === '' ? '.' : `.${path}.`
 }
 
-/** The dotted name of an expression: `a.b.c`, also of a call or subscript of one; undefined for anything else. */
+/** The dotted name `a.b.c` of an expression, also of a call or subscript of one; undefined for anything else. */
 export function dottedName(expression: Node): string | undefined {
   let node = expression
   while (node.type === 'call' || node.type === 'subscript' || node.type === 'parenthesized_expression') {

@@ -1,38 +1,39 @@
 import type { ModuleUses } from './module-uses.ts'
 
-/** Who uses a thing: the path of the only file that does, or `several`. */
+/** The path of the only file that uses a module or name, or `several`. */
 type User = { path: string } | 'several'
-type Takers = { whole: Map<string, User>; names: Map<string, User> }
+/** The users of whole modules, and of names by `module:name`. */
+type Users = { whole: Map<string, User>; names: Map<string, User> }
 
 /**
- * Which names of each file's module other files depend on; `all` where one takes everything. `uses` holds every Python
- * file of the snapshot, tests and vendored files too, and the texts that may name modules. A file is taken for every
- * module whose name ends as its own does, so a name may be kept for the sake of another module of that name, but is never
- * lost. What only the file itself mentions is not kept; its `__all__` is.
+ * Returns the names of a file's module that other files depend on; `all` when one of them uses everything. `uses` holds
+ * every Python file of the snapshot, tests and vendored files included, and the texts that may name modules. A file
+ * counts as every module whose name ends like its own, so a name may be kept because of another module of that name,
+ * but none is lost. Names that only the file itself mentions are not kept, except those in its `__all__`.
  */
 export function foldKeptNames(uses: ReadonlyMap<string, ModuleUses>): (path: string) => 'all' | string[] {
-  const takers: Takers = { whole: new Map(), names: new Map() }
+  const users: Users = { whole: new Map(), names: new Map() }
   for (const [path, { modules, packages }] of uses) {
-    for (const [module, names] of Object.entries(modules)) noteTaker(takers, { module, names, path })
+    for (const [module, names] of Object.entries(modules)) noteNames(users, { module, names, path })
     for (const [dots, names] of Object.entries(packages)) {
-      noteTaker(takers, { module: `${folderAbove(path, Number(dots))}/`, names, path })
+      noteNames(users, { module: `${folderAbove(path, Number(dots))}/`, names, path })
     }
   }
   return (path) => {
     const own = uses.get(path)
     if (own === undefined) return []
     const modules = moduleNames(path)
-    // The snapshot may be the package itself, under a name that nothing in it says.
+    // The snapshot may be the package itself, whose name is in none of its paths.
     const isRoot = modules.includes('')
-    if (isRoot || modules.some((module) => isOthers(takers.whole.get(module), path))) return 'all'
-    const isTaken = (name: string) => modules.some((module) => isOthers(takers.names.get(`${module}:${name}`), path))
-    return [...new Set([...own.binds.filter(isTaken), ...own.exported])]
+    if (isRoot || modules.some((module) => isOthers(users.whole.get(module), path))) return 'all'
+    const isUsed = (name: string) => modules.some((module) => isOthers(users.names.get(`${module}:${name}`), path))
+    return [...new Set([...own.binds.filter(isUsed), ...own.exported])]
   }
 }
 
-function noteTaker(takers: Takers, { module, names, path }: { module: string; names: string[] | 'all'; path: string }) {
-  if (names === 'all') noteUser(takers.whole, module, path)
-  else for (const name of names) noteUser(takers.names, `${module}:${name}`, path)
+function noteNames(users: Users, { module, names, path }: { module: string; names: string[] | 'all'; path: string }) {
+  if (names === 'all') noteUser(users.whole, module, path)
+  else for (const name of names) noteUser(users.names, `${module}:${name}`, path)
 }
 
 function noteUser(users: Map<string, User>, key: string, path: string): void {
@@ -44,14 +45,14 @@ function isOthers(user: User | undefined, path: string): boolean {
   return user === 'several' || (user !== undefined && user.path !== path)
 }
 
-/** The names a file's module is looked up by: the last part of its name and, for a package, its folder. */
+/** The keys of a file's module: the last part of its name and, for a package, also its folder. */
 function moduleNames(path: string): string[] {
   const [folder = '', file = path] = /^(?:(.*)\/)?([^/]*)$/.exec(path)?.slice(1) ?? []
   const stem = file.slice(0, file.lastIndexOf('.'))
   return stem === '__init__' ? [folder.slice(folder.lastIndexOf('/') + 1), `${folder}/`] : [stem]
 }
 
-/** The folder that so many leading dots of a relative import mean. */
+/** The folder that a relative import with this many leading dots refers to. */
 function folderAbove(path: string, dots: number): string {
   return path.split('/').slice(0, -dots).join('/')
 }

@@ -1,6 +1,6 @@
 import type { Node, Tree } from 'web-tree-sitter'
-import { importedNames, importStatementTypes } from './import-statements.ts'
-import { plainStringText } from './string-text.ts'
+import { importedNames, importStatementTypes } from './imported-names.ts'
+import { plainStringText } from './python-nodes.ts'
 
 /** A name that a module's own statements, or those of a class in it, bind. */
 export type Binding = {
@@ -20,8 +20,8 @@ export type ModuleBindings = {
 type Step = { node: Node; scope: string }
 
 /**
- * What a module binds at its top level and in its classes, branches included. What functions bind stays out, unless they
- * declare it `global`. A removed `__future__` import takes no name along, so these are left out as well.
+ * What a module binds at its top level and in its classes, branches included. Names that functions bind are left out
+ * unless declared `global`. `__future__` imports are left out too, since nothing uses the names they bind.
  */
 export function moduleBindingsOf(tree: Tree): ModuleBindings {
   const bindings: Binding[] = []
@@ -38,7 +38,7 @@ export function moduleBindingsOf(tree: Tree): ModuleBindings {
     const inner = node.type === 'class_definition' ? innerScope(scope, node) : scope
     for (const child of statementsIn(node).toReversed()) steps.push({ node: child, scope: inner })
   }
-  // Few texts have any, and to look for them in a tree is dear.
+  // Few texts have any, and a search through the tree is slow.
   const { text } = tree.rootNode
   if (/\bglobal\b/.test(text)) bindings.push(...globalsOf(tree))
   if (text.includes(':=')) bindings.push(...walrusTargets(tree))
@@ -63,7 +63,7 @@ const containers = new Set([
   'finally_clause',
   'match_statement',
   'case_clause',
-  // What surrounds an error may still be read.
+
   'ERROR',
 ])
 
@@ -99,7 +99,7 @@ function bindingsOf(node: Node, scope: string): Binding[] {
   }
 }
 
-/** The targets of an assignment, of all of them in `a = b = 1`. A bare annotation (`x: int`) binds nothing. */
+/** The targets of an assignment, both of `a = b = 1`. A bare annotation (`x: int`) binds nothing. */
 function assignedIn(statement: Node): Node[] {
   const targets: Node[] = []
   let part = statement.namedChildren[0] ?? null

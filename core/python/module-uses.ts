@@ -1,17 +1,17 @@
 import type { Node, Tree } from 'web-tree-sitter'
-import { importedNames, importStatementTypes, type ImportedName } from './import-statements.ts'
+import { type ImportedName, importedNames, importStatementTypes } from './imported-names.ts'
 import { moduleBindingsOf } from './module-bindings.ts'
-import { plainStringText } from './string-text.ts'
+import { plainStringText } from './python-nodes.ts'
 
 /**
- * What one Python file takes of other modules, and what its own module binds: plain data, small enough to pass between
- * threads. A module is known by the last part of its name: a repository may lie in `src/`, in the top folder of an
- * archive or under another package's name, and the file still is found.
+ * What one Python file uses of other modules, and what its own module binds: plain data, small enough to pass between
+ * threads. A module is known by the last part of its name, so that its file is found wherever it is: in `src/`, in the
+ * top folder of an archive, or under another package's name.
  */
 export type ModuleUses = {
   /** By the last part of a module's name: the names of it that are used, or `all`. */
   modules: Record<string, string[] | 'all'>
-  /** By the number of leading dots: what is taken of the package itself (`from . import x`). */
+  /** By the number of leading dots: what is used of the package itself (`from . import x`). */
   packages: Record<string, string[] | 'all'>
   /** What the file's own module binds. */
   binds: string[]
@@ -19,15 +19,15 @@ export type ModuleUses = {
   exported: string[]
 }
 
-/** `*` among the names: the module is used whole. */
+/** `*` among the names means the whole module. */
 type Wanted = Map<string, Set<string>>
 type Found = { modules: Wanted; packages: Wanted }
 
 /**
  * What `tree`, the parsed `source`, uses of other modules: imports, `module.name` in code, in strings
- * (`mock.patch("requests.compat.json")`), in comments and docstrings, `getattr(module, "name")` and its like. A module
- * that is passed on as a value, imported by its name in a string or named as a plugin of pytest counts as used whole. It
- * finds too much rather than too little.
+ * (`mock.patch("requests.compat.json")`), comments and docstrings, `getattr(module, "name")` and similar calls. A
+ * module that is passed on as a value, imported by its name in a string or named as a pytest plugin counts as used
+ * whole. Finds too much rather than too little.
  */
 export function moduleUsesOf(tree: Tree, source: string): ModuleUses {
   const { bindings, exported } = moduleBindingsOf(tree)
@@ -53,15 +53,15 @@ export function moduleUsesOf(tree: Tree, source: string): ModuleUses {
   }
 }
 
-/** An import as it is written in a text that is no Python file, or that cannot be parsed: in one line, or in brackets. */
+/** An import in a text that is not parsed: on one line, or in brackets. */
 const writtenImport = /\bfrom[ \t]+([\w.]+)[ \t]+c?import[ \t]*(?:\(([^()]{1,4000})\)|([\w*][^\n;"'`]*))/g
-/** `import a.b as c`, and a module that is imported by its name in a string. */
+/** `import a.b as c`, and an import by name in a string. */
 const wholeModule = /\bc?import[ \t]+([\w.]+)[ \t]+as\b|\b(?:import_module|importorskip|__import__)\(\s*["']([\w.]+)/g
 
 /**
  * What a text that is no Python file, or cannot be parsed, uses of modules: entry points in a configuration, names and
- * imports in documents, notebooks and Cython. Modules that pytest loads by an entry point, and those that get another name,
- * count as used whole.
+ * imports in documents, notebooks and Cython. A module that is renamed, or that pytest loads by an entry point, counts
+ * as used whole.
  */
 export function moduleUsesInText(text: string): ModuleUses {
   const found: Found = { modules: new Map(), packages: new Map() }
@@ -80,9 +80,9 @@ export function moduleUsesInText(text: string): ModuleUses {
   return { modules: listed(found.modules), packages: listed(found.packages), binds: [], exported: [] }
 }
 
-/** The group of entry points by which pytest finds its plugins. */
+/** The group of entry points in which pytest looks for plugins. */
 const pytestEntryPoints = 'pytest11'
-/** What an entry point names: `name = "package.module"`, `name = module:function`. */
+/** The module of an entry point: `name = "package.module"`, `name = module:function`. */
 const entryPoint = /=[ \t]*["']?([A-Za-z_][\w.]*)["'\])}, \t]*$/gm
 
 /** pytest loads the modules that its entry points name, and everything in them. */
@@ -107,7 +107,7 @@ function noteImport({ module, imported }: Pick<ImportedName, 'module' | 'importe
   else note(found.modules, lastPart(module), imported)
 }
 
-/** Of `a.b.c`: whoever names it uses `b` of a module `a`, and `c` of a module `b`. */
+/** `a.b.c` uses `b` of a module `a`, and `c` of a module `b`. */
 function noteChain(parts: readonly string[], { modules }: Found): void {
   for (const [at, name] of parts.entries()) {
     const module = parts[at - 1]
@@ -119,7 +119,7 @@ function lastPart(module: string): string {
   return module.slice(module.lastIndexOf('.') + 1)
 }
 
-/** The path of what each imported name stands for: `np` → `numpy`; `x` of `from a.b import x` → `a.b.x`. */
+/** The path that each imported name stands for: `np` → `numpy`; `x` of `from a.b import x` → `a.b.x`. */
 function aliasesOf(imports: readonly ImportedName[]): Map<string, string[]> {
   const aliases = new Map<string, string[]>()
   for (const { module, imported, name, alias } of imports) {
@@ -130,10 +130,10 @@ function aliasesOf(imports: readonly ImportedName[]): Map<string, string[]> {
   return aliases
 }
 
-/** Names in a dotted path; nobody writes a longer one by hand. */
+/** Names in a dotted path; longer ones are not written by hand. */
 const longestPath = 20
 
-/** The dotted path that a chain of attributes stands for, when an imported name is at its head. */
+/** The dotted path that a chain of attributes stands for; undefined unless it begins with an imported name. */
 function pathOf(node: Node | null, aliases: ReadonlyMap<string, string[]>): string[] | undefined {
   const tail: string[] = []
   let part = node
@@ -149,12 +149,12 @@ function noteAttributes(tree: Tree, aliases: ReadonlyMap<string, string[]>, foun
   for (const attribute of tree.rootNode.descendantsOfType('attribute')) {
     const path = pathOf(attribute, aliases) ?? []
     noteChain(path, found)
-    // All names of the module are in it.
+    // It holds all names of the module.
     if (path.at(-1) === '__dict__') note(found.modules, path.at(-2) ?? '', '*')
   }
 }
 
-/** Where a name that stands there is passed on as a value. */
+/** Nodes that pass the names in them on as values. */
 const passingOn = new Set([
   'argument_list',
   'keyword_argument',
@@ -184,7 +184,7 @@ function noteValues(tree: Tree, aliases: ReadonlyMap<string, string[]>, found: F
   }
 }
 
-/** What a list of arguments is given to, as written; `class` where it holds base classes. */
+/** The function that is called with a list of arguments, as written; `class` for a list of base classes. */
 function calledWith(list: Node): string | undefined {
   const { parent } = list
   return parent?.type === 'class_definition' ? 'class' : parent?.childForFieldName('function')?.text
@@ -228,7 +228,7 @@ function notePlugins(tree: Tree, found: Found): void {
   }
 }
 
-/** As code and documents write them, and as entry points do (`package.module:name`). */
+/** As in code and documents, or in entry points (`package.module:name`). */
 const dottedPath = /(?<!\w)[A-Za-z_]\w*(?:[.:][A-Za-z_]\w*)+/g
 
 function notePaths(text: string, found: Found): void {

@@ -1,8 +1,8 @@
 /**
- * The first parts of the names under which a repository's Python files are imported: of a file in a package the outermost
- * folder with an `__init__.py`, else the file's own name. The top folder of the repository is no package, whatever it
- * holds: nothing says its name. A module inside a package is there by its own name with a dot before it (`.models`), so that
- * `from shop import models` is seen to import a module. Sorted.
+ * The first parts of the names by which a repository's Python files are imported, sorted: for a file in a package the
+ * name of the outermost folder with an `__init__.py`, else the file's own name. The top folder of the repository never
+ * counts as a package, since its name is not known. A module inside a package is also listed by its own name after a
+ * dot (`.models`), so that `from shop import models` is recognized as the import of a module.
  */
 export function ownModulesOf(paths: readonly string[]): string[] {
   const files = paths.filter((path) => /\.pyi?$/.test(path))
@@ -22,7 +22,7 @@ export function ownModulesOf(paths: readonly string[]): string[] {
 /** `import`, and what follows up to the end of the statement. */
 const importClause = /\bimport\b((?:\\\r?\n|[^\n#;])*)/g
 
-/** Those of a repository's own modules that a text names in its imports: few, where a repository has thousands. */
+/** Those of a repository's own modules that the imports of a text name: few, even when a repository has thousands. */
 export function ownModulesIn(text: string, ownModules: ReadonlySet<string>): string[] {
   const named = new Set<string>()
   for (const [, names = ''] of text.matchAll(importClause)) {

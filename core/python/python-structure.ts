@@ -1,25 +1,25 @@
 import { LRUCache } from 'lru-cache'
 import type { Node, Tree } from 'web-tree-sitter'
-import { sha256 } from '#domain/hash.ts'
-import { foreignEncoding } from './declared-encoding.ts'
-import { codeIn, docstringOf, isTrivia } from './docstring-expression.ts'
+import { sha256 } from '#domain/ids.ts'
+import { foreignEncoding } from './python-file.ts'
+import { codeIn, docstringOf, isTrivia } from './python-nodes.ts'
 
 /**
- * Hashes a source's tokens without comments and docstrings, and without a `pass` or `...` that stands alone in a body (a
- * docstring makes it superfluous). Two texts with equal hashes run the same but for `__doc__`.
+ * Hashes a source's tokens without comments, docstrings, and a `pass` or `...` that is alone in a body (a docstring
+ * makes it unnecessary). Two texts with equal hashes run the same except for `__doc__`.
  */
-export type StructureHash = (tree: Tree, source: string) => string
+type StructureHash = (tree: Tree, source: string) => string
 
-const keptStatements = 20_000
+const cachedStatements = 20_000
 
-/** What is left to do: a node to read, a token that stands here, or the end of a remembered statement. */
+/** What is left to do: a node to read, a token to add, or the end of a statement to be cached. */
 type Step = Node | string | { statement: string }
 
-/** Compound statements are remembered by their text, so that a file is read again only where it changed. */
+/** Statements are cached by their text, so that only the changed parts of a file are read again. */
 export function openStructureHash(): StructureHash {
-  const statements = new LRUCache<string, string>({ max: keptStatements })
+  const statements = new LRUCache<string, string>({ max: cachedStatements })
 
-  /** No recursion: a source may be nested deeper than the stack is. */
+  /** Without recursion: a source may be nested deeper than the stack allows. */
   function tokensOf(root: Node): string[] {
     const open: string[][] = []
     let tokens: string[] = []
@@ -32,7 +32,7 @@ export function openStructureHash(): StructureHash {
         statements.set(step.statement, hash)
         tokens = open.pop() ?? []
         tokens.push(hash)
-      } else if (!remembered.has(step.type)) {
+      } else if (!cachedTypes.has(step.type)) {
         for (const next of stepsInto(step).toReversed()) steps.push(next)
       } else {
         const statement = sha256(`${step.type}\0${step.text}`)
@@ -51,7 +51,7 @@ export function openStructureHash(): StructureHash {
   }
 
   return (tree, source) => {
-    // The one comment that is no comment: it says how the bytes of every string are read.
+    // The one comment that changes what the code does: it decides how the bytes of every string are read.
     const encoding = foreignEncoding(source) ?? ''
     return sha256([encoding, ...tokensOf(tree.rootNode)].join('\0'))
   }
@@ -60,7 +60,7 @@ export function openStructureHash(): StructureHash {
 function stepsInto(node: Node): Step[] {
   if (isTrivia(node)) return []
   if (node.childCount === 0 || node.type === 'string') return [node.text]
-  // Where a block begins and ends carries meaning that its tokens alone do not.
+  // Tokens alone do not show where a block begins and ends.
   if (node.type === 'block' || node.type === 'module') return ['{', ...statementsThatRun(node), '}']
   return childrenOf(node)
 }
@@ -69,8 +69,8 @@ function childrenOf(node: Node): Node[] {
   return node.children.filter((child) => child !== null)
 }
 
-/** Statements worth remembering: what they hash to does not depend on where they stand. */
-const remembered = new Set([
+/** Statements whose hash does not depend on their place. */
+const cachedTypes = new Set([
   'function_definition',
   'class_definition',
   'decorated_definition',

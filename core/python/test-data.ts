@@ -6,13 +6,13 @@ const runnersFiles = /^(?:test.*|.*_tests?|conftest|__init__|__main__|setup)\.py
 const testNames = /^(?:test|Test|setUpModule$|setup_module$|pytestmark$|pytest_)/
 const frameworks = ['pytest', 'unittest', 'mock', 'hypothesis', 'doctest', 'nose', 'testtools', 'twisted', 'trial']
 
-/** Discovery passes these over unless the request includes them: then they are asked for. */
+/** Discovery leaves these out unless the request includes them explicitly, so here they are no test data. */
 const snapshotFolder = /(?:^|\/)(?:__?snapshots__?|snapshots)\//i
 
 /**
- * Which files are data of tests: without a test in them, they lie in a folder of fixtures, or among the tests where no
- * other file of the snapshot imports them. Tests read such files as text or run them, and what looks like a fault there is
- * often what is tested. `uses` holds every Python file of the snapshot.
+ * Returns whether a file is data of tests: it contains no test, and is in a folder of fixtures, or among the tests and
+ * not imported by any other file of the snapshot. Tests read such files as text or run them, and what looks like a
+ * fault in them is often what is tested. `uses` holds every Python file of the snapshot.
  */
 export function foldTestData(uses: ReadonlyMap<string, ModuleUses>): (path: string) => boolean {
   const imported = new Map<string, Set<string>>()

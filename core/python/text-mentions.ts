@@ -1,13 +1,13 @@
 import type { Node, Tree } from 'web-tree-sitter'
-import { plainStringText } from './string-text.ts'
+import { plainStringText } from './python-nodes.ts'
 
-/** Who finds a name of the file without writing it as code. */
+/** Finds uses of a file's names outside its code: in strings, comments and parameters. */
 export type TextMentions = {
-  /** Why `name` may be needed; undefined when nothing says so. `isFixture`: a parameter of that name may ask for it. */
+  /** Why `name` may be needed; undefined without a reason. `isFixture`: a parameter of that name may stand for it. */
   reasonToKeep(name: string, options: { isFixture: boolean }): string | undefined
 }
 
-/** Texts of one file that name things which are looked up when it runs, is tested, or its types are checked. */
+/** Texts of one file whose names are looked up when it runs, is tested or type-checked. */
 type Texts = {
   typeComments: string
   doctests: string
@@ -19,7 +19,7 @@ type Texts = {
   takesAll: boolean
 }
 
-/** Reads the file's strings, comments and parameters once, when the first name is asked for. */
+/** Reads the file once, when the first name is asked for. */
 export function openTextMentions(tree: Tree, source: string): TextMentions {
   let texts: Texts | undefined
   return {
@@ -41,11 +41,11 @@ function names(text: string, name: string): boolean {
   return new RegExp(String.raw`(?<!\w)${name.replaceAll(/\W/g, '')}(?!\w)`, 'u').test(text)
 }
 
-/** What looks names of the module up at run time, or runs text as code. */
+/** Code that looks up names of the module at run time, or runs text as code. */
 const lookups =
   /(?<![\w.])(?:globals|locals|vars|eval|exec|execfile|compile)\s*\(|\bsys\.modules\b|\b(?:usefixtures|getfixturevalue|timeit|Timer|get_type_hints)\s*\(|\b__annotations__\b/
 
-/** What takes any name of the module: all of them at once, or one that is made up at run time. */
+/** Code that may use any name of the module: all of them at once, or one computed at run time. */
 const literal = String.raw`(?:"[^"\n]*"|'[^'\n]*')`
 const wholeModule = new RegExp(
   [
@@ -56,7 +56,7 @@ const wholeModule = new RegExp(
   ].join('|'),
 )
 
-/** Libraries that read names in the module that calls them: PLY takes `tokens` and the rules from there. */
+/** Libraries that read names in the module that calls them: PLY finds `tokens` and the rules there. */
 const readsItsCaller =
   /^[ \t]*(?:from|import)[ \t]+(?:ply|\w+\.ply)\b|^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]+(?:yacc|lex)\b/m
 
@@ -109,7 +109,7 @@ function parameterNames(parameters: Node): string[] {
   })
 }
 
-/** `eval(text)` with the names of the module, where `text` is no literal: nobody knows what it names. */
+/** Whether it is `eval(text)` with the names of the module, and `text` is no literal. */
 function runsUnknownText(call: Node): boolean {
   if (!/^(?:eval|exec|execfile)$/.test(call.childForFieldName('function')?.text ?? '')) return false
   const given = call.childForFieldName('arguments')?.namedChildren ?? []

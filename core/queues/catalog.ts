@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { OperationId, RunId } from '#domain/ids.ts'
 
-/** Raised when an older consumer would misread a payload; it then leaves the job to a newer one. */
+/** Increased when an older consumer would misread a payload; such a consumer leaves the job to a newer one. */
 export const payloadVersion = 1
 
-/** What every job carries: which run, and the trace it belongs to. Jobs carry ids, never data. */
+/** The part that all payloads share: the run, and the trace it belongs to. Jobs carry ids, never data. */
 const RunPayload = z.strictObject({ v: z.literal(payloadVersion), run_id: RunId, traceparent: z.string().nullable() })
 type RunPayload = z.infer<typeof RunPayload>
 
@@ -17,10 +17,10 @@ type Payloads = {
   compositions: RunPayload
 }
 export type QueueName = keyof Payloads
-/** What producers give and handlers get; the version is added on the way. */
+/** A payload without its version, which the producer adds. */
 export type PayloadOf<Q extends QueueName> = Omit<Payloads[Q], 'v'>
 
-/** Every queue and the payload of its jobs, as it goes over the wire. */
+/** Every queue with the schema of its payloads. */
 export const catalog: { readonly [Q in QueueName]: z.ZodType<Payloads[Q]> } = {
   snapshots: RunPayload,
   discoveries: RunPayload,
@@ -30,12 +30,12 @@ export const catalog: { readonly [Q in QueueName]: z.ZodType<Payloads[Q]> } = {
 
 const NewerPayload = z.looseObject({ v: z.int().min(payloadVersion + 1) })
 
-/** Whether a payload comes from a newer version of this code, whatever else it holds. */
+/** Whether a payload was written by a newer version of this code. */
 export function isNewerPayload(payload: unknown): boolean {
   return NewerPayload.safeParse(payload).success
 }
 
-/** A dispatch's job id, never used again: the same dispatch added twice is one job. */
+/** The job id of a dispatch: adding the same dispatch twice gives one job. */
 export function operationJobId(job: { runId: RunId; operationId: OperationId; dispatch: number }): string {
   return `${job.runId}-${job.operationId}-${job.dispatch}`
 }

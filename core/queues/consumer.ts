@@ -6,12 +6,12 @@ import type { Log } from '#platform/log.ts'
 import { catalog, isNewerPayload, type PayloadOf, type QueueName } from './catalog.ts'
 
 const defaultLockMs = 30_000
-/** The ledger counts how often a worker was lost; the queue only has to deliver again each time. */
+/** The ledger counts lost workers; the queue only has to deliver the job again each time. */
 const maxStalledCount = 100
-/** How long handlers get to end after their signals are aborted. */
+/** How long handlers may take to end after their signals are aborted. */
 const abortedMs = 5_000
 const putOffMs = 1_000
-/** BullMQ's own rest after a failed command, 15 s, is longer than a failover of Redis. */
+/** BullMQ's own pause after a failed command, 15 s, is longer than a failover of Redis. */
 const runRetryMs = 1_000
 const lockLost = 'the queue has given the job to another worker'
 
@@ -20,17 +20,17 @@ export type ConsumerOptions<Q extends QueueName> = {
   redisUrl: string
   prefix?: string
   concurrency: number
-  /** The queue gives a job to another worker when this one has been silent for so long. */
+  /** The queue gives a job to another worker when this one has not renewed its lock for so long. */
   lockMs?: number
   /**
-   * What becomes of a handler whose job the queue gives to another worker, or has lost: aborted, which is the default, or
-   * left to go on, because its work is fenced by the ledger and the other delivery finds it under way.
+   * What happens to a handler whose job the queue has lost or given to another worker: it is aborted (the default), or
+   * continues, because the ledger fences its work and the other delivery finds the operation running.
    */
   lostLock?: 'abort' | 'go_on'
   log: Pick<Log, 'warn' | 'error'>
   /**
-   * Called with a checked payload. Aborted when the consumer closes, or as `lostLock` says. `stalls`: how often a worker
-   * that had the job fell silent.
+   * Called with a validated payload. The signal is aborted when the consumer closes, or as `lostLock` says. `stalls`: how
+   * often a worker lost the job before.
    */
   handler: (payload: PayloadOf<Q>, signal: AbortSignal, stalls: number) => Promise<void>
 }
@@ -41,10 +41,10 @@ export type Consumer = {
 }
 
 /**
- * Works on the jobs of a queue, `concurrency` at a time. A payload that does not match the catalogue is logged and done
- * with; one of a newer version is left to a newer consumer. A handler that throws is logged; its job is gone, and what
- * to do about it is the ledger's business. Only when it throws because its signal was aborted, or an AppError that says
- * to try again or that the run is a newer version's (RUN_005), is the job delivered again.
+ * Processes the jobs of a queue, `concurrency` at a time. A payload that does not match the catalogue is logged and
+ * dropped; one of a newer version is left to a newer consumer. When a handler throws, the error is logged and the job is
+ * removed: retries belong to the ledger. The job is delivered again only when the handler threw because its signal was
+ * aborted, or threw an AppError that may be retried or says that the run belongs to a newer version (RUN_005).
  */
 export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): Consumer {
   const { queue, log, lockMs = defaultLockMs } = options
@@ -59,7 +59,7 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
       running -= 1
     }
   }
-  // BullMQ hands over an AbortSignal only to a function that declares three parameters.
+  // BullMQ passes an AbortSignal only to a function that declares three parameters.
   const process = async (job: Job, token: string | undefined, signal: AbortSignal | undefined) => {
     await work({ ...options, handler }, job, { token, signal: signal ?? new AbortController().signal })
   }
@@ -81,14 +81,14 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
   })
   return {
     async close({ graceMs }) {
-      // BullMQ would wait for a Redis that is away for ever; its jobs are delivered again when it is back.
+      // BullMQ would wait without limit for an unreachable Redis; the jobs are delivered again once it is back.
       stopWaiting()
       const isAway = !isConnected()
       const closing = worker.close(isAway)
       try {
         if (!isAway && (await within(graceMs, closing))) return
         worker.cancelAllJobs('the worker is shutting down')
-        // A Redis that went away during the close keeps BullMQ from its end, though every handler has ended.
+        // When Redis becomes unreachable during the close, BullMQ does not finish, though every handler has ended.
         if (!(await within(abortedMs, closing)) && running > 0) log.error('jobs did not end when aborted', { queue })
       } finally {
         connection.disconnect()
@@ -123,19 +123,19 @@ async function work<Q extends QueueName>(
   }
 }
 
-/** Leaves a job that was cut off to the next worker. One that has lost its lock is delivered again anyway. */
+/** Leaves an aborted job to the next worker. A job that has lost its lock is delivered again anyway. */
 async function putBack(job: Job, token: string | undefined): Promise<Error> {
   await job.moveToWait(token).catch(() => undefined)
   return new WaitingError()
 }
 
-/** Delivers a job again after a rest: what it needs was out of reach. */
+/** Delivers a job again after a pause: something it needs was unreachable. */
 async function putOff(job: Job, token: string | undefined): Promise<Error> {
   await job.moveToDelayed(Date.now() + putOffMs, token).catch(() => undefined)
   return new DelayedError()
 }
 
-/** Whether `ending` comes within `ms`. */
+/** Whether `ending` resolves within `ms`. */
 async function within(ms: number, ending: Promise<void>): Promise<boolean> {
   const limit = new AbortController()
   const tooLate = delay(ms, limit.signal).then(

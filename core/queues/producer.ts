@@ -1,16 +1,16 @@
 import { Queue } from 'bullmq'
+import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
-import { connectRedis } from '#platform/connect-redis.ts'
+import { connectRedis, type RedisClient } from '#platform/connect-redis.ts'
 import type { Log } from '#platform/log.ts'
-import { isReply } from '#platform/redis-reply.ts'
-import { payloadVersion, type PayloadOf, type QueueName } from './catalog.ts'
-import { missingJobs } from './missing-jobs.ts'
+import { isReply } from '#platform/redis-script.ts'
+import { catalog, type PayloadOf, payloadVersion, type QueueName } from './catalog.ts'
 
-/** BullMQ adds a bulk in one pipeline; larger ones would keep Redis from its other clients. */
+/** BullMQ adds a bulk in one pipeline; larger ones would block Redis' other clients. */
 const bulkJobs = 1_000
-/** Adding a job fails when Redis stays away. */
+/** Adding a job fails when Redis stays unreachable. */
 const commandRetries = 20
-/** Nothing reads BullMQ's own events; what happened is in the ledger. */
+/** Nothing reads BullMQ's own events: the ledger has them. */
 const keptQueueEvents = 100
 
 export type JobToAdd<Q extends QueueName> = { id: string; payload: PayloadOf<Q> }
@@ -19,18 +19,18 @@ export type Producer = {
   add<Q extends QueueName>(queue: Q, id: string, payload: PayloadOf<Q>): Promise<void>
   addMany<Q extends QueueName>(queue: Q, jobs: readonly JobToAdd<Q>[]): Promise<void>
   /**
-   * Those of these jobs that the queue will not deliver: never added, done, or lost. Only a hint once it is answered,
-   * since jobs go on being added and worked on.
+   * The jobs among `ids` that the queue will not deliver: never added, done, or lost. The answer may be out of date at
+   * once, since jobs are added and processed all the time.
    */
   missing(queue: QueueName, ids: readonly string[]): Promise<string[]>
-  /** Drops what is left of jobs that are missing: a queue that was deleted in part may have kept their data. */
+  /** Deletes the remains of missing jobs: a queue that was partly deleted may have kept their data. */
   discard(queue: QueueName, ids: readonly string[]): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * Adds jobs. One whose id is waiting or being worked on is not added again. A job is delivered once, and again only
- * when its worker died; it leaves nothing behind when it is done or has failed. STORE_001 while Redis is away.
+ * Adds jobs. A job whose id is waiting or active is not added again. A job is delivered once, and again only when its
+ * worker died; nothing of it is kept when it is done or has failed. Throws STORE_001 while Redis is unreachable.
  */
 export function openProducer(options: { redisUrl: string; prefix?: string; log: Pick<Log, 'warn'> }): Producer {
   const { redisUrl, prefix = '{remora}', log } = options
@@ -81,12 +81,12 @@ export function openProducer(options: { redisUrl: string; prefix?: string; log: 
   }
 }
 
-/** Retries are the ledger's business (dispatches and leases), not the queue's. */
+/** Retries belong to the ledger (dispatches and leases), not to the queue. */
 function once(jobId: string) {
   return { jobId, attempts: 1, removeOnComplete: true, removeOnFail: true, stackTraceLimit: 0 }
 }
 
-/** A pipeline that a node of a cluster had refused (it was starting) is sent again by ioredis without its script. */
+/** When a cluster node refuses a pipeline because it is starting, ioredis sends it again without its script. */
 async function addBulk(queue: Queue, bulk: Parameters<Queue['addBulk']>[0]): Promise<void> {
   try {
     await queue.addBulk(bulk)
@@ -101,5 +101,66 @@ async function orStoreError<T>(work: Promise<T>, message: string): Promise<T> {
     return await work
   } catch (error) {
     throw new AppError('STORE_001', message, { cause: error })
+  }
+}
+
+/** Ids in one pipeline; more would block Redis' other clients. */
+const sliceIds = 1_000
+
+const repliesOf = <T extends z.ZodType>(reply: T) => z.array(z.tuple([z.null(), reply]))
+const Flags = repliesOf(z.number())
+const Members = repliesOf(z.array(z.string()))
+
+/**
+ * The ids that a queue will never deliver, by BullMQ's keys (`toKey` gives their names). A job needs both its hash and its
+ * id in one list or sorted set; a queue that was partly deleted may have kept only one of them. A hash without data was
+ * made by BullMQ itself, when it handled an id that had none.
+ */
+async function missingJobs(
+  redis: RedisClient,
+  toKey: (name: string) => string,
+  ids: readonly string[],
+): Promise<string[]> {
+  const stored = new Set<string>()
+  for (let first = 0; first < ids.length; first += sliceIds) {
+    for (const id of await withData(redis, toKey, ids.slice(first, first + sliceIds))) stored.add(id)
+  }
+  const listed = stored.size === 0 ? stored : await listedIds(redis, toKey)
+  return ids.filter((id) => !stored.has(id) || !listed.has(id))
+}
+
+async function withData(
+  redis: RedisClient,
+  toKey: (name: string) => string,
+  ids: readonly string[],
+): Promise<string[]> {
+  const pipeline = redis.pipeline()
+  for (const id of ids) pipeline.hexists(toKey(id), 'data')
+  const flags = Flags.parse(await pipeline.exec())
+  return ids.filter((_id, index) => flags[index]?.[1] === 1)
+}
+
+/** One transaction: a job that moves between lists during several reads would be in none. As long as the queue. */
+async function listedIds(redis: RedisClient, toKey: (name: string) => string): Promise<Set<string>> {
+  const transaction = redis.multi()
+  for (const list of ['wait', 'paused', 'active']) transaction.lrange(toKey(list), 0, -1)
+  for (const set of ['delayed', 'prioritized']) transaction.zrange(toKey(set), '0', '-1')
+  return new Set(Members.parse(await transaction.exec()).flatMap(([, ids]) => ids))
+}
+
+const sliceKeys = 500
+
+/**
+ * Empties every queue. For a caller that knows that no worker is running: otherwise the jobs of ended processes would wait
+ * until their locks expire. Nothing is lost: the dispatcher adds what the ledger has open.
+ */
+export async function clearQueues(redis: RedisClient, prefix = '{remora}'): Promise<void> {
+  for (const queue of Object.keys(catalog)) {
+    let cursor = '0'
+    do {
+      const [next, keys] = await redis.scan(cursor, 'MATCH', `${prefix}:${queue}:*`, 'COUNT', sliceKeys)
+      if (keys.length > 0) await redis.unlink(...keys)
+      cursor = next
+    } while (cursor !== '0')
   }
 }

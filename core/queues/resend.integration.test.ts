@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
-import { aPlannedOperation } from '#testing/factories.ts'
+import { aPlannedOperation } from '#testing/open-test-ledger.ts'
 import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { openResendProxy, type ResendProxy } from '#testing/resend-proxy.ts'
 import { operationJobId } from './catalog.ts'

@@ -1,5 +1,5 @@
 import { connectRedis, type RedisClient } from '#platform/connect-redis.ts'
-import { aPlannedOperation } from '#testing/factories.ts'
+import { aPlannedOperation } from '#testing/open-test-ledger.ts'
 import { testRedis } from '#testing/redis.ts'
 import { operationJobId, type PayloadOf } from './catalog.ts'
 import { openConsumer, type Consumer, type ConsumerOptions } from './consumer.ts'

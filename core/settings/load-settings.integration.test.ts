@@ -3,7 +3,7 @@ import { chmod, mkdir, symlink, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { giveAway } from '#testing/give-away.ts'
+import { giveAway } from '#testing/this-machine.ts'
 import { effectiveSettings, loadSettings } from './load-settings.ts'
 
 let dir = ''
@@ -48,7 +48,7 @@ describe('settings', () => {
     }))
     expect(sources).toContainEqual({
       key: 'execution.concurrency',
-      value: '9',
+      value: 9,
       source: { kind: 'environment', variable: 'REMORA_WORKER_SLOTS' },
     })
     expect(sources).toContainEqual({ key: 'execution.max_turns', value: 3, source: { kind: 'file', line: 1 } })

@@ -1,37 +1,89 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
-import { schemaFaults, type SchemaFault } from '#platform/schema-faults.ts'
-import { describeUnknownKey } from '#platform/unknown-key.ts'
+import { describeUnknownKey, type SchemaFault, schemaFaults } from '#platform/schema-faults.ts'
 import { readYaml } from '#platform/yaml-source.ts'
-import { SettingsFile } from './settings-schema.ts'
-import { settingsOf, type Setting } from './setting.ts'
+import { readOwnFile } from '#platform/own-file.ts'
+import type { FileSetting } from './setting.ts'
+import { fileSettings, keysWithoutEffect, SettingsFile } from './settings-table.ts'
 
-/** One value of the file, and the line it is on. */
-export type GivenSetting = { setting: Setting; value: unknown; line: number }
+const fileName = 'remora.yaml'
+const wayOut = 'name it with --config or REMORA_CONFIG to use it, or set REMORA_CONFIG=none to go without'
+const maxBytes = 1024 ** 2
+
+/** `isNamed`: the user named this file; a file that was found may have come with the sources. */
+export type FoundFile = { path: string; text: string; isNamed: boolean }
 
 /**
- * The values a `remora.yaml` sets, in the schema's order. Every fault is named with its line in one error: CONFIG_002 for
- * what is no YAML, CONFIG_004 when all are unknown keys (with the nearest known one), CONFIG_003 for anything else.
+ * The settings file: the named one (CONFIG_001 when it cannot be read), else the nearest `remora.yaml` from `cwd`
+ * upwards. Undefined when there is none, or when `named` is `none`. The file decides where sources are sent, so a link,
+ * or a file that others own or may write (see `othersMayWrite` about groups), counts only when it is named
+ * (CONFIG_003). Something that is not a file, such as a pipe, is skipped.
+ */
+export function findSettingsFile(cwd: string, named: string | undefined): FoundFile | undefined {
+  if (named === 'none') return undefined
+  if (named !== undefined && named !== '') return namedFile(resolve(cwd, named))
+  for (let dir = resolve(cwd); ; dir = dirname(dir)) {
+    const path = join(dir, fileName)
+    const text = foundText(path)
+    if (text !== undefined) return { path, text, isNamed: false }
+    if (dirname(dir) === dir) return undefined
+  }
+}
+
+function namedFile(path: string): FoundFile {
+  try {
+    return { path, text: readFileSync(path, 'utf8'), isNamed: true }
+  } catch (cause) {
+    throw new AppError('CONFIG_001', `the settings file ${path} cannot be read (${codeOf(cause)})`, { cause })
+  }
+}
+
+function foundText(path: string): string | undefined {
+  const file = readOwnFile(path, { maxBytes, orOfRoot: true })
+  if (file.kind === 'refused') throw notOurs(path, file.why)
+  return file.kind === 'text' ? file.text : undefined
+}
+
+function notOurs(path: string, why: string): AppError {
+  return new AppError('CONFIG_003', `${path} ${why}: ${wayOut}`)
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+}
+
+/** One value of the file, and the line it is on. */
+export type GivenSetting = { setting: FileSetting; value: unknown; line: number }
+
+/**
+ * The values a `remora.yaml` sets, in the order of the table. Every fault is named with its line in one error:
+ * CONFIG_002 for text that is not YAML, CONFIG_004 when all are unknown keys (with the nearest known one), CONFIG_003
+ * for anything else.
  */
 export function readSettingsFile(path: string, source: string): GivenSetting[] {
   const { value, faults, placeOf } = readYaml(source)
   if (faults.length > 0) {
-    const told = faults.map(({ at, message }) => `${path}:${at.line}:${at.column}: ${message}`)
-    throw new AppError('CONFIG_002', told.join('; '))
+    const messages = faults.map(({ at, message }) => `${path}:${at.line}:${at.column}: ${message}`)
+    throw new AppError('CONFIG_002', messages.join('; '))
   }
   const parsed = SettingsFile.safeParse(withoutEmpty(value ?? {}))
   if (!parsed.success) {
     const found = schemaFaults(parsed.error)
-    const told = found.map((fault) => `${path}:${placeOf(fault.at).line}: ${describe(fault)}`)
-    throw new AppError(found.every(({ isUnknownKey }) => isUnknownKey) ? 'CONFIG_004' : 'CONFIG_003', told.join('; '))
+    const messages = found.map((fault) => `${path}:${placeOf(fault.at).line}: ${describe(fault)}`)
+    throw new AppError(
+      found.every(({ isUnknownKey }) => isUnknownKey) ? 'CONFIG_004' : 'CONFIG_003',
+      messages.join('; '),
+    )
   }
-  return settingsOf(SettingsFile).flatMap((setting) => {
+  return [...fileSettings, ...keysWithoutEffect].flatMap((setting) => {
     const given = valueAt(parsed.data, setting.path)
     return given === undefined ? [] : [{ setting, value: given, line: placeOf(setting.path).line }]
   })
 }
 
-/** A section of which all lines are comments is null in YAML; here it is one without values. */
+/** A section whose lines are all comments is null in YAML; here it becomes a section without values. */
 function withoutEmpty(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const entries = Object.entries(value).filter(([, inner]) => inner !== null)
@@ -48,4 +100,15 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   if (key === undefined) return value
   const inner = z.record(z.string(), z.unknown()).safeParse(value).data?.[key]
   return inner === undefined ? undefined : valueAt(inner, rest)
+}
+
+/**
+ * The nearest `remora.yml` from `cwd` upwards, which is not read: settings are in `remora.yaml`. Undefined for none.
+ */
+export function misnamedSettings(cwd: string): string | undefined {
+  for (let dir = resolve(cwd); ; dir = dirname(dir)) {
+    const path = join(dir, 'remora.yml')
+    if (existsSync(path)) return path
+    if (existsSync(join(dir, 'remora.yaml')) || dirname(dir) === dir) return undefined
+  }
 }

@@ -1,70 +1,120 @@
+import { isAbsolute, resolve } from 'node:path'
 import { z } from 'zod'
+import { parseJson } from '#domain/json.ts'
 
-/** What is known of a setting beside its schema. */
-export type SettingMeta = {
+/** The parts of Remora that read settings. */
+export type Owner = 'api' | 'discovery' | 'worker' | 'rehearsal' | 'cli'
+
+/** One row of the table of settings. Its name in the table is its environment variable. */
+export type Setting = {
+  /** Its key in remora.yaml. Without one, it is set in the environment only. */
+  key?: string
+  /** Who reads it. */
+  owners: readonly Owner[]
+  /** Checks the value. The text of a variable is converted first, see `valueOfText`. */
+  type: z.ZodType
+  /** The value when nobody sets it. Without one it is undefined then. */
+  default?: unknown
+  /** The same for single owners, where theirs differ. */
+  defaults?: Partial<Record<Owner, unknown>>
+  /** One sentence for the reference. */
   about: string
-  /** What counts when nobody sets it, as it would stand in the file. */
-  fallback: unknown
-  /** The variables that carry it to the services, and that win over the file. */
+  /** The embedded stack decides it for its services; the environment of the command does not reach them. */
+  setByStack?: true
+  /** A path that remora.yaml names from its own folder. */
+  isFolder?: true
+  /** Converts the text of the variable where `type` alone does not say how. Undefined: the text is not JSON. */
+  fromText?: (text: string) => unknown
+  /** What differs in remora.yaml. */
+  file?: Partial<FileForm>
+}
+
+export type SettingsTable = Readonly<Record<string, Setting>>
+
+/** How remora.yaml sets a setting, and how its value reaches the services. */
+type FileForm = {
+  type: z.ZodType
+  /** The value that counts when nobody sets it, as the file would have it; null for none. */
+  default: unknown
+  /** The variables that carry the value to the services, and that win over the file. */
   variables: readonly string[]
-  /** Whether a variable that holds `text` overrules this setting, for which the file says `value`. */
-  isSaidBy(text: string, value: unknown): boolean
-  /** What such a variable comes to. */
-  fromEnv(text: string): unknown
-  /** Its value as those variables say it. `dir` is the folder of the file. */
-  toEnv(value: unknown, dir: string): Readonly<Record<string, string>>
-  /** Why nothing reads it yet. */
-  unserved?: string
+  /** Whether a variable with this text wins over the file, which says `value`. */
+  isOverruledBy(text: string, value: unknown): boolean
+  /** The value that the text of such a variable sets. */
+  fromText(text: string): unknown
+  /** The variables that carry a value of the file. `dir`: the folder of the file. */
+  toVariables(value: unknown, dir: string): Readonly<Record<string, string>>
 }
 
-/** Of the schemas that `setting` made. */
-const known = new WeakMap<z.core.$ZodType, SettingMeta>()
-
-type MetaGiven<T> = {
+/** A key of remora.yaml. */
+export type FileSetting = FileForm & {
+  path: readonly string[]
   about: string
-  fallback: T | null
-  env?: string
-  /** Its value as `env` says it; lists are joined by commas, the rest is text. */
-  say?: (value: T, dir: string) => string
-  toEnv?: (value: T, dir: string) => Readonly<Record<string, string>>
-  variables?: readonly string[]
-  isSaidBy?: (text: string, value: unknown) => boolean
-  fromEnv?: (text: string) => unknown
+  /** Why nothing reads it yet; undefined for every setting of the table. */
   unserved?: string
 }
 
-/** A value of the file that may be left out. */
-export function setting<S extends z.ZodType>(schema: S, given: MetaGiven<z.output<S>>) {
-  const { about, fallback, env, say = plainText, unserved } = given
-  const carried = env === undefined ? () => ({}) : (value: z.output<S>, dir: string) => ({ [env]: say(value, dir) })
-  const { isSaidBy = () => true, fromEnv = (text: string) => text } = given
-  const { toEnv = carried, variables = env === undefined ? [] : [env] } = given
-  const meta: SettingMeta = {
-    about,
-    fallback,
-    variables,
-    isSaidBy,
-    fromEnv,
-    toEnv: (value, dir) => toEnv(schema.parse(value), dir),
-    ...(unserved === undefined ? {} : { unserved }),
+/** The key of a setting in remora.yaml; none for a setting without a key. */
+export function fileSettingsOf(variable: string, setting: Setting): FileSetting[] {
+  const { key, type, about, file = {} } = setting
+  if (key === undefined) return []
+  const usual: FileForm = {
+    type,
+    default: setting.default ?? null,
+    variables: [variable],
+    isOverruledBy: () => true,
+    fromText: (text) => schemaOfText(setting).safeParse(text).data ?? text,
+    toVariables: (value, dir) => ({ [variable]: textOfValue(setting.isFolder === true ? fromDir(value, dir) : value) }),
   }
-  const optional = schema.optional()
-  known.set(optional, meta)
-  return optional
+  return [{ ...usual, ...file, about, path: key.split('.') }]
 }
 
-function plainText(value: unknown): string {
+type Value<S extends Setting, O extends Owner> = S extends { default: unknown } | { defaults: Record<O, unknown> }
+  ? z.output<S['type']>
+  : z.output<S['type']> | undefined
+
+/** The variables of one owner, each with the schema of its text. */
+type VariablesOf<T extends SettingsTable, O extends Owner> = {
+  [V in keyof T as O extends T[V]['owners'][number] ? V : never]: z.ZodType<Value<T[V], O>>
+}
+
+/** The variables in `table` that `owner` reads, as a shape for `readEnv`. */
+export function variablesOf<T extends SettingsTable, O extends Owner>(table: T, owner: O): VariablesOf<T, O>
+export function variablesOf(table: SettingsTable, owner: Owner): unknown {
+  const own = Object.entries(table).filter(([, { owners }]) => owners.includes(owner))
+  return Object.fromEntries(own.map(([variable, setting]) => [variable, variableSchema(setting, owner)]))
+}
+
+function variableSchema(setting: Setting, owner: Owner): z.ZodType {
+  const fallback = setting.defaults?.[owner] ?? setting.default
+  const schema = schemaOfText(setting)
+  return fallback === undefined ? schema.optional() : schema.default(fallback)
+}
+
+function schemaOfText({ type, fromText = valueOfText.bind(undefined, type) }: Setting): z.ZodType {
+  const converted = z.string().transform((text, context) => {
+    const value = fromText(text)
+    if (value === undefined) context.addIssue('not JSON')
+    return value
+  })
+  return converted.pipe(type)
+}
+
+/** Numbers, `true` and `false`, lists separated by commas, JSON for mappings; other types take the text as it is. */
+function valueOfText(type: z.ZodType, text: string): unknown {
+  if (type instanceof z.ZodNumber) return Number(text)
+  if (type instanceof z.ZodBoolean && /^(?:true|false)$/.test(text)) return text === 'true'
+  if (type instanceof z.ZodRecord) return parseJson(text)
+  if (!(type instanceof z.ZodArray)) return text
+  const entries = text.split(',').map((entry) => entry.trim())
+  return entries.filter((entry) => entry !== '')
+}
+
+function textOfValue(value: unknown): string {
   if (Array.isArray(value)) return value.join(',')
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-export type Setting = SettingMeta & { path: readonly string[] }
-
-/** Every setting of a schema of sections, in its order. */
-export function settingsOf(schema: z.core.$ZodType, path: readonly string[] = []): Setting[] {
-  const meta = known.get(schema)
-  if (meta !== undefined) return [{ ...meta, path }]
-  const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema
-  if (!(inner instanceof z.ZodObject)) return []
-  return Object.entries<z.core.$ZodType>(inner.shape).flatMap(([name, value]) => settingsOf(value, [...path, name]))
+function fromDir(folder: unknown, dir: string): string {
+  return isAbsolute(String(folder)) ? String(folder) : resolve(dir, String(folder))
 }

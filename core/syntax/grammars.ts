@@ -17,26 +17,26 @@ type Grammar = {
 /** One row is all the code a new language needs; the rest is its query pack. */
 const grammars: Readonly<Record<string, Grammar>> = {
   // No `.pym`: a tool script is written in less than Python and run by the sandbox alone.
-  python: { wasm: 'tree-sitter-python/tree-sitter-python.wasm', endings: ['.py', '.pyi'] },
-  typescript: { wasm: 'tree-sitter-typescript/tree-sitter-typescript.wasm', endings: ['.ts', '.mts', '.cts'] },
-  tsx: { wasm: 'tree-sitter-typescript/tree-sitter-tsx.wasm', endings: ['.tsx'] },
-  javascript: { wasm: 'tree-sitter-javascript/tree-sitter-javascript.wasm', endings: ['.js', '.mjs', '.cjs', '.jsx'] },
-  go: { wasm: 'tree-sitter-go/tree-sitter-go.wasm', endings: ['.go'] },
-  rust: { wasm: 'tree-sitter-rust/tree-sitter-rust.wasm', endings: ['.rs'] },
-  java: { wasm: 'tree-sitter-java/tree-sitter-java.wasm', endings: ['.java'] },
+  python: { wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-python.wasm', endings: ['.py', '.pyi'] },
+  typescript: { wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-typescript.wasm', endings: ['.ts', '.mts', '.cts'] },
+  tsx: { wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-tsx.wasm', endings: ['.tsx'] },
+  javascript: { wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-javascript.wasm', endings: ['.js', '.mjs', '.cjs', '.jsx'] },
+  go: { wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-go.wasm', endings: ['.go'] },
+  rust: { wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-rust.wasm', endings: ['.rs'] },
+  java: { wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-java.wasm', endings: ['.java'] },
   ruby: {
-    wasm: 'tree-sitter-ruby/tree-sitter-ruby.wasm',
+    wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-ruby.wasm',
     endings: ['.rb', '.rake', '.gemspec'],
     names: ['Rakefile', 'Gemfile'],
   },
   c: { wasm: 'tree-sitter-c/tree-sitter-c.wasm', endings: ['.c', '.h'] },
   cpp: {
-    wasm: 'tree-sitter-cpp/tree-sitter-cpp.wasm',
+    wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-cpp.wasm',
     endings: ['.cc', '.cpp', '.cxx', '.hh', '.hpp', '.hxx', '.h++', '.c++', '.ipp', '.inl'],
   },
-  c_sharp: { wasm: 'tree-sitter-c-sharp/tree-sitter-c_sharp.wasm', endings: ['.cs', '.csx'] },
-  php: { wasm: 'tree-sitter-php/tree-sitter-php.wasm', endings: ['.php', '.phtml'] },
-  bash: { wasm: 'tree-sitter-bash/tree-sitter-bash.wasm', endings: ['.sh', '.bash', '.bats', '.ksh'] },
+  c_sharp: { wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-c-sharp.wasm', endings: ['.cs', '.csx'] },
+  php: { wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-php.wasm', endings: ['.php', '.phtml'] },
+  bash: { wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-bash.wasm', endings: ['.sh', '.bash', '.bats', '.ksh'] },
   markdown: {
     // Its own package ships no wasm.
     wasm: '@cursorless/tree-sitter-wasms/out/tree-sitter-markdown.wasm',
@@ -47,7 +47,7 @@ const grammars: Readonly<Record<string, Grammar>> = {
   json: { wasm: 'tree-sitter-json/tree-sitter-json.wasm', endings: ['.json', '.jsonc', '.webmanifest'] },
   html: { wasm: 'tree-sitter-html/tree-sitter-html.wasm', endings: ['.html', '.htm', '.xhtml'] },
   lua: { wasm: '@cursorless/tree-sitter-wasms/out/tree-sitter-lua.wasm', endings: ['.lua'] },
-  css: { wasm: 'tree-sitter-css/tree-sitter-css.wasm', endings: ['.css'] },
+  css: { wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-css.wasm', endings: ['.css'] },
 }
 
 const languageByEnding: ReadonlyMap<string, string> = new Map(
@@ -100,4 +100,25 @@ function readPackageVersion(fileInside: string): string {
   while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)
   const { name, version } = PackageFile.parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')))
   return `${name} ${version}`
+}
+
+/** Languages whose name is more than their id with a capital letter. */
+const names: ReadonlyMap<string, string> = new Map([
+  ['c_sharp', 'C#'],
+  ['cpp', 'C++'],
+  ['css', 'CSS'],
+  ['html', 'HTML'],
+  ['javascript', 'JavaScript'],
+  ['json', 'JSON'],
+  ['php', 'PHP'],
+  ['toml', 'TOML'],
+  ['tsx', 'TSX'],
+  ['typescript', 'TypeScript'],
+  ['unknown', 'other'],
+  ['yaml', 'YAML'],
+])
+
+/** A language as a sentence writes it: `Python` for `python`, `other` for files of no known language. */
+export function languageName(language: string): string {
+  return names.get(language) ?? `${language.charAt(0).toUpperCase()}${language.slice(1)}`
 }

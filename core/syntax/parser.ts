@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { Edit, Language, Parser, type Tree } from 'web-tree-sitter'
-import { grammarFile } from '#syntax/grammars.ts'
-import { scannerGuard } from '#syntax/scanner-guard.ts'
+import { z } from 'zod'
+import { grammarFile } from './grammars.ts'
 
 /**
  * A loaded grammar of one thread. `parse` does not fail on bad source: the tree holds ERROR nodes instead. It throws when
@@ -12,19 +12,19 @@ export type LoadedLanguage = {
   /** The caller frees the tree with `tree.delete()`. Indices are in UTF-16 units of `text`. */
   parse(text: string): Tree
   /**
-   * What `look` finds in the text's tree, which is kept for a while, since many look at the same text. A text that is
-   * mostly one whose tree is kept is parsed from that tree, where the grammar is known to allow it. `look` must not keep
-   * the tree, nor free it.
+   * Returns the result of `look` on the text's tree. Trees are cached, since the same text is read several times; a
+   * text that is nearly a cached one is parsed from that tree, where the grammar is known to allow it. `look` must not
+   * keep or free the tree.
    */
   read<Found>(text: string, look: (tree: Tree) => Found): Found
 }
 
 /** Trees take about ten times their source in memory: 40 MB at most. */
-const keptTrees = { max: 64, maxSize: 4_000_000 }
+const treeCacheLimit = { max: 64, maxSize: 4_000_000 }
 
 /** Grammars whose edited trees were compared with those of whole texts (parser.test.ts). */
 const reparsed: ReadonlySet<string> = new Set(['python'])
-/** Of the kept texts the last so many are looked at for one that is nearly the same. */
+/** How many of the last cached texts are compared with a new one. */
 const comparedTexts = 8
 /** The share of the text that has to be the same. */
 const leastShared = 0.5
@@ -39,7 +39,7 @@ let started: Promise<void> | undefined
 let wasmMemory: WebAssembly.Memory | undefined
 let damaged = false
 
-/** How much memory the parsers of this thread have taken. It never gets less: what was needed once is kept. */
+/** The memory that the parsers of this thread have taken, which never shrinks. */
 export function parserMemoryBytes(): number {
   return wasmMemory?.buffer.byteLength ?? 0
 }
@@ -63,8 +63,8 @@ async function load(name: string): Promise<LoadedLanguage> {
   const isOverrun = scannerGuard(parser, wasmMemory)
   parser.setLanguage(language)
   const trees = new LRUCache<string, Tree>({
-    ...keptTrees,
-    sizeCalculation: (_tree, text) => Math.min(text.length + 1, keptTrees.maxSize),
+    ...treeCacheLimit,
+    sizeCalculation: (_tree, text) => Math.min(text.length + 1, treeCacheLimit.maxSize),
     dispose: (tree) => tree.delete(),
   })
   const parse = (text: string) => parseWith(parser, { text }, isOverrun)
@@ -88,8 +88,8 @@ async function load(name: string): Promise<LoadedLanguage> {
 }
 
 /**
- * A copy of the tree of a kept text that is nearly `text`, with the difference applied as one edit, for the parser to start
- * from. Undefined where no kept text is near enough, or its tree has errors.
+ * A copy of the tree of a cached text that is nearly `text`, edited by the difference, from which the parser can start.
+ * Undefined where no cached text is near enough, or its tree has errors.
  */
 function editedTree(text: string, trees: LRUCache<string, Tree>): Tree | undefined {
   let left = comparedTexts
@@ -147,4 +147,26 @@ function parseWith(parser: Parser, { text, edited }: { text: string; edited?: Tr
   if (isOverrun()) throw new Error('too deeply nested for the grammar: its scanner has damaged the parser')
   damaged = false
   return tree
+}
+
+/** Not in the types: a parser is an address in the memory of its wasm instance. */
+const ParserAddress = z.object({ 0: z.int().positive() })
+
+/** `TREE_SITTER_SERIALIZATION_BUFFER_SIZE`, in words of four bytes. */
+const bufferWords = 256
+
+/**
+ * Tells whether a grammar's scanner has written over the end of the buffer a parser lends it, as those of markdown and
+ * yaml do for a line that opens hundreds of lists: then nothing in the instance is reliable. The word behind the buffer
+ * points to the parser's stack and never changes while the parser lives; in a new parser it is the first that is not
+ * zero behind the empty buffer.
+ */
+function scannerGuard(parser: Parser, memory: WebAssembly.Memory): () => boolean {
+  const address = ParserAddress.parse(parser)[0] / Uint32Array.BYTES_PER_ELEMENT
+  const wordAt = (at: number) => new Uint32Array(memory.buffer)[address + at]
+  let behind = 0
+  for (let zeros = 0; zeros < bufferWords || wordAt(behind) === 0; behind++)
+    zeros = wordAt(behind) === 0 ? zeros + 1 : 0
+  const stack = wordAt(behind)
+  return () => wordAt(behind) !== stack
 }

@@ -1,4 +1,4 @@
-/** What we use of it: TypeScript declares it only together with everything else of a browser. */
+/** The part that we use: TypeScript declares it only together with all of a browser's types. */
 declare namespace WebAssembly {
   class Memory {
     /** In pages of 64 KiB. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { startLocalRedis, type LocalRedis } from '#platform/local-redis.ts'
-import { freePorts } from './free-ports.ts'
+import { freePorts } from './this-machine.ts'
 import { until } from './until.ts'
 
 const slots = 16_384
@@ -14,7 +14,9 @@ export type TestRedisCluster = {
   url: string
   /** The nodes' own addresses. */
   nodeUrls: readonly string[]
-  /** Kills the nodes at these addresses, calls `whileAway`, and starts them again with what they had written. */
+  /**
+   * Kills the nodes at these addresses, calls `whileAway`, and starts them again with the data that they had written.
+   */
   restart(nodeUrls: readonly string[], whileAway?: () => Promise<void>): Promise<void>
   stop(): Promise<void>
 }

@@ -1,8 +1,8 @@
-import { putRedisOnPath } from '#platform/redis-on-path.ts'
+import { putRedisOnPath } from '#platform/obtain-redis.ts'
 
 /**
- * A Redis on the PATH of all tests, got before any worker starts. Named in vitest.config.ts. Tests that use
- * REMORA_TEST_REDIS_URL or a container need no program, so a missing one is only said here; it fails the tests that
+ * Puts a Redis on the PATH of all tests before any vitest worker starts. Named in vitest.config.ts. Tests with
+ * REMORA_TEST_REDIS_URL or a container need no program, so a missing one is only reported here; it fails the tests that
  * start one.
  */
 export async function setup(): Promise<void> {

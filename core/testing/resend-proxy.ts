@@ -1,19 +1,18 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-import { splitFrames, wordsOf } from './resp-frame.ts'
 
-/** What has passed since `watch` was called. */
+/** The traffic since the call of `watch`. */
 export type Watch = {
   /** The words of every command that reached Redis, in order, without those that set up a connection. */
   commands: string[][]
   /** How many connections were cut: 0 or 1. */
   cuts: number
-  /** The answer to the command of `cutAt`, as it came. */
+  /** The answer to the command of `cutAt`, as received. */
   lost: string
 }
 
 export type ResendProxy = {
-  /** Where a client connects to instead of Redis, otherwise with the same address. */
+  /** The address for a client in place of that of Redis. */
   url: string
   /**
    * Starts a new watch; the one before hears nothing more. With `cutAt`, the command of that place (from 0) reaches
@@ -32,9 +31,9 @@ const newWatch = (): Watch => ({ commands: [], cuts: 0, lost: '' })
 type Watching = { watch: Watch; cutAt: number | undefined }
 
 /**
- * A proxy before Redis that loses answers where a test says so, for what a client does then: ioredis connects again and
- * resends what has no answer, except the rest of a pipeline that was answered in part, which fails. Every command must
- * have one answer: no subscriptions over RESP2, no MONITOR, no CLIENT REPLY.
+ * A proxy in front of Redis that drops answers where a test tells it to, to test what a client does then: ioredis
+ * connects again and resends what has no answer, except the rest of a pipeline that was answered in part, which fails.
+ * Every command must have one answer: no subscriptions over RESP2, no MONITOR, no CLIENT REPLY.
  */
 export async function openResendProxy(redisUrl: string): Promise<ResendProxy> {
   const target = new URL(redisUrl)
@@ -68,7 +67,7 @@ export async function openResendProxy(redisUrl: string): Promise<ResendProxy> {
   }
 }
 
-/** Joins one client to Redis. Both ends go when one of them does. */
+/** Connects one client to Redis. When one end closes, both do. */
 function relay(client: Socket, upstream: Socket, current: () => Watching): void {
   /** Per command without an answer yet: the watch that loses it, if one does. */
   const unanswered: (Watch | undefined)[] = []
@@ -111,4 +110,70 @@ function onFrames(socket: Socket, take: (frame: Buffer) => void): void {
     rest = Buffer.from(split.rest)
     for (const frame of split.frames) take(frame)
   })
+}
+
+/**
+ * What the header of a RESP2 or RESP3 value announces besides its own line. Streamed values are in no server's answers.
+ */
+const bulkTypes = '$=!'
+const listTypes = '*~>'
+const mapTypes = '%'
+/** An attribute comes before the value it says something about. */
+const attributeType = '|'
+
+/**
+ * Where the value that starts at `start` ends: the index after its last byte, undefined while some of it is still to
+ * come. A command is framed like an answer.
+ */
+export function frameEnd(bytes: Buffer, start = 0): number | undefined {
+  const lineEnd = bytes.indexOf('\r\n', start)
+  if (lineEnd === -1) return undefined
+  const type = bytes.toString('latin1', start, start + 1)
+  const size = Number(bytes.toString('latin1', start + 1, lineEnd))
+  const body = lineEnd + 2
+  if (bulkTypes.includes(type)) return bulkEnd(bytes, body, size)
+  if (listTypes.includes(type)) return valuesEnd(bytes, body, size)
+  if (mapTypes.includes(type)) return valuesEnd(bytes, body, 2 * size)
+  if (type === attributeType) return valuesEnd(bytes, body, 2 * size + 1)
+  return body
+}
+
+function bulkEnd(bytes: Buffer, body: number, size: number): number | undefined {
+  if (size < 0) return body
+  const end = body + size + 2
+  return end <= bytes.length ? end : undefined
+}
+
+function valuesEnd(bytes: Buffer, body: number, values: number): number | undefined {
+  let end = body
+  for (let left = values; left > 0; left -= 1) {
+    const next = frameEnd(bytes, end)
+    if (next === undefined) return undefined
+    end = next
+  }
+  return end
+}
+
+/** The complete values at the start of what has come, and what is left of it. */
+export function splitFrames(bytes: Buffer): { frames: Buffer[]; rest: Buffer } {
+  const frames: Buffer[] = []
+  let start = 0
+  for (;;) {
+    const end = frameEnd(bytes, start)
+    if (end === undefined) return { frames, rest: bytes.subarray(start) }
+    frames.push(bytes.subarray(start, end))
+    start = end
+  }
+}
+
+/** The words of a command: clients send it as a list of bulk strings. */
+export function wordsOf(command: Buffer): string[] {
+  const words: string[] = []
+  for (let at = command.indexOf('\r\n') + 2; at < command.length;) {
+    const body = command.indexOf('\r\n', at) + 2
+    const end = body + Number(command.toString('latin1', at + 1, body - 2))
+    words.push(command.toString('utf8', body, end))
+    at = end + 2
+  }
+  return words
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { frameEnd, splitFrames, wordsOf } from './resp-frame.ts'
+import { frameEnd, splitFrames, wordsOf } from './resend-proxy.ts'
 
 const values = {
   'a simple string': '+OK\r\n',

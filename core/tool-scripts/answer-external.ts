@@ -1,20 +1,17 @@
 import { AppError } from '#domain/error.ts'
-import { answerFault, argumentFault } from './check-external.ts'
 import type { JournalEntry } from '#domain/external-journal.ts'
-import { fullJournal } from './full-journal.ts'
-import { answerSize, askedSize } from './journal-size.ts'
+import { answerSize, askedSize, fullJournal } from './script-limits.ts'
 import { plainValue, ValueRefused } from './plain-value.ts'
-import type { ScriptCall } from './script-call.ts'
+import { answerFault, argumentFault, type ScriptCall, ScriptError } from './script-call.ts'
 import type { ExternalDeclaration } from './script-declarations.ts'
-import { ScriptError } from './script-error.ts'
-import type { FromScriptProcess } from './script-protocol.ts'
-import { ScriptSuspended } from './script-suspended.ts'
+import type { FromScriptProcess } from './script-process.ts'
+import { ScriptSuspended } from './script-ending.ts'
 
 type ExternalCall = Pick<FromScriptProcess & { t: 'call' }, 'name' | 'args'>
 
 /**
- * Has the host answer one call of a script, and keeps the answer in the call's journal. Returns the line to send;
- * undefined when the call ended here: by an error of the host, at a limit, while it waited, or to wait for a person.
+ * Answers one call of a script by its external and adds the answer to the journal. Returns the line to send; undefined
+ * when the script's run ended: by an error of the external, at a limit, by an abort meanwhile, or to wait for a person.
  */
 export async function answerExternal(call: ScriptCall, asked: ExternalCall): Promise<string | undefined> {
   try {
@@ -44,7 +41,7 @@ function endsFull(call: ScriptCall, journal: { calls: number; size: number }): b
 async function entryOf(call: ScriptCall, { name, args }: ExternalCall): Promise<JournalEntry> {
   const declared = call.script.declarations.externals.find((external) => external.name === name)
   const answer = declared === undefined ? undefined : call.externals[name]
-  if (declared === undefined || answer === undefined) throw new AppError('TOOL_004', `the host has no function ${name}`)
+  if (declared === undefined || answer === undefined) throw new AppError('TOOL_004', `there is no external ${name}`)
   const refused = argumentFault(declared, args)
   if (refused !== undefined) return { name, args, error: { type: 'TypeError', message: refused } }
   try {
@@ -56,8 +53,8 @@ async function entryOf(call: ScriptCall, { name, args }: ExternalCall): Promise<
 }
 
 /**
- * What the script gets of the host's answer. It may catch that an answer is too large for it; one off its declaration is
- * the host's fault, which no `except` of a script may hide.
+ * The answer as plain JSON. A script may catch the error for an answer that is too large. An answer that does not match
+ * the declaration is the external's fault, which no `except` of a script may hide.
  */
 function plainAnswer(declared: ExternalDeclaration, answer: unknown, maxSize: number): unknown {
   try {
@@ -73,7 +70,7 @@ function plainAnswer(declared: ExternalDeclaration, answer: unknown, maxSize: nu
   }
 }
 
-/** A script may catch that an answer is too large for it. */
+/** The line to send; a ValueError in place of an answer that is too large. */
 function fitting(call: ScriptCall, entry: JournalEntry): { entry: JournalEntry; line: string } {
   const line = answerLine(call, entry)
   if (line.length <= call.limits.valueBytes) return { entry, line }

@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { checkScript as checkUntyped, type ScriptCheckOptions } from './check-script.ts'
-import { readSignatures } from './external-signature.ts'
-import { hostExternals } from './host-externals.ts'
+import { readKnownExternals, readSignatures } from './external-signatures.ts'
 import { openTypeChecker } from './type-checker.ts'
 
 const head = 'from grail import Input, external\n'
@@ -156,14 +155,14 @@ const rules: Rule[] = [
     good: `from typing import Any\n${head}${submitting}`,
     bad: 'x = 1\nx',
     path: 'tools/submit_result.pym',
-    options: { knownExternals: await hostExternals() },
+    options: { knownExternals: await readKnownExternals() },
   },
   {
     at: 'E013 4:1',
     good: `from typing import Any\n${head}${submitting}`,
     bad: `from typing import Any\n${head}@external\nasync def submit_result(text: str) -> dict[str, Any]: ...\nawait submit_result("a")`,
     path: 'tools/submit_result.pym',
-    options: { knownExternals: await hostExternals() },
+    options: { knownExternals: await readKnownExternals() },
   },
   { at: 'W007 1:1', good: 'x = 1\nx', bad: 'x = 1' },
   { at: 'W007 2:1', good: 'x = 1\nx', bad: 'x = 1\nif x:\n  x\n' },
@@ -199,7 +198,7 @@ describe('checkScript', () => {
 
   it('offers submit_result to no other script', async () => {
     const source = `from typing import Any\n${head}${submitting}`
-    const { faults } = await checkScript(source, 'other.pym', { knownExternals: await hostExternals() })
+    const { faults } = await checkScript(source, 'other.pym', { knownExternals: await readKnownExternals() })
     expect(faults).toMatchObject([{ code: 'E013', message: expect.stringContaining('submit_result.pym alone') }])
   })
 

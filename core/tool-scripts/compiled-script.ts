@@ -1,11 +1,11 @@
 import { AppError } from '#domain/error.ts'
-import { sha256 } from '#domain/hash.ts'
-import type { ScriptProfile } from '#domain/script-profile.ts'
-import { montyCode } from './monty-code.ts'
-import { parseScript } from './parse-script.ts'
+import { sha256 } from '#domain/ids.ts'
+import type { ScriptProfile } from '#domain/agent-bundle.ts'
+import { type ParsedScript, parseScript } from './parse-script.ts'
 import type { ScriptDeclarations } from './script-declarations.ts'
+import { applySourceEdits } from './source-edit.ts'
 
-/** A script ready for the pool: plain data. `hash` names path and source together, since tracebacks show the path. */
+/** A script ready for the pool, as plain data. `hash` covers path and source, since tracebacks show the path. */
 export type CompiledScript = { path: string; hash: string; montyCode: string; declarations: ScriptDeclarations }
 
 /** AGENT_001, with path and line, when the script does not parse or breaks a rule of tool scripts. */
@@ -20,4 +20,12 @@ export async function compileScript(
   }
   const hash = sha256(`${file.path}\0${script.source}`)
   return { path: file.path, hash, montyCode: montyCode(script), declarations: script.declarations }
+}
+
+/**
+ * The code that Monty runs: the script without the grail import and the declarations, with the same line numbers.
+ * Inputs become Monty's inputs; each external becomes a wrapper that calls the function of its `mangledName`.
+ */
+export function montyCode(script: ParsedScript): string {
+  return applySourceEdits(script.source, script.runEdits)
 }

@@ -1,9 +1,9 @@
 import { Monty, MontyComplete, MontySnapshot } from '@pydantic/monty'
 import { describe, expect, it } from 'vitest'
 import type { JsonSchema } from '#domain/turn.ts'
-import { montyCode } from './monty-code.ts'
+import { montyCode } from './compiled-script.ts'
 import { parseScript } from './parse-script.ts'
-import { inputSchema } from './script-schema.ts'
+import { inputSchema } from './script-declarations.ts'
 import { validateArguments, valueFaults } from './tool-arguments.ts'
 
 const head = 'from grail import Input, external\n'

@@ -4,20 +4,20 @@ import type { z } from 'zod'
 export type LimitedProcess = {
   pid: number | undefined
   /**
-   * Queues one line. What comes while the process is busy leaves together a little later: it would wait there as well.
-   * Nothing happens when the process has gone.
+   * Queues one line. Lines for a busy process are sent together a little later, since they would wait there anyway.
+   * Does nothing when the process has ended.
    */
   send(line: string, options?: { isBusy: boolean }): void
-  /** Ends the process at once, whatever it does. `onExit` follows. */
+  /** Kills the process. `onExit` follows. */
   kill(): void
 }
 
 export type LimitedProgram<Message> = {
   /** Reads lines from its stdin and writes lines to its stdout (line-channel.ts). */
   file: string
-  /** What each line it writes holds, as JSON. */
+  /** The schema of each line it writes, as JSON. */
   message: z.ZodType<Message>
-  /** Processor time in all, after which the kernel ends it, whether or not the host still lives; none by default. */
+  /** Total processor time, after which the kernel ends it, even if the host is dead; unlimited by default. */
   cpuSeconds?: number
 }
 
@@ -29,17 +29,17 @@ export type ProcessListeners<Message> = {
 
 const nodeOptions = ['--max-old-space-size=128', '--max-semi-space-size=4', '--expose-gc']
 /**
- * Monty's limits count its own heap, not what handing a value over costs, so the process has a limit as well: about
- * 400 MB over what Node itself maps (kB, RLIMIT_DATA).
+ * kB (RLIMIT_DATA): about 400 MB more than Node itself maps. Monty's limits count its own heap, not the memory for
+ * transferring values.
  */
 const dataLimit = 1_000_000
 const limited = 'ulimit -d "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2; exec "$@"'
 const maxLineBytes = 64 * 1024 * 1024
 const maxLastWords = 2_000
-/** Lines leave in one write, but not long ones: together they may be longer than a string can be. */
+/** Shorter lines are joined into one write; joined long ones could exceed the maximum length of a string. */
 const longLine = 64 * 1024
 
-/** Starts a process for code that is not trusted: no environment, no inherited descriptors, nothing but two pipes. */
+/** Starts a process for untrusted code: no environment, no inherited descriptors, only pipes. */
 export function startLimitedProcess<Message>(
   { file, message: schema, cpuSeconds }: LimitedProgram<Message>,
   listeners: ProcessListeners<Message>,
@@ -86,10 +86,7 @@ export function startLimitedProcess<Message>(
   }
 }
 
-/**
- * Hands over each line, undefined for one that is too long, until `onLine` answers false: what the protocol does not know
- * comes from a process that is not ours any more.
- */
+/** Passes on each line, undefined for one that is too long, until `onLine` returns false. */
 function readLines(stream: NodeJS.ReadableStream, onLine: (line: string | undefined) => boolean): void {
   let rest = ''
   stream.setEncoding('utf8')

@@ -2,7 +2,7 @@ import { readSync, writeSync } from 'node:fs'
 
 const chunkBytes = 64 * 1024
 
-/** The lines of a blocking descriptor, as they come, until the other side closes it. */
+/** The lines of a blocking descriptor, until the other side closes it. */
 export function* readLines(descriptor: number): Generator<string> {
   const chunk = Buffer.alloc(chunkBytes)
   let pieces: Buffer[] = []
@@ -20,7 +20,7 @@ export function* readLines(descriptor: number): Generator<string> {
   }
 }
 
-/** Writes the line whole, waiting for the reader if it must. */
+/** Writes the whole line, waiting for the reader if necessary. */
 export function writeLine(descriptor: number, line: string): void {
   const bytes = Buffer.from(`${line}\n`)
   for (let written = 0; written < bytes.length;) written += writeSync(descriptor, bytes, written)

@@ -1,21 +1,20 @@
 import { Monty, MontyComplete, MontyNameLookup, MontySnapshot } from '@pydantic/monty'
 import type { JournalEntry } from '#domain/external-journal.ts'
-import { hostFunctionName } from './host-function-name.ts'
-import { endingOfError } from './monty-ending.ts'
+import { mangledName } from './script-declarations.ts'
+import { endingOfError } from './monty-errors.ts'
 import { plainValue } from './plain-value.ts'
 import { openPrintedText, type PrintedText } from './printed-text.ts'
-import { replayJournal, type HostAnswer, type JournalReplay } from './replay-journal.ts'
+import { replayJournal, type ExternalAnswer, type JournalReplay } from './replay-journal.ts'
 import type { ScriptEnding } from './script-ending.ts'
 import type { ScriptLimits } from './script-limits.ts'
 
 type Progress = MontySnapshot | MontyNameLookup | MontyComplete
 
-/** A script as a process keeps it. `monty` is there once it has been compiled. */
+/** A script in the process. `monty` is set once it has been compiled. */
 export type MontyScript = { path: string; code: string; inputs: string[]; externals: string[]; monty?: Monty }
 
-/** Where a script got to: it waits for the host, or it ended. */
+/** How far a script ran: it waits for an external, or it ended. */
 export type ScriptStep = { kind: 'call'; name: string; args: unknown[] } | { kind: 'end'; ending: ScriptEnding }
-/** What one run of a script begins with. */
 export type RunParts = { inputs: Record<string, unknown>; limits: ScriptLimits; journal: readonly JournalEntry[] }
 
 export type MontyRun = {
@@ -26,19 +25,19 @@ export type MontyRun = {
   waiting: MontySnapshot | undefined
   /** Running time, without waiting. */
   ownMs: number
-  /** Waiting time since Monty's clock was last set back. */
+  /** Waiting time since Monty's clock was last reset. */
   pausedMs: number
   pausedAt: number
-  /** Memory of copies of the script that are of no use any more. */
+  /** Memory of copies of the script that are no longer used. */
   copiedBytes: number
 }
 
-/** Monty's clock runs on while a script waits; once it waited for this share of its limit the clock is set back. */
+/** Monty's clock also runs while a script waits; it is reset after waiting for this share of the time limit. */
 const pauseShare = 0.05
 
 /**
- * Starts a script and runs it to its first call to the host that the journal does not answer, or to its end. Never
- * throws: an error is an ending.
+ * Runs a script to its end, or to the first call of an external that the journal does not answer. Never throws: an
+ * error is an ending.
  */
 export function startMonty(script: MontyScript, parts: RunParts): { run: MontyRun; step: ScriptStep } {
   const { inputs, limits, journal } = parts
@@ -70,8 +69,8 @@ export function startMonty(script: MontyScript, parts: RunParts): { run: MontyRu
   return { run, step }
 }
 
-/** Goes on with a waiting script, to its next call to the host or to its end. */
-export function resumeMonty(run: MontyRun, answer: HostAnswer): ScriptStep {
+/** Resumes a waiting script, to its next call of an external or to its end. */
+export function resumeMonty(run: MontyRun, answer: ExternalAnswer): ScriptStep {
   run.pausedMs += performance.now() - run.pausedAt
   return advance(run, () => {
     if (run.waiting === undefined) throw new Error('the script does not wait')
@@ -113,7 +112,7 @@ function stepOf(run: MontyRun, first: Progress): ScriptStep {
       continue
     }
     const called = progress.functionName
-    const name = run.script.externals.find((external) => hostFunctionName(external) === called)
+    const name = run.script.externals.find((external) => mangledName(external) === called)
     if (name !== undefined && Object.keys(progress.kwargs).length === 0) {
       const args = progress.args.map((arg) => plainValue(arg, run.limits.valueBytes))
       const answer = run.replay.answer(name, args)
@@ -132,11 +131,11 @@ function stepOf(run: MontyRun, first: Progress): ScriptStep {
   return { kind: 'end', ending: { kind: 'returned', value, printed: run.printed.text() } }
 }
 
-function goOn(waiting: MontySnapshot, answer: HostAnswer): Progress {
+function goOn(waiting: MontySnapshot, answer: ExternalAnswer): Progress {
   return 'value' in answer ? waiting.resume({ returnValue: answer.value }) : raise(waiting, answer)
 }
 
-/** Python has fewer exception types than hosts have names; Monty refuses an unknown one without using up the snapshot. */
+/** Monty rejects an exception type that Python does not have, without consuming the snapshot. */
 function raise(waiting: MontySnapshot, exception: { type: string; message: string }): Progress {
   try {
     return waiting.resume({ exception })

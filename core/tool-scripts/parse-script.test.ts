@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { montyCode } from './monty-code.ts'
+import { montyCode } from './compiled-script.ts'
 import { parseScript } from './parse-script.ts'
 
 async function schemaOf(annotation: string): Promise<unknown> {

@@ -1,22 +1,18 @@
-import type { ScriptProfile } from '#domain/script-profile.ts'
+import type { ScriptProfile } from '#domain/agent-bundle.ts'
 import { loadLanguage } from '#syntax/parser.ts'
-import { lastStatement, type LastStatement } from './last-statement.ts'
-import { externalOf } from './parse-external.ts'
-import { bindForwardNames } from './forward-names.ts'
-import { inputOf } from './parse-input.ts'
+import { externalOf, inputOf, strayDeclarations } from './parse-declarations.ts'
 import type { LocatedFault, ScriptDeclarations } from './script-declarations.ts'
 import { findRuleFaults, type RuleFaults } from './script-rules.ts'
-import { findUses, type ScriptUses } from './script-uses.ts'
+import { findUses, lastStatement, type LastStatement, type ScriptUses } from './script-uses.ts'
 import type { SourceEdit } from './source-edit.ts'
-import { strayDeclarations } from './stray-declarations.ts'
-import { partsOf, type SyntaxNode } from './syntax-node.ts'
+import { partsOf, type SyntaxNode, walk } from './syntax-node.ts'
 
 export type ParsedScript = Omit<RuleFaults, 'faults'> & {
   /** The author's text without a byte order mark, every line break as `\n`. Every position and edit refers to it. */
   source: string
   declarations: ScriptDeclarations
   faults: LocatedFault[]
-  /** What turns the source into code for Monty, and into code for its type checker; neither moves a line. */
+  /** The edits that turn the source into code for Monty, and into code for its type checker. They keep line numbers. */
   runEdits: SourceEdit[]
   typeEdits: SourceEdit[]
   /** Of the code without the declarations. */
@@ -24,13 +20,10 @@ export type ParsedScript = Omit<RuleFaults, 'faults'> & {
   last: LastStatement
 }
 
-/** In characters. What checks a script takes more than linear time for some texts. */
+/** In characters. For some texts, checking takes more than linear time. */
 const maxLength = 64 * 1024
 
-/**
- * Reads a `.pym` script. Never throws on bad source: what is wrong is in `faults`. Only module-level declarations
- * count.
- */
+/** Reads a `.pym` script. Never throws on bad source: errors are in `faults`. Only module-level declarations count. */
 export async function parseScript(text: string, profile: ScriptProfile = 'default'): Promise<ParsedScript> {
   const source = text.replace(/^\uFEFF/, '').replaceAll(/\r\n?/g, '\n')
   if (source.length > maxLength) return tooLong(source)
@@ -92,7 +85,7 @@ function readDeclaration(statement: SyntaxNode, script: ParsedScript): boolean {
   return true
 }
 
-/** What is left of an import without the modules that only say how to read a script; undefined when it has none. */
+/** The import without `grail` and `__future__`; undefined when it imports neither. */
 function withoutGrail(statement: SyntaxNode): string | undefined {
   if (statement.type === 'future_import_statement') return 'pass'
   if (statement.type === 'import_from_statement')
@@ -114,4 +107,74 @@ function duplicates({ inputs, externals }: ScriptDeclarations): LocatedFault[] {
       return isKnown ? [{ code, severity: 'error', line, column, message, endLine: line }] : []
     },
   )
+}
+
+const definitions = new Set(['function_definition', 'decorated_definition'])
+const compound = new Set([
+  ...definitions,
+  'class_definition',
+  'for_statement',
+  'if_statement',
+  'match_statement',
+  'try_statement',
+  'while_statement',
+  'with_statement',
+])
+
+const patterns = new Set(['pattern_list', 'tuple_pattern', 'list_pattern', 'list_splat_pattern'])
+/** A function that uses one of these before the module binds it means Python's own. */
+const builtins = new Set(
+  (
+    'abs all any ascii bin bool bytes callable chr dict divmod enumerate filter float format frozenset getattr hasattr ' +
+    'hash hex id input int isinstance issubclass iter len list map max min next object oct open ord pow print range repr ' +
+    'reversed round set slice sorted str sum super tuple type vars zip'
+  ).split(' '),
+)
+
+/**
+ * Binds, before anything runs, the names that a function uses and the module binds only below it: Python looks them up
+ * when the function is called, but Monty does not find them. Most scripts have none. They stay unbound when the first
+ * statement cannot share its line with another (a def, an if).
+ */
+function bindForwardNames(root: SyntaxNode): SourceEdit[] {
+  const statements = partsOf(root)
+  const [first] = statements
+  const names = forwardNames(statements)
+  if (first === undefined || names.length === 0 || compound.has(first.type)) return []
+  return [{ start: first.startIndex, end: first.startIndex, text: `${names.join(' = ')} = None; ` }]
+}
+
+function forwardNames(statements: readonly SyntaxNode[]): string[] {
+  const used = new Set<string>()
+  const bound = new Set<string>()
+  const forward = new Set<string>()
+  for (const statement of statements) {
+    const names = namesBoundBy(statement)
+    for (const name of names) if (used.has(name) && !bound.has(name)) forward.add(name)
+    for (const name of names) bound.add(name)
+    if (!definitions.has(statement.type)) continue
+    for (const node of walk(statement)) if (node.type === 'identifier') used.add(node.text)
+  }
+  return [...forward]
+}
+
+/** The module-level names that a statement binds, including those bound in its blocks. */
+function namesBoundBy(statement: SyntaxNode): string[] {
+  if (definitions.has(statement.type)) {
+    const definition = statement.childForFieldName('definition') ?? statement
+    const name = definition.childForFieldName('name')?.text
+    return name === undefined ? [] : [name]
+  }
+  const names: string[] = []
+  for (const node of walk(statement)) {
+    const target = node.type === 'assignment' || node.type === 'for_statement' ? node.childForFieldName('left') : null
+    if (target !== null) names.push(...namesOf(target))
+  }
+  return names.filter((name) => !builtins.has(name))
+}
+
+/** Of `a, (b, *c)`; `d.e` and `f[g]` bind no name. */
+function namesOf(target: SyntaxNode): string[] {
+  if (target.type === 'identifier') return [target.text]
+  return patterns.has(target.type) ? partsOf(target).flatMap(namesOf) : []
 }

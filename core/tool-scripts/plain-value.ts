@@ -1,10 +1,10 @@
 /** Nesting beyond this is refused in both directions. */
 const maxDepth = 64
-/** As Python itself, which refuses to write a longer integer in decimal digits. */
+/** As in Python, which refuses to convert a longer integer to decimal digits. */
 const maxDigits = 4_300
 const maxHexDigits = Math.ceil(maxDigits / Math.log10(16))
 
-/** Why a value is not handed over. `unreadable` is only ever said of the host's: a getter that throws, a proxy. */
+/** Why a value cannot be transferred. Only a value of the host can be `unreadable`: a getter that throws, a proxy. */
 export class ValueRefused extends RangeError {
   readonly reason: 'value_depth' | 'value_size' | 'unreadable'
 
@@ -14,14 +14,14 @@ export class ValueRefused extends RangeError {
   }
 }
 
-/** What is left of the size that a value may have; strings count as long as they are, everything else as two. */
+/** The remaining size of a value: a string counts its length plus two, everything else two. */
 type Room = { readonly size: number; left: number }
 
 /**
  * A value as plain JSON, in either direction between host and script. Tuples and sets become arrays, dicts objects with
- * string keys (`__proto__` is a key like any other), bytes base64, missing values and functions null. Numbers JSON does
- * not have become strings: NaN, Infinity, and integers beyond 2^53; -0 becomes 0. Throws ValueRefused and nothing else;
- * more than about `maxSize` characters of JSON are refused before they are copied, however the value shares its parts.
+ * string keys (`__proto__` is an ordinary key), bytes base64, missing values and functions null. Numbers that JSON
+ * lacks become strings: NaN, Infinity, and integers beyond 2^53; -0 becomes 0. Throws only ValueRefused. More than
+ * about `maxSize` characters of JSON are refused before they are copied, even when parts of the value are shared.
  */
 export function plainValue(value: unknown, maxSize: number): unknown {
   try {
@@ -83,7 +83,7 @@ function plainArray(value: readonly unknown[], depth: number, room: Room): unkno
   return Array.from(value, (item) => plain(item, depth, room))
 }
 
-/** A dict key as Python's json module writes it; a tuple becomes its JSON. */
+/** A dict key as a string; a tuple becomes its JSON. */
 function plainKey(key: unknown, depth: number, room: Room): string {
   if (typeof key !== 'string') return JSON.stringify(plain(key, depth, room))
   take(room, key.length)

@@ -1,26 +1,26 @@
 export type PrintedText = {
   add(stream: string, text: string): undefined
   text(): string
-  /** What was printed, kept or not. */
+  /** Of all text, kept or not. */
   readonly length: number
-  /** More was printed than a process can take: then `add` throws. */
+  /** More was printed than a process can hold: then `add` throws. */
   readonly isOver: boolean
 }
 
 /**
- * Monty holds every printed text until the script waits or ends, and its process has 128 MiB; a print costs about so much
- * beside its text.
+ * Monty holds all printed text until the script waits or ends, and its process has 128 MiB. Each print costs about
+ * `perPrintBytes` in addition to its text.
  */
 export const mostPrinted = { heldBytes: 16 * 1024 * 1024, perPrintBytes: 64 }
 
-/** Collects what a script prints, up to `maxBytes` (UTF-16 units); what is cut is counted and said at the end. */
+/** Collects what a script prints, up to `maxBytes` (UTF-16 units), and notes at the end how much was cut. */
 export function openPrintedText(maxBytes: number): PrintedText {
   const pieces: string[] = []
   let kept = 0
   let cut = 0
   let held = 0
   return {
-    // Monty takes anything but undefined from its callback for an error.
+    // Monty treats any return value but undefined as an error.
     add(_stream, text) {
       held += text.length + mostPrinted.perPrintBytes
       if (held > mostPrinted.heldBytes) throw new Error('the script prints too much')

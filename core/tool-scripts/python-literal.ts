@@ -16,8 +16,8 @@ const simpleEscapes: Readonly<Record<string, string>> = {
 }
 
 /**
- * The JSON value of a literal: None, bool, number, string, list or str-keyed dict of these. Undefined for the rest, and
- * for an integer that JSON's readers would round.
+ * The JSON value of a literal: None, bool, number, string, list or str-keyed dict of these. Undefined for other code,
+ * and for an integer that JSON parsers would round.
  */
 export function pythonLiteral(node: SyntaxNode, depth = 0): PythonLiteral | undefined {
   if (depth > maxDepth) return undefined
@@ -93,7 +93,7 @@ function unescaped(content: SyntaxNode): PythonLiteral | undefined {
   return { value: text + content.text.slice(from) }
 }
 
-/** Undefined for `\N{…}`, whose names are not known here, and for what is no character. */
+/** Undefined for `\N{…}`, whose names are not known here, and for an invalid code point. */
 function escapeValue(escape: string): string | undefined {
   const kind = escape[0] ?? ''
   if (kind === 'N') return undefined

@@ -1,17 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { JournalEntry } from '#domain/external-journal.ts'
 
-/** What the host says to a script that called it: a value, or an exception by its Python type. */
-export type HostAnswer = { value: unknown } | { type: string; message: string }
+/** The answer to a call of an external: a value, or an exception by its Python type. */
+export type ExternalAnswer = { value: unknown } | { type: string; message: string }
 
-/** How a run began to differ from the one its journal was kept of. */
+/** How a run differs from the run that wrote the journal. */
 export class JournalDiverged extends Error {}
 
-/** Answers the calls of a script from the journal of an earlier run. */
 export type JournalReplay = {
-  /** Undefined once the journal is used up; throws JournalDiverged for a call that was another then. */
-  answer(name: string, args: readonly unknown[]): HostAnswer | undefined
-  /** What to say of a script that ended before it made all of its calls. */
+  /** Undefined after the end of the journal; throws JournalDiverged for a call that differs from the journal's. */
+  answer(name: string, args: readonly unknown[]): ExternalAnswer | undefined
+  /** The error for a script that ended before it made all calls of the journal. */
   missing(): JournalDiverged | undefined
 }
 

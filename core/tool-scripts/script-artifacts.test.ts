@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { parseJson } from '#domain/json.ts'
-import { lacks } from '#testing/lacks.ts'
+import { lacks } from '#testing/this-machine.ts'
 import { checkScript } from './check-script.ts'
 import { parseScript } from './parse-script.ts'
 import { scriptArtifacts } from './script-artifacts.ts'
@@ -47,7 +47,7 @@ x
 async function artifactsOf(source: string) {
   const { faults } = await checkScript(source, 'probe.pym')
   const script = await parseScript(source)
-  return scriptArtifacts({ name: 'probe.pym', script, faults, hostInputNames: new Set(['settings', 'node_id']) })
+  return scriptArtifacts({ name: 'probe.pym', script, faults, providedInputNames: new Set(['settings', 'node_id']) })
 }
 
 describe('the artifacts of a script', () => {

@@ -1,20 +1,27 @@
 import { sortedKeys } from '#domain/json.ts'
-import { montyCode } from './monty-code.ts'
+import { montyCode } from './compiled-script.ts'
 import type { ParsedScript } from './parse-script.ts'
-import type { ExternalDeclaration, ExternalParameter, ScriptDeclarations, ScriptFault } from './script-declarations.ts'
-import { inputSchema } from './script-schema.ts'
+import {
+  type ExternalDeclaration,
+  type ExternalParameter,
+  inputSchema,
+  type ScriptDeclarations,
+  type ScriptFault,
+} from './script-declarations.ts'
 
 export type ArtifactParts = {
-  /** What tracebacks and the line map call the script; without folders, so that it is the same on every machine. */
+  /** The script's name in tracebacks and the line map, without folders, so that it is the same on every machine. */
   name: string
   script: ParsedScript
-  /** What its check found. */
   faults: readonly ScriptFault[]
-  /** Inputs of these names are filled in by the host. */
-  hostInputNames: ReadonlySet<string>
+  /** Inputs of these names are provided by the worker. */
+  providedInputNames: ReadonlySet<string>
 }
 
-/** The names `scriptArtifacts` may give; what is left of an earlier script goes by them. */
+/**
+ * All file names that `scriptArtifacts` may return; files of an earlier version of the script are removed by these
+ * names.
+ */
 export const scriptArtifactNames = [
   'check.json',
   'externals.json',
@@ -25,21 +32,21 @@ export const scriptArtifactNames = [
 ] as const
 
 /**
- * What the compiler of tool scripts makes of one, by file name (features.md G3). The same script gives the same bytes
- * everywhere. Of a script that does not parse there is `check.json` alone.
+ * The compiler's output for one script, by file name. The same script gives the same bytes everywhere. A script that
+ * does not parse has only `check.json`.
  */
 export function scriptArtifacts(parts: ArtifactParts): ReadonlyMap<(typeof scriptArtifactNames)[number], string> {
-  const { name, script, faults, hostInputNames } = parts
+  const { name, script, faults, providedInputNames } = parts
   const { declarations } = script
   const valid = faults.every(({ severity }) => severity === 'warning')
   const check = ['check.json', jsonText({ script: name, valid, faults })] as const
   if (faults.some(({ code }) => code === 'E000')) return new Map([check])
-  const host = declarations.inputs.map((input) => input.name).filter((input) => hostInputNames.has(input))
+  const provided = declarations.inputs.map((input) => input.name).filter((input) => providedInputNames.has(input))
   const code = montyCode(script)
   return new Map([
     check,
     ['externals.json', jsonText(declarations.externals.map(externalView))],
-    ['inputs.json', jsonText({ schema: inputSchema(declarations), filled_in_by_host: host })],
+    ['inputs.json', jsonText({ schema: inputSchema(declarations), filled_in_by_host: provided })],
     ['monty_code.py', code],
     ['source_map.json', jsonText({ code: 'monty_code.py', source: name, lines: lineNumbers(code) })],
     ['stubs.pyi', stubs(declarations)],
@@ -56,7 +63,7 @@ function externalView({ name, isAsync, parameters, returns, returnsSchema, line 
   }
 }
 
-/** For each line of the code the line of the source. They are the same: what is replaced keeps its line breaks. */
+/** The source line of each line of code. They are equal, since edits keep line breaks. */
 function lineNumbers(code: string): number[] {
   return Array.from(code.replace(/\n$/, '').split('\n'), (_line, index) => index + 1)
 }
@@ -73,7 +80,7 @@ function stubs({ inputs, externals }: ScriptDeclarations): string {
   return [stubHead, ...variables, ...functions].join('')
 }
 
-/** Python takes a parameter without a default after one with a default by its keyword only. */
+/** In Python, a parameter without a default can follow one with a default only after `*`. */
 function stubParameters(parameters: readonly ExternalParameter[]): string {
   const firstDefault = parameters.findIndex((parameter) => 'default' in parameter)
   const star = parameters.findIndex(

@@ -1,26 +1,36 @@
 import { AppError } from '#domain/error.ts'
-import { answerFault } from './check-external.ts'
-import type { CompiledScript } from './compiled-script.ts'
 import type { JournalEntry } from '#domain/external-journal.ts'
+import type { CompiledScript } from './compiled-script.ts'
 import { plainValue } from './plain-value.ts'
-import type { ScriptEnding } from './script-ending.ts'
+import type { ScriptEnding, SuspendedEnding } from './script-ending.ts'
 import type { ScriptListener } from './script-event.ts'
 import type { ChosenLimits, ScriptLimits } from './script-limits.ts'
-import type { SuspendedEnding } from './script-suspended.ts'
-import { inputSchema, type ObjectSchema } from './script-schema.ts'
-import { validateArguments } from './tool-arguments.ts'
+import { type ExternalDeclaration, inputSchema, type ObjectSchema } from './script-declarations.ts'
+import { validateArguments, valueFaults } from './tool-arguments.ts'
 
 /**
- * Answers one call of a script. The arguments are plain JSON in the order of the declared parameters. A ScriptError is
- * raised in the script, a ScriptSuspended lets it wait; any other error ends the script and rejects its run.
+ * An external: answers one call of a script. The arguments are plain JSON in the order of the declared parameters. It
+ * may throw ScriptError, to raise an exception in the script, or ScriptSuspended, to let the script wait for a person.
+ * Any other error ends the script and rejects its run.
  */
 export type ExternalFunction = (args: unknown[]) => unknown
+
+/** Raised in the script as the Python exception `pythonType`, or as RuntimeError when Python has no such type. */
+export class ScriptError extends Error {
+  override readonly name = 'ScriptError'
+  readonly pythonType: string
+
+  constructor(pythonType: string, message: string) {
+    super(message)
+    this.pythonType = pythonType
+  }
+}
 
 export type ScriptRequest = {
   inputs: Readonly<Record<string, unknown>>
   externals: Readonly<Record<string, ExternalFunction>>
   limits?: ChosenLimits
-  /** The calls of an earlier run of this script: they are answered as they were then, and the host is not called. */
+  /** The calls of an earlier run of this script: they get the same answers again, without calling the externals. */
   journal?: readonly JournalEntry[]
   onEvent?: ScriptListener
 }
@@ -32,16 +42,16 @@ export type ScriptCall = {
   readonly inputs: Record<string, unknown>
   readonly externals: Readonly<Record<string, ExternalFunction>>
   readonly limits: ScriptLimits
-  /** What the host answered so far: a process that takes the call over begins with it. */
+  /** The answers so far: another process that takes over the call starts with them. */
   readonly journal: JournalEntry[]
-  /** Its size, as `journalSize` tells it. */
+  /** Its size, as counted by `journalSize`. */
   journalBytes: number
-  /** How many processes began it. */
+  /** How many processes have started it. */
   starts: number
-  /** Processes that ended under this call through no fault that one can name. */
+  /** Processes that ended under this call for no known cause. */
   lostProcesses: number
-  /** What the process said of the whole run when it ended. */
-  told: { ownMs: number; printedChars: number } | undefined
+  /** The figures of the whole run, from the process in which it ended. */
+  reported: { ownMs: number; printedChars: number } | undefined
   settled: boolean
   resolve(ending: ScriptEnding | SuspendedEnding): void
   reject(error: unknown): void
@@ -50,8 +60,8 @@ export type ScriptCall = {
 const schemas = new WeakMap<CompiledScript, ObjectSchema>()
 
 /**
- * The inputs with their defaults, as plain JSON. Before anything runs: TOOL_002 for inputs that do not fit the
- * declarations, AGENT_001 for an external that nobody answers, ASK_004 for a journal whose answers do not fit.
+ * The inputs with their defaults, as plain JSON. TOOL_002 for inputs that do not fit the declarations, AGENT_001 for an
+ * external that the request does not have, ASK_004 for a journal whose answers do not fit.
  */
 export function checkedInputs(
   script: CompiledScript,
@@ -86,4 +96,26 @@ function plainInputs(script: CompiledScript, inputs: unknown, maxSize: number): 
       { cause: error },
     )
   }
+}
+
+/**
+ * How the arguments of a call differ from the script's own declaration, worded as Python would; undefined when they
+ * fit. Checked because the process that runs scripts is not trusted.
+ */
+export function argumentFault(external: ExternalDeclaration, args: readonly unknown[]): string | undefined {
+  const { name, parameters } = external
+  if (args.length !== parameters.length) return `${name}() takes ${parameters.length} arguments, ${args.length} given`
+  for (const [index, parameter] of parameters.entries()) {
+    const value = args[index]
+    if (value === null && parameter.default === null) continue
+    const [fault] = valueFaults(parameter.schema, value, parameter.name)
+    if (fault !== undefined) return `${name}(): ${fault}`
+  }
+  return undefined
+}
+
+/** How an answer of the host differs from the script's declaration, which matches the host's (E013). */
+export function answerFault({ name, returnsSchema }: ExternalDeclaration, answer: unknown): string | undefined {
+  const [fault] = valueFaults(returnsSchema, answer, 'its answer')
+  return fault === undefined ? undefined : `the host answered ${name} off its declaration: ${fault}`
 }

@@ -1,20 +1,19 @@
-import { openFreeing } from './free-native.ts'
 import { readLines, writeLine } from './line-channel.ts'
-import { resumeMonty, startMonty, type MontyRun, type MontyScript, type ScriptStep } from './monty-run.ts'
-import type { HostAnswer } from './replay-journal.ts'
-import type { FromScriptProcess, ToScriptProcess } from './script-protocol.ts'
+import { type MontyRun, type MontyScript, resumeMonty, type ScriptStep, startMonty } from './monty-run.ts'
+import type { ExternalAnswer } from './replay-journal.ts'
+import type { FromScriptProcess, ToScriptProcess } from './script-process.ts'
 
 /**
- * The process that runs tool scripts. It knows nothing but its two pipes: it reads a message, does what it says and
- * answers before it reads the next, so the host always knows which script is running. It ends when the host closes its
- * side. Blocking reads and writes: there is nothing else to do here, and an event loop for each would cost more than the scripts.
+ * The process that runs tool scripts. It has nothing but its pipes: it reads a message, executes it and answers before
+ * it reads the next one, so the host always knows which script is running. It ends when the host closes its side. Reads
+ * and writes block, since there is nothing else to do, and turns of the event loop would cost more than the scripts.
  */
 const input = 0
 const output = 1
 const scripts = new Map<string, MontyScript>()
 const runs = new Map<number, MontyRun>()
 
-/** Returns the bytes that Monty may hold of it, about. */
+/** Returns about how many bytes Monty may hold because of the message. */
 function carryOut(message: ToScriptProcess): number {
   switch (message.t) {
     case 'code':
@@ -47,13 +46,13 @@ function start({ id, hash, inputs, limits, journal = [] }: ToScriptProcess & { t
   return report(id, run, step)
 }
 
-function resume(id: number, answer: HostAnswer): number {
+function resume(id: number, answer: ExternalAnswer): number {
   const run = runs.get(id)
   if (run === undefined) throw new Error(`script ${id} does not wait`)
   return report(id, run, resumeMonty(run, answer))
 }
 
-/** A script that waits holds its whole memory; its dump is about as large, and gone with it. */
+/** A waiting script holds all its memory; its dump is about as large, and is freed with it. */
 function drop(id: number): number {
   const dump = runs.get(id)?.waiting?.dump()
   runs.delete(id)
@@ -78,6 +77,34 @@ function tooLarge({ limits }: MontyRun, step: ScriptStep): ScriptStep {
 function messageOf(id: number, run: MontyRun, step: ScriptStep): FromScriptProcess {
   if (step.kind === 'call') return { t: 'call', id, name: step.name, args: step.args }
   return { t: 'end', id, ending: step.ending, ownMs: run.ownMs, printedChars: run.printed.length }
+}
+
+/** A turn of the event loop costs a few microseconds, and small values hold little memory. */
+const messagesPerTurn = 64
+/** A garbage collection costs a few milliseconds, less than the transfer of so much. */
+const bytesPerCollection = 8 * 1024 * 1024
+
+/**
+ * Frees native memory of Monty that is no longer used, in a process that otherwise only blocks: Node frees it between
+ * turns of the event loop, after a garbage collection, and V8 does not know how much there is to free. Call the
+ * returned function after every message with the bytes transferred, and await the promise that it returns when a turn
+ * is due.
+ */
+function openFreeing(): (bytes: number) => Promise<void> | undefined {
+  let messages = 0
+  let held = 0
+  return (bytes) => {
+    messages += 1
+    held += bytes
+    const isFull = held > bytesPerCollection
+    if (messages < messagesPerTurn && !isFull) return undefined
+    if (isFull) {
+      globalThis.gc?.()
+      held = 0
+    }
+    messages = 0
+    return new Promise((resolve) => void setImmediate(resolve))
+  }
 }
 
 writeLine(output, JSON.stringify({ t: 'ready' } satisfies FromScriptProcess))

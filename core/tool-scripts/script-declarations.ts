@@ -15,7 +15,7 @@ export type InputDeclaration = SourcePosition & {
 
 export type ExternalParameter = { name: string; type: string; schema: JsonSchema; default?: unknown }
 
-/** `@external [async] def f(p: T, …) -> T: ...`. Parameters are in the order in which the host gets the arguments. */
+/** `@external [async] def f(p: T, …) -> T: ...`. Arguments are passed in the order of the parameters. */
 export type ExternalDeclaration = SourcePosition & {
   name: string
   isAsync: boolean
@@ -26,7 +26,7 @@ export type ExternalDeclaration = SourcePosition & {
 
 export type ScriptDeclarations = { inputs: InputDeclaration[]; externals: ExternalDeclaration[] }
 
-/** Codes of features.md G2. `E000` is a script that does not parse, or that the sandbox has no way to run. */
+/** The codes of docs/guide/tool-scripts.md. `E000`: the script does not parse, or the sandbox cannot run it. */
 export type ScriptFaultCode =
   | `E00${0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}`
   | `E01${0 | 1 | 2 | 3}`
@@ -35,5 +35,36 @@ export type ScriptFaultCode =
 
 export type ScriptFault = SourcePosition & { code: ScriptFaultCode; severity: 'error' | 'warning'; message: string }
 
-/** A fault with its last line: what else is found inside a refused construct only says the same again. */
+/** A fault with its last line: other faults inside a refused construct would only repeat it. */
 export type LocatedFault = ScriptFault & { endLine: number }
+
+export type ObjectSchema = {
+  readonly type: 'object'
+  readonly properties: Readonly<Record<string, JsonSchema>>
+  readonly required: readonly string[]
+  readonly additionalProperties: false
+}
+
+/**
+ * The schema of a script's inputs. The default of an optional input stands in its property, unless it is None: absent.
+ */
+export function inputSchema({ inputs }: Pick<ScriptDeclarations, 'inputs'>): ObjectSchema {
+  const entries = inputs.map(
+    (input) =>
+      [
+        input.name,
+        { ...input.schema, ...((input.default ?? null) === null ? {} : { default: input.default }) },
+      ] as const,
+  )
+  return {
+    type: 'object',
+    properties: Object.fromEntries(entries),
+    required: inputs.filter((input) => !input.optional).map((input) => input.name),
+    additionalProperties: false,
+  }
+}
+
+/** The name under which the generated code calls an external, in the normal form that Python gives to identifiers. */
+export function mangledName(external: string): string {
+  return `__${external.normalize('NFKC')}`
+}

@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import type { JournalEntry } from '#domain/external-journal.ts'
+import type { AskedQuestion } from '#domain/question.ts'
 
 /**
- * How a script ended. `limit` names the limit that was hit; `line` is the author's own line; `diverged` means that it did
- * not make the calls of the journal it was run over.
+ * How a script ended. `limit` names the limit that was hit; `line` is the author's line; `diverged` means that the
+ * script did not make the calls of the journal over which it ran.
  */
 export const ScriptEnding = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('returned'), value: z.unknown(), printed: z.string() }),
@@ -33,4 +35,34 @@ export const ScriptEnding = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('crashed'), code: z.literal('TOOL_004'), message: z.string() }),
   z.object({ kind: z.literal('diverged'), code: z.literal('ASK_004'), message: z.string() }),
 ])
+
 export type ScriptEnding = z.infer<typeof ScriptEnding>
+
+/** A script that stopped to ask. `asked` is the call that has no answer yet. */
+export type SuspendedEnding = {
+  kind: 'suspended'
+  question: AskedQuestion
+  asked: { name: string; args: unknown[] }
+}
+
+/** The journal with which a script that asked runs again and goes on with the answer. */
+export function answeredJournal(
+  { journal, asked }: { journal: readonly JournalEntry[]; asked: SuspendedEnding['asked'] },
+  answer: string,
+): JournalEntry[] {
+  return [...journal, { ...asked, answer }]
+}
+
+/**
+ * Thrown by an external when a person has to answer first: the script ends there and uses no process. Run again over
+ * its journal and the answer, it goes on.
+ */
+export class ScriptSuspended extends Error {
+  override readonly name = 'ScriptSuspended'
+  readonly question: AskedQuestion
+
+  constructor(question: AskedQuestion) {
+    super('the script waits for an answer')
+    this.question = question
+  }
+}

@@ -1,70 +1,68 @@
 import { asAppError } from '#domain/error.ts'
 import { msSince } from '#platform/clock.ts'
 import type { CompiledScript } from './compiled-script.ts'
-import type { ScriptEnding } from './script-ending.ts'
-import type { SuspendedEnding } from './script-suspended.ts'
+import type { ScriptEnding, SuspendedEnding } from './script-ending.ts'
 
 /** What one run of a script cost. */
 export type RunFigures = {
-  /** From its acceptance by the pool to its ending, waiting of every kind included. */
+  /** From acceptance by the pool to the ending, including all waiting. */
   wallMs: number
-  /** Its own running time in the process it ended in; absent when that process could not tell. */
+  /** Its own running time in the process in which it ended; absent when that process could not report it. */
   ownMs?: number
-  /** Calls to the host, those answered by a journal included. */
+  /** Calls to externals, including those answered from a journal. */
   externalCalls: number
-  /** UTF-16 units, kept or not; absent as `ownMs`. */
+  /** UTF-16 units, kept or not; absent like `ownMs`. */
   printedChars?: number
-  /** More than one when a process ended under it. */
+  /** More than one when a process died under it. */
   processes: number
 }
 
-/** What happens to one run, for whoever watches it: `run_start` once, then one of the others. `run_suspended`: it asks a person. */
+/** The events of one run: `run_start`, then one of the others. `run_suspended`: the script asks a person. */
 export type ScriptEvent =
   | { type: 'run_start'; path: string; inputs: number; externals: number; replayed: number }
   | ({ type: 'run_complete' | 'run_suspended'; path: string } & RunFigures)
   | ({ type: 'run_error'; path: string; code: string; limit?: string; error: string } & RunFigures)
 
-/** Called in the order of events and not waited for; what it throws is dropped, since the run goes on without it. */
+/** Called in the order of events and not awaited. What it throws is ignored. */
 export type ScriptListener = (event: ScriptEvent) => void
 
-/** What is watched, as it goes on. */
 type WatchedRun = {
   readonly script: CompiledScript
   readonly journal: readonly unknown[]
   readonly starts: number
-  readonly told: Pick<RunFigures, 'ownMs' | 'printedChars'> | undefined
+  readonly reported: Pick<RunFigures, 'ownMs' | 'printedChars'> | undefined
 }
 type Watch = { ended(ending: ScriptEnding | SuspendedEnding): void; rejected(error: unknown): void }
 
-/** Tells the listener that the call was accepted, and lets the pool say how it went. */
+/** Reports the start of the run to the listener, and its end when the pool calls the returned functions. */
 export function watchRun(run: WatchedRun, listener: ScriptListener): Watch {
   const startedAt = performance.now()
   const { path, declarations } = run.script
   const { inputs, externals } = declarations
-  const tell = (event: () => ScriptEvent): void => {
+  const report = (event: () => ScriptEvent): void => {
     try {
       listener(event())
     } catch {
-      // a listener is no part of the run
+      // a failing listener does not affect the run
     }
   }
   const begun = { path, inputs: inputs.length, externals: externals.length, replayed: run.journal.length }
-  tell(() => ({ type: 'run_start', ...begun }))
+  report(() => ({ type: 'run_start', ...begun }))
   const figures = (): RunFigures => ({
     wallMs: msSince(startedAt),
     externalCalls: run.journal.length,
     processes: run.starts,
-    ...run.told,
+    ...run.reported,
   })
   return {
     ended: (ending) =>
-      tell(() => {
+      report(() => {
         if (ending.kind === 'returned') return { type: 'run_complete', path, ...figures() }
         if (ending.kind === 'suspended') return { type: 'run_suspended', path, ...figures() }
         return { type: 'run_error', path, ...faultOf(ending), ...figures() }
       }),
     rejected: (error) =>
-      tell(() => {
+      report(() => {
         const { code, message } = asAppError(error, 'TOOL_004')
         return { type: 'run_error', path, code, error: message, ...figures() }
       }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ScriptSuspended } from './script-suspended.ts'
+import { ScriptSuspended } from './script-ending.ts'
 import { bomb, readFile, useProbePool } from './probe-pool.fixture.ts'
 
 const probe = useProbePool()

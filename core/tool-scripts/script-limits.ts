@@ -1,4 +1,7 @@
-import type { ScriptLimitPreset } from '#domain/script-limit-preset.ts'
+import type { ScriptLimitPreset } from '#domain/agent-bundle.ts'
+import { AppError } from '#domain/error.ts'
+import type { JournalEntry } from '#domain/external-journal.ts'
+import type { ScriptEnding } from './script-ending.ts'
 
 /** What one execution of a script may use. */
 export type ScriptLimits = {
@@ -8,9 +11,9 @@ export type ScriptLimits = {
   recursionDepth: number
   /** JSON text of the inputs, of the result, of the arguments of one call to the host, and of one answer. */
   valueBytes: number
-  /** Printed text that is kept; the rest is counted, not kept. */
+  /** Printed text that is kept; the rest is only counted. */
   printedBytes: number
-  /** Calls to the host, and the JSON text of all their arguments and answers together: what is kept of a run. */
+  /** Calls to externals, and the JSON text of all their arguments and answers together. */
   externalCalls: number
   journalBytes: number
 }
@@ -30,9 +33,42 @@ const scriptLimitPresets = {
   permissive: { memoryBytes: 64 * mebibyte, durationMs: 5_000, recursionDepth: 400, ...common },
 } as const satisfies Record<ScriptLimitPreset, ScriptLimits>
 
-/** A preset, and what differs from it. */
+/** A preset with overrides. */
 export type ChosenLimits = Partial<ScriptLimits> & { preset?: ScriptLimitPreset }
 
 export function scriptLimits({ preset = 'default', ...overrides }: ChosenLimits = {}): ScriptLimits {
   return { ...scriptLimitPresets[preset], ...overrides }
+}
+
+/** The ending of a script whose journal exceeds a limit; undefined within the limits. */
+export function fullJournal(
+  { calls, size }: { calls: number; size: number },
+  { externalCalls, journalBytes }: ScriptLimits,
+): ScriptEnding | undefined {
+  if (calls > externalCalls) {
+    const message = `the script called the host more than ${externalCalls} times`
+    return { kind: 'stopped', code: 'TOOL_006', limit: 'external_calls', message }
+  }
+  if (size <= journalBytes) return undefined
+  const message = `what the script asked of the host and was answered is larger than ${journalBytes} bytes together`
+  return { kind: 'stopped', code: 'TOOL_006', limit: 'journal_size', message }
+}
+
+/** The JSON length of a call; it is counted before the external runs. */
+export function askedSize({ name, args }: Pick<JournalEntry, 'name' | 'args'>): number {
+  return JSON.stringify({ name, args }).length
+}
+
+/** The JSON length of the answer; it is added to `askedSize`. */
+export function answerSize(entry: JournalEntry): number {
+  return JSON.stringify('error' in entry ? entry.error : (entry.answer ?? null)).length
+}
+
+/** The size of a journal, counted as while it was written, so that a replay meets the limit at the same call. */
+export function journalSize(journal: readonly JournalEntry[]): number {
+  try {
+    return journal.reduce((size, entry) => size + askedSize(entry) + answerSize(entry), 0)
+  } catch (error) {
+    throw new AppError('ASK_004', 'the journal of the earlier run is no JSON', { cause: error })
+  }
 }

@@ -4,9 +4,8 @@ import { AppError } from '#domain/error.ts'
 import { JournalEntry } from '#domain/external-journal.ts'
 import { compileScript } from './compiled-script.ts'
 import type { ScriptRequest } from './script-call.ts'
-import { ScriptEnding } from './script-ending.ts'
+import { ScriptEnding, ScriptSuspended } from './script-ending.ts'
 import { openScriptPool, type RunEnding, type ScriptPool } from './script-pool.ts'
-import { ScriptSuspended } from './script-suspended.ts'
 
 const echo = `from grail import Input, external
 from typing import Any

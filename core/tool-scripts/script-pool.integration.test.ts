@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { until } from '#testing/until.ts'
-import { ScriptError } from './script-error.ts'
+import { ScriptError } from './script-call.ts'
 import { head, readFile, useProbePool } from './probe-pool.fixture.ts'
 
 const probe = useProbePool()

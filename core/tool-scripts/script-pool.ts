@@ -3,52 +3,48 @@ import type { Log } from '#platform/log.ts'
 import type { CompiledScript } from './compiled-script.ts'
 import { checkedInputs, type ScriptCall, type ScriptRequest } from './script-call.ts'
 import type { JournalEntry } from '#domain/external-journal.ts'
-import { fullJournal } from './full-journal.ts'
-import { journalSize } from './journal-size.ts'
-import type { ScriptEnding } from './script-ending.ts'
+import type { ScriptEnding, SuspendedEnding } from './script-ending.ts'
 import { watchRun } from './script-event.ts'
-import { openScriptLane, type ScriptLane } from './script-lane.ts'
-import { scriptLimits, type ChosenLimits } from './script-limits.ts'
-import type { SuspendedEnding } from './script-suspended.ts'
+import { openScriptRunner, type ScriptRunner } from './script-runner.ts'
+import { type ChosenLimits, fullJournal, journalSize, scriptLimits } from './script-limits.ts'
 
 export type { ScriptEnding } from './script-ending.ts'
 
-/** How a script ended, or that it waits for a person, and all that the host answered it, in order. */
+/** How a script ended, or that it waits for a person, with all answers of the host in order. */
 export type RunEnding = (ScriptEnding | SuspendedEnding) & { journal: readonly JournalEntry[] }
 
 export type ScriptPool = {
   /**
-   * Runs a script in one of the pool's processes. However the script ends is an ending; rejected with AGENT_001 or
-   * TOOL_002 before anything ran, with the signal's reason when it is aborted, and with the error of an external that
-   * was no ScriptError, or TOOL_004 where it could not be handed to a process. A process that dies takes only the script
-   * it was running along; the others in it are run again over what the host has answered them, so that nothing is done
-   * twice.
+   * Runs a script in one of the pool's processes. However the script ends, the promise resolves with an ending. It
+   * rejects with AGENT_001 or TOOL_002 before anything has run, with the signal's reason, with an external's error
+   * other than ScriptError, and with TOOL_004 for a value that cannot be sent to a process. When a process dies, only
+   * the script that it was running ends; the others run again over their journals, so that nothing is done twice.
    */
   run(script: CompiledScript, request: ScriptRequest, signal: AbortSignal): Promise<RunEnding>
-  /** The processes that run now. They start with the first script. */
+  /** The running processes. They start with the first script. */
   pids(): number[]
-  /** Ends the processes and rejects what is under way with AGENT_010. Nothing is left when it resolves. */
+  /** Ends the processes and rejects the calls in progress with AGENT_010. */
   close(): Promise<void>
 }
 
 export type ScriptPoolOptions = {
   /** Processes, one core each at most. */
   size: number
-  /** For calls that choose none. */
+  /** The defaults for calls. */
   limits?: ChosenLimits
   log?: Pick<Log, 'warn'>
 }
 
-/** Scripts that share one process while they wait for the host. A script that computes holds up the others. */
+/** Scripts that may share one process while they wait for the host. A script that computes delays the others. */
 const maxCallsPerProcess = 32
 
-type Pool = { lanes: ScriptLane[]; queue: ScriptCall[]; closed: boolean }
+type Pool = { runners: ScriptRunner[]; queue: ScriptCall[]; closed: boolean }
 
 export function openScriptPool(options: ScriptPoolOptions): ScriptPool {
-  const pool: Pool = { lanes: [], queue: [], closed: false }
-  const lane = (): ScriptLane =>
-    openScriptLane({ log: options.log, onFree: () => dispatch(pool), giveBack: (call) => giveBack(pool, call) })
-  pool.lanes = Array.from({ length: options.size }, lane)
+  const pool: Pool = { runners: [], queue: [], closed: false }
+  const runner = (): ScriptRunner =>
+    openScriptRunner({ log: options.log, onFree: () => dispatch(pool), requeue: (call) => requeue(pool, call) })
+  pool.runners = Array.from({ length: options.size }, runner)
   let lastId = 0
   const begin: ScriptPool['run'] = async (script, request, signal) => {
     signal.throwIfAborted()
@@ -61,10 +57,10 @@ export function openScriptPool(options: ScriptPoolOptions): ScriptPool {
   return {
     run: (script, request, signal) => {
       const ending = begin(script, request, signal)
-      ending.catch(() => {}) // who awaits it later, once the pool was closed, is told then
+      ending.catch(() => {}) // no unhandled rejection when the caller awaits it only after the pool was closed
       return ending
     },
-    pids: () => pool.lanes.map(({ pid }) => pid).filter((pid) => pid !== undefined),
+    pids: () => pool.runners.map(({ pid }) => pid).filter((pid) => pid !== undefined),
     close: () => close(pool),
   }
 }
@@ -85,7 +81,7 @@ function enter(pool: Pool, { journal = [], onEvent, ...parts }: CallParts, signa
     journal: [...journal],
     starts: 0,
     lostProcesses: 0,
-    told: undefined,
+    reported: undefined,
     settled: false,
     resolve: (ending) =>
       settle(() => {
@@ -101,7 +97,7 @@ function enter(pool: Pool, { journal = [], onEvent, ...parts }: CallParts, signa
   const watch = onEvent === undefined ? undefined : watchRun(call, onEvent)
   const abort = (): void => {
     call.reject(signal.reason)
-    for (const lane of pool.lanes) lane.abandon(call)
+    for (const runner of pool.runners) runner.abandon(call)
   }
   signal.addEventListener('abort', abort, { once: true })
   const full = fullJournal({ calls: journal.length, size: call.journalBytes }, call.limits)
@@ -111,19 +107,19 @@ function enter(pool: Pool, { journal = [], onEvent, ...parts }: CallParts, signa
   return promise
 }
 
-/** Starts queued calls, oldest first, where the fewest are under way. */
+/** Starts queued calls, oldest first, in the process with the fewest calls. */
 function dispatch(pool: Pool): void {
   while (!pool.closed && pool.queue.length > 0) {
-    const lane = pool.lanes.reduce((least, other) => (other.load < least.load ? other : least))
-    if (lane.load >= maxCallsPerProcess) return
+    const runner = pool.runners.reduce((least, other) => (other.load < least.load ? other : least))
+    if (runner.load >= maxCallsPerProcess) return
     const call = pool.queue.shift()
     if (call === undefined || call.settled) continue
-    lane.start(call)
+    runner.start(call)
   }
 }
 
-/** Takes up again what lost its process. It goes first: it has waited before. */
-function giveBack(pool: Pool, call: ScriptCall): void {
+/** Queues a call that lost its process. It goes first, since it has waited before. */
+function requeue(pool: Pool, call: ScriptCall): void {
   if (call.settled) return
   pool.queue.unshift(call)
   dispatch(pool)
@@ -131,8 +127,8 @@ function giveBack(pool: Pool, call: ScriptCall): void {
 
 async function close(pool: Pool): Promise<void> {
   pool.closed = true
-  for (const call of [...pool.queue, ...pool.lanes.flatMap((lane) => lane.calls())]) call.reject(closedError())
-  await Promise.all(pool.lanes.map((lane) => lane.close()))
+  for (const call of [...pool.queue, ...pool.runners.flatMap((runner) => runner.calls())]) call.reject(closedError())
+  await Promise.all(pool.runners.map((runner) => runner.close()))
 }
 
 function closedError(): AppError {

@@ -1,9 +1,6 @@
-import type { ScriptProfile } from '#domain/script-profile.ts'
-import { grailName } from './grail-name.ts'
+import type { ScriptProfile } from '#domain/agent-bundle.ts'
 import type { LocatedFault, ScriptFaultCode } from './script-declarations.ts'
-import { scriptFault } from './script-fault.ts'
-import { importFaults } from './script-imports.ts'
-import { partsOf, walkLevels, type SyntaxNode } from './syntax-node.ts'
+import { grailName, partsOf, scriptFault, type SyntaxNode, walkLevels } from './syntax-node.ts'
 
 type Rule = {
   /** Of the syntax node. */
@@ -13,7 +10,10 @@ type Rule = {
   where?: (node: SyntaxNode) => boolean
 }
 
-/** Constructs no script may contain (features.md G2); E000 and E100 where no rule of G2 names what the sandbox lacks. */
+/**
+ * Constructs no script may contain (docs/guide/tool-scripts.md); E000 and E100 where no other rule names what the
+ * sandbox lacks.
+ */
 const forbidden: readonly Rule[] = [
   { type: 'class_definition', code: 'E001', message: 'classes are not available in tool scripts; use dicts' },
   { type: 'yield', code: 'E002', message: 'yield is not available in tool scripts; return a list' },
@@ -42,31 +42,35 @@ const forbidden: readonly Rule[] = [
     where: fills,
   },
 ]
-/** What the default profile leaves out, although the sandbox runs it. */
+
+/** Constructs that the sandbox supports but the default profile excludes. */
 const notByDefault: readonly Rule[] = [
   { type: 'global_statement', code: 'E009', message: 'global is not available in tool scripts; return the value' },
   { type: 'nonlocal_statement', code: 'E010', message: 'nonlocal is not available in tool scripts; return the value' },
   { type: 'lambda', code: 'E012', message: 'lambda is not available in tool scripts; write a def' },
 ]
+
 const rules: Readonly<Record<ScriptProfile, ReadonlyMap<string, readonly Rule[]>>> = {
   default: Map.groupBy([...forbidden, ...notByDefault], ({ type }) => type),
   monty: Map.groupBy(forbidden, ({ type }) => type),
 }
+
 const importing = new Set(['import_statement', 'import_from_statement', 'future_import_statement'])
-/** Levels of the syntax tree. Deeper code ends the process in which it is compiled or type checked. */
+
+/** Levels of the syntax tree. Deeper code would crash the process that compiles or type-checks it. */
 const maxLevel = 200
 
 export type RuleFaults = {
   faults: LocatedFault[]
-  /** The text is Python as far as the tree shows; without that its statements cannot be trusted. */
+  /** The tree shows no syntax error; otherwise its statements are unreliable. */
   parses: boolean
-  /** Neither Monty nor its type checker may be given the text. */
+  /** The text must not be passed to Monty or its type checker. */
   tooDeep: boolean
 }
 
 /**
- * Faults of syntax and of constructs and imports that no script may contain, in source order. Of syntax errors the
- * first: the others are mostly its consequences, and so is what stands behind it.
+ * Faults of syntax, and constructs and imports that no script may contain, in source order. Stops at the first syntax
+ * error, since most faults after it are its consequences.
  */
 export function findRuleFaults(root: SyntaxNode, profile: ScriptProfile): RuleFaults {
   const faults: LocatedFault[] = []
@@ -80,7 +84,7 @@ export function findRuleFaults(root: SyntaxNode, profile: ScriptProfile): RuleFa
     }
     if (!node.isNamed) continue
     const broken = rules[profile].get(node.type)?.find((rule) => rule.where?.(node) !== false)
-    // What is wrong further down in a class or a with is told as well.
+    // Ends on the first line, so that faults inside a class or a with are reported as well.
     if (broken !== undefined)
       faults.push({ ...scriptFault(node, broken.code, broken.message), endLine: node.startPosition.row + 1 })
     else if (importing.has(node.type)) faults.push(...importFaults(node, profile))
@@ -88,7 +92,7 @@ export function findRuleFaults(root: SyntaxNode, profile: ScriptProfile): RuleFa
   return { faults, parses: true, tooDeep: false }
 }
 
-/** An ERROR node holds what it could not arrange as a flat list, which another parser may nest. */
+/** An ERROR node is a flat list of what could not be parsed, which another parser may nest deeply. */
 function isDeepError(root: SyntaxNode): boolean {
   for (const { node, level } of walkLevels(root)) {
     if (level > maxLevel || (node.isError && node.childCount > maxLevel)) return true
@@ -96,7 +100,7 @@ function isDeepError(root: SyntaxNode): boolean {
   return false
 }
 
-/** What an error begins with is most often not closed. */
+/** Most often, an error begins with a bracket that is not closed. */
 const opens = new Set(['(', '[', '{'])
 
 function syntaxFault(node: SyntaxNode): LocatedFault {
@@ -127,12 +131,79 @@ function fills(node: SyntaxNode): boolean {
   return node.childForFieldName('operator')?.type === '%' && isText(node.childForFieldName('left'))
 }
 
-/** `@external` with parentheses is told of in words of its own. */
+function isText(node: SyntaxNode | null): boolean {
+  return node?.type === 'string' || node?.type === 'concatenated_string'
+}
+
+/** `@external`, also with parentheses, has messages of its own. */
 function isOwnDecorator(node: SyntaxNode): boolean {
   const [mark] = partsOf(node)
   return grailName(mark) !== 'external' && grailName(mark?.childForFieldName('function')) !== 'external'
 }
 
-function isText(node: SyntaxNode | null): boolean {
-  return node?.type === 'string' || node?.type === 'concatenated_string'
+const declaring = ['grail', 'typing', '__future__']
+
+/** The modules that a script may import, by profile. `monty` allows all that the sandbox supports. */
+const importable: Readonly<Record<ScriptProfile, ReadonlySet<string>>> = {
+  default: new Set(declaring),
+  monty: new Set([...declaring, 'asyncio', 'datetime', 'json', 'math', 'pathlib', 're', 'sys']),
+}
+
+/** The names in the sandbox's `typing`; other names would fail when the script starts. */
+const typingNames: ReadonlySet<string> = new Set(
+  `Annotated Any Callable ClassVar Dict Final FrozenSet Generic Iterable Iterator List Literal Mapping Never NoReturn
+  Optional Protocol Self Sequence Set Tuple Type TypeVar TYPE_CHECKING Union`.split(/\s+/),
+)
+
+const grailNames: ReadonlySet<string> = new Set(['Input', 'external'])
+
+/** E005 for what an import statement may not import. */
+function importFaults(node: SyntaxNode, profile: ScriptProfile): LocatedFault[] {
+  if (node.type === 'future_import_statement') return isTopLevel(node) ? [] : [nested(node, '__future__')]
+  return node.type === 'import_statement' ? plainImportFaults(node, profile) : fromImportFaults(node, profile)
+}
+
+function plainImportFaults(node: SyntaxNode, profile: ScriptProfile): LocatedFault[] {
+  return partsOf(node).flatMap((part) => {
+    const isAliased = part.type === 'aliased_import'
+    const module = isAliased ? (part.childForFieldName('name')?.text ?? '') : part.text
+    if (!importable[profile].has(module)) return [notImportable(part, module, profile)]
+    if (module !== 'grail') return []
+    if (isAliased) return [scriptFault(part, 'E005', 'grail has no other name here; write `import grail`')]
+    return isTopLevel(node) ? [] : [nested(part, module)]
+  })
+}
+
+function fromImportFaults(node: SyntaxNode, profile: ScriptProfile): LocatedFault[] {
+  const [moduleNode, ...names] = partsOf(node)
+  const module = moduleNode?.text ?? ''
+  if (!importable[profile].has(module)) return [notImportable(node, module, profile)]
+  const [first] = names
+  if (first === undefined || first.type === 'wildcard_import')
+    return [scriptFault(node, 'E005', `name what is imported from ${module}; the sandbox has no \`*\``)]
+  if (module === 'grail') {
+    const aliased = names.filter((name) => !grailNames.has(name.text))
+    if (aliased.length === 0 && !isTopLevel(node)) return [nested(node, module)]
+    return aliased.map((name) => scriptFault(name, 'E005', 'grail offers Input and external, under their own names'))
+  }
+  if (module !== 'typing') return []
+  return names
+    .filter((name) => !typingNames.has((name.childForFieldName('name') ?? name).text))
+    .map((name) => scriptFault(name, 'E005', `the sandbox's typing has no ${name.text}`))
+}
+
+function isTopLevel(node: SyntaxNode): boolean {
+  return node.parent?.type === 'module'
+}
+
+function nested(node: SyntaxNode, module: string): LocatedFault {
+  return scriptFault(node, 'E005', `import ${module} at the top level of the script`)
+}
+
+function notImportable(node: SyntaxNode, module: string, profile: ScriptProfile): LocatedFault {
+  if (profile === 'default' && importable.monty.has(module)) {
+    return scriptFault(node, 'E005', `import of ${module} needs \`profile: monty\` in bundle.yaml`)
+  }
+  const modules = [...importable[profile]].join(', ')
+  return scriptFault(node, 'E005', `import of ${module} is not allowed; scripts may import ${modules}`)
 }

@@ -18,7 +18,7 @@ const simple: Readonly<Record<string, JsonSchema>> = {
 
 /**
  * The JSON Schema of a type annotation: str, int, float, bool, None, Any, list[T], dict[str, T], Optional[T], Union,
- * `A | B`, Literal, nested in any way. Undefined for a type that has none, such as a tuple or a forward reference.
+ * `A | B`, Literal, nested in any way. Undefined for other types, such as a tuple or a forward reference.
  */
 export function typeSchema(node: SyntaxNode, depth = 0): JsonSchema | undefined {
   if (depth > maxDepth) return undefined
@@ -45,7 +45,7 @@ export function typeSchema(node: SyntaxNode, depth = 0): JsonSchema | undefined 
   }
 }
 
-/** The schema without `null`: for an optional, null means absent. */
+/** The schema without `null`: for an optional input, null means absent. */
 export function withoutNull(schema: JsonSchema): JsonSchema {
   const members = schema['anyOf']
   if (!Array.isArray(members)) return schema
@@ -59,7 +59,7 @@ function onlyPart(node: SyntaxNode, depth: number): JsonSchema | undefined {
   return part === undefined || more !== undefined ? undefined : typeSchema(part, depth + 1)
 }
 
-/** The name of a type, also behind `typing.`; empty for anything else. */
+/** The name of a type, without `typing.`; empty for anything else. */
 function typeName(node: SyntaxNode | null | undefined): string {
   if (node?.type === 'identifier') return node.text
   if (node?.type !== 'attribute' || node.childForFieldName('object')?.text !== 'typing') return ''

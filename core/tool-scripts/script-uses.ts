@@ -1,15 +1,15 @@
 import type { SourcePosition } from './script-declarations.ts'
-import { positionOf, type SyntaxNode } from './syntax-node.ts'
+import { partsOf, positionOf, type SyntaxNode } from './syntax-node.ts'
 
 /** A function that a script defines, other than its externals. */
 export type DefinedFunction = SourcePosition & {
   name: string
   isAsync: boolean
-  /** Of the function around it. */
+  /** The enclosing function. */
   inside: DefinedFunction | undefined
-  /** A decorator or a class has it, and may call it. */
+  /** A decorator or a class gets it, and may call it. */
   isHandedOver: boolean
-  /** What its code uses, without the functions inside it. */
+  /** The names that its code uses, without those of nested functions. */
   names: Set<string>
 }
 
@@ -18,8 +18,8 @@ export type ScriptUses = { outside: ReadonlySet<string>; functions: readonly Def
 type Open = { node: SyntaxNode; inside: DefinedFunction | undefined; isHandedOver: boolean }
 
 /**
- * Which names the code uses, outside of all functions and in each. Names of attributes, keyword arguments, parameters,
- * imports and assignments are no uses; a name is taken for the same thing wherever it occurs.
+ * The names that the code uses, outside of functions and in each function. Names of attributes, keyword arguments,
+ * parameters, imports and assignments are not uses. Scopes are ignored: equal names mean the same thing.
  */
 export function findUses(statements: readonly SyntaxNode[]): ScriptUses {
   const outside = new Set<string>()
@@ -39,12 +39,11 @@ export function findUses(statements: readonly SyntaxNode[]): ScriptUses {
   return { outside, functions }
 }
 
-/** Every name the code uses anywhere. */
 export function usedNames({ outside, functions }: ScriptUses): ReadonlySet<string> {
   return new Set([...outside, ...functions.flatMap(({ names }) => [...names])])
 }
 
-/** The functions that no code outside of functions leads to. */
+/** The functions that are not reachable from code outside of functions. */
 export function uncalledFunctions({ outside, functions }: ScriptUses): DefinedFunction[] {
   const names = new Set(outside)
   const called = new Set<DefinedFunction>()
@@ -71,7 +70,7 @@ function isClassBody({ node, isHandedOver }: Open): boolean {
 }
 
 const importing = new Set(['import_statement', 'import_from_statement', 'future_import_statement'])
-/** The field of a node that names something without using it. */
+/** The field of a node that is a name but not a use. */
 const naming: ReadonlyMap<string, string> = new Map([
   ['function_definition', 'name'],
   ['class_definition', 'name'],
@@ -92,4 +91,32 @@ function usingParts(node: SyntaxNode): SyntaxNode[] {
   const [first, ...rest] = parts
   const namesFirst = node.type === 'typed_parameter' || node.type === 'assignment'
   return namesFirst && first !== undefined && isBare(first) ? rest : parts
+}
+
+/**
+ * The kind of a script's last statement; the value of an expression is the script's result. `name` is the bare name, or
+ * the name of the called function when the call is not awaited.
+ */
+export type LastStatement = SourcePosition &
+  ({ kind: 'none' | 'statement' | 'collection' | 'constant' | 'expression' } | { kind: 'name' | 'call'; name: string })
+
+const collections = new Set(['dictionary', 'list'])
+const constants = new Set(['none', 'ellipsis', 'string', 'concatenated_string'])
+
+export function lastStatement(root: SyntaxNode): LastStatement {
+  const statement = partsOf(root).at(-1)
+  if (statement === undefined) return { kind: 'none', line: 1, column: 1 }
+  const at = positionOf(statement)
+  const [expression] = statement.type === 'expression_statement' ? partsOf(statement) : []
+  if (expression === undefined || expression.type.endsWith('assignment')) return { kind: 'statement', ...at }
+  if (collections.has(expression.type)) return { kind: 'collection', ...at }
+  if (constants.has(expression.type) && !hasInterpolation(expression)) return { kind: 'constant', ...at }
+  if (expression.type === 'identifier') return { kind: 'name', name: expression.text, ...at }
+  if (expression.type !== 'call') return { kind: 'expression', ...at }
+  return { kind: 'call', name: expression.childForFieldName('function')?.text ?? '', ...at }
+}
+
+function hasInterpolation(node: SyntaxNode): boolean {
+  const strings = node.type === 'concatenated_string' ? partsOf(node) : [node]
+  return strings.some((string) => partsOf(string).some((part) => part.type === 'interpolation'))
 }

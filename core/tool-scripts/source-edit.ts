@@ -2,8 +2,8 @@
 export type SourceEdit = { start: number; end: number; text: string }
 
 /**
- * The source with disjoint edits applied. Line breaks inside a replaced part are kept, before the new text, so that
- * every line of the result has the number it has in the source.
+ * Applies disjoint edits. Line breaks inside a replaced part are kept, before the new text, so that every line keeps
+ * its number.
  */
 export function applySourceEdits(source: string, edits: readonly SourceEdit[]): string {
   let result = ''
@@ -15,7 +15,7 @@ export function applySourceEdits(source: string, edits: readonly SourceEdit[]): 
   return result + source.slice(from)
 }
 
-/** Where in the source an index of the edited text stands: for one inside a replaced part, the start of that part. */
+/** The position in the source of an index of the edited text; inside a replacement, the start of the replaced part. */
 export function sourceIndex(source: string, edits: readonly SourceEdit[], editedIndex: number): number {
   let moved = 0
   for (const edit of inOrder(edits)) {

@@ -1,5 +1,5 @@
 import type { Node } from 'web-tree-sitter'
-import type { SourcePosition } from './script-declarations.ts'
+import type { LocatedFault, ScriptFaultCode, SourcePosition } from './script-declarations.ts'
 
 export type SyntaxNode = Node
 
@@ -14,12 +14,12 @@ export function positionOf(node: SyntaxNode): SourcePosition {
   return { line: node.startPosition.row + 1, column: node.startPosition.column + 1 }
 }
 
-/** Every node under `root`, itself first, in source order. Iterative: deep nesting costs no stack. */
+/** `root` and every node under it, in source order. Iterative, so deep nesting needs no stack. */
 export function* walk(root: SyntaxNode): Generator<SyntaxNode> {
   for (const { node } of walkLevels(root)) yield node
 }
 
-/** The same with how deep each node stands under `root`. */
+/** Like `walk`, with the depth of each node under `root`. */
 export function* walkLevels(root: SyntaxNode): Generator<{ node: SyntaxNode; level: number }> {
   const open = [{ node: root, level: 0 }]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -28,4 +28,28 @@ export function* walkLevels(root: SyntaxNode): Generator<{ node: SyntaxNode; lev
       if (child !== null) open.push({ node: child, level: next.level + 1 })
     }
   }
+}
+
+type GrailName = 'Input' | 'external'
+
+/** Whether an expression names `Input` or `external`, with or without `grail.` before it. */
+export function grailName(node: SyntaxNode | null | undefined): GrailName | undefined {
+  const name =
+    node?.type === 'attribute' && node.childForFieldName('object')?.text === 'grail' ? attributeOf(node) : node
+  if (name?.type !== 'identifier') return undefined
+  return name.text === 'Input' || name.text === 'external' ? name.text : undefined
+}
+
+function attributeOf(node: SyntaxNode): SyntaxNode | null {
+  return node.childForFieldName('attribute')
+}
+
+/** Messages quote the source, which may be long. */
+const maxMessage = 300
+
+/** A fault where the node begins; codes that start with W are warnings. */
+export function scriptFault(node: SyntaxNode, code: ScriptFaultCode, message: string): LocatedFault {
+  const severity = code.startsWith('W') ? 'warning' : 'error'
+  const short = message.length > maxMessage ? `${message.slice(0, maxMessage)}…` : message
+  return { ...positionOf(node), code, severity, message: short, endLine: node.endPosition.row + 1 }
 }

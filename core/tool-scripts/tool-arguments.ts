@@ -7,7 +7,7 @@ const maxFaults = 50
 const articles: Readonly<Record<string, string>> = { integer: 'an integer', array: 'an array', object: 'an object' }
 
 /**
- * Checks arguments against a tool's schema (features.md A6): every fault in one answer, nothing coerced, undeclared keys
+ * Checks arguments against a tool's schema: every fault in one answer, nothing coerced, undeclared keys
  * dropped, null for an optional read as absent, defaults applied. An object schema without properties passes its
  * object through whole. The result shares unchanged parts with `args`.
  */
@@ -18,10 +18,7 @@ export function validateArguments(schema: JsonSchema, args: unknown): ValidatedA
   return isRecord(checked) ? { ok: true, args: checked } : { ok: false, faults: [expected('', ['object'], args)] }
 }
 
-/**
- * What is wrong with one value, named `name` in the messages: nothing when the list is empty. For answers and results,
- * which are checked as arguments are.
- */
+/** Where one value, called `name` in the messages, does not fit the schema. Checks as `validateArguments` does. */
 export function valueFaults(schema: JsonSchema, value: unknown, name: string): string[] {
   const faults: string[] = []
   checkValue(schema, value, name, faults)

@@ -1,24 +1,57 @@
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
+import { after } from '#platform/clock.ts'
 import type { ParsedScript } from './parse-script.ts'
-import type { ScriptFault } from './script-declarations.ts'
-import { startTypeCheckProcess, type TypeCheckAnswer, type TypeCheckProcess } from './type-check-process.ts'
-import { codeToCheck, placedFaults } from './type-faults.ts'
+import type { ScriptFault, SourcePosition } from './script-declarations.ts'
+import { startLimitedProcess } from './limited-process.ts'
+import { applySourceEdits, sourceIndex } from './source-edit.ts'
 
 export type TypeChecker = {
   /**
-   * E100 for every type error of the script, at the author's line and column; about 30 ms. One at line 1 for a script
-   * the checker cannot manage. Rejected with AGENT_010 once it is closed.
+   * E100 for every type error of the script, at the author's line and column; a single one at line 1 when the checker
+   * cannot handle the script. Takes about 30 ms. Rejects with AGENT_010 after `close`.
    */
   faults(script: ParsedScript): Promise<ScriptFault[]>
-  /** Ends what is under way. Nothing is left when it resolves. */
+  /** Ends the check in progress, and the process. */
   close(): Promise<void>
+}
+
+/** A type error; row and column are 1-based, the column in code points. */
+const TypeDiagnostic = z.object({ row: z.int(), column: z.int(), message: z.string() })
+
+export type TypeDiagnostic = z.infer<typeof TypeDiagnostic>
+
+/** The messages between the host and the process: JSON, one a line; one `checked` for each `code`. */
+export type ToTypeCheckProcess = { code: string }
+
+export const FromTypeCheckProcess = z.discriminatedUnion('t', [
+  z.object({ t: z.literal('ready') }),
+  z.object({ t: z.literal('checked'), diagnostics: z.array(TypeDiagnostic) }),
+])
+
+export type FromTypeCheckProcess = z.infer<typeof FromTypeCheckProcess>
+
+/** After `hung` and `ended` the process no longer exists. */
+type TypeCheckAnswer =
+  | { kind: 'checked'; diagnostics: TypeDiagnostic[] }
+  | { kind: 'hung' }
+  | { kind: 'ended'; reason: string }
+
+type TypeCheckProcess = {
+  /** Whether it has checked code before. */
+  readonly isUsed: boolean
+  /** One at a time. Never rejects. */
+  check(code: string): Promise<TypeCheckAnswer>
+  /** Kills the process. */
+  end(): Promise<void>
 }
 
 type Checker = { limitMs: number; process: TypeCheckProcess | undefined; closed: boolean }
 
 /**
- * Monty's type checker, in a process of its own: some scripts keep it busy for ever, or take all the memory there is.
- * Scripts are checked one after the other, each for `limitMs` at most.
+ * Monty's type checker, in its own process, since some scripts keep it busy for ever or use up all memory. Checks one
+ * script after another, each for at most `limitMs`.
  */
 export function openTypeChecker({ limitMs = 5_000 }: { limitMs?: number } = {}): TypeChecker {
   const checker: Checker = { limitMs, process: startTypeCheckProcess(limitMs), closed: false }
@@ -37,7 +70,7 @@ export function openTypeChecker({ limitMs = 5_000 }: { limitMs?: number } = {}):
   }
 }
 
-/** A process that others have used may have ended for what they left in it: then the code has another try. */
+/** A process may end because of earlier scripts, so code that was not its first is tried once more in a new process. */
 async function check(checker: Checker, code: string): Promise<TypeCheckAnswer> {
   if (checker.closed) throw closedError()
   checker.process ??= startTypeCheckProcess(checker.limitMs)
@@ -49,6 +82,54 @@ async function check(checker: Checker, code: string): Promise<TypeCheckAnswer> {
   return answer.kind === 'ended' && isUsed ? check(checker, code) : answer
 }
 
+function closedError(): AppError {
+  return new AppError('AGENT_010', 'the type checker was closed')
+}
+
+const file = fileURLToPath(new URL('type-check-child.ts', import.meta.url))
+
+/** Enough for about 1,000 scripts. Ends a process that checks for ever after its host was killed. */
+const cpuSeconds = 60
+
+/** Starts a process that checks types. The time for each code, `limitMs`, starts when the process is ready. */
+function startTypeCheckProcess(limitMs: number): TypeCheckProcess {
+  const ready = Promise.withResolvers<void>()
+  const exited = Promise.withResolvers<TypeCheckAnswer>()
+  let reply = Promise.withResolvers<TypeCheckAnswer>()
+  let isUsed = false
+  const child = startLimitedProcess(
+    { file, message: FromTypeCheckProcess, cpuSeconds },
+    {
+      onMessage: (message) =>
+        message.t === 'ready' ? ready.resolve() : reply.resolve({ kind: 'checked', diagnostics: message.diagnostics }),
+      onExit: (lastWords) => exited.resolve({ kind: 'ended', reason: lastWords.split('\n')[0] ?? '' }),
+    },
+  )
+  return {
+    get isUsed() {
+      return isUsed
+    },
+    async check(code) {
+      await Promise.race([ready.promise, exited.promise])
+      reply = Promise.withResolvers()
+      child.send(JSON.stringify({ code } satisfies ToTypeCheckProcess), { isBusy: false })
+      let hasHung = false
+      const stopWatch = after(limitMs, () => {
+        hasHung = true
+        child.kill()
+      })
+      const answer = await Promise.race([reply.promise, exited.promise])
+      stopWatch()
+      isUsed = true
+      return hasHung && answer.kind === 'ended' ? { kind: 'hung' } : answer
+    },
+    async end() {
+      child.kill()
+      await exited.promise
+    },
+  }
+}
+
 function faultsOf(script: ParsedScript, answer: TypeCheckAnswer, limitMs: number): ScriptFault[] {
   if (answer.kind === 'checked') return placedFaults(script, answer.diagnostics)
   const what = answer.kind === 'hung' ? `gave up after ${limitMs / 1_000} s` : `ended: ${answer.reason}`
@@ -56,6 +137,35 @@ function faultsOf(script: ParsedScript, answer: TypeCheckAnswer, limitMs: number
   return [{ code: 'E100', severity: 'error', line: 1, column: 1, message }]
 }
 
-function closedError(): AppError {
-  return new AppError('AGENT_010', 'the type checker was closed')
+/** The code whose types are checked, in which inputs and externals have their declared types. */
+function codeToCheck({ source, typeEdits }: ParsedScript): string {
+  return applySourceEdits(source, typeEdits)
+}
+
+/** The errors found in `codeToCheck(script)`, at the author's line and column. */
+function placedFaults(script: ParsedScript, found: readonly TypeDiagnostic[]): ScriptFault[] {
+  const code = codeToCheck(script)
+  const starts = lineStarts(code)
+  return found.map(({ row, column, message }) => {
+    const index = indexOfPoint(code, starts[row - 1] ?? 0, column)
+    return { code: 'E100', severity: 'error', ...positionAt(script, index), message }
+  })
+}
+
+function lineStarts(code: string): number[] {
+  const starts = [0]
+  for (let at = code.indexOf('\n'); at >= 0; at = code.indexOf('\n', at + 1)) starts.push(at + 1)
+  return starts
+}
+
+function indexOfPoint(code: string, lineStart: number, column: number): number {
+  let index = lineStart
+  for (let left = column - 1; left > 0; left -= 1) index += (code.codePointAt(index) ?? 0) > 0xffff ? 2 : 1
+  return index
+}
+
+function positionAt({ source, typeEdits }: ParsedScript, editedIndex: number): SourcePosition {
+  const before = source.slice(0, sourceIndex(source, typeEdits, editedIndex))
+  const lineStart = before.lastIndexOf('\n') + 1
+  return { line: before.split('\n').length, column: before.length - lineStart + 1 }
 }

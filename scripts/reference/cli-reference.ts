@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from 'commander'
-import { readCliConfig } from '../../cli/config.ts'
+import { readCliConfig } from '../../cli/cli-config.ts'
 import { buildProgram } from '../../cli/program.ts'
 
 const notOurs = new Set(['help', 'complete'])

@@ -1,66 +1,97 @@
 import { z } from 'zod'
-import { storageEnv } from '#platform/env.ts'
-import { settingsOf, type Setting } from '#settings/setting.ts'
-import { SettingsFile } from '#settings/settings-schema.ts'
-import { cliEnv } from '../../cli/config.ts'
-import { apiEnv } from '../../services/api/config.ts'
-import { discoveryEnv } from '../../services/discovery/config.ts'
-import { rehearsalEnv } from '../../services/rehearsal/config.ts'
-import { workerEnv } from '../../services/worker/config.ts'
+import { fileSettingsOf, type Setting, type SettingsTable } from '#settings/setting.ts'
+import { settingsTable } from '#settings/settings-table.ts'
 
-/** The text of docs/reference/config.md, made from the schema of the settings file and of each part's environment. */
+/** The text of docs/reference/config.md, made from the table of settings. */
 export function configReference(): string {
+  const table: SettingsTable = settingsTable
+  const settings = Object.entries(table)
   return [
     '# Configuration',
     '',
     'What counts, from the weakest to the strongest: a default, `remora.yaml`, the environment, a flag. The file is the',
     'nearest `remora.yaml` from the working folder upwards, or the one that `--config` or `REMORA_CONFIG` names (`none`: no file).',
-    '`remora config` prints what counts in a folder, each value with where it comes from. More on it, with examples:',
-    '[the guide](../guide/configuration.md). Made from the code by `node scripts/write-reference.ts`.',
+    '`remora config` prints what counts in a folder, each value with where it comes from. Explanations and examples are in',
+    '[the guide](../guide/configuration.md). `node scripts/write-reference.ts` makes this page from the table of settings in',
+    '`core/settings`.',
     '',
-    '## remora.yaml',
+    'An empty or blank variable counts as unset. Every bad variable is named in one error (CONFIG_003). In a variable, a list',
+    'is separated by commas, and a mapping is JSON. *Read by*: the service that a setting configures; `cli` is the command line.',
+    'An embedded stack (`remora up`, `remora run`) passes the settings of its services on to them, except those marked ¹,',
+    'which it sets itself.',
     '',
-    '| key | default | variable | |',
-    '| --- | --- | --- | --- |',
-    ...settingsOf(SettingsFile).map(settingRow),
+    '## remora.yaml and the environment',
     '',
-    '¹ checked, but nothing reads it yet.',
+    '| key | variable | type | default | read by | |',
+    '| --- | --- | --- | --- | --- | --- |',
+    ...settings.flatMap(([variable, setting]) => fileRow(variable, setting)),
     '',
-    '## The environment',
+    '## The environment only',
     '',
-    'An empty or blank variable counts as unset. Every bad variable is named in one error (CONFIG_003).',
+    '| variable | type | default | read by | |',
+    '| --- | --- | --- | --- | --- |',
+    ...settings.flatMap(([variable, setting]) => (setting.key === undefined ? [variableRow(variable, setting)] : [])),
     '',
-    ...section('Every service', storageEnv),
-    ...section('api', apiEnv, storageEnv),
-    ...section('discovery', discoveryEnv, storageEnv),
-    ...section('worker', workerEnv, storageEnv),
-    ...section('rehearsal', rehearsalEnv),
-    ...section('Command line', cliEnv),
   ].join('\n')
 }
 
-function settingRow({ path, fallback, variables, about, unserved }: Setting): string {
-  const note = unserved === undefined ? about : `${about} ¹ (${unserved})`
-  const names = variables.map((name) => `\`${name}\``).join(', ')
-  return `| \`${path.join('.')}\` | ${shown(fallback)} | ${names} | ${note} |`
+function fileRow(variable: string, setting: Setting): string[] {
+  return fileSettingsOf(variable, setting).map(({ path, type, variables, default: fallback }) => {
+    const names = variables.map((name) => `\`${name}\``).join(', ')
+    const text = shownDefault({ ...setting, default: fallback === '' ? setting.default : fallback })
+    return row([`\`${path.join('.')}\``, names + mark(setting), typeText(type), text, readers(setting), setting.about])
+  })
 }
 
-function section(title: string, shape: z.ZodRawShape, apart: z.ZodRawShape = {}): string[] {
-  const own = Object.entries(shape).filter(([name]) => !Object.hasOwn(apart, name))
-  const rows = own.map(([name, schema]) => variableRow(name, schema))
-  return [`### ${title}`, '', '| variable | default | |', '| --- | --- | --- |', ...rows, '']
+function variableRow(variable: string, setting: Setting): string {
+  const { type, about } = setting
+  return row([`\`${variable}\`${mark(setting)}`, typeText(type), shownDefault(setting), readers(setting), about])
 }
 
-const Described = z.object({ default: z.unknown().optional(), description: z.string() })
+function row(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+}
 
-function variableRow(name: string, schema: z.core.$ZodType): string {
-  const json = Described.safeParse(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))
-  if (!json.success) throw new Error(`${name} has no description`)
-  const isRequired = !z.safeParse(schema, undefined).success
-  return `| \`${name}\` | ${isRequired ? 'required' : shown(json.data.default)} | ${json.data.description} |`
+function mark({ setByStack }: Setting): string {
+  return setByStack === true ? ' ¹' : ''
+}
+
+function readers({ owners }: Setting): string {
+  return owners.join(', ')
+}
+
+function shownDefault({ default: value, defaults }: Setting): string {
+  if (defaults === undefined) return shown(value)
+  const owners = Map.groupBy(Object.entries(defaults), ([, own]) => shown(own))
+  return Array.from(owners, ([own, some]) => `${own} (${some.map(([owner]) => owner).join(', ')})`).join(', ')
 }
 
 function shown(value: unknown): string {
   if (value === undefined || value === null || value === '') return 'none'
   return `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``
+}
+
+const Json = z.object({
+  type: z.string().optional(),
+  enum: z.array(z.string()).optional(),
+  items: z.object({ enum: z.array(z.string()).optional() }).optional(),
+  minimum: z.number().optional(),
+  exclusiveMinimum: z.number().optional(),
+  maximum: z.number().optional(),
+})
+const names: Readonly<Record<string, string>> = { array: 'list', object: 'mapping', boolean: '`true` or `false`' }
+
+/** The type of a value for a person: `integer, 0 to 256`, `list`, the words of an enum. */
+function typeText(type: z.ZodType): string {
+  const json = Json.parse(z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' }))
+  if (json.enum !== undefined) return wordsText(json.enum)
+  if (json.items?.enum !== undefined) return `list of ${wordsText(json.items.enum)}`
+  if (json.type !== 'integer' && json.type !== 'number') return names[json.type ?? ''] ?? 'text'
+  const { minimum, exclusiveMinimum: above, maximum = Number.MAX_SAFE_INTEGER } = json
+  if (above !== undefined) return `${json.type}, over ${above}, at most ${maximum}`
+  return `${json.type}, ${maximum < Number.MAX_SAFE_INTEGER ? `${minimum} to ${maximum}` : `at least ${minimum}`}`
+}
+
+function wordsText(words: readonly string[]): string {
+  return words.map((word) => `\`${word}\``).join(', ')
 }

@@ -1,7 +1,7 @@
+import { errorPolicies } from '#domain/error.ts'
 import { apiReference } from './api-reference.ts'
 import { cliReference } from './cli-reference.ts'
 import { configReference } from './config-reference.ts'
-import { errorReference } from './error-reference.ts'
 
 /** The pages of docs/reference, each made from the code. */
 export const references = {
@@ -10,3 +10,22 @@ export const references = {
   config: configReference,
   errors: errorReference,
 } as const
+
+/** The text of docs/reference/errors.md, made from the table every error comes from. */
+function errorReference(): string {
+  const rows = Object.entries(errorPolicies).map(
+    ([code, { meaning, retry, status }]) => `| ${code} | ${meaning} | ${retry ? 'yes' : 'no'} | ${status} |`,
+  )
+  return [
+    '# Errors',
+    '',
+    'Every error keeps its code and phase from where it is raised to the event, the operation, the API and the command',
+    'line. A code never changes its meaning. *Passing* says whether the same work may succeed when it is tried again.',
+    'Made from `core/domain/error.ts` by `node scripts/write-reference.ts`.',
+    '',
+    '| code | meaning | passing | HTTP status |',
+    '| --- | --- | --- | --- |',
+    ...rows,
+    '',
+  ].join('\n')
+}

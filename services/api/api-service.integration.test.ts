@@ -1,15 +1,17 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { z } from 'zod'
+import { announceFindable } from '#bundles/findable-nodes.ts'
 import { openLog } from '#platform/log.ts'
 import { openConsumer } from '#queues/consumer.ts'
 import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
 import { startApi, type ApiService } from './api-service.ts'
 import { runForm, tarOf } from './app.fixture.ts'
-import { accessToken, type ApiConfig } from './config.ts'
+import { accessToken, type ApiConfig } from './api-config.ts'
 
 const log = openLog({ service: 'api', level: 'silent' })
 const token = 'token-of-this-service'
@@ -50,6 +52,18 @@ function configWith(dir: string): ApiConfig {
   }
 }
 
+async function writeBundle(name: string, { kind, language }: { kind: string; language: string }): Promise<void> {
+  await mkdir(join(agentsDir, name))
+  const text = `name: ${name}
+description: Writes.
+node_kinds: [${kind}]
+languages: [${language}]
+initial_context: { system_prompt: a, node_context: b }
+tools: [{ builtin: submit_result }]
+`
+  await writeFile(join(agentsDir, name, 'bundle.yaml'), text)
+}
+
 const Accepted = z.object({ links: z.object({ events: z.string() }) })
 const headers = { authorization: `Bearer ${token}` }
 
@@ -85,6 +99,26 @@ describe('startApi', () => {
     expect(performance.now() - start).toBeLessThan(5000)
     await waiting.catch(() => {}) // it may not have been taken in any more
     await expect(fetch(`${stopping.url}/healthz`)).rejects.toThrow('fetch failed')
+  })
+
+  it('refuses an agent whose bundle names a node kind that no query pack has, and queues nothing', async () => {
+    await writeBundle('poet', { kind: 'klass', language: 'pyton' })
+    const client = new Redis(redis.url)
+    await announceFindable(client, { nodeKinds: new Set(['class']), languages: new Set(['python']) }, redis.namespace)
+    client.disconnect()
+    const refusing = await startApi(configWith(agentsDir), { log })
+    const body = runForm(await tarOf({ 'a.py': 'x = 1\n' }), { agents: ['lint', 'poet'] })
+    const answer = await fetch(`${refusing.url}/v1/runs`, { method: 'POST', body, headers })
+    expect(answer.status).toBe(500)
+    expect(await answer.json()).toMatchObject({
+      error_code: 'AGENT_001',
+      detail:
+        'poet/bundle.yaml:3:14 no query pack finds nodes of kind klass; did you mean class?\n' +
+        'poet/bundle.yaml:4:13 there is no language pyton; did you mean python?',
+    })
+    const runs = await fetch(`${refusing.url}/v1/runs`, { headers })
+    await refusing.close()
+    expect(JSON.stringify(await runs.json())).not.toContain('poet')
   })
 
   it('does not start without its bundles', async () => {

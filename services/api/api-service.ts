@@ -1,24 +1,31 @@
-import { bundleNames } from '#bundles/bundle-names.ts'
+import { bundleNames } from '#bundles/bundle-files.ts'
+import { announcedFindable, requireFindable } from '#bundles/findable-nodes.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { openMemoryGate } from '#ledger/memory-gate.ts'
-import { openBlobStore } from '#objects/blob-store.ts'
+import { type BlobStore, openBlobStore } from '#objects/blob-store.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { connectRedis, type RedisClient } from '#platform/connect-redis.ts'
 import type { Log } from '#platform/log.ts'
-import { openReleaser } from '#platform/shutdown.ts'
+import { openReleaser } from '#platform/service-process.ts'
 import { openProducer, type Producer } from '#queues/producer.ts'
+import { AppError } from '#domain/error.ts'
+import { getPlanSummary } from '#objects/plan-summary.ts'
+import { openEdgeLists } from '#objects/edge-list.ts'
+import { openNodeLists } from '#objects/node-list.ts'
+import { getAttemptRecord, getComposition, getSnapshot, getSuspendedAttempt } from '#objects/stored-records.ts'
 import { createApp } from './app.ts'
-import type { ApiConfig } from './config.ts'
+import type { ApiConfig } from './api-config.ts'
 import { openRateLimit } from './http/rate-limit.ts'
 import { serveApp } from './http/serve-app.ts'
 import { openIdempotencyStore } from './intake/idempotency.ts'
-import { openUploadGate } from './intake/upload-gate.ts'
-import { openChangeRecords } from './review/open-change-records.ts'
-import { openStoredCallers } from './tokens/stored-callers.ts'
+import { openUploadGate } from './intake/intake-routes.ts'
 import { openTokenStore } from './tokens/token-store.ts'
-import { openTokenTable } from './tokens/token-table.ts'
+import { openStoredCallers, openTokenTable } from './tokens/token-table.ts'
+import type { RunRouteDeps } from './runs/run-routes.ts'
+import type { TranscriptRecords } from './transcript/transcript-view.ts'
+import type { ChangeRecords } from './review/run-changes.ts'
 
 export type ApiService = {
   url: string
@@ -99,6 +106,10 @@ function appParts(
     auth,
     intake: {
       agents,
+      checkAgents: async (names: readonly string[]) => {
+        const findable = await announcedFindable(redis, namespace)
+        if (findable !== undefined) await requireFindable(names, config.agentsDir, findable)
+      },
       maxUploadBytes,
       modelKind,
       objects,
@@ -113,5 +124,29 @@ function appParts(
     changes: { ledger, records },
     transcripts: { ledger, records, fullPrompts: config.fullPrompts },
     tokens: { store, table, idempotency },
+  }
+}
+
+/** What runs refer to, read from the object store. */
+export function openChangeRecords(
+  objects: ObjectStore,
+  blobs: BlobStore,
+): ChangeRecords & TranscriptRecords & RunRouteDeps['records'] {
+  return {
+    nodes: openNodeLists(objects),
+    edges: openEdgeLists(objects),
+    readBlob: (projectId, hash) => blobs.get(projectId, hash),
+    readAttempt: (projectId, recordHash) => getAttemptRecord(objects, projectId, recordHash),
+    readSuspended: (projectId, recordHash) => getSuspendedAttempt(objects, projectId, recordHash),
+    async readComposition({ projectId, runId, compositionKey: hash }) {
+      return hash === null ? null : getComposition(objects, projectId, { runId, hash })
+    },
+    async readPlan({ projectId, runId, planKey: hash }) {
+      if (hash === null) throw new AppError('RUN_004', `Run "${runId}" has no plan yet.`)
+      return getPlanSummary(objects, { projectId, runId, hash })
+    },
+    async readSkipped({ projectId, snapshotId }) {
+      return snapshotId === null ? [] : (await getSnapshot(objects, projectId, snapshotId)).skipped
+    },
   }
 }

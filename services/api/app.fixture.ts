@@ -8,14 +8,13 @@ import type { ObjectStore } from '#objects/object-store.ts'
 import { openLog } from '#platform/log.ts'
 import { createApp, type AppDeps } from './app.ts'
 import type { ApiEnv } from './http/api-env.ts'
-import { accessToken } from './config.ts'
+import { accessToken } from './api-config.ts'
 import { openRateLimit, type RateLimit } from './http/rate-limit.ts'
 import { openIdempotencyStore } from './intake/idempotency.ts'
-import { openUploadGate } from './intake/upload-gate.ts'
-import { openChangeRecords } from './review/open-change-records.ts'
-import { openStoredCallers } from './tokens/stored-callers.ts'
+import { openUploadGate } from './intake/intake-routes.ts'
+import { openChangeRecords } from './api-service.ts'
 import { openTokenStore, type TokenStore } from './tokens/token-store.ts'
-import { openTokenTable } from './tokens/token-table.ts'
+import { openStoredCallers, openTokenTable } from './tokens/token-table.ts'
 
 const ownToken = 'token-of-this-project'
 const otherToken = 'token-of-another-project'
@@ -53,6 +52,7 @@ export type TestApiOptions = {
   recheckMs?: number
   /** Of the transcripts. */
   fullPrompts?: boolean
+  checkAgents?: TestApi['intake']['checkAgents']
 }
 type TestStore = { objects: ObjectStore; project: string; close(): Promise<void> }
 
@@ -74,6 +74,7 @@ export async function openTestApi(
   const jobs: string[] = []
   const intake: TestApi['intake'] = {
     agents: ['docstring', 'lint'],
+    checkAgents: options.checkAgents ?? (async () => {}),
     maxUploadBytes: options.maxUploadBytes ?? 5_000_000,
     objects,
     blobs,

@@ -1,22 +1,23 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import { requestId } from 'hono/request-id'
+import { Hono, type MiddlewareHandler } from 'hono'
+import { matchedRoutes } from 'hono/route'
 import { failingChecks, type ReadyCheck } from '#platform/http-health.ts'
 import type { Log } from '#platform/log.ts'
-import { accessLog } from './http/access-log.ts'
+import { msSince } from '#platform/clock.ts'
 import type { ApiEnv } from './http/api-env.ts'
-import { bearerAuth, type AuthDeps } from './http/auth.ts'
-import { methodNotAllowedProblem, problemHandler, unknownRoute } from './http/problem.ts'
-import { refuseInput } from './http/refuse-input.ts'
-import { securityHeaders } from './http/security-headers.ts'
-import { intakeRoutes, type IntakeDeps } from './intake/intake-routes.ts'
-import { steerRoutes, type SteerDeps } from './intake/steer-routes.ts'
-import { probeEndpoints } from './probe-endpoints.ts'
-import { referenceRoutes } from './reference/reference-routes.ts'
-import { changeRoutes, type ChangeRouteDeps } from './review/change-routes.ts'
-import { runRoutes, type RunRouteDeps } from './runs/run-routes.ts'
-import { tokenRoutes, type TokenRouteDeps } from './tokens/token-routes.ts'
-import { transcriptRoutes, type TranscriptRouteDeps } from './transcript/transcript-routes.ts'
+import { type AuthDeps, bearerAuth } from './http/auth.ts'
+import { methodNotAllowedProblem, problemHandler, refuseInput, securityHeaders, unknownRoute } from './http/problem.ts'
+import { type IntakeDeps, intakeRoutes } from './intake/intake-routes.ts'
+import { probeEndpoints, referenceEndpoints } from './service-endpoints.ts'
+import { type ChangeRouteDeps, changeRoutes } from './review/change-routes.ts'
+import { type RunRouteDeps, runRoutes } from './runs/run-routes.ts'
+import { type TokenRouteDeps, tokenRoutes } from './tokens/token-routes.ts'
+import { type TranscriptRouteDeps, transcriptRoutes } from './transcript/transcript-routes.ts'
+import { apiDocument } from './reference/api-document.ts'
+import { docsPage } from './reference/docs-page.ts'
+import { readReference } from './reference/read-reference.ts'
 
 export type AppDeps = {
   auth: AuthDeps
@@ -24,14 +25,14 @@ export type AppDeps = {
   isRedisReady(): boolean
   /** The stores the service cannot do without, by the name `/readyz` reports. */
   readyChecks: Readonly<Record<string, ReadyCheck>>
-  intake: IntakeDeps & SteerDeps
+  intake: IntakeDeps
   runs: RunRouteDeps
   changes: ChangeRouteDeps
   transcripts: TranscriptRouteDeps
   tokens: TokenRouteDeps
 }
 
-/** The HTTP API of contract.md §2. Opens nothing: `app.request()` serves a test without a port. */
+/** The HTTP API, as docs/reference/api.md describes it. Opens nothing: `app.request()` serves a test without a port. */
 export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   const app = new OpenAPIHono<ApiEnv>({ defaultHook: refuseInput })
   app.use(requestId({ limitLength: 64 }), accessLog(deps.log), securityHeaders())
@@ -47,10 +48,54 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   })
   app.route('/', referenceRoutes())
   app.route('/', intakeRoutes(deps.intake))
-  app.route('/', steerRoutes(deps.intake))
   app.route('/', runRoutes(deps.runs))
   app.route('/', changeRoutes(deps.changes))
   app.route('/', transcriptRoutes(deps.transcripts))
   app.route('/', tokenRoutes(deps.tokens))
   return app
+}
+
+/**
+ * One line per request when its answer begins: the pattern of the route, never the address itself, whose query may hold
+ * what is nobody's business. Probes are logged at `debug`.
+ */
+function accessLog(log: Log): MiddlewareHandler<ApiEnv> {
+  return async (context, next) => {
+    const start = performance.now()
+    await next()
+    const route = routeOf(context.req.path, matchedRoutes(context))
+    const caller: ApiEnv['Variables']['caller'] | undefined = context.get('caller')
+    const write = route === '/healthz' || route === '/readyz' ? log.debug : log.info
+    write('request', {
+      method: context.req.method,
+      route,
+      status: context.res.status,
+      ms: msSince(start),
+      request_id: context.get('requestId'),
+      project: caller?.projectId ?? null,
+      token: caller?.tokenId ?? null,
+    })
+  }
+}
+
+/** Middlewares are routes as well, of a pattern that ends in `*`. */
+function routeOf(path: string, routes: readonly { path: string }[]): string | null {
+  return routes.findLast((route) => !route.path.endsWith('*'))?.path ?? (path.startsWith('/v1/') ? '/v1/*' : null)
+}
+
+/** The document and the page, both made once. Without a token: they say nothing but what the source says. */
+function referenceRoutes(): Hono<ApiEnv> {
+  const document = apiDocument()
+  const json = JSON.stringify(document)
+  const page = docsPage(readReference(document))
+  const caching = { 'cache-control': 'no-cache' }
+  return new Hono<ApiEnv>()
+    .get(referenceEndpoints.document.path, (c) => c.body(json, 200, { 'content-type': 'application/json', ...caching }))
+    .get(referenceEndpoints.page.path, (c) =>
+      c.body(page.html, 200, {
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': page.policy,
+        ...caching,
+      }),
+    )
 }

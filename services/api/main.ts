@@ -1,10 +1,9 @@
 import '#platform/lean-v8.ts'
 import { openLog } from '#platform/log.ts'
-import { runService } from '#platform/run-service.ts'
 import { loadSettings } from '#settings/load-settings.ts'
-import { exitOnSignal, stopWithParent } from '#platform/shutdown.ts'
+import { exitOnSignal, runService, stopWithParent } from '#platform/service-process.ts'
 import { startApi } from './api-service.ts'
-import { parseConfig } from './config.ts'
+import { parseConfig } from './api-config.ts'
 
 await runService(async () => {
   const { api, logLevel, secrets } = parseConfig(loadSettings(process.env, process.cwd()).env)

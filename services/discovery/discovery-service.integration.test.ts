@@ -1,26 +1,39 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { packTar } from 'modern-tar'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { announcedFindable } from '#bundles/findable-nodes.ts'
+import { loadBundle } from '#bundles/load-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import type { Run } from '#domain/run.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { objectKeys } from '#objects/object-keys.ts'
-import { openNodeLists } from '#objects/read-node-list.ts'
+import { openNodeLists } from '#objects/node-list.ts'
+import { putBundle } from '#objects/stored-records.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openLog } from '#platform/log.ts'
-import { aNewRun } from '#testing/factories.ts'
+import { aNewRun } from '#testing/open-test-ledger.ts'
 import { startTestRedis } from '#testing/redis.ts'
 import { startTestS3 } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'
 import { discoverFolder } from './discover/discover-folder.ts'
+import type { DiscoveryConfig } from './discovery-config.ts'
+import { pinnedBundleReader } from './pin-bundles.ts'
 import { startDiscovery } from './discovery-service.ts'
 
 const agentsDir = fileURLToPath(new URL('../../agents', import.meta.url))
 const exampleDir = fileURLToPath(new URL('../../examples/inventory', import.meta.url))
 const log = openLog({ service: 'discovery', level: 'silent' })
+const poet = `name: poet
+description: Writes.
+node_kinds: [klass]
+languages: [python]
+initial_context: { system_prompt: a, node_context: b }
+tools: [{ builtin: submit_result }]
+`
 /** Each of them a batch of its own, so that an abort is noticed after one. */
 const largeFiles = 40
 const lines = 20_000
@@ -33,6 +46,22 @@ async function archiveOf(files: number, linesEach: number): Promise<Uint8Array> 
   return packTar(entries)
 }
 
+function configWith(storage: DiscoveryConfig['storage'], agents = agentsDir): DiscoveryConfig {
+  return {
+    agentsDir: agents,
+    bundles: { mapping: {}, settings: {}, maxTurns: undefined, maxTimeoutS: undefined },
+    leaveOut: { exclude: [], maxFileBytes: 1_000_000 },
+    queries: {},
+    threads: 1,
+    healthPort: 0,
+    lockMs: 10_000,
+    isAlone: false,
+    storage,
+    blobCacheBytes: 1_000_000,
+    housekeeping: { everyMs: 0, retentionMs: 0, graceMs: 0 },
+  }
+}
+
 async function openService() {
   const server = await startTestRedis() // its own: the service's keys are not this example's to share
   const { s3, stop } = await startTestS3()
@@ -41,23 +70,10 @@ async function openService() {
   const redis = new Redis(server.url)
   const ledger = openLedger(redis)
   const objects = openS3ObjectStore(storage.s3)
-  const service = await startDiscovery(
-    {
-      agentsDir,
-      bundles: { mapping: {}, settings: {}, maxTurns: undefined, maxTimeoutS: undefined },
-      leaveOut: { exclude: [], maxFileBytes: 1_000_000 },
-      queries: {},
-      threads: 1,
-      healthPort: 0,
-      lockMs: 10_000,
-      isAlone: false,
-      storage,
-      blobCacheBytes: 1_000_000,
-      housekeeping: { everyMs: 0, retentionMs: 0, graceMs: 0 },
-    },
-    { log },
-  )
+  const service = await startDiscovery(configWith(storage), { log })
   return {
+    storage,
+    redis,
     ledger,
     objects,
     async submit(projectId: string, archive: Uint8Array) {
@@ -119,6 +135,25 @@ it('keeps the nodes of a run, those a folder of the same files has', async () =>
   expect(found).toEqual(folder.nodes)
   expect(nodes).toBe(folder.nodes.length)
   expect(nodes).toBeGreaterThan(50)
+})
+
+it('does not start with a bundle for a node kind that no query pack has; runs pinned to such a bundle keep it', async () => {
+  const { storage, redis, objects } = service
+  const dir = await mkdtemp(join(tmpdir(), 'remora-agents-'))
+  await mkdir(join(dir, 'poet'))
+  await writeFile(join(dir, 'poet', 'bundle.yaml'), poet)
+  const fault = /bundle\.yaml:3:14 no query pack finds nodes of kind klass; did you mean class\?/
+  await expect(startDiscovery(configWith(storage, dir), { log })).rejects.toMatchObject({
+    code: 'AGENT_001',
+    message: expect.stringMatching(fault),
+  })
+  const announced = await announcedFindable(redis)
+  expect(announced?.nodeKinds).toContain('class')
+  expect(announced?.languages).toContain('python')
+  const { bundle } = await loadBundle(join(dir, 'poet'))
+  const hash = await putBundle(objects, 'before', bundle)
+  expect(await pinnedBundleReader(objects)('before', [hash])).toEqual([{ hash, bundle }])
+  await rm(dir, { recursive: true })
 })
 
 async function entryOf(path: string) {

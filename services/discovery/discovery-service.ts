@@ -1,47 +1,50 @@
 import { adjustBundles } from '#bundles/adjust-bundles.ts'
+import { announceFindable, type FindableNodes } from '#bundles/findable-nodes.ts'
 import { loadBundles, type LoadedBundle } from '#bundles/load-bundle.ts'
-import { unlessDeadly } from '#ledger/unless-deadly.ts'
-import { openLedger } from '#ledger/ledger.ts'
-import { openPutPermit } from '#ledger/put-permit.ts'
+import { unlessDeadly, untilStopped, type UntilStoppedDeps } from '#ledger/run-stage.ts'
+import { type Ledger, openLedger } from '#ledger/ledger.ts'
+import { openPutPermit } from '#ledger/collection-window.ts'
 import { openRetention } from '#ledger/retention.ts'
 import { openStopSignals } from '#ledger/stop-signals.ts'
-import { untilStopped, type UntilStoppedDeps } from '#ledger/until-stopped.ts'
 import { liveSlots } from '#ledger/worker-slots.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
-import { permittedPuts } from '#objects/permitted-puts.ts'
+import { permittedPuts } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
-import { openSnapshotReader } from '#objects/snapshot-view.ts'
-import { connectRedis } from '#platform/connect-redis.ts'
+import { openSnapshotReader } from '#objects/snapshot.ts'
+import { connectRedis, type RedisClient } from '#platform/connect-redis.ts'
 import { openHealth } from '#platform/http-health.ts'
 import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
 import type { Log } from '#platform/log.ts'
-import { openReleaser, type Releaser } from '#platform/shutdown.ts'
+import { openReleaser, type Releaser } from '#platform/service-process.ts'
 import { openConsumer } from '#queues/consumer.ts'
-import { openProducer } from '#queues/producer.ts'
-import { hostExternals } from '#tool-scripts/host-externals.ts'
+import { clearQueues, openProducer } from '#queues/producer.ts'
+import { readKnownExternals } from '#tool-scripts/external-signatures.ts'
 import { openTypeChecker } from '#tool-scripts/type-checker.ts'
-import { runArchiver } from './archiving/run-archiver.ts'
+import { AppError } from '#domain/error.ts'
+import { runArchiver } from './housekeeping/archive-events.ts'
 import { bundlePinner, pinnedBundleReader } from './pin-bundles.ts'
-import type { DiscoveryConfig } from './config.ts'
+import type { DiscoveryConfig } from './discovery-config.ts'
 import { openParsePool } from './discover/parse-pool.ts'
-import { loadSoundPacks } from './load-sound-packs.ts'
+import { findableNodes, loadSoundPacks } from './load-sound-packs.ts'
 import { runDispatcher } from './dispatch/run-dispatcher.ts'
 import { openStageJobs } from './dispatch/stage-jobs.ts'
 import { runHousekeeping } from './housekeeping/run-housekeeping.ts'
 import { defaultSnapshotLimits } from './snapshot/snapshot-limits.ts'
-import { runDiscoveryStage, type DiscoveryStageDeps } from './stages/discovery-stage.ts'
+import { type DiscoveryStageDeps, runDiscoveryStage } from './stages/discovery-stage.ts'
 import { runSnapshotStage, type SnapshotStageDeps } from './stages/snapshot-stage.ts'
 import { openSurveyPool } from './survey/survey-pool.ts'
-import { takeOver } from './take-over.ts'
 
 export type DiscoveryService = { healthPort: number; close(): Promise<void> }
 
-/** With all that `remora check` looks at: a script that calls what the host does not offer starts no run. */
-async function checkedBundles(dir: string): Promise<Map<string, LoadedBundle>> {
+/**
+ * The bundles, checked as `remora check` does: one whose script calls an unknown external, or whose node kind or language
+ * no query pack has, starts no run.
+ */
+async function checkedBundles(dir: string, findable: FindableNodes): Promise<Map<string, LoadedBundle>> {
   const typeChecker = openTypeChecker()
   try {
-    return await loadBundles(dir, { knownExternals: await hostExternals(), typeChecker })
+    return await loadBundles(dir, { knownExternals: await readKnownExternals(), typeChecker, ...findable })
   } finally {
     await typeChecker.close()
   }
@@ -52,10 +55,11 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
   const { redisUrl, s3 } = config.storage
   const releaser = openReleaser()
   try {
-    const [loaded, packs] = await Promise.all([checkedBundles(config.agentsDir), loadSoundPacks(config.queries)])
-    const bundles = adjustBundles(loaded, config.bundles)
+    const [packs, findable] = await Promise.all([loadSoundPacks(config.queries), findableNodes(config.queries)])
     const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20 }, log)
     releaser.add('redis', async () => redis.disconnect())
+    releaser.add('announcement', announce(redis, findable, log))
+    const bundles = adjustBundles(await checkedBundles(config.agentsDir, findable), config.bundles, findable)
     const objects = permittedPuts(openS3ObjectStore(s3), openPutPermit(redis))
     releaser.add('objects', async () => objects.close())
     const producer = openProducer({ redisUrl, log })
@@ -96,7 +100,18 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
   }
 }
 
-/** What reads source: the parsing threads, the surveying threads, and the linter that judges configurations. */
+/**
+ * Announced before the bundles are checked, so that the API refuses at submission what discovery refuses here. Redis may
+ * still be connecting.
+ */
+function announce(redis: RedisClient, findable: FindableNodes, log: Log): () => Promise<void> {
+  const announced = announceFindable(redis, findable).catch((error: unknown) =>
+    log.warn('what the query packs find was not announced', { error: String(error) }),
+  )
+  return () => announced
+}
+
+/** The readers of source: parsing threads, surveying threads, and the linter that checks configurations. */
 function openReaders({ threads }: DiscoveryConfig, releaser: Releaser) {
   const pool = openParsePool({ threads })
   releaser.add('parse threads', () => pool.close())
@@ -107,7 +122,7 @@ function openReaders({ threads }: DiscoveryConfig, releaser: Releaser) {
   return { pool, surveys, linter }
 }
 
-/** Ruff judges the options of a repository's configuration; a service that meets none starts no thread for it. */
+/** Ruff checks the options of a repository's configuration; its thread is started with the first one. */
 function openLinterWhenNeeded(): Pick<PythonLinter, 'lint' | 'refusalOf' | 'close'> {
   let opened: Promise<PythonLinter> | undefined
   return {
@@ -117,7 +132,7 @@ function openLinterWhenNeeded(): Pick<PythonLinter, 'lint' | 'refusalOf' | 'clos
   }
 }
 
-/** A stage that is cut off is safe to run again: what is left of the grace goes to the one under way. */
+/** Time for the running stage to finish; an interrupted stage is safe to run again. */
 const graceMs = 10_000
 const origin = { kind: 'discovery', id: 'discovery' } as const
 
@@ -149,4 +164,20 @@ function startConsumers(
       ),
   })
   return async () => void (await Promise.all([snapshots.close({ graceMs }), discoveries.close({ graceMs })]))
+}
+
+/**
+ * For the first process of a stack with stores of its own: no earlier worker is alive, so nothing has to wait until
+ * leases and locks expire.
+ */
+export async function takeOver(redis: RedisClient, ledger: Pick<Ledger, 'activeRuns' | 'sweep'>): Promise<void> {
+  await clearQueues(redis)
+  for (const { runId } of await ledger.activeRuns()) {
+    try {
+      while ((await ledger.sweep(runId, 'abandoned')) > 0);
+    } catch (error) {
+      // A run of a newer version, or whose acceptance was interrupted: the dispatcher logs it.
+      if (!(error instanceof AppError && (error.code === 'RUN_001' || error.code === 'RUN_005'))) throw error
+    }
+  }
 }

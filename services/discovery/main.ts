@@ -1,9 +1,8 @@
 import '#platform/lean-v8.ts'
 import { openLog } from '#platform/log.ts'
-import { runService } from '#platform/run-service.ts'
 import { loadSettings } from '#settings/load-settings.ts'
-import { exitOnSignal, stopWithParent } from '#platform/shutdown.ts'
-import { parseConfig } from './config.ts'
+import { exitOnSignal, runService, stopWithParent } from '#platform/service-process.ts'
+import { parseConfig } from './discovery-config.ts'
 import { startDiscovery } from './discovery-service.ts'
 
 await runService(async () => {

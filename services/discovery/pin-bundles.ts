@@ -3,7 +3,10 @@ import type { ProjectId } from '#domain/ids.ts'
 import type { LoadedBundle } from '#bundles/load-bundle.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { getBundle, putBundle } from '#objects/stored-records.ts'
-import type { PinnedBundle } from './plan/pinned-bundle.ts'
+import type { AgentBundle } from '#domain/agent-bundle.ts'
+
+/** A bundle of the run and the hash it is pinned by. */
+export type PinnedBundle = { hash: string; bundle: AgentBundle }
 
 /** Stores the named bundles and answers them with the hashes a plan pins. INTAKE_006 for a name that is not there. */
 export function bundlePinner(loaded: ReadonlyMap<string, LoadedBundle>, objects: ObjectStore) {

@@ -1,13 +1,12 @@
 import { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
 import { until } from '#testing/until.ts'
-import { aPlannedOperation } from '#testing/factories.ts'
-import { testLedger } from '#testing/ledger.ts'
+import { aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
 import { startTestRedis } from '#testing/redis.ts'
 import { operationJobId } from '#queues/catalog.ts'
 import { openConsumer } from '#queues/consumer.ts'
 import { openProducer } from '#queues/producer.ts'
-import { takeOver } from './take-over.ts'
+import { takeOver } from './discovery-service.ts'
 
 const log = { warn: () => {}, error: () => {} }
 

@@ -14,7 +14,7 @@ const ChatTool = z.object({
   function: z.object({ name: z.string(), parameters: z.unknown().optional(), strict: z.boolean().nullish() }),
 })
 
-/** The part of a chat completion request that the rules read. Other keys of the API are accepted and ignored. */
+/** The part of a chat completion request that is read. Other keys of the API are accepted and ignored. */
 export const ChatRequest = z.object({
   model: z.string(),
   messages: z.array(ChatMessage).min(1),

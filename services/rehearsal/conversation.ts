@@ -1,13 +1,13 @@
 import { isRecord, parseJson } from '#domain/json.ts'
 import type { ChatMessage, ChatRequest } from './chat-request.ts'
 
-/** One tool call of the conversation with what the tool answered. `result` is the answer's `result` when it has one. */
+/** One tool call with its answer. `result` is the answer's `result` if it has one. */
 export type Step = { tool: string; args: unknown; result: unknown; failed: boolean }
 
 export type Conversation = { steps: readonly Step[]; userText: string; tools: ReadonlyMap<string, unknown> }
 
 const pathLike = /[\w./-]+/g
-/** By the endings of files, since `order.total` in a piece of code is none. */
+/** Recognised by the file's ending, since `order.total` in a piece of code is no path. */
 const sourcePath = /^.+\.(?:cjs|css|go|html|java|json|jsx?|md|mjs|pyi?|rb|rs|toml|tsx?|txt|ya?ml)\b/
 
 /** The id of a tool message that answers no call of an earlier message; servers refuse such a conversation. */
@@ -20,13 +20,13 @@ export function orphanedToolResult(messages: readonly ChatMessage[]): string | u
   return undefined
 }
 
-/** The name of a call whose arguments are no JSON; llama.cpp answers 500 to every conversation with one. */
+/** The name of a call whose arguments are no JSON; llama.cpp answers such a conversation with 500. */
 export function unreadableCall(messages: readonly ChatMessage[]): string | undefined {
   const calls = messages.flatMap((message) => message.tool_calls ?? [])
   return calls.find((call) => parseJson(call.function.arguments) === undefined)?.function.name
 }
 
-/** The conversation as the rules read it: what was called, in order, and what came back. */
+/** The conversation as the rules read it: the calls in their order, with their answers. */
 export function readConversation(request: ChatRequest): Conversation {
   const calls = new Map<string, { name: string; arguments: string }>()
   const steps: Step[] = []
@@ -45,12 +45,12 @@ export function lastResult(conversation: Conversation, tool: string): unknown {
   return conversation.steps.findLast((step) => step.tool === tool && !step.failed)?.result
 }
 
-/** The path the conversation is about: one a tool named, else the first that looks like a file in the user's message. */
+/** The path that the conversation is about: one that a tool named, or the first in the user's message. */
 export function filePath(conversation: Conversation): string | undefined {
   for (const { result } of conversation.steps) {
     if (isRecord(result) && typeof result['path'] === 'string') return result['path']
   }
-  // Word by word: a search from every letter of a long word would take time with its square.
+  // Word by word: a search from every letter of a long word would take quadratic time.
   for (const [word] of conversation.userText.matchAll(pathLike)) {
     const path = sourcePath.exec(word)?.[0]
     if (path !== undefined) return path
@@ -65,7 +65,7 @@ function toStep(call: { name: string; arguments: string }, content: string): Ste
   return { tool: call.name, args: parsedOrText(call.arguments), result: whole['result'] ?? answer, failed }
 }
 
-/** What is no JSON stays the text it is: a tool's plain answer, arguments a model got wrong. */
+/** A text that is no JSON stays as it is: a tool's plain answer, or arguments that a model got wrong. */
 function parsedOrText(text: string): unknown {
   const parsed = parseJson(text)
   return parsed === undefined ? text : parsed

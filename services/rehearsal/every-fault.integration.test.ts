@@ -46,7 +46,7 @@ const endings: Record<FaultName, object> = {
   stall: failed('AGENT_002'),
   error_in_stream: failed('AGENT_002'),
 }
-/** What only a time limit ends; others must not fail because a machine is busy. */
+/** Faults that only a time limit ends; the others must not fail because a machine is busy. */
 const ofTime: readonly FaultName[] = ['latency', 'hang', 'stall']
 
 function request(fault: FaultName): ModelRequest {

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { openRandom } from '#platform/seeded-random.ts'
 
 /**
- * What can be rehearsed going wrong: first what keeps an answer from coming, then what a model says badly, then what real
- * servers do to an answer. An answer that is not streamed has no part of what concerns events (`no_done`, `crlf`).
+ * Faults that can be rehearsed: first those that keep a reply from coming, then mistakes of models, then what real servers do
+ * to a reply. Those that concern events (`no_done`, `crlf`) do not change a reply that is not streamed.
  */
 export const faultNames = [
   'latency',
@@ -33,7 +33,7 @@ export const faultNames = [
 export const FaultName = z.enum(faultNames)
 export type FaultName = z.infer<typeof FaultName>
 
-/** Which share of the requests meets which fault; shares add up to at most 1. */
+/** The share of requests that get each fault; shares add up to at most 1. */
 export const FaultShares = z
   .partialRecord(FaultName, z.number().min(0).max(1))
   .refine((shares) => Object.values(shares).reduce((sum, share) => sum + share, 0) <= 1, 'shares add up to more than 1')
@@ -42,7 +42,7 @@ export type FaultShares = z.infer<typeof FaultShares>
 export const FaultPlan = z.strictObject({
   shares: FaultShares.default({}),
   seed: z.int().min(0).default(1),
-  /** The shares apply to this many requests from now on; all of them when absent. */
+  /** How many requests from now on the shares apply to; without it, all. */
   times: z.int().min(0).optional(),
 })
 export type FaultPlan = z.infer<typeof FaultPlan>
@@ -54,7 +54,7 @@ export function markedFault(text: string): FaultName | undefined {
   return FaultName.safeParse(faultMark.exec(text)?.[1]).data
 }
 
-/** Draws faults in the order of requests: the same plan and the same number of draws give the same faults. */
+/** Draws a fault for each request. The same plan gives the same sequence. */
 export function openFaultDraw(plan: FaultPlan): () => FaultName | undefined {
   const random = openRandom(plan.seed)
   let left = plan.times ?? Infinity

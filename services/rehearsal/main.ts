@@ -1,7 +1,6 @@
 import '#platform/lean-v8.ts'
-import { runService } from '#platform/run-service.ts'
-import { exitOnSignal, stopWithParent } from '#platform/shutdown.ts'
-import { parseConfig } from './config.ts'
+import { exitOnSignal, runService, stopWithParent } from '#platform/service-process.ts'
+import { parseConfig } from './rehearsal-config.ts'
 import { startRehearsal } from './rehearsal-server.ts'
 
 await runService(async () => {

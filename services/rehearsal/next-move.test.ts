@@ -84,7 +84,7 @@ describe('the docstring rule', () => {
       write_docstring: () => ({ result: { written: true }, summary: 'written' }),
     })
     expect(names(calls)).toEqual(['read_docstring', 'write_docstring', 'submit_result'])
-    expect(calls[1]?.args).toEqual({ docstring: 'Get the total.\n\nReturns:\n    The total.' })
+    expect(calls[1]?.args).toEqual({ docstring: 'Get the total.\n\nReturns:\n    The result.' })
     expect(calls[2]?.args).toMatchObject({ status: 'success', changed_files: ['src/shop.py'] })
   })
 
@@ -115,7 +115,7 @@ describe('other tool sets', () => {
     expect(calls[2]?.args).toMatchObject({ status: 'success' })
   })
 
-  it('calls each tool once when no rule knows them, and submits what came of it', () => {
+  it('calls each tool once when no rule knows them, and submits the result', () => {
     const calls = play({ fly_to_moon: () => ({ result: 1 }), land: () => ({ outcome: 'error', error: 'no' }) })
     expect(names(calls)).toEqual(['fly_to_moon', 'land', 'submit_result'])
     expect(calls[2]?.args).toMatchObject({ status: 'success', summary: 'Called each tool once: fly_to_moon.' })

@@ -1,17 +1,12 @@
 import { isRecord } from '#domain/json.ts'
 import type { ChatRequest } from './chat-request.ts'
-import { readConversation, type Conversation } from './conversation.ts'
-import { anyTools } from './rules/any-tools.ts'
+import { type Conversation, filePath, lastResult, readConversation } from './conversation.ts'
 import { docstring } from './rules/docstring.ts'
-import { harness } from './rules/harness.ts'
+import { harness } from './rules/harness-rule.ts'
 import { lint } from './rules/lint.ts'
-import { rewriteFile } from './rules/rewrite-file.ts'
-import { call, type Conclusion, type Move, type Rule } from './rules/rule.ts'
+import { call, type Conclusion, type Move, offering, type Rule } from './rules/rule.ts'
 
-/** The first that can plays; where none can, `anyTools`. */
-const rules: readonly Rule[] = [lint, docstring, rewriteFile, harness]
-
-/** What the rehearsal model does next, by rules alone: the same request gives the same move. */
+/** The rehearsal model's reply, by rules alone: the same request gives the same move. */
 export function nextMove(request: ChatRequest): Move {
   const conversation = readConversation(request)
   const choice = request.tool_choice
@@ -28,11 +23,92 @@ function submit(rule: Rule, conversation: Conversation): Move {
   return call('submit_result', submissionArgs(rule.conclude(conversation), conversation.tools.get('submit_result')))
 }
 
-/** Only what the offered schema declares, when it declares anything: tool sets differ in how much they ask for. */
+/** Only the properties that the offered schema declares, if it declares any. */
 function submissionArgs(conclusion: Conclusion, schema: unknown): Record<string, unknown> {
   const { status, summary, changedFiles } = conclusion
   const all = { status, summary, changed_files: changedFiles, details: {} }
   const properties = isRecord(schema) ? schema['properties'] : undefined
   if (!isRecord(properties)) return all
   return Object.fromEntries(Object.entries(all).filter(([key]) => Object.hasOwn(properties, key)))
+}
+
+/** Reads the file that the user names, writes it back with one newline at its end, and submits. */
+const rewriteFile: Rule = {
+  plays: offering('read_file', 'write_file', 'submit_result'),
+  next(conversation) {
+    const done = (tool: string) => conversation.steps.some((step) => step.tool === tool)
+    const path = filePath(conversation) ?? 'README.md'
+    if (!done('read_file')) return call('read_file', { path })
+    const content = readContent(conversation)
+    if (content === undefined || done('write_file')) return undefined
+    return call('write_file', { path, content: `${content.trimEnd()}\n` })
+  },
+  conclude(conversation) {
+    const path = filePath(conversation)
+    const written = lastResult(conversation, 'write_file') !== undefined
+    if (!written) return { status: 'failed', summary: 'The file was not written.', changedFiles: [] }
+    return { status: 'success', summary: 'Wrote the file back.', changedFiles: path === undefined ? [] : [path] }
+  },
+}
+
+function readContent(conversation: Conversation): string | undefined {
+  const result = lastResult(conversation, 'read_file')
+  if (typeof result === 'string') return result
+  return isRecord(result) && typeof result['content'] === 'string' ? result['content'] : undefined
+}
+
+/**
+ * Plays a bundle that no other rule knows, so that its author sees it run: calls each tool once, in the order offered, with
+ * the simplest arguments its schema accepts, and submits.
+ */
+const anyTools: Rule = {
+  plays: () => true,
+  next(conversation) {
+    const called = new Set(conversation.steps.map(({ tool }) => tool))
+    const next = [...conversation.tools].find(([name]) => name !== 'submit_result' && !called.has(name))
+    return next === undefined ? undefined : call(next[0], plainArguments(next[1], conversation))
+  },
+  conclude({ steps }) {
+    const tools = [...new Set(steps.filter(({ failed }) => !failed).map(({ tool }) => tool))]
+    if (tools.length === 0) {
+      const status = steps.length === 0 ? 'skipped' : 'failed'
+      return { status, summary: steps.length === 0 ? 'There is no tool to call.' : 'No tool worked.', changedFiles: [] }
+    }
+    return { status: 'success', summary: `Called each tool once: ${tools.join(', ')}.`, changedFiles: [] }
+  },
+}
+
+/** The first rule that knows the offered tools is played, or `anyTools`. */
+const rules: readonly Rule[] = [lint, docstring, rewriteFile, harness]
+
+/** Only the required arguments; a path is the file that the conversation is about. */
+function plainArguments(schema: unknown, conversation: Conversation): Record<string, unknown> {
+  if (!isRecord(schema) || !isRecord(schema['properties']) || !Array.isArray(schema['required'])) return {}
+  const required = new Set<unknown>(schema['required'])
+  return Object.fromEntries(
+    Object.entries(schema['properties'])
+      .filter(([name]) => required.has(name))
+      .map(([name, property]) => [name, plainValue(name, property, conversation)]),
+  )
+}
+
+function plainValue(name: string, property: unknown, conversation: Conversation): unknown {
+  const { type, enum: values, minimum, anyOf } = isRecord(property) ? property : {}
+  if (Array.isArray(values)) return values[0]
+  if (Array.isArray(anyOf)) return plainValue(name, anyOf[0], conversation)
+  switch (type) {
+    case 'string':
+      return name.includes('path') ? (filePath(conversation) ?? 'README.md') : 'rehearsal'
+    case 'integer':
+    case 'number':
+      return typeof minimum === 'number' ? minimum : 1
+    case 'boolean':
+      return false
+    case 'array':
+      return []
+    case 'object':
+      return {}
+    default:
+      return null
+  }
 }

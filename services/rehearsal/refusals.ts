@@ -19,13 +19,13 @@ const refusalNames = [
 export const RefusalName = z.enum(refusalNames)
 export type RefusalName = z.infer<typeof RefusalName>
 
-/** What the server answers 400 to, as servers do that lack it. Names that are left out or false are taken. */
+/** Features that the server answers with 400, as servers do that lack them. Names that are missing or false are accepted. */
 export const Refusals = z
   .partialRecord(RefusalName, z.boolean())
   .transform((flags) => new Set(refusalNames.filter((name) => flags[name] === true)))
 export type Refusals = z.infer<typeof Refusals>
 
-const asksFor: { [name in RefusalName]: (chat: ChatRequest) => boolean } = {
+const isAskedFor: { [name in RefusalName]: (chat: ChatRequest) => boolean } = {
   system_role: ({ messages }) => messages.some(({ role }) => role === 'system'),
   tools: ({ tools }) => tools.length > 0,
   auto: ({ tools, tool_choice: choice }) => tools.length > 0 && choice === 'auto',
@@ -41,7 +41,7 @@ const asksFor: { [name in RefusalName]: (chat: ChatRequest) => boolean } = {
   stream_usage: ({ stream_options: options }) => options?.include_usage === true,
 }
 
-/** The first thing in a request that is refused. */
+/** The first refused feature that a request asks for. */
 export function refusedIn(chat: ChatRequest, refusals: Refusals): RefusalName | undefined {
-  return refusalNames.find((name) => refusals.has(name) && asksFor[name](chat))
+  return refusalNames.find((name) => refusals.has(name) && isAskedFor[name](chat))
 }

@@ -91,7 +91,7 @@ describe('chat completions', () => {
 describe('the other paths', () => {
   const get = async (path: string) => (await fetch(`${rehearsal.origin}${path}`)).text()
 
-  it('lists its model and says that it is well', async () => {
+  it('lists its model and reports that it is healthy', async () => {
     expect(await get('/v1/models')).toContain('"id":"rehearsal"')
     expect(await get('/healthz')).toContain('ok')
     expect(await get('/readyz')).toContain('ready')

@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { z } from 'zod'
 import { after } from '#platform/clock.ts'
 import { boundPort } from '#platform/http-health.ts'
-import { FaultPlan } from './faults.ts'
-import { answerError, answerJson } from './http/answer.ts'
-import { answerChat, openState, type RehearsalState } from './http/chat-completions.ts'
-import { metricsText } from './http/metrics-text.ts'
-import type { Refusals } from './refusals.ts'
-import { setFaults, setLatency, setRefusals } from './http/settings.ts'
+import { parseJson } from '#domain/json.ts'
+import { FaultPlan, openFaultDraw } from './faults.ts'
+import { answerError, answerJson, readBody } from './json-http.ts'
+import { answerChat, metricsText, openState, type RehearsalState } from './answer-chat.ts'
+import { Refusals } from './refusals.ts'
 
 export type RehearsalOptions = {
   host: string
@@ -19,27 +19,31 @@ export type RehearsalOptions = {
 }
 
 export type Rehearsal = {
-  /** Base URL for a model pool, with its `/v1`. */
+  /** Base URL for a model pool, including `/v1`. */
   url: string
-  /** Where `/health`, `/metrics`, `/faults`, `/latency` and `/refusals` are. */
+  /** Base URL of `/health`, `/metrics`, `/faults`, `/latency` and `/refusals`. */
   origin: string
   load(): Promise<RehearsalLoad>
-  /** Stops accepting, lets requests in flight end for two seconds, then cuts them (a hanging one never ends). */
+  /** Accepts no more requests, and closes the connections of those in flight after two seconds: a hanging one never ends. */
   close(): Promise<void>
 }
 
 export type RehearsalLoad = {
-  /** Requests of any kind that are not answered yet. */
+  /** Requests of any kind in flight. */
   unanswered: number
-  /** Connections that are open, idle ones too. */
+  /** Open connections, including idle ones. */
   sockets: number
-  /** Turns that were asked for since it was started, probes left out. */
+  /** Turns asked for since the start, without probes. */
   asked: number
 }
 
 const graceMs = 2000
 
+const maxBodyBytes = 64 * 1024
+
 type Handler = (request: IncomingMessage, response: ServerResponse, state: RehearsalState) => unknown
+
+const Latency = z.strictObject({ ms: z.number().min(0) })
 
 const routes: Readonly<Record<string, Handler>> = {
   'POST /v1/chat/completions': answerChat,
@@ -50,16 +54,22 @@ const routes: Readonly<Record<string, Handler>> = {
   'GET /metrics': (_request, response, state) => {
     response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(metricsText(state.counts))
   },
-  'POST /faults': setFaults,
-  'POST /latency': setLatency,
-  'POST /refusals': setRefusals,
+  /** `{"shares": {"429": 0.1}, "seed": 1, "times"?: 3}` replaces the plan and returns it with its seed. */
+  'POST /faults': setting(FaultPlan, (plan, state) => void (state.drawFault = openFaultDraw(plan))),
+  /** `{"ms": 50}` delays every reply from now on. */
+  'POST /latency': setting(Latency, ({ ms }, state) => void (state.latencyMs = ms)),
+  /** `{"named": true, "required": true}` sets the features that are refused from now on; `{}` is none. */
+  'POST /refusals': setting(Refusals, (refusals, state) => {
+    state.refusals = refusals
+    return { refused: [...refusals] }
+  }),
 }
 
 const models = { object: 'list', data: [{ id: 'rehearsal', object: 'model', created: 0, owned_by: 'remora' }] }
 
 /**
- * Starts the rehearsal model: an OpenAI-compatible server that plays the bundles' tools by plain rules, without a
- * model behind it (contract.md §9). Port 0 takes a free one.
+ * Starts the rehearsal model: an OpenAI-compatible server that calls the bundles' tools by plain rules, without a model
+ * Port 0 takes a free one.
  */
 export async function startRehearsal(options: RehearsalOptions): Promise<Rehearsal> {
   const state = openState(options.latencyMs ?? 0, options.faults ?? FaultPlan.parse({}), options.refusals ?? new Set())
@@ -92,7 +102,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, state:
     if (handler === undefined) return answerError(response, 404, `no such path: ${path}`)
     await handler(request, response, state)
   } catch (error) {
-    // A client that went away while it was read needs no answer; anything else is ours.
+    // A client that disconnected needs no answer; anything else is a fault of ours.
     if (response.headersSent || request.destroyed) response.destroy()
     else answerError(response, 500, error instanceof Error ? error.message : String(error))
   }
@@ -105,4 +115,17 @@ async function closeWithin(server: Server): Promise<void> {
   const calm = after(graceMs, () => server.closeAllConnections())
   await closed
   calm()
+}
+
+/** A handler that applies a JSON body and returns it as it was understood; 400 when it is off the schema. */
+function setting<Schema extends z.ZodType<object>>(
+  schema: Schema,
+  apply: (given: z.infer<Schema>, state: RehearsalState) => object | void,
+): Handler {
+  return async (request, response, state) => {
+    const body = (await readBody(request, maxBodyBytes)) ?? ''
+    const given = schema.safeParse(parseJson(body))
+    if (!given.success) return answerError(response, 400, z.prettifyError(given.error))
+    return answerJson(response, 200, apply(given.data, state) ?? given.data)
+  }
 }

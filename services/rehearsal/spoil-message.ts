@@ -1,18 +1,15 @@
-import type { AssistantMessage } from './assistant-message.ts'
+import { isRecord, parseJson } from '#domain/json.ts'
 import type { FaultName } from './faults.ts'
-import { gemmaCall, hermesCall, jsonCall, qwenCall, type WrittenOut } from './written-calls.ts'
+
+export type AssistantMessage = {
+  role: 'assistant'
+  content: string | null
+  tool_calls?: { id: string; type: 'function'; function: { name: string; arguments: string } }[]
+}
 
 const oversizedLength = 12 * 1024 * 1024
 
-const inContent: Partial<Record<FaultName, WrittenOut>> = {
-  json_in_content: jsonCall,
-  hermes_in_content: hermesCall,
-  functiongemma_in_content: gemmaCall,
-  qwen_in_content: qwenCall,
-  cut_call_in_content: (name, args) => cut(hermesCall(name, args)),
-}
-
-/** The message as a model that has this fault says it. */
+/** The message as a model with this fault would write it. */
 export function spoil(message: AssistantMessage, fault: FaultName | undefined): AssistantMessage {
   const call = message.tool_calls?.[0]
   if (fault === undefined) return message
@@ -36,6 +33,46 @@ export function spoil(message: AssistantMessage, fault: FaultName | undefined): 
     default:
       return message
   }
+}
+
+/** The ways to write a call as text; `args` is JSON. */
+const inContent: Partial<Record<FaultName, (name: string, args: string) => string>> = {
+  json_in_content: jsonCall,
+  hermes_in_content: hermesCall,
+  functiongemma_in_content: gemmaCall,
+  qwen_in_content: qwenCall,
+  cut_call_in_content: (name, args) => cut(hermesCall(name, args)),
+}
+
+function jsonCall(name: string, args: string): string {
+  return `{"name":${JSON.stringify(name)},"arguments":${args}}`
+}
+
+/** The form of Hermes and Qwen, after a sentence. */
+function hermesCall(name: string, args: string): string {
+  return `I call ${name}.\n<tool_call>\n${jsonCall(name, args)}\n</tool_call>`
+}
+
+function gemmaCall(name: string, args: string): string {
+  return `<start_function_call>call:${name}${gemmaValue(parseJson(args))}<end_function_call>`
+}
+
+/** The form of Qwen3-Coder. */
+function qwenCall(name: string, args: string): string {
+  const given = parseJson(args)
+  const parameters = Object.entries(isRecord(given) ? given : {}).map(
+    ([key, value]) =>
+      `<parameter=${key}>\n${typeof value === 'string' ? value : JSON.stringify(value)}\n</parameter>\n`,
+  )
+  return `<tool_call>\n<function=${name}>\n${parameters.join('')}</function>\n</tool_call>`
+}
+
+function gemmaValue(value: unknown): string {
+  if (typeof value === 'string') return `<escape>${value}<escape>`
+  if (Array.isArray(value)) return `[${value.map(gemmaValue).join(',')}]`
+  if (!isRecord(value)) return JSON.stringify(value)
+  const entries = Object.entries(value).map(([key, item]) => `${key}:${gemmaValue(item)}`)
+  return `{${entries.join(',')}}`
 }
 
 function cut(text: string): string {

@@ -4,9 +4,9 @@ import type { CodeNode } from '#domain/code-node.ts'
 import { newRunId, nodeId, type ProjectId, type RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
-import { writeSnapshot } from '#objects/snapshot-writer.ts'
+import { writeSnapshot } from '#objects/snapshot.ts'
 import { putBundle } from '#objects/stored-records.ts'
-import { aNewRun, anEvent, aPlannedOperation } from '#testing/factories.ts'
+import { anEvent, aNewRun, aPlannedOperation } from '#testing/open-test-ledger.ts'
 import { composeRun } from './composition/compose-run.ts'
 import type { OperationBench } from './operation/operation-bench.fixture.ts'
 import { runOperation } from './operation/run-operation.ts'
@@ -22,9 +22,9 @@ const definitions = {
 type Name = keyof typeof definitions
 
 /**
- * A run of five operations on one file, worked on and composed by the worker's own functions: lint and docstring on
- * `shelf`, the one after the other, a docstring on `price`, a lint on `broken` that fails and a docstring that is
- * skipped for it. Objects and project are its own.
+ * A run of five operations on one file, executed and composed by the worker's own functions: lint and then docstring on
+ * `shelf`, a docstring on `price`, a lint on `broken` that fails, and a docstring that is skipped because of it. It has its
+ * own objects and project.
  */
 export async function composedRun(bench: OperationBench): Promise<RunId> {
   const projectId = `p${newRunId(Date.now())}`

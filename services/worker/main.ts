@@ -1,9 +1,8 @@
 import '#platform/lean-v8.ts'
 import { openLog } from '#platform/log.ts'
-import { runService } from '#platform/run-service.ts'
 import { loadSettings } from '#settings/load-settings.ts'
-import { exitOnSignal, stopWithParent } from '#platform/shutdown.ts'
-import { parseConfig } from './config.ts'
+import { exitOnSignal, runService, stopWithParent } from '#platform/service-process.ts'
+import { parseConfig } from './worker-config.ts'
 import { startWorker } from './worker-service.ts'
 
 await runService(async () => {
@@ -13,6 +12,7 @@ await runService(async () => {
   const log = openLog({ service: worker.workerId, level: logLevel, secrets })
   const service = await startWorker(worker, { log })
   log.info('ready', { health_port: service.healthPort, slots: worker.slots })
+  process.send?.('ready') // to the embedded stack, if that started this worker
   exitOnSignal(service.close, worker.drainMs + 10_000)
   stopWithParent(service.close)
 })

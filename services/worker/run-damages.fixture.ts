@@ -1,6 +1,6 @@
 import type { Operation } from '#domain/operation.ts'
 import { indexKeys, resultKeys } from '#ledger/keys.ts'
-import type { Invariant } from '#ledger/violation.ts'
+import type { Invariant } from '#ledger/accounts.ts'
 import type { AttemptRecord } from '#objects/attempt-record.ts'
 import type { ComposedFile, Composition } from '#objects/composition.ts'
 import { objectKeys } from '#objects/object-keys.ts'
@@ -8,20 +8,20 @@ import { getAttemptRecord, getComposition, putAttemptRecord, putComposition } fr
 import { operationJobId } from '#queues/catalog.ts'
 import type { TamperedRun } from './tampered-run.fixture.ts'
 
-/** One way to damage a run, and what a proof says of it. */
+/** One way to damage a run, and what the proof reports. */
 export type RunDamage = {
   what: string
   invariant: Invariant
   says: RegExp
-  /** How many lines tell of it; 1 when not given. */
+  /** How many violations are reported; 1 when missing. */
   lines?: number
   damage(one: TamperedRun): Promise<unknown>
 }
 
-/** The ledger's own (1 to 6), in part: core/ledger/verify.integration.test.ts has the others. */
+/** Some of the ledger's invariants (1 to 6); core/ledger/verify.integration.test.ts has the others. */
 const ledgerDamages: RunDamage[] = [
   {
-    what: 'an event is gone',
+    what: 'an event is missing',
     invariant: 1,
     says: /events (\d+) to \1 are missing/,
     damage: async (one) => one.bench.redis.xdel(one.keys.events, `${await seqOf(one, 'tool.called')}-0`),
@@ -77,7 +77,7 @@ const ledgerDamages: RunDamage[] = [
 
 const objectDamages: RunDamage[] = [
   {
-    what: 'a blob of the snapshot is gone',
+    what: 'a blob of the snapshot is missing',
     invariant: 7,
     says: /the blob of notes\.txt in the snapshot: object \S+ is missing/,
     damage: async ({ bench, run, remove }) => {
@@ -101,7 +101,7 @@ const objectDamages: RunDamage[] = [
     },
   },
   {
-    what: 'a bundle is gone',
+    what: 'a bundle is missing',
     invariant: 7,
     says: /bundle docstring: object \S+ is missing/,
     damage: ({ run, operations, remove }) =>
@@ -135,7 +135,7 @@ const objectDamages: RunDamage[] = [
     damage: (one) => changeRecord(one, (record) => ({ ...record, outcome: { ...record.outcome, turns: 99 } })),
   },
   {
-    what: 'a change set is another than its id says',
+    what: 'a change set does not match its id',
     invariant: 7,
     says: /its id is not that of its changes|its change sets come to/,
     lines: 2,
@@ -149,7 +149,7 @@ const objectDamages: RunDamage[] = [
     damage: (one) => changeRecord(one, (record) => withEdit(record, 1_000_000)),
   },
   {
-    what: 'the composition is gone',
+    what: 'the composition is missing',
     invariant: 7,
     says: /composition: object \S+ is missing/,
     damage: ({ run, remove }) => remove(objectKeys.composition(run.projectId, run.runId, run.compositionKey ?? '')),
@@ -168,7 +168,7 @@ const objectDamages: RunDamage[] = [
     damage: (one) => changeFiles(one, (file) => ({ ...file, changeSetIds: file.changeSetIds.slice(1) })),
   },
   {
-    what: 'a composed file is gone',
+    what: 'a composed file is missing',
     invariant: 7,
     says: /composed file src\/shop\.py: object \S+ is missing/,
     damage: async (one) => {
@@ -196,9 +196,9 @@ const leftBehind: RunDamage[] = [
     },
   },
   {
-    what: 'dependents are still to be told',
+    what: 'dependents are still to be notified',
     invariant: 8,
-    says: /the run has ended and left 1 ended operations whose dependents have not been told/,
+    says: /the run has ended and left 1 ended operations whose dependents have not been notified/,
     damage: (one) => one.bench.redis.rpush(one.keys.cascade, `${shelfLint(one).operationId}:0`),
   },
   {
@@ -226,7 +226,7 @@ const leftBehind: RunDamage[] = [
   },
 ]
 
-/** One for everything a proof looks at. */
+/** One damage for everything that a proof checks. */
 export const runDamages: readonly RunDamage[] = [...ledgerDamages, ...objectDamages, ...leftBehind]
 
 function shelfLint({ operations: [operation] }: TamperedRun): Operation {
@@ -239,7 +239,7 @@ async function seqOf({ bench, run }: TamperedRun, name: string): Promise<number>
   return events.findLast((event) => event.event === name)?.seq ?? 0
 }
 
-/** The stream from the last event of that name on, written again with that one under another name. */
+/** Rewrites the stream from the last event of that name on, with that event under another name. */
 async function renameLast(one: TamperedRun, from: string, to: string): Promise<void> {
   const { redis } = one.bench
   const seq = await seqOf(one, from)

@@ -2,13 +2,13 @@ import type { Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import { runKeys, type RunKeys } from '#ledger/keys.ts'
 import { openLog } from '#platform/log.ts'
-import { openReleaser } from '#platform/shutdown.ts'
+import { openReleaser } from '#platform/service-process.ts'
 import { openProducer, type Producer } from '#queues/producer.ts'
 import { testRedis } from '#testing/redis.ts'
 import { composedRun } from './composed-run.fixture.ts'
 import { openOperationBench, type OperationBench } from './operation/operation-bench.fixture.ts'
 
-/** A run that is over, to be tampered with again and again. */
+/** An ended run that tests tamper with, one after the other. */
 export type TamperedRun = {
   bench: OperationBench
   queues: Producer
@@ -16,15 +16,15 @@ export type TamperedRun = {
   keys: RunKeys
   /** In plan order (composed-run.fixture.ts). */
   operations: Operation[]
-  /** Puts another content where an object is. */
+  /** Replaces the content of an object. */
   overwrite(key: string, body: string): Promise<void>
   remove(key: string): Promise<void>
-  /** Takes back what was done to Redis, the queues and the objects. */
+  /** Undoes all changes to Redis, the queues and the objects. */
   restore(): Promise<void>
   close(): Promise<void>
 }
 
-/** One run, worked on once, over Redis keys, queues and objects of its own. */
+/** One run, worked on once, with its own Redis keys, queues and objects. */
 export async function openTamperedRun(): Promise<TamperedRun> {
   const releaser = openReleaser()
   const bench = await openOperationBench()

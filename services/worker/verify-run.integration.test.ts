@@ -32,7 +32,7 @@ describe('remora verify', () => {
     expect(violations.map(({ invariant }) => invariant)).toEqual(Array(due.lines ?? 1).fill(due.invariant))
   })
 
-  it('looks again for a moment at what is on its way out', async () => {
+  it('looks again for a moment at what is being removed', async () => {
     const { bench, run } = ended
     await bench.redis.zadd(indexKeys(bench.namespace).active, 1, `${run.projectId}/${run.runId}`)
     const looks: string[][] = []
@@ -49,7 +49,7 @@ describe('remora verify', () => {
     expect(looks).toEqual([['the run in the index of active runs'], []])
   })
 
-  it('proves nothing about objects while their store is away', async () => {
+  it('proves nothing about objects while their store is unreachable', async () => {
     const place = { bucket: 'remora', region: 'us-east-1', endpoint: 'http://127.0.0.1:1' }
     const objects = openS3ObjectStore({ ...place, credentials: { accessKeyId: 'a', secretAccessKey: 'b' } })
     await expect(verify({ objects })).rejects.toMatchObject({ code: 'STORE_002' })

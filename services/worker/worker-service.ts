@@ -1,51 +1,49 @@
 import type { BundleFile } from '#domain/agent-bundle.ts'
-import { unlessDeadly } from '#ledger/unless-deadly.ts'
+import { unlessDeadly, untilStopped } from '#ledger/run-stage.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
-import { openPutPermit } from '#ledger/put-permit.ts'
+import { openPutPermit } from '#ledger/collection-window.ts'
 import { openStopSignals, type StopSignals } from '#ledger/stop-signals.ts'
-import { untilStopped } from '#ledger/until-stopped.ts'
 import { announceEveryMs, announceSlots, withdrawSlots } from '#ledger/worker-slots.ts'
 import { openModelPool, type ModelPool } from '#models/model-pool.ts'
-import { openSharedPlaces } from '#models/pool/places/shared-places.ts'
-import { openSharedFindings } from '#models/servers/shared-findings.ts'
+import { openSharedSlots } from '#models/pool/slots/shared-slots.ts'
+import { openSharedFindings } from '#models/capabilities/findings-store.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
-import type { ObjectStore } from '#objects/object-store.ts'
-import { permittedPuts } from '#objects/permitted-puts.ts'
+import { type ObjectStore, permittedPuts } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
-import { openSnapshotReader } from '#objects/snapshot-view.ts'
+import { openSnapshotReader } from '#objects/snapshot.ts'
 import { getBundle } from '#objects/stored-records.ts'
 import { connectRedis, type RedisClient } from '#platform/connect-redis.ts'
 import { openHealth } from '#platform/http-health.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
-import { openReleaser } from '#platform/shutdown.ts'
+import { openReleaser } from '#platform/service-process.ts'
 import { openConsumer } from '#queues/consumer.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openScriptPool, type ScriptPool } from '#tool-scripts/script-pool.ts'
 import { openPreparedBundles } from './agent/prepared-bundle.ts'
 import { composeRun, type CompositionDeps } from './composition/compose-run.ts'
-import type { WorkerConfig } from './config.ts'
+import type { WorkerConfig } from './worker-config.ts'
 import { openEvidenceChecker } from './evidence/evidence-checker.ts'
 import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
 import { openRunRules } from './evidence/run-rules.ts'
-import { openSyntaxChecker, type SyntaxChecker } from './evidence/syntax-checker.ts'
+import { openSyntaxChecker, type SyntaxChecker } from './evidence/syntax-evidence.ts'
 import { runOperation, type OperationDeps } from './operation/run-operation.ts'
-import { openSurroundings } from './operation/start/surroundings.ts'
+import { openSurroundings } from './operation/start/start-context.ts'
 import { baseLayerOf } from './workspace/base-layer.ts'
 
 export type WorkerService = {
   healthPort: number
-  /** Takes no more work, lets operations finish for the drain time, aborts the rest, closes what it opened. */
+  /** Takes no more work, lets operations finish within the drain time, aborts the rest, and closes all resources. */
   close(): Promise<void>
 }
 
-/** Starts a worker: no host credentials, no state of its own; any number may run beside each other. */
+/** Starts a worker. It has no host credentials and no state of its own; any number of workers may run. */
 export async function startWorker(config: WorkerConfig, deps: { log: Log }): Promise<WorkerService> {
   const { log } = deps
   const { redisUrl, s3 } = config.storage
   const releaser = openReleaser()
   try {
-    // Attempts sit out any outage of Redis: what they have to say waits, and the ledger knows whether it still counts.
+    // Attempts outlast any outage of Redis: their commands wait, and the ledger decides whether they still count.
     const { redis, stopWaiting } = connectRedis(redisUrl, { retries: null }, log)
     releaser.add('redis', async () => redis.disconnect())
     const store = openS3ObjectStore({ ...s3, maxSockets: Math.min(config.slots, 64) })
@@ -82,10 +80,10 @@ export async function startWorker(config: WorkerConfig, deps: { log: Log }): Pro
 function openPool(config: WorkerConfig, redis: RedisClient, log: Log): ModelPool {
   const { servers, apiKey, timeoutMs, ...how } = config.model
   const endpoints = servers.map((server) => ({ ...server, apiKey }))
-  const places = openSharedPlaces({ redis, holder: config.workerId, log })
+  const slots = openSharedSlots({ redis, holder: config.workerId, log })
   return openModelPool({
     endpoints,
-    places,
+    slots,
     findings: openSharedFindings({ redis }),
     requestTimeoutMs: timeoutMs,
     retryBudgetMs: how.retryBudgetMs,
@@ -112,7 +110,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
   const { objects, model, linter, syntax } = opened
   const { name, temperature, toolChoice } = config.model
   if (name === undefined) await warnWithoutModel(opened)
-  else void model.probe(name, new AbortController().signal) // what the servers lack is logged before the first operation
+  else void model.probe(name, new AbortController().signal) // logs what the servers lack before the first operation
   const python = await loadLanguage('python')
   const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
   const readSnapshot = openSnapshotReader(objects)
@@ -132,28 +130,29 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
     }),
     versions: { linter: linter.version, node: process.version },
     workerId: config.workerId,
-    storeRestMs: 1_000,
+    storeBackOffMs: 1_000,
   }
 }
 
-/** What a bundle asks for itself: an adapter, else a model; undefined for the default one. */
+/** The adapter or model that a bundle names; undefined for the default model. */
 function askedModel({ name, adapter }: BundleFile['model']): string | undefined {
   if (adapter !== '') return adapter
   return name === 'default' ? undefined : name
 }
 
-/** For the operator. A model server that does not answer now may later: operations then say so themselves (AGENT_002). */
+/** Only warns the operator: a server may answer later. Operations that find none fail with AGENT_002. */
 async function warnWithoutModel({ model, log }: Opened): Promise<void> {
   await model.describe().catch((error: unknown) => log.warn('no model server answers yet', { error }))
 }
 
 /**
- * Operations open at once for each request to the model: while some are set up or proved, others keep the model busy. With
- * one, it was busy 0.78 of what a bare loop has it; with three, 0.96 (bench/utilisation-bench.ts, 256 slots).
+ * How many operations are open for each request to the model: while some are prepared or proved, others keep the model busy.
+ * Compared with a bare loop, the model was busy 0.78 of the time with one, and 0.96 with three (bench/utilisation-bench.ts,
+ * 256 slots).
  */
 const operationsPerSlot = 3
 
-/** Composing computes for longer between two looks at its lock than an operation does. */
+/** A composition computes longer than an operation before it can renew its lock. */
 const leastCompositionLockMs = 10_000
 
 function startConsumers(config: WorkerConfig, deps: OperationDeps & CompositionDeps, log: Log): () => Promise<void> {

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { RunId } from '#domain/ids.ts'
-import { lacks } from '#testing/lacks.ts'
 import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
 import type { GeneratedSource } from './generated-source.ts'
+import { lacks } from '#testing/this-machine.ts'
 
-const run = promisify(execFile)
+const execute = promisify(execFile)
 
 const parseAll = `
 import ast, pathlib, sys
@@ -38,7 +38,7 @@ export async function checkPatches(
 async function parseWithPython(folders: readonly SourceFolder[]): Promise<string[]> {
   if (folders.length === 0 || lacks('python3')) return []
   try {
-    await run('python3', ['-c', parseAll, ...folders.map(({ path }) => path)])
+    await execute('python3', ['-c', parseAll, ...folders.map(({ path }) => path)])
     return []
   } catch (error) {
     return [`the patched source does not parse: ${String(error).slice(-500)}`]

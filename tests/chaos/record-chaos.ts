@@ -8,7 +8,7 @@ import { faultNames } from './fault.ts'
 import { totalsLine } from './history-report.ts'
 import type { HistoryOutcome } from './run-history.ts'
 
-const run = promisify(execFile)
+const execute = promisify(execFile)
 
 export type Recorded = { seed: number; tookMs: number }
 
@@ -48,6 +48,6 @@ ${counts.join('\n')}
 }
 
 async function versionOf(program: string, args: readonly string[], pattern: RegExp): Promise<string> {
-  const { stdout } = await run(program, args).catch(() => ({ stdout: '' }))
+  const { stdout } = await execute(program, args).catch(() => ({ stdout: '' }))
   return pattern.exec(stdout)?.[1] ?? 'unknown'
 }

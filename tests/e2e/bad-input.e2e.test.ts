@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { boundPort, closeServer } from '#platform/http-health.ts'
-import { lacks } from '#testing/lacks.ts'
+import { lacks } from '#testing/this-machine.ts'
 import { openPrograms, type Program } from './program.ts'
 import { lastDocument, remora } from './remora.ts'
 import { smallSource } from './small-source.ts'
@@ -137,7 +137,7 @@ describe('a model that only talks', () => {
     const code = await run.exited
     await closeServer(model)
     const { result } = Result.parse(lastDocument(run))
-    expect({ code, status: result.status, patch: result.patch }).toEqual({ code: 1, status: 'completed', patch: null })
+    expect({ code, status: result.status, patch: result.patch }).toEqual({ code: 1, status: 'failed', patch: null })
   })
 })
 

@@ -125,6 +125,7 @@ describe('a reader that goes away', () => {
     shell.stderr.setEncoding('utf8').on('data', (text: string) => (said.err += text))
     await once(shell, 'close')
     expect(said.err).toBe('')
-    expect(said.out).toMatch(/^\{"nodes":\[\{"node_id" (?:0|130)\n$/)
+    // Not 130: all that is left of the command when its reader goes away is the end of its one write.
+    expect(said.out).toBe('{"nodes":[{"node_id" 0\n')
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { lacks } from '#testing/lacks.ts'
+import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import { descendantsOf, stillRunning } from './living-processes.ts'
 import { openPrograms } from './program.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { boundPort, closeServer } from '#platform/http-health.ts'
-import { lacks } from '#testing/lacks.ts'
+import { lacks } from '#testing/this-machine.ts'
 import { openPrograms, type Program } from './program.ts'
 import { remora } from './remora.ts'
 import { smallSource } from './small-source.ts'
@@ -150,7 +150,7 @@ const failures: Mistake[] = [
   ...[['run', ...lint], ['up']].map((args) => ({
     args,
     env: { REMORA_MODEL_URLS: 'http://127.0.0.1:1/v1', REMORA_MODEL_POOL: '[{"url":"http://127.0.0.1:2/v1"}]' },
-    says: /CONFIG_003 .*REMORA_MODEL_POOL: http:\/\/127\.0\.0\.1:2\/v1 is none of the servers in REMORA_MODEL_URLS/,
+    says: /CONFIG_003 .*REMORA_MODEL_POOL: http:\/\/127\.0\.0\.1:2\/v1 is not one of the servers in REMORA_MODEL_URLS/,
   })),
   {
     args: ['run', ...lint],

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { lacks } from '#testing/lacks.ts'
+import { lacks } from '#testing/this-machine.ts'
 import { openPrograms } from './program.ts'
 import { lastDocument, remora } from './remora.ts'
 import { startServices, startStores, type Services, type Stores } from './services.ts'
@@ -12,6 +12,7 @@ import { sourceFolder, type SourceFolder } from './source-folder.ts'
 const Result = z.object({
   result: z.looseObject({
     status: z.string(),
+    error_code: z.string().nullable(),
     failures: z.array(z.looseObject({ error_code: z.string(), reason: z.string() })),
     patch: z.looseObject({ path: z.string() }).nullable(),
   }),
@@ -66,12 +67,12 @@ describe('a run whose model has trouble', () => {
     expect(await folder.read('shop/unlucky.py')).toBe(unlucky)
   })
 
-  it('completes with every operation failed and no patch when the model is gone', async () => {
+  it('fails without a patch when the model is gone and with it every operation', async () => {
     const rehearsal = services.named('rehearsal')
     rehearsal.kill('SIGTERM')
     expect(await rehearsal.exited).toBe(0)
-    const { code, status, failures, patch } = await run('shop/stock.py')
-    expect({ code, status, patch }).toEqual({ code: 1, status: 'completed', patch: null })
+    const { code, status, error_code: error, failures, patch } = await run('shop/stock.py')
+    expect({ code, status, error, patch }).toEqual({ code: 1, status: 'failed', error: 'AGENT_002', patch: null })
     expect(failures.map(({ error_code: reason }) => reason)).toEqual(['AGENT_002', 'AGENT_002'])
     expect(failures[0]?.reason).toMatch(/\(\d (?:try|tries) in \d+ ms\)/)
     expect(existsSync(join(folder.path, 'x.patch'))).toBe(false)

@@ -6,7 +6,7 @@ import { repository } from './program.ts'
 /** What a next version of this code would differ in: it writes newer runs and jobs, and reads today's as well. */
 const changes = [
   { file: 'core/domain/run.ts', from: 'export const runSchema = 3', to: 'export const runSchema = 4' },
-  { file: 'core/ledger/prelude.lua', from: 'local known_schema = 3', to: 'local known_schema = 4' },
+  { file: 'core/ledger/keys.lua', from: 'local known_schema = 3', to: 'local known_schema = 4' },
   { file: 'core/queues/catalog.ts', from: 'const payloadVersion = 1', to: 'const payloadVersion = 2' },
   { file: 'core/queues/catalog.ts', from: 'z.literal(payloadVersion)', to: 'z.literal([1, payloadVersion])' },
 ] as const

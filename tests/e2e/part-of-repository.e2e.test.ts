@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { lacks } from '#testing/lacks.ts'
+import { lacks } from '#testing/this-machine.ts'
 import { openPrograms } from './program.ts'
 import { remora } from './remora.ts'
 import { sourceFolder, type SourceFolder } from './source-folder.ts'

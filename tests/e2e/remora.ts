@@ -1,10 +1,9 @@
 import type { Program, Programs } from './program.ts'
-import type { SourceFolder } from './source-folder.ts'
 
 /** `npx remora …` in a folder, as a new user would call it: with no settings but those given here. */
 export function remora(
   programs: Programs,
-  folder: Pick<SourceFolder, 'path'>,
+  folder: { path: string },
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Program {

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { freePorts } from '#testing/free-ports.ts'
-import { lacks } from '#testing/lacks.ts'
+import { freePorts, lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import { nextCheckout } from './next-checkout.ts'
 import { openPrograms } from './program.ts'

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { pages, type PageStart } from '#platform/pages.ts'
 
-// The service as another program sees it: nothing here is taken from the service's own code (contract.md §2, §3).
+// The service as another program sees it: no schema or client of the service's own code is used here.
 
 const Event = z.looseObject({
   seq: z.int(),
@@ -44,7 +45,7 @@ export type RunApi = {
   changes(runId: string): Promise<z.infer<typeof Change>[]>
 }
 
-const endings = ['completed', 'blocked', 'failed', 'cancelled']
+const endings = ['completed', 'failed', 'cancelled']
 
 export function openRunApi({ url, token }: { url: string; token: string }): RunApi {
   const ask: RunApi['ask'] = (path, init = {}) => {
@@ -73,16 +74,14 @@ export function openRunApi({ url, token }: { url: string; token: string }): RunA
       return Accepted.parse(JSON.parse(text)).run_id
     },
     follow: (runId) => followTo(runId, events),
-    operations: (runId) =>
-      allPages(async (query) => {
-        const { operations, next } = await get(`/v1/runs/${runId}/operations?${query}`, OperationPage)
-        return { items: operations, next }
-      }),
-    changes: (runId) =>
-      allPages(async (query) => {
-        const { changes, next } = await get(`/v1/runs/${runId}/changes?${query}`, ChangePage)
-        return { items: changes, next }
-      }),
+    operations(runId) {
+      const read = (from: PageStart) => get(`/v1/runs/${runId}/operations?${pageQuery(from)}`, OperationPage)
+      return Array.fromAsync(pages('operations', read))
+    },
+    changes(runId) {
+      const read = (from: PageStart) => get(`/v1/runs/${runId}/changes?${pageQuery(from)}`, ChangePage)
+      return Array.fromAsync(pages('changes', read))
+    },
   }
 }
 
@@ -97,14 +96,6 @@ async function followTo(runId: string, read: RunApi['events']): Promise<{ events
 }
 
 /** Pages of three: a small run has several. */
-async function allPages<T>(read: (query: string) => Promise<{ items: T[]; next: string | null }>): Promise<T[]> {
-  const all: T[] = []
-  for (let cursor: string | null = ''; cursor !== null;) {
-    const page: { items: T[]; next: string | null } = await read(
-      cursor === '' ? 'limit=3' : `limit=3&cursor=${encodeURIComponent(cursor)}`,
-    )
-    all.push(...page.items)
-    cursor = page.next
-  }
-  return all
+function pageQuery({ cursor }: PageStart): string {
+  return cursor === undefined ? 'limit=3' : `limit=3&cursor=${encodeURIComponent(cursor)}`
 }

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { lacks } from '#testing/lacks.ts'
+import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import { openPrograms } from './program.ts'
 import { startServices, startStores, type Services, type Stores } from './services.ts'

@@ -4,7 +4,7 @@ export type StoreAddress = {
   s3: { endpoint: string; bucket: string; region: string; accessKeyId: string; secretAccessKey: string }
 }
 
-/** What every service reads to reach its stores (contract.md §5). */
+/** What every service reads to reach its stores. */
 export function storeEnv({ redisUrl, s3 }: StoreAddress): Record<string, string> {
   return {
     REMORA_REDIS_URL: redisUrl,

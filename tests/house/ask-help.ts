@@ -1,4 +1,4 @@
-import { readCliConfig } from '../../cli/config.ts'
+import { readCliConfig } from '../../cli/cli-config.ts'
 import { buildProgram } from '../../cli/program.ts'
 import { repositoryRoot } from './source-files.ts'
 

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { operationStatuses } from '#domain/operation.ts'
 import { commandFault, createAskHelp, type AskHelp } from './ask-help.ts'
 import { deadLinks, findCommands, listPages, readOperationStates, readPage, readSteps } from './read-markdown.ts'
-import { manifest } from './resolve-import.ts'
-import { parseRepository } from './source-files.ts'
+import { manifest, readSources } from './source-files.ts'
 
 const pages = listPages().map((path) => ({ path, text: readPage(path) }))
 const architecture = readPage('ARCHITECTURE.md')
@@ -101,7 +100,7 @@ describe('the documentation', () => {
   })
 
   it('says in ARCHITECTURE.md where the functions of the ten steps are', () => {
-    const exportsAt = new Map(parseRepository().map(({ path, exportedNames }) => [path, exportedNames]))
+    const exportsAt = new Map(readSources().map(({ path, exportedNames }) => [path, exportedNames]))
     const steps = readSteps(architecture)
     const faults = steps.flatMap(({ step, functions, places, planned }) => {
       const exported = places.flatMap((place) => exportsAt.get(place) ?? [])

@@ -1,17 +1,29 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { knownVariables } from '#settings/known-variables.ts'
+import { fileSettings, knownVariables, settingsTable } from '#settings/settings-table.ts'
+import type { SettingsTable } from '#settings/setting.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
+const notRead = /\.(?:test|fixture)\.ts$|^core\/testing\/|^core\/settings\/\w+-settings\.ts$/
 
-it('every variable that some part reads is known, and no other', () => {
-  const files = globSync(['cli/config.ts', 'services/*/config.ts', 'core/platform/*.ts', 'core/settings/*.ts'], {
-    cwd: root,
-  })
+it('every variable that some part reads is in the table of settings, and every one in the table is read', () => {
+  const files = globSync(['cli/**/*.ts', 'services/**/*.ts', 'core/**/*.ts'], { cwd: root })
   const sources = files
-    .filter((file) => !/test|known-variables/.test(file))
+    .filter((file) => file === 'core/settings/load-settings.ts' || !notRead.test(file))
     .map((file) => readFileSync(`${root}${file}`, 'utf8'))
-  const read = new Set(sources.flatMap((text) => text.match(/\bREMORA_[A-Z0-9_]+\b/g) ?? []))
+  const read = new Set(sources.flatMap((text) => text.match(/\bREMORA_[A-Z0-9_]*[A-Z0-9]\b(?!_)/g) ?? []))
   expect(knownVariables()).toEqual([...read].toSorted())
+})
+
+it('every default is a value that its setting takes', () => {
+  const table: SettingsTable = settingsTable
+  const values = Object.entries(table).flatMap(([name, { type, default: value, defaults = {} }]) =>
+    [value, ...Object.values(defaults)].map((one) => ({ name, type, value: one })),
+  )
+  const inFile = fileSettings.map(({ path, type, default: value }) => ({ name: path.join('.'), type, value }))
+  const bad = [...values, ...inFile].filter(
+    ({ type, value }) => value !== undefined && value !== null && !type.safeParse(value).success,
+  )
+  expect(bad.map(({ name }) => name)).toEqual([])
 })

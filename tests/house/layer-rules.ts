@@ -1,7 +1,4 @@
-import type { ImportEdge } from './read-imports.ts'
-import type { ParsedSource } from './parse-source.ts'
-import { resolveImport, type ImportTarget } from './resolve-import.ts'
-import { isTestFile } from './source-files.ts'
+import { isTestFile, type Import, type Source } from './source-files.ts'
 
 /** What every core folder but `domain` and `platform` may import without being listed. */
 const commonFolders = ['domain', 'platform', 'syntax']
@@ -39,7 +36,7 @@ const workerRanks: Record<string, number> = {
 }
 
 /** The folders of core/models; each may import itself and the ranks below its own. Files at its root compose them all. */
-const modelRanks: Record<string, number> = { http: 0, wire: 1, servers: 2, pool: 3 }
+const modelRanks: Record<string, number> = { http: 0, wire: 1, capabilities: 2, pool: 3 }
 
 /** Foreign libraries with one home, so that one folder knows their pitfalls. */
 const packageHomes: Record<string, string> = {
@@ -52,113 +49,50 @@ const packageHomes: Record<string, string> = {
 
 const domainPackages = new Set(['zod', 'node:crypto'])
 
-/** What `cli` may import besides itself, `core/domain` and `core/platform`. Everything else it does over HTTP. */
-const cliExceptions: readonly { from: RegExp; to: RegExp; why: string }[] = [
-  {
-    from: /^cli\/stack\//,
-    to: /^services\/[a-z-]+\/(?:main|config|[a-z-]+-(?:service|server))\.ts$/,
-    why: 'the embedded stack composes the services',
-  },
-  {
-    from: /^cli\/(?:commands\/discover\.ts$|discover\/)/,
-    to: /^(?:services\/discovery|core\/syntax)\//,
-    why: 'discovery in process',
-  },
-  {
-    from: /^cli\/commands\/queries\.ts$/,
-    to: /^(?:services\/discovery|core\/syntax)\//,
-    why: 'query packs in process',
-  },
-  {
-    from: /^cli\/run\/prepare-start\.ts$/,
-    to: /^services\/discovery\/load-sound-packs\.ts$/,
-    why: 'broken query packs are refused before anything is started',
-  },
-  {
-    from: /^cli\/commands\/check\.ts$/,
-    to: /^core\/(?:bundles|tool-scripts)\//,
-    why: 'bundles and scripts in process',
-  },
-  {
-    from: /^cli\/artifacts\//,
-    to: /^core\/(?:bundles|tool-scripts)\//,
-    why: 'what the compiler of tool scripts makes of them is written where the command runs',
-  },
-  {
-    from: /^cli\/tool\//,
-    to: /^(?:core\/(?:bundles|lint|syntax|tool-scripts)|services\/discovery|services\/worker\/(?:evidence|tools|workspace))\//,
-    why: 'tool run: a script as a worker runs it, in process',
-  },
-  {
-    from: /^cli\/tool\/workspace-changes\.ts$/,
-    to: /^services\/api\/review\/unified-diff\.ts$/,
-    why: 'tool run shows changes as a review does',
-  },
-  {
-    from: /^cli\/harness\//,
-    to: /^(?:core\/(?:bundles|models|objects|tool-scripts)|services\/worker\/(?:agent|tools))\//,
-    why: 'the harness measures a model with the loop and the pool of the workers, in process',
-  },
-  {
-    from: /^cli\/harness\/open-sides\.ts$/,
-    to: /^services\/rehearsal\/rehearsal-server\.ts$/,
-    why: 'the harness brings the rehearsal model where no server is named',
-  },
-  { from: /^cli\/commands\/agents\.ts$/, to: /^core\/bundles\/load-bundle\.ts$/, why: 'the bundles that are listed' },
-  {
-    from: /^cli\/commands\/(?:completion|harness|named-agents)\.ts$/,
-    to: /^core\/bundles\/bundle-names\.ts$/,
-    why: 'agents are completed, and unknown ones refused early',
-  },
-  { from: /^cli\//, to: /^core\/settings\//, why: 'the settings file is read where the command runs' },
-  {
-    from: /^cli\/commands\/verify\.ts$/,
-    to: /^core\/(?:ledger|objects|proof|queues)\//,
-    why: 'the proof reads the stores themselves, not a view',
-  },
-]
+/**
+ * The parts of `cli` that run a service's code in this process, and what of the services each may import. Everything else
+ * in `cli` is a client of the HTTP API.
+ */
+const cliServices: Record<string, RegExp> = {
+  stack: /^services\/([a-z]+)\/(?:main|\1-(?:config|server|service))\.ts$/, // starts the services
+  discover: /^services\/discovery\//, // code nodes and query packs of a local folder
+  tool: /^services\/(?:discovery|worker\/(?:tools|workspace))\//, // runs a tool script as a worker does
+  harness: /^services\/worker\/(?:agent|tools)\//, // measures a model with the workers' loop
+}
 
-const environmentReaders = [
-  /^core\/platform\/(?:own-node|lean-memory)\.mjs$/, // start the same program again, and hand its environment on
-  /^(?:services\/[a-z-]+|cli)\/main\.ts$/,
-  /^(?:core\/testing|tests|bench|scripts)\//,
-  /\.test\.ts$/,
-  /^vitest\.config\.ts$/,
-]
+/** Core folders that only some files of `cli` may import: the stores of a run are read through the API. */
+const cliCore: Record<string, RegExp> = {
+  ledger: /^cli\/commands\/verify-command\.ts$/,
+  objects: /^cli\/(?:commands\/verify-command\.ts$|harness\/)/,
+  queues: /^cli\/commands\/verify-command\.ts$/,
+  proof: /^cli\/commands\/verify-command\.ts$/,
+  models: /^cli\/harness\//,
+}
 
 /** Every way in which a file breaks the layers of ARCHITECTURE.md, one sentence each. */
-export function layerViolations(file: ParsedSource): string[] {
-  const found = file.imports.flatMap((edge) => {
-    const reason = forbiddenImport(file.path, edge)
-    return reason === undefined
-      ? []
-      : [`${file.path}:${edge.line} imports ${edge.specifier || 'a computed path'}: ${reason}`]
+export function layerViolations(file: Source): string[] {
+  return file.imports.flatMap((one) => {
+    const reason = forbiddenImport(file.path, one)
+    return reason === undefined ? [] : [`${file.path} imports ${one.specifier}: ${reason}`]
   })
-  if (environmentReaders.some((allowed) => allowed.test(file.path))) return found
-  return [
-    ...found,
-    ...file.environmentReads.map((line) => `${file.path}:${line} reads process.env: only main.ts files do`),
-  ]
 }
 
-function forbiddenImport(from: string, edge: ImportEdge): string | undefined {
-  if (edge.kind === 'computed') return 'the module must be a plain string'
-  const target = resolveImport(from, edge.specifier)
-  if (target.kind !== 'file') return forbiddenPackage(from, target)
-  if (target.path.startsWith('core/testing/') && !isTestFile(from) && !from.startsWith('core/testing/'))
+function forbiddenImport(from: string, { specifier, target, isOurs }: Import): string | undefined {
+  if (!isOurs) return forbiddenPackage(from, target)
+  if (target.startsWith('core/testing/') && !isTestFile(from) && !from.startsWith('core/testing/'))
     return 'core/testing is for tests only'
   const [area, part] = from.split('/')
-  if (area === 'core') return forbiddenInCore(from, part ?? '', target.path) ?? relativeEscape(edge, from, target.path)
-  if (area === 'services') return forbiddenInService(from, target.path) ?? relativeEscape(edge, from, target.path)
-  if (area === 'cli') return forbiddenInCli(from, target.path)
-  return undefined
+  if (area === 'cli') return forbiddenInCli(from, target)
+  const forbidden = area === 'core' ? forbiddenInCore(from, part ?? '', target) : forbiddenInService(from, target)
+  if (area !== 'core' && area !== 'services') return undefined
+  return forbidden ?? relativeEscape(specifier, from, target)
 }
 
-function forbiddenPackage(from: string, target: ImportTarget & { name: string }): string | undefined {
-  const home = packageHomes[target.name]
+function forbiddenPackage(from: string, name: string): string | undefined {
+  const home = packageHomes[name]
   if (home !== undefined && !from.startsWith(home) && !/^bench\/(?:peers|frameworks)\//.test(from))
-    return `only ${home} imports ${target.name}`
-  if (!from.startsWith('core/domain/') || isTestFile(from) || domainPackages.has(target.name)) return undefined
+    return `only ${home} imports ${name}`
+  if (!from.startsWith('core/domain/') || isTestFile(from) || domainPackages.has(name)) return undefined
   return 'the domain knows only zod and node:crypto'
 }
 
@@ -198,16 +132,20 @@ function isRootFile(path: string): boolean {
   return path.split('/').length === 3
 }
 
+const clientOnly = 'the CLI is a client of the HTTP API (see cliServices and cliCore in tests/house/layer-rules.ts)'
+
 function forbiddenInCli(from: string, path: string): string | undefined {
-  if (/^(?:cli|core\/domain|core\/platform)\//.test(path) || isTestFile(from)) return undefined
-  if (cliExceptions.some((exception) => exception.from.test(from) && exception.to.test(path))) return undefined
-  return 'the CLI is a client of the HTTP API (exceptions are listed in tests/house/layer-rules.ts)'
+  const [area, folder = ''] = path.split('/')
+  if (area === 'cli' || isTestFile(from)) return undefined
+  if (area === 'core') return cliCore[folder]?.test(from) === false ? clientOnly : undefined
+  const [, part = ''] = from.split('/')
+  return cliServices[part]?.test(path) === true ? undefined : clientOnly
 }
 
 /** A relative path may not leave `core/<folder>` or `services/<name>`: other folders are named by `#…`. */
-function relativeEscape(edge: ImportEdge, from: string, path: string): string | undefined {
+function relativeEscape(specifier: string, from: string, path: string): string | undefined {
   const tree = from.split('/').slice(0, 2).join('/')
-  return edge.specifier.startsWith('.') && !path.startsWith(`${tree}/`)
+  return specifier.startsWith('.') && !path.startsWith(`${tree}/`)
     ? 'relative imports stay inside one folder; use #…'
     : undefined
 }

@@ -3,7 +3,10 @@ import { z } from 'zod'
 import { readRepositoryFile } from './source-files.ts'
 
 const Lock = z.object({
-  packages: z.record(z.string(), z.object({ optionalDependencies: z.record(z.string(), z.string()).default({}) })),
+  packages: z.record(
+    z.string(),
+    z.object({ optionalDependencies: z.record(z.string(), z.string()).default({}), engines: z.unknown().optional() }),
+  ),
 })
 
 /** `npm ci` refuses a lock that leaves out an optional package, also one for another platform. */
@@ -17,6 +20,11 @@ describe('package-lock.json', () => {
       (name) => !Object.keys(packages).some((place) => place.endsWith(`node_modules/${name}`)),
     )
     expect(missing).toEqual([])
+  })
+
+  it('says of no dependency which Node it needs: they run on the one Remora brings (scripts/complete-lock.ts)', () => {
+    const said = Object.entries(packages).filter(([place, { engines }]) => place !== '' && engines !== undefined)
+    expect(said).toEqual([])
   })
 
   it('names no registry, so that it works with any', () => {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { posix } from 'node:path'
-import { filesUnder, readRepositoryFile, repositoryRoot } from './source-files.ts'
+import { filesMatching, readRepositoryFile, repositoryRoot } from './source-files.ts'
 
 /** A command a page tells the reader to type, up to the first pipe, redirection, comment or second command. */
 export interface DocumentedCommand {
@@ -13,7 +13,7 @@ const requiredPages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md']
 
 /** The pages whose words must be true: paths from the root. A required page is listed whether it exists or not. */
 export function listPages(): string[] {
-  return [...requiredPages, ...filesUnder('docs', (name) => name.endsWith('.md'))]
+  return [...requiredPages, ...filesMatching('docs/**/*.md')]
 }
 
 export function readPage(path: string): string {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { freePorts } from '#testing/free-ports.ts'
+import { freePorts } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import type { ServerPlan } from './server-plan.ts'
 

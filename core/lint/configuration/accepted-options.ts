@@ -1,20 +1,20 @@
 import { tableAt, type Table } from './config-tree.ts'
 
-/** What Ruff finds wrong with options; undefined when it takes them. */
-export type RefusalOf = (options: Record<string, unknown>) => Promise<string | undefined>
+/** Ruff's reason for refusing options; undefined when it accepts them. */
+type RefusalOf = (options: Record<string, unknown>) => Promise<string | undefined>
 
-export type AcceptedOptions = {
+type AcceptedOptions = {
   options: Record<string, unknown>
-  /** What was left out: the key with its tables, the value if it is one of several, and Ruff's words. */
+  /** What was left out: the key with its tables, the value if it is one of several, and Ruff's reason. */
   refused: { key: string; value: string | undefined; why: string }[]
 }
 
-/** Whether names of rules and rules in preview are taken depends on these, so they come first. */
+/** These decide whether rule names and preview rules are accepted, so they are added first. */
 const first = ['preview', 'explicit-preview-rules']
 
 /**
- * As much of `options` as Ruff takes: whole tables where it can, else their entries, and of lists each element. One
- * rule that Ruff has removed costs nothing but itself.
+ * Returns as much of `options` as Ruff accepts: whole tables if possible, else their entries, and of lists each
+ * element. So one rule that Ruff has removed does not affect the rest.
  */
 export async function acceptedOptions(
   options: Record<string, unknown>,
@@ -40,7 +40,7 @@ export async function acceptedOptions(
     return sum
   }
 
-  /** Halves the list until the elements that are refused stand alone. */
+  /** Halves the list until each refused element is alone. */
   async function acceptedElements(
     accepted: Record<string, unknown>,
     keys: readonly string[],
@@ -59,9 +59,9 @@ export async function acceptedOptions(
   }
 
   async function addElements(accepted: Record<string, unknown>, keys: readonly string[], elements: readonly unknown[]) {
-    // A list that is empty now was not empty before: an empty `select` still means that nothing else is on.
-    const kept = withValue(accepted, keys, await acceptedElements(accepted, keys, elements))
-    return (await refusalOf(kept)) === undefined ? kept : accepted
+    // A list stays when all its elements are refused: an empty `select` still means that nothing else is on.
+    const added = withValue(accepted, keys, await acceptedElements(accepted, keys, elements))
+    return (await refusalOf(added)) === undefined ? added : accepted
   }
 
   return { options: await addEntries({}, [], options), refused }

@@ -1,6 +1,5 @@
 import { parse as parseToml } from 'smol-toml'
 import { z } from 'zod'
-import { type IniFile, readIni } from './ini-file.ts'
 
 export type ConfigFile = { path: string; text: string }
 
@@ -20,12 +19,12 @@ const iniNames =
   /(?:^|\/)(?:setup\.cfg|tox\.ini|\.flake8|\.pydocstyle(?:rc)?(?:\.ini)?|\.isort\.cfg|\.style\.yapf|\.?pylintrc|\.darglint)$/
 const otherNames = /(?:^|\/)(?:\.editorconfig|\.pre-commit-config\.ya?ml|(?:uv|poetry|pdm)\.lock)$/
 
-/** Whether a file of a snapshot may say how Python files are linted or written. */
+/** Whether a file may configure how Python files are linted or written. */
 export function isLintConfig(path: string): boolean {
   return tomlNames.test(path) || iniNames.test(path) || otherNames.test(path)
 }
 
-/** Reads the files; one that cannot be parsed is left out, and `notice` is called with the file's folder and the reason. */
+/** Parses the files. One that cannot be parsed is left out, and `notice` is called with its folder and the reason. */
 export function readConfigTree(
   files: readonly ConfigFile[],
   notice: (folder: string, words: string) => void,
@@ -99,7 +98,10 @@ export function within(folder: string, name: string): string {
   return folder === '' ? name : `${folder}/${name}`
 }
 
-/** What the nearest folder says, from a folder upwards to the top of the snapshot; each folder is asked once. */
+/**
+ * Returns the value of the nearest folder that has one, from a folder upwards to the root; `own` is called once per
+ * folder.
+ */
 export function nearest<T>(own: (folder: string) => T | undefined): (folder: string) => T | undefined {
   const known = new Map<string, T | undefined>()
   const find = (folder: string): T | undefined => {
@@ -111,7 +113,7 @@ export function nearest<T>(own: (folder: string) => T | undefined): (folder: str
   return find
 }
 
-/** The same object for what has the same content. */
+/** Returns the same object for equal contents. */
 export function shared<T>(): (value: T) => T {
   const known = new Map<string, T>()
   return (value) => {
@@ -120,4 +122,66 @@ export function shared<T>(): (value: T) => T {
     known.set(key, before)
     return before
   }
+}
+
+/** section → key → value, keys in lower case. A value of several lines keeps its line breaks. */
+type IniFile = ReadonlyMap<string, ReadonlyMap<string, string>>
+
+const sectionHeader = /^\[(?<name>[^\]]+)\]/
+const option = /^(?<key>[^\s:=][^:=]*?)\s*(?:[:=]\s*(?<value>.*))?$/
+
+/**
+ * Reads an INI file as Python's `configparser.RawConfigParser` does: `=` or `:`, whole-line comments with `#` or `;`,
+ * values continued on deeper lines, no interpolation, defaults from `[DEFAULT]`. Python refuses a repeated option or
+ * section; here the last one counts. Returns the fault, in one sentence, when a line is not valid.
+ *
+ * No library does this: `ini`, `js-ini` and npm's `configparser`, a port of the Python module, do not read values of
+ * several lines.
+ */
+export function readIni(text: string): IniFile | { fault: string } {
+  const sections = new Map<string, Map<string, string>>()
+  let section: Map<string, string> | undefined
+  let open: { key: string; indent: number } | undefined
+  for (const [index, line] of text
+    .replace(/^\uFEFF/, '')
+    .split(/\r\n|\n|\r/)
+    .entries()) {
+    const content = line.trim()
+    if (content === '' || /^[#;]/.test(content)) continue
+    const indent = line.length - line.trimStart().length
+    if (section !== undefined && open !== undefined && indent > open.indent) {
+      section.set(open.key, `${section.get(open.key) ?? ''}\n${content}`)
+      continue
+    }
+    const name = sectionHeader.exec(content)?.groups?.['name']
+    if (name !== undefined) {
+      section = sections.get(name) ?? new Map<string, string>()
+      sections.set(name, section)
+      open = undefined
+      continue
+    }
+    const groups = option.exec(content)?.groups
+    if (section === undefined || groups?.['key'] === undefined || groups['value'] === undefined) {
+      return { fault: `line ${index + 1} is no option of a section` }
+    }
+    open = { key: groups['key'].toLowerCase(), indent }
+    section.set(open.key, groups['value'])
+  }
+  return withDefaults(sections)
+}
+
+function withDefaults(sections: Map<string, Map<string, string>>): IniFile {
+  const defaults = sections.get('DEFAULT')
+  if (defaults === undefined) return sections
+  return new Map([...sections].map(([name, own]) => [name, new Map([...defaults, ...own])]))
+}
+
+/** The elements of a list in an INI file, separated by commas, spaces or line ends. */
+export function iniList(value: string | undefined): string[] {
+  return (value ?? '').split(/[,\s]+/).filter((one) => one !== '')
+}
+
+/** Undefined when the value is not a whole number. */
+export function iniNumber(value: string | undefined): number | undefined {
+  return value !== undefined && /^\s*\d+\s*$/.test(value) ? Number(value) : undefined
 }

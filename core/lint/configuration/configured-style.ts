@@ -1,13 +1,22 @@
-import type { DocstringStyle } from '#domain/path-rules.ts'
-import { lengthOf, shared, stringOf, type Table, tableAt } from './config-tree.ts'
+import { z } from 'zod'
+import { DocstringStyle } from '#domain/path-rules.ts'
+import {
+  type ConfigTree,
+  iniNumber,
+  lengthOf,
+  nearest,
+  shared,
+  stringOf,
+  type Table,
+  tableAt,
+  within,
+} from './config-tree.ts'
 import type { EditorConfig } from './editorconfig.ts'
 import type { Flake8Project } from './flake8-projects.ts'
-import { iniNumber } from './ini-file.ts'
 import type { RuffProject } from './ruff-projects.ts'
 import { switchesOn } from './rule-selection.ts'
-import { docstringStyleOf, type StyleSources } from './style-sources.ts'
 
-/** What the configuration says about texts that are written into a file; undefined where it says nothing. */
+/** What the configuration says about texts that are written into a file; what it does not say is absent. */
 export type ConfiguredStyle = {
   lineLength?: number
   docLength?: number
@@ -16,23 +25,22 @@ export type ConfiguredStyle = {
   docstringStyle?: DocstringStyle
 }
 
-/** What is undefined says nothing. */
 type Style = { [Key in keyof ConfiguredStyle]: ConfiguredStyle[Key] | undefined }
 
 type Linters = { ruff: RuffProject | undefined; flake8: Flake8Project | undefined }
 
-/** What Ruff and flake8 hold lines to where a configuration does not say it. */
+/** The default line lengths of Ruff and flake8. */
 const ruffLimit = 88
 const flake8Limit = 79
 
-/** The style of a file in one folder. */
 type StyleOf = (path: string) => ConfiguredStyle
 
 type OtherSources = { sources: StyleSources; editor: EditorConfig }
 
 /**
- * The linter counts first, then pylint, the formatter and `.editorconfig`. Where only flake8's own default is left, it
- * counts last, also when the rule is off. Files of the same style have the same object.
+ * Returns a function that reads the style of the files in a folder. The linter counts first, then pylint, the formatter
+ * and `.editorconfig`; flake8's default line length counts last, even when its rule is off. Files of one style share
+ * one object.
  */
 export function styleReader({ sources, editor }: OtherSources): (folder: string, linters: Linters) => StyleOf {
   const share = shared<ConfiguredStyle>()
@@ -79,7 +87,7 @@ function ruffStyle({ options, format }: RuffProject): Style {
   return {
     lineLength: limits.length > 0 ? Math.min(...limits) : switchesOn(lint, 'E501') ? ruffLimit : undefined,
     docLength: lengthOf(pycodestyle?.['max-doc-length']),
-    // Ruff's formatter has docstrings in double quotes whatever `quote-style` says, unless that is "preserve".
+    // Ruff's formatter puts docstrings in double quotes unless `quote-style` is "preserve".
     docstringQuotes: quotesOf(quotes) ?? (isFormatted && format['quote-style'] !== 'preserve' ? '"""' : undefined),
     indent: indentOf(format, lengthOf(options['indent-width'])),
     docstringStyle: docstringStyleOf(tableAt(lint['pydocstyle'])?.['convention']),
@@ -107,7 +115,7 @@ function quotesOf(style: unknown): Style['docstringQuotes'] {
   return style === 'double' ? '"""' : undefined
 }
 
-/** A `quote_type` of single is for strings; docstrings in single quotes are another convention. */
+/** A `quote_type` of single applies to other strings, not to docstrings. */
 function formatterQuotes(isBlack: boolean, quoteType: string | undefined): Style['docstringQuotes'] {
   return isBlack || stringOf(quoteType) === 'double' ? '"""' : undefined
 }
@@ -118,3 +126,127 @@ function editorIndent(pairs: ReadonlyMap<string, string>): string | undefined {
   const size = iniNumber(pairs.get('indent_size')) ?? iniNumber(pairs.get('tab_width'))
   return size !== undefined && size > 0 && size <= 16 && style !== undefined ? ' '.repeat(size) : undefined
 }
+
+/** The configuration of tools other than the linter, each from the nearest folder that has one. */
+type StyleSources = {
+  /** Characters of a line: pylint, then Black, autopep8, yapf and isort. */
+  lineLength(folder: string): number | undefined
+  docstringStyle(folder: string): DocstringStyle | undefined
+  isBlack(folder: string): boolean
+}
+
+type Reader<T> = (tree: ConfigTree, folder: string) => T | undefined
+
+export function readStyleSources(tree: ConfigTree): StyleSources {
+  const lengths = lengthReaders.map((read) => nearest((folder) => read(tree, folder)))
+  const styles = styleReaders.map((read) => nearest((folder) => read(tree, folder)))
+  const black = nearest((folder) => tool(tree, folder, 'black'))
+  return {
+    lineLength: (folder) => firstOf(lengths, folder),
+    docstringStyle: (folder) => firstOf(styles, folder),
+    isBlack: (folder) => black(folder) !== undefined,
+  }
+}
+
+function firstOf<T>(reads: readonly ((folder: string) => T | undefined)[], folder: string): T | undefined {
+  for (const read of reads) {
+    const found = read(folder)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function tool(tree: ConfigTree, folder: string, ...keys: readonly string[]) {
+  return tableAt(tree.table(within(folder, 'pyproject.toml')), 'tool', ...keys)
+}
+
+/** An option of the first INI file that has it, in a section whose name matches `isMeant`. */
+function iniOption(
+  tree: ConfigTree,
+  folder: string,
+  { files, isMeant, keys }: { files: readonly string[]; isMeant: RegExp; keys: readonly string[] },
+): string | undefined {
+  for (const file of files) {
+    for (const [name, options] of tree.ini(within(folder, file)) ?? []) {
+      if (!isMeant.test(name)) continue
+      const value = keys.map((key) => options.get(key)).find((found) => found !== undefined)
+      if (value !== undefined) return value.trim()
+    }
+  }
+  return undefined
+}
+
+const pylintKeys = ['max-line-length', 'max_line_length']
+const pylintFiles = ['pylintrc', '.pylintrc']
+
+const lengthReaders: readonly Reader<number>[] = [
+  (tree, folder) => {
+    const tables = [
+      tool(tree, folder, 'pylint'),
+      tree.table(within(folder, 'pylintrc.toml')),
+      tree.table(within(folder, '.pylintrc.toml')),
+    ].flatMap((table) => [
+      table,
+      ...Object.values(table ?? {}).map((one) => tableAt(one)),
+      tableAt(table, 'tool', 'pylint', 'format'),
+    ])
+    const inToml = tables
+      .flatMap((table) => pylintKeys.map((key) => lengthOf(table?.[key])))
+      .find((one) => one !== undefined)
+    const own = iniOption(tree, folder, { files: pylintFiles, isMeant: /./, keys: pylintKeys })
+    const common = iniOption(tree, folder, { files: ['setup.cfg', 'tox.ini'], isMeant: /^pylint\b/i, keys: pylintKeys })
+    return iniNumber(own) ?? inToml ?? iniNumber(common)
+  },
+  (tree, folder) => {
+    const black = tool(tree, folder, 'black')
+    return black && (lengthOf(black['line-length'] ?? black['line_length']) ?? 88)
+  },
+  (tree, folder) => lengthOf(tool(tree, folder, 'autopep8')?.['max_line_length']),
+  (tree, folder) => {
+    const keys = ['column_limit']
+    const own = iniOption(tree, folder, { files: ['.style.yapf'], isMeant: /^style$/, keys })
+    const common = iniOption(tree, folder, { files: ['setup.cfg'], isMeant: /^yapf$/, keys })
+    return iniNumber(own) ?? iniNumber(common) ?? lengthOf(tool(tree, folder, 'yapf')?.['column_limit'])
+  },
+  (tree, folder) => {
+    const isort = tool(tree, folder, 'isort')
+    const keys = ['line_length', 'line-length']
+    const own = iniOption(tree, folder, { files: ['.isort.cfg'], isMeant: /^(?:settings|isort)$/, keys })
+    const common = iniOption(tree, folder, { files: ['setup.cfg', 'tox.ini'], isMeant: /^(?:tool:)?isort$/, keys })
+    const inToml = lengthOf(isort?.['line_length'] ?? isort?.['line-length'])
+    return iniNumber(own) ?? inToml ?? iniNumber(common) ?? (isort?.['profile'] === 'black' ? 88 : undefined)
+  },
+]
+
+const pydocstyleFiles = ['.pydocstyle', '.pydocstyle.ini', '.pydocstylerc', '.pydocstylerc.ini']
+const sharedFiles = ['setup.cfg', 'tox.ini']
+
+/** The conventions that we can write; `pep257`, `epytext` and others are not among them. */
+const NamedStyle = z.preprocess(
+  (value) => (typeof value === 'string' ? value.trim().toLowerCase() : value),
+  DocstringStyle,
+)
+
+function docstringStyleOf(value: unknown): DocstringStyle | undefined {
+  return NamedStyle.safeParse(value === 'rest' || value === 'rst' ? 'sphinx' : value).data
+}
+
+const styleReaders: readonly Reader<DocstringStyle>[] = [
+  (tree, folder) => {
+    const files = [...sharedFiles, ...pydocstyleFiles]
+    const inIni = iniOption(tree, folder, { files, isMeant: /^pydocstyle$/, keys: ['convention'] })
+    return docstringStyleOf(inIni ?? tool(tree, folder, 'pydocstyle')?.['convention'])
+  },
+  (tree, folder) => (tool(tree, folder, 'numpydoc_validation') === undefined ? undefined : 'numpy'),
+  (tree, folder) => docstringStyleOf(tool(tree, folder, 'pydoclint')?.['style']),
+  (tree, folder) => {
+    const keys = ['docstring_style', 'docstring-style']
+    const files = ['.darglint', ...sharedFiles]
+    const inIni = iniOption(tree, folder, { files, isMeant: /^(?:darglint|flake8)$/, keys })
+    return docstringStyleOf(inIni ?? tool(tree, folder, 'darglint')?.['docstring_style'])
+  },
+  (tree, folder) => {
+    const inIni = iniOption(tree, folder, { files: sharedFiles, isMeant: /^docformatter$/, keys: ['style'] })
+    return docstringStyleOf(inIni ?? stringOf(tool(tree, folder, 'docformatter')?.['style']))
+  },
+]

@@ -1,11 +1,16 @@
-import { expandBraces } from '#domain/expand-braces.ts'
-import { matchesSegment, parseSegmentGlob, type SegmentGlob } from '#domain/segment-glob.ts'
-import { star, starMatch } from '#domain/star-match.ts'
+import {
+  expandBraces,
+  matchesSegment,
+  parseSegmentGlob,
+  type SegmentGlob,
+  star,
+  starMatch,
+} from '#domain/path-globs.ts'
 import { type ConfigTree, folderOf, nameOf, nearest, within } from './config-tree.ts'
 
 /**
- * What the `.editorconfig` files above a folder say of a file in it, keys and values in lower case; undefined where
- * there is none.
+ * Returns a function that reads the settings of a file in `folder` from the `.editorconfig` files above it, keys and
+ * values in lower case; undefined when there are none.
  */
 export type EditorConfig = (folder: string) => ((path: string) => ReadonlyMap<string, string>) | undefined
 
@@ -13,9 +18,9 @@ type Section = { isMeant(path: string): boolean; pairs: readonly (readonly [stri
 type File = { isRoot: boolean; sections: Section[] }
 
 /**
- * Reads sections, `root` and patterns as the EditorConfig specification 0.17 has them. The npm package `editorconfig`
- * takes texts only by a deprecated call, resolves names against the folder of the process, and matches by regular
- * expressions that a pattern from a foreign repository can make very slow; `*` here costs no backtracking.
+ * Follows the EditorConfig specification 0.17. The npm package `editorconfig` accepts texts only by a deprecated call,
+ * resolves names against the working directory, and matches by regular expressions that a hostile pattern can make very
+ * slow; matching `*` here needs no backtracking.
  */
 export function readEditorConfig(tree: ConfigTree): EditorConfig {
   const files = new Map(
@@ -57,7 +62,7 @@ function fileOf(text: string, folder: string): File {
 
 type PathGlob = readonly (SegmentGlob | typeof star)[]
 
-/** A pattern without a slash means names at any depth; `**` takes slashes, `*` does not. */
+/** A pattern without a slash matches names at any depth; `**` matches slashes, `*` does not. */
 function patternTest(pattern: string, folder: string): (path: string) => boolean {
   const anchored = pattern.includes('/') ? pattern.replace(/^\//, '') : `**/${pattern}`
   const globs: PathGlob[] = []

@@ -1,27 +1,25 @@
-import { expandBraces } from '#domain/expand-braces.ts'
-import { matchesSegment, parseSegmentGlob, type SegmentGlob } from '#domain/segment-glob.ts'
+import { expandBraces, matchesSegment, parseSegmentGlob, type SegmentGlob } from '#domain/path-globs.ts'
 import { nameOf } from './config-tree.ts'
 
-/** Whether a path of the snapshot is meant. */
 export type PathTest = (path: string) => boolean
 
-/** More than any real configuration needs; a pattern that stands for more matches nothing. */
+/** More than any real configuration needs; a pattern with more alternatives matches nothing. */
 const maxAlternatives = 256
 
 /**
- * A pattern of Ruff's configuration, in the dialect of Rust's globset as Ruff uses it: `*` and `?` take slashes, too, and
- * a whole segment `**` is any number of folders. It is relative to the folder of its configuration.
+ * A pattern of Ruff's configuration, relative to the configuration's folder, in the dialect of Rust's globset as Ruff
+ * uses it: `*` and `?` also match slashes, and a whole segment `**` any number of folders.
  */
 type RuffPattern = {
-  /** Against the whole path. */
+  /** Matches the whole path. */
   absolute: PathTest
-  /** Against the name alone, wherever the file lies. */
+  /** Matches the name alone, in any folder. */
   basename: PathTest
-  /** As it stands, against the whole path: `*.py` means every such file, `setup.py` none. */
-  asItStands: PathTest
-  /** It names no folder, so it counts for names, too. */
+  /** Matches the whole path without regard to the configuration's folder: `*.py` every such file, `setup.py` none. */
+  asWritten: PathTest
+  /** It names no folder, so it also applies to names. */
   isName: boolean
-  /** One of these is part of `/folder/` of every path it means. */
+  /** Every path that it matches contains one of these in its `/folder/`. */
   folders: readonly string[]
 }
 
@@ -36,25 +34,25 @@ function ruffPattern(pattern: string, folder: string): RuffPattern {
       return rest !== undefined && globs.some(({ isMatch }) => isMatch(rest))
     },
     basename: (path) => ofNames.some(({ isMatch }) => isMatch(nameOf(path))),
-    asItStands: (path) => asIs.some(({ isMatch }) => isMatch(`/${path}`)),
+    asWritten: (path) => asIs.some(({ isMatch }) => isMatch(`/${path}`)),
     isName: !pattern.includes('/'),
     folders: [...globs, ...ofNames].map(({ folder: literal }) => literal),
   }
 }
 
-/** A pattern of `exclude`, `extend-exclude` and the like: for the path, and for the name if the pattern is one. */
+/** A pattern of `exclude` and similar options: it matches the path, or the name if it names no folder. */
 export function ruffExcludeTest(pattern: string, folder: string): PathTest {
-  const { absolute, basename, asItStands, isName } = ruffPattern(pattern, folder)
-  return isName ? (path) => basename(path) || absolute(path) || asItStands(path) : absolute
+  const { absolute, basename, asWritten, isName } = ruffPattern(pattern, folder)
+  return isName ? (path) => basename(path) || absolute(path) || asWritten(path) : absolute
 }
 
-/** A pattern of `include`, which Ruff never holds against a name alone. */
+/** A pattern of `include`, which Ruff never matches against the name alone. */
 export function ruffIncludeTest(pattern: string, folder: string): PathTest {
-  const { absolute, asItStands, isName } = ruffPattern(pattern, folder)
-  return isName ? (path) => absolute(path) || asItStands(path) : absolute
+  const { absolute, asWritten, isName } = ruffPattern(pattern, folder)
+  return isName ? (path) => absolute(path) || asWritten(path) : absolute
 }
 
-/** A pattern for some files, with a cheap answer for a whole folder: false where it can mean none of its files. */
+/** `mayMatchIn` is a cheap test for a whole folder: false when none of its files can match. */
 export type PerFileTest = { isMeant: PathTest; mayMatchIn(folder: string): boolean }
 
 /** A pattern of `per-file-ignores` and the like; a `!` before it negates it. */
@@ -68,7 +66,7 @@ export function ruffPerFileTest(pattern: string, folder: string): PerFileTest {
   }
 }
 
-/** A pattern of flake8, as Python's fnmatch reads it: for the name, or for the path if it has a slash. */
+/** A pattern of flake8, read as Python's fnmatch does: it matches the name, or the path if it has a slash. */
 export function flake8PathTest(pattern: string, folder: string): PathTest {
   if (pattern !== '.' && !pattern.includes('/')) {
     const isMatch = fnmatchTest(pattern)
@@ -83,8 +81,8 @@ export function flake8PathTest(pattern: string, folder: string): PathTest {
   }
 }
 
-/** Where a pattern points to: `./`, `..` and a slash at the end are resolved. Undefined outside the snapshot. */
-function placeOf(pattern: string, folder: string): { folder: string; rest: string } | undefined {
+/** Resolves `./`, `..` and a slash at the end; undefined for a pattern that leads out of the snapshot. */
+export function placeOf(pattern: string, folder: string): { folder: string; rest: string } | undefined {
   if (pattern.startsWith('/') || pattern.startsWith('~')) return undefined
   const above = folder === '' ? [] : folder.split('/')
   const rest: string[] = []
@@ -113,7 +111,7 @@ function globsOf(pattern: string): Glob[] {
   return globs
 }
 
-/** `*` takes slashes, so `**` as a segment needs care only for "no folder at all". */
+/** `*` matches slashes, so a segment `**` only needs the additional case "no folder". */
 function* expandFolders(pattern: string): Generator<string> {
   const match = /(?<=^|\/)\*\*\//.exec(pattern)
   if (match === null) {
@@ -127,19 +125,19 @@ function* expandFolders(pattern: string): Generator<string> {
   }
 }
 
-/** In fnmatch a backslash is a character like any other, and only `!` turns a class round. */
+/** In fnmatch a backslash is an ordinary character, and only `!` negates a class. */
 function fnmatchTest(pattern: string): PathTest {
   return globOf(parseSegmentGlob(pattern.replaceAll('\\', '\\\\').replaceAll('[^', '[\\^'))).isMatch
 }
 
 type Glob = {
   literal: string
-  /** The longest literal part that ends with a slash, in which the folder of what it matches must agree. */
+  /** The longest literal part that ends with a slash: every matched path contains it. */
   folder: string
   isMatch(text: string): boolean
 }
 
-/** Most texts are ruled out by the longest literal part of the pattern, which costs far less than a match. */
+/** Most texts do not contain the longest literal part of the pattern, which is much cheaper to test than a match. */
 function globOf(glob: SegmentGlob): Glob {
   const literals = glob.parts.filter((part) => typeof part === 'string')
   const literal = longest(literals)

@@ -1,12 +1,10 @@
-import { type ConfigTree, stringOf, stringsOf, type Table, tableAt, within } from './config-tree.ts'
+import { type ConfigTree, iniList, iniNumber, stringOf, stringsOf, type Table, tableAt, within } from './config-tree.ts'
 import { flake8PathTest, type PathTest } from './file-patterns.ts'
-import { type Flake8Choice, flake8Rules, type Flake8Rules } from './flake8-rules.ts'
-import { iniList, iniNumber } from './ini-file.ts'
 import { newerBuiltins } from './python-target.ts'
 
-/** What flake8 or pycodestyle says, in Ruff's terms. */
+/** A configuration of flake8 or pycodestyle, in Ruff's terms. */
 export type Flake8Config = {
-  /** As people name it: `setup.cfg [flake8]`. */
+  /** For users: `setup.cfg [flake8]`. */
   source: string
   folder: string
   isFlake8: boolean
@@ -14,20 +12,20 @@ export type Flake8Config = {
   isExcluded: PathTest
   isIncluded: PathTest
   rules: Flake8Rules
-  /** Of `rules`, what is off in one file: only the longest pattern of `per-file-ignores` that fits it counts. */
+  /** Those of `rules` that are off in one file: only the longest matching pattern of `per-file-ignores` counts. */
   offIn(path: string): readonly string[]
-  /** For Ruff, without the rules. */
+  /** Ruff's options except the selection of rules. */
   options: Table
   lint: Table
 }
 
 type Section = { source: string; isFlake8: boolean; value(key: string): string | undefined }
 
-/** flake8 reads the first of these in a folder that has its section, and only that one. */
+/** flake8 reads only the first of these files in a folder that has its section. */
 const flake8Files = ['setup.cfg', 'tox.ini', '.flake8']
 const pycodestyleFiles = ['setup.cfg', 'tox.ini']
 
-/** The configuration of flake8 in this folder, also where a plugin reads it from pyproject.toml. */
+/** The configuration of flake8 in this folder, including the one in pyproject.toml that a plugin reads. */
 export function flake8In(tree: ConfigTree, folder: string): Flake8Config | undefined {
   const section = iniSection(tree, folder, flake8Files, ['flake8'], true) ?? flake8Table(tree, folder)
   return section && configOf(section, folder)
@@ -80,7 +78,7 @@ function configOf({ source, isFlake8, value }: Section, folder: string): Flake8C
   }
   const maxComplexity = iniNumber(value('max-complexity'))
   const own = isFlake8 ? ['E', 'F', 'W', 'C90'] : ['E', 'W']
-  // mccabe is silent until it is given a limit.
+  // mccabe reports nothing without a limit.
   const always = maxComplexity === undefined ? ['C90'] : []
   const rulesWith = (ignored: readonly string[]) =>
     flake8Rules({ ...choice, extendIgnore: [...choice.extendIgnore, ...ignored] }, own, always)
@@ -108,7 +106,7 @@ function configOf({ source, isFlake8, value }: Section, folder: string): Flake8C
   }
 }
 
-/** What is on in all files and off in one. */
+/** What is on in general and off with the rules of one file. */
 function rulesOff(all: Flake8Rules, own: Flake8Rules): string[] {
   const on = new Set(own.select)
   return [...all.select.filter((code) => !on.has(code)), ...own.ignore.filter((code) => !all.ignore.includes(code))]
@@ -116,7 +114,7 @@ function rulesOff(all: Flake8Rules, own: Flake8Rules): string[] {
 
 const excludedNames = ['.svn', 'CVS', '.bzr', '.hg', '.git', '__pycache__', '.tox', '.nox', '.eggs', '*.egg']
 
-/** `a.py, b.py: E1,E2` and more of it, lines and commas both separating. */
+/** Entries such as `a.py, b.py: E1,E2`, separated by lines or commas. */
 function perFileIgnores(value: string | undefined): { pattern: string; codes: string[] }[] {
   const found: { pattern: string; codes: string[] }[] = []
   let patterns: string[] = []
@@ -136,7 +134,7 @@ function perFileIgnores(value: string | undefined): { pattern: string; codes: st
 
 type RuffOptions = Pick<Flake8Config, 'options' | 'lint'>
 
-/** Limits and the options of plugins, under Ruff's names. */
+/** Limits and options of plugins, by Ruff's names. */
 function ruffOptions(value: Section['value'], maxComplexity: number | undefined): RuffOptions {
   const maxLine = iniNumber(value('max-line-length')) ?? 79
   const maxDoc = iniNumber(value('max-doc-length'))
@@ -170,7 +168,7 @@ function quoteStyle(value: string | undefined): 'single' | 'double' | undefined 
   return style === '"' || style === '"""' || style === 'double' ? 'double' : undefined
 }
 
-/** What flake8 was asked for and Ruff cannot do. */
+/** Notices about what flake8 is configured to check and Ruff cannot. */
 export function flake8Lacks({ source, rules, value }: Flake8Config): string[] {
   const isSet = (key: string) => /^\s*(?:1|true|yes|on)\s*$/i.test(value(key) ?? '')
   const codes = rules.missing.join(', ')
@@ -179,4 +177,82 @@ export function flake8Lacks({ source, rules, value }: Flake8Config): string[] {
     ...(isSet('doctests') ? [`${source}: doctests are not checked`] : []),
     ...(isSet('disable-noqa') ? [`${source}: noqa comments count, though "disable-noqa" is set`] : []),
   ]
+}
+
+/** Codes of pycodestyle, Pyflakes and mccabe that Ruff also has. */
+const ruffCodes = (
+  'E101 E111 E112 E113 E114 E115 E116 E117 E201 E202 E203 E204 E211 E221 E222 E223 E224 E225 E226 E227 E228 E231 E241 ' +
+  'E242 E251 E252 E261 E262 E265 E266 E271 E272 E273 E274 E275 E301 E302 E303 E304 E305 E306 E401 E402 E501 E502 E701 ' +
+  'E702 E703 E711 E712 E713 E714 E721 E722 E731 E741 E742 E743 E902 W191 W291 W292 W293 W391 W505 W605 F401 F402 F403 ' +
+  'F404 F405 F406 F407 F501 F502 F503 F504 F505 F506 F507 F508 F509 F521 F522 F523 F524 F525 F541 F601 F602 F621 F622 ' +
+  'F631 F632 F633 F634 F701 F702 F704 F706 F707 F722 F811 F821 F822 F823 F841 F842 F901 C901'
+).split(' ')
+
+/** Codes that Ruff does not have: continued lines, breaks around operators, a `def` on one line, unused `global`. */
+const missingCodes = 'E121 E122 E123 E124 E125 E126 E127 E128 E129 E131 E704 F824 W503 W504'.split(' ')
+
+const defaultIgnored = ['E121', 'E123', 'E126', 'E226', 'E24', 'E704', 'W503', 'W504']
+
+/**
+ * Plugins of flake8 whose codes Ruff has with the same meaning. Left out are I, which two plugins of flake8 use and
+ * neither sorts as Ruff does, and C8, U, R, M, Y, whose codes have another meaning in Ruff.
+ */
+const sharedPlugins =
+  /^(?:A|ANN|ARG|ASYNC|B|BLE|C4|COM|D|DTZ|EM|ERA|EXE|FA|FBT|FIX|FLY|G|ICN|INP|INT|ISC|LOG|N|PD|PERF|PGH|PIE|PT|PTH|PYI|Q|RET|RSE|S|SIM|SLF|SLOT|T1|T10|T2|T20|TC|TCH|TD|TID|TRY|UP|YTT)\d*$/
+
+/** Bugbear's opinionated rules: on only when selected by this prefix or a longer one, not by `B`. */
+const bugbearOpinions = 'B9'
+
+/** Most of pycodestyle's rules on white space are in preview in Ruff. */
+export const isInPreview = (code: string) => /^(?:E1(?!01)|E2|E3|E502|W391)/.test(code)
+
+export type Flake8Choice = {
+  select: readonly string[] | undefined
+  extendSelect: readonly string[]
+  ignore: readonly string[] | undefined
+  extendIgnore: readonly string[]
+}
+
+type Flake8Rules = {
+  /** For Ruff: the codes that it has, and the selectors of plugins. */
+  select: string[]
+  ignore: string[]
+  /** On in flake8 and unknown to Ruff. */
+  missing: string[]
+}
+
+/** The rules that flake8 would have on: `own` unless `select` is given, and never those in `silent`. */
+export function flake8Rules(choice: Flake8Choice, own: readonly string[], silent: readonly string[]): Flake8Rules {
+  const decide = decision(choice, own)
+  const isOn = (code: string) => decide(code) && !silent.some((prefix) => code.startsWith(prefix))
+  const chosen = [...(choice.select ?? []), ...choice.extendSelect]
+  const plugins = chosen.filter((one) => !/^(?:C|C9|C90|C901|[EFW]\d*)$/.test(one))
+  const shared = plugins.filter((one) => sharedPlugins.test(one))
+  const ignored = [...(choice.ignore ?? []), ...choice.extendIgnore].filter((one) => sharedPlugins.test(one))
+  const hasOpinions = shared.some((one) => one.startsWith(bugbearOpinions))
+  return {
+    select: [...ruffCodes.filter(isOn), ...shared],
+    ignore: [...ignored, ...(hasOpinions || !shared.includes('B') ? [] : [bugbearOpinions])],
+    missing: [...missingCodes.filter(isOn), ...plugins.filter((one) => !sharedPlugins.test(one))],
+  }
+}
+
+/**
+ * flake8's decision for one code. An explicit choice beats a default; between two choices or two defaults the longer
+ * prefix wins, and "off" wins over an equal "on".
+ */
+function decision(choice: Flake8Choice, own: readonly string[]): (code: string) => boolean {
+  const chosen = [...(choice.select ?? []), ...choice.extendSelect]
+  const selected = choice.select === undefined ? [...own, ...choice.extendSelect] : chosen
+  const dropped = [...(choice.ignore ?? []), ...choice.extendIgnore]
+  const ignored = choice.ignore === undefined ? [...defaultIgnored, ...choice.extendIgnore] : dropped
+  const longest = (code: string, prefixes: readonly string[]) =>
+    Math.max(-1, ...prefixes.filter((prefix) => code.startsWith(prefix)).map((prefix) => prefix.length))
+  return (code) => {
+    if (longest(code, selected) < 0) return false
+    if (longest(code, ignored) < 0) return true
+    const [isChosen, isDropped] = [longest(code, chosen) >= 0, longest(code, dropped) >= 0]
+    if (isChosen !== isDropped) return isChosen
+    return longest(code, selected) > longest(code, ignored)
+  }
 }

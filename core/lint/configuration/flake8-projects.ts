@@ -1,21 +1,19 @@
 import { defaultLintRules, type LintRules } from '#domain/path-rules.ts'
-import { isStub } from '#python/stub-file.ts'
+import { isStub } from '#python/python-file.ts'
 import type { PythonLinter } from '../python-linter.ts'
 import { acceptedOptions } from './accepted-options.ts'
 import { type ConfigTree, folderOf, nearest, shared } from './config-tree.ts'
-import type { ModuleTree } from './first-party.ts'
-import { type Flake8Config, flake8In, flake8Lacks, pycodestyleIn } from './flake8-config.ts'
-import { isInPreview } from './flake8-rules.ts'
-import { type SilentRules, silentByPath } from './path-bound-rules.ts'
+import { type Flake8Config, flake8In, flake8Lacks, isInPreview, pycodestyleIn } from './flake8-config.ts'
+import { type ModuleTree, silentByPath, type SilentRules } from './path-bound-rules.ts'
 import { newerBuiltins, requiredPythonOfProject } from './python-target.ts'
 
-/** A configuration of flake8 or pycodestyle, in options that Ruff takes. */
+/** A configuration of flake8 or pycodestyle, with options that the Ruff we run accepts. */
 export type Flake8Project = Flake8Config & Pick<LintRules, 'options' | 'previewOptions'>
 
 export type Flake8Projects = {
-  /** The project of a folder; flake8 counts before pycodestyle, wherever they stand. */
+  /** The project of a folder; any configuration of flake8 above it counts before one of pycodestyle. */
   of(folder: string): Flake8Project | undefined
-  /** The rules of a file in a folder of the project; undefined: the rules where nothing is configured. */
+  /** The rules of a file in a folder of the project; without a project, the default rules. */
   rulesIn(folder: string, project: Flake8Project | undefined): (path: string) => LintRules
 }
 
@@ -26,7 +24,7 @@ type Sources = {
   notice(words: string): void
 }
 
-/** `folders` are those of Python files that no configuration of Ruff governs. */
+/** `folders` are the folders of Python files without a configuration of Ruff. */
 export async function readFlake8Projects(folders: readonly string[], sources: Sources): Promise<Flake8Projects> {
   const { tree, modules } = sources
   const flake8 = nearest((folder) => flake8In(tree, folder))
@@ -43,10 +41,10 @@ export async function readFlake8Projects(folders: readonly string[], sources: So
   }
 }
 
-/** All that tells files of one project apart. */
+/** What may differ between files of one project. */
 type Facts = {
   target: string | undefined
-  /** Rules that only this file has off. */
+  /** Rules that are off only in this file. */
   off: readonly string[]
   silent: SilentRules
   isExcluded: boolean
@@ -68,7 +66,7 @@ function rulesReader(modules: ModuleTree, targetOf: (folder: string) => string |
         target,
         off: project?.offIn(path) ?? [],
         silent: silentIn(path),
-        // Ruff cannot know that a text is a stub, for which other rules hold.
+        // Ruff cannot know that a text is a stub, which has other rules.
         isExcluded: isStub(path) || isOut(path),
       }
       const key = JSON.stringify(facts)
@@ -102,20 +100,20 @@ async function checkedProject(config: Flake8Config, { check, notice }: Sources):
   const stable = select.filter((code) => !isInPreview(code))
   const asked = { ...config.options, lint: { ...config.lint, select: stable, ignore } }
   const { options, refused } = await acceptedOptions(asked, check.refusalOf)
-  // What Ruff does not know is not missed where it was to be off anyway.
+  // An ignored rule that Ruff does not know is no loss.
   const missed = refused.filter(({ key }) => key !== 'lint.ignore')
   for (const { key, value, why } of missed) notice(`${config.source}: ${value ?? key} is left out: ${why}`)
   for (const words of flake8Lacks(config)) notice(words)
   return { ...config, options, ...inPreview(config) }
 }
 
-/** In preview other rules judge differently, so it gets only those that are nowhere else. */
+/** Preview changes other rules, so a separate pass checks only those that exist in preview alone. */
 function inPreview({ options, rules }: Flake8Config): Pick<LintRules, 'previewOptions'> {
   const select = rules.select.filter(isInPreview)
   return select.length === 0 ? {} : { previewOptions: { ...options, preview: true, lint: { select } } }
 }
 
-/** Whether the folder or one it lies in, below the project's own, is excluded. */
+/** Whether the folder, or a parent of it below the project's own folder, is excluded. */
 function isExcluded(folder: string, project: Flake8Project): boolean {
   for (let inner = folder; inner !== project.folder && inner !== ''; inner = folderOf(inner)) {
     if (project.isExcluded(inner)) return true

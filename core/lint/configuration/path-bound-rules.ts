@@ -1,21 +1,129 @@
-import { folderOf, nameOf, type Table } from './config-tree.ts'
-import type { ModuleTree } from './first-party.ts'
+import { isSelected, type LintRules } from '#domain/path-rules.ts'
+import { folderOf, nameOf, stringsOf, type Table, tableAt, within } from './config-tree.ts'
 import { switchesOn } from './rule-selection.ts'
+import type { PythonLinter } from '../python-linter.ts'
+import { ruffIncludeTest } from './file-patterns.ts'
+import { lastWith, type RuffLayer } from './ruff-config.ts'
+
+// The Ruff we run gets a text, without a path or a file system. This file makes up for what rules would read there: which
+// modules are the repository's own, and which rules must be left out or ignored.
+
+/** The Python modules of a snapshot, as an import finds them. */
+export type ModuleTree = {
+  /** Names that can be imported when `folder` is on Python's path. */
+  modulesIn(folder: string): readonly string[]
+  /** The folder of the outermost package that `folder` belongs to. */
+  packageOf(folder: string): string | undefined
+  folders: readonly string[]
+  packageNames: readonly string[]
+}
+
+const keywords = new Set(
+  (
+    'False None True and as assert async await break class continue def del elif else except finally for from global ' +
+    'if import in is lambda nonlocal not or pass raise return try while with yield'
+  ).split(' '),
+)
+
+const isModuleName = (name: string) => /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) && !keywords.has(name)
+
+export function moduleTree(paths: readonly string[]): ModuleTree {
+  const modules = new Map<string, Set<string>>()
+  const packages = new Set<string>()
+  const add = (folder: string, name: string) => {
+    const names = modules.get(folder) ?? new Set()
+    modules.set(folder, names)
+    const isNew = !names.has(name)
+    return isNew && names.add(name)
+  }
+  for (const path of paths.filter((one) => /\.pyi?$/.test(one))) {
+    if (nameOf(path) === '__init__.py') packages.add(folderOf(path))
+    add(folderOf(path), nameOf(path).replace(/\.pyi?$/, ''))
+    for (let folder = folderOf(path); folder !== ''; folder = folderOf(folder)) {
+      if (!add(folderOf(folder), nameOf(folder))) break
+    }
+  }
+  const roots = new Map<string, string | undefined>()
+  const packageOf = (folder: string): string | undefined => {
+    if (folder === '' || !packages.has(folder)) return undefined
+    if (!roots.has(folder)) roots.set(folder, packageOf(folderOf(folder)) ?? folder)
+    return roots.get(folder)
+  }
+  return {
+    modulesIn: (folder) => [...(modules.get(folder) ?? [])].filter(isModuleName),
+    packageOf,
+    folders: [...modules.keys()],
+    packageNames: [...new Set([...packages].map((one) => nameOf(packageOf(one) ?? one)))].filter(isModuleName),
+  }
+}
+
+/** Whether rules are on that depend on where an import comes from: the order of imports, and imports only for types. */
+export function sortsImports(lint: Table): boolean {
+  const selectors = [...stringsOf(lint['select']), ...stringsOf(lint['extend-select'])]
+  const isChosen = (code: string) =>
+    isSelected(code, selectors) || selectors.some((one) => isSelected(one, ['I', 'TC']))
+  return lint['select'] === undefined || ['I001', 'TC001'].some(isChosen)
+}
 
 /**
- * Rules that look at where a file lies. The Ruff we run has a text and no path, so it never reports them, or for a path
- * that is not the file's.
+ * The modules that Ruff would find as first-party in the folders of `src` (the project's own and its `src` unless
+ * configured). The Ruff we run has no file system.
  */
+export function modulesOfSources(modules: ModuleTree, chain: readonly RuffLayer[]): readonly string[] {
+  const layer = lastWith(chain, ({ top }) => top['src'] !== undefined)
+  const project = chain.at(-1)?.folder ?? ''
+  const patterns = layer === undefined ? [] : stringsOf(layer.top['src'])
+  const tests = patterns.map((pattern) =>
+    /^(?:\.\/?)?$/.test(pattern) ? undefined : ruffIncludeTest(pattern, layer?.folder ?? ''),
+  )
+  const isSource = (folder: string) =>
+    tests.some((test) => (test === undefined ? folder === layer?.folder : test(folder)))
+  const folders = layer === undefined ? [project, within(project, 'src')] : modules.folders.filter(isSource)
+  return [...new Set(folders.flatMap((folder) => modules.modulesIn(folder)))]
+}
+
+/** Names that the configuration itself assigns to a section: they must not be made first-party. */
+export function namesWithSection(isort: Table | undefined): string[] {
+  const keys = ['known-first-party', 'known-third-party', 'known-local-folder', 'extra-standard-library']
+  const sections = Object.values(tableAt(isort, 'sections') ?? {})
+  return [...keys.flatMap((key) => stringsOf(isort?.[key])), ...sections.flatMap(stringsOf)]
+}
+
+/**
+ * Those of `names` that are modules of Python's standard library. Ruff prefers these to the repository's modules, but
+ * not to modules that are configured as first-party, so they must not be added there. Found with Ruff's own import
+ * order: a standard and a third-party import with a blank line between them are in order, two third-party ones are not.
+ */
+export async function standardModules(
+  names: readonly string[],
+  target: string | undefined,
+  linter: Pick<PythonLinter, 'lint'>,
+): Promise<ReadonlySet<string>> {
+  if (names.length === 0) return new Set()
+  const block = (name: string) => `import ${name}\n\nimport zzz_a_foreign_module\n\nx = 0\n`
+  const rules: LintRules = {
+    source: 'default',
+    options: { ...(target && { 'target-version': target }), lint: { select: ['I001'] } },
+    ignored: [],
+    unfixable: [],
+    isExcluded: false,
+  }
+  const { diagnostics } = await linter.lint(names.map(block).join(''), rules)
+  const unsorted = new Set(diagnostics.map(({ line }) => Math.floor((line - 1) / 5)))
+  return new Set(names.filter((_, index) => !unsorted.has(index)))
+}
+
+/** Rules about a file's path: without one they are not reported, or reported for a wrong path. */
 const lostRules = ['A005', 'D104', 'EXE001', 'EXE002', 'INP001', 'N999', 'PLW0406', 'RUF067']
 
 /**
- * Rules that report too much without a path, for relative imports lead nowhere then: DOC502 misses what is raised,
- * PLC2701 takes the package's own private names for others'. RUF100 calls a noqa comment unused that is for one of these
- * or for one of `lostRules`.
+ * Rules that report too much without a path, since relative imports cannot be resolved: DOC502 misses exceptions,
+ * PLC2701 takes the package's own private names for those of others. RUF100 reports noqa comments for any of these and
+ * for `lostRules` as unused.
  */
 export const blindRules: readonly string[] = ['DOC502', 'PLC2701', 'RUF100']
 
-/** Those of both that a selection names, itself or by a prefix. */
+/** The rules of both lists that a linter's table switches on. */
 export function lostRulesOf(lint: Table): string[] {
   return [...lostRules, ...blindRules].filter((code) => switchesOn(lint, code))
 }
@@ -24,7 +132,7 @@ const isPrivate = (name: string) => name.startsWith('_') && !/^__.*__$/.test(nam
 
 export type SilentRules = { ignored: readonly string[]; unfixable: readonly string[] }
 
-/** What Ruff, knowing the path, would not report in a file of this folder, and what it would not fix as safe. */
+/** The rules that Ruff, with the path, would not report in a file of this folder, or would not fix as safe. */
 export function silentByPath(
   folder: string,
   modules: Pick<ModuleTree, 'packageOf'>,

@@ -4,7 +4,7 @@ import { stringOf, tableAt, type ConfigTree, within } from './config-tree.ts'
 const oldest = 7
 const newest = 15
 
-/** Built-in names newer than Python 3.7. Code that has them behind a version check is right on every version. */
+/** Built-in names newer than Python 3.7. Code that uses them after a version check is right on every version. */
 export const newerBuiltins = [
   'BaseExceptionGroup',
   'EncodingWarning',
@@ -15,8 +15,8 @@ export const newerBuiltins = [
 ]
 
 /**
- * The oldest Python that a `requires-python` takes, as Ruff derives it: the least major and minor version that is asked
- * for with `==`, `===`, `~=`, `>` or `>=`. Undefined where Ruff knows no such version (`>=3.6`, `>=3`).
+ * The oldest Python that a `requires-python` allows, as Ruff derives it: the lowest version with `==`, `===`, `~=`, `>`
+ * or `>=`. Undefined when Ruff does not know that version (`>=3.6`, `>=3`).
  */
 export function targetOfRequirement(requirement: string): string | undefined {
   const versions = requirement.split(',').flatMap((part) => {
@@ -34,7 +34,7 @@ export function requiredPython(tree: ConfigTree, folder: string): string | undef
   return requirement === undefined ? undefined : targetOfRequirement(requirement)
 }
 
-/** The same, or what `setup.cfg` says; Ruff does not read that one. */
+/** The same, else `python_requires` of `setup.cfg`, which Ruff does not read. */
 export function requiredPythonOfProject(tree: ConfigTree, folder: string): string | undefined {
   const requirement = tree.ini(within(folder, 'setup.cfg'))?.get('options')?.get('python_requires')
   return requiredPython(tree, folder) ?? (requirement === undefined ? undefined : targetOfRequirement(requirement))

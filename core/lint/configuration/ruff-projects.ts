@@ -1,5 +1,5 @@
 import type { LintRules } from '#domain/path-rules.ts'
-import { isStub } from '#python/stub-file.ts'
+import { isStub } from '#python/python-file.ts'
 import type { PythonLinter } from '../python-linter.ts'
 import { acceptedOptions } from './accepted-options.ts'
 import {
@@ -13,25 +13,32 @@ import {
   type Table,
   tableAt,
 } from './config-tree.ts'
-import { type ModuleTree, modulesOfSources, namesWithSection, sortsImports, standardModules } from './first-party.ts'
-import { pytestStyleOf, rulesNewerThan } from './newer-rules.ts'
-import { blindRules, lostRulesOf, type SilentRules, silentByPath } from './path-bound-rules.ts'
+import {
+  blindRules,
+  lostRulesOf,
+  modulesOfSources,
+  type ModuleTree,
+  namesWithSection,
+  silentByPath,
+  type SilentRules,
+  sortsImports,
+  standardModules,
+} from './path-bound-rules.ts'
 import { requiredPython } from './python-target.ts'
-import { ruffChain, ruffConfigIn } from './ruff-chain.ts'
-import { requiredRuff, ruffConfig, type RuffConfig } from './ruff-config.ts'
-import { newestRuffMinor, rulesBefore16 } from './ruff-version.ts'
+import { requiredRuff, ruffChain, ruffConfig, type RuffConfig, ruffConfigIn } from './ruff-config.ts'
+import { newestRuffMinor, pytestStyleOf, rulesBefore16, rulesNewerThan } from './ruff-version.ts'
 
 export type OptionsCheck = Pick<PythonLinter, 'lint' | 'refusalOf'>
 
-/** A configuration of Ruff that Ruff takes. */
+/** A configuration of Ruff, with options that the Ruff we run accepts. */
 export type RuffProject = RuffConfig & {
-  /** Of what it imports, first-party for every file. */
+  /** Modules that are first-party for every file. */
   sources: readonly string[]
   sortsImports: boolean
   isPreview: boolean
-  /** Of the selectors of per-file ignores, those that Ruff takes. */
+  /** The selectors of per-file ignores that Ruff accepts. */
   ignorable: ReadonlySet<string>
-  /** Modules of Python's library among those of the repository, by target version; every version that Ruff takes is there. */
+  /** By each target version that Ruff accepts: the repository's modules that have the name of a standard module. */
   standard: ReadonlyMap<string | undefined, ReadonlySet<string>>
 }
 
@@ -66,7 +73,7 @@ async function readProject(path: string, { tree, modules, check, notice }: Sourc
   const lint = tableAt(options, 'lint') ?? {}
   const lost = lostRulesOf(lint)
   if (lost.length > 0)
-    notice(`${config.source}: not checked, because where a file lies is not known to the linter: ${lost.join(', ')}`)
+    notice(`${config.source}: not checked, because the linter does not know a file's path: ${lost.join(', ')}`)
   const project = {
     ...config,
     options,
@@ -141,7 +148,7 @@ function rulesReader(of: Of, modules: ModuleTree): RuffProjects['rulesIn'] {
         target: target !== undefined && project.standard.has(target) ? target : undefined,
         package: ownPackage,
         silent: silentIn(path),
-        // Ruff cannot know that a text is a stub, for which other rules hold.
+        // Ruff cannot know that a text is a stub, which has other rules.
         isExcluded: isStub(path) || isExcluded(path),
       }
       const key = JSON.stringify(facts)
@@ -152,7 +159,7 @@ function rulesReader(of: Of, modules: ModuleTree): RuffProjects['rulesIn'] {
   }
 }
 
-/** All that tells files of one project apart. */
+/** What may differ between files of one project. */
 type Facts = {
   perFile: readonly string[]
   target: string | undefined
@@ -176,7 +183,7 @@ function rulesWith(
       lint: {
         ...lint,
         ...(isort && { isort }),
-        // Ruff reads names and old codes of rules, which `ignored` does not.
+        // Unlike `ignored`, Ruff also knows names and old codes of rules.
         ...(perFile.length > 0 && { 'per-file-ignores': { '*': perFile } }),
       },
     },
@@ -186,7 +193,7 @@ function rulesWith(
   }
 }
 
-/** `known-first-party` with what Ruff would find in the repository's folders. */
+/** Adds the modules that Ruff would find in the repository's folders to `known-first-party`. */
 function isortWith(
   isort: Table | undefined,
   ownPackage: string | undefined,
@@ -202,7 +209,7 @@ function isortWith(
   return { ...isort, ...(own.length + added.length > 0 && { 'known-first-party': [...own, ...added] }) }
 }
 
-/** A folder is left out by what governs the folder it lies in, so that a configuration cannot exclude itself. */
+/** The configuration of a folder's parent decides whether the folder is excluded, so that none can exclude itself. */
 function excludedReader(of: Of): (folder: string) => (path: string) => boolean {
   const known = new Map<string, boolean>()
   const isFolderOut = (folder: string): boolean => {

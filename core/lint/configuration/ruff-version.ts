@@ -1,13 +1,15 @@
 import { parse as parseYaml } from 'yaml'
-import { type ConfigTree, nearest, stringOf, stringsOf, tableAt, within } from './config-tree.ts'
+import { type ConfigTree, nearest, stringOf, stringsOf, type Table, tableAt, within } from './config-tree.ts'
+import { previewSince, stableSince } from './rule-history.ts'
+import { switchesOn } from './rule-selection.ts'
 
-/** What Ruff before 0.16 has on where a configuration selects nothing; since then it is some four hundred rules. */
+/** Ruff's default selection before 0.16; since then it is about four hundred rules. */
 export const rulesBefore16 = ['E4', 'E7', 'E9', 'F']
 
 /**
- * The minor version of the newest Ruff 0.x that the project in this folder takes: by `required-version`, else by the nearest
- * folder that has the hook in `.pre-commit-config.yaml`, a lock file with Ruff, or a requirement in its pyproject.toml.
- * Undefined for one that takes any newer version, or names none.
+ * The minor version of the newest Ruff 0.x that the project in this folder allows, according to `required-version`,
+ * else to the nearest folder with the hook in `.pre-commit-config.yaml`, a lock file with Ruff, or a requirement in
+ * pyproject.toml. Undefined when it allows any newer version, or names none.
  */
 export function newestRuffMinor(tree: ConfigTree, folder: string, requirement: string | undefined): number | undefined {
   const versionIn = (place: string) =>
@@ -17,7 +19,7 @@ export function newestRuffMinor(tree: ConfigTree, folder: string, requirement: s
   return bounds.length === 0 ? undefined : Math.min(...bounds)
 }
 
-/** Of `==0.5.1`, `~=0.5.1`, `<0.6` the most that is allowed, 5; a lower bound alone allows the newest. */
+/** The highest minor version allowed: 5 for `==0.5.1`, `~=0.5.1` and `<0.6`; undefined for a lower bound alone. */
 function upperBound(part: string): number | undefined {
   const groups =
     /^\s*(?<operator>===|==|~=|<=|<|>=|>|!=|\^|~)?\s*v?(?<major>\d+)\.(?<minor>\d+)(?:\.(?<patch>\d+))?/.exec(
@@ -28,7 +30,7 @@ function upperBound(part: string): number | undefined {
   const patch = groups['patch']
   const operator = groups['operator'] ?? '=='
   if (operator === '<') return Number(patch ?? 0) === 0 ? minor - 1 : minor
-  // `~=0.5` takes 0.16, `~=0.5.1` does not.
+  // `~=0.5` allows 0.16, `~=0.5.1` does not.
   if (operator === '~=') return patch === undefined ? undefined : minor
   return ['===', '==', '<=', '^', '~'].includes(operator) ? minor : undefined
 }
@@ -44,7 +46,7 @@ function hookVersion(tree: ConfigTree, folder: string): string | undefined {
   return stringOf(ruff?.['rev'])
 }
 
-/** Undefined for what is no YAML: then nothing is known of the hook. */
+/** Undefined for invalid YAML. */
 function parsedYaml(text: string): unknown {
   try {
     return parseYaml(text)
@@ -53,7 +55,7 @@ function parsedYaml(text: string): unknown {
   }
 }
 
-/** Of uv, Poetry or PDM, which write it alike. */
+/** uv, Poetry and PDM write the entry in the same form. */
 function lockedVersion(tree: ConfigTree, folder: string): string | undefined {
   const texts = ['uv.lock', 'poetry.lock', 'pdm.lock'].map((name) => tree.text(within(folder, name)) ?? '')
   return /^name = "ruff"\r?\nversion = "(?<version>[^"]+)"/m.exec(texts.join('\n'))?.groups?.['version']
@@ -70,4 +72,38 @@ function dependencyVersion(tree: ConfigTree, folder: string): string | undefined
     if (version !== undefined) return version
   }
   return undefined
+}
+
+/** Rules that took over a part of an older rule, which reported the same faults before. */
+const splitFrom = new Map([['UP045', 'UP007']])
+
+/**
+ * The rules that a prefix or `ALL` in `lint` switches on with the Ruff we run, but not with Ruff 0.`minor`; in preview,
+ * those that did not exist then. A rule that is selected by its exact code is not among them, since it is selected on
+ * purpose.
+ */
+export function rulesNewerThan(minor: number, lint: Table, isPreview: boolean): string[] {
+  // Without a selection Ruff's default applies, which has rules of any prefix.
+  const chosen = lint['select'] === undefined ? { ...lint, select: ['ALL'] } : lint
+  const named = new Set([...stringsOf(lint['select']), ...stringsOf(lint['extend-select'])])
+  // With `explicit-preview-rules` no prefix turns a rule on while it is in preview.
+  const since = isPreview && lint['explicit-preview-rules'] !== true ? previewSince : stableSince
+  return Object.entries(since)
+    .flatMap(([version, codes]) => (Number(version) > minor ? codes.split(' ') : []))
+    .filter((code) => switchesOn(chosen, code) && !named.has(code) && !wasPartOfAnother(code, chosen))
+}
+
+/** The defaults of Ruff before 0.6; with the present ones, the project's fixes and ours would undo each other. */
+const parenthesesBefore6 = { 'fixture-parentheses': true, 'mark-parentheses': true }
+
+/** The options of PT001 and PT023 with the defaults of Ruff 0.`minor`; undefined when these are still the defaults. */
+export function pytestStyleOf(minor: number, lint: Table, isPreview: boolean): Table | undefined {
+  // In preview the defaults had changed earlier.
+  if (minor >= 6 || isPreview) return undefined
+  return { ...parenthesesBefore6, ...tableAt(lint['flake8-pytest-style']) }
+}
+
+function wasPartOfAnother(code: string, lint: Table): boolean {
+  const whole = splitFrom.get(code)
+  return whole !== undefined && switchesOn(lint, whole)
 }

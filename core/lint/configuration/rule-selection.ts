@@ -1,7 +1,7 @@
-import { isSelected, isUnder } from '#domain/rule-selectors.ts'
+import { isSelected, isUnder } from '#domain/path-rules.ts'
 import { stringsOf, type Table } from './config-tree.ts'
 
-/** What is switched on and off, in one step: within it the narrower selector wins, and `off` wins over an equal `on`. */
+/** What is switched on and off in one step: the narrower selector wins, and `off` wins over an equal `on`. */
 type Selection = { base: readonly string[] | undefined; on: readonly string[]; off: readonly string[] }
 
 type SelectionKeys = { base: string; on: string; off: readonly string[] }
@@ -9,24 +9,23 @@ type SelectionKeys = { base: string; on: string; off: readonly string[] }
 const ruleKeys: SelectionKeys = { base: 'select', on: 'extend-select', off: ['ignore', 'extend-ignore'] }
 const fixKeys: SelectionKeys = { base: 'fixable', on: 'extend-fixable', off: ['unfixable', 'extend-unfixable'] }
 
-/** Every key that `combinedSelection` answers for. */
+/** Every key that `combinedSelection` combines. */
 export const selectionKeys: readonly string[] = [ruleKeys, fixKeys].flatMap(({ base, on, off }) => [base, on, ...off])
 
-/** Whether a linter's table switches `code` on, itself or by a prefix, and nothing in it switches it off. */
+/** Whether a linter's table switches `code` on, by its code or a prefix, and does not switch it off. */
 export function switchesOn(lint: Table, code: string): boolean {
   const on = [...stringsOf(lint['select']), ...stringsOf(lint['extend-select'])]
   return isSelected(code, on) && !isSelected(code, switchedOff(lint))
 }
 
-/** What the table switches off. */
 export function switchedOff(lint: Table): string[] {
   return [...stringsOf(lint['ignore']), ...stringsOf(lint['extend-ignore'])]
 }
 
 /**
- * The rule selections of a chain of configurations, the extended ones first, as one. Ruff resolves them one after the
- * other, so a later `E` counts more than an earlier `E501`; one configuration would let the narrower win. What a later
- * selector overrules is therefore taken out of the earlier ones. Holds because every selector is a branch of one tree.
+ * Combines the rule selections of a chain of configurations, the extended ones first. Ruff resolves them one after the
+ * other, so a later `E` wins over an earlier `E501`, but within one configuration the narrower selector wins. Selectors
+ * that a later one overrules are therefore removed. This works because selectors are prefixes, and so form a tree.
  */
 export function combinedSelection(layers: readonly Table[]): Table {
   return { ...combine(layers, ruleKeys), ...combine(layers, fixKeys) }
@@ -39,7 +38,7 @@ function combine(layers: readonly Table[], keys: SelectionKeys): Table {
     const own = selectionOf(layer, keys)
     const next = { ...own, off: [...own.off, ...carried] }
     sum = next.base === undefined ? onTop(sum, next) : next
-    // Ruff keeps what an empty `select` ignores for the next configuration.
+    // Ruff carries what an empty `select` ignores over to the next configuration.
     carried = own.base?.length === 0 && own.on.length === 0 ? own.off : []
   }
   const [offKey = ''] = keys.off

@@ -1,10 +1,9 @@
 import OpenAI, { APIError } from 'openai'
-import { isRecord } from '#domain/json.ts'
+import { isDeeperThan, isRecord } from '#domain/json.ts'
 import { after } from '#platform/clock.ts'
-import { isTooDeep } from './reply-depth.ts'
+import { withoutSecrets } from '#platform/hide-secrets.ts'
 import { StreamedResponse } from './streamed-response.ts'
 import type { UndiciFetch } from './undici-fetch.ts'
-import { hideKey, withoutKey } from './without-key.ts'
 
 export type OpenAiClientOptions = {
   url: string
@@ -17,11 +16,11 @@ export type OpenAiClientOptions = {
  * The openai client with its request building and its waiting replaced, which the package provides for: its own builds four
  * Headers objects, walks the body and composes abort signals for every request, which costs more than sending it. Every
  * request here has the same headers and a body that is already JSON text. Errors and model listing stay the package's. It
- * never retries: the pool does, and may go elsewhere.
+ * never retries: the pool does, and may use another server.
  */
 export class OpenAiClient extends OpenAI {
   readonly #headers: Record<string, string>
-  /** What the package wants to see of a request; sent are the plain ones. */
+  /** For the package, which wants a Headers object; the plain ones are sent. */
   readonly #shownHeaders: Headers
   readonly #transport: UndiciFetch['fetch']
   readonly #key: string | undefined
@@ -48,22 +47,18 @@ export class OpenAiClient extends OpenAI {
     this.#key = options.apiKey
   }
 
-  /** What the server said, for an error: without the key it was sent. */
-  shown(said: unknown): unknown {
-    return withoutKey(said, this.#key)
+  /** A part of the server's answer for an error, without the key. */
+  shown(part: unknown): unknown {
+    return withoutKey(part, this.#key)
   }
 
-  /** Of a body such as `{"error": {"message", "code"}}`, in which some leave out the outer object. */
+  /** Of a body such as `{"error": {"message", "code"}}`; some servers leave out the outer object. */
   override makeStatusError(...given: Parameters<OpenAI['makeStatusError']>) {
     const [status, body, message, headers] = given
-    const said = isRecord(body) ? (body['error'] ?? body) : body
-    const error = isTooDeep(said) ? undefined : this.shown(said)
-    return APIError.generate(
-      status,
-      { error },
-      message === undefined ? undefined : hideKey(message, this.#key),
-      headers,
-    )
+    const content = isRecord(body) ? (body['error'] ?? body) : body
+    const error = isTooDeep(content) ? undefined : this.shown(content)
+    const text = message === undefined ? undefined : hideKey(message, this.#key)
+    return APIError.generate(status, { error }, text, headers)
   }
 
   override async buildRequest(options: Parameters<OpenAI['buildRequest']>[0]) {
@@ -73,22 +68,50 @@ export class OpenAiClient extends OpenAI {
     return { req, url: `${this.baseURL}${path}`, timeout }
   }
 
-  /** The limit ends with the head of a stream, the caller's signal with its last byte. */
+  /** The time limit ends with a stream's head, the caller's signal with its last byte. */
   override async fetchWithTimeout(...given: Parameters<OpenAI['fetchWithTimeout']>): Promise<Response> {
     const [url, { signal, method = 'get', body } = {}, ms, controller] = given
     const abort = () => controller.abort(signal?.reason)
     const unlink = () => signal?.removeEventListener('abort', abort)
     signal?.addEventListener('abort', abort, { once: true })
-    const inTime = after(ms, () => controller.abort())
+    const stopTimer = after(ms, () => controller.abort())
     const request = { method: method.toUpperCase(), headers: this.#headers, signal: controller.signal }
     let response: Response | undefined
     try {
       response = await this.#transport(url, body === undefined ? request : { ...request, body })
       return response
     } finally {
-      inTime()
+      stopTimer()
       if (response instanceof StreamedResponse) response.whenClosed(unlink)
       else unlink()
     }
   }
+}
+
+/** What follows "Bearer" may be the key of a server behind this one. A word of letters alone is no key. */
+const bearer = /\b(bearer\s+)(?=[^\s"'<>]*[^\sa-z"'<>.,:;!?)])[^\s"'<>]+/gi
+
+/**
+ * Removes the key from JSON that is not `isTooDeep`: servers and gateways echo what they were sent, and an error's words go
+ * into events, records and reports.
+ */
+function withoutKey(value: unknown, key: string | undefined): unknown {
+  if (typeof value === 'string') return hideKey(value, key)
+  if (Array.isArray(value)) return value.map((item) => withoutKey(item, key))
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [hideKey(name, key), withoutKey(item, key)]))
+}
+
+function hideKey(text: string, key: string | undefined): string {
+  return withoutSecrets(text, key === undefined ? [] : [key]).replace(bearer, '$1[secret]')
+}
+
+/**
+ * How deep the JSON of a reply may be nested. Servers' own is six deep, and the arguments of tools a few more; a reply must
+ * be written as JSON again, which overflows the stack at some thousands.
+ */
+export const maxReplyDepth = 100
+
+export function isTooDeep(reply: unknown): boolean {
+  return isDeeperThan(reply, maxReplyDepth)
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { boundPort } from '#platform/http-health.ts'
-import type { HttpProxy } from '#platform/proxy-env.ts'
+import type { HttpProxy } from '#platform/env.ts'
 import { openModelPool } from '../model-pool.ts'
 import { modelRequest, startModelServer } from '../pool/model-server.fixture.ts'
 

@@ -2,16 +2,16 @@ import type { Readable } from 'node:stream'
 import { AppError } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
 
-/** How long what follows may keep the caller, or the next request, waiting once what counts of an answer has come. */
+/** How long the rest of an answer may delay the caller, or the next request, once the part that counts is there. */
 const restMs = 250
 
 /**
- * What a reader wants of the text that follows: `rest`, what comes at once, as a server sends its usage behind a reply that
- * is whole; or nothing.
+ * What a reader wants of the text that follows: all of it; `rest`, only what arrives at once, as a server sends its usage
+ * after a reply that is whole; or nothing.
  */
-export type Appetite = 'more' | 'rest' | 'enough'
+export type StreamDemand = 'more' | 'rest' | 'enough'
 
-/** A Response whose body is read as it comes, once. `body` is null. */
+/** A Response whose body is read as it arrives, once. `body` is null. */
 export class StreamedResponse extends Response {
   readonly #content: Readable
   readonly #toError: (cause: unknown) => unknown
@@ -26,12 +26,11 @@ export class StreamedResponse extends Response {
   }
 
   /**
-   * Hands over the text piece by piece, never half a character, until it ends, `onText` answers that it is enough, or nothing
-   * comes any more where it wants but the rest. Then what follows is dropped, and if that does not come soon, the socket
-   * with it. Rejects with what `toError` makes of a break, and AGENT_008 when `onText` throws: nothing may escape from
-   * here, where nobody could catch it.
+   * Passes the text on piece by piece, never half a character, until it ends, `onText` returns `enough`, or nothing more
+   * arrives after `rest`. What follows is dropped, and if it does not end soon, so is the socket. Rejects with the result of
+   * `toError` for a broken answer, and with AGENT_008 when `onText` throws: nothing could catch an error in a listener.
    */
-  read(onText: (text: string) => Appetite): Promise<void> {
+  read(onText: (text: string) => StreamDemand): Promise<void> {
     const content = this.#content
     const decoder = new TextDecoder()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -42,15 +41,15 @@ export class StreamedResponse extends Response {
     }
     const take = (bytes: Uint8Array) => {
       stopWaiting()
-      const wanted = appetite(onText, decoder.decode(bytes, { stream: true }))
-      if (wanted === 'more') return
-      if (typeof wanted === 'object') {
-        reject(wanted)
+      const demand = demandOf(onText, decoder.decode(bytes, { stream: true }))
+      if (demand === 'more') return
+      if (typeof demand === 'object') {
+        reject(demand)
         content.destroy()
         return
       }
       stopWaiting = after(restMs, leave)
-      if (wanted === 'rest') return
+      if (demand === 'rest') return
       content.off('data', take).resume()
       resolve()
     }
@@ -61,18 +60,18 @@ export class StreamedResponse extends Response {
     return promise
   }
 
-  /** Calls `work` once nothing more comes, whatever the reason. */
+  /** Calls `work` once nothing more arrives, for whatever reason. */
   whenClosed(work: () => void): void {
     this.#content.once('close', work)
   }
 
-  /** Closes the socket; `read` rejects for this reason. */
+  /** Closes the socket; `read` rejects with what `toError` makes of this reason. */
   abort(reason: Error): void {
     this.#content.destroy(reason)
   }
 }
 
-function appetite(onText: (text: string) => Appetite, text: string): Appetite | AppError {
+function demandOf(onText: (text: string) => StreamDemand, text: string): StreamDemand | AppError {
   try {
     return onText(text)
   } catch (cause) {

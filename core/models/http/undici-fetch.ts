@@ -1,11 +1,8 @@
-import { Agent, EnvHttpProxyAgent, errors, request, type Dispatcher } from 'undici'
+import { Agent, buildConnector, EnvHttpProxyAgent, errors, Pool, request, type Dispatcher } from 'undici'
 import { AppError } from '#domain/error.ts'
-import type { HttpProxy } from '#platform/proxy-env.ts'
-import { untilAborted } from '#platform/until-aborted.ts'
-import { BufferedResponse } from './buffered-response.ts'
+import type { HttpProxy } from '#platform/env.ts'
+import { untilAborted } from '#platform/clock.ts'
 import { StreamedResponse } from './streamed-response.ts'
-import { throughProxy } from './through-proxy.ts'
-import { watchUsedSockets, type UsedSockets } from './used-sockets.ts'
 
 export type UndiciFetch = {
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>
@@ -13,31 +10,29 @@ export type UndiciFetch = {
   close(): Promise<void>
 }
 
-export type UndiciFetchOptions = { maxBytes: number; proxy?: HttpProxy | undefined }
+/** The response headers that are read; copying all of them costs more than it gives. */
+const readHeaders = ['content-type', 'content-length', 'retry-after', 'x-request-id']
 
-/** The response headers that somebody reads; copying all of them costs more than it gives. */
-const keptHeaders = ['content-type', 'content-length', 'retry-after', 'x-request-id']
-
-/** How many sockets that were used before one request may lose; then it is the server that fails. */
+/** How many reused sockets one request may lose; after that the server counts as failed. */
 const maxLostSockets = 3
 
 /**
- * `fetch` for JSON over keep-alive sockets by undici's `request`, which costs a third of the platform's fetch. The
- * whole body is read before it resolves, at most `maxBytes` of it; a stream of events that answers a POST is a
- * StreamedResponse. It rejects with AGENT_002 when no answer came, AGENT_008 when the answer was cut short, AGENT_007 when
- * it is larger than allowed, or at once with the signal's reason; so does reading a stream. Every request has a socket of
- * its own: how many there are at once is the callers' to say. One whose socket had answered others, and broke before it
- * answered this one, is sent again at once.
+ * `fetch` for JSON over keep-alive sockets by undici's `request`, which costs a third of the platform's fetch. The whole
+ * body is read before it resolves, at most `maxBytes` of it; a stream of events that answers a POST is a StreamedResponse.
+ * Rejects with AGENT_002 when no answer came, AGENT_008 when the answer was cut short, AGENT_007 when it is larger than
+ * allowed, or at once with the signal's reason; so does reading a stream. Every request has its own socket, so the callers
+ * decide how many there are at once. A request whose socket had answered others, and broke before it answered this one, is
+ * sent again at once.
  */
-export function openUndiciFetch({ maxBytes, proxy }: UndiciFetchOptions): UndiciFetch {
-  // Sockets rest undici's 4 s, less than the 5 s after which vLLM's and llama.cpp's servers drop them.
+export function openUndiciFetch({ maxBytes, proxy }: { maxBytes: number; proxy?: HttpProxy | undefined }): UndiciFetch {
+  // Idle sockets stay open for undici's 4 s, less than the 5 s after which vLLM's and llama.cpp's servers drop them.
   // No undici timeouts: the caller's signal bounds the request.
-  const sockets = watchUsedSockets()
+  const sockets = watchReusedSockets()
   const limits = { pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxResponseSize: maxBytes }
   const dispatcher =
     proxy === undefined
       ? new Agent({ ...limits, connect: sockets.watched() })
-      : new EnvHttpProxyAgent(throughProxy(proxy, { limits, sockets }))
+      : new EnvHttpProxyAgent(throughProxy(proxy, limits, sockets))
   return {
     async fetch(input, init = {}) {
       const answer = await send(input, init, { dispatcher, sockets })
@@ -50,15 +45,7 @@ export function openUndiciFetch({ maxBytes, proxy }: UndiciFetchOptions): Undici
   }
 }
 
-/** Nobody reads an answer to a GET piece by piece: what does not end is ended with the request. */
-function isStream(
-  { method = 'GET' }: RequestInit,
-  { status, headers }: { status: number; headers: Record<string, string> },
-) {
-  return method === 'POST' && status === 200 && /^text\/event-stream/i.test(headers['content-type'] ?? '')
-}
-
-type Transport = { dispatcher: Dispatcher; sockets: UsedSockets }
+type Transport = { dispatcher: Dispatcher; sockets: ReusedSockets }
 
 async function send(input: string | URL | Request, init: RequestInit, { dispatcher, sockets }: Transport) {
   const url = input instanceof Request ? input.url : input
@@ -68,7 +55,7 @@ async function send(input: string | URL | Request, init: RequestInit, { dispatch
   for (let lost = 1; ; lost += 1) {
     try {
       const answer = request(url, sent)
-      // undici notes the abort of a request that it has not begun, and waits for its connection.
+      // undici notices the abort of a request that it has not begun only after it has connected.
       return await (signal ? untilAborted(answer, signal) : answer)
     } catch (cause) {
       signal?.throwIfAborted()
@@ -78,9 +65,40 @@ async function send(input: string | URL | Request, init: RequestInit, { dispatch
   }
 }
 
-/** Those that are plain already, as ours are, are not copied. */
+/** Plain headers, as ours are, are not copied. */
 function plainHeaders(given: RequestInit['headers'] = {}) {
   return given instanceof Headers || Array.isArray(given) ? Object.fromEntries(new Headers(given)) : given
+}
+
+type Head = { status: number; headers: Record<string, string> }
+
+function pickHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  const picked: Record<string, string> = {}
+  for (const name of readHeaders) {
+    const value = headers[name]
+    if (typeof value === 'string') picked[name] = value
+  }
+  return picked
+}
+
+/** An answer to a GET is never read as a stream: one that does not end is ended with the request. */
+function isStream({ method = 'GET' }: RequestInit, { status, headers }: Head): boolean {
+  return method === 'POST' && status === 200 && /^text\/event-stream/i.test(headers['content-type'] ?? '')
+}
+
+/**
+ * A Response whose body is already in memory. The platform's own builds a stream around a string and reads it back, which
+ * costs 0.05 ms of CPU per request; this one answers `text()` and `json()` directly, any number of times. `body` is null.
+ */
+class BufferedResponse extends Response {
+  override readonly text: () => Promise<string>
+  override readonly json: () => Promise<unknown>
+
+  constructor(content: string, init: Head) {
+    super(null, init)
+    this.text = async () => content
+    this.json = async () => JSON.parse(content)
+  }
 }
 
 async function readWhole(answer: Dispatcher.ResponseData, init: RequestInit): Promise<string> {
@@ -91,7 +109,7 @@ async function readWhole(answer: Dispatcher.ResponseData, init: RequestInit): Pr
   }
 }
 
-/** Why an answer that had begun did not come to its end. */
+/** Why an answer that had begun did not end as it should. */
 function toBreak(cause: unknown, { signal }: RequestInit): unknown {
   if (signal?.aborted === true) return signal.reason
   if (cause instanceof AppError) return cause
@@ -101,17 +119,60 @@ function toBreak(cause: unknown, { signal }: RequestInit): unknown {
   return new AppError('AGENT_008', `the answer was cut short: ${nameOf(cause)}`, { cause, phase: 'model' })
 }
 
-/** The error's code where it has one (ECONNREFUSED says more than its message), else its message. */
+/** The error's code, if any (ECONNREFUSED says more than its message), else its message. */
 function nameOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause)
   return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message
 }
 
-function pickHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  const picked: Record<string, string> = {}
-  for (const name of keptHeaders) {
-    const value = headers[name]
-    if (typeof value === 'string') picked[name] = value
+type ReusedSockets = ReturnType<typeof watchReusedSockets>
+
+/**
+ * Distinguishes a server that fails from one that closes a socket on which it has answered before, as any server may at any
+ * time: llama.cpp does after 100 answers. A request on such a socket has not been read.
+ */
+function watchReusedSockets() {
+  const ends = new WeakSet<object>()
+  return {
+    /** Whether this error ended a socket that had brought an answer before. */
+    broke: (error: unknown) => typeof error === 'object' && error !== null && ends.has(error),
+    /** The connector, undici's own when absent, with its sockets watched. */
+    watched:
+      (connect = buildConnector({})): buildConnector.connector =>
+      (options, callback) => {
+        connect(options, (...result) => {
+          const [, socket] = result
+          socket?.once('error', (error) => void (socket.bytesRead > 0 && ends.add(error)))
+          callback(...result)
+        })
+      },
   }
-  return picked
+}
+
+/**
+ * What undici needs to use these proxies, and nothing else of the environment: a tunnel to https servers, a request to the
+ * proxy for http servers. By itself undici drops the limits of the latter, and does not watch sockets.
+ */
+function throughProxy(
+  { http = '', https = '', direct }: HttpProxy,
+  limits: Pool.Options,
+  sockets: ReusedSockets,
+): EnvHttpProxyAgent.Options {
+  return {
+    ...limits,
+    httpProxy: http,
+    httpsProxy: https,
+    noProxy: direct,
+    factory: (origin, options) => new Pool(origin, { ...limits, connect: sockets.watched(connectorIn(options)) }),
+  }
+}
+
+/** undici passes its connector through the proxy to the factory, but types it only as an object. */
+function connectorIn(options: object): buildConnector.connector | undefined {
+  const { connect } = { connect: undefined, ...options }
+  return isConnector(connect) ? connect : undefined
+}
+
+function isConnector(value: unknown): value is buildConnector.connector {
+  return typeof value === 'function'
 }

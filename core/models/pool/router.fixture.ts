@@ -1,14 +1,14 @@
 import { AppError, asAppError } from '#domain/error.ts'
 import { allCapabilities } from '../wire/capabilities.ts'
-import { openLocalPlaces } from './places/places.ts'
-import type { Endpoint } from './replicas/endpoint.ts'
-import { openOfferedList } from './replicas/offered-list.ts'
-import { openReplica } from './replicas/replica.ts'
+import { openLocalSlots } from './slots/slots.ts'
+import type { Endpoint } from './servers/server-endpoint.ts'
+import { openOfferedList } from './servers/offered-models.ts'
+import { openPooledServer } from './servers/pooled-server.ts'
 import { openRouter } from './router.ts'
 
 const raw = { choices: [{ message: { content: 'hi' }, finish_reason: 'stop' }] }
 export const good = { raw, workarounds: [] }
-export const gone = () => new AppError('AGENT_002', 'no answer: ECONNREFUSED', { phase: 'model' })
+export const refused = () => new AppError('AGENT_002', 'no answer: ECONNREFUSED', { phase: 'model' })
 export const retryBudgetMs = 20_000
 
 /** Every promise that can settle has settled. */
@@ -49,9 +49,9 @@ export function routerOver(
 ) {
   const { clock, pass } = manualClock()
   const random = () => 1
-  const keeper = openLocalPlaces()
-  const replicas = endpoints.map((endpoint, at) => {
-    const server: Endpoint = {
+  const source = openLocalSlots()
+  const servers = endpoints.map((endpoint, at) => {
+    const given: Endpoint = {
       name: `http://${at}/v1`,
       ask: async () => good,
       capabilities: async () => allCapabilities,
@@ -59,12 +59,12 @@ export function routerOver(
       models: async () => ['m'],
       ...endpoint,
     }
-    const places = keeper.at(server.name, maxInFlight)
-    return openReplica({ endpoint: server, offered: openOfferedList(['m']), places, maxInFlight, clock, random })
+    const slots = source.at(given.name, maxInFlight)
+    return openPooledServer({ endpoint: given, offered: openOfferedList(['m']), slots, maxInFlight, clock, random })
   })
   const answers = { pass: async () => {} }
-  const router = openRouter({ replicas, answers, retryBudgetMs, hedgeAfterMs, clock, random })
-  return { router, replicas, clock, pass }
+  const router = openRouter({ servers, answers, retryBudgetMs, hedgeAfterMs, clock, random })
+  return { router, servers, clock, pass }
 }
 
 export const never = new AbortController().signal

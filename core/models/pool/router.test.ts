@@ -2,43 +2,43 @@ import { describe, expect, it } from 'vitest'
 import type { ModelRequest } from '#domain/turn.ts'
 import { allCapabilities } from '../wire/capabilities.ts'
 import { modelRequest } from './model-server.fixture.ts'
-import { gone, good, never, retryBudgetMs, routerOver, watched } from './router.fixture.ts'
+import { refused, good, never, retryBudgetMs, routerOver, watched } from './router.fixture.ts'
 
 describe('requests over time', () => {
   it('count against a server once each, however often they fail there', async () => {
-    const { router, replicas, pass } = routerOver([{ ask: () => Promise.reject(gone()) }])
-    const [replica] = replicas
+    const { router, servers, pass } = routerOver([{ ask: () => Promise.reject(refused()) }])
+    const [server] = servers
     const poison = watched(router.complete(modelRequest('m'), never))
     await pass(60_000)
-    expect([poison.end, replica?.breaker.state()]).toMatchObject([{ code: 'AGENT_002' }, 'closed'])
+    expect([poison.end, server?.breaker.state()]).toMatchObject([{ code: 'AGENT_002' }, 'closed'])
     for (let other = 0; other < 4; other++) void router.complete(modelRequest('m'), never).catch(() => undefined)
     await pass(1000)
-    expect(replica?.breaker.state()).toBe('open')
+    expect(server?.breaker.state()).toBe('open')
   })
 
-  it('are not sent away while a single one finds out for long whether the server is back', async () => {
+  it('are not dismissed while a half-open probe takes long', async () => {
     const playing: { answer?: PromiseWithResolvers<typeof good> } = {}
-    const { router, replicas, pass } = routerOver([
-      { ask: async () => playing.answer?.promise ?? Promise.reject(gone()) },
+    const { router, servers, pass } = routerOver([
+      { ask: async () => playing.answer?.promise ?? Promise.reject(refused()) },
     ])
-    const [replica] = replicas
-    for (let failed = 0; failed < 5; failed++) replica?.breaker.fail()
+    const [server] = servers
+    for (let failed = 0; failed < 5; failed++) server?.breaker.fail()
     playing.answer = Promise.withResolvers()
     const asked = Array.from({ length: 4 }, () => watched(router.complete(modelRequest('m'), never)))
     await pass(3 * retryBudgetMs)
-    expect(replica?.breaker.state()).toBe('half_open')
+    expect(server?.breaker.state()).toBe('half_open')
     expect(asked.filter(({ end }) => end !== undefined)).toEqual([])
     playing.answer.resolve(good)
     await pass(100)
     for (const { end } of asked) expect(end).toMatchObject({ content: 'hi' })
   })
 
-  it('do not start again after their budget, though a place comes free', async () => {
+  it('do not start again after their budget, though a slot becomes free', async () => {
     let sent = 0
     const busy = Promise.withResolvers<typeof good>()
     const ask = async ({ prefixKey }: ModelRequest) => {
       sent += 1
-      return prefixKey === 'long' ? busy.promise : Promise.reject(gone())
+      return prefixKey === 'long' ? busy.promise : Promise.reject(refused())
     }
     const { router, pass } = routerOver([{ ask }], { maxInFlight: 1 })
     const failing = watched(router.complete(modelRequest('m', 'failing'), never))
@@ -51,10 +51,10 @@ describe('requests over time', () => {
     expect(sent).toBe(2)
   })
 
-  it('have their budget from when the server is asked, not from when it is looked into', async () => {
+  it('have their budget from when the request is sent, not from when the server is probed', async () => {
     const known = Promise.withResolvers<typeof allCapabilities>()
     let sent = 0
-    const ask = async () => ((sent += 1) === 1 ? Promise.reject(gone()) : good)
+    const ask = async () => ((sent += 1) === 1 ? Promise.reject(refused()) : good)
     const { router, pass } = routerOver([{ ask, capabilities: () => known.promise }])
     const asked = watched(router.complete({ ...modelRequest('m'), tools: [tool], toolChoice: 'required' }, never))
     await pass(2 * retryBudgetMs)
@@ -64,7 +64,7 @@ describe('requests over time', () => {
   })
 
   it('end at once with the pool, also while they rest', async () => {
-    const { router, pass } = routerOver([{ ask: () => Promise.reject(gone()) }])
+    const { router, pass } = routerOver([{ ask: () => Promise.reject(refused()) }])
     const asked = watched(router.complete(modelRequest('m'), never))
     await pass(100)
     expect(asked.end).toBeUndefined()

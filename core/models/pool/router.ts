@@ -1,53 +1,44 @@
 import { AppError } from '#domain/error.ts'
-import type { ModelReply, ModelRequest } from '#domain/turn.ts'
+import type { ModelRequest } from '#domain/turn.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
-import type { Turnstile } from '#platform/turnstile.ts'
-import { completeWithin, type CompleteDeps } from './complete-within.ts'
-import { openModelOffers, type ModelOffers } from './model-offers.ts'
-import type { Replica } from './replicas/replica.ts'
-import { sendHedged } from './send-hedged.ts'
-import { trySeat } from './try-seat.ts'
-import { openWaitingLine, type WaitingLine } from './line/waiting-line.ts'
-
-/** All that decides which server is asked, and when; it knows no network and no clock but those it is given. */
-export type Router = {
-  complete(request: ModelRequest, signal: AbortSignal): Promise<ModelReply>
-  line: WaitingLine
-  offers: ModelOffers
-  /** Who waits or rests is sent away, and nothing is tried again. */
-  close(): void
-}
+import type { LoopThrottle } from '#platform/loop-throttle.ts'
+import { completeWithRetries, type CompleteDeps } from './complete-with-retries.ts'
+import { openModelLookup } from './model-lookup.ts'
+import { openRequestQueue } from './request-queue.ts'
+import { openHedgedSend, openSend } from './send-request.ts'
+import type { PooledServer } from './servers/pooled-server.ts'
 
 export type RouterOptions = {
-  replicas: readonly Replica[]
-  answers: Turnstile
+  servers: readonly PooledServer[]
+  answers: LoopThrottle
   retryBudgetMs: number
   hedgeAfterMs?: number | undefined
-  /** Told of a model that no server has, as far as they are up. */
-  missing?: ((model: string) => void) | undefined
+  /** Called with a model that no server offers, as far as they are up. */
+  onMissing?: ((model: string) => void) | undefined
   clock: Clock
   /** From 0 to 1. */
   random(): number
   log?: Pick<Log, 'warn'> | undefined
 }
 
-export function openRouter({ replicas, answers, hedgeAfterMs, missing, ...options }: RouterOptions): Router {
+/** Everything that decides which server gets a request, and when; it uses no network and no clock but those it is given. */
+export function openRouter({ servers, answers, hedgeAfterMs, onMissing, ...options }: RouterOptions) {
   const { clock } = options
-  const line = openWaitingLine({ replicas, clock })
-  const offers = openModelOffers({ replicas, clock, missing })
-  const sendOnce: CompleteDeps['send'] = (seat, request, signal, sending) =>
-    trySeat(seat, request, signal, { answers, clock, sending })
-  const send = hedgeAfterMs === undefined ? sendOnce : sendHedged(sendOnce, { line, clock, afterMs: hedgeAfterMs })
+  const queue = openRequestQueue({ servers, clock })
+  const lookup = openModelLookup({ servers, clock, onMissing })
+  const resend = openSend({ answers, clock })
+  const send = hedgeAfterMs === undefined ? resend : openHedgedSend(resend, { queue, clock, afterMs: hedgeAfterMs })
   const closing = new AbortController()
-  const deps: CompleteDeps = { ...options, line, offers, send, sendAgain: sendOnce, closing: closing.signal }
+  const deps: CompleteDeps = { ...options, queue, lookup, send, resend, closing: closing.signal }
   return {
-    complete: (request, signal) => completeWithin(request, signal, deps),
-    line,
-    offers,
+    complete: (request: ModelRequest, signal: AbortSignal) => completeWithRetries(request, signal, deps),
+    queue,
+    lookup,
+    /** Ends requests that are queued or in back-off; nothing is retried. */
     close() {
       closing.abort(new AppError('AGENT_002', 'the model pool is closed', { phase: 'model' }))
-      line.close()
+      queue.close()
     },
   }
 }

@@ -112,8 +112,8 @@ describe('requests', () => {
     const asked = Array.from({ length: 8 }, (_, key) => pool.complete(modelRequest('m', `key ${key}`), never))
     const moved = (await Promise.all(asked)).filter(({ tries }) => tries > 1)
     expect(moved.length).toBeGreaterThan(0)
-    const told = { endpoint: bad.url, code: 'AGENT_002', message: expect.stringContaining('answered 500') }
-    for (const { failedTries } of moved) expect(failedTries).toEqual([expect.objectContaining(told)])
+    const failed = { endpoint: bad.url, code: 'AGENT_002', message: expect.stringContaining('answered 500') }
+    for (const { failedTries } of moved) expect(failedTries).toEqual([expect.objectContaining(failed)])
   })
 
   it('fail with the words of every server that failed them', async () => {
@@ -159,7 +159,7 @@ describe('requests', () => {
     expect(pool.status().waiting).toBe(0)
   })
 
-  it('leave the line when they are aborted, and the others keep their turn', async () => {
+  it('leave the queue when they are aborted, and the others keep their turn', async () => {
     const only = await server('hang')
     const pool = poolOver([only], { maxInFlight: 1 })
     const [first, second] = [new AbortController(), new AbortController()]
@@ -181,7 +181,7 @@ describe('requests', () => {
 })
 
 describe('servers behind one address', () => {
-  it('have all their places, and a request that waits in none of them is aborted at once', async () => {
+  it('use all their slots, and requests in flight are aborted at once', async () => {
     const gateway = await server('hang')
     const endpoints = ['a', 'b', 'c', 'd'].map((path) => ({
       url: gateway.url.replace('/v1', `/${path}/v1`),

@@ -1,9 +1,9 @@
-import type { DecodingConstraint, ToolDefinition } from '#domain/turn.ts'
+import type { DecodingConstraint, JsonSchema, ToolDefinition } from '#domain/turn.ts'
+import { isRecord } from '#domain/json.ts'
 import type { Capabilities } from './capabilities.ts'
 import { callGrammar } from './call-grammar.ts'
-import { plainSchema } from './plain-schema.ts'
 
-/** Keys of a request that hold the reply's text to one form. */
+/** Keys of a request that constrain the form of the reply's text. */
 export type ConstraintKeys = {
   response_format?: {
     type: 'json_schema'
@@ -16,16 +16,16 @@ export type ConstraintKeys = {
 
 export type ConstrainedCalls = {
   tools: readonly ToolDefinition[]
-  /** Whether the reply may also hold no call, and more than one: a structural tag alone can say so. */
+  /** Whether the reply may have no call, and more than one; only a structural tag can express either. */
   optional: boolean
   several: boolean
 }
 
 /**
- * What makes a server write a tool call as the reply's text, or undefined when it cannot. The fields are those of vLLM since
- * 0.12 (https://docs.vllm.ai/en/latest/features/structured_outputs/; `guided_json` and the like are gone) and llama.cpp
- * (https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md). Both take them beside tools only with
- * `tool_choice: none`: vLLM answers 400 to constraints with a named choice, llama.cpp to a grammar with any other.
+ * The keys that make a server write a tool call as the reply's text; undefined when it cannot. The fields are those of vLLM
+ * since 0.12 (https://docs.vllm.ai/en/latest/features/structured_outputs/; `guided_json` and the like were removed) and
+ * llama.cpp (https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md). Both take them together with tools
+ * only with `tool_choice: none`: vLLM answers 400 to constraints with a named choice, llama.cpp to a grammar with any other.
  */
 export function constraintKeys(
   constraint: Exclude<DecodingConstraint, 'none'>,
@@ -36,7 +36,7 @@ export function constraintKeys(
     case 'json_schema':
       return capabilities.jsonSchema ? { response_format: callFormat(calls.tools, capabilities) } : undefined
     case 'structural_tag':
-      // Tokens such as <tool_call> are special in some vocabularies, and would be left out of the text.
+      // Tokens such as <tool_call> are special in some vocabularies, and would be omitted from the text.
       return capabilities.structuralTag
         ? { structured_outputs: { structural_tag: JSON.stringify(callTags(calls)) }, skip_special_tokens: false }
         : undefined
@@ -75,4 +75,39 @@ function callTags({ tools, optional, several }: ConstrainedCalls): object {
   }))
   const format = { type: 'triggered_tags', triggers: ['<tool_call>'], tags }
   return { type: 'structural_tag', format: { ...format, at_least_one: !optional, stop_after_first: !several } }
+}
+
+/** Keywords that some parsers of tool schemas refuse. None is needed: arguments are checked when they arrive. */
+const droppedKeywords = new Set([
+  '$schema',
+  '$id',
+  '$comment',
+  'additionalProperties',
+  'unevaluatedProperties',
+  'patternProperties',
+  'propertyNames',
+])
+/** Keywords whose keys are names, not keywords. */
+const namedSchemas = new Set(['properties', '$defs', 'definitions'])
+/** Keywords whose value is data. */
+const plainValues = new Set(['enum', 'default', 'examples', 'required'])
+
+/** The schema in keywords that every server knows: `const` as an `enum` of one value, and without `droppedKeywords`. */
+export function plainSchema(schema: JsonSchema): Record<string, unknown> {
+  const kept = Object.entries(schema).filter(([keyword]) => !droppedKeywords.has(keyword))
+  return Object.fromEntries(kept.map(([keyword, value]) => plainKeyword(keyword, value)))
+}
+
+function plainKeyword(keyword: string, value: unknown): [string, unknown] {
+  if (keyword === 'const') return ['enum', [value]]
+  if (plainValues.has(keyword)) return [keyword, value]
+  if (namedSchemas.has(keyword) && isRecord(value)) {
+    return [keyword, Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, plainValue(inner)]))]
+  }
+  return [keyword, plainValue(value)]
+}
+
+function plainValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plainValue)
+  return isRecord(value) ? plainSchema(value) : value
 }

@@ -1,11 +1,11 @@
 import { isRecord } from '#domain/json.ts'
-import type { JsonSchema, ToolDefinition } from '#domain/turn.ts'
+import type { ToolDefinition } from '#domain/turn.ts'
 
 /**
  * JSON in the notation that xgrammar's EBNF (vLLM) and llama.cpp's GBNF share: `::=`, quoted text, character classes,
- * `* + ?`, names of letters, digits and hyphens (https://xgrammar.mlc.ai/docs/defining_structures/ebnf_grammar.html calls itself compatible with
- * https://github.com/ggml-org/llama.cpp/blob/master/grammars/README.md). Space is bounded: a model that may write it for
- * ever does.
+ * `* + ?`, names of letters, digits and hyphens (https://xgrammar.mlc.ai/docs/defining_structures/ebnf_grammar.html, which
+ * says that it is compatible with https://github.com/ggml-org/llama.cpp/blob/master/grammars/README.md). White space is
+ * bounded, since a model that may write it for ever does.
  */
 const jsonRules = String.raw`ws ::= [ \n]?
 string ::= "\"" char* "\""
@@ -19,9 +19,8 @@ object ::= "{" ws (string ws ":" ws value (ws "," ws string ws ":" ws value)*)? 
 array ::= "[" ws (value (ws "," ws value)*)? ws "]"`
 
 /**
- * A grammar of one call, `{"name": …, "arguments": …}`, of one of these tools. Arguments follow their schema as far as types,
- * required keys, enums, lists and nested objects go, in the schema's order with the required ones first; anything else is
- * any JSON value.
+ * A grammar of one call, `{"name": …, "arguments": …}`, of one of these tools. Of a schema it follows types, required keys,
+ * enums, lists and nested objects, in the schema's order with the required keys first; anything else is any JSON value.
  */
 export function callGrammar(tools: readonly ToolDefinition[]): string {
   const rules: string[] = []
@@ -35,9 +34,9 @@ export function callGrammar(tools: readonly ToolDefinition[]): string {
   return [`root ::= ${calls.join(' | ')}`, ...rules, jsonRules].join('\n')
 }
 
-/** What to write for a value of this schema; an object's rule is added as `name`. */
+/** The expression for a value of this schema; the rule of an object is added as `name`. */
 function ruleOf(name: string, schema: unknown, rules: string[]): string {
-  const { type, enum: values, const: only, properties, items } = isRecord(schema) ? schema : {}
+  const { type, enum: values, const: only, properties, required, items } = isRecord(schema) ? schema : {}
   if (only !== undefined) return quoted(only)
   if (Array.isArray(values) && values.length > 0) return `(${values.map(quoted).join(' | ')})`
   switch (type) {
@@ -52,24 +51,24 @@ function ruleOf(name: string, schema: unknown, rules: string[]): string {
       return listOf(items === undefined ? 'value' : ruleOf(`${name}-item`, items, rules))
     case 'object':
       if (!isRecord(properties) || Object.keys(properties).length === 0) return 'object'
-      rules.push(`${name} ::= ${objectOf(name, { ...schemaOf(schema), properties }, rules)}`)
+      rules.push(`${name} ::= ${objectOf(name, { properties, required }, rules)}`)
       return name
     default:
       return 'value'
   }
 }
 
-function schemaOf(schema: unknown): JsonSchema {
-  return isRecord(schema) ? schema : {}
-}
-
 function listOf(item: string): string {
   return `"[" ws (${item} (ws "," ws ${item})*)? ws "]"`
 }
 
-function objectOf(name: string, schema: JsonSchema & { properties: Record<string, unknown> }, rules: string[]): string {
-  const required = new Set<unknown>(Array.isArray(schema['required']) ? schema['required'] : [])
-  const pairs = Object.entries(schema.properties).map(([key, value], index) => ({
+function objectOf(
+  name: string,
+  { properties, required: given }: { properties: Record<string, unknown>; required: unknown },
+  rules: string[],
+): string {
+  const required = new Set<unknown>(Array.isArray(given) ? given : [])
+  const pairs = Object.entries(properties).map(([key, value], index) => ({
     isRequired: required.has(key),
     text: `${quoted(key)} ws ":" ws ${ruleOf(`${name}-${index}`, value, rules)}`,
   }))

@@ -1,10 +1,7 @@
 import { z } from 'zod'
 import type { ModelRequest } from '#domain/turn.ts'
 
-/**
- * What a server takes of a request for one model, and does not just ignore. What it does not take is asked for in
- * another way that means the same (`toOpenAi`).
- */
+/** What a server takes of requests for one model, and does not just ignore. The rest is sent in another form (`toOpenAi`). */
 export const Capabilities = z.strictObject({
   /** Messages with the role `system`: some chat templates have none. */
   systemRole: z.boolean(),
@@ -18,24 +15,24 @@ export const Capabilities = z.strictObject({
   named: z.boolean(),
   /** Schemas with `additionalProperties: false`. */
   strictSchemas: z.boolean(),
-  /** `strict: true` of a tool: vLLM holds its arguments to their schema only then, with `required` and named choices, too. */
+  /** `strict: true` of a tool: only then does vLLM hold arguments to their schema, also with `required` and named choices. */
   strictArguments: z.boolean(),
   /** `parallel_tool_calls`. */
   parallelCalls: z.boolean(),
   /** Assistant messages with tool calls, and the tools' answers, in the history. */
   toolMessages: z.boolean(),
-  /** `response_format` with a JSON Schema, beside `tools` that must not be called. */
+  /** `response_format` with a JSON Schema, together with `tools` that must not be called. */
   jsonSchema: z.boolean(),
   /** vLLM's `structured_outputs` with a structural tag. */
   structuralTag: z.boolean(),
-  /** Where a grammar goes: into vLLM's `structured_outputs`, or llama.cpp's `grammar`. */
+  /** The field for a grammar: vLLM's `structured_outputs`, or llama.cpp's `grammar`. */
   ebnf: z.enum(['structured_outputs', 'grammar', 'none']),
   /** `stream_options.include_usage`. */
   streamUsage: z.boolean(),
 })
 export type Capabilities = z.infer<typeof Capabilities>
 
-/** A server that refuses nothing: what is assumed of one that has not been asked. */
+/** Assumed of a server that has not been probed. */
 export const allCapabilities: Capabilities = {
   systemRole: true,
   tools: true,
@@ -52,7 +49,7 @@ export const allCapabilities: Capabilities = {
   streamUsage: true,
 }
 
-/** Whether a request has anything that some server does not take. A plain word to the model is sent without a probe. */
+/** Whether a request has anything that some server does not take. A plain message is sent without a probe. */
 export function mayBeRefused({ tools, messages }: Pick<ModelRequest, 'tools' | 'messages'>): boolean {
   return tools.length > 0 || messages.some(({ role }) => role !== 'user')
 }

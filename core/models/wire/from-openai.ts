@@ -1,11 +1,23 @@
 import { z } from 'zod'
-import { AppError } from '#domain/error.ts'
-import type { ModelReply, ModelRequest, RequestedCall } from '#domain/turn.ts'
-import { openCallIds } from './call-ids.ts'
-import { Content, readContent } from './content-parts.ts'
+import {
+  charactersPerToken,
+  type Message,
+  type ModelReply,
+  type ModelRequest,
+  type RequestedCall,
+  type TokenUsage,
+} from '#domain/turn.ts'
 import { argumentsText } from './content/content-reading.ts'
 import { parseContent, type ParsedContent } from './content/parse-content.ts'
-import { GivenUsage, readUsage } from './read-usage.ts'
+import { brokenReply } from './try-failure.ts'
+
+const Thinking = z.union([z.string(), z.array(z.looseObject({ text: z.string().nullish() }))])
+/** A message's content: text, or a list of parts, as Mistral's models answer with their thoughts. */
+export const Content = z.union([
+  z.string(),
+  z.array(z.looseObject({ type: z.string(), text: z.string().nullish(), thinking: Thinking.nullish() })),
+])
+export type Content = z.infer<typeof Content>
 
 const Call = z.object({
   id: z.string().nullish(),
@@ -22,33 +34,38 @@ const Choice = z.object({
   finish_reason: z.string().nullish(),
 })
 
+const Usage = z.object({ prompt_tokens: z.number().nullish(), completion_tokens: z.number().nullish() })
+type Usage = z.infer<typeof Usage>
+
 /** The part of a chat completion that is read; servers add keys of their own, which stay in `raw`. */
 const Completion = z.object({
   model: z.string().nullish(),
   choices: z.tuple([Choice], Choice),
-  usage: GivenUsage.nullish(),
+  usage: Usage.nullish(),
 })
 
 /**
- * How many calls one reply may have. Every call is an event or two, a result in each request that follows and a place in the
+ * How many calls one reply may have. Every call is an event or two, a result in each later request and an entry in the
  * attempt's record; models that are asked for several at once make less than ten, and one that makes more than this repeats
  * itself.
  */
 export const maxCalls = 64
 /** Longer than any name or id in use (tools 64, ids 46, models some 100), and short enough for every event and line. */
 const maxNameLength = 256
+/** No context holds as many; a sum of them is still a whole number. */
+const maxTokens = 1_000_000_000
 
-/** What a completion says of itself; who gave it, and how fast, the pool adds. */
-export type ReadReply = Omit<ModelReply, 'endpoint' | 'tries' | 'latencyMs' | 'firstTokenMs' | 'workarounds'> & {
+/** What a completion itself says; the pool adds the endpoint and the times. */
+type ReadReply = Omit<ModelReply, 'endpoint' | 'tries' | 'latencyMs' | 'firstTokenMs' | 'workarounds'> & {
   workarounds: readonly string[]
 }
 
 /**
- * The reply a chat completion holds, from its first choice. AGENT_008 when it is none, or has more than `maxCalls`. Names in
- * it have an end, too: a longer one is cut, which makes it no tool's, and a longer id counts as none. Every call has an id that no other
- * of the conversation has. If tools were offered and the reply calls none otherwise, calls in the content become calls and
- * are no content any more, though they stay in `raw`; one that is not whole is `callFault`. Tokens the server has not
- * counted are estimated, which is said in `workarounds`.
+ * Reads the reply of a chat completion from its first choice. Throws AGENT_008 when it is no completion, or has more than
+ * `maxCalls`. Names that are too long are cut, which makes them no tool's; ids that are too long are replaced, and every call
+ * gets an id that no other of the conversation has. If tools were offered and the reply has no calls of its own, calls in the
+ * content become calls and are removed from the content, though they stay in `raw`; one that is not whole is `callFault`.
+ * Tokens that the server has not counted are estimated, which `workarounds` says.
  */
 export function fromOpenAi(raw: unknown, request: ModelRequest): ReadReply {
   const parsed = Completion.safeParse(raw)
@@ -57,10 +74,10 @@ export function fromOpenAi(raw: unknown, request: ModelRequest): ReadReply {
   const { message, finish_reason: finishReason } = choices[0]
   const structured = message.tool_calls ?? []
   const { text: content } = readContent(message.content)
-  const mayHoldCalls = structured.length === 0 && mayCall(request)
+  const mayHoldCalls = structured.length === 0 && request.tools.length > 0 && request.toolChoice !== 'none'
   const written = mayHoldCalls ? writtenIn(content ?? '', request, finishReason === 'length') : noCalls
   const count = structured.length + written.calls.length
-  if (count > maxCalls) throw broken(`more than ${maxCalls} tool calls`)
+  if (count > maxCalls) throw brokenReply(`more than ${maxCalls} tool calls`)
   const newId = openCallIds(request.messages)
   const { usage, isEstimated } = readUsage(parsed.data.usage, request, message)
   return {
@@ -83,9 +100,29 @@ export function fromOpenAi(raw: unknown, request: ModelRequest): ReadReply {
   }
 }
 
+function notACompletion(error: z.ZodError): Error {
+  const issue = error.issues[0]
+  const where = issue === undefined ? '' : `: ${issue.path.join('.')}: ${issue.message}`
+  return brokenReply(`the reply is not a chat completion${where}`, error)
+}
+
+/** The text and the thoughts of a content; parts of other types are dropped. */
+export function readContent(content: Content | null | undefined): { text: string | null; thought: string } {
+  if (content === null || content === undefined) return { text: null, thought: '' }
+  if (typeof content === 'string') return { text: content, thought: '' }
+  const texts = content.flatMap(({ type, text }) => (type === 'text' && text ? [text] : []))
+  const thoughts = content.flatMap(({ type, thinking }) => (type === 'thinking' ? [thoughtText(thinking)] : []))
+  return { text: texts.length === 0 ? null : texts.join(''), thought: thoughts.join('') }
+}
+
+function thoughtText(thinking: z.infer<typeof Thinking> | null | undefined): string {
+  if (typeof thinking === 'string') return thinking
+  return (thinking ?? []).map(({ text }) => text ?? '').join('')
+}
+
 const noCalls: ParsedContent = { calls: [], rest: null }
 
-/** Calls that a cut reply ends with may be what it went on to talk about, or the first of several. */
+/** A call at the end of a reply that was cut may only be mentioned, or be the first of several. */
 function writtenIn(content: string, { tools }: Pick<ModelRequest, 'tools'>, isCut: boolean): ParsedContent {
   const parsed = parseContent(content, tools)
   if (!isCut || parsed.calls.length === 0) return parsed
@@ -102,16 +139,55 @@ function cut(name: string): string {
   return name.length <= maxNameLength ? name : `${name.slice(0, maxNameLength).toWellFormed()}…`
 }
 
-function mayCall(request: Pick<ModelRequest, 'tools' | 'toolChoice'>): boolean {
-  return request.tools.length > 0 && request.toolChoice !== 'none'
+/**
+ * Gives ids to the calls of a reply: the server's own if no other call of the conversation has it, else `call00001` and so
+ * on, after those given before. Servers match results with calls by them, and Mistral's take only nine letters and digits.
+ */
+export function openCallIds(messages: readonly Message[]): (given: string | null | undefined) => string {
+  const used = new Set<string>()
+  for (const message of messages) {
+    if (message.role === 'assistant') for (const call of message.toolCalls) used.add(call.id)
+  }
+  let count: number | undefined
+  const next = () => {
+    count = 1 + (count ?? lastNumber(used))
+    return `call${String(count).padStart(5, '0')}`
+  }
+  return (given) => {
+    let id = given === undefined || given === null || given === '' ? next() : given
+    while (used.has(id)) id = next()
+    used.add(id)
+    return id
+  }
 }
 
-function notACompletion(error: z.ZodError): AppError {
-  const issue = error.issues[0]
-  const where = issue === undefined ? '' : `: ${issue.path.join('.')}: ${issue.message}`
-  return broken(`the reply is not a chat completion${where}`, error)
+function lastNumber(ids: ReadonlySet<string>): number {
+  const numbers = [...ids].map((id) => Number(/^call(\d{5,9})$/.exec(id)?.[1] ?? 0))
+  return numbers.reduce((one, other) => Math.max(one, other), 0)
 }
 
-function broken(message: string, cause?: unknown): AppError {
-  return new AppError('AGENT_008', message, { cause, phase: 'model' })
+/**
+ * The tokens of one exchange. A count that is missing, 0 (as some servers say in streams) or beyond all reason is estimated
+ * at a token for four characters of JSON: a total that leaves requests out would be wrong by more.
+ */
+function readUsage(
+  given: Usage | null | undefined,
+  request: Pick<ModelRequest, 'messages' | 'tools'>,
+  reply: object,
+): { usage: TokenUsage; isEstimated: boolean } {
+  const promptTokens = counted(given?.prompt_tokens)
+  const completionTokens = counted(given?.completion_tokens)
+  const usage = {
+    promptTokens: promptTokens ?? estimated(request.messages) + estimated(request.tools),
+    completionTokens: completionTokens ?? estimated(reply),
+  }
+  return { usage, isEstimated: promptTokens === undefined || completionTokens === undefined }
+}
+
+function counted(count: number | null | undefined): number | undefined {
+  return typeof count === 'number' && count >= 1 && count <= maxTokens ? Math.round(count) : undefined
+}
+
+function estimated(value: object): number {
+  return Math.ceil(JSON.stringify(value).length / charactersPerToken)
 }

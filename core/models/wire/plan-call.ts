@@ -1,7 +1,7 @@
 import type { ModelRequest, ToolChoice, ToolDefinition } from '#domain/turn.ts'
 import type { Capabilities } from './capabilities.ts'
 import { constraintKeys, type ConstraintKeys } from './call-constraint.ts'
-import { toldWords } from './told-words.ts'
+import { promptPhrases } from './plain-prompt.ts'
 
 /** How a request asks for tool calls from a server that takes only some ways of asking. */
 export type CallPlan = {
@@ -9,22 +9,22 @@ export type CallPlan = {
   offered: readonly ToolDefinition[]
   toolChoice: ToolChoice
   keys: ConstraintKeys
-  /** Told in the prompt, since the server takes no tools. */
+  /** Described in the prompt, since the server takes no tools. */
   listed: readonly ToolDefinition[]
-  /** The last word of the request, which no later request repeats. */
+  /** Added to the end of this request only; later requests do not repeat it. */
   directive: string | undefined
   workarounds: string[]
 }
 
 type CallRequest = Pick<ModelRequest, 'tools' | 'toolChoice' | 'constraint' | 'parallelCalls'>
 
-/** Arrays of one tool by the array they are taken from: what is made of an array of definitions is kept by the array. */
+/** Arrays of one tool, by the array they come from: what is derived from an array of definitions is cached by the array. */
 const narrowed = new WeakMap<readonly ToolDefinition[], Map<string, readonly ToolDefinition[]>>()
 
 /**
- * The nearest way to the same meaning: the constraint that was asked for; else `tool_choice` as it stands; a named choice as
- * `required` with that tool alone; a call that must come as text of a schema; last, in words, where the loop's corrective
- * turn helps when they are not heeded.
+ * Chooses the nearest equivalent that the server takes: the requested constraint; else `tool_choice` as it is; a named choice
+ * as `required` with only that tool; a call as text of a schema; last, a request in words, which the loop's corrective turn
+ * repeats when the model ignores it.
  */
 export function planCall(request: CallRequest, capabilities: Capabilities): CallPlan {
   const { tools, toolChoice, constraint = 'none' } = request
@@ -68,27 +68,20 @@ function planChoice(plan: CallPlan, request: CallRequest, capabilities: Capabili
   }
   instead('asked for in words')
   if (!capabilities.tools || !capabilities.auto) return asText(plan, {}, textDirective(request))
-  const names = wanted.map(({ name }) => name).join(', ')
-  return {
-    ...plan,
-    offered: wanted,
-    toolChoice: 'auto',
-    directive: `${toldWords.callNow}${names}.`,
-  }
+  const directive = `${promptPhrases.callNow}${namesOf(wanted)}.`
+  return { ...plan, offered: wanted, toolChoice: 'auto', directive }
 }
 
-/** The reply's text is the call, and the server is not to look for another. */
+/** The reply's text is the call, and the server must not parse calls itself. */
 function asText(plan: CallPlan, keys: ConstraintKeys, directive: string | undefined): CallPlan {
   return { ...plan, toolChoice: 'none', keys, directive }
 }
 
 function textDirective(request: CallRequest): string {
-  const names = wantedTools(request)
-    .map(({ name }) => name)
-    .join(', ')
+  const names = namesOf(wantedTools(request))
   const form = `{"name": "<tool>", "arguments": {…}}`
-  const words = request.toolChoice === 'auto' ? toldWords.mayWriteCall : toldWords.mustWriteCall
-  return `${words}${form}. ${toldWords.names}${names}.`
+  const words = request.toolChoice === 'auto' ? promptPhrases.mayWriteCall : promptPhrases.mustWriteCall
+  return `${words}${form}. ${promptPhrases.names}${names}.`
 }
 
 function constrainedCalls(request: CallRequest) {
@@ -97,6 +90,10 @@ function constrainedCalls(request: CallRequest) {
     optional: request.toolChoice === 'auto',
     several: request.parallelCalls === true,
   }
+}
+
+function namesOf(tools: readonly ToolDefinition[]): string {
+  return tools.map(({ name }) => name).join(', ')
 }
 
 /** The tools a reply may call. */

@@ -21,7 +21,7 @@ const request: ModelRequest = {
   maxTokens: 10,
 }
 
-function told(lacking: Partial<Capabilities>, changed: Partial<ModelRequest> = {}) {
+function converted(lacking: Partial<Capabilities>, changed: Partial<ModelRequest> = {}) {
   const { body, workarounds } = toOpenAi(
     { ...request, ...changed },
     { ...allCapabilities, ...lacking },
@@ -39,7 +39,7 @@ function told(lacking: Partial<Capabilities>, changed: Partial<ModelRequest> = {
 describe('a server that takes everything', () => {
   it('is spoken to in the words of the API', () => {
     const empty: Message = { role: 'assistant', content: null, toolCalls: [] }
-    expect(told({}, { messages: [...request.messages, empty] })).toMatchObject({
+    expect(converted({}, { messages: [...request.messages, empty] })).toMatchObject({
       workarounds: [],
       body: {
         model: 'small',
@@ -66,19 +66,19 @@ describe('a server that takes everything', () => {
   })
 
   it('gets neither tools nor a choice when there are none, whatever is asked of them', () => {
-    const { body } = told({}, { tools: [], toolChoice: 'required', constraint: 'ebnf', parallelCalls: false })
+    const { body } = converted({}, { tools: [], toolChoice: 'required', constraint: 'ebnf', parallelCalls: false })
     expect(Object.keys(body)).toEqual(['model', 'messages', 'temperature', 'max_tokens'])
   })
 
   it('gets one mapping of an array of definitions in all requests', () => {
-    expect(told({}).body.tools).toBe(told({}, { toolChoice: 'auto' }).body.tools)
-    expect(told({ named: false }).body.tools).toBe(told({ named: false }).body.tools)
-    expect(told({ strictSchemas: false }).body.tools).toBe(told({ strictSchemas: false }).body.tools)
+    expect(converted({}).body.tools).toBe(converted({}, { toolChoice: 'auto' }).body.tools)
+    expect(converted({ named: false }).body.tools).toBe(converted({ named: false }).body.tools)
+    expect(converted({ strictSchemas: false }).body.tools).toBe(converted({ strictSchemas: false }).body.tools)
   })
 
-  it('is told of parallel calls only when something is asked of them', () => {
-    expect(told({}).body).not.toHaveProperty('parallel_tool_calls')
-    expect(told({}, { parallelCalls: false }).body).toMatchObject({ parallel_tool_calls: false })
+  it('sends parallel_tool_calls only when the request says so', () => {
+    expect(converted({}).body).not.toHaveProperty('parallel_tool_calls')
+    expect(converted({}, { parallelCalls: false }).body).toMatchObject({ parallel_tool_calls: false })
   })
 
   it('streams with usage', () => {
@@ -93,14 +93,14 @@ describe('a server that takes everything', () => {
 
 describe('tool_choice', () => {
   it('with a name becomes required with that tool alone', () => {
-    const { body, offered, workarounds } = told({ named: false })
+    const { body, offered, workarounds } = converted({ named: false })
     expect(body.tool_choice).toBe('required')
     expect(offered).toEqual(['submit_result'])
     expect(workarounds).toEqual(['tool_choice submit_result: required, with that tool alone'])
   })
 
   it('required becomes text held to the schema of one call, which the parser reads as a call', () => {
-    const { body, workarounds, last } = told({ named: false, required: false }, { toolChoice: 'required' })
+    const { body, workarounds, last } = converted({ named: false, required: false }, { toolChoice: 'required' })
     expect(body.tool_choice).toBe('none')
     expect(body.response_format).toMatchObject({
       type: 'json_schema',
@@ -121,24 +121,24 @@ describe('tool_choice', () => {
 
   it('is asked for in words where nothing holds the model to it', () => {
     const lacking = { named: false, required: false, jsonSchema: false }
-    const native = told(lacking)
+    const native = converted(lacking)
     expect([native.body.tool_choice, native.offered]).toEqual(['auto', ['submit_result']])
     expect(native.last).toContain('Call one of these tools now and say nothing else: submit_result.')
-    const asText = told({ ...lacking, auto: false })
+    const asText = converted({ ...lacking, auto: false })
     expect(asText.body.tool_choice).toBe('none')
     expect(asText.last).toContain('Answer with one tool call as this JSON')
     expect(asText.workarounds).toEqual(['tool_choice submit_result: asked for in words'])
   })
 
   it('auto stays a choice', () => {
-    const { body, last, workarounds } = told({ auto: false }, { toolChoice: 'auto' })
+    const { body, last, workarounds } = converted({ auto: false }, { toolChoice: 'auto' })
     expect(body.tool_choice).toBe('none')
     expect(last).toContain('To call a tool, answer with this JSON')
     expect(workarounds).toEqual(['tool_choice auto: asked for in words'])
   })
 
-  it('is not sent to a server that takes no tools: they are told at the beginning, which turns share', () => {
-    const { body, workarounds } = told({ tools: false, toolMessages: false }, { toolChoice: 'required' })
+  it('is not sent to a server that takes no tools: they are described at the beginning, which turns share', () => {
+    const { body, workarounds } = converted({ tools: false, toolMessages: false }, { toolChoice: 'required' })
     expect(body).not.toHaveProperty('tools')
     expect(body).not.toHaveProperty('tool_choice')
     expect(body.messages[0]?.content).toBe(`s\n\nTools:\n${JSON.stringify(tool)}\n${JSON.stringify(submit)}`)
@@ -155,7 +155,7 @@ describe('the history', () => {
       { role: 'tool', toolCallId: 'd', content: 'no' },
       { role: 'user', content: 'Go on.' },
     ]
-    const { body, workarounds } = told({ toolMessages: false }, { messages: more })
+    const { body, workarounds } = converted({ toolMessages: false }, { messages: more })
     expect(body.messages).toEqual([
       { role: 'system', content: 's' },
       { role: 'user', content: 'u' },
@@ -176,7 +176,7 @@ describe('the history', () => {
         { role: 'assistant', content: null, toolCalls: [call] },
         { role: 'tool', toolCallId: 'd', content: 'The arguments are not valid JSON.' },
       ]
-      expect(told({}, { messages: more }).body.messages.at(-2)).toMatchObject({
+      expect(converted({}, { messages: more }).body.messages.at(-2)).toMatchObject({
         tool_calls: [{ id: 'd', function: { name: 'write_file', arguments: '{}' } }],
       })
       expect(call.arguments).toBe(given)
@@ -184,21 +184,21 @@ describe('the history', () => {
   )
 
   it('begins with the system prompt in the first message of the user where there is no system role', () => {
-    const { body, workarounds } = told({ systemRole: false })
+    const { body, workarounds } = converted({ systemRole: false })
     expect(body.messages.slice(0, 2)).toMatchObject([{ role: 'user', content: 's\n\nu' }, { role: 'assistant' }])
     expect(workarounds).toEqual(['system message: in the first message of the user'])
   })
 
   it('is not changed by what a workaround adds to one request', () => {
     const before = structuredClone(request.messages)
-    told({ required: false, named: false, tools: false, systemRole: false, toolMessages: false })
+    converted({ required: false, named: false, tools: false, systemRole: false, toolMessages: false })
     expect(request.messages).toEqual(before)
   })
 })
 
 describe('schemas', () => {
   it('go in the plainest words where strict ones are refused', () => {
-    const { body, workarounds } = told({ strictSchemas: false })
+    const { body, workarounds } = converted({ strictSchemas: false })
     expect(body.tools?.[0]).toMatchObject({
       function: { parameters: { type: 'object', properties: { path: { enum: ['a'] } } } },
     })
@@ -207,7 +207,7 @@ describe('schemas', () => {
   })
 
   it('are not said to be strict where that is refused', () => {
-    const { body, workarounds } = told({ strictArguments: false })
+    const { body, workarounds } = converted({ strictArguments: false })
     expect(body.tools).toMatchObject([{ function: { parameters } }, {}])
     expect(JSON.stringify(body.tools)).not.toContain('"strict"')
     expect(workarounds).toEqual(['strict: not sent'])
@@ -216,7 +216,7 @@ describe('schemas', () => {
 
 describe('a constraint', () => {
   it('json_schema holds the text to one call', () => {
-    const { body, workarounds } = told({}, { constraint: 'json_schema', toolChoice: 'required' })
+    const { body, workarounds } = converted({}, { constraint: 'json_schema', toolChoice: 'required' })
     expect([body.tool_choice, body.response_format?.type, workarounds]).toEqual(['none', 'json_schema', []])
   })
 
@@ -224,7 +224,7 @@ describe('a constraint', () => {
     ['required' as const, false, { at_least_one: true, stop_after_first: true }],
     ['auto' as const, true, { at_least_one: false, stop_after_first: false }],
   ])('structural_tag with tool_choice %s puts calls between tags', (toolChoice, parallelCalls, counts) => {
-    const { body } = told({}, { constraint: 'structural_tag', toolChoice, parallelCalls })
+    const { body } = converted({}, { constraint: 'structural_tag', toolChoice, parallelCalls })
     const outputs = body.structured_outputs
     const tag: unknown = JSON.parse(outputs !== undefined && 'structural_tag' in outputs ? outputs.structural_tag : '')
     expect(tag).toMatchObject({ type: 'structural_tag', format: { ...counts, triggers: ['<tool_call>'] } })
@@ -235,15 +235,15 @@ describe('a constraint', () => {
 
   it('ebnf goes where the server takes grammars', () => {
     const asked = { constraint: 'ebnf', toolChoice: { name: 'read_file' } } as const
-    const vllm = told({}, asked).body
-    const llama = told({ ebnf: 'grammar' }, asked).body
+    const vllm = converted({}, asked).body
+    const llama = converted({ ebnf: 'grammar' }, asked).body
     expect(vllm.structured_outputs).toEqual({ grammar: llama.grammar })
     expect(llama.grammar).toContain('root ::= call0\n')
     expect(llama.grammar).not.toContain('submit_result')
   })
 
   it('that is not served becomes tool_choice, and is said', () => {
-    const { body, workarounds } = told({ ebnf: 'none' }, { constraint: 'ebnf', toolChoice: 'required' })
+    const { body, workarounds } = converted({ ebnf: 'none' }, { constraint: 'ebnf', toolChoice: 'required' })
     expect(body.tool_choice).toBe('required')
     expect(workarounds).toEqual(['ebnf: not served, tool_choice instead'])
   })

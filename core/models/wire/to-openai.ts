@@ -1,25 +1,29 @@
 import type OpenAI from 'openai'
 import { isRecord, parseJson } from '#domain/json.ts'
 import type { Message, ModelRequest, RequestedCall, ToolChoice, ToolDefinition } from '#domain/turn.ts'
-import { unreachable } from '#domain/unreachable.ts'
+import { unreachable } from '#domain/error.ts'
 import type { Capabilities } from './capabilities.ts'
-import type { ConstraintKeys } from './call-constraint.ts'
-import { withoutSystemRole, withoutToolMessages, withTextInFirst, withTextInLast } from './plain-history.ts'
-import { plainSchema } from './plain-schema.ts'
+import { type ConstraintKeys, plainSchema } from './call-constraint.ts'
+import {
+  promptPhrases,
+  withoutSystemRole,
+  withoutToolMessages,
+  withTextInFirst,
+  withTextInLast,
+} from './plain-prompt.ts'
 import { planCall, type CallPlan } from './plan-call.ts'
-import { toldWords } from './told-words.ts'
 
 type Body = Omit<OpenAI.ChatCompletionCreateParams, 'response_format'> & ConstraintKeys
 
-/** Tools by their definitions' array: a bundle's array lives as long as the bundle, so each is mapped once. */
+/** By the array of definitions: a bundle's array lives as long as the bundle, so each is mapped once. */
 type MappedTools = WeakMap<readonly ToolDefinition[], OpenAI.ChatCompletionFunctionTool[]>
 const mappedTools = new Map<string, MappedTools>()
-/** Every call goes with every later turn of its conversation, and its arguments may be a whole file. */
+/** Every call is sent again with every later turn of its conversation, and its arguments may be a whole file. */
 const mappedCalls = new WeakMap<RequestedCall, OpenAI.ChatCompletionMessageFunctionToolCall>()
 
 /**
- * The request in the words of `POST /v1/chat/completions` that this server takes, and what had to be said in other words.
- * Without tools neither `tools` nor `tool_choice` is sent, since servers refuse an empty list. What a workaround adds to the
+ * The body of `POST /v1/chat/completions` in a form that this server takes, and the workarounds that this needed. Without
+ * tools neither `tools` nor `tool_choice` is sent, since servers refuse an empty list. What a workaround adds to the
  * conversation is in this request alone.
  */
 export function toOpenAi(
@@ -30,7 +34,7 @@ export function toOpenAi(
   const plan = planCall(request, capabilities)
   const body: Body = {
     model: request.model,
-    messages: tellHistory(request.messages, capabilities, plan).map(toMessage),
+    messages: historyFor(request.messages, capabilities, plan).map(toMessage),
     temperature: request.temperature,
     max_tokens: request.maxTokens,
     ...plan.keys,
@@ -49,23 +53,23 @@ export function toOpenAi(
   return { body, workarounds: plan.workarounds }
 }
 
-function tellHistory(messages: readonly Message[], capabilities: Capabilities, plan: CallPlan): readonly Message[] {
-  let told = messages
+function historyFor(messages: readonly Message[], capabilities: Capabilities, plan: CallPlan): readonly Message[] {
+  let history = messages
   if (!capabilities.toolMessages && messages.some(({ role }) => role === 'tool')) {
-    told = withoutToolMessages(told)
+    history = withoutToolMessages(history)
     plan.workarounds.push('tool messages: as plain text')
   }
   if (!capabilities.systemRole && messages.some(({ role }) => role === 'system')) {
-    told = withoutSystemRole(told)
+    history = withoutSystemRole(history)
     plan.workarounds.push('system message: in the first message of the user')
   }
-  if (plan.listed.length > 0) told = withTextInFirst(told, listTools(plan.listed))
-  return plan.directive === undefined ? told : withTextInLast(told, plan.directive)
+  if (plan.listed.length > 0) history = withTextInFirst(history, listTools(plan.listed))
+  return plan.directive === undefined ? history : withTextInLast(history, plan.directive)
 }
 
 function listTools(tools: readonly ToolDefinition[]): string {
   const lines = tools.map(({ name, description, parameters }) => JSON.stringify({ name, description, parameters }))
-  return [toldWords.listing, ...lines].join('\n')
+  return [promptPhrases.listing, ...lines].join('\n')
 }
 
 function toMessage(message: Message): OpenAI.ChatCompletionMessageParam {
@@ -85,8 +89,8 @@ function toMessage(message: Message): OpenAI.ChatCompletionMessageParam {
 }
 
 /**
- * Arguments that are no JSON object go as `{}`: their result says what was wrong with them, and a server that reads the
- * arguments of the history (llama.cpp) answers 500 to every later turn with such a call in it.
+ * Arguments that are no JSON object are sent as `{}`: the call's result says what was wrong with them, and a server that
+ * parses the arguments of the history (llama.cpp) answers 500 to every later turn with such a call.
  */
 function toCall(call: RequestedCall): OpenAI.ChatCompletionMessageFunctionToolCall {
   const known = mappedCalls.get(call)
@@ -101,27 +105,27 @@ function toCall(call: RequestedCall): OpenAI.ChatCompletionMessageFunctionToolCa
   return sent
 }
 
-type StrictWays = Pick<Capabilities, 'strictSchemas' | 'strictArguments'>
+type StrictOptions = Pick<Capabilities, 'strictSchemas' | 'strictArguments'>
 
 function toTools(
   definitions: readonly ToolDefinition[],
-  { strictSchemas, strictArguments }: StrictWays,
+  { strictSchemas, strictArguments }: StrictOptions,
   workarounds: string[],
 ): OpenAI.ChatCompletionFunctionTool[] {
   if (!strictSchemas) workarounds.push('strict schemas: without additionalProperties')
   if (!strictArguments) workarounds.push('strict: not sent')
-  const ways = { strictSchemas, strictArguments }
-  const way = JSON.stringify(ways)
-  const mapped = mappedTools.get(way) ?? new WeakMap()
-  mappedTools.set(way, mapped)
-  const tools = mapped.get(definitions) ?? definitions.map((definition) => toTool(definition, ways))
+  const options = { strictSchemas, strictArguments }
+  const key = JSON.stringify(options)
+  const mapped = mappedTools.get(key) ?? new WeakMap()
+  mappedTools.set(key, mapped)
+  const tools = mapped.get(definitions) ?? definitions.map((definition) => toTool(definition, options))
   mapped.set(definitions, tools)
   return tools
 }
 
 function toTool(
   { name, description, parameters }: ToolDefinition,
-  { strictSchemas, strictArguments }: StrictWays,
+  { strictSchemas, strictArguments }: StrictOptions,
 ): OpenAI.ChatCompletionFunctionTool {
   const schema = strictSchemas ? { ...parameters } : plainSchema(parameters)
   const strict = strictArguments ? { strict: true } : {}

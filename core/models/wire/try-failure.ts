@@ -1,11 +1,11 @@
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai'
-import { ContextOverflow } from '#domain/context-overflow.ts'
-import { asAppError, AppError } from '#domain/error.ts'
+import { AppError, asAppError, ContextOverflow } from '#domain/error.ts'
+import { isRecord } from '#domain/json.ts'
 
-/** Why one try at one endpoint failed, and whether another try may fare better. */
+/** Why one try at one endpoint failed, and whether a retry may succeed. */
 export type TryFailure = {
   error: AppError
-  /** What the server answered; undefined when it gave none, or its answer was broken. */
+  /** The server's; undefined when it did not answer, or its answer was broken. */
   status: number | undefined
   again: boolean
   retryAfterMs: number
@@ -17,12 +17,12 @@ const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504, 529])
 /** OpenAI's code, llama.cpp's type. */
 const contextLengthNames = new Set<unknown>(['context_length_exceeded', 'exceed_context_size_error'])
 /**
- * vLLM, and older versions of the others, say it in words alone; no status tells it from another 400.
+ * vLLM, and older versions of the others, have it in their messages alone; no status distinguishes it from another 400.
  * "This model's maximum context length is 4096 tokens …", "the request exceeds the available context size …".
  */
 const contextLengthWords = /context[ _]length|context size|maximum model length|max_model_len/i
 
-/** Reads what the openai client threw. Its message names no credentials: it is the server's own or the socket's. */
+/** Reads what the openai client threw. Its message has no credentials: it is the server's own or the socket's. */
 export function toTryFailure(thrown: unknown): TryFailure {
   if (thrown instanceof APIConnectionTimeoutError) {
     return ours(new AppError('AGENT_002', 'no answer in time', { cause: thrown, phase: 'model' }))
@@ -37,12 +37,12 @@ function ours(error: AppError): TryFailure {
 }
 
 function ofStatus(cause: APIError, status: number): TryFailure {
-  const said = `answered ${cause.message.slice(0, 500)}`
-  const refused = new AppError('AGENT_002', said, { cause, phase: 'model' })
+  const message = `answered ${cause.message.slice(0, 500)}`
+  const refused = new AppError('AGENT_002', message, { cause, phase: 'model' })
   if (passingStatuses.has(status)) {
     return { error: refused, status, again: true, retryAfterMs: readRetryAfter(cause.headers) }
   }
-  const error = isTooLong(cause, status) ? new ContextOverflow(said, cause) : refused
+  const error = isTooLong(cause, status) ? new ContextOverflow(message, cause) : refused
   return { error, status, again: false, retryAfterMs: 0 }
 }
 
@@ -60,8 +60,49 @@ function readRetryAfter(headers: Headers | undefined): number {
   return Number.isFinite(ms) ? Math.max(0, ms) : 0
 }
 
-/** Whether the server will not take this request for its form; not for its length, or for what it may take later. */
+/** Whether the server refuses the form of this request: not its length, and not for a reason that may pass. */
 export function isRefusal(thrown: unknown): boolean {
   if (!(thrown instanceof APIError) || (thrown.status !== 400 && thrown.status !== 422)) return false
   return !(toTryFailure(thrown).error instanceof ContextOverflow)
+}
+
+/** A reply that cannot be read. */
+export function brokenReply(message: string, cause?: unknown): AppError {
+  return new AppError('AGENT_008', message, { cause, phase: 'model' })
+}
+
+/** The words of servers that give no status. */
+const statusWords: readonly [RegExp, number][] = [
+  [/rate_?limit|too_?many|overloaded|capacity|quota/i, 429],
+  [/context|invalid_?request|bad_?request/i, 400],
+  [/unavailable/i, 503],
+]
+
+/**
+ * The error that a server has put where its answer, or a part of a stream, should be: `{"error": {"message", "type",
+ * "code"}}`, `{"error": "text"}` or vLLM's older `{"object": "error", …}`; undefined for any other value. With a status it is
+ * the error of that status, else AGENT_008. Never throws for JSON that is not `isTooDeep`. `shown` removes secrets.
+ */
+export function serverError(value: unknown, shown: (part: unknown) => unknown): Error | undefined {
+  if (!isRecord(value)) return undefined
+  const { error: given = value['object'] === 'error' ? value : undefined } = value
+  if (given === undefined || given === null) return undefined
+  const error = shown(given)
+  const status = statusOf(error)
+  if (status !== undefined) return APIError.generate(status, { error }, undefined, new Headers())
+  const words = isRecord(error) ? error['message'] : error
+  const message = typeof words === 'string' ? words : JSON.stringify(error)
+  return brokenReply(`the server broke off: ${message.slice(0, 500)}`)
+}
+
+function statusOf(error: unknown): number | undefined {
+  if (!isRecord(error)) return undefined
+  const { code, status, type } = error
+  const number = [code, status].map(asNumber).find((given) => given >= 400 && given < 600)
+  const words = [code, type].filter((word) => typeof word === 'string').join(' ')
+  return number ?? statusWords.find(([word]) => word.test(words))?.[1]
+}
+
+function asNumber(given: unknown): number {
+  return typeof given === 'string' || typeof given === 'number' ? Number(given) : Number.NaN
 }

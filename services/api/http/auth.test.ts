@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
-import { sha256 } from '#domain/hash.ts'
+import { sha256 } from '#domain/ids.ts'
 import { openLog } from '#platform/log.ts'
 import type { ApiEnv } from './api-env.ts'
 import { bearerAuth } from './auth.ts'

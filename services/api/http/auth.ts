@@ -1,11 +1,10 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
 import { AppError } from '#domain/error.ts'
-import { sha256 } from '#domain/hash.ts'
+import { sha256 } from '#domain/ids.ts'
 import { allScopes } from '#domain/scope.ts'
-import { addressKey } from './address-key.ts'
 import type { ApiEnv, Caller } from './api-env.ts'
-import type { RateLimit } from './rate-limit.ts'
+import { addressKey, type RateLimit } from './rate-limit.ts'
 
 /** A token of the environment, kept as the hex SHA-256 of its text, and the project it opens, for everything. */
 export type AccessToken = { readonly hash: string; readonly projectId: string }

@@ -5,9 +5,8 @@ import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
-import { Problem } from './problem.ts'
+import { Problem, safeHeaders } from './problem.ts'
 import { openSocket, rawRequest } from './raw-request.fixture.ts'
-import { safeHeaders } from './security-headers.ts'
 import { serveApp, type ServedApp } from './serve-app.ts'
 
 let api: TestApi

@@ -1,7 +1,8 @@
-import { z } from '@hono/zod-openapi'
-import type { Context } from 'hono'
+import { type Hook, z } from '@hono/zod-openapi'
+import type { Context, MiddlewareHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
-import { AppError, asAppError, errorPolicies, isErrorCode, type ErrorCode } from '#domain/error.ts'
+import { secureHeaders } from 'hono/secure-headers'
+import { AppError, asAppError, type ErrorCode, errorPolicies, isErrorCode } from '#domain/error.ts'
 import type { Log } from '#platform/log.ts'
 import type { ApiEnv } from './api-env.ts'
 
@@ -95,4 +96,51 @@ function isRedisAway(error: unknown): boolean {
 function problemResponse(problem: Problem, context: Context<ApiEnv>): Response {
   const { status } = problem
   return context.newResponse(JSON.stringify(problem), new Response(null, { status, headers: problemHeaders(status) }))
+}
+
+const unknownThing: Readonly<Record<string, { code: ErrorCode; name: string }>> = {
+  run_id: { code: 'RUN_001', name: 'run' },
+  operation_id: { code: 'RUN_004', name: 'operation' },
+  node_id: { code: 'RUN_004', name: 'node' },
+  request_id: { code: 'ASK_001', name: 'question' },
+  token_id: { code: 'AUTH_003', name: 'token' },
+}
+
+/**
+ * What the schema of an endpoint does not take, in our words: an id in the address that cannot be one is unknown
+ * (RUN_001, RUN_004, ASK_001, AUTH_003), a query parameter or Last-Event-ID is RUN_002, another header or the body INTAKE_008.
+ * Every field at fault is named.
+ */
+export const refuseInput: Hook<unknown, ApiEnv, string, void> = (result, context) => {
+  if (result.success) return
+  const { issues } = result.error
+  if (result.target === 'param') {
+    const at = String(issues[0]?.path[0])
+    const { code, name } = unknownThing[at] ?? { code: 'HTTP_001' as const, name: at }
+    throw new AppError(code, `There is no ${name} "${(context.req.param(at) ?? '').slice(0, 64)}".`)
+  }
+  const root = result.target === 'json' ? ['body'] : []
+  const faults = issues.map((issue) => `${[...root, ...issue.path].join('.') || 'query'}: ${issue.message}`)
+  const isFilter = result.target === 'query' || issues.some((issue) => issue.path[0] === 'last-event-id')
+  throw new AppError(isFilter ? 'RUN_002' : 'INTAKE_008', faults.join('; ').slice(0, 2_000))
+}
+
+/** Nothing of an answer may be kept by a cache, or loaded, framed or guessed at by a browser. */
+export const safeHeaders: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+}
+
+/** These and the usual others; a page that needs more says so itself. */
+export function securityHeaders(): MiddlewareHandler<ApiEnv> {
+  const addUsual = secureHeaders({ overwrite: false })
+  return (context, next) =>
+    addUsual(context, async () => {
+      await next()
+      for (const [name, value] of Object.entries(safeHeaders)) {
+        if (!context.res.headers.has(name)) context.header(name, value)
+      }
+    })
 }

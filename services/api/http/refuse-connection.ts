@@ -1,10 +1,9 @@
-import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { AppError, type ErrorCode } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
-import { problemHeaders, problemOf } from './problem.ts'
-import { safeHeaders } from './security-headers.ts'
+import { problemHeaders, problemOf, safeHeaders } from './problem.ts'
 
 export type ConnectionRefusals = {
   /** Answers what cannot become a request, or takes too long to, with a problem, and ends the connection. */
@@ -85,4 +84,41 @@ function rawAnswer(error: AppError): string {
   const body = JSON.stringify(problemOf(error))
   const lines = Object.entries(closingHeaders(error, body)).map(([name, value]) => `${name}: ${value}\r\n`)
   return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}\r\n${lines.join('')}\r\n${body}`
+}
+
+type SlowBodyLimits = { windowMs: number; minBytes: number }
+
+/**
+ * Watches the bodies that arrive at `server`. The answer, to be called now and then, names every request whose body
+ * brought less than `minBytes` in the `windowMs` since its own last mark, although it was wanted: one that waits here,
+ * because nobody reads it yet or the object store is slow, has its buffer full and is left alone. A request is watched
+ * until its body has come or its connection is gone, also after an early answer: the rest may hold the connection, too.
+ */
+export function watchSlowBodies(
+  server: Server,
+  { windowMs, minBytes }: SlowBodyLimits,
+  nowMs: () => number = () => performance.now(),
+): () => IncomingMessage[] {
+  const marks = new Map<IncomingMessage, { bytes: number; since: number }>()
+  server.on('request', (request) => {
+    if (request.complete) return
+    marks.set(request, { bytes: request.socket.bytesRead, since: nowMs() })
+    request.once('close', () => marks.delete(request))
+  })
+  const isSlow = (request: IncomingMessage): boolean => {
+    const mark = marks.get(request)
+    const now = nowMs()
+    if (mark === undefined || now - mark.since < windowMs) return false
+    const { bytesRead } = request.socket
+    marks.set(request, { bytes: bytesRead, since: now })
+    return isWanted(request) && bytesRead - mark.bytes < minBytes
+  }
+  return () => {
+    for (const request of marks.keys()) if (request.complete) marks.delete(request)
+    return [...marks.keys()].filter(isSlow)
+  }
+}
+
+function isWanted(request: IncomingMessage): boolean {
+  return request.readableLength < request.readableHighWaterMark
 }

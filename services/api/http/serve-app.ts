@@ -8,10 +8,8 @@ import { after, repeatEvery } from '#platform/clock.ts'
 import { boundPort, closeServer } from '#platform/http-health.ts'
 import { openLog, type Log } from '#platform/log.ts'
 import type { ApiEnv } from './api-env.ts'
-import { problemHeaders, problemOf } from './problem.ts'
-import { refuseBrokenRequests } from './refuse-connection.ts'
-import { safeHeaders } from './security-headers.ts'
-import { watchSlowBodies } from './slow-bodies.ts'
+import { problemHeaders, problemOf, safeHeaders } from './problem.ts'
+import { refuseBrokenRequests, watchSlowBodies } from './refuse-connection.ts'
 
 export type ServedApp = {
   url: string

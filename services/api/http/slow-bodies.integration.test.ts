@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { boundPort } from '#platform/http-health.ts'
 import { until } from '#testing/until.ts'
 import { openSocket } from './raw-request.fixture.ts'
-import { watchSlowBodies } from './slow-bodies.ts'
+import { watchSlowBodies } from './refuse-connection.ts'
 
 const limits = { windowMs: 15_000, minBytes: 1_000 }
 const opened: { close(): Promise<void> }[] = []

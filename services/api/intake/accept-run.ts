@@ -1,22 +1,20 @@
+import { createHash } from 'node:crypto'
 import { AppError } from '#domain/error.ts'
-import { sha256 } from '#domain/hash.ts'
-import { newRunId, type RunId } from '#domain/ids.ts'
-import { modelLabel, type ModelKind } from '#domain/model-kind.ts'
+import { newRunId, type RunId, sha256 } from '#domain/ids.ts'
+import { type ModelKind, modelLabel } from '#domain/model-kind.ts'
 import type { Run, RunRequest } from '#domain/run.ts'
-import type { NewRun } from '#ledger/create-run.ts'
+import type { NewRun } from '#ledger/run-commands.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import { putNodeSelection } from '#objects/node-selection.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
+import { describeForeign, sniffArchive, sniffBytes } from '#domain/archive-format.ts'
 import type { IdempotencyRecord, IdempotencyStore } from './idempotency.ts'
-import { drain, sniffed } from './read-archive.ts'
+import type { RunForm } from './run-form.ts'
 import { parseRunRequest } from './run-request.ts'
 
-export type Intake = {
-  archive: AsyncIterable<Uint8Array>
-  /** The request as it came, not yet checked. */
-  request: unknown
+export type Intake = RunForm & {
   projectId: string
   idempotencyKey: string | undefined
   correlation: { requestId: string; traceparent: string | null }
@@ -24,6 +22,8 @@ export type Intake = {
 
 export type AcceptDeps = {
   agents: readonly string[]
+  /** AGENT_001 when the bundle of one of these agents cannot be used. */
+  checkAgents(names: readonly string[]): Promise<void>
   maxUploadBytes: number
   /** Noted on every run; undefined: nothing is. */
   modelKind?: ModelKind | undefined
@@ -37,68 +37,81 @@ export type AcceptDeps = {
 }
 
 /**
- * Takes a run in: the archive flows into the object store, then the run exists, then its job, so a crash in between
- * leaves at most an unreferenced object or a run without a job. With an idempotency key the first body decides which run
- * the key stands for: the same body gets that run again (and finishes what a crash left undone), another INTAKE_005.
- * Throws INTAKE_001 (no archive), _003 (too large), _006, _007, _008 (the request).
+ * Accepts a run: stores the archive, then creates the run, then its job, so that a crash in between leaves at most an
+ * unreferenced object or a run without a job. With an idempotency key the first body decides which run the key stands
+ * for: the same body gets that run again (and finishes what a crash left undone), another one INTAKE_005.
+ * Throws INTAKE_001 (no archive), _003 (too large), _006, _007, _008 (the request), AGENT_001 (a bundle of it).
  */
 export async function acceptRun(intake: Intake, deps: AcceptDeps): Promise<{ runId: RunId; status: 'queued' }> {
-  const request = withModelKind(await readRequest(intake, deps), deps.modelKind)
   const ownRunId = newRunId(Date.now())
-  const { runId, archiveHash } = await takeArchive(intake, { request, runId: ownRunId }, deps)
+  const taken = await takeForm(intake, ownRunId, deps)
+  const { runId } = taken
   const earlier = runId === ownRunId ? undefined : await findRun(runId, deps)
-  const run = describeRun(intake, request, { runId, archiveHash })
+  const run = describeRun(intake, taken)
   if (earlier === undefined) await deps.ledger.createRun(run)
   if (earlier === undefined || earlier.status === 'queued') await enqueue(run, deps)
   return { runId, status: 'queued' }
 }
 
-/** The request as the ledger keeps it: the nodes that the run is limited to are stored as a blob. */
-async function readRequest({ request: body, projectId }: Intake, deps: AcceptDeps): Promise<RunRequest> {
-  const { request, nodes } = parseRunRequest(body, deps.agents)
-  if (nodes === undefined) return request
-  const hash = await putNodeSelection(deps.blobs, projectId, nodes)
-  return { ...request, nodes: { hash, count: new Set(nodes).size } }
-}
+type Taken = { runId: RunId; request: RunRequest; archiveHash: string }
 
-/** What the run is answered by is ours to say: a label of that name in the request does not count. */
-export function withModelKind(request: RunRequest, kind: ModelKind | undefined): RunRequest {
-  return kind === undefined ? request : { ...request, labels: { ...request.labels, [modelLabel]: kind } }
-}
-
-type Proposal = { request: RunRequest; runId: RunId }
-type Taken = { runId: RunId; archiveHash: string }
-
-/** Answers the run the archive belongs to: the proposed one, or the one its idempotency key already stands for. */
-async function takeArchive(intake: Intake, proposal: Proposal, deps: AcceptDeps): Promise<Taken> {
+/**
+ * Stores the archive and returns the run that the form belongs to: `ownRunId`, or the run that its idempotency key already
+ * stands for. A request that comes first is checked before anything is stored. One that comes after the archive is checked
+ * then, and the stored upload is deleted when it is refused; a crash in between leaves it to housekeeping.
+ */
+async function takeForm(intake: Intake, ownRunId: RunId, deps: AcceptDeps): Promise<Taken> {
   const { projectId, idempotencyKey: key } = intake
+  const early = intake.request === undefined ? undefined : await readRequest(intake.request, projectId, deps)
+  const requestOf = async () => {
+    const body = await intake.wholeRequest()
+    return early ?? readRequest(body, projectId, deps)
+  }
   const archive = await sniffed(intake.archive)
   const earlier = key === undefined ? undefined : await deps.idempotency.find(projectId, key)
   if (earlier !== undefined) {
     await drain(archive.content, deps.maxUploadBytes)
-    return sameBody(earlier, recordOf(proposal, archive.digest()), archive.digest())
+    return sameBody(earlier, { runId: ownRunId, request: await requestOf(), archiveHash: archive.digest() })
   }
-  const upload = objectKeys.upload(projectId, proposal.runId)
+  const upload = objectKeys.upload(projectId, ownRunId)
   const limits = { maxBytes: deps.maxUploadBytes, contentType: 'application/octet-stream' }
   await deps.objects.putStream(upload, archive.content, limits)
-  const record = recordOf(proposal, archive.digest())
-  if (key === undefined) return { runId: proposal.runId, archiveHash: archive.digest() }
-  const holder = await deps.idempotency.claim(projectId, key, record)
-  if (!('runId' in holder) || holder.runId !== proposal.runId) await deps.objects.delete(upload)
-  return sameBody(holder, record, archive.digest())
+  const request = await requestOf().catch(async (error: unknown) => {
+    await deps.objects.delete(upload).catch(() => {}) // housekeeping deletes what is left
+    throw error
+  })
+  const own = { runId: ownRunId, request, archiveHash: archive.digest() }
+  if (key === undefined) return own
+  const holder = await deps.idempotency.claim(projectId, key, recordOf(own))
+  if (!('runId' in holder) || holder.runId !== ownRunId) await deps.objects.delete(upload)
+  return sameBody(holder, own)
 }
 
-function recordOf(proposal: Proposal, archiveHash: string) {
-  return { runId: proposal.runId, bodyHash: sha256(`${JSON.stringify(proposal.request)}\0${archiveHash}`) }
+/** The request as the ledger keeps it: the nodes that the run is limited to are stored as a blob. */
+async function readRequest(body: unknown, projectId: string, deps: AcceptDeps): Promise<RunRequest> {
+  const { request, nodes } = parseRunRequest(body, deps.agents)
+  await deps.checkAgents(request.agents)
+  const labelled = withModelKind(request, deps.modelKind)
+  if (nodes === undefined) return labelled
+  const hash = await putNodeSelection(deps.blobs, projectId, nodes)
+  return { ...labelled, nodes: { hash, count: new Set(nodes).size } }
 }
 
-function sameBody(holder: IdempotencyRecord, own: { bodyHash: string }, archiveHash: string): Taken {
-  if ('runId' in holder && holder.bodyHash === own.bodyHash) return { runId: holder.runId, archiveHash }
+/** Only the service says which kind of model answers a run: a label of that name in the request does not count. */
+export function withModelKind(request: RunRequest, kind: ModelKind | undefined): RunRequest {
+  return kind === undefined ? request : { ...request, labels: { ...request.labels, [modelLabel]: kind } }
+}
+
+function recordOf({ runId, request, archiveHash }: Taken) {
+  return { runId, bodyHash: sha256(`${JSON.stringify(request)}\0${archiveHash}`) }
+}
+
+function sameBody(holder: IdempotencyRecord, own: Taken): Taken {
+  if ('runId' in holder && holder.bodyHash === recordOf(own).bodyHash) return { ...own, runId: holder.runId }
   throw new AppError('INTAKE_005', 'This Idempotency-Key came before with another request or archive.')
 }
 
-function describeRun(intake: Intake, request: RunRequest, { runId, archiveHash }: Taken): NewRun {
-  const { projectId, correlation } = intake
+function describeRun({ projectId, correlation }: Intake, { runId, request, archiveHash }: Taken): NewRun {
   return {
     runId,
     projectId,
@@ -125,5 +138,52 @@ async function findRun(runId: RunId, deps: AcceptDeps): Promise<Run | undefined>
   } catch (error) {
     if (error instanceof AppError && error.code === 'RUN_001') return undefined
     throw error
+  }
+}
+
+/** `content` can be read once. `digest` is the hex SHA-256 of what was read so far. */
+type SniffedArchive = { content: AsyncIterable<Uint8Array>; digest(): string }
+
+/** Reads the first bytes and refuses what is no archive (INTAKE_001) before anything of it is stored. */
+export async function sniffed(archive: AsyncIterable<Uint8Array>): Promise<SniffedArchive> {
+  const chunks = archive[Symbol.asyncIterator]()
+  const head = await readHead(chunks)
+  if (sniffArchive(head) === undefined) {
+    await chunks.return?.()
+    throw new AppError('INTAKE_001', `The archive ${describeForeign(head)}.`)
+  }
+  const hash = createHash('sha256')
+  async function* content(): AsyncIterable<Uint8Array> {
+    try {
+      hash.update(head)
+      yield head
+      for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
+        hash.update(next.value)
+        yield next.value
+      }
+    } finally {
+      await chunks.return?.()
+    }
+  }
+  return { content: content(), digest: () => hash.copy().digest('hex') }
+}
+
+async function readHead(chunks: AsyncIterator<Uint8Array>): Promise<Uint8Array> {
+  const head: Uint8Array[] = []
+  for (let bytes = 0; bytes < sniffBytes;) {
+    const next = await chunks.next()
+    if (next.done === true) break
+    head.push(next.value)
+    bytes += next.value.length
+  }
+  return Buffer.concat(head)
+}
+
+/** Reads an archive to its end and drops it: a repeated upload is only compared. INTAKE_003 over `maxBytes`. */
+export async function drain(content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<void> {
+  let bytes = 0
+  for await (const chunk of content) {
+    bytes += chunk.length
+    if (bytes > maxBytes) throw new AppError('INTAKE_003', `The archive is larger than ${maxBytes} bytes.`)
   }
 }

@@ -1,6 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { sha256 } from '#domain/hash.ts'
-import { RunId } from '#domain/ids.ts'
+import { RunId, sha256 } from '#domain/ids.ts'
 
 /** What an `Idempotency-Key` stands for: which body came with it first, and the run or the token that body became. */
 export const IdempotencyRecord = z.union([

@@ -16,8 +16,8 @@ curl -H "Authorization: Bearer $REMORA_TOKEN" \\
 \`agents\` must name at least one. \`paths\` are files, folders or globs with \`*\`, \`?\`, \`[a-z]\`, \`{a,b}\` and \`**\` (at most
 100 wildcards in all, braces expanded). \`error_policy\`: what becomes of the rest
 [when an operation fails](../guide/operations.md#error-policies). \`priority\`: 0 goes
-[first](../guide/operations.md#priorities-and-the-window). Not served yet, and refused with INTAKE_008: \`objective\`,
-\`accept: "auto"\`.
+[first](../guide/operations.md#priorities-and-the-window). An agent whose bundle names a node kind or a language that no query pack has is AGENT_001, with the place
+in its \`bundle.yaml\` in \`detail\`.
 
 \`REMORA_MAX_UPLOADS\` are taken at once; others wait for up to 50 s, then they are LIMIT_002 (a
 client that is still sending may see the connection cut instead): come again. While Redis is
@@ -76,7 +76,7 @@ export const intakeEndpoints = {
   submit: endpoint(
     {
       scope: 'runs:write',
-      problems: [...refusals, 'HTTP_003', 'LIMIT_002', 'STORE_002'],
+      problems: [...refusals, 'AGENT_001', 'HTTP_003', 'LIMIT_002', 'STORE_002'],
     },
     {
       method: 'post',

@@ -1,20 +1,27 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { AppError } from '#domain/error.ts'
 import type { MemoryGate } from '#ledger/memory-gate.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { openSemaphore } from '#platform/semaphore.ts'
 import type { ApiEnv } from '../http/api-env.ts'
-import { runLinks } from '../runs/run-view.ts'
-import { acceptRun, type AcceptDeps } from './accept-run.ts'
+import { findRun, runLinks } from '../runs/run-view.ts'
+import { type AcceptDeps, acceptRun } from './accept-run.ts'
 import { intakeEndpoints } from './intake-endpoints.ts'
 import { maxRequestBytes, withRunForm } from './run-form.ts'
-import type { UploadGate } from './upload-gate.ts'
+import { type RetryDeps, retryRun } from './retry-run.ts'
 
-/** Room for the request field and the multipart framing beside the archive. */
+/** Room for the request field and the multipart framing besides the archive. */
 const framingBytes = maxRequestBytes + 64 * 1024
 const traceparentForm = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
-export type IntakeDeps = AcceptDeps & { memoryGate: MemoryGate; uploadGate: UploadGate }
+export type IntakeDeps = AcceptDeps &
+  RetryDeps & {
+    ledger: AcceptDeps['ledger'] & RetryDeps['ledger']
+    memoryGate: MemoryGate
+    uploadGate: UploadGate
+  }
 
-/** Taking runs in. */
+/** Accepting runs, and stopping and retrying those that exist. */
 export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(intakeEndpoints.submit, async (c) => {
@@ -33,6 +40,25 @@ export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
       leave()
     }
   })
+  routes.openapi(intakeEndpoints.cancel, async (c) => {
+    const { reason } = c.req.valid('json')
+    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
+    const answer = await deps.ledger.cancel(run.runId, { reason, origin: { kind: 'api', id: c.get('requestId') } })
+    const { status } = await deps.ledger.getRun(run.runId)
+    if (answer === 'ended' && status !== 'cancelled') {
+      throw new AppError('RUN_007', `Run "${run.runId}" has ended: it is ${status}.`)
+    }
+    return c.json({ run_id: run.runId, status, cancel_requested: true, links: runLinks(run.runId) } as const, 202)
+  })
+  routes.openapi(intakeEndpoints.retry, async (c) => {
+    const { operations, error_policy: errorPolicy } = c.req.valid('json')
+    await deps.memoryGate()
+    const idempotencyKey = c.req.valid('header')['idempotency-key']
+    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
+    const correlation = { requestId: c.get('requestId'), traceparent: null }
+    const { runId, status } = await retryRun({ run, operations, errorPolicy, idempotencyKey, correlation }, deps)
+    return c.json({ run_id: runId, status, retry_of: run.runId, links: runLinks(runId) }, 202)
+  })
   return routes
 }
 
@@ -44,4 +70,31 @@ function refuseDeclaredSize(contentLength: string | undefined, maxUploadBytes: n
 
 function traceparentOf(header: string | undefined): string | null {
   return header !== undefined && traceparentForm.test(header) ? header : null
+}
+
+/**
+ * Waits for a slot and returns the function that gives it back, to be called once. LIMIT_002 when none is free in time,
+ * INTAKE_001 when `gone` is aborted: the client has closed the connection.
+ */
+type UploadGate = (gone: AbortSignal) => Promise<() => void>
+
+/** Under the minute after which proxies give up on an answer. */
+const defaultWaitMs = 50_000
+
+/**
+ * Lets `atOnce` uploads through at a time, first come first served: each holds some parts of its archive in memory. A
+ * client that waits can send no more than the buffers of its connection hold.
+ */
+export function openUploadGate(atOnce: number, waitMs = defaultWaitMs): UploadGate {
+  const gate = openSemaphore(atOnce)
+  const busy = `As many uploads as may be (${atOnce}) are under way: come again in some seconds.`
+  return async (gone) => {
+    const late = AbortSignal.timeout(waitMs)
+    try {
+      return await gate.acquire(AbortSignal.any([gone, late]))
+    } catch (error) {
+      if (gone.aborted) throw new AppError('INTAKE_001', 'The upload broke off.', { cause: error })
+      throw new AppError('LIMIT_002', busy, { cause: error, detail: busy })
+    }
+  }
 }

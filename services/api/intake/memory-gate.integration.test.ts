@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openSmallRedis, type SmallRedis } from '#testing/small-redis.ts'
+import { openSmallRedis, type SmallRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { openTestApi, runForm, tarOf, type TestApi } from '../app.fixture.ts'
 

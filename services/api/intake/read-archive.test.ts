@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { sha256 } from '#domain/hash.ts'
-import { drain, sniffed } from './read-archive.ts'
+import { sha256 } from '#domain/ids.ts'
+import { drain, sniffed } from './accept-run.ts'
 
 const gzip = gzipSync(Buffer.from('x'.repeat(3000)))
 

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
 import { openRetention } from '#ledger/retention.ts'
-import { aNewRun, anEvent } from '#testing/factories.ts'
-import { testLedger, type TestLedger } from '#testing/ledger.ts'
+import { anEvent, aNewRun, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { openIdempotencyStore } from './idempotency.ts'
 import { retryRun } from './retry-run.ts'
 

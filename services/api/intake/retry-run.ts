@@ -1,7 +1,6 @@
 import { AppError } from '#domain/error.ts'
-import { sha256 } from '#domain/hash.ts'
 import type { EventOrigin } from '#domain/event.ts'
-import { newRunId, type OperationId, type RunId } from '#domain/ids.ts'
+import { newRunId, type OperationId, type RunId, sha256 } from '#domain/ids.ts'
 import { requireSameModel } from '#domain/model-kind.ts'
 import { isEnded, type ErrorPolicyName, type Run, type RunRequest } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'

@@ -2,9 +2,8 @@ import { z } from '@hono/zod-openapi'
 import { AppError } from '#domain/error.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
 import { NodeId } from '#domain/ids.ts'
-import { maxSelectedNodes, RunRequest } from '#domain/run.ts'
-import { skipKinds } from '#domain/skip-kind.ts'
-import { AcceptPolicyShape, ErrorPolicyShape, Labels, RunLimits, SkipKindShape } from '../runs/run-schema.ts'
+import { maxSelectedNodes, RunRequest, skipKinds } from '#domain/run.ts'
+import { ErrorPolicyShape, Labels, RunLimits, SkipKindShape } from '../runs/run-schema.ts'
 
 const fields = RunRequest.shape
 
@@ -13,15 +12,10 @@ function checkGlobs(globs: readonly string[] | undefined, context: z.RefinementC
   if (fault !== undefined) context.addIssue(fault)
 }
 
-/** `request` as it comes in (contract.md §2). What is not served yet is refused, since ignoring it would mislead. */
+/** The `request` of a submission. An unknown field is refused, since ignoring it would mislead. */
 export const RequestBody = z
   .strictObject({
     agents: z.array(z.string().min(1).max(64)).max(32).default([]),
-    objective: z
-      .string()
-      .optional()
-      .refine((objective) => objective === undefined, 'not served yet: name agents instead')
-      .openapi({ description: 'not served yet' }),
     paths: fields.paths.superRefine(checkGlobs),
     exclude: fields.exclude
       .superRefine(checkGlobs)
@@ -38,10 +32,6 @@ export const RequestBody = z
       .max(skipKinds.length)
       .optional()
       .openapi({ description: 'kinds of files that are worked on although they are skipped by default' }),
-    accept: AcceptPolicyShape.default(fields.accept.parse(undefined)).refine(
-      (accept) => accept === 'none',
-      '"auto" is not served yet: changes are only proposed',
-    ),
     error_policy: ErrorPolicyShape.default(fields.errorPolicy.parse(undefined)),
     limits: RunLimits.default(fields.limits.parse(undefined)),
     priority: fields.priority,
@@ -74,7 +64,7 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
     dry_run: dryRun,
   } = parsed.data
   checkAgents(agents, knownAgents)
-  const { include, accept, limits, priority, labels } = parsed.data
+  const { include, limits, priority, labels } = parsed.data
   const request = {
     agents: [...new Set(agents)],
     ...(paths === undefined ? {} : { paths }),
@@ -82,7 +72,6 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
     ...(languages === undefined ? {} : { languages }),
     ...(nodeKinds === undefined ? {} : { nodeKinds }),
     ...(include === undefined ? {} : { include }),
-    accept,
     errorPolicy,
     dryRun,
     limits,

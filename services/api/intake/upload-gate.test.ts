@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openUploadGate } from './upload-gate.ts'
+import { openUploadGate } from './intake-routes.ts'
 
 const staying = new AbortController().signal
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { apiDocument } from './api-document.ts'
-import { SchemaView } from './schema-text.ts'
+import { SchemaView } from './read-reference.ts'
 
 const Contents = z.record(z.string(), z.looseObject({ schema: SchemaView }))
 const Operation = z.object({

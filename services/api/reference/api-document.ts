@@ -2,14 +2,13 @@ import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import { packageVersion } from '#platform/package-version.ts'
 import { RequestBody } from '../intake/run-request.ts'
 import { intakeEndpoints, RunSubmission } from '../intake/intake-endpoints.ts'
-import { probeEndpoints } from '../probe-endpoints.ts'
+import { probeEndpoints, referenceEndpoints } from '../service-endpoints.ts'
 import { changeEndpoints } from '../review/change-endpoints.ts'
 import { nodeEndpoints } from '../runs/node-endpoints.ts'
-import { questionEndpoints } from '../runs/question-endpoints.ts'
+import { questionEndpoints } from '../runs/question-routes.ts'
 import { runEndpoints } from '../runs/run-endpoints.ts'
 import { tokenEndpoints } from '../tokens/token-endpoints.ts'
 import { transcriptEndpoints } from '../transcript/transcript-endpoints.ts'
-import { referenceEndpoints } from './reference-endpoints.ts'
 
 export type ApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { escapeHtml, proseHtml, spanHtml } from './prose-html.ts'
+import { escapeHtml, proseHtml, spanHtml } from './docs-page.ts'
 
 describe('the prose of a page', () => {
   it('is text, whatever it says', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { schemaText, type SchemaView } from './schema-text.ts'
+import { schemaText, type SchemaView } from './read-reference.ts'
 
 const cases: [SchemaView, string][] = [
   [{ $ref: '#/components/schemas/Run' }, 'Run'],

@@ -3,10 +3,9 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import { AppError } from '#domain/error.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import type { ApiEnv } from '../http/api-env.ts'
-import { findRun } from '../runs/find-run.ts'
+import { findRun } from '../runs/run-view.ts'
 import { changeEndpoints } from './change-endpoints.ts'
-import { changesOfOperation, listChanges, type ChangeDeps } from './list-changes.ts'
-import { proposedPatch } from './proposed-patch.ts'
+import { type ChangeDeps, changesOfOperation, listChanges, proposedPatch } from './run-changes.ts'
 
 export type ChangeRouteDeps = ChangeDeps
 

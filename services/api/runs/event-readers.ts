@@ -1,7 +1,9 @@
 import type { Event } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
-import type { Run, RunStatus } from '#domain/run.ts'
-import { startEventTailer, type EventSource, type EventTailer, type TailState } from './event-tailer.ts'
+import { isEnded, type Run, type RunStatus } from '#domain/run.ts'
+import { AppError } from '#domain/error.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { after, delay } from '#platform/clock.ts'
 
 export type NextEvents = {
   /** In order; empty when the wait was over before there were any. */
@@ -73,4 +75,111 @@ async function nextEvents(
 /** Undefined when the window begins further on. */
 function eventsAfter(after: number, { window, windowAfter }: TailState): readonly Event[] | undefined {
   return after < windowAfter ? undefined : window.filter(({ seq }) => seq > after)
+}
+
+/** What reading a run's events needs of the ledger. */
+export type EventSource = Pick<Ledger, 'getRun' | 'readEvents'>
+
+type TailState = {
+  /** Number of the last event there was when the tailer looked. */
+  readonly last: number
+  /** The latest events: every one after number `windowAfter`. */
+  readonly window: readonly Event[]
+  readonly windowAfter: number
+  readonly status: RunStatus
+  /** The run has ended, and `last` is its last event. */
+  readonly isOver: boolean
+}
+
+type EventTailer = {
+  /** As it stands; throws what the tailer failed with. A state is never changed, only replaced. */
+  state(): TailState
+  /** Resolves at the next state, after `waitMs` or when `signal` is aborted, whichever is first. */
+  change(waitMs: number, signal: AbortSignal): Promise<void>
+  stop(): void
+}
+
+const pollMs = 100
+/** After a store did not answer. Readers wait on. */
+const restMs = 1_000
+const pageSize = 500
+/** A reader that is further behind pages for itself. Bounds what a tailer holds. */
+const maxWindow = 1_000
+
+/** Follows one run from where `run` stands, for any number of readers, until it is over or stopped. */
+function startEventTailer(run: Run, source: EventSource): EventTailer {
+  const tail: Tail = { state: firstState(run), failure: undefined, waiting: new Set() }
+  const stop = new AbortController()
+  void follow(run.runId, tail, { source, signal: stop.signal })
+  return {
+    state() {
+      if (tail.failure !== undefined) throw tail.failure
+      return tail.state
+    },
+    change: (waitMs, signal) => waitAmong(tail.waiting, waitMs, signal),
+    stop: () => stop.abort(),
+  }
+}
+
+type Tail = { state: TailState; failure: Error | undefined; waiting: Set<() => void> }
+
+function firstState({ seq, status }: Run): TailState {
+  return { last: seq, window: [], windowAfter: seq, status, isOver: isEnded(status) }
+}
+
+async function follow(
+  runId: RunId,
+  tail: Tail,
+  { source, signal }: { source: EventSource; signal: AbortSignal },
+): Promise<void> {
+  while (!signal.aborted && !tail.state.isOver && tail.failure === undefined) {
+    const before = tail.state
+    let pauseMs = pollMs
+    try {
+      tail.state = await lookAgain(runId, before, { source, signal })
+      if (tail.state.last - before.last >= pageSize) pauseMs = 0
+    } catch (error) {
+      if (error instanceof AppError && error.retry) pauseMs = restMs
+      else tail.failure = error instanceof Error ? error : new Error(String(error))
+    }
+    const { last, isOver } = tail.state
+    if (last !== before.last || isOver || tail.failure !== undefined) for (const wake of tail.waiting) wake()
+    await delay(pauseMs, signal).catch(() => undefined)
+  }
+}
+
+/** The status is read before the events: an ended run has no more than these. */
+async function lookAgain(
+  runId: RunId,
+  before: TailState,
+  { source, signal }: { source: EventSource; signal: AbortSignal },
+): Promise<TailState> {
+  const { status } = await source.getRun(runId)
+  if (signal.aborted) return before // its connection may be closed by now
+  const events = await source.readEvents(runId, { after: before.last, limit: pageSize })
+  const all = [...before.window, ...events]
+  const dropped = Math.max(0, all.length - maxWindow)
+  return {
+    last: events.at(-1)?.seq ?? before.last,
+    window: all.slice(dropped),
+    windowAfter: all[dropped - 1]?.seq ?? before.windowAfter,
+    status,
+    isOver: isEnded(status) && events.length < pageSize,
+  }
+}
+
+async function waitAmong(waiting: Set<() => void>, waitMs: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted || waitMs <= 0) return
+  const woken = Promise.withResolvers<void>()
+  const wake = () => woken.resolve()
+  const cancelTimer = after(waitMs, wake)
+  waiting.add(wake)
+  signal.addEventListener('abort', wake)
+  try {
+    await woken.promise
+  } finally {
+    cancelTimer()
+    waiting.delete(wake)
+    signal.removeEventListener('abort', wake)
+  }
 }

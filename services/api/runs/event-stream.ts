@@ -1,8 +1,7 @@
 import { AppError } from '#domain/error.ts'
-import type { Event, EventCategory } from '#domain/event.ts'
+import { type Event, type EventCategory, wireEvent } from '#domain/event.ts'
 import type { Run } from '#domain/run.ts'
-import { wireEvent } from '#domain/wire-event.ts'
-import { delay } from '#platform/clock.ts'
+import { delay, repeatEvery } from '#platform/clock.ts'
 import type { EventReader, EventReaders, NextEvents } from './event-readers.ts'
 
 export type StreamQuery = { after: number; category: EventCategory | undefined }
@@ -74,4 +73,57 @@ function framesOf(events: readonly Event[], category: EventCategory | undefined)
 function frame({ event, id, data }: { event?: string; id: number; data: object }): string {
   const name = event === undefined ? '' : `event: ${event}\n`
   return `${name}id: ${id}\ndata: ${JSON.stringify(data)}\n\n`
+}
+
+export type WhileAllowed = {
+  /** Asked every `everyMs`. A failure says nothing: it is asked again. */
+  isAllowed(): Promise<boolean>
+  everyMs: number
+  /** Called when it is not allowed any more; it is to end the texts. */
+  end(): void
+}
+
+/** `texts`, with `end` called once their reader may not have them any more. */
+export async function* whileAllowed(
+  texts: AsyncGenerator<string, void, undefined>,
+  { isAllowed, everyMs, end }: WhileAllowed,
+): AsyncGenerator<string, void, undefined> {
+  const stop = repeatEvery(everyMs, async () => {
+    if (!(await isAllowed())) end()
+  })
+  try {
+    yield* texts
+  } finally {
+    await stop()
+  }
+}
+
+/**
+ * `texts` as the body of an answer. The next text is asked for when the client has taken the last, so a slow client
+ * holds it up; one that goes calls `leave`. A failure is told to `onFailure` and ends the body after the last whole text.
+ */
+export function textStream(
+  texts: AsyncGenerator<string, void, undefined>,
+  { leave, onFailure }: { leave(): void; onFailure(error: unknown): void },
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const next = await texts.next()
+          if (next.done === true) controller.close()
+          else controller.enqueue(encoder.encode(next.value))
+        } catch (error) {
+          onFailure(error)
+          controller.close()
+        }
+      },
+      async cancel() {
+        leave()
+        await texts.return()
+      },
+    },
+    { highWaterMark: 0 },
+  )
 }

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { Edge } from '#domain/edge.ts'
-import { nodeView } from '#domain/node-view.ts'
+import { type Edge, nodeView } from '#domain/code-node.ts'
 import { putNodeList } from '#objects/node-list.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
 import { plannedOperation, playRun, storeNodes, submitRun } from '../played-run.fixture.ts'
-import { EdgePage, NodePage } from './node-schema.ts'
+import { EdgePage, NodePage } from './node-endpoints.ts'
 
 let api: TestApi
 let runId: string

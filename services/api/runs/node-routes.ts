@@ -1,17 +1,15 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import type { NodeEdge } from '#domain/edge.ts'
 import { AppError } from '#domain/error.ts'
 import { type NodeId, operationId } from '#domain/ids.ts'
-import { nodeView } from '#domain/node-view.ts'
+import { type NodeEdge, nodeView } from '#domain/code-node.ts'
 import { type Operation, OperationWork } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import type { EdgeListRef, EdgeLists } from '#objects/read-edge-list.ts'
-import type { NodeListRef, NodeLists } from '#objects/read-node-list.ts'
+import type { EdgeListRef, EdgeLists } from '#objects/edge-list.ts'
+import type { NodeListRef, NodeLists } from '#objects/node-list.ts'
 import type { ApiEnv } from '../http/api-env.ts'
-import { findRun } from './find-run.ts'
-import { nodeEndpoints } from './node-endpoints.ts'
-import type { EdgeShape, NodePage } from './node-schema.ts'
+import { findRun } from './run-view.ts'
+import { type EdgeShape, nodeEndpoints, type NodePage } from './node-endpoints.ts'
 
 export type NodeRouteDeps = {
   ledger: Pick<Ledger, 'getRun' | 'getOperation'>

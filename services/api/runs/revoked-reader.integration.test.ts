@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
-import { sha256 } from '#domain/hash.ts'
+import { sha256 } from '#domain/ids.ts'
 import { until } from '#testing/until.ts'
 import { runForm, tarOf } from '../app.fixture.ts'
 import { openAttackedApi, type AttackedApi } from '../attack/attacked-api.fixture.ts'
 import type { TokenRecord } from '../tokens/token-record.ts'
-import { TokenCreated } from '../tokens/token-schema.ts'
+import { TokenCreated } from '../tokens/token-endpoints.ts'
 import { openFrames, type FrameStream } from './event-frames.fixture.ts'
 
 let api: AttackedApi

@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi'
 import { OperationId, RunId } from '#domain/ids.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { Cursor, pageLimit, wholeNumber } from '../http/query.ts'
-import { EventCategoryShape, EventPage } from './event-schema.ts'
-import { PlanView } from './plan-schema.ts'
-import { OperationPage, OperationView } from './operation-schema.ts'
+import { Cursor, pageLimit, wholeNumber } from '../http/schema-parts.ts'
+import { EventCategoryShape, EventPage } from './event-endpoints.ts'
+import { PlanView } from './plan-view.ts'
+import { OperationPage, OperationView } from './operation-view.ts'
 import { OperationStatusShape, RunPage, RunParams, RunView } from './run-schema.ts'
 
 const read = (...problems: readonly ('RUN_001' | 'RUN_004' | 'RUN_005' | 'STORE_003' | 'STORE_002')[]) =>

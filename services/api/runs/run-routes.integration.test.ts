@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { writeSnapshot } from '#objects/snapshot-writer.ts'
+import { writeSnapshot } from '#objects/snapshot.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'

@@ -7,13 +7,12 @@ import type { Composition } from '#objects/composition.ts'
 import type { PlanSummary } from '#objects/plan-summary.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { addEventRoute, type EventRouteDeps } from './event-routes.ts'
-import { findRun } from './find-run.ts'
 import { addNodeRoutes, type NodeRouteDeps } from './node-routes.ts'
 import { operationView } from './operation-view.ts'
 import { addQuestionRoutes, type QuestionRouteDeps } from './question-routes.ts'
-import { planView } from './plan-schema.ts'
+import { planView } from './plan-view.ts'
 import { runEndpoints } from './run-endpoints.ts'
-import { runSummaryView, runView } from './run-view.ts'
+import { findRun, runSummaryView, runView } from './run-view.ts'
 
 export type RunRecords = {
   readComposition(run: Run): Promise<Composition | null>

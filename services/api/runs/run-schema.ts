@@ -1,12 +1,34 @@
 import { z } from '@hono/zod-openapi'
-import { evidenceChecks } from '#domain/evidence.ts'
+import { evidenceChecks } from '#domain/change-set.ts'
 import { SkippedFile } from '#domain/code-node.ts'
 import { OperationId, ProjectId, RunId } from '#domain/ids.ts'
-import { operationStatuses, OperationStatus, OperationWork } from '#domain/operation.ts'
-import { SkipKind } from '#domain/skip-kind.ts'
-import { ErrorPolicyName, RunPhase, RunRequest, RunStatus } from '#domain/run.ts'
-import { LeftOut } from './left-out-schema.ts'
-import { named } from '../http/named-schema.ts'
+import { OperationStatus, operationStatuses, OperationWork } from '#domain/operation.ts'
+import { ErrorPolicyName, RunPhase, RunRequest, RunStatus, SkipKind } from '#domain/run.ts'
+import { LineRange } from '#objects/composition.ts'
+import { named } from '../http/schema-parts.ts'
+
+const lines = named('LineRange', LineRange, { description: 'lines of the file before the run, from 1, both included' })
+const CodePlace = z.strictObject({ path: z.string(), qualified_name: z.string() }).openapi('CodePlace')
+
+/** Agent, code and lines are absent for runs of earlier versions; lines also where no file is edited. */
+const ConflictingSet = z.strictObject({
+  change_set_id: z.string(),
+  operation_id: z.string(),
+  agent: z.string().optional(),
+  node: CodePlace.optional(),
+  lines: lines.optional(),
+})
+
+/** A change set that is not in the composed patch, why, and the change set that keeps it out, if it is one. */
+export const LeftOut = z
+  .strictObject({
+    ...ConflictingSet.shape,
+    path: z.string(),
+    error_code: z.enum(['WORK_001', 'WORK_004']).openapi('ConflictCode'),
+    reason: z.string(),
+    with: ConflictingSet.openapi('ConflictingSet').optional(),
+  })
+  .openapi('LeftOut')
 
 const fields = RunRequest.shape
 
@@ -20,9 +42,6 @@ export const OperationWorkShape = named('OperationWork', OperationWork, {
 })
 export const ErrorPolicyShape = named('ErrorPolicy', ErrorPolicyName, {
   description: 'What becomes of the rest when an operation fails. Default of a submission: skip_downstream.',
-})
-export const AcceptPolicyShape = named('AcceptPolicy', fields.accept.unwrap(), {
-  description: 'What is accepted without a review. Default of a submission: none.',
 })
 export const RunLimits = named('RunLimits', fields.limits.unwrap())
 export const Labels = named('Labels', fields.labels.unwrap())
@@ -55,7 +74,6 @@ const RequestView = z
     node_kinds: fields.nodeKinds,
     selected_nodes: z.int().optional().openapi({ description: 'of a run that is limited to some nodes: how many' }),
     include: z.array(SkipKindShape).optional(),
-    accept: AcceptPolicyShape,
     error_policy: ErrorPolicyShape,
     limits: RunLimits,
     priority: z.int(),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Evidence } from '#domain/evidence.ts'
+import type { Evidence } from '#domain/change-set.ts'
 import { RunRequest, type Run } from '#domain/run.ts'
 import { runView } from './run-view.ts'
 

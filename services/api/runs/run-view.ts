@@ -1,10 +1,12 @@
 import type { SkippedFile } from '#domain/code-node.ts'
-import { evidenceChecks } from '#domain/evidence.ts'
+import { evidenceChecks } from '#domain/change-set.ts'
 import type { Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
-import type { Composition } from '#objects/composition.ts'
-import { conflictView } from '#objects/conflict-view.ts'
-import { isoTime } from './iso-time.ts'
+import { type Composition, conflictView } from '#objects/composition.ts'
+import { AppError } from '#domain/error.ts'
+import type { RunId } from '#domain/ids.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { isoTime } from '../http/schema-parts.ts'
 import type { FailureView, RunLinks, RunSummary, RunView } from './run-schema.ts'
 
 const maxSkipped = 100
@@ -109,7 +111,6 @@ function requestView({ request }: Run): RunSummary['request'] {
     node_kinds: request.nodeKinds,
     include: request.include,
     selected_nodes: request.nodes?.count,
-    accept: request.accept,
     error_policy: request.errorPolicy,
     limits: request.limits,
     priority: request.priority,
@@ -117,4 +118,11 @@ function requestView({ request }: Run): RunSummary['request'] {
     retry_of: request.retryOf,
     operations: request.operations,
   }
+}
+
+/** The run, when it is `projectId`'s. Another project's run is as unknown as one that never was: RUN_001. */
+export async function findRun(runId: RunId, projectId: string, ledger: Pick<Ledger, 'getRun'>): Promise<Run> {
+  const run = await ledger.getRun(runId)
+  if (run.projectId !== projectId) throw new AppError('RUN_001', `There is no run "${runId}".`)
+  return run
 }

@@ -4,7 +4,7 @@ import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
 import type { TokenRecord } from './token-record.ts'
-import { TokenCreated } from './token-schema.ts'
+import { TokenCreated } from './token-endpoints.ts'
 
 let server: TestRedis
 let redis: Redis

@@ -1,10 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { AppError } from '#domain/error.ts'
-import { sha256 } from '#domain/hash.ts'
-import { unreachable } from '#domain/unreachable.ts'
+import { AppError, unreachable } from '#domain/error.ts'
+import { sha256 } from '#domain/ids.ts'
 import type { IdempotencyStore } from '../intake/idempotency.ts'
 import { tokenIdOf, tokenText, type TokenRecord } from './token-record.ts'
-import type { TokenRequest } from './token-schema.ts'
+import type { TokenRequest } from './token-endpoints.ts'
 import { maxTokens, type TokenStore } from './token-store.ts'
 
 export type NewToken = {

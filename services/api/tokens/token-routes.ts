@@ -3,9 +3,10 @@ import { AppError } from '#domain/error.ts'
 import type { ApiEnv, Caller } from '../http/api-env.ts'
 import { bearerToken } from '../http/auth.ts'
 import { createToken, type CreateTokenDeps } from './create-token.ts'
-import { tokenEndpoints } from './token-endpoints.ts'
+import { tokenEndpoints, type TokenView } from './token-endpoints.ts'
 import type { TokenTable } from './token-table.ts'
-import { tokenView } from './token-view.ts'
+import { isoTime } from '../http/schema-parts.ts'
+import type { TokenRecord } from './token-record.ts'
 
 export type TokenRouteDeps = CreateTokenDeps & { table: Pick<TokenTable, 'forget'> }
 
@@ -48,4 +49,18 @@ export function tokenRoutes(deps: TokenRouteDeps): OpenAPIHono<ApiEnv> {
 /** A token of no project, because its record cannot be read, is for whoever manages tokens to take away. */
 function ownedBy(caller: Caller): (token: { projectId: string | undefined }) => boolean {
   return ({ projectId }) => projectId === undefined || projectId === caller.projectId
+}
+
+/** A token for those who manage it. Times are milliseconds since the epoch. */
+function tokenView(record: TokenRecord, { lastUsedAt, now }: { lastUsedAt: number | null; now: number }): TokenView {
+  return {
+    token_id: record.tokenId,
+    name: record.name,
+    project_id: record.projectId,
+    scopes: record.scopes,
+    created_at: isoTime(record.createdAt),
+    expires_at: isoTime(record.expiresAt),
+    expired: record.expiresAt !== null && record.expiresAt <= now,
+    last_used_at: isoTime(lastUsedAt),
+  }
 }

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
-import { orStoreError } from '#ledger/store-error.ts'
+import { orStoreError } from '#ledger/store.ts'
 import type { Log } from '#platform/log.ts'
-import { TokenRecord, TokenTime, type TokenId } from './token-record.ts'
-import { unreadableToken, type UnreadableToken } from './unreadable-token.ts'
+import { type TokenId, TokenRecord, TokenTime, unreadableToken, type UnreadableToken } from './token-record.ts'
 
 /** Every token by the SHA-256 of its text, expired ones included. */
 export type KeptTokens = { records: Map<string, TokenRecord>; unreadable: Map<string, UnreadableToken> }

@@ -1,6 +1,9 @@
+import { LRUCache } from 'lru-cache'
 import { delay } from '#platform/clock.ts'
-import type { TokenRecord } from './token-record.ts'
-import type { KeptTokens } from './token-store.ts'
+import type { Log } from '#platform/log.ts'
+import { isTokenText, type TokenId, type TokenRecord } from './token-record.ts'
+import { type KeptTokens, maxTokens, type TokenStore } from './token-store.ts'
+import type { Caller } from '../http/api-env.ts'
 
 export type TokenTable = {
   /** The token with this hash, as the store had it at most 2 s ago. STORE_001 when that cannot be said. */
@@ -53,5 +56,33 @@ export function openTokenTable(
     forget() {
       changedAt = clock.now()
     },
+  }
+}
+
+/** How coarsely the last use of a token is noted: one write in this time, per process. */
+const noteEveryMs = 60_000
+
+/** Who a stored token stands for; an expired one for nobody. Uses are noted on the way, without waiting for the note. */
+export function openStoredCallers({
+  table,
+  store,
+  log,
+}: {
+  table: TokenTable
+  store: Pick<TokenStore, 'noteUse'>
+  log: Pick<Log, 'warn'>
+}): (token: string, hash: string) => Promise<Caller | undefined> {
+  const noted = new LRUCache<TokenId, true>({ max: maxTokens, ttl: noteEveryMs })
+  const note = (hash: string, tokenId: TokenId, now: number) => {
+    if (noted.has(tokenId)) return
+    noted.set(tokenId, true)
+    store.noteUse(hash, tokenId, now).catch((error: unknown) => log.warn('the use of a token was not noted', { error }))
+  }
+  return async (token, hash) => {
+    const record = isTokenText(token) ? await table.find(hash) : undefined
+    const now = Date.now()
+    if (record === undefined || (record.expiresAt !== null && record.expiresAt <= now)) return undefined
+    note(hash, record.tokenId, now)
+    return { projectId: record.projectId, scopes: record.scopes, tokenId: record.tokenId }
   }
 }

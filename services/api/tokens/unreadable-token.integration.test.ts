@@ -1,11 +1,11 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sha256 } from '#domain/hash.ts'
+import { sha256 } from '#domain/ids.ts'
 import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
 import { tokenIdOf, tokenText } from './token-record.ts'
-import { TokenCreated, TokenPage } from './token-schema.ts'
+import { TokenCreated, TokenPage } from './token-endpoints.ts'
 
 let server: TestRedis
 let redis: Redis

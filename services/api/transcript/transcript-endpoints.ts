@@ -1,8 +1,162 @@
 import { z } from '@hono/zod-openapi'
-import { OperationId } from '#domain/ids.ts'
+import { OperationId, RunId } from '#domain/ids.ts'
+import { ToolResult } from '#domain/turn.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { RunParams } from '../runs/run-schema.ts'
-import { TranscriptView } from './transcript-schema.ts'
+import { OperationStatusShape, RunParams, Time } from '../runs/run-schema.ts'
+import { named, orNull } from '../http/schema-parts.ts'
+import { EvidenceView } from '../review/change-endpoints.ts'
+import { NodeShape } from '../runs/node-endpoints.ts'
+import { OutcomeView, TokenUse } from '../runs/operation-view.ts'
+
+const duration = z.number().openapi({ description: 'in milliseconds' })
+const result = ToolResult.shape
+
+const RequestedCallView = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    arguments: z.string().openapi({ description: 'as the model wrote them; JSON unless it erred' }),
+    parsed_from_content: z.boolean().optional().openapi({ description: 'the call stood in the text of the reply' }),
+  })
+  .openapi('RequestedToolCall')
+export type RequestedCallView = z.infer<typeof RequestedCallView>
+
+const FailedTry = z
+  .strictObject({ endpoint: z.string(), error_code: z.string(), message: z.string(), duration_ms: z.number() })
+  .openapi('FailedTry')
+const ExchangeError = z
+  .strictObject({ error_code: z.string().optional(), message: z.string() })
+  .openapi('ExchangeError')
+
+/** A request to the model and how it ended; without `error` it was answered. */
+export const ExchangeView = z
+  .strictObject({
+    started_at: Time,
+    duration_ms: duration.openapi({ description: 'in milliseconds, with all tries' }),
+    first_token_ms: z.number().optional(),
+    tokens_per_s: z.number().optional().openapi({ description: 'while it wrote; absent when it was sent again' }),
+    model: z.string(),
+    endpoint: z.string().optional(),
+    tries: z.int().optional().openapi({ description: 'how often it was sent' }),
+    failed_tries: z.array(FailedTry).optional().openapi({ description: 'the first ten of those that failed' }),
+    tool_choice: z.string(),
+    messages: z.int().openapi({ description: 'that were sent' }),
+    left_out: z.int().openapi({ description: 'earlier ones that were not sent, to make it fit' }),
+    tokens: TokenUse.optional(),
+    finish_reason: z.string().optional(),
+    workarounds: z.array(z.string()).optional(),
+    error: ExchangeError.optional(),
+  })
+  .openapi('Exchange')
+export type ExchangeView = z.infer<typeof ExchangeView>
+
+const HostCallError = z.strictObject({ type: z.string(), message: z.string() }).openapi('HostCallError')
+
+const HostCallView = z
+  .strictObject({
+    name: z.string(),
+    args: z.array(z.unknown()),
+    answer: z.unknown().optional(),
+    error: HostCallError.optional(),
+  })
+  .openapi('HostCall')
+export type HostCallView = z.infer<typeof HostCallView>
+
+const ToolRunView = z
+  .strictObject({
+    outcome: named('ToolOutcome', result.outcome),
+    summary: result.summary,
+    error: result.error,
+    error_code: result.errorCode,
+    result: z.unknown().openapi({ description: 'whole' }),
+    host_calls: z.array(HostCallView).openapi({ description: 'what its script asked of the host, and got' }),
+    printed: z.string().optional(),
+    duration_ms: duration,
+    script_ms: z.number().optional(),
+  })
+  .openapi('ToolRun')
+export type ToolRunView = z.infer<typeof ToolRunView>
+
+const MessageEntry = z
+  .strictObject({
+    kind: z.literal('message'),
+    role: z.enum(['system', 'user']).openapi('MessageRole'),
+    characters: z.int(),
+    content: z.string().nullable().openapi({ description: 'null: left out, as the settings of the service say' }),
+  })
+  .openapi('TranscriptMessage')
+
+const ModelReply = z
+  .strictObject({
+    content: z.string().nullable(),
+    tool_calls: z.array(RequestedCallView),
+    raw: z.unknown().openapi({ description: "the server's words" }),
+  })
+  .openapi('ModelReply')
+
+const ModelEntry = z
+  .strictObject({
+    kind: z.literal('model'),
+    turn: z.int(),
+    exchange: orNull(ExchangeView), // null where an earlier version of Remora asked
+    reply: orNull(ModelReply).openapi({ description: 'null: the request failed' }),
+  })
+  .openapi('TranscriptReply')
+
+const ToolEntry = z
+  .strictObject({
+    kind: z.literal('tool'),
+    turn: z.int(),
+    call_id: z.string(),
+    name: z.string(),
+    content: z.string().openapi({ description: 'what the model was told, which may be cut' }),
+    run: orNull(ToolRunView).openapi({ description: 'null: no tool ran, as for a submission' }),
+  })
+  .openapi('TranscriptToolResult')
+
+const QuestionEntry = z
+  .strictObject({
+    kind: z.literal('question'),
+    turn: z.int(),
+    question: z.string(),
+    choices: z.array(z.string()).nullable(),
+    calls: z
+      .array(RequestedCallView)
+      .openapi({ description: 'still to be carried out; the first is the one that asks' }),
+    host_calls: z.array(HostCallView).openapi({ description: 'what its script was answered before' }),
+  })
+  .openapi('TranscriptQuestion')
+
+export const TranscriptEntry = z
+  .discriminatedUnion('kind', [MessageEntry, ModelEntry, ToolEntry, QuestionEntry])
+  .openapi('TranscriptEntry')
+
+const TranscriptVersions = z.record(z.string(), z.string()).openapi('TranscriptVersions')
+export type TranscriptEntry = z.infer<typeof TranscriptEntry>
+export type EntryOf<K extends TranscriptEntry['kind']> = Extract<TranscriptEntry, { kind: K }>
+
+/** The conversation of one operation, in order and whole. */
+export const TranscriptView = z
+  .strictObject({
+    run_id: RunId,
+    operation_id: OperationId,
+    agent: z.string(),
+    bundle_hash: z.string(),
+    node: NodeShape,
+    status: OperationStatusShape,
+    attempt: z
+      .int()
+      .openapi({ description: 'whose conversation it is, with those that it went on from after a question' }),
+    record_hash: z.string(),
+    model: z.string().openapi({ description: "by the servers' own words; empty: none answered" }),
+    versions: TranscriptVersions,
+    started_at: Time,
+    entries: z.array(TranscriptEntry),
+    evidence: z.array(EvidenceView),
+    outcome: orNull(OutcomeView).openapi({ description: 'null: it has not ended, and this is how far it came' }),
+  })
+  .openapi('Transcript')
+export type TranscriptView = z.infer<typeof TranscriptView>
 
 const prose = `
 Every message in order, with the times, tokens and errors of each request to the model and the whole answer of each tool.

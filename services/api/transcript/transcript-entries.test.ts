@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Message } from '#domain/turn.ts'
-import { transcriptEntries } from './transcript-entries.ts'
+import { transcriptEntries } from './transcript-view.ts'
 import { aConversation } from './transcript.fixture.ts'
 
 it('gives a run to the call it is of, also where a model uses one id for every call', () => {

@@ -4,11 +4,11 @@ import { openTestApi, type TestApi } from '../app.fixture.ts'
 import { plannedOperation, playRun, storeNodes, submitRun } from '../played-run.fixture.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import { putAttemptRecord, putSuspendedAttempt } from '#objects/stored-records.ts'
-import { anEvent } from '#testing/factories.ts'
+import { anEvent } from '#testing/open-test-ledger.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { anAskingRecord, anEndedRecord } from './transcript.fixture.ts'
-import { TranscriptView } from './transcript-schema.ts'
+import { TranscriptView } from './transcript-endpoints.ts'
 
 let api: TestApi
 beforeAll(async () => {

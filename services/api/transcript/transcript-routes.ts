@@ -2,11 +2,10 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import { accepts } from 'hono/accepts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { ApiEnv } from '../http/api-env.ts'
-import { findRun } from '../runs/find-run.ts'
-import { storedTranscript, type TranscriptRecords } from './stored-transcript.ts'
+import { findRun } from '../runs/run-view.ts'
 import { transcriptEndpoints } from './transcript-endpoints.ts'
 import { transcriptMarkdown } from './transcript-markdown.ts'
-import { transcriptView } from './transcript-view.ts'
+import { storedTranscript, type TranscriptRecords, transcriptView } from './transcript-view.ts'
 
 export type TranscriptRouteDeps = {
   ledger: Pick<Ledger, 'getRun' | 'getOperation'>

@@ -1,7 +1,6 @@
-import { sha256 } from '#domain/hash.ts'
+import { sha256 } from '#domain/ids.ts'
 import type { Operation } from '#domain/operation.ts'
-import type { AttemptRecord, Exchange } from '#objects/attempt-record.ts'
-import type { SuspendedAttempt } from '#objects/suspended-attempt.ts'
+import type { AttemptRecord, Exchange, SuspendedAttempt } from '#objects/attempt-record.ts'
 import { plannedOperation } from '../played-run.fixture.ts'
 
 const { operationId, node } = plannedOperation('total')

@@ -1,21 +1,28 @@
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { AppError, type ErrorCode } from '#domain/error.ts'
-import { languages } from '#syntax/grammars.ts'
+import { grammarFile, grammarVersion, languages, parserVersion } from '#syntax/grammars.ts'
 import { loadLanguage } from '#syntax/parser.ts'
+import { sha256 } from '#domain/ids.ts'
 import { checkQueryFile, type PackFault } from './check-query.ts'
-import { checkReferenceFile } from './edges/check-reference-file.ts'
-import { readReferenceFile } from './edges/reference-file.ts'
-import { manifestFaults, manifestOf } from './pack-manifest.ts'
-import { manifestFile, type PackManifest } from './recorded-manifest.ts'
-import { defaultPack, type PackFolder, type PackLayout, readPackLayout, unusedLanguages } from './pack-folders.ts'
-import { readQueryFiles } from './query-pack.ts'
+import { checkReferenceFile, readReferenceFile } from './edges/reference-file.ts'
+import { manifestFile, type PackManifest, readManifest } from './pack-manifest.ts'
+import {
+  defaultPack,
+  measureQueries,
+  type PackFolder,
+  type PackLayout,
+  readPackLayout,
+  readQueryFiles,
+  unusedLanguages,
+} from './query-pack.ts'
 
 export type CheckedPacks = { packs: (PackFolder & { manifest: PackManifest })[]; faults: PackFault[] }
 
 export type CheckOptions = {
   /** Whether every language with a grammar must have a `default` pack, as in the built-in folder. */
   complete: boolean
-  /** The pack in use, `default` unless told: a language that has neither is a fault. */
+  /** The pack in use (default: `default`): a language that has neither is a fault. */
   name?: string | undefined
 }
 
@@ -86,4 +93,51 @@ async function orFault<T>(
     faults.push({ code, fault, file, line: 1, message: error.message })
     return undefined
   }
+}
+
+/** The manifest of a pack folder as it is now. DISC_002 when a file does not compile. */
+export async function manifestOf({ language, pack, folder }: PackFolder): Promise<PackManifest> {
+  const files = await readQueryFiles(folder)
+  const references = await readReferenceFile(folder)
+  const hashed = references === undefined ? files : [...files, references]
+  return {
+    language,
+    pack,
+    ...(await measureQueries(language, files)),
+    files: Object.fromEntries(hashed.map((file) => [basename(file.path), sha256(file.text)])),
+    toolchain: {
+      grammar: grammarVersion(language),
+      grammar_sha256: sha256(await readFile(grammarFile(language))),
+      parser: parserVersion(),
+    },
+  }
+}
+
+const lineWidth = 120
+
+/** The text of a manifest file, as the formatter would have it: a list on one line where it fits. */
+export function manifestText(manifest: PackManifest): string {
+  const text = JSON.stringify(manifest, null, 2)
+  const lists = text.replaceAll(/^( *"\w+": )\[\n[^\][{}]*\](,?)$/gm, (lines) => {
+    const line = lines.replaceAll(/\n\s+/g, ' ').replace('[ ', '[').replace(/\s+\]/, ']')
+    return line.length > lineWidth ? lines : line
+  })
+  return `${lists}\n`
+}
+
+/** How the manifest on disk differs from `current`, one line each; nothing when it is the same. */
+async function manifestFaults(folder: string, current: PackManifest): Promise<string[]> {
+  const stored = await readManifest(folder)
+  if (stored === 'absent') return [`there is no manifest; ${wayToWriteIt(folder)}`]
+  if (stored === 'unreadable') return [`it is not a manifest; ${wayToWriteIt(folder)}`]
+  const names = new Set([...Object.keys(stored.files), ...Object.keys(current.files)])
+  const differing = [...names].filter((name) => stored.files[name] !== current.files[name])
+  const faults = differing.toSorted().map((name) => `${name} is not the file that was recorded`)
+  const same = JSON.stringify({ ...stored, files: {} }) === JSON.stringify({ ...current, files: {} })
+  if (!same && faults.length === 0) faults.push('it was recorded with other kinds, counts or toolchain versions')
+  return faults.map((fault) => `${fault}; when that is meant, ${wayToWriteIt(folder)}`)
+}
+
+function wayToWriteIt(folder: string): string {
+  return `write it with "remora queries manifest --dir ${dirname(dirname(folder))}"`
 }

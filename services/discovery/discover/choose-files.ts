@@ -4,15 +4,15 @@ import { pathGlobs } from '#domain/path-globs.ts'
 import { byPath, RepoPath } from '#domain/repo-path.ts'
 import { pauseEvery } from '#platform/clock.ts'
 import { grammarFile, languageOf } from '#syntax/grammars.ts'
+import type { SkipKind } from '#domain/run.ts'
 import type { QueryPack } from './query-pack.ts'
-import type { SkipKind } from '#domain/skip-kind.ts'
 import type { TreeRules } from './unwanted/tree-rules.ts'
 import { pathJudge, type PathJudge } from './unwanted/unwanted-path.ts'
 
 /** `hash` names the content to the reader and the cache. */
 export type SourceFile = { path: string; hash: string; size: number }
 
-/** All files of a tree, and what git's files among them say. */
+/** All files of a tree, and the rules of git's files among them. */
 export type SourceTree = { files: readonly SourceFile[]; rules: TreeRules }
 
 export type DiscoveryFilters = {
@@ -29,7 +29,7 @@ export type DiscoveryFilters = {
 
 export type ChosenFiles = { files: SourceFile[]; skipped: SkippedFile[]; admitted: PathJudge['admitted'] }
 
-/** How long other work of the process may be kept waiting. */
+/** How long other work of the process may wait. */
 const turnMs = 20
 
 /**

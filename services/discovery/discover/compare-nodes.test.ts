@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { CodeNode } from '#domain/code-node.ts'
-import { compareNodes, type NodeComparison } from './compare-nodes.ts'
-import { matchRenames } from './match-renames.ts'
+import { compareNodes, matchRenames, type NodeComparison } from './compare-nodes.ts'
 import { compileNodeQuery, type NodeQuery, nodesOfFile } from './node-query.ts'
 import { loadQueryPacks } from './query-pack.ts'
 

@@ -2,7 +2,6 @@ import { type Language, Query, type QueryProperties } from 'web-tree-sitter'
 import { z } from 'zod'
 import { NodeKind } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
-import { queryBrackets } from './query-brackets.ts'
 
 export type QueryFile = { path: string; text: string }
 
@@ -11,7 +10,7 @@ const PositionedError = z.object({ index: z.int().min(0) })
 
 export type CompiledQuery = { ok: true; query: Query } | { ok: false; line: number; message: string; cause: unknown }
 
-/** Compiles one `.scm` file, or says where it stops and why. */
+/** Compiles one `.scm` file; the error names the place and the reason. */
 export function tryCompile(language: Language, file: QueryFile): CompiledQuery {
   try {
     return { ok: true, query: new Query(language, file.text) }
@@ -75,11 +74,11 @@ function faultyPredicate(language: Language, text: string, closed: ReadonlyMap<n
 
 const insidePrefix = 'inside.'
 
-/** What a pattern's `(#set! …)` say of its definitions. */
+/** The `(#set! …)` properties of a pattern. */
 export type PatternRules = {
   /** `inside.<kind> <other kind>`: what a definition is when its nearest enclosing definition is of a kind. */
   inside: Readonly<Record<string, string>>
-  /** `separator "::"`: what stands between the enclosing qualified name and the name; a dot unless told. */
+  /** `separator "::"`: stands between the enclosing qualified name and the name; default: a dot. */
   separator: string
   /** `name "default"`: what a definition is called that has no name of its own. */
   name: string | undefined
@@ -130,4 +129,27 @@ export function kindsOf(query: Query): string[] {
   const captured = query.captureNames.flatMap((name) => (name.endsWith('.def') ? [name.slice(0, -'.def'.length)] : []))
   const settled = query.setProperties.flatMap((properties) => Object.values(patternRules(properties ?? {}).inside))
   return [...new Set([...captured, ...settled])]
+}
+
+/** Where the brackets of a query's text open and close; those in strings and comments are none. */
+type QueryBrackets = {
+  /** Index of each `(` or `[` → index behind what closes it. */
+  closed: ReadonlyMap<number, number>
+  /** Indices of those that nothing closes, outermost first. */
+  open: readonly number[]
+}
+
+const part = /"(?:[^"\\]|\\.)*"?|;[^\n]*|[([\])]/gs
+
+function queryBrackets(text: string): QueryBrackets {
+  const closed = new Map<number, number>()
+  const open: number[] = []
+  for (const { 0: found, index } of text.matchAll(part)) {
+    if (found === '(' || found === '[') open.push(index)
+    else if (found === ')' || found === ']') {
+      const start = open.pop()
+      if (start !== undefined) closed.set(start, index + 1)
+    }
+  }
+  return { closed, open }
 }

@@ -58,7 +58,7 @@ const endsComment = /comment|^(?:\/\/.*|\*\/)$/
 /**
  * Where a node ends without the comments that trail in it: they follow the definition and are no part of it. Most end
  * in no comment, which the last token tells in one call of the parser, where looking at all last children takes dozens.
- * `ends` is what is known of the nodes by id: those that end in one another end at one place.
+ * `ends` caches the results by node id: nodes that end in one another end at one place.
  */
 function endOfCode(node: Node, text: string, ends: Map<number, number>): number {
   const known = ends.get(node.id)
@@ -82,4 +82,41 @@ function lastPart(node: Node): Node | undefined {
   const at = children.findLastIndex((child) => !child.isExtra || child.isError)
   const child = children[at]
   return at < children.length - 1 || child?.endIndex === node.endIndex ? child : undefined
+}
+
+/** Where a heading stands: what it heads lies in the same scope, behind it. */
+export type Heading = {
+  level: number
+  /** The scope's own number in its tree, and the index behind its last character. */
+  scope: { id: number; end: number }
+}
+
+type Headed = { kind: string; start: number; end: number; heading: Heading | undefined }
+
+/**
+ * Lets every definition that is only a heading (a markdown heading, `namespace App;`) go on over what it heads: up to
+ * the next heading of its kind and scope that is of the same or a smaller level, or to the end of the scope.
+ */
+export function extendHeadings<T extends Headed>(definitions: readonly T[]): T[] {
+  const extended = definitions.toSorted((a, b) => a.start - b.start)
+  const open = new Map<string, { at: number; level: number }[]>()
+  for (const [at, { kind, start, heading }] of extended.entries()) {
+    if (heading === undefined) continue
+    const { level, scope } = heading
+    const key = `${kind}\0${scope.id}`
+    const stack = open.get(key) ?? []
+    open.set(key, stack)
+    for (let last = stack.at(-1); last !== undefined && last.level >= level; last = stack.at(-1)) {
+      endAt(extended, last.at, start)
+      stack.pop()
+    }
+    endAt(extended, at, scope.end)
+    stack.push({ at, level })
+  }
+  return extended
+}
+
+function endAt(definitions: Headed[], at: number, end: number): void {
+  const definition = definitions[at]
+  if (definition !== undefined) definitions[at] = { ...definition, end }
 }

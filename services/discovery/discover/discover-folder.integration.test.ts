@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { SkipKind } from '#domain/skip-kind.ts'
+import type { SkipKind } from '#domain/run.ts'
 import { discoverFolder } from './discover-folder.ts'
 
 let top: string
@@ -143,6 +143,32 @@ describe('discoverFolder', () => {
     const { nodes, skipped } = await discover(top)
     expect(nodes.map((node) => node.qualifiedName)).toEqual(['bom.py', 'g'])
     expect(skipped).toEqual([{ path: 'old.py', reason: 'not UTF-8' }])
+  })
+
+  it('finds the nodes of Python in the encoding that it declares, at the bytes of the file', async () => {
+    const shiftJis = Buffer.concat([
+      Buffer.from('# -*- coding: shift_jis -*-\nclass A:\n    """'),
+      // Two characters of two bytes, the first of which ends in a backslash, and one of one byte.
+      Buffer.from([0x95, 0x5c, 0x8e, 0xa6, 0xb1]),
+      Buffer.from('"""\n\n    def f(self):\n        return 1\n'),
+    ])
+    const latin = Buffer.from('# coding: latin-1\n# caf\u00e9 \u0085\ndef \u00e9t\u00e9():\n    return 1\n', 'latin1')
+    await write({ 'sjis.py': shiftJis, 'latin.py': latin })
+    const { nodes, skipped } = await discover(top)
+    expect(skipped).toEqual([])
+    const found = nodes.filter(({ kind }) => kind !== 'file')
+    expect(found.map(({ qualifiedName, startLine, endLine }) => [qualifiedName, startLine, endLine])).toEqual([
+      ['\u00e9t\u00e9', 3, 4],
+      ['A', 2, 6],
+      ['A.f', 5, 6],
+    ])
+    const textOf = ({ path, startByte, endByte }: (typeof found)[number]) =>
+      (path === 'latin.py' ? latin : shiftJis).subarray(startByte, endByte).toString('latin1')
+    expect(found.map(textOf)).toEqual([
+      'def \u00e9t\u00e9():\n    return 1',
+      expect.stringMatching(/^class A:[^]*return 1$/),
+      'def f(self):\n        return 1',
+    ])
   })
 
   it('is not held up by ignore rules that backtrack, nor by a folder without end', async () => {

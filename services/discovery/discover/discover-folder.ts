@@ -1,21 +1,24 @@
-import { readFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import { AppError } from '#domain/error.ts'
+import { lstat, readFile } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { AppError, unreachable } from '#domain/error.ts'
 import { byPath } from '#domain/repo-path.ts'
 import { msSince } from '#platform/clock.ts'
+import type { SkippedFile } from '#domain/code-node.ts'
+import type { SkipKind } from '#domain/run.ts'
+import { type EntryKind, walkFolder } from '#platform/walk-folder.ts'
 import type { DiscoveryFilters } from './choose-files.ts'
-import { type Discovery, discoverNodes } from './discover-nodes.ts'
+import { discoverNodes, type Discovery } from './discover-nodes.ts'
 import { type IndexFile, indexPath, openIndexFile } from './index-file.ts'
-import { type ListedFile, listSourceFiles } from './list-source-files.ts'
 import { openParsePool } from './parse-pool.ts'
 import { loadQueryPacks, type PackPlaces } from './query-pack.ts'
+import { hiddenReason } from './unwanted/unwanted-path.ts'
 
 export type FolderOptions = {
   filters?: DiscoveryFilters
   packs?: PackPlaces
   /** Parsing threads; 0 is one per core. */
   threads?: number
-  /** Where what was found is kept for the next discovery of the same folder; without it every file is parsed. */
+  /** Folder of the caches of earlier discoveries; without it every file is parsed. */
   indexDir?: string
 }
 
@@ -64,5 +67,68 @@ async function readFileOf(file: string): Promise<Uint8Array> {
     return await readFile(file)
   } catch (cause) {
     throw new AppError('DISC_005', 'the file cannot be read', { cause, phase: 'discovery' })
+  }
+}
+
+/**
+ * `state` is another whenever the content is: size, times to the nanosecond, and what the file system calls the file.
+ * `changedMs` is when it last changed, by the file system's clock.
+ */
+type ListedFile = { path: string; size: number; state: string; changedMs: number }
+
+/** Files that are looked at at once. */
+const atOnce = 256
+
+type ListedSources = { files: ListedFile[]; skipped: SkippedFile[] }
+
+/**
+ * The regular files under `root` that discovery may want, with paths relative to it and sizes in bytes; each skipped
+ * path is in `skipped` once, with its reason. The rules of .gitignore files are applied. DISC_005 when `root` is no
+ * folder that can be listed.
+ */
+async function listSourceFiles(
+  root: string,
+  include: readonly SkipKind[],
+  signal: AbortSignal,
+): Promise<ListedSources> {
+  const walked = await walkFolder(root, { passOver: reasonToSkip, include }, signal).catch((cause: unknown) => {
+    signal.throwIfAborted()
+    throw new AppError('DISC_005', `folder ${root} cannot be listed`, { cause, phase: 'discovery' })
+  })
+  const listed: ListedSources = { files: [], skipped: walked.skipped }
+  for (let at = 0; at < walked.entries.length; at += atOnce) {
+    signal.throwIfAborted()
+    const some = walked.entries.slice(at, at + atOnce)
+    for (const file of await Promise.all(some.map(({ path }) => lookAt(root, path)))) {
+      if ('reason' in file) listed.skipped.push(file)
+      else listed.files.push(file)
+    }
+  }
+  return listed
+}
+
+/** The file may have been removed meanwhile. */
+async function lookAt(root: string, path: string): Promise<ListedFile | SkippedFile> {
+  try {
+    const { size, ctimeMs, mtimeNs, ctimeNs, ino } = await lstat(join(root, path), { bigint: true })
+    const state = [size, mtimeNs, ctimeNs, ino].join(' ')
+    return { path, size: Number(size), state, changedMs: Number(ctimeMs) }
+  } catch {
+    return { path, reason: 'DISC_005: the file cannot be read' }
+  }
+}
+
+function reasonToSkip(path: string, kind: EntryKind): string | undefined {
+  switch (kind) {
+    case 'file':
+      return undefined
+    case 'folder':
+      return basename(path).startsWith('.') ? hiddenReason : undefined
+    case 'link':
+      return 'symbolic link'
+    case 'other':
+      return 'not a regular file'
+    default:
+      return unreachable(kind)
   }
 }

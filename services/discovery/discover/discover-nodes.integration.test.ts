@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
-import { sha256 } from '#domain/hash.ts'
+import { sha256 } from '#domain/ids.ts'
 import { parseJson } from '#domain/json.ts'
 import type { DiscoveryFilters } from './choose-files.ts'
 import { type DiscoveryDeps, discoverNodes } from './discover-nodes.ts'

@@ -1,4 +1,4 @@
-import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
+import type { CodeNode, Edge, SkippedFile } from '#domain/code-node.ts'
 import { byPath } from '#domain/repo-path.ts'
 import { msSince } from '#platform/clock.ts'
 import { languageOf } from '#syntax/grammars.ts'
@@ -11,10 +11,9 @@ import {
   type SourceTree,
 } from './choose-files.ts'
 import { batchesOf, type BlobReader, indexBatch, type IndexedBlob, type SourceBlob } from './index-blobs.ts'
-import type { Edge } from '#domain/edge.ts'
 import { linkEdges } from './edges/link-edges.ts'
-import { readModuleFiles } from './edges/read-module-files.ts'
-import { asAdmitted, isToBeRead, type FoundFile, type KnownFiles, type ReadFile } from './found-file.ts'
+import { readModuleFiles } from './edges/module-map.ts'
+import { asAdmitted, type FoundFile, isToBeRead, type KnownFiles, type ReadFile } from './index-file.ts'
 import { codeNodesOf, type NodeIndex, unknownLanguage } from './node-index.ts'
 import type { ParsePool } from './parse-pool.ts'
 import type { QueryPack } from './query-pack.ts'
@@ -29,7 +28,7 @@ export type DiscoveryInput = BlobReader & {
 export type DiscoveryDeps = { pool: ParsePool; packs: ReadonlyMap<string, QueryPack> }
 
 export type Discovery = {
-  /** Sorted by path, then start byte; an enclosing node before what it encloses. */
+  /** Sorted by path, then start byte; an enclosing node before those in it. */
   nodes: CodeNode[]
   /** Files that gave at least their file node, whatever kinds were asked for. */
   files: number
@@ -75,7 +74,7 @@ export async function discoverNodes(
 
 type Way = { packOf(path: string): QueryPack | undefined; admitted: ChosenFiles['admitted'] }
 
-/** What the chosen files hold, by path: known from before, or read now. */
+/** The contents of the chosen files, by path: from an earlier discovery, or read now. */
 async function readChosen(
   { files, admitted }: ChosenFiles,
   input: DiscoveryInput,
@@ -142,7 +141,7 @@ async function eachBatch(
 
 type Found = { all: CodeNode[]; nodes: CodeNode[]; read: ReadonlyMap<string, ReadFile> }
 
-/** Edges are told from everything that was found, and kept between the nodes that were asked for. */
+/** Edges are linked over everything that was found, and kept between the requested nodes. */
 async function edgesOf(
   tree: SourceTree,
   { all, nodes, read }: Found,
@@ -178,7 +177,7 @@ function fileAt(path: string, language: string, index: NodeIndex): FoundFile {
   return { nodes: codeNodesOf(path, language, nodes), broken, references, ...(marks && { marks }) }
 }
 
-/** A file with nodes is among the skipped for what of it does not parse. */
+/** A file with nodes is listed as skipped for its parts that do not parse. */
 function skippedOf([path, file]: readonly [string, FoundFile]): SkippedFile[] {
   if ('skipped' in file) return [{ path, reason: file.skipped }]
   return file.broken.length === 0 ? [] : [{ path, reason: `does not parse: ${someOf(file.broken)}` }]
@@ -186,7 +185,7 @@ function skippedOf([path, file]: readonly [string, FoundFile]): SkippedFile[] {
 
 const namedInReason = 20
 
-/** The first names, and how many there are besides. */
+/** The first names, and the number of the others. */
 function someOf(names: readonly string[]): string {
   const more = names.length - namedInReason
   return [...names.slice(0, namedInReason), ...(more > 0 ? [`and ${more} more`] : [])].join(', ')

@@ -3,7 +3,7 @@ import { access, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { lacks } from '#testing/lacks.ts'
+import { lacks } from '#testing/this-machine.ts'
 import { discoverFolder } from './discover-folder.ts'
 import { discoverRevision } from './discover-revision.ts'
 

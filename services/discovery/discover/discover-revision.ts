@@ -1,10 +1,14 @@
 import { resolve } from 'node:path'
+import { execFile, spawn } from 'node:child_process'
+import { promisify } from 'node:util'
 import { byPath } from '#domain/repo-path.ts'
 import { msSince } from '#platform/clock.ts'
+import type { SkippedFile } from '#domain/code-node.ts'
+import { AppError } from '#domain/error.ts'
+import { gitSettings } from '#platform/run-program.ts'
 import type { DiscoveryFilters, SourceFile } from './choose-files.ts'
 import type { FolderOptions } from './discover-folder.ts'
-import { type Discovery, discoverNodes } from './discover-nodes.ts'
-import { openGitRevision } from './git-revision.ts'
+import { discoverNodes, type Discovery } from './discover-nodes.ts'
 import { type IndexFile, indexPath, openIndexFile } from './index-file.ts'
 import { openParsePool } from './parse-pool.ts'
 import { loadQueryPacks } from './query-pack.ts'
@@ -48,4 +52,152 @@ async function indexOf(
 ): Promise<IndexFile | undefined> {
   if (dir === undefined) return undefined
   return openIndexFile(indexPath(dir, `git ${resolve(folder)}`), new Map(files.map(({ path, hash }) => [path, hash])))
+}
+
+const run = promisify(execFile)
+const maxListingBytes = 1024 ** 3
+/** Of the branches and tags, where a revision is none. */
+const namedRevisions = 8
+
+/** The files of a revision below a folder of its repository, read from git's objects: nothing is checked out. */
+type GitRevision = {
+  /** Their `hash` is git's name of the content. */
+  files: SourceFile[]
+  skipped: SkippedFile[]
+  read(hash: string): Promise<Uint8Array>
+  close(): void
+}
+
+/**
+ * Opens `revision` of the repository that `folder` lies in; paths are relative to `folder`. DISC_005 when there is no
+ * repository, or the revision names nothing in it (wrong usage); CONFIG_006 without git. It is to be closed.
+ */
+async function openGitRevision(folder: string, revision: string, signal: AbortSignal): Promise<GitRevision> {
+  const tree = await treeOf(folder, revision, signal)
+  const options = { cwd: folder, signal, maxBuffer: maxListingBytes }
+  // Without --full-tree, the listing and its names are relative to the folder that git is started in.
+  const { stdout } = await run('git', [...gitSettings, 'ls-tree', '-r', '-z', '-l', tree], options)
+  const files: SourceFile[] = []
+  const skipped: SkippedFile[] = []
+  for (const entry of stdout.split('\0')) {
+    const [, mode = '', hash = '', size = '', path] = /^(\d+) \w+ (\w+) +(\S+)\t(.*)$/s.exec(entry) ?? []
+    if (path === undefined) continue
+    if (mode.startsWith('100')) files.push({ path, hash, size: Number(size) })
+    else skipped.push({ path, reason: reasonOf(mode) })
+  }
+  return { files, skipped, ...openBlobs(folder, signal) }
+}
+
+/** Git's modes: a symbolic link, and the link to a commit of another repository. */
+function reasonOf(mode: string): string {
+  if (mode === '160000') return 'submodule'
+  return mode === '120000' ? 'symbolic link' : 'not a regular file'
+}
+
+/** The name of the revision's tree. A revision that begins with a dash would be an option to git: it is none. */
+async function treeOf(folder: string, revision: string, signal: AbortSignal): Promise<string> {
+  if (revision.startsWith('-')) throw await unknownRevision(folder, revision, signal)
+  const args = [...gitSettings, 'rev-parse', '--verify', '--quiet', `${revision}^{tree}`]
+  try {
+    const { stdout } = await run('git', args, { cwd: folder, signal })
+    return stdout.trim()
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      throw new AppError(
+        'CONFIG_006',
+        'a revision needs git, which is not on the PATH: "remora doctor" says how to get it',
+      )
+    }
+    throw await unknownRevision(folder, revision, signal, error)
+  }
+}
+
+/** Names the branches and tags there are, those with the newest commits first. */
+async function unknownRevision(
+  folder: string,
+  revision: string,
+  signal: AbortSignal,
+  cause?: unknown,
+): Promise<AppError> {
+  const args = ['for-each-ref', '--sort=-creatordate', '--format=%(refname:short)', 'refs/heads', 'refs/tags']
+  const { stdout } = await run('git', [...gitSettings, ...args], { cwd: folder, signal }).catch(() => ({ stdout: '' }))
+  signal.throwIfAborted()
+  const names = stdout.split('\n').filter((name) => name !== '')
+  const more = names.length > namedRevisions ? ' …' : ''
+  const known = names.length === 0 ? '' : `; it has ${names.slice(0, namedRevisions).join(', ')}${more}`
+  const what = `"${revision}" is neither a folder, nor a file, nor a revision of the git repository that "${folder}" is in`
+  return new AppError('DISC_005', `${what}${known}`, { cause, phase: 'usage' })
+}
+
+const lineFeed = 10
+
+type Waiting = { resolve(content: Uint8Array): void; reject(reason: unknown): void }
+
+/**
+ * Contents from one `git cat-file --batch` that runs until `close`, so that a thousand files cost no thousand processes.
+ * Read many at once: answers come in the order asked. DISC_005 for a name git has no content of; any other end of git
+ * fails what is still waited for with it too.
+ */
+function openBlobs(folder: string, signal: AbortSignal) {
+  const git = spawn('git', [...gitSettings, 'cat-file', '--batch'], {
+    cwd: folder,
+    signal,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  const waiting: Waiting[] = []
+  let ended = false
+  const end = () => {
+    ended = true
+    for (const { reject } of waiting.splice(0)) reject(signal.aborted ? signal.reason : unreadable())
+  }
+  git.once('error', end).once('close', end)
+  git.stdin.on('error', end)
+  void answerAll(git.stdout, waiting).catch(end)
+  const read = (hash: string) => {
+    if (ended) return Promise.reject(unreadable())
+    const answer = Promise.withResolvers<Uint8Array>()
+    waiting.push(answer)
+    git.stdin.write(`${hash}\n`)
+    return answer.promise
+  }
+  return { read, close: () => void git.stdin.end() }
+}
+
+/** Each answer is `<name> blob <size>`, a line feed, so many bytes and a line feed; or `<name> missing`. */
+async function answerAll(answers: AsyncIterable<Buffer>, waiting: Waiting[]): Promise<void> {
+  const source = answers[Symbol.asyncIterator]()
+  let held: Buffer = Buffer.alloc(0)
+  const more = async (): Promise<boolean> => {
+    const { done, value } = await source.next()
+    if (done !== true) held = Buffer.concat([held, value])
+    return done !== true
+  }
+  const take = async (length: number): Promise<Buffer> => {
+    const parts = [held]
+    let size = held.length
+    while (size < length) {
+      const { done, value } = await source.next()
+      if (done === true) throw unreadable()
+      parts.push(value)
+      size += value.length
+    }
+    const all = parts.length === 1 ? held : Buffer.concat(parts)
+    held = all.subarray(length)
+    return all.subarray(0, length)
+  }
+  for (;;) {
+    while (!held.includes(lineFeed)) if (!(await more())) return
+    const header = (await take(held.indexOf(lineFeed) + 1)).toString()
+    const [, size] = / blob (\d+)\n$/.exec(header) ?? []
+    // It is waited for until its content is whole: an end before that fails it with the others.
+    const content = size === undefined ? undefined : (await take(Number(size) + 1)).subarray(0, -1)
+    const asked = waiting.shift()
+    if (content === undefined) asked?.reject(unreadable())
+    else asked?.resolve(content)
+  }
+}
+
+function unreadable(): AppError {
+  return new AppError('DISC_005', 'git cannot read the file', { phase: 'discovery' })
 }

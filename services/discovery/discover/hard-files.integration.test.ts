@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { languages } from '#syntax/grammars.ts'
 import { type HardSource, hardSources, soundSource } from './languages/hard-source.fixture.ts'
-import type { ParseResult } from './parse-messages.ts'
+import type { ParseResult } from './parse-pool.ts'
 import { openParsePool, type ParsePool } from './parse-pool.ts'
 import { loadQueryPacks, type QueryPack } from './query-pack.ts'
 

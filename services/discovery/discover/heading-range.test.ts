@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { extendHeadings } from './heading-range.ts'
+import { extendHeadings } from './definition-range.ts'
 
 const heading = (level: number, start: number, scope = { id: 1, end: 100 }, kind = 'section') => ({
   kind,

@@ -1,11 +1,10 @@
 import { AppError } from '#domain/error.ts'
-import { sha256 } from '#domain/hash.ts'
+import { sha256 } from '#domain/ids.ts'
 import { type NodeIndex, unknownLanguage } from './node-index.ts'
-import type { ParseResult } from './parse-messages.ts'
-import type { ParsePool } from './parse-pool.ts'
+
+import type { Content, ParseJob, ParsePool, ParseResult } from './parse-pool.ts'
 import { indexVersion, type QueryPack } from './query-pack.ts'
-import type { Content, ParseJob } from './thread-link.ts'
-import { isToBeRead } from './found-file.ts'
+import { isToBeRead } from './index-file.ts'
 import type { ContentMark } from './unwanted/unwanted-content.ts'
 
 /** Distinct content under one pack, and where it lies. */

@@ -1,20 +1,19 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { sha256 } from '#domain/hash.ts'
-import { type FoundFile, foundFileText, type KnownFiles, parseFoundFile } from './found-file.ts'
+import { sha256 } from '#domain/ids.ts'
+import type { CodeNode } from '#domain/code-node.ts'
 import { indexVersion, type QueryPack } from './query-pack.ts'
+import type { Reference } from './edges/find-references.ts'
+import { type ContentMark, markReasons } from './unwanted/unwanted-content.ts'
 
-/** What discovery found in one tree, kept in a file until the next discovery of it. */
+/** A file that caches what discovery found in one tree until its next discovery. */
 export type IndexFile = KnownFiles & {
-  /**
-   * Keeps what was found in files that are still there. An index that cannot be written is no fault of the discovery:
-   * what is not kept is found again.
-   */
+  /** Stores what was found in files that still exist. Does not fail: what cannot be stored is found again. */
   save(): Promise<void>
 }
 
-/** `state` tells whether the file is still what it was; `text` is what was found in it, as JSON. */
+/** `state` changes with the file; `text` is what was found in it, as JSON. */
 type Entry = { state: string; pack: string; references: string; text: string }
 
 const dayMs = 86_400_000
@@ -26,9 +25,8 @@ export function indexPath(dir: string, tree: string): string {
 }
 
 /**
- * Reads `file`, if an earlier discovery left it. `states` has every path of the tree with what is another when its
- * content is; what is not there is neither known nor kept. What was found with references also serves a discovery that
- * asks for none.
+ * Reads `file`, if an earlier discovery left it. `states` has every path of the tree with a value that changes with its
+ * content; other paths are neither read nor stored. Entries with references also serve a discovery without them.
  */
 export async function openIndexFile(file: string, states: ReadonlyMap<string, string>): Promise<IndexFile> {
   const read = await readEntries(file)
@@ -56,19 +54,22 @@ export async function openIndexFile(file: string, states: ReadonlyMap<string, st
       await writeEntries(file, entries)
       await forgetUnused(dirname(file))
     } catch {
-      // a full disk, a folder of somebody else's
+      // a full disk, or a folder of another user
     }
   }
 
   return { get, put, save }
 }
 
-/** The first line vouches for the rest, which is why the rest needs no other check. */
+/** The first line has the hash of the rest, so the rest needs no other check. */
 function headOf(body: string): string {
   return `remora node index ${indexVersion} ${sha256(body)}`
 }
 
-/** Two lines an entry, the second being what was found, which is parsed when it is asked for. None unless the file is whole. */
+/**
+ * Two lines an entry; the second is what was found, and is parsed when it is needed. No entries unless the file is
+ * intact.
+ */
 async function readEntries(file: string): Promise<Map<string, Entry>> {
   const content = await readFile(file, 'utf8').catch(() => '')
   const end = content.indexOf('\n')
@@ -83,7 +84,7 @@ async function readEntries(file: string): Promise<Map<string, Entry>> {
   return entries
 }
 
-/** Written beside the file and then moved there: whoever reads meets the old one or the new one. */
+/** Writes a temporary file and renames it, so that readers see the old file or the new one. */
 async function writeEntries(file: string, entries: ReadonlyMap<string, Entry>): Promise<void> {
   const lines = Array.from(
     entries,
@@ -100,7 +101,7 @@ async function writeEntries(file: string, entries: ReadonlyMap<string, Entry>): 
   }
 }
 
-/** As a recursive mkdir does, which Node never ends below a folder such as /proc that says a new one's parent is absent. */
+/** Like a recursive mkdir, which in Node never ends below a folder such as /proc. */
 async function makeFolder(path: string): Promise<void> {
   const make = () => mkdir(path, { mode: 0o700 })
   await make().catch(async (error: unknown) => {
@@ -111,11 +112,83 @@ async function makeFolder(path: string): Promise<void> {
   })
 }
 
-/** Trees that nobody looked into for a month, and what a killed process had not yet moved. */
+/** Deletes the files of trees that were not used for a month, and temporary files of killed processes. */
 async function forgetUnused(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name)
     const stats = await stat(path).catch(() => undefined)
     if (stats?.isFile() === true && Date.now() - stats.mtimeMs > keptDays * dayMs) await rm(path, { force: true })
   }
+}
+
+/** What discovery found in the file at a path, whatever is included. */
+export type FoundFile = ReadFile | { skipped: string; marks?: ContentMark[] | undefined }
+
+export type ReadFile = {
+  nodes: readonly CodeNode[]
+  /** What does not parse: the definitions that hold it, by qualified name, which are no nodes; else the first line. */
+  broken: readonly string[]
+  references: readonly Reference[]
+  marks?: ContentMark[] | undefined
+}
+
+/** The results of an earlier discovery of the same tree, for unchanged files. */
+export type KnownFiles = {
+  get(path: string, pack: QueryPack | undefined): FoundFile | undefined
+  put(path: string, pack: QueryPack | undefined, found: FoundFile): void
+}
+
+type Marked = { skipped: string; marks?: ContentMark[] | undefined } | { marks?: ContentMark[] | undefined }
+
+/** Whether all marks that a content was skipped for are admitted now, so that it must be read. */
+export function isToBeRead(found: Marked, admitted: readonly ContentMark[]): boolean {
+  const { marks = [] } = found
+  return 'skipped' in found && marks.length > 0 && marks.every((mark) => admitted.includes(mark))
+}
+
+/** The file where these marks are admitted: a file with another mark is skipped. */
+export function asAdmitted(file: FoundFile, admitted: readonly ContentMark[]): FoundFile {
+  const refused = file.marks?.find((mark) => !admitted.includes(mark))
+  return refused === undefined ? file : { skipped: markReasons[refused], marks: file.marks }
+}
+
+type Row = readonly [
+  nodeId: string,
+  kind: string,
+  name: string,
+  qualifiedName: string,
+  parentId: string | null,
+  startLine: number,
+  endLine: number,
+  startByte: number,
+  endByte: number,
+  hash: string,
+]
+
+type Rows = Omit<ReadFile, 'nodes'> & { language: string; rows: readonly Row[] }
+
+/** A file as JSON without the names of a node's fields, which would be half of it. Read by `parseFoundFile`. */
+function foundFileText(found: FoundFile): string {
+  if ('skipped' in found) return JSON.stringify(found)
+  const { nodes, ...rest } = found
+  const rows: Rows = { ...rest, language: nodes[0]?.language ?? '', rows: nodes.map(rowOf) }
+  return JSON.stringify(rows)
+}
+
+/** The file at `path` as `foundFileText` wrote it; nothing is checked. */
+function parseFoundFile(path: string, text: string): FoundFile {
+  const read: Rows | Extract<FoundFile, { skipped: string }> = JSON.parse(text)
+  if ('skipped' in read) return read
+  const { rows, language, ...rest } = read
+  return { ...rest, nodes: rows.map((row) => nodeOf(row, path, language)) }
+}
+
+function rowOf(node: CodeNode): Row {
+  const { nodeId, kind, name, qualifiedName, parentId, startLine, endLine, startByte, endByte, hash } = node
+  return [nodeId, kind, name, qualifiedName, parentId, startLine, endLine, startByte, endByte, hash]
+}
+
+function nodeOf(row: Row, path: string, language: string): CodeNode {
+  const [nodeId, kind, name, qualifiedName, parentId, startLine, endLine, startByte, endByte, hash] = row
+  return { nodeId, kind, name, qualifiedName, path, language, startLine, endLine, startByte, endByte, parentId, hash }
 }

@@ -2,7 +2,7 @@ import { basename } from 'node:path/posix'
 import { z } from 'zod'
 import { CodeNode, NodeKind } from '#domain/code-node.ts'
 import { nodeId } from '#domain/ids.ts'
-import { Reference } from './edges/reference.ts'
+import { Reference } from './edges/find-references.ts'
 import { ContentMark } from './unwanted/unwanted-content.ts'
 
 /** A node without its path: what parsing one blob gives, wherever the blob lies. `parent` is an index into the list. */
@@ -17,7 +17,7 @@ export const IndexedNode = z.strictObject({
 })
 export type IndexedNode = z.infer<typeof IndexedNode>
 
-/** What discovery knows of one blob under one query pack; kept in the cache (contract.md §8). The file is node 0. */
+/** What discovery found in one blob under one query pack, as it is cached. The file is node 0. */
 export const NodeIndex = z.union([
   z.strictObject({
     nodes: z.array(IndexedNode).min(1),
@@ -34,7 +34,7 @@ export const NodeIndex = z.union([
 export type NodeIndex = z.infer<typeof NodeIndex>
 export type ReadIndex = Exclude<NodeIndex, { skipped: string }>
 
-/** The name a file of no known language goes by. */
+/** The language of a file in no known language. */
 export const unknownLanguage = 'unknown'
 
 /**

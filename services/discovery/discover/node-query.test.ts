@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { CodeNode } from '#domain/code-node.ts'
-import { sha256 } from '#domain/hash.ts'
+import { sha256 } from '#domain/ids.ts'
 import { compileNodeQuery, type NodeQuery, nodesOfFile } from './node-query.ts'
 import { loadQueryPacks } from './query-pack.ts'
 

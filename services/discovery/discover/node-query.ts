@@ -1,19 +1,17 @@
-import type { Query, QueryMatch } from 'web-tree-sitter'
+import type { Query, QueryMatch, Tree } from 'web-tree-sitter'
 import type { CodeNode } from '#domain/code-node.ts'
-import { sha256 } from '#domain/hash.ts'
-import { firstErrorLine } from '#syntax/first-error-line.ts'
+import { sha256 } from '#domain/ids.ts'
 import { type LoadedLanguage, loadLanguage } from '#syntax/parser.ts'
 import { compileQueryFiles, type PatternRules, patternRules } from './compile-query.ts'
-import { type Definition, nestDefinitions } from './definition-tree.ts'
-import { type FoundReference, findReferences } from './edges/find-references.ts'
-import { placeReferences } from './edges/place-references.ts'
-import { findDefinitions } from './find-definitions.ts'
+import { findReferences, type FoundReference, placeReferences } from './edges/find-references.ts'
+import { type Definition, findDefinitions, nestDefinitions } from './find-definitions.ts'
 import { codeNodesOf, type IndexedNode, type ReadIndex } from './node-index.ts'
 import type { QueryPack } from './query-pack.ts'
 import { lineFinder, readSourceText } from './source-text.ts'
 
 /** A query pack ready to run in this thread: one query, so that a tree is walked once. */
 export type NodeQuery = {
+  name: string
   language: LoadedLanguage
   query: Query
   /** Of the patterns that make nodes, which come first; those behind them match references. */
@@ -28,9 +26,10 @@ export async function compileNodeQuery({ language: name, files, references }: Qu
   const rules = Array.from({ length: definitions.patternCount() }, (_, at) =>
     patternRules(definitions.setProperties[at] ?? {}),
   )
-  if (references === undefined) return { language, query: definitions, rules, findsReferences: false }
+  if (references === undefined) return { name, language, query: definitions, rules, findsReferences: false }
   definitions.delete()
-  return { language, query: compileQueryFiles(language.language, [...files, references]), rules, findsReferences: true }
+  const query = compileQueryFiles(language.language, [...files, references])
+  return { name, language, query, rules, findsReferences: true }
 }
 
 /** All nodes of one file, the file itself first. Source that does not parse still gives what does. */
@@ -43,7 +42,7 @@ export function indexNodes(bytes: Uint8Array, query: NodeQuery | undefined): Rea
   const source = readSourceText(bytes)
   const { definitions, errorLine, references } = query === undefined ? nothingFound : findInText(source.text, query)
   const { nested, broken } = nestDefinitions(definitions)
-  // An error that stands in no definition may have cost some that nobody can name.
+  // An error outside all definitions may hide definitions that cannot be named.
   if (broken.length === 0 && errorLine !== undefined) broken.push(`near line ${errorLine}`)
   const offsets = source.byteOffsets(nested.flatMap(({ start, end }) => [start, end]))
   const lineOf = lineFinder(bytes)
@@ -90,4 +89,20 @@ function fileNode(bytes: Uint8Array, lineOf: (offset: number) => number): Indexe
   const names = { kind: 'file', name: '', qualifiedName: '', ordinal: 0, parent: null }
   const endLine = lineOf(Math.max(0, bytes.length - 1))
   return { ...names, startLine: 1, endLine, startByte: 0, endByte: bytes.length, hash: sha256(bytes) }
+}
+
+/** The 1-based line of the first thing in a tree that does not parse, or undefined. */
+function firstErrorLine(tree: Tree): number | undefined {
+  if (!tree.rootNode.hasError) return undefined
+  const cursor = tree.walk()
+  try {
+    for (;;) {
+      const { isError, isMissing, hasError, startPosition } = cursor.currentNode
+      if (isError || isMissing) return startPosition.row + 1
+      const moved = hasError ? cursor.gotoFirstChild() : cursor.gotoNextSibling()
+      if (!moved) return undefined
+    }
+  } finally {
+    cursor.delete()
+  }
 }

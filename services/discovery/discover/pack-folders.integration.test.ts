@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { checkPacks } from './check-packs.ts'
-import { listPackFolders } from './pack-folders.ts'
-import { loadQueryPacks } from './query-pack.ts'
+import { listPackFolders, loadQueryPacks } from './query-pack.ts'
 
 const good = '(class_definition name: (identifier) @class.name) @class.def\n'
 

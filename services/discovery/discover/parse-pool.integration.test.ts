@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { ParseResult } from './parse-messages.ts'
+import type { ParseResult } from './parse-pool.ts'
 import { type ParsePool, openParsePool } from './parse-pool.ts'
 import { loadQueryPacks, type QueryPack } from './query-pack.ts'
 

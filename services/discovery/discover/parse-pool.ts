@@ -1,14 +1,42 @@
-import { availableParallelism } from 'node:os'
-import { AppError } from '#domain/error.ts'
-import type { ParseResult } from './parse-messages.ts'
-import { openThreadLender } from './thread-lender.ts'
-import { openThreadLink, type ParseJob } from './thread-link.ts'
+import { AppError, type ErrorCode } from '#domain/error.ts'
+import { openThreadPool } from '#platform/thread-pool.ts'
+import type { NodeIndex } from './node-index.ts'
+import type { QueryPack } from './query-pack.ts'
+import type { ContentMark } from './unwanted/unwanted-content.ts'
+
+/** The bytes of a file, or its absolute path, from which the thread then reads it. */
+export type Content = Uint8Array | { file: string }
+
+/** A file to parse. Without a pack the result is the file node alone. A file with a mark that is not admitted is skipped. */
+export type ParseJob = { content: Content; pack: QueryPack | undefined; admitted?: readonly ContentMark[] }
+
+/** What parsing one file gave; `unreadable` is DISC_005 and must not be cached. */
+export type ParseResult = { kind: 'indexed'; index: NodeIndex } | { kind: 'unreadable'; reason: string }
+
+/**
+ * The request to a thread: files by their place in one buffer, which is transferred, or by their absolute path. `pack` is
+ * an index of `packs`.
+ */
+export type ParseRequest = {
+  bytes: ArrayBuffer
+  packs: readonly QueryPack[]
+  files: readonly (({ start: number; end: number } | { file: string }) & {
+    pack: number | null
+    admitted: readonly ContentMark[]
+  })[]
+}
+
+/** The results of the first files, in order; of all of them unless the thread is spent. Or an error of the whole request. */
+export type ParseReply = { results: ParseResult[] } | { failed: { code: ErrorCode; message: string } }
 
 export type ParsePool = {
   threads: number
-  /** Parses a batch on one thread, one result per job in order. Waits for a thread when all are busy. */
+  /**
+   * Parses a batch on one thread, one result per job in order. Waits for a thread when all are busy. Throws the AppError of
+   * a pack that is at fault. Never keeps or changes the jobs' bytes.
+   */
   parse(jobs: readonly ParseJob[]): Promise<ParseResult[]>
-  /** Ends the threads; batches under way and waiting fail. Safe to call twice. */
+  /** Ends the threads; batches that are running or waiting fail. Safe to call twice. */
   close(): Promise<void>
 }
 
@@ -18,29 +46,60 @@ export type ParsePool = {
  * as well. `threads: 0` means one per core.
  */
 export function openParsePool(options: { threads: number; fileLimitMs?: number }): ParsePool {
-  const threads = options.threads === 0 ? availableParallelism() : options.threads
-  const lender = openThreadLender(threads, () => openThreadLink(options.fileLimitMs ?? 10_000))
+  const pool = openThreadPool<ParseRequest, ParseReply>({
+    entry: new URL('./parse-thread.ts', import.meta.url),
+    name: 'the parser',
+    work: 'parsing',
+    threads: options.threads,
+    requestsPerThread: 1,
+    limitMs: options.fileLimitMs ?? 10_000,
+    // A busy machine is no fault of a file, and a thread that dies while it starts is noticed without a limit.
+    startLimitMs: Infinity,
+    memoryMb: 512,
+  })
 
   async function parse(jobs: readonly ParseJob[]): Promise<ParseResult[]> {
     const results = new Map<ParseJob, ParseResult>()
     for (;;) {
       const left = jobs.filter((job) => !results.has(job))
-      if (left.length === 0) break
-      const ending = await lender.use((link) => link.run(left))
-      if (ending.kind === 'answered') {
-        for (const [at, result] of ending.results.entries()) setResult(results, left[at], result)
-      } else if (ending.at < 0) {
-        throw new AppError('DISC_005', `no file can be parsed: ${ending.why}`, { phase: 'discovery' })
-      } else {
-        setResult(results, left[ending.at], { kind: 'unreadable', reason: `DISC_005: ${ending.why}` })
+      if (left.length === 0) return jobs.flatMap((job) => results.get(job) ?? [])
+      for (const [at, result] of await parseSome(left)) {
+        const job = left[at]
+        if (job !== undefined) results.set(job, result)
       }
     }
-    return jobs.flatMap((job) => results.get(job) ?? [])
   }
 
-  return { threads, parse, close: lender.close }
+  /** Results of at least one of the jobs, by their places. */
+  async function parseSome(jobs: readonly ParseJob[]): Promise<Iterable<[number, ParseResult]>> {
+    const request = requestOf(jobs)
+    const answer = await pool.ask(request, [request.bytes])
+    if (answer.kind === 'lost') {
+      const { item, why } = answer
+      if (item >= 0) return [[item, { kind: 'unreadable', reason: `DISC_005: ${why}` }]]
+      throw new AppError('DISC_005', `no file can be parsed: ${why}`, { phase: 'discovery' })
+    }
+    if ('results' in answer.report) return answer.report.results.entries()
+    const { code, message } = answer.report.failed
+    throw new AppError(code, message, { phase: 'discovery' })
+  }
+
+  return { threads: pool.threads, parse, close: pool.close }
 }
 
-function setResult(results: Map<ParseJob, ParseResult>, job: ParseJob | undefined, result: ParseResult): void {
-  if (job !== undefined) results.set(job, result)
+/** Copies contents into one fresh buffer that can be transferred: a Buffer's own memory may be shared with others. */
+function requestOf(jobs: readonly ParseJob[]): ParseRequest {
+  const packs = [...new Set(jobs.flatMap((job) => (job.pack === undefined ? [] : [job.pack])))]
+  const bytes = new ArrayBuffer(jobs.reduce((sum, { content }) => sum + ('file' in content ? 0 : content.length), 0))
+  const target = new Uint8Array(bytes)
+  let end = 0
+  const files = jobs.map(({ content, pack, admitted = [] }) => {
+    const packAt = pack === undefined ? null : packs.indexOf(pack)
+    if ('file' in content) return { file: content.file, pack: packAt, admitted }
+    const start = end
+    target.set(content, start)
+    end += content.length
+    return { start, end, pack: packAt, admitted }
+  })
+  return { bytes, packs, files }
 }

@@ -1,41 +1,31 @@
 /**
- * Entry of a parsing thread. It answers each request with one message. A throw that is not an AppError is not caught:
- * the parser's memory may be damaged, so the thread dies, and the pool sees from the shared progress which file it was.
+ * Entry of a parsing thread. It answers each request with one reply. A throw that is not an AppError is not caught: the
+ * parser's memory may be damaged, so the thread dies.
  */
 import { readFileSync } from 'node:fs'
-import { parentPort, workerData } from 'node:worker_threads'
 import { AppError } from '#domain/error.ts'
+import { answerRequests } from '#platform/thread-entry.ts'
 import { parserMemoryBytes } from '#syntax/parser.ts'
 import { compileNodeQuery, indexNodes, type NodeQuery } from './node-query.ts'
-import {
-  markProgress,
-  type ParseProgress,
-  type ParseReply,
-  type ParseRequest,
-  type ParseResult,
-} from './parse-messages.ts'
+import type { ParseReply, ParseRequest, ParseResult } from './parse-pool.ts'
 import type { QueryPack } from './query-pack.ts'
 import { judgeContent, markReasons, type ContentMark } from './unwanted/unwanted-content.ts'
 
-/** What the parsers of a thread may keep for good: memory of wasm never shrinks, and one large file takes a lot. */
+/** What the parsers of a thread may hold: the memory of wasm never shrinks, and one large file takes a lot. */
 const spentBytes = 128 * 1024 ** 2
 
-const progress: ParseProgress = workerData
+const isSpent = () => parserMemoryBytes() > spentBytes
 const compiled = new Map<string, Promise<NodeQuery>>()
 
-parentPort?.on('message', (request: ParseRequest) => {
-  void answer(request).then((reply) => parentPort?.postMessage(reply))
-})
-
-async function answer(request: ParseRequest): Promise<ParseReply> {
+answerRequests<ParseRequest, ParseReply>(async (request, begin) => {
   try {
     const queries = await Promise.all(request.packs.map(compiledOnce))
-    return parseFiles(request, queries)
+    return { results: parseFiles(request, queries, begin) }
   } catch (error) {
     if (error instanceof AppError) return { failed: { code: error.code, message: error.message } }
     throw error
   }
-}
+}, isSpent)
 
 async function compiledOnce(pack: QueryPack): Promise<NodeQuery> {
   const key = `${pack.hash}.${pack.references?.hash ?? ''}`
@@ -44,16 +34,21 @@ async function compiledOnce(pack: QueryPack): Promise<NodeQuery> {
   return known
 }
 
-function parseFiles(request: ParseRequest, queries: readonly NodeQuery[]): ParseReply {
+/** Stops behind the file after which the thread is spent. */
+function parseFiles(
+  request: ParseRequest,
+  queries: readonly NodeQuery[],
+  begin: (file: number) => void,
+): ParseResult[] {
   const results: ParseResult[] = []
   for (const [file, source] of request.files.entries()) {
-    markProgress(progress, file)
+    begin(file)
     const bytes = 'file' in source ? readOrUndefined(source.file) : bytesOf(request, source)
     const query = source.pack === null ? undefined : queries[source.pack]
     results.push(parseFile(bytes, query, source.admitted))
-    if (parserMemoryBytes() > spentBytes) return { results, spent: true }
+    if (isSpent()) break
   }
-  return { results, spent: false }
+  return results
 }
 
 function parseFile(
@@ -62,7 +57,7 @@ function parseFile(
   admitted: readonly ContentMark[],
 ): ParseResult {
   if (bytes === undefined) return { kind: 'unreadable', reason: 'DISC_005: the file cannot be read' }
-  const judged = judgeContent(bytes)
+  const judged = judgeContent(bytes, query?.name)
   if ('unwanted' in judged) return { kind: 'indexed', index: { skipped: judged.unwanted } }
   const { marks } = judged
   if (marks.length === 0) return { kind: 'indexed', index: indexNodes(bytes, query) }

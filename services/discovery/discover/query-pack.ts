@@ -1,15 +1,13 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError } from '#domain/error.ts'
-import { sha256 } from '#domain/hash.ts'
+import { sha256 } from '#domain/ids.ts'
 import { grammarFile, grammarVersion, parserVersion } from '#syntax/grammars.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { compileQueryFile, kindsOf, type QueryFile } from './compile-query.ts'
-import { folderEntries } from './folder-entries.ts'
-import { defaultPack, listPackFolders, type PackFolder } from './pack-folders.ts'
-import { manifestStillTrue } from './recorded-manifest.ts'
-import { hashReferenceFile, type ReferenceFile, readReferenceFile, referenceFile } from './edges/reference-file.ts'
+import { manifestStillTrue } from './pack-manifest.ts'
+import { hashReferenceFile, readReferenceFile, type ReferenceFile, referenceFile } from './edges/reference-file.ts'
 
 /** The `.scm` files of one language, in file name order. Plain data: it is sent to the parsing threads. */
 export type QueryPack = {
@@ -29,7 +27,7 @@ export type QueryPack = {
  * Raised whenever the same bytes give other nodes or are passed over for another reason, so that old cache entries are
  * not met again.
  */
-export const indexVersion = 8
+export const indexVersion = 9
 
 /** The packs that come with Remora. */
 export const builtinQueries: string = fileURLToPath(new URL('../../../queries', import.meta.url))
@@ -106,8 +104,8 @@ function packHash(language: string, grammarHash: string, files: readonly QueryFi
 export async function readQueryFiles(folder: string): Promise<QueryFile[]> {
   const { files, broken } = await folderEntries(folder)
   const queries = files.filter((name) => name.endsWith('.scm') && name !== referenceFile)
-  const lost = broken.filter((name) => name.endsWith('.scm'))
-  return Promise.all([...queries, ...lost].map((name) => readQueryFile(join(folder, name))))
+  const brokenQueries = broken.filter((name) => name.endsWith('.scm'))
+  return Promise.all([...queries, ...brokenQueries].map((name) => readQueryFile(join(folder, name))))
 }
 
 async function readQueryFile(path: string): Promise<QueryFile> {
@@ -115,5 +113,106 @@ async function readQueryFile(path: string): Promise<QueryFile> {
     return { path, text: await readFile(path, 'utf8') }
   } catch (cause) {
     throw new AppError('DISC_005', `query file ${path} cannot be read`, { cause })
+  }
+}
+
+export type PackFolder = { language: string; pack: string; folder: string }
+
+/** What lies in a folder of packs where no pack can be; `file` is the folder it concerns. */
+type LayoutFault = { file: string; message: string }
+
+export type PackLayout = { packs: PackFolder[]; faults: LayoutFault[] }
+
+/** The pack that counts unless another is named. */
+export const defaultPack = 'default'
+
+const layout = 'the layout is <language>/<pack>/*.scm'
+
+/** Every `<language>/<pack>/` folder under `dir`, sorted. DISC_001 when something in `dir` is laid out in another way. */
+export async function listPackFolders(dir: string): Promise<PackFolder[]> {
+  const { packs, faults } = await readPackLayout(dir)
+  const [first] = faults
+  if (first !== undefined) throw new AppError('DISC_001', `${first.file}: ${first.message}`)
+  return packs
+}
+
+/** As `listPackFolders`, with everything that is laid out in another way. DISC_001 when `dir` cannot be listed. */
+export async function readPackLayout(dir: string): Promise<PackLayout> {
+  const top = await folderEntries(dir)
+  const found: PackLayout = { packs: [], faults: [...strayQueries(dir, top.files, 'python'), ...lost(dir, top.broken)] }
+  if (top.folders.length === 0 && found.faults.length === 0) {
+    found.faults.push({ file: dir, message: `no folder of a language in it: ${layout}` })
+  }
+  for (const language of top.folders) {
+    const { packs, faults } = await readLanguageFolder(join(dir, language), language)
+    found.packs.push(...packs)
+    found.faults.push(...faults)
+  }
+  return found
+}
+
+async function readLanguageFolder(folder: string, language: string): Promise<PackLayout> {
+  const { folders, files, broken } = await folderEntries(folder)
+  const packs = folders.map((pack) => ({ language, pack, folder: join(folder, pack) }))
+  const faults = [...strayQueries(folder, files, language), ...lost(folder, broken)]
+  if (packs.length > 0 || faults.length > 0) return { packs, faults }
+  return { packs, faults: [{ file: folder, message: `no pack in it: ${layout}` }] }
+}
+
+function strayQueries(folder: string, files: readonly string[], language: string): LayoutFault[] {
+  const [first] = files.filter((name) => name.endsWith('.scm'))
+  if (first === undefined) return []
+  const message = `${first} lies in no pack: ${layout}, such as ${language}/${defaultPack}/${first}`
+  return [{ file: folder, message }]
+}
+
+function lost(folder: string, broken: readonly string[]): LayoutFault[] {
+  return broken.map((name) => ({ file: folder, message: `${name} is a link that leads nowhere` }))
+}
+
+/**
+ * Languages whose packs are called neither `name` nor `default`: without this fault nothing would report that they are
+ * not used. Under another name `default` may well be the only one, as it is what counts where no name is set.
+ */
+export function unusedLanguages(dir: string, packs: readonly PackFolder[], name: string): LayoutFault[] {
+  const used = [...new Set([name, defaultPack])]
+  return Array.from(Map.groupBy(packs, (pack) => pack.language)).flatMap(([language, ofLanguage]) => {
+    const names = ofLanguage.map(({ pack }) => pack)
+    if (used.some((one) => names.includes(one))) return []
+    const found = `no pack named ${quoted(used, ' or ')} in it, only ${quoted(names, ', ')}`
+    const advice = 'rename it, or set discovery.query_pack; packs for another setting belong in a folder of their own'
+    return [{ file: join(dir, language), message: `${found}: ${advice}` }]
+  })
+}
+
+function quoted(names: readonly string[], joint: string): string {
+  return names.map((name) => JSON.stringify(name)).join(joint)
+}
+
+/** Names, sorted. `broken` is what there is no way to look at: links that lead nowhere. */
+type FolderEntries = { folders: string[]; files: string[]; broken: string[] }
+
+/**
+ * What lies in a folder of the user's, by what links lead to: they are the user's own. Hidden names are left out; they
+ * belong to version control, editors and file systems. DISC_001 when the folder cannot be listed.
+ */
+async function folderEntries(folder: string): Promise<FolderEntries> {
+  const names = (await listFolder(folder)).filter((name) => !name.startsWith('.')).toSorted()
+  const entries: FolderEntries = { folders: [], files: [], broken: [] }
+  const found = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => undefined)))
+  for (const [at, name] of names.entries()) {
+    const stats = found[at]
+    if (stats === undefined) entries.broken.push(name)
+    else if (stats.isDirectory()) entries.folders.push(name)
+    else if (stats.isFile()) entries.files.push(name)
+  }
+  return entries
+}
+
+async function listFolder(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder)
+  } catch (cause) {
+    throw new AppError('DISC_001', `query folder ${folder} cannot be read`, { cause })
   }
 }

@@ -1,18 +1,88 @@
-/** A file's bytes as text a parser reads, with the way back from text indices to bytes. */
+import { isUtf8 } from 'node:buffer'
+import { TextDecoder } from 'node:util'
+
+/** The text of a file, which a parser reads, and the byte offsets of its indices. */
 export type SourceText = {
   text: string
   /** Byte offsets of UTF-16 indices, in the order given. Indices must not split a surrogate pair. */
   byteOffsets(indices: readonly number[]): number[]
 }
 
-/**
- * Decodes UTF-8 (`judgeContent` lets nothing else through) with its byte order mark, so that every index has its
- * byte.
- */
+/** Decodes UTF-8 with its byte order mark, or else by the encoding that the file declares. */
 export function readSourceText(bytes: Uint8Array): SourceText {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-  const oneByteEach = text.length === bytes.length
-  return { text, byteOffsets: (indices) => (oneByteEach ? [...indices] : utf8Offsets(text, indices)) }
+  const declared = isUtf8(bytes) ? undefined : readDeclaredText(bytes)
+  if (declared !== undefined) return declared
+  const text = bufferOf(bytes).toString('utf8')
+  return { text, byteOffsets: (indices) => (text.length === bytes.length ? [...indices] : utf8Offsets(text, indices)) }
+}
+
+const encodingCookie = /^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)/
+const blankOrComment = /^[ \t\f]*(?:#.*)?$/
+const latin1 = /^(?:latin-?1?|iso-?8859(?:-?1)?|iso-latin-1|iso-ir-100|l1|8859|cp819|ibm819)$/
+/** Python's names of encodings that are no labels of the Encoding Standard, which `TextDecoder` follows. */
+const labels: ReadonlyMap<string, string> = new Map([
+  ...['cp932', 'mskanji', 'ms-kanji', 'shiftjis', 's-jis'].map((name) => [name, 'shift_jis'] as const),
+  ...['eucjp', 'ujis', 'u-jis'].map((name) => [name, 'euc-jp'] as const),
+  ...['euckr', 'cp949', 'ms949', 'uhc'].map((name) => [name, 'euc-kr'] as const),
+  ...['cp936', 'ms936'].map((name) => [name, 'gbk'] as const),
+  ...['cp950', 'ms950'].map((name) => [name, 'big5'] as const),
+  ...['mac-roman', 'macroman'].map((name) => [name, 'macintosh'] as const),
+  ['mac-cyrillic', 'x-mac-cyrillic'],
+  ['cp874', 'windows-874'],
+  ...[2, 3, 4].map((number) => [`latin-${number}`, `latin${number}`] as const),
+  ...['5', '-5'].map((end) => [`latin${end}`, 'iso-8859-9'] as const),
+  ...['6', '-6'].map((end) => [`latin${end}`, 'iso-8859-10'] as const),
+  ...[7, 8, 9].flatMap((number) =>
+    ['', '-'].map((dash) => [`latin${dash}${number}`, `iso-8859-${number + 6}`] as const),
+  ),
+  ...['latin10', 'latin-10'].map((name) => [name, 'iso-8859-16'] as const),
+])
+
+/**
+ * The text by the encoding that one of the first two lines declares, as Python does (PEP 263). Undefined when there is no
+ * such line, the encoding is none that is known here, or the bytes are not in it.
+ */
+export function readDeclaredText(bytes: Uint8Array): SourceText | undefined {
+  const [first = '', second = ''] = bufferOf(bytes.subarray(0, 1000))
+    .toString('latin1')
+    .split(/\r\n|\r|\n/, 2)
+  const name = encodingCookie.exec(first) ?? (blankOrComment.test(first) ? encodingCookie.exec(second) : null)
+  if (name?.[1] === undefined) return undefined
+  const encoding = name[1]
+    .toLowerCase()
+    .replaceAll('_', '-')
+    .replace(/-(?:unix|dos|mac)$/, '')
+  // Not by the Encoding Standard, in which this is a name of windows-1252.
+  if (latin1.test(encoding)) return { text: bufferOf(bytes).toString('latin1'), byteOffsets: (indices) => [...indices] }
+  try {
+    const decoder = () => new TextDecoder(labels.get(encoding) ?? encoding, { fatal: true, ignoreBOM: true })
+    const { encoding: label } = decoder()
+    if (label.startsWith('utf-') || (label === 'windows-1252' && !encoding.endsWith('1252'))) return undefined
+    const text = decoder().decode(bytes)
+    if (text.length === bytes.length) return { text, byteOffsets: (indices) => [...indices] }
+    const starts = unitStarts(bytes, decoder())
+    if (starts.length !== text.length + 1) return undefined
+    return { text, byteOffsets: (indices) => indices.map((index) => starts[index] ?? bytes.length) }
+  } catch {
+    return undefined
+  }
+}
+
+/** The byte at which the character of each UTF-16 unit begins, and the end of the text. */
+function unitStarts(bytes: Uint8Array, decoder: TextDecoder): number[] {
+  const starts: number[] = []
+  let start = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const isAscii = start === at && (bytes[at] ?? 0) < 0x80
+    const units = isAscii ? 1 : decoder.decode(bytes.subarray(at, at + 1), { stream: true }).length
+    for (let unit = 0; unit < units; unit++) starts.push(start)
+    if (units > 0) start = at + 1
+  }
+  return [...starts, bytes.length]
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 function utf8Offsets(text: string, indices: readonly number[]): number[] {

@@ -3,9 +3,16 @@ import { AppError } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import { indexKeys, runKeys } from '#ledger/keys.ts'
-import { aCost, aNewRun, anEvent, anOutcome, aPlannedOperation } from '#testing/factories.ts'
-import { testLedger, type TestLedger } from '#testing/ledger.ts'
-import { dispatchReady, type DispatchDeps } from './dispatch-ready.ts'
+import {
+  aCost,
+  anEvent,
+  aNewRun,
+  anOutcome,
+  aPlannedOperation,
+  testLedger,
+  type TestLedger,
+} from '#testing/open-test-ledger.ts'
+import { type DispatchDeps, dispatchReady } from './run-dispatcher.ts'
 
 let test: TestLedger
 beforeAll(async () => {
@@ -35,7 +42,7 @@ function dispatcher() {
     },
     stageJobs: { ensure: async () => {} },
     liveSlots: async () => 4,
-    attention: new Map(),
+    states: new Map(),
     log: { warn: (_message, fields) => void warnings.push(fields?.['run_id']) },
   }
   const count = (runId: RunId) => given.get(runId)?.length ?? 0

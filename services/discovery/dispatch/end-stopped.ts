@@ -1,10 +1,10 @@
+import type { Run, RunStop } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
 import { isErrorCode } from '#domain/error.ts'
 import type { NewEvent } from '#domain/event.ts'
 import type { OperationId } from '#domain/ids.ts'
-import type { Run, RunStop } from '#domain/run.ts'
-import type { Ledger } from '#ledger/ledger.ts'
-import type { RunMove } from '#ledger/move.ts'
-import type { Attention } from './attention.ts'
+import type { RunMove } from '#ledger/run-commands.ts'
+import type { DispatchState } from './enqueue-ready.ts'
 
 export type EndStoppedDeps = {
   ledger: Pick<Ledger, 'endSlice' | 'getOperation' | 'move' | 'relayResults'>
@@ -15,14 +15,14 @@ const slicesPerRound = 10
 const origin = { kind: 'discovery', id: 'discovery' } as const
 
 /**
- * Ends a stopped run: what has not started is cancelled, slice by slice; when what was under way has ended, too, the run
- * ends as cancelled, or as failed with the code of the operation its policy stopped it for.
+ * Ends a stopped run: what has not started is cancelled, slice by slice; when the running operations have ended, too,
+ * the run ends as cancelled, or as failed with the code of the operation its policy stopped it for.
  */
-export async function endStopped(run: Run, attention: Attention, { ledger }: EndStoppedDeps): Promise<void> {
+export async function endStopped(run: Run, state: DispatchState, { ledger }: EndStoppedDeps): Promise<void> {
   const { runId, stop } = run
   if (stop === null) return
   for (let slices = 0; slices < slicesPerRound; slices++) {
-    const slice = await ledger.endSlice(runId, attention.endedUpTo)
+    const slice = await ledger.endSlice(runId, state.endedUpTo)
     if (slice === undefined) return
     if (slice.next === undefined && slice.open === 0) {
       await ledger.relayResults(runId)
@@ -30,7 +30,7 @@ export async function endStopped(run: Run, attention: Attention, { ledger }: End
       return
     }
     if (slice.next === undefined) return
-    attention.endedUpTo = slice.next
+    state.endedUpTo = slice.next
   }
 }
 

@@ -1,45 +1,77 @@
-import { newToken } from '#domain/ids.ts'
+import { newToken, type RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { operationJobId } from '#queues/catalog.ts'
 import type { Producer } from '#queues/producer.ts'
-import type { Attention } from './attention.ts'
+import type { Taken } from '#ledger/dispatch.ts'
+import type { ActiveRun } from '#ledger/read-runs.ts'
+
+/** What a dispatcher remembers of an active run between rounds. Losing it costs time, never work. */
+export type DispatchState = {
+  /** The run is left alone until then (`performance.now()`). */
+  pausedUntil: number
+  /** The dispatch command that has no answer yet: sent again, it gives the same answer. */
+  command: string | undefined
+  /** Operations that the ledger has dispatched and the queue may not have. */
+  unsent: readonly Taken[]
+  /** When the run is swept again (`performance.now()`); undefined before the first time. */
+  sweepAt: number | undefined
+  /** Where in the plan of a stopped run the operations begin that may not have been ended. */
+  endedUpTo: number
+}
+
+export type DispatchStates = Map<RunId, DispatchState>
 
 export type EnqueueDeps = {
   ledger: Pick<Ledger, 'dispatch'>
   producer: Pick<Producer, 'addMany'>
 }
 
-/** Dispatches what is ready until `share` operations of the run are enqueued or running, and enqueues it. */
-export async function enqueueReady(run: Run, share: number, attention: Attention, deps: EnqueueDeps): Promise<void> {
+/** Dispatches and enqueues ready operations until `share` of the run are enqueued or running. */
+export async function enqueueReady(run: Run, share: number, state: DispatchState, deps: EnqueueDeps): Promise<void> {
   const { runId, counts } = run
-  await enqueue(run, attention, deps)
+  await enqueue(run, state, deps)
   const underWay = counts.dispatched + counts.running
   const waiting = counts.ready + counts.pending
-  // With nothing open at all, dependents are still to be told: that is the dispatch's business, too. A run that waits for
-  // people has none to tell, and may do so for days.
+  // With nothing open, results must still be passed on to dependents, which a dispatch does too. A run that waits for
+  // people has none to pass on, and may wait for days.
   const isDue = run.status !== 'waiting' && (underWay === 0 || (underWay < share && waiting > 0))
-  if (attention.command === undefined && !isDue) return
-  attention.command ??= newToken()
-  const { command } = attention
+  if (state.command === undefined && !isDue) return
+  state.command ??= newToken()
+  const { command } = state
   // The window is looked at again in the step: another dispatcher may have filled it since.
   const { taken } = await deps.ledger.dispatch(runId, Math.max(0, share - underWay), { command, window: share })
-  attention.command = undefined
-  attention.unsent = taken
-  await enqueue(run, attention, deps)
+  state.command = undefined
+  state.unsent = taken
+  await enqueue(run, state, deps)
 }
 
-/** Adds the jobs of what was handed out. Adding one again that is there, or done with, changes nothing. */
+/** Adds the jobs of the dispatched operations. Adding a job again changes nothing. */
 export async function enqueue(
   { runId, traceparent }: Run,
-  attention: Attention,
+  state: DispatchState,
   { producer }: Pick<EnqueueDeps, 'producer'>,
 ): Promise<void> {
-  if (attention.unsent.length === 0) return
-  const jobs = attention.unsent.map(({ operationId, dispatch }) => ({
+  if (state.unsent.length === 0) return
+  const jobs = state.unsent.map(({ operationId, dispatch }) => ({
     id: operationJobId({ runId, operationId, dispatch }),
     payload: { run_id: runId, operation_id: operationId, dispatch, traceparent },
   }))
   await producer.addMany('operations', jobs)
-  attention.unsent = []
+  state.unsent = []
+}
+
+/** The state of the run, made at the first call: the same object each time. */
+export function dispatchStateOf(runId: RunId, states: DispatchStates): DispatchState {
+  const known = states.get(runId)
+  if (known !== undefined) return known
+  const fresh = { pausedUntil: 0, command: undefined, unsent: [], sweepAt: undefined, endedUpTo: 0 }
+  states.set(runId, fresh)
+  return fresh
+}
+
+/** Forgets the runs that are not active any more. */
+export function forgetInactive(active: readonly ActiveRun[], states: DispatchStates): void {
+  const ids = new Set(active.map(({ runId }) => runId))
+  for (const runId of states.keys()) if (!ids.has(runId)) states.delete(runId)
 }

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import { runKeys } from '#ledger/keys.ts'
-import { aPlannedOperation } from '#testing/factories.ts'
-import { testLedger, type TestLedger } from '#testing/ledger.ts'
+import { aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
 import { runDispatcher } from './run-dispatcher.ts'
 

@@ -1,26 +1,41 @@
 import { delay } from '#platform/clock.ts'
-import { dispatchReady, type DispatchDeps } from './dispatch-ready.ts'
+import { AppError } from '#domain/error.ts'
+import { mayGoOn, type ModelKind } from '#domain/model-kind.ts'
+import { isEnded, type Run } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import type { Log } from '#platform/log.ts'
+import {
+  type DispatchStates,
+  dispatchStateOf,
+  type EnqueueDeps,
+  enqueueReady,
+  forgetInactive,
+} from './enqueue-ready.ts'
+import { shareWindow } from './share-window.ts'
+import type { StageJobs } from './stage-jobs.ts'
+import { type SweepDeps, sweepRun } from './sweep-run.ts'
+import { endStopped, type EndStoppedDeps } from './end-stopped.ts'
 
-/** How long the dispatcher rests between rounds: while runs are active, and while there are none. */
+/** Pause between rounds: while runs are active, and while there are none. */
 const busyMs = 25
 const idleMs = 150
 const afterFailureMs = 1000
-/** After the store was away: time for the workers to say that they are still there, before anything counts as lost. */
-const hearAgainMs = 10_000
+/** After an outage of the store, workers have this long to renew their leases before anything counts as lost. */
+const leaseRenewalMs = 10_000
 
-/** Runs the dispatcher's rounds until the answer is called. A round that fails is logged and tried again. */
-export function runDispatcher(deps: Omit<DispatchDeps, 'attention'>): () => Promise<void> {
+/** Runs the dispatcher's rounds until the returned function is called. A failed round is logged and tried again. */
+export function runDispatcher(deps: Omit<DispatchDeps, 'states'>): () => Promise<void> {
   const stop = new AbortController()
-  const attention: DispatchDeps['attention'] = new Map()
+  const states: DispatchStates = new Map()
   const rest = (ms: number) => delay(ms, stop.signal).catch(() => undefined)
   const running = (async () => {
     while (!stop.signal.aborted) {
       try {
-        const active = await dispatchReady({ ...deps, attention })
+        const active = await dispatchReady({ ...deps, states })
         await rest(active > 0 ? busyMs : idleMs)
       } catch (error) {
         deps.log.warn('dispatcher round failed', { error })
-        for (const one of attention.values()) one.sweepAt = performance.now() + hearAgainMs
+        for (const one of states.values()) one.sweepAt = performance.now() + leaseRenewalMs
         await rest(afterFailureMs)
       }
     }
@@ -29,4 +44,93 @@ export function runDispatcher(deps: Omit<DispatchDeps, 'attention'>): () => Prom
     stop.abort()
     await running
   }
+}
+
+export type DispatchDeps = {
+  ledger: Pick<Ledger, 'activeRuns' | 'deactivate' | 'getRun' | 'relayResults'> &
+    EndStoppedDeps['ledger'] &
+    EnqueueDeps['ledger'] &
+    SweepDeps['ledger']
+  producer: SweepDeps['producer']
+  stageJobs: StageJobs
+  /** Slots of all live workers together: how many operations can run at once. */
+  liveSlots(): Promise<number>
+  states: DispatchStates
+  /** A run that was begun with another kind of model waits, but can be stopped. */
+  modelKind?: ModelKind | undefined
+  log: Pick<Log, 'warn'>
+}
+
+/** Twice the slots keeps every worker fed while the next round comes, and the queue short. */
+const windowPerSlot = 2
+/** What is enqueued before any worker has announced itself. */
+const leastWindow = 8
+const pauseMs = 30_000
+/** An index entry without a run: its acceptance is not finished, or was interrupted. */
+const acceptanceMs = 600_000
+
+/**
+ * One round of the dispatcher; answers how many runs are active. Results are passed on, what got lost is brought back,
+ * every executing run gets its share of the window of enqueued operations, a run in another stage gets that stage's job,
+ * a stopped one is ended. The ledger hands an operation out once, however many dispatchers there are, and job ids are
+ * unique per dispatch.
+ */
+export async function dispatchReady(deps: DispatchDeps): Promise<number> {
+  const active = await deps.ledger.activeRuns()
+  forgetInactive(active, deps.states)
+  if (active.length === 0) return 0
+  const runs: Run[] = []
+  for (const one of active) {
+    if (dispatchStateOf(one.runId, deps.states).pausedUntil > performance.now()) continue
+    const run = await deps.ledger.getRun(one.runId).catch((error: unknown) => pauseRun(one, error, deps))
+    if (run !== undefined) runs.push(run)
+  }
+  const window = Math.max(leastWindow, windowPerSlot * (await deps.liveSlots()))
+  const shares = shareWindow(runs.filter((run) => isExecuting(run) && !isWaiting(run, deps)).map(demandOf), window)
+  for (const run of runs) {
+    await advanceRun(run, shares.get(run.runId) ?? 0, deps).catch((error: unknown) => pauseRun(run, error, deps))
+  }
+  return active.length
+}
+
+function isExecuting(run: Run): boolean {
+  return run.phase === 'execution' && run.stop === null && !isEnded(run.status)
+}
+
+function isWaiting({ request, stop }: Run, { modelKind }: DispatchDeps): boolean {
+  return stop === null && !mayGoOn(request.labels, modelKind)
+}
+
+function demandOf({ runId, projectId, request, counts }: Run) {
+  return { runId, projectId, priority: request.priority, demand: counts.ready + counts.dispatched + counts.running }
+}
+
+/**
+ * A run that cannot be attended to (made by newer code, damaged) does not delay the others; an unreachable store ends
+ * the round.
+ */
+async function pauseRun(
+  run: Pick<Run, 'runId' | 'projectId' | 'acceptedAt'>,
+  error: unknown,
+  deps: DispatchDeps,
+): Promise<undefined> {
+  if (error instanceof AppError && error.retry) throw error
+  if (error instanceof AppError && error.code === 'RUN_001') {
+    if (Date.now() - run.acceptedAt > acceptanceMs) await deps.ledger.deactivate(run)
+    return
+  }
+  dispatchStateOf(run.runId, deps.states).pausedUntil = performance.now() + pauseMs
+  deps.log.warn('run not attended to', { run_id: run.runId, error })
+}
+
+/** Results go out before a finished run is composed, so that its end finds them all published. */
+async function advanceRun(run: Run, share: number, deps: DispatchDeps): Promise<void> {
+  const state = dispatchStateOf(run.runId, deps.states)
+  await deps.ledger.relayResults(run.runId)
+  if (isEnded(run.status)) return deps.ledger.deactivate(run)
+  if (isWaiting(run, deps)) return
+  await sweepRun(run, state, deps)
+  if (run.stop !== null) await endStopped(run, state, deps)
+  else if (run.phase === 'execution') await enqueueReady(run, share, state, deps)
+  else await deps.stageJobs.ensure(run)
 }

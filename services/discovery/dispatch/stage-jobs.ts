@@ -3,10 +3,10 @@ import { isEnded, type Run } from '#domain/run.ts'
 import type { QueueName } from '#queues/catalog.ts'
 import type { Producer } from '#queues/producer.ts'
 
-/** Sees to it that a run between operations has the job that moves it on, whatever became of the last one. */
+/** Ensures that a run between operations has the job of its stage, even if the last one was lost. */
 export type StageJobs = { ensure(run: Run): Promise<void> }
 
-/** A stage's job is added again this often while the run stays in the stage; its id keeps it one job. */
+/** A stage's job is added again this often while the run stays in the stage; its id makes it one job. */
 const everyMs = 2000
 const maxRemembered = 10_000
 

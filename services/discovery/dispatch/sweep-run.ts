@@ -2,8 +2,7 @@ import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { operationJobId } from '#queues/catalog.ts'
 import type { Producer } from '#queues/producer.ts'
-import type { Attention } from './attention.ts'
-import { enqueue } from './enqueue-ready.ts'
+import { type DispatchState, enqueue } from './enqueue-ready.ts'
 
 export type SweepDeps = {
   ledger: Pick<Ledger, 'dispatchedLongAgo' | 'requeue' | 'sweep'>
@@ -16,12 +15,12 @@ const jobDueMs = 5_000
 const slicePerSweep = 500
 
 /**
- * Brings back what got lost of a run, once a second: operations whose worker fell silent, and dispatched ones that the
- * queue has no job for; and ends those that were not answered in time. On the first look every dispatched operation counts, since a dispatcher that died had not added
- * its last jobs.
+ * Once a second, recovers the lost operations of a run: those whose worker fell silent, and dispatched ones without a
+ * job in the queue; and ends those that were not answered in time. On the first look every dispatched operation counts,
+ * since a dispatcher that died had not added its last jobs.
  */
-export async function sweepRun(run: Run, attention: Attention, { ledger, producer }: SweepDeps): Promise<void> {
-  const { sweepAt } = attention
+export async function sweepRun(run: Run, state: DispatchState, { ledger, producer }: SweepDeps): Promise<void> {
+  const { sweepAt } = state
   if (sweepAt !== undefined && performance.now() < sweepAt) return
   const { runId, counts } = run
   if (counts.running + counts.pending + counts.waiting > 0) while ((await ledger.sweep(runId)) > 0);
@@ -32,10 +31,10 @@ export async function sweepRun(run: Run, attention: Attention, { ledger, produce
     const missing = new Set(await producer.missing('operations', [...byJob.keys()]))
     const lost = [...byJob].flatMap(([job, one]) => (missing.has(job) ? [one] : []))
     if (lost.length > 0) {
-      attention.unsent = [...attention.unsent, ...(await ledger.requeue(runId, lost))]
+      state.unsent = [...state.unsent, ...(await ledger.requeue(runId, lost))]
       await producer.discard('operations', [...missing])
     }
-    await enqueue(run, attention, { producer })
+    await enqueue(run, state, { producer })
   }
-  attention.sweepAt = performance.now() + everyMs
+  state.sweepAt = performance.now() + everyMs
 }

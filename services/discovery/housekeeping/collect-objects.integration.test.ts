@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { sha256 } from '#domain/hash.ts'
+import { sha256 } from '#domain/ids.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
-import { readSnapshot } from '#objects/snapshot-view.ts'
-import { aNewRun, aRequest } from '#testing/factories.ts'
+import { readSnapshot } from '#objects/snapshot.ts'
+import { aNewRun, aRequest } from '#testing/open-test-ledger.ts'
 import { collectObjects, type CollectDeps } from './collect-objects.ts'
 import {
   acceptRun,

@@ -1,16 +1,21 @@
+import { z } from 'zod'
 import type { ProjectId } from '#domain/ids.ts'
 import type { Retention } from '#ledger/retention.ts'
-import { objectPlace, type ObjectPlace } from '#objects/object-place.ts'
+import { objectKeys, objectPlace, type ObjectPlace } from '#objects/object-keys.ts'
 import type { Log } from '#platform/log.ts'
-import { deleteUnreferenced, type Candidate } from './delete-unreferenced.ts'
-import { isMarked, markReferences, type MarkDeps } from './mark-references.ts'
-import { expectOwnLedger } from './own-ledger.ts'
+import { AppError } from '#domain/error.ts'
+import type { CollectionWindow } from '#ledger/collection-window.ts'
+import { mapBounded } from '#objects/map-bounded.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
+import { delay } from '#platform/clock.ts'
+import { parseJson } from '#domain/json.ts'
+import { isMarked, type MarkDeps, markReferences } from './mark-references.ts'
 
 export type CollectDeps = MarkDeps & {
   retention: MarkDeps['retention'] & Pick<Retention, 'knownProjects' | 'ledgerId' | 'inWindow'>
   /**
-   * An object put within this time is kept, referred to or not. It must be longer than an object may wait for its first
-   * reference, which is at most a run's time, and than the hour for which a writer counts on what it has put.
+   * An object that was put within this time is kept, even unreferenced. It must be longer than an object may wait for
+   * its first reference, which is at most a run's time, and than the hour for which a writer counts on what it has put.
    */
   graceMs: number
   log: Pick<Log, 'warn'>
@@ -24,8 +29,8 @@ const uploadGraceMs = 25 * 3_600_000
 const batchLength = 5_000
 
 /**
- * Deletes what no retained run refers to, of every project this ledger knows. A project in which anything goes wrong is
- * left as it is, and the others go on.
+ * Deletes the objects of every project of this ledger that no retained run refers to. A project in which anything goes
+ * wrong is left as it is, and the others go on.
  */
 export async function collectObjects(deps: CollectDeps, signal: AbortSignal): Promise<Collected> {
   const total: Collected = { deleted: 0, deletedBytes: 0, kept: 0, young: 0, unknown: 0 }
@@ -41,8 +46,8 @@ export async function collectObjects(deps: CollectDeps, signal: AbortSignal): Pr
 }
 
 /**
- * Marks first, then deletes what is neither marked nor young. What became referenced since the marking began was put
- * since then too, or shortly before, so its age keeps it (blob-store.ts, collection-window.ts).
+ * Marks first, then deletes the objects that are neither marked nor young. What became referenced since the marking
+ * began was put since then too, or shortly before, so its age keeps it (blob-store.ts, collection-window.ts).
  */
 async function collectProject(
   projectId: ProjectId,
@@ -72,4 +77,93 @@ async function collectProject(
     if (batch.length >= batchLength) await deleteBatch()
   }
   await deleteBatch()
+}
+
+/** An object without a reference, to be deleted when its last put was before a time (ms since the epoch). */
+type Candidate = { key: string; lastPutBefore: number }
+
+type DeleteDeps = { retention: Pick<Retention, 'inWindow'>; objects: Pick<ObjectStore, 'stat' | 'deleteMany'> }
+
+const sliceLength = 1_000
+const statsAtOnce = 32
+/** Pause between two windows, in which waiting puts get their turn. */
+const restMs = 1_000
+
+/**
+ * Deletes the candidates that are still old. That look and the delete lie in one window in which nobody puts anything
+ * that runs share, or a put between the two would be undone.
+ */
+export async function deleteUnreferenced(
+  candidates: readonly Candidate[],
+  { retention, objects }: DeleteDeps,
+  signal: AbortSignal,
+): Promise<{ count: number; bytes: number }> {
+  const gone = { count: 0, bytes: 0 }
+  let next = 0
+  const deleteSlices = async ({ timeUp, isOpen }: CollectionWindow): Promise<true> => {
+    const stop = AbortSignal.any([signal, timeUp])
+    while (next < candidates.length && !stop.aborted) {
+      const slice = candidates.slice(next, next + sliceLength)
+      const looked = await mapBounded(slice, statsAtOnce, async (candidate) => ({
+        candidate,
+        found: await objects.stat(candidate.key),
+      }))
+      const old = looked.flatMap(({ candidate, found }) =>
+        found !== undefined && found.lastModified < candidate.lastPutBefore ? [found] : [],
+      )
+      // Also when this process was suspended for longer than the window: no timer has fired yet.
+      if (stop.aborted || !(await isOpen())) break
+      await objects.deleteMany(
+        old.map(({ key }) => key),
+        stop,
+      )
+      next += slice.length
+      gone.count += old.length
+      gone.bytes += old.reduce((sum, { bytes }) => sum + bytes, 0)
+    }
+    return true
+  }
+  while (next < candidates.length) {
+    signal.throwIfAborted()
+    const before = next
+    const worked = await retention.inWindow(deleteSlices)
+    if (worked === undefined) throw new AppError('STORE_001', 'another collector is at work, or took the window over')
+    if (next === before && !signal.aborted)
+      throw new AppError('STORE_002', 'nothing could be deleted before the window was over')
+    if (next < candidates.length) await delay(restMs, signal)
+  }
+  return gone
+}
+
+const LedgerMark = z.strictObject({ v: z.literal(1), ledger_id: z.string() })
+
+type Deps = { retention: Pick<Retention, 'ledgerId'>; objects: Pick<ObjectStore, 'get' | 'put'> }
+
+/**
+ * CONFIG_003 unless the project's objects belong to this ledger's runs, which the first ledger that collects writes down
+ * beside them. A Redis that came back empty, or a second one that shares the bucket, knows none of the runs that refer to
+ * them, and would delete them all.
+ */
+async function expectOwnLedger(projectId: ProjectId, { retention, objects }: Deps): Promise<void> {
+  const key = objectKeys.ledgerMark(projectId)
+  const own = await retention.ledgerId()
+  const found = await readMark(key, objects)
+  if (found === own) return
+  if (found !== undefined) {
+    throw new AppError(
+      'CONFIG_003',
+      `the objects of project "${projectId}" belong to another ledger: this Redis is not the one they were collected with. ` +
+        `Give each Redis a bucket of its own; if the other one is gone for good, delete the object ${key}.`,
+    )
+  }
+  await objects.put(key, JSON.stringify({ v: 1, ledger_id: own }), { contentType: 'application/json' })
+}
+
+async function readMark(key: string, objects: Deps['objects']): Promise<string | undefined> {
+  try {
+    return LedgerMark.parse(parseJson(Buffer.from(await objects.get(key)).toString())).ledger_id
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'STORE_003') return undefined
+    throw error
+  }
 }

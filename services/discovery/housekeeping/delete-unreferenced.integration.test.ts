@@ -3,9 +3,9 @@ import { withCollectionWindow } from '#ledger/collection-window.ts'
 import { collectionKeys } from '#ledger/keys.ts'
 import type { Retention } from '#ledger/retention.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
-import { testLedger, type TestLedger } from '#testing/ledger.ts'
+import { testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
-import { deleteUnreferenced } from './delete-unreferenced.ts'
+import { deleteUnreferenced } from './collect-objects.ts'
 
 let test: TestLedger
 let store: TestObjects

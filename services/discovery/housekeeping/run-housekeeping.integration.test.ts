@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import type { LogFields } from '#platform/log.ts'
-import { aNewRun, aRequest } from '#testing/factories.ts'
+import { aNewRun, aRequest } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
-import { keepHouse, runHousekeeping, type HousekeepingDeps } from './run-housekeeping.ts'
+import { housekeepingRound, runHousekeeping, type HousekeepingDeps } from './run-housekeeping.ts'
 import { acceptRun, openTestStores, storeRun, type TestStores } from './stored-run.fixture.ts'
 
 let stores: TestStores
@@ -29,7 +29,7 @@ describe('the housekeeping', () => {
   it('leaves a run that ended not long ago', async () => {
     const run = await storeRun(stores, files)
     await stores.age()
-    await keepHouse(deps({ retentionMs: 3_600_000 }), never)
+    await housekeepingRound(deps({ retentionMs: 3_600_000 }), never)
     expect((await stores.ledger.getRun(run.runId)).status).toBe('completed')
     expect(lines).toEqual([['housekeeping', expect.objectContaining({ runs_forgotten: 0 })]])
   })
@@ -38,13 +38,13 @@ describe('the housekeeping', () => {
     const stored = await storeRun(stores, files)
     const count = (await stores.keys()).length
     await stores.age()
-    await keepHouse(deps(), never)
+    await housekeepingRound(deps(), never)
     await expect(stores.ledger.getRun(stored.runId)).rejects.toMatchObject({ code: 'RUN_001' })
     expect(await stores.keys()).toEqual(['ledger.json'])
     const objects = { deleted: count, deleted_bytes: expect.any(Number), kept: 1, young: 0, unknown: 0 }
-    await keepHouse(deps(), never)
+    await housekeepingRound(deps(), never)
     await storeRun(stores, files)
-    await keepHouse(deps(), never)
+    await housekeepingRound(deps(), never)
     expect(lines).toEqual([
       ['housekeeping', { runs_forgotten: 1, segments_archived: 0, objects }],
       ['housekeeping', { runs_forgotten: 1, segments_archived: 0 }],
@@ -59,7 +59,7 @@ describe('the housekeeping', () => {
       return asked.length < 3 ? 1 : 0
     }
     const ledger = { ...stores.ledger, archiveEvents }
-    await keepHouse(deps({ ledger, retentionMs: 3_600_000, followedMs: 0 }), never)
+    await housekeepingRound(deps({ ledger, retentionMs: 3_600_000, followedMs: 0 }), never)
     expect(asked).toEqual(Array.from({ length: 3 }, () => ({ runId: run.runId, keep: 0 })))
     expect(lines).toMatchObject([['housekeeping', { runs_forgotten: 0, segments_archived: 2 }]])
   })
@@ -67,7 +67,7 @@ describe('the housekeeping', () => {
   it('is done by one process at a time, the forgetting by all', async () => {
     const runs = [await storeRun(stores, files), await storeRun(stores, files)]
     await stores.age()
-    await Promise.all([keepHouse(deps(), never), keepHouse(deps(), never)])
+    await Promise.all([housekeepingRound(deps(), never), housekeepingRound(deps(), never)])
     for (const { runId } of runs) await expect(stores.ledger.getRun(runId)).rejects.toMatchObject({ code: 'RUN_001' })
     expect(lines.filter(([, fields]) => fields?.['objects'] !== undefined)).toHaveLength(1)
     expect(await stores.keys()).toEqual(['ledger.json'])
@@ -76,7 +76,7 @@ describe('the housekeeping', () => {
   it('keeps a run as long as the retry that builds on it, under way or ended', async () => {
     const former = await storeRun(stores, files)
     const retry = await acceptRun(stores, files, aRequest({ retryOf: former.runId }))
-    await keepHouse(deps(), never)
+    await housekeepingRound(deps(), never)
     expect((await stores.ledger.getRun(former.runId)).status).toBe('completed')
     const { runId } = retry
     await stores.ledger.move(runId, {
@@ -85,10 +85,10 @@ describe('the housekeeping', () => {
       command: 'x',
       events: [],
     })
-    await keepHouse(deps(), never)
+    await housekeepingRound(deps(), never)
     await expect(stores.ledger.getRun(runId)).rejects.toMatchObject({ code: 'RUN_001' })
     expect((await stores.ledger.getRun(former.runId)).status).toBe('completed')
-    await keepHouse(deps(), never)
+    await housekeepingRound(deps(), never)
     await expect(stores.ledger.getRun(former.runId)).rejects.toMatchObject({ code: 'RUN_001' })
   })
 
@@ -105,7 +105,7 @@ describe('the housekeeping', () => {
         return stores.retention.forgetRun(run)
       },
     }
-    await keepHouse(deps({ retention }), never)
+    await housekeepingRound(deps({ retention }), never)
     expect((await stores.ledger.getRun(retried ?? '')).status).toBe('completed')
     expect(lines[0]).toMatchObject(['housekeeping', { runs_forgotten: 1 }])
   })
@@ -121,7 +121,7 @@ describe('the housekeeping', () => {
         return forgetRun(run)
       },
     }
-    await keepHouse(deps({ retention }), never)
+    await housekeepingRound(deps({ retention }), never)
     expect((await stores.ledger.getRun(runs[0]?.runId ?? '')).status).toBe('completed')
     await expect(stores.ledger.getRun(runs[1]?.runId ?? '')).rejects.toMatchObject({ code: 'RUN_001' })
   })
@@ -129,7 +129,7 @@ describe('the housekeeping', () => {
   it('drops an entry whose run never came to be', async () => {
     const { projectId, runId } = aNewRun({ projectId: stores.project })
     await stores.ledger.deactivate({ projectId, runId })
-    await keepHouse(deps(), never)
+    await housekeepingRound(deps(), never)
     expect(lines[0]).toMatchObject(['housekeeping', { runs_forgotten: 1 }])
     expect(await stores.retention.endedRuns({ agedMs: 0, first: 0, limit: 10 })).toEqual([])
   })

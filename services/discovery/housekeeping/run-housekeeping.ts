@@ -1,7 +1,7 @@
 import type { Retention } from '#ledger/retention.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
-import { archiveEndedEvents, type ArchiveEndedDeps } from './archive-ended-events.ts'
+import { archiveEndedEvents, type ArchiveEndedDeps } from './archive-events.ts'
 import { collectObjects, type CollectDeps } from './collect-objects.ts'
 import { forgetEndedRuns, type ForgetDeps } from './forget-ended-runs.ts'
 
@@ -15,10 +15,10 @@ export type HousekeepingDeps = ForgetDeps &
 /** A collection reads every folder that a retained run refers to and lists the whole bucket: once an hour will do. */
 const collectRestMs = 3_600_000
 
-/** Looks after what is old, every `everyMs`. The answer stops it, also in the middle of a collection. */
+/** Runs a round of housekeeping every `everyMs`. The returned function stops it, also in the middle of a collection. */
 export function runHousekeeping(deps: HousekeepingDeps, everyMs: number): () => Promise<void> {
   const stop = new AbortController()
-  const stopRounds = repeatEvery(everyMs, () => keepHouse(deps, stop.signal))
+  const stopRounds = repeatEvery(everyMs, () => housekeepingRound(deps, stop.signal))
   return async () => {
     stop.abort()
     await stopRounds()
@@ -26,11 +26,12 @@ export function runHousekeeping(deps: HousekeepingDeps, everyMs: number): () => 
 }
 
 /**
- * One round: forgets the runs whose time is over, archives the events of the other ended ones, then, unless another
- * process is at it or did it within the last hour, collects the objects nobody refers to. Forgetting and archiving take
- * no lease: two at once are harmless, and they are what makes room in a Redis that is too full for one. Never throws; what it did, or what it failed with, is one line of the log.
+ * One round: forgets runs past retention, archives the events of the other ended runs, then, unless another process is
+ * collecting or did so within the last hour, collects unreferenced objects. Forgetting and archiving take no lease: two
+ * at once are harmless, and they make room in a Redis that is too full for a lease. Never throws; logs what it did or
+ * its error in one line.
  */
-export async function keepHouse(deps: HousekeepingDeps, signal: AbortSignal): Promise<void> {
+export async function housekeepingRound(deps: HousekeepingDeps, signal: AbortSignal): Promise<void> {
   try {
     const forgotten = await forgetEndedRuns(deps, signal)
     const archived = await archiveEndedEvents(deps, signal)

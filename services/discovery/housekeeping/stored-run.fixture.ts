@@ -4,23 +4,28 @@ import { changeSetId, type ChangeSet } from '#domain/change-set.ts'
 import { newToken, type ProjectId, type RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import type { RunRequest } from '#domain/run.ts'
-import type { Attempt } from '#ledger/claim.ts'
+import type { Attempt } from '#ledger/attempt.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
-import { openPutPermit } from '#ledger/put-permit.ts'
+import { openPutPermit } from '#ledger/collection-window.ts'
 import { openRetention, type Retention } from '#ledger/retention.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import type { Composition } from '#objects/composition.ts'
-import { putHashedJson } from '#objects/json-object.ts'
 import { putEdgeList } from '#objects/edge-list.ts'
 import { putNodeList } from '#objects/node-list.ts'
 import { objectKeys } from '#objects/object-keys.ts'
-import type { ObjectStore } from '#objects/object-store.ts'
-import { permittedPuts } from '#objects/permitted-puts.ts'
+import { type ObjectStore, permittedPuts, putHashedJson } from '#objects/object-store.ts'
 import { putAttemptRecord, putComposition } from '#objects/stored-records.ts'
-import { aCost, aNewRun, anEvent, anOutcome, aPlannedOperation, aRequest } from '#testing/factories.ts'
-import { testLedger } from '#testing/ledger.ts'
+import {
+  aCost,
+  anEvent,
+  aNewRun,
+  anOutcome,
+  aPlannedOperation,
+  aRequest,
+  testLedger,
+} from '#testing/open-test-ledger.ts'
 import { testObjects } from '#testing/s3.ts'
-import { nodeIndexCache } from '../stages/node-index-cache.ts'
+import { nodeIndexCache } from '../stages/discovery-stage.ts'
 import { defaultSnapshotLimits } from '../snapshot/snapshot-limits.ts'
 import { takeSnapshot } from '../snapshot/take-snapshot.ts'
 

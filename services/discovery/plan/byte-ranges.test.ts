@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type ByteRange, contains, innermostOf, insideFinder, outermost, overlapFinder } from './byte-ranges.ts'
+import { type ByteRange, contains, innermostOf, insideFinder, outermost, overlapFinder } from './lint-work.ts'
 
 const range = (startByte: number, endByte: number): ByteRange => ({ startByte, endByte })
 const size = ({ startByte, endByte }: ByteRange) => endByte - startByte

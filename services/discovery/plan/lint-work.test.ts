@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CodeNode } from '#domain/code-node.ts'
-import type { LintFault } from '../survey/surveyed-file.ts'
+import type { LintFault } from '../survey/survey-pool.ts'
 import { lintWork } from './lint-work.ts'
 import { nodesOf } from './planning.fixture.ts'
 

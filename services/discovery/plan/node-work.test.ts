@@ -7,9 +7,9 @@ import { docstringFactsOf } from '#python/docstring-facts.ts'
 import { foldDocstringFacts } from '#python/docstring-survey.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import type { Survey } from '../survey/survey-repository.ts'
-import type { LintFault } from '../survey/surveyed-file.ts'
+import type { LintFault } from '../survey/survey-pool.ts'
 import { findWork } from './node-work.ts'
-import type { PinnedBundle } from './pinned-bundle.ts'
+import type { PinnedBundle } from '../pin-bundles.ts'
 import { aBundle, nodesOf } from './planning.fixture.ts'
 
 const python = await loadLanguage('python')
@@ -46,6 +46,7 @@ function surveyOf(files: Readonly<Record<string, string>>, faults: Readonly<Reco
     },
     faults: new Map(facts.map(([path]) => [path, faults[path] ?? []])),
     unlinted: new Map(),
+    notUtf8: new Set(),
     isTestData: (path) => path.startsWith('tests/data/'),
     docstrings: foldDocstringFacts(new Map(facts), () => ({})),
     notices: [],
@@ -176,5 +177,15 @@ describe('the work of docstrings', () => {
       test_a: 'is in a test (scope: all takes it)',
       f: 'it took longer than 10000 ms',
     })
+  })
+
+  it('is on no node of a file in another encoding, whatever the agent does', () => {
+    const survey = { ...surveyOf(files), notUtf8: new Set(['latin.py']) }
+    const [inLatin = fail()] = nodesOf('latin.py', ['function', 'f'])
+    const always = aBundle('test', ['function'])
+    const work = findWork([inLatin], [always, aWriter('public')], { survey, labels: {} })
+    for (const bundle of [always, aWriter('public')]) {
+      expect(work.of(bundle)(inLatin)).toEqual({ works: [], reason: 'its file is not UTF-8' })
+    }
   })
 })

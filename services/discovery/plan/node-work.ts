@@ -3,12 +3,12 @@ import type { CodeNode } from '#domain/code-node.ts'
 import { operationId } from '#domain/ids.ts'
 import { modelKindOf } from '#domain/model-kind.ts'
 import type { Run } from '#domain/run.ts'
-import { unreachable } from '#domain/unreachable.ts'
+import { unreachable } from '#domain/error.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
 import { docstringScopes, type DocstringScope } from '#python/docstring-survey.ts'
 import type { Survey } from '../survey/survey-repository.ts'
-import { lintWork, type LintDepth, type LintWork, type WorkFinder } from './lint-work.ts'
-import type { PinnedBundle } from './pinned-bundle.ts'
+import { lintWork, type LintDepth, type LintWork, type NodeWork, type WorkFinder } from './lint-work.ts'
+import type { PinnedBundle } from '../pin-bundles.ts'
 
 /** Where the bundles of a run have work, and what the workers have to know of it. */
 export type PlannedWork = {
@@ -18,6 +18,8 @@ export type PlannedWork = {
   /** What is left as it is, for people. */
   notices: string[]
 }
+
+const notUtf8Work: NodeWork = { works: [], reason: 'its file is not UTF-8' }
 
 /** Of a bundle that has work on every node it takes. */
 export const always: WorkFinder = () => ({ works: ['agent'] })
@@ -46,7 +48,11 @@ export function findWork(
       if (file !== undefined) files[path] = { ...file, agentRanges: [...file.agentRanges, ...own] }
     }
   }
-  return { of: (pinned) => finders.get(pinned) ?? always, rules: survey && { ...survey.rules, files }, notices }
+  const of = (pinned: PinnedBundle): WorkFinder => {
+    const find = finders.get(pinned) ?? always
+    return (node) => (survey?.notUtf8.has(node.path) === true ? notUtf8Work : find(node))
+  }
+  return { of, rules: survey && { ...survey.rules, files }, notices }
 }
 
 /** Whether the bundle works on nodes of this kind and language. */
@@ -86,7 +92,7 @@ function withoutTestData({ faults, unlinted, isTestData }: Survey): Pick<Survey,
   }
 }
 
-/** What the bundle's setting says; `auto` asks a model where there is a real one. */
+/** The bundle's setting; `auto` asks a model where there is a real one. */
 function lintDepth({ settings }: AgentBundle['file'], labels: Run['request']['labels']): LintDepth {
   const depth = settings['depth']?.default
   if (depth === 'safe' || depth === 'model') return depth

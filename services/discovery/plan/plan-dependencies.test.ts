@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { CodeNode } from '#domain/code-node.ts'
-import type { PinnedBundle } from './pinned-bundle.ts'
+import type { PinnedBundle } from '../pin-bundles.ts'
 import { planOperations } from './plan-operations.ts'
 import { aBundle, nodesOf, type Source } from './planning.fixture.ts'
 

@@ -1,23 +1,22 @@
 import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
-import { sha256 } from '#domain/hash.ts'
+import { type OperationId, type RunId, sha256 } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
-import type { Run } from '#domain/run.ts'
+import type { Run, RunRequest } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { maxSliceOperations } from '#ledger/plan.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { type PlanSummary, putPlanSummary } from '#objects/plan-summary.ts'
-import { openNodeLists } from '#objects/read-node-list.ts'
+import { openNodeLists } from '#objects/node-list.ts'
 import { putRepositoryRules } from '#objects/repository-rules.ts'
-import type { SnapshotView } from '#objects/snapshot-view.ts'
+import type { SnapshotView } from '#objects/snapshot.ts'
+import { selectedNodes } from '#objects/node-selection.ts'
 import { type Survey, type SurveyDeps, surveyRepository } from '../survey/survey-repository.ts'
 import { findWork, takes } from './node-work.ts'
-import { operationsToRetry } from './operations-to-retry.ts'
-import type { PinnedBundle } from './pinned-bundle.ts'
+import type { PinnedBundle } from '../pin-bundles.ts'
 import { planOperations } from './plan-operations.ts'
 import { requireFitting } from './require-fitting.ts'
-import { selectedNodes } from './selected-nodes.ts'
 import { commonest, summarisePlan } from './summarise-plan.ts'
 
 export type PlanRunDeps = SurveyDeps & {
@@ -59,14 +58,17 @@ async function repositoryPaths({ projectId, snapshotId }: Run, deps: PlanRunDeps
   return (await deps.readSnapshot(projectId, snapshotId)).files.map(({ path }) => path)
 }
 
-/** INTAKE_007 for a retry whose agents take none of its operations any more; one that lacks only its patch has none. */
+/**
+ * INTAKE_007 for a retry whose agents take none of its operations any more. A retry that lacks only its patch has no
+ * operations.
+ */
 function requirePlanned(operations: readonly PlannedOperation[], only: ReadonlySet<string> | undefined): void {
   if (only === undefined || only.size === 0 || operations.length > 0) return
   const reason = 'none of the operations to retry is planned any more: the agents or their settings have changed'
   throw new AppError('INTAKE_007', reason)
 }
 
-/** Undefined where nothing depends on it: no agent of the run works on Python. */
+/** Undefined when no agent of the run works on Python. */
 async function surveyOf(
   run: Run,
   { nodes, bundles }: Found,
@@ -85,7 +87,7 @@ async function surveyOf(
   return surveyRepository(input, deps, signal)
 }
 
-/** What discovery passed over, as it stored it with the nodes. */
+/** The files that discovery skipped, as stored with the nodes. */
 async function skippedFiles(
   { projectId, runId }: Run,
   { ledger, objects }: PlanRunDeps,
@@ -101,7 +103,7 @@ type Plan = {
   summary: PlanSummary
 }
 
-/** A plan without operations has nothing to execute: what is left to do is the patch. */
+/** A plan without operations has nothing to execute: only the patch is left. */
 async function handOver(run: Run, { operations, keys, summary }: Plan, { ledger }: PlanRunDeps): Promise<void> {
   const planHash = sha256(operations.map(planLine).join('\n'))
   const slices = Math.max(1, Math.ceil(operations.length / maxSliceOperations))
@@ -145,4 +147,32 @@ function planView({ agents, nodesLookedAt, beyondLimit, notices }: PlanSummary) 
 
 function planLine({ operationId, bundleHash, priority, after }: PlannedOperation): string {
   return [operationId, bundleHash, priority, ...after].join(' ')
+}
+
+const pageSize = 500
+const well = new Set<string>(['succeeded', 'unchanged'])
+
+/**
+ * The operations a retry is about: those its request names, else those that did not end well in the nearest run before it
+ * whose plan was complete; a retry on the way there that came to no plan had its own. Undefined: all there are, as for a
+ * run that is no retry, or where no run before it was planned to the end.
+ */
+async function operationsToRetry(
+  { retryOf, operations }: Pick<RunRequest, 'retryOf' | 'operations'>,
+  ledger: Pick<Ledger, 'getRun' | 'listOperations'>,
+): Promise<ReadonlySet<OperationId> | undefined> {
+  if (operations !== undefined) return new Set(operations)
+  if (retryOf === undefined) return undefined
+  const former = await ledger.getRun(retryOf)
+  return former.isPlanned ? notEndedWell(retryOf, ledger) : operationsToRetry(former.request, ledger)
+}
+
+async function notEndedWell(runId: RunId, ledger: Pick<Ledger, 'listOperations'>): Promise<Set<OperationId>> {
+  const wanted = new Set<OperationId>()
+  for (let cursor: string | null = '0'; cursor !== null;) {
+    const page = await ledger.listOperations(runId, { cursor, limit: pageSize })
+    for (const { operationId, status } of page.operations) if (!well.has(status)) wanted.add(operationId)
+    cursor = page.next
+  }
+  return wanted
 }

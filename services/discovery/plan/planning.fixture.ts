@@ -1,7 +1,7 @@
 import { AgentBundle, BundleFile } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { nodeId } from '#domain/ids.ts'
-import type { PinnedBundle } from './pinned-bundle.ts'
+import type { PinnedBundle } from '../pin-bundles.ts'
 
 /** A python bundle on nodes of these kinds. */
 export function aBundle(
@@ -24,7 +24,7 @@ export function aBundle(
 /** A node as a tree is written down: kind, name, what is inside. */
 export type Source = [kind: string, name: string, ...inside: Source[]]
 
-/** The nodes of one file in source order, an enclosing node before what it encloses. */
+/** The nodes of one file in source order, an enclosing node before those in it. */
 export function nodesOf(path: string, source: Source, language = 'python'): CodeNode[] {
   const nodes: CodeNode[] = []
   let byte = 0

@@ -2,10 +2,9 @@ import type { CodeNode } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
 import type { RunRequest } from '#domain/run.ts'
-import { languageOf } from '#syntax/grammars.ts'
-import { languageName } from '#syntax/language-name.ts'
+import { languageName, languageOf } from '#syntax/grammars.ts'
 import { takes } from './node-work.ts'
-import type { PinnedBundle } from './pinned-bundle.ts'
+import type { PinnedBundle } from '../pin-bundles.ts'
 
 type Filters = Pick<RunRequest, 'paths' | 'exclude' | 'languages' | 'nodeKinds'>
 

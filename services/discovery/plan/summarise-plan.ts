@@ -1,11 +1,11 @@
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
-import { charactersPerToken } from '#domain/tokens.ts'
+import { charactersPerToken } from '#domain/turn.ts'
 import type { AgentPlan, PlanSummary } from '#objects/plan-summary.ts'
 import { takes } from './node-work.ts'
 import type { NodeLeftOut, PlannedOperations } from './plan-operations.ts'
-import type { PinnedBundle } from './pinned-bundle.ts'
+import type { PinnedBundle } from '../pin-bundles.ts'
 
 const namedExamples = 5
 const keptReasons = 50
@@ -81,7 +81,7 @@ function reasonsOf(leftOut: readonly NodeLeftOut[]): AgentPlan['skipped'] {
   return commonest(reasons, keptReasons)
 }
 
-/** The first `most` of the reasons; all others as one, so that the counts still come to the same sum. */
+/** The first `most` of the reasons; all others as one, so that the sum of the counts stays the same. */
 export function commonest(reasons: AgentPlan['skipped'], most: number): AgentPlan['skipped'] {
   if (reasons.length <= most) return reasons
   const others = reasons.slice(most - 1)

@@ -1,14 +1,12 @@
+import { posix } from 'node:path'
 import type { SkippedFile } from '#domain/code-node.ts'
-import { AppError } from '#domain/error.ts'
+import { AppError, unreachable } from '#domain/error.ts'
 import { parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
-import { unreachable } from '#domain/unreachable.ts'
-import type { SnapshotFile, SnapshotLink } from '#objects/snapshot-view.ts'
-import type { ArchiveEntry } from './archive-entry.ts'
-import { entryPath, insideTarget, skipReason } from './entry-path.ts'
-import { openPathSet, type PathSet } from './path-set.ts'
+import type { SnapshotFile, SnapshotLink } from '#objects/snapshot.ts'
+import type { ArchiveEntry } from './archive-source.ts'
 import type { SnapshotLimits } from './snapshot-limits.ts'
 
-/** What one archive comes to, as its entries are admitted and their contents stored. */
+/** The contents of one archive, collected while its entries are admitted and stored. */
 export type ArchiveContents = {
   entries: number
   paths: PathSet
@@ -25,7 +23,7 @@ export function emptyContents(limits: SnapshotLimits): ArchiveContents {
 }
 
 /**
- * Judges the next entry, keeps it in `contents` and answers the path of a file whose content is to be stored. Throws
+ * Checks the next entry, adds it to `contents` and returns the path of a file whose content must be stored. Throws
  * INTAKE_002 for a path or link that leads out, a device or pipe, and two entries on one path; INTAKE_003 over a limit.
  * Git's own data and names that are not UTF-8 are skipped and listed.
  */
@@ -92,7 +90,7 @@ function linkedFile(path: RepoPath, target: string, { paths }: ArchiveContents):
   throw new AppError('INTAKE_002', `${path} is a hard link to ${JSON.stringify(file)}, no earlier file of the archive`)
 }
 
-/** All files, hard links resolved; to be asked for when every admitted file has been stored. */
+/** All files, with hard links resolved. To be called when every admitted file has been stored. */
 export function filesOf({ files, hardLinks }: ArchiveContents): SnapshotFile[] {
   const all = new Map(files)
   for (const { path, file } of hardLinks) {
@@ -106,4 +104,90 @@ export function filesOf({ files, hardLinks }: ArchiveContents): SnapshotFile[] {
 
 export function skippedOf({ skipped }: ArchiveContents): SkippedFile[] {
   return Array.from(skipped, ([path, reason]) => ({ path, reason }))
+}
+
+/**
+ * The entry's path in normal form; undefined for the root folder itself. INTAKE_002 unsafe, INTAKE_003 too long or
+ * deep.
+ */
+function entryPath(name: string, limits: SnapshotLimits): RepoPath | undefined {
+  if (Buffer.byteLength(name) > limits.maxPathBytes) {
+    throw new AppError('INTAKE_003', `path ${JSON.stringify(name.slice(0, 200))}… is over ${limits.maxPathBytes} bytes`)
+  }
+  if (/^\.\/*$/.test(name)) return undefined
+  const path = parseRepoPath(name, 'INTAKE_002')
+  if (path.split('/').length > limits.maxDepth) {
+    throw new AppError(
+      'INTAKE_003',
+      `path ${JSON.stringify(path.slice(0, 200))} is deeper than ${limits.maxDepth} folders`,
+    )
+  }
+  return path
+}
+
+/** The target of a symbolic link, as written. INTAKE_002 when it is outside the repository. */
+function insideTarget(path: RepoPath, target: string): string {
+  const reached = posix.join(posix.dirname(path), target)
+  const leadsOut = target.startsWith('/') || reached === '..' || reached.startsWith('../')
+  if (leadsOut || target === '' || /[\0\\]/.test(target)) {
+    throw new AppError(
+      'INTAKE_002',
+      `${path} is a link to ${JSON.stringify(target.slice(0, 200))}, outside the repository`,
+    )
+  }
+  return target
+}
+
+/** Why a path is skipped, reported once for a whole folder of Git's data; undefined for a path that is taken. */
+function skipReason(path: RepoPath): SkippedFile | undefined {
+  const segments = path.split('/')
+  const git = segments.indexOf('.git')
+  if (git >= 0) return { path: segments.slice(0, git + 1).join('/'), reason: "Git's own data" }
+  // Bytes that do not decode become U+FFFD: the file could not be written back under its own name.
+  return path.includes('\uFFFD') ? { path, reason: 'the name is not UTF-8' } : undefined
+}
+
+/**
+ * The paths one archive has used so far, with the folders above them. INTAKE_002 for a second file on a path, or one
+ * path as file and as folder; INTAKE_003 for more of them, or more bytes of them, than allowed.
+ */
+type PathSet = {
+  addFile(path: RepoPath): void
+  /** May be repeated. */
+  addFolder(path: RepoPath): void
+  hasFile(path: RepoPath): boolean
+}
+
+function openPathSet({ maxPaths, maxNameBytes }: SnapshotLimits): PathSet {
+  const paths = new Map<RepoPath, 'file' | 'folder'>()
+  let bytes = 0
+  const keep = (path: RepoPath, kind: 'file' | 'folder') => {
+    paths.set(path, kind)
+    bytes += Buffer.byteLength(path)
+    if (paths.size > maxPaths) throw over(maxPaths, 'files and folders')
+    if (bytes > maxNameBytes) throw over(maxNameBytes, 'bytes of paths')
+  }
+  const addFolder = (path: RepoPath) => {
+    for (let folder = path; folder !== '' && paths.get(folder) !== 'folder'; folder = parentOf(folder)) {
+      if (paths.has(folder)) throw new AppError('INTAKE_002', `${folder} is in the archive both as file and as folder`)
+      keep(folder, 'folder')
+    }
+  }
+  return {
+    addFolder,
+    addFile(path) {
+      if (paths.has(path)) throw new AppError('INTAKE_002', `${path} is in the archive twice`)
+      addFolder(parentOf(path))
+      keep(path, 'file')
+    },
+    hasFile: (path) => paths.get(path) === 'file',
+  }
+}
+
+function over(limit: number, what: string): AppError {
+  return new AppError('INTAKE_003', `the archive has more than ${limit} ${what}`)
+}
+
+function parentOf(path: RepoPath): RepoPath {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
 }

@@ -1,17 +1,16 @@
-import { sniffArchive, sniffBytes } from '#domain/archive-magic.ts'
+import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
+import { describeForeign, sniffArchive, sniffBytes } from '#domain/archive-format.ts'
 import { AppError } from '#domain/error.ts'
-import { describeForeign } from '#domain/foreign-archive.ts'
-import { unreadable, type ArchiveEntry } from './archive-entry.ts'
-import type { ArchiveSource } from './archive-source.ts'
+import { type ArchiveEntry, type ArchiveSource, isExecutable, unreadable } from './archive-source.ts'
 import type { SnapshotLimits } from './snapshot-limits.ts'
-import { tarEntries } from './tar-entries.ts'
 import { zipEntries } from './zip-entries.ts'
+import { unpackedBytes } from './unpacked-bytes.ts'
 
 /**
- * The entries of a tar, a gzipped tar or a zip, whichever its first bytes say it is. A tar streams in and gives them in
- * its order; a zip is read in ranges, and gives them in the order of their contents. INTAKE_001 for whatever is damaged,
- * truncated or no such archive, INTAKE_003 over a limit; errors of the source pass through. Leaving the loop ends the
- * reading.
+ * The entries of a tar, a gzipped tar or a zip; the first bytes tell which. A tar streams in and gives them in its
+ * order; a zip is read in ranges, and gives them in the order of their contents. INTAKE_001 for an archive that is
+ * damaged, truncated or of another format, INTAKE_003 over a limit; errors of the source pass through. Leaving the loop
+ * ends the reading.
  */
 export async function* archiveEntries(
   source: ArchiveSource,
@@ -29,4 +28,57 @@ export async function* archiveEntries(
     signal.throwIfAborted()
     throw unreadable(error)
   }
+}
+
+/** The entries of a tar in its order, while it streams in. Leaving the loop ends the reading. */
+async function* tarEntries(
+  archive: AsyncIterable<Uint8Array>,
+  { isGzipped }: { isGzipped: boolean },
+  limits: SnapshotLimits,
+  signal: AbortSignal,
+): AsyncGenerator<ArchiveEntry> {
+  const left = new AbortController()
+  const ended = AbortSignal.any([signal, left.signal])
+  try {
+    const bytes = ReadableStream.from(unpackedBytes(archive, { isGzipped }, limits))
+    for await (const entry of bytes.pipeThrough(createTarDecoder({ strict: true }), { signal: ended })) {
+      let taken = false
+      const read = () => {
+        taken = true
+        return readBody(entry)
+      }
+      yield { ...describe(entry), read }
+      if (!taken) await entry.body.cancel()
+    }
+  } finally {
+    left.abort()
+  }
+}
+
+function describe({ header }: ParsedTarEntry): Omit<ArchiveEntry, 'read'> {
+  if (Object.keys(header.pax ?? {}).some((key) => key.startsWith('GNU.sparse.'))) {
+    throw new AppError('INTAKE_001', `${header.name} is stored as a sparse file: pack it without --sparse`)
+  }
+  return {
+    type: header.type ?? 'file',
+    name: header.name,
+    size: header.size,
+    executable: isExecutable(header.mode ?? 0),
+    target: header.linkname ?? '',
+  }
+}
+
+async function readBody({ header, body }: ParsedTarEntry): Promise<Uint8Array> {
+  const content = new Uint8Array(header.size)
+  let at = 0
+  try {
+    for await (const chunk of body) {
+      content.set(chunk, at)
+      at += chunk.length
+    }
+  } catch (error) {
+    throw unreadable(error)
+  }
+  if (at !== header.size) throw new AppError('INTAKE_001', `the archive ends within ${header.name}`)
+  return content
 }

@@ -1,4 +1,5 @@
-import { AppError } from '#domain/error.ts'
+import type { ParsedTarEntry } from 'modern-tar'
+import { AppError, asAppError } from '#domain/error.ts'
 import type { ByteRange, ObjectStore } from '#objects/object-store.ts'
 
 /** An uploaded archive, to be read from its start or at any place. */
@@ -25,4 +26,32 @@ export async function openSource(
       return objects.getRange(key, range)
     },
   }
+}
+
+export type EntryType = NonNullable<ParsedTarEntry['header']['type']>
+
+/** One entry as the archive holds it: its name and target are not checked yet. */
+export type ArchiveEntry = {
+  type: EntryType
+  name: string
+  /** Of the content; 0 for everything but files. */
+  size: number
+  executable: boolean
+  /** The target of a link; '' for other entries. */
+  target: string
+  /** The whole content. Must be called before the next entry is requested, if at all. */
+  read(): Promise<Uint8Array>
+}
+
+const ownerMayExecute = 0o100
+
+export function isExecutable(mode: number): boolean {
+  return (mode & ownerMayExecute) !== 0
+}
+
+/** A library's error about a damaged archive, as INTAKE_001. An AppError, such as the store's, stays as it is. */
+export function unreadable(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  const { message } = asAppError(error, 'INTAKE_001')
+  return new AppError('INTAKE_001', `the archive cannot be read: ${message}`, { cause: error })
 }

@@ -2,12 +2,11 @@ import type { SkippedFile } from '#domain/code-node.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
-import { writeSnapshot } from '#objects/snapshot-writer.ts'
-import { admitEntry, emptyContents, filesOf, skippedOf, type ArchiveContents } from './archive-contents.ts'
+import { writeSnapshot } from '#objects/snapshot.ts'
+import { admitEntry, type ArchiveContents, emptyContents, filesOf, skippedOf } from './archive-contents.ts'
 import { archiveEntries } from './archive-entries.ts'
 import { openSource } from './archive-source.ts'
 import type { SnapshotLimits } from './snapshot-limits.ts'
-import { openUploads } from './uploads.ts'
 
 /** How many blobs are sent at once, and how much of them may be in memory. */
 const uploadLimits = { maxCount: 32, maxBytes: 4 * 1024 ** 2 }
@@ -18,8 +17,8 @@ export type TakenSnapshot = { snapshotId: string; files: number; bytes: number; 
 
 /**
  * Turns an uploaded archive into blobs, folders and a snapshot while it is read: nothing touches the disk, links are
- * kept as text. INTAKE_001 unreadable, INTAKE_002 unsafe, INTAKE_003 over a limit; no snapshot is stored then, and what
- * blobs were stored are shared or collected later. Taking it again gives the same id.
+ * kept as text. INTAKE_001 unreadable, INTAKE_002 unsafe, INTAKE_003 over a limit; then no snapshot is stored, and the
+ * blobs that were stored are shared or collected later. A second call gives the same id.
  */
 export async function takeSnapshot(job: SnapshotJob, deps: SnapshotDeps, signal: AbortSignal): Promise<TakenSnapshot> {
   const contents = await storeFiles(job, deps, signal)
@@ -52,4 +51,46 @@ async function storeFiles(job: SnapshotJob, deps: SnapshotDeps, signal: AbortSig
     await uploads.settle()
   }
   return contents
+}
+
+/** Contents that are being stored, limited in number and in bytes. */
+type Uploads = {
+  /**
+   * Waits for room, reads the content, and starts to store it. Throws the error of reading it, or of storing an earlier
+   * one.
+   */
+  add(content: Content): Promise<void>
+  /** Waits for all that were started, and throws the first failure. */
+  settle(): Promise<void>
+}
+
+/** `bytes` is the length of what `read` answers. */
+type Content = { bytes: number; read(): Promise<Uint8Array>; store(content: Uint8Array): Promise<void> }
+
+/** A single content over `maxBytes` is read and stored alone. */
+function openUploads({ maxCount, maxBytes }: { maxCount: number; maxBytes: number }): Uploads {
+  const underway = new Set<Promise<void>>()
+  const failures: unknown[] = []
+  let held = 0
+  const hasRoomFor = (bytes: number) => underway.size === 0 || (underway.size < maxCount && held + bytes <= maxBytes)
+  const check = () => {
+    if (failures.length > 0) throw failures[0]
+  }
+  const run = async (bytes: number, storing: Promise<void>) => {
+    held += bytes
+    await storing.catch((error: unknown) => failures.push(error))
+    held -= bytes
+  }
+  return {
+    async add({ bytes, read, store }) {
+      while (!hasRoomFor(bytes)) await Promise.race(underway)
+      check()
+      const started = run(bytes, store(await read())).then(() => void underway.delete(started))
+      underway.add(started)
+    },
+    async settle() {
+      await Promise.all(underway)
+      check()
+    },
+  }
 }

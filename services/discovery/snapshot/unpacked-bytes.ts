@@ -1,14 +1,12 @@
 import { createGunzip } from 'node:zlib'
+import type { Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { AppError } from '#domain/error.ts'
 import type { SnapshotLimits } from './snapshot-limits.ts'
-import { throughStream } from './through-stream.ts'
 
 const chunkSize = 64 * 1024
 
-/**
- * The plain tar bytes of an archive, gunzipped if need be. INTAKE_003 as soon as it unpacks to more bytes, or to more per
- * packed byte, than allowed.
- */
+/** The plain tar bytes of an archive, gunzipped if need be. INTAKE_003 as in `refuseBomb`. */
 export async function* unpackedBytes(
   archive: AsyncIterable<Uint8Array>,
   { isGzipped }: { isGzipped: boolean },
@@ -29,12 +27,23 @@ export async function* unpackedBytes(
   }
 }
 
-/** INTAKE_003 for what unpacks to more bytes, or to more per packed byte, than allowed. */
+/** INTAKE_003 for an archive that unpacks to more bytes, or to more per packed byte, than allowed. */
 export function refuseBomb({ packed, unpacked }: { packed: number; unpacked: number }, limits: SnapshotLimits): void {
   if (unpacked > limits.maxBytes) {
     throw new AppError('INTAKE_003', `the archive unpacks to more than ${limits.maxBytes} bytes`)
   }
   if (unpacked > limits.ratioFromBytes && unpacked > packed * limits.maxRatio) {
     throw new AppError('INTAKE_003', `the archive unpacks to more than ${limits.maxRatio} times its size`)
+  }
+}
+
+/** The output of `stream` with `source` as its input. Leaving the loop ends both. */
+export async function* throughStream(source: AsyncIterable<Uint8Array>, stream: Transform): AsyncGenerator<Uint8Array> {
+  // A failure on either side destroys the stream with that error, and is thrown where the stream is read.
+  pipeline(source, stream).catch(() => {})
+  try {
+    yield* stream
+  } finally {
+    stream.destroy()
   }
 }

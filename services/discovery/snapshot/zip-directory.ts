@@ -2,11 +2,10 @@ import type { Entry } from 'yauzl'
 import { AppError } from '#domain/error.ts'
 import type { SnapshotLimits } from './snapshot-limits.ts'
 import { refuseBomb } from './unpacked-bytes.ts'
-import type { ZipBlocks } from './zip-blocks.ts'
-import { type ZipEntry, zipEntryOf } from './zip-entry.ts'
-import type { ZipReader } from './zip-reader.ts'
+import type { ZipBlocks, ZipReader } from './zip-reader.ts'
+import { type EntryType, isExecutable } from './archive-source.ts'
 
-/** `end` is where what follows an entry begins: its record and content have to end before. */
+/** `end` is where the next entry or the directory begins: the entry's record and content must end before it. */
 export type PlacedEntry = ZipEntry & { end: number }
 
 const recordBytes = 46
@@ -14,8 +13,8 @@ const entryMark = 'PK\x01\x02'
 const contentMark = 'PK\x03\x04'
 
 /**
- * All entries in the order of their contents. What the directory claims is judged here, before anything is unpacked:
- * INTAKE_003 over a limit, INTAKE_001 when it does not add up.
+ * All entries in the order of their contents. The directory is checked before anything is unpacked: INTAKE_003 over a
+ * limit, INTAKE_001 when it is inconsistent.
  */
 export async function readZipDirectory(
   blocks: ZipBlocks,
@@ -43,7 +42,7 @@ function recordLength({ fileNameLength, extraFieldLength, fileCommentLength }: E
   return recordBytes + fileNameLength + extraFieldLength + fileCommentLength
 }
 
-/** Some programs count only to 65,535 and begin again; what is not counted would be lost without a word. */
+/** Some programs count only to 65,535 and start again from 0; entries that are not counted would be lost silently. */
 async function refuseUncounted(blocks: ZipBlocks, reader: ZipReader): Promise<void> {
   const [at, mark] = reader.entryCount === 0 ? [0, contentMark] : [reader.readTo(), entryMark]
   const next = await blocks.read(at, Math.min(at + mark.length, blocks.bytes))
@@ -58,4 +57,91 @@ function placed(entries: readonly ZipEntry[], directoryStart: number): PlacedEnt
 
 function tooMany(what: string, limit: number): AppError {
   return new AppError('INTAKE_003', `the archive has more than ${limit} ${what}`)
+}
+
+/** An entry as the directory of a zip has it. */
+type ZipEntry = {
+  type: EntryType
+  name: string
+  executable: boolean
+  method: ZipMethod
+  crc32: number
+  /** Of the content. */
+  size: number
+  packedBytes: number
+  /** Where its own record begins, which its packed content follows. */
+  at: number
+}
+
+export const zipMethods = { stored: 0, deflated: 8 } as const
+type ZipMethod = (typeof zipMethods)[keyof typeof zipMethods]
+
+/** The methods that a user may have chosen; for others the number is enough. */
+const otherMethods: Readonly<Record<number, string>> = {
+  9: 'Deflate64',
+  12: 'bzip2',
+  14: 'LZMA',
+  93: 'Zstandard',
+  95: 'xz',
+  98: 'PPMd',
+}
+
+/** Bits of an entry's flags: encrypted in one way or another. */
+export const encryptedFlags = 0x2041
+
+/** Throws INTAKE_001 for an entry that is encrypted, packed by an unsupported method, or contradicts itself. */
+function zipEntryOf(entry: Entry): ZipEntry {
+  const name = entry.fileNameRaw.toString()
+  const { type, executable } = describeMode(entry, name)
+  if ((entry.generalPurposeBitFlag & encryptedFlags) !== 0) {
+    throw new AppError('INTAKE_001', `${shown(name)} is encrypted: pack the zip without a password`)
+  }
+  if (type === 'directory' && entry.uncompressedSize > 0) {
+    throw new AppError('INTAKE_001', `${shown(name)} is a folder with content`)
+  }
+  return {
+    type,
+    name,
+    executable,
+    method: knownMethod(entry.compressionMethod, name),
+    crc32: entry.crc32,
+    size: entry.uncompressedSize,
+    packedBytes: entry.compressedSize,
+    at: entry.relativeOffsetOfLocalHeader,
+  }
+}
+
+export function shown(name: string): string {
+  return JSON.stringify(name.slice(0, 200))
+}
+
+function knownMethod(method: number, name: string): ZipMethod {
+  const known = Object.values(zipMethods).find((one) => one === method)
+  if (known !== undefined) return known
+  const called = otherMethods[method] ?? `method ${method}`
+  throw new AppError('INTAKE_001', `${shown(name)} is packed by ${called}: pack the zip by Deflate, or send a .tar.gz`)
+}
+
+/** Systems that keep a Unix mode in the upper half of an entry's attributes: Unix and macOS. */
+const unixSystems = new Set([3, 19])
+const typeMask = 0o170000
+const typeByMode: Readonly<Record<number, EntryType>> = {
+  0o010000: 'fifo',
+  0o020000: 'character-device',
+  0o040000: 'directory',
+  0o060000: 'block-device',
+  0o100000: 'file',
+  0o120000: 'symlink',
+  0o140000: 'fifo', // a socket, which is as little a file
+}
+
+function describeMode(entry: Entry, name: string): { type: EntryType; executable: boolean } {
+  const isFolder = name.endsWith('/')
+  const mode = unixSystems.has(entry.versionMadeBy >>> 8) ? entry.externalFileAttributes >>> 16 : 0
+  const said = typeByMode[mode & typeMask] ?? 'file'
+  const type = isFolder && said === 'file' ? 'directory' : said
+  if (isFolder && type !== 'directory') {
+    throw new AppError('INTAKE_001', `${shown(name)} has the name of a folder and the mode of a ${type}`)
+  }
+  return { type, executable: type === 'file' && isExecutable(mode) }
 }

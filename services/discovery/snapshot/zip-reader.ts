@@ -1,8 +1,9 @@
 import { Entry, fromRandomAccessReader, type LocalFileHeader, RandomAccessReader, type ZipFile } from 'yauzl'
-import { asAppError } from '#domain/error.ts'
-import type { ZipBlocks } from './zip-blocks.ts'
+import { AppError, asAppError } from '#domain/error.ts'
+import { openCachedAnswers } from '#platform/cached-answers.ts'
+import type { ArchiveSource } from './archive-source.ts'
 
-/** yauzl over blocks: it knows the records of a zip, and reads nothing but them. */
+/** Reads the records of a zip with yauzl, over blocks. */
 export type ZipReader = {
   /** How many entries the directory says it has. */
   entryCount: number
@@ -53,11 +54,41 @@ function answer(reader: RandomAccessReader, callback: ReadArguments[4], fault: E
   }
 }
 
-/** Names are left as bytes: what they mean, and what is safe, is decided as for a tar. */
+/** Names stay bytes: they are decoded and checked as those of a tar are. */
 function openZip(reader: RandomAccessReader, bytes: number): Promise<ZipFile> {
   const options = { lazyEntries: true, autoClose: false, decodeStrings: false }
   return new Promise((resolve, reject) => {
     reader.once('error', reject)
     fromRandomAccessReader(reader, bytes, options, (error, zip) => (error === null ? resolve(zip) : reject(error)))
   })
+}
+
+const blockBytes = 1024 * 1024
+/** The directory and the contents are read in turns; each needs its current block and the next. */
+const cachedBlocks = 4
+
+/** An archive that is read at any place, in blocks: a sequential read fetches each block once. */
+export type ZipBlocks = {
+  bytes: number
+  /** A copy of what is there. INTAKE_001 when the archive ends before `end`. */
+  read(start: number, end: number): Promise<Uint8Array>
+  /** The same, one block at a time. */
+  stream(start: number, end: number): AsyncGenerator<Uint8Array>
+}
+
+export function openZipBlocks({ bytes, range }: Pick<ArchiveSource, 'bytes' | 'range'>): ZipBlocks {
+  const cache = openCachedAnswers<Uint8Array>({ max: cachedBlocks })
+  const blockAt = (start: number): Promise<Uint8Array> =>
+    cache.get(String(start), () => range({ start, end: Math.min(start + blockBytes, bytes) }))
+  async function* stream(start: number, end: number): AsyncGenerator<Uint8Array> {
+    if (end > bytes) throw new AppError('INTAKE_001', 'the zip is cut short, or points behind its own end')
+    for (let at = start; at < end;) {
+      const blockStart = at - (at % blockBytes)
+      const block = await blockAt(blockStart)
+      yield block.subarray(at - blockStart, end - blockStart)
+      at = blockStart + blockBytes
+    }
+  }
+  const read = async (start: number, end: number) => Buffer.concat(await Array.fromAsync(stream(start, end)))
+  return { bytes, stream, read }
 }

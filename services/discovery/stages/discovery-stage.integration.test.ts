@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
-import { openEdgeLists } from '#objects/read-edge-list.ts'
+import { openEdgeLists } from '#objects/edge-list.ts'
 import { putNodeSelection } from '#objects/node-selection.ts'
-import { openNodeLists } from '#objects/read-node-list.ts'
+import { openNodeLists } from '#objects/node-list.ts'
 import { runDiscoveryStage } from './discovery-stage.ts'
 import { openStages, type TestStages } from './open-stages.fixture.ts'
 

@@ -1,23 +1,24 @@
-import type { CodeNode } from '#domain/code-node.ts'
+import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import type { NewEvent } from '#domain/event.ts'
-import type { RunId } from '#domain/ids.ts'
+import type { ProjectId, RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
-import { failRun } from '#ledger/fail-run.ts'
+import { failRun } from '#ledger/run-stage.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import { putEdgeList } from '#objects/edge-list.ts'
-import { putNodeList } from '#objects/node-list.ts'
+import { openNodeLists, putNodeList } from '#objects/node-list.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
-import { openNodeLists } from '#objects/read-node-list.ts'
-import type { SnapshotView } from '#objects/snapshot-view.ts'
+import type { SnapshotView } from '#objects/snapshot.ts'
+import { parseJson } from '#domain/json.ts'
+import { objectKeys } from '#objects/object-keys.ts'
 import { discoverNodes, type Discovery, type DiscoveryDeps } from '../discover/discover-nodes.ts'
 import type { DiscoveryFilters } from '../discover/choose-files.ts'
 import { hiddenReason } from '../discover/unwanted/unwanted-path.ts'
-import { firstSkipped } from './first-skipped.ts'
-import { nodeIndexCache } from './node-index-cache.ts'
-import type { PinnedBundle } from '../plan/pinned-bundle.ts'
+import type { PinnedBundle } from '../pin-bundles.ts'
 import { planRun, type PlanRunDeps } from '../plan/plan-run.ts'
+import { type IndexCache, indexName, type SourceBlob } from '../discover/index-blobs.ts'
+import { NodeIndex } from '../discover/node-index.ts'
 
 export type DiscoveryStageDeps = DiscoveryDeps &
   PlanRunDeps & {
@@ -136,11 +137,36 @@ async function announce(
   })
 }
 
-/** How much of what a bundle's check warned of is told; the whole stays in the pinned bundle. */
-const toldWarnings = 10
+/** Warnings of a bundle's check that one event holds; the pinned bundle has all. */
+const warningsPerEvent = 10
 
 /** A bundle with faults is not pinned, so that those of a run are valid. */
 function checkedView({ hash, bundle: { file, tools, warnings } }: PinnedBundle) {
-  const first = warnings.slice(0, toldWarnings)
+  const first = warnings.slice(0, warningsPerEvent)
   return { name: file.name, hash, valid: true, tools: tools.length, warnings: warnings.length, first_warnings: first }
+}
+
+/** Node indexes in the object store, so that a blob is parsed once per query pack, in whatever run it comes. */
+export function nodeIndexCache(objects: Pick<ObjectStore, 'get' | 'put'>, projectId: ProjectId): IndexCache {
+  const keyOf = (blob: SourceBlob) => objectKeys.nodeIndex(projectId, `${indexName(blob)}.json`)
+  return {
+    async get(blob) {
+      try {
+        return NodeIndex.safeParse(parseJson(Buffer.from(await objects.get(keyOf(blob))).toString())).data
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'STORE_003') return undefined
+        throw error
+      }
+    },
+    async put(blob, index) {
+      await objects.put(keyOf(blob), JSON.stringify(index), { contentType: 'application/json' })
+    },
+  }
+}
+
+const skippedPerEvent = 20
+
+/** The first skipped files, as many as one event holds. */
+export function firstSkipped(skipped: readonly SkippedFile[]): SkippedFile[] {
+  return skipped.slice(0, skippedPerEvent)
 }

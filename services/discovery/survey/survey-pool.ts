@@ -1,45 +1,72 @@
-import { availableParallelism } from 'node:os'
 import type { ModuleUses } from '#python/module-uses.ts'
-import { openLastingThread, type LastingThread } from '#platform/lasting-thread.ts'
-import { openThreadLink } from '#platform/thread-link.ts'
-import type { PythonQuestion, SurveyedFile, SurveyQuestion, SurveyReport } from './surveyed-file.ts'
+import { openThreadPool } from '#platform/thread-pool.ts'
+import type { LintRules } from '#domain/path-rules.ts'
+import type { FileDocstringFacts } from '#python/docstring-facts.ts'
+
+/** A Python file to survey. Without `rules` it is not linted. */
+export type PythonQuestion = {
+  path: string
+  text: string
+  rules: LintRules | null
+  /** Those of the repository's own modules that the text imports (`ownModulesIn`). */
+  ownModules: readonly string[]
+}
+
+/** A Python file, or a text that is no Python or cannot be parsed, which is searched for names of modules. */
+export type SurveyQuestion = PythonQuestion | { namingText: string }
+
+/** One fault under the repository's own rules. Lines are 1-based; bytes are 0-based, end-exclusive. */
+export type LintFault = {
+  code: string
+  message: string
+  line: number
+  startByte: number
+  endByte: number
+  /** Everything that its safe fix changes; the fault itself when it has none. */
+  fixStartByte: number
+  fixEndByte: number
+  /** The statement around it, if that is short: what an agent may change to fix it. */
+  contextStartByte: number
+  contextEndByte: number
+  /** It has a safe fix that may be made. */
+  isFixable: boolean
+  /** Why what it is about has to stay: no agent is asked to fix it. */
+  mustStay?: string
+  /** The name that a fix removes from the module. */
+  removes?: string
+}
+
+/** What planning needs to know about one Python file. */
+export type SurveyedFile = { faults: LintFault[]; docstrings: FileDocstringFacts; uses: ModuleUses }
+
+export type SurveyReport = SurveyedFile | { uses: ModuleUses }
 
 export type SurveyPool = {
   threads: number
-  /** What the file holds, or why it cannot be looked at: nested too deep, or too slow. The next file is unharmed. */
+  /**
+   * Surveys a file, or returns why it cannot be read: nested too deeply, or too slow. The next file is not affected.
+   */
   survey(question: PythonQuestion): Promise<SurveyedFile | { unreadable: string }>
   /** What a text that is no Python, or cannot be parsed, uses of modules. */
   usesIn(namingText: string): Promise<ModuleUses | { unreadable: string }>
-  /** Ends the threads; what is under way fails. Safe to call twice. */
+  /** Ends the threads; running requests fail. Safe to call twice. */
   close(): Promise<void>
 }
 
-type SurveyThread = LastingThread<SurveyQuestion, SurveyReport>
-
 /** Threads that lint and read Python files, started when first needed. `threads: 0` means one per core. */
 export function openSurveyPool(options: { threads: number; fileLimitMs?: number }): SurveyPool {
-  const threads = options.threads === 0 ? availableParallelism() : options.threads
-  const entry = new URL('./survey-thread.ts', import.meta.url)
-  const limitMs = options.fileLimitMs ?? 10_000
-  const open = () => openThreadLink<SurveyQuestion, SurveyReport>({ entry, name: 'the linter', limitMs })
-  const all = Array.from({ length: threads }, () => ({
-    thread: openLastingThread(open, 'the survey') satisfies SurveyThread,
-    pending: 0,
-  }))
-
+  const pool = openThreadPool<SurveyQuestion, SurveyReport>({
+    entry: new URL('./survey-thread.ts', import.meta.url),
+    name: 'the linter',
+    threads: options.threads,
+    limitMs: options.fileLimitMs ?? 10_000,
+  })
   const ask = async (question: SurveyQuestion): Promise<SurveyReport | { unreadable: string }> => {
-    const free = all.toSorted((one, other) => one.pending - other.pending)[0]
-    if (free === undefined) throw new RangeError('a survey pool has at least one thread')
-    free.pending++
-    try {
-      const answer = await free.thread.ask(question)
-      return answer.kind === 'report' ? answer.report : { unreadable: answer.why }
-    } finally {
-      free.pending--
-    }
+    const answer = await pool.ask(question)
+    return answer.kind === 'report' ? answer.report : { unreadable: answer.why }
   }
   return {
-    threads,
+    threads: pool.threads,
     async survey(question) {
       const report = await ask(question)
       if ('unreadable' in report || 'faults' in report) return report
@@ -49,6 +76,6 @@ export function openSurveyPool(options: { threads: number; fileLimitMs?: number 
       const report = await ask({ namingText })
       return 'unreadable' in report ? report : report.uses
     },
-    close: async () => void (await Promise.all(all.map(({ thread }) => thread.close()))),
+    close: pool.close,
   }
 }

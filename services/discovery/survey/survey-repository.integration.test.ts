@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sha256 } from '#domain/hash.ts'
+import { sha256 } from '#domain/ids.ts'
 import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
 import { pathRulesOf } from '#objects/repository-rules.ts'
 import { openSurveyPool, type SurveyPool } from './survey-pool.ts'
@@ -119,6 +119,7 @@ describe('the survey of a repository', () => {
       'huge.py': 'it is larger than 4,000,000 bytes',
       'nested.py': expect.stringContaining('crashed'),
     })
+    expect([...survey.notUtf8]).toEqual(['latin.py'])
     expect([...survey.faults]).toEqual([['long.py', []]])
     expect(survey.notices).toEqual([
       'huge.py is not read (it is larger than 4,000,000 bytes): what it uses of other files is not all known',

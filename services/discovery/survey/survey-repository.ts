@@ -16,16 +16,15 @@ import { foldKeptNames } from '#python/kept-names.ts'
 import type { ModuleUses } from '#python/module-uses.ts'
 import { ownModulesIn, ownModulesOf } from '#python/own-modules.ts'
 import { foldTestData } from '#python/test-data.ts'
-import { isStub } from '#python/stub-file.ts'
+import { isStub } from '#python/python-file.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { SourceFile } from '../discover/choose-files.ts'
-import type { LintFault, SurveyedFile } from './surveyed-file.ts'
-import type { SurveyPool } from './survey-pool.ts'
+import type { LintFault, SurveyedFile, SurveyPool } from './survey-pool.ts'
 
 export type SurveyInput = {
-  /** All files of the snapshot: what is not worked on may still import what is. */
+  /** All files of the snapshot: those that no agent works on may still import the others. */
   files: readonly SourceFile[]
-  /** Whether agents may work in the file: only those are linted. */
+  /** Whether agents may work on the file: only these files are linted. */
   isWorkedOn(path: string): boolean
   read(hash: string): Promise<Uint8Array>
 }
@@ -39,29 +38,34 @@ export type SurveyDeps = {
 /** What a repository says about its Python files, and where in them there is work. */
 export type Survey = {
   rules: RepositoryRules
-  /** By path, sorted by their place in the file. A file that agents may work in is either here or in `unlinted`. */
+  /** By path, in the order of the file. Every file that agents may work on is either here or in `unlinted`. */
   faults: ReadonlyMap<string, readonly LintFault[]>
   /** Why a file is not linted. */
   unlinted: ReadonlyMap<string, string>
+  /** Files in another encoding than UTF-8: an edit could not be written in it, so no agent works on them. */
+  notUtf8: ReadonlySet<string>
   /** Whether tests read the file as text: its faults are often what is tested. */
   isTestData(path: string): boolean
   docstrings: DocstringSurvey
-  /** What of the repository's configuration cannot be honoured, and what is left alone in all of it. */
+  /** For users: what of the configuration cannot be honoured, and what is left alone throughout the repository. */
   notices: readonly string[]
 }
 
-/** Files that are read and looked at at once, for each thread. */
+/** Files that are read at once, for each thread. */
 const atOnce = 4
-/** A file that is larger is not read: its faults could not be fixed in a workspace either. */
+/** A larger file is not read: a workspace could not write it either. */
 const maxFileBytes = 4_000_000
-/** Texts that name modules of the repository: configurations with entry points, documents, notebooks, Cython, scripts. */
+/**
+ * Texts that may name modules of the repository: configurations with entry points, documents, notebooks, Cython,
+ * scripts.
+ */
 const namesModules =
   /\.(?:toml|cfg|ini|conf|rst|md|txt|ya?ml|pyx|pxd|pxi|ipynb|robot|sh|in)$|(?:^|\/)(?:Procfile|Makefile|Dockerfile|justfile)$/i
 
 /**
- * Reads the repository's lint configuration, then every Python file in threads: its lint faults under the repository's own
- * rules, its docstrings, and what it uses of other modules. Documents, configurations and Python files that cannot be parsed
- * are read for the names they use. No model is asked. A notice names what could not be read.
+ * Reads the repository's lint configuration, then every Python file in threads: its faults under the repository's own
+ * rules, its docstrings, and what it uses of other modules. Documents, configurations and Python files that cannot be
+ * parsed are searched for the names they use. No model is involved. Notices name the files that could not be read.
  */
 export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, signal: AbortSignal): Promise<Survey> {
   const lint = await readConfiguration(input, deps)
@@ -69,12 +73,13 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
   const ownNames = new Set([...ownModules].map((name) => name.replace(/^\./, '')))
   const facts = new Map<string, SurveyedFile>()
   const unlinted = new Map<string, string>()
+  const notUtf8 = new Set<string>()
   const named = new Map<string, ModuleUses>()
   const unread: string[] = []
   await mapBounded(input.files.filter(isLookedAt), deps.surveys.threads * atOnce, async (file) => {
     signal.throwIfAborted()
     const { found, namingText, notLinted } = isPython(file)
-      ? await surveyFile(file, { input, lint, ownModules, deps })
+      ? await surveyFile(file, { input, lint, ownModules, notUtf8, deps })
       : { namingText: Buffer.from(await input.read(file.hash)).toString('latin1') }
     if (notLinted !== undefined) unlinted.set(file.path, notLinted)
     if (found !== undefined) facts.set(file.path, found)
@@ -105,6 +110,7 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
       linted.map(([path, { faults }]) => [path, keptInPlace(faults, rules.files[path]?.keptNames ?? [])]),
     ),
     unlinted,
+    notUtf8,
     isTestData: foldTestData(mapOf(facts, ({ uses }) => uses)),
     docstrings,
     notices: [...lint.notices, ...docstrings.notices, ...unread.toSorted()],
@@ -115,7 +121,7 @@ function byPath([one]: readonly [string, unknown], [other]: readonly [string, un
   return one < other ? -1 : 1
 }
 
-/** With the faults whose fix would remove a name that other files depend on marked as such. */
+/** Marks the faults whose fix would remove a name that other files depend on. */
 function keptInPlace(faults: readonly LintFault[], keptNames: PathRules['keptNames']): LintFault[] {
   return faults.map((fault) =>
     isKept(fault.removes, keptNames)
@@ -132,12 +138,19 @@ async function readConfiguration({ files, read }: SurveyInput, deps: SurveyDeps)
   return readRepositoryLint({ paths: files.map(({ path }) => path), files: texts }, deps.linter)
 }
 
-type Looking = { input: SurveyInput; lint: RepositoryLint; ownModules: ReadonlySet<string>; deps: SurveyDeps }
+type Looking = {
+  input: SurveyInput
+  lint: RepositoryLint
+  ownModules: ReadonlySet<string>
+  /** Added to. */
+  notUtf8: Set<string>
+  deps: SurveyDeps
+}
 
-/** Of a file that cannot be parsed there is no `found`, but its text; `notLinted` says why it has no faults. */
+/** A file that cannot be parsed has `namingText` instead of `found`; `notLinted` is why it has no faults. */
 type Looked = { found?: SurveyedFile; namingText?: string; notLinted?: string }
 
-/** What is used of other modules than the repository's own is of no interest: of a large document it would be much. */
+/** Leaves out what is used of other modules than the repository's own, which may be much in a large document. */
 function usesOfOwn({ modules, ...uses }: ModuleUses, ownNames: ReadonlySet<string>): ModuleUses {
   return { ...uses, modules: Object.fromEntries(Object.entries(modules).filter(([module]) => ownNames.has(module))) }
 }
@@ -150,13 +163,14 @@ function isLookedAt(file: SourceFile): boolean {
   return isPython(file) || (namesModules.test(file.path) && file.size <= maxFileBytes)
 }
 
-async function surveyFile(file: SourceFile, { input, lint, ownModules, deps }: Looking): Promise<Looked> {
+async function surveyFile(file: SourceFile, { input, lint, ownModules, notUtf8, deps }: Looking): Promise<Looked> {
   const { path, hash, size } = file
   if (size > maxFileBytes) return { notLinted: `it is larger than ${maxFileBytes.toLocaleString('en-US')} bytes` }
   const bytes = Buffer.from(await input.read(hash))
+  if (!isUtf8(bytes)) notUtf8.add(path)
   const rules = lint.rulesFor(path).lint
   const notLinted = reasonNotToLint(path, bytes, rules)
-  // Of other encodings only the names count, which are ASCII: they tell what the file takes of others.
+  // In other encodings only names matter, which are ASCII: they show what the file uses of others.
   const text = bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1')
   const question = { path, text, ownModules: ownModulesIn(text, ownModules) }
   const look = (rulesToLintBy: LintRules | null) => deps.surveys.survey({ ...question, rules: rulesToLintBy })
@@ -167,7 +181,7 @@ async function surveyFile(file: SourceFile, { input, lint, ownModules, deps }: L
   }
   const linted = await look(rules)
   if (!('unreadable' in linted)) return { found: linted }
-  // A text that Ruff cannot take may still be read for what it uses of other files.
+  // A text that Ruff cannot handle may still be parsed for what it uses of other files.
   const found = await look(null)
   return { notLinted: linted.unreadable, ...('unreadable' in found ? { namingText: text } : { found }) }
 }

@@ -1,28 +1,17 @@
 /**
- * Entry of a surveying thread: Ruff and the Python grammar. It answers each file with what planning needs to know of it, and
- * any other text with the names it uses of modules.
- * Nothing is caught: a text may leave Ruff or the parser damaged, so the thread dies, and the next file gets a new one.
+ * Entry of a survey thread, which runs Ruff and the Python grammar. Nothing is caught: a text may leave Ruff or the
+ * parser damaged, so the thread dies, and the next file gets a new one.
  */
-import { parentPort } from 'node:worker_threads'
 import type { Tree } from 'web-tree-sitter'
 import type { LintRules } from '#domain/path-rules.ts'
 import { judgeFixes } from '#lint/fixable-faults.ts'
-import { lintText, ruffVersion } from '#lint/lint-text.ts'
-import type { ThreadReply } from '#platform/thread-link.ts'
+import { lintText } from '#lint/lint-text.ts'
+import { answerRequests } from '#platform/thread-entry.ts'
+import { byteOffsets } from '#python/python-file.ts'
 import { docstringFactsOf } from '#python/docstring-facts.ts'
 import { moduleUsesInText, moduleUsesOf } from '#python/module-uses.ts'
 import { loadLanguage, type LoadedLanguage } from '#syntax/parser.ts'
-import type { LintFault, PythonQuestion, SurveyedFile, SurveyQuestion, SurveyReport } from './surveyed-file.ts'
-
-const say = (reply: ThreadReply<SurveyReport>) => parentPort?.postMessage(reply)
-
-/** In the order they came, also where the first of them waits for the grammar. */
-let before: Promise<void> = Promise.resolve()
-
-async function answer(question: SurveyQuestion): Promise<void> {
-  if ('namingText' in question) say({ report: { uses: moduleUsesInText(question.namingText) } })
-  else say({ report: surveyFile(question, await loadLanguage('python')) })
-}
+import type { LintFault, PythonQuestion, SurveyedFile, SurveyQuestion, SurveyReport } from './survey-pool.ts'
 
 function surveyFile({ path, text, rules, ownModules }: PythonQuestion, python: LoadedLanguage): SurveyedFile {
   const tree = python.parse(text)
@@ -37,7 +26,7 @@ function surveyFile({ path, text, rules, ownModules }: PythonQuestion, python: L
   }
 }
 
-/** Lines of a statement that an agent is shown for a fault at a module's own level. */
+/** A longer statement is not shown to an agent as the context of a fault. */
 const maxContextLines = 40
 
 function lintFaults(
@@ -69,7 +58,7 @@ function lintFaults(
     })
 }
 
-/** The largest statement around a range that is short enough to be shown; the range itself where none is. */
+/** The largest statement around a range that is short enough to be shown, else the range itself. */
 function contextOf(tree: Tree, range: { start: number; end: number }): { start: number; end: number } {
   let node = tree.rootNode.descendantForIndex(range.start, Math.max(range.start, range.end - 1))
   let found = range
@@ -81,26 +70,8 @@ function contextOf(tree: Tree, range: { start: number; end: number }): { start: 
   return { start: Math.min(found.start, range.start), end: Math.max(found.end, range.end) }
 }
 
-/** Bytes before a UTF-16 index of `text`; equal for ASCII. Counted once: a file may have tens of thousands of faults. */
-function byteOffsets(text: string): (index: number) => number {
-  if (Buffer.byteLength(text) === text.length) return (index) => index
-  const offsets = new Uint32Array(text.length + 1)
-  let bytes = 0
-  for (let index = 0; index < text.length; index++) {
-    offsets[index] = bytes
-    bytes += bytesOf(text.charCodeAt(index))
-  }
-  offsets[text.length] = bytes
-  return (index) => offsets[index] ?? bytes
-}
-
-/** In UTF-8; each half of a surrogate pair counts for two of its four bytes. */
-function bytesOf(unit: number): number {
-  if (unit < 0x80) return 1
-  return unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3
-}
-
-say({ version: ruffVersion() })
-parentPort?.on('message', (question: SurveyQuestion) => {
-  before = before.then(() => answer(question))
+answerRequests<SurveyQuestion, SurveyReport>(async (question, begin) => {
+  const python = await loadLanguage('python')
+  begin(0)
+  return 'namingText' in question ? { uses: moduleUsesInText(question.namingText) } : surveyFile(question, python)
 })

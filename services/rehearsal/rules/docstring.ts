@@ -1,9 +1,8 @@
 import { lastResult, type Conversation } from '../conversation.ts'
-import { composeDocstring, summaryLine } from '../docstring/compose-docstring.ts'
-import { hasDecorator, Signature } from '../docstring/signature.ts'
+import { docstringFor, hasDecorator, Signature, summaryFor } from '../docstring-template.ts'
 import { call, offering, type Rule } from './rule.ts'
 
-/** Reads the signature, writes a docstring composed from it, once more as one line if refused, submits. */
+/** Reads the signature, writes the docstring template, or its summary alone if that is refused, and submits. */
 export const docstring: Rule = {
   plays: offering('read_docstring', 'write_docstring', 'submit_result'),
   next(conversation) {
@@ -11,9 +10,9 @@ export const docstring: Rule = {
     const signature = readSignature(conversation)
     if (signature === undefined || reasonToSkip(signature) !== undefined) return undefined
     const writes = conversation.steps.filter((step) => step.tool === 'write_docstring')
-    if (writes.length === 0) return call('write_docstring', { docstring: composeDocstring(signature) })
+    if (writes.length === 0) return call('write_docstring', { docstring: docstringFor(signature) })
     const refusedOnce = writes.length === 1 && writes.every((step) => step.failed)
-    return refusedOnce ? call('write_docstring', { docstring: summaryLine(signature) }) : undefined
+    return refusedOnce ? call('write_docstring', { docstring: summaryFor(signature) }) : undefined
   },
   conclude(conversation) {
     const signature = readSignature(conversation)

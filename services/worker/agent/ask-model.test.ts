@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ContextOverflow } from '#domain/context-overflow.ts'
-import { AppError } from '#domain/error.ts'
+import { AppError, ContextOverflow } from '#domain/error.ts'
 import { runAgent } from './run-agent.ts'
 import { call, never, scriptedAgent, submitting } from './scripted-agent.fixture.ts'
 
@@ -9,7 +8,7 @@ const reads = (count: number) =>
 const tooLong = () => new AppError('AGENT_007', 'e: too long', { cause: new ContextOverflow('too long', undefined) })
 
 describe('a request of the loop', () => {
-  it('says how to call, and what begins alike', async () => {
+  it('carries the tool choice and the prefix key', async () => {
     const settings = { parallelCalls: false, constraint: 'json_schema', prefixKey: 'hash', temperature: 0.5 } as const
     const { agent, requests, events } = scriptedAgent([[submitting()]], { ...settings, toolChoice: 'auto' })
     await runAgent(agent, never)
@@ -24,7 +23,7 @@ describe('a request of the loop', () => {
     expect(requests.map(({ toolChoice }) => toolChoice)).toEqual(['none', 'none'])
   })
 
-  it('holds no more messages than the bundle says; the record and the events tell of the others', async () => {
+  it('holds no more messages than the bundle allows; the record and the events count the others', async () => {
     const { agent, requests, events, transcript } = scriptedAgent([...reads(8), [submitting()]], {
       maxMessages: 8,
       maxTurns: 20,

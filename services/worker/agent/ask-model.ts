@@ -1,16 +1,13 @@
-import { isContextOverflow } from '#domain/context-overflow.ts'
-import { AppError, type ErrorCode } from '#domain/error.ts'
-import { failedTryView } from '#domain/failed-try.ts'
-import type { Message, ModelReply, ModelRequest, ToolChoice } from '#domain/turn.ts'
-import { submitToolName } from '#bundles/submit-tool.ts'
+import { AppError, type ErrorCode, isContextOverflow } from '#domain/error.ts'
+import { failedTryView, type Message, type ModelReply, type ModelRequest, type ToolChoice } from '#domain/turn.ts'
+import { submitToolName } from '#bundles/tool-definition.ts'
 import type { Exchange } from '#objects/attempt-record.ts'
 import { msSince } from '#platform/clock.ts'
 import type { ToolSet } from '../tools/tool-set.ts'
 import type { AgentSettings } from './agent-settings.ts'
 import type { History, Sent } from './history.ts'
-import type { Journal } from './journal.ts'
-import { shownName } from './shown.ts'
-import type { Transcript } from './transcript.ts'
+import { type Journal, shownName } from './journal.ts'
+import type { Transcript } from './open-transcript.ts'
 
 export type ModelAsker = {
   transcript: Transcript
@@ -22,13 +19,13 @@ export type ModelAsker = {
 
 export type AskedModel = {
   complete(request: ModelRequest, signal: AbortSignal): Promise<ModelReply>
-  /** How long a request and its reply may be together; undefined where no server says. */
+  /** How many tokens a request and its reply may have together; undefined where no server reports it. */
   contextTokens?(model: string, signal: AbortSignal): Promise<number | undefined>
 }
 
 /**
- * One turn's request with as much of the conversation as fits. One that the server finds too long is asked again with half
- * of it; AGENT_007 when that is too long, too, or when the limits leave no room for the least that must be sent.
+ * Sends one turn's request with as much of the conversation as fits, and once more with half of it when the server finds
+ * it too long. AGENT_007 when that is too long as well, or when the limits leave no room for the least that must be sent.
  */
 export async function askModel(
   run: ModelAsker,
@@ -51,13 +48,13 @@ export async function askModel(
 }
 
 function tooLong({ tokens, maxTokens }: NonNullable<Sent['tooLong']>): AppError {
-  const words = `what the agent must see needs at least ${tokens} tokens, more than the ${maxTokens} it may have`
-  return new AppError('AGENT_007', `${words}: limits.context_tokens, or what the model's context leaves`, {
+  const least = `what the agent must see needs at least ${tokens} tokens, more than the ${maxTokens} it may have`
+  return new AppError('AGENT_007', `${least}: limits.context_tokens, or what the model's context leaves`, {
     phase: 'model',
   })
 }
 
-/** Told as two events and kept in the transcript, however it ends. */
+/** Emits two events and records the exchange in the transcript, however the request ends. */
 async function askOnce(run: ModelAsker, turn: number, sent: Sent, signal: AbortSignal): Promise<ModelReply> {
   const { transcript, tools, settings, journal } = run
   const { messages, leftOut } = sent
@@ -113,7 +110,7 @@ function exchangeOf({ model, endpoint, tries, usage, finishReason, ...more }: Mo
   }
 }
 
-/** What the event says of a reply. Tokens per second are of the time after the first, where that is known. */
+/** The event's data. Tokens per second are counted from the first token on, where its time is known. */
 function responseOf({ model, endpoint, tries, toolCalls, finishReason, usage, ...more }: ModelReply) {
   const { latencyMs, firstTokenMs, workarounds = [], failedTries } = more
   const writingMs = latencyMs - (firstTokenMs ?? 0)

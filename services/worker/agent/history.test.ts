@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Message } from '#domain/turn.ts'
 import { openHistory, type History, type Sent } from './history.ts'
-import { firstMessages } from './transcript.ts'
+import { firstMessages } from './open-transcript.ts'
 
 type Round = { calls: number; size: number; corrected: boolean }
 
-/** A reply with its calls' results, and what the loop said to it. */
+/** A reply with its calls' results, and the loop's answer to it. */
 function round(at: number, { calls, size, corrected }: Round): Message[] {
   const toolCalls = Array.from({ length: calls }, (_, n) => ({ id: `${at}.${n}`, name: 'read', arguments: '{}' }))
   const results = toolCalls.map(({ id }) => ({ role: 'tool' as const, toolCallId: id, content: 'x'.repeat(size) }))
@@ -46,7 +46,7 @@ function isPaired(messages: readonly Message[]): boolean {
 }
 
 describe('the history of a conversation', () => {
-  it('is within its limits also when what is said of the rest grows with it', () => {
+  it('is within its limits also when the note on the rest grows with it', () => {
     const growing = (leftOut: readonly Message[]) => 'said '.repeat(leftOut.length * 4)
     const { sent } = play(rounds(40), { ...noTools, maxContextTokens: 500, note: growing })
     expect(sent.at(-1)?.leftOut).toBeGreaterThan(0)

@@ -1,40 +1,38 @@
-import type { Message, ToolDefinition } from '#domain/turn.ts'
-import { fitWindow, trimWindow, wholeWindow, type WindowLimits } from './history-window.ts'
-import { openTokenRate } from './token-rate.ts'
+import { charactersPerToken, type Message, type ToolDefinition } from '#domain/turn.ts'
 
 export type HistoryLimits = {
   maxMessages: number
-  /** Of a whole request, its tools included; estimated, until a server has counted. */
+  /** Of a whole request, including its tools. Estimated until a server has counted a request. */
   maxContextTokens: number
 }
 
 export type Sent = {
   messages: readonly Message[]
   leftOut: number
-  /** Set when even the least that can be sent is over the limit, whatever the server's tokens are: what it needs. */
+  /** Set when even the least that can be sent is over the limit, whatever the server's tokenizer: the tokens it needs. */
   tooLong?: { tokens: number; maxTokens: number }
 }
 
-/** What of a growing conversation each request holds. */
+/** Decides how much of a growing conversation each request holds. */
 export type History = {
   /** The messages to send now; the conversation itself while it is within its limits. */
   fit(): Sent
-  /** What the server counted of the last request: how many characters a token has here. */
+  /** Takes the server's token count of the last request, to learn how many characters a token has. */
   counted(promptTokens: number): void
-  /** The last request was too long for the server: half of the conversation is left out. False when nothing more can be. */
+  /** Leaves out half of the conversation, when the last request was too long for the server. False when nothing more can be left out. */
   halve(): boolean
 }
 
 export type HistoryOptions = HistoryLimits & {
   tools: readonly ToolDefinition[]
-  /** What is said in place of what is left out; asked whenever more is. */
+  /** The text that replaces what is left out. Called whenever more is left out. */
   note(leftOut: readonly Message[]): string
 }
 
-/** Reads `messages` as they grow; nothing may change in those that are there. */
+/** Reads `messages` as the array grows; the messages already in it must not change. */
 export function openHistory(messages: readonly Message[], options: HistoryOptions): History {
   const { tools } = options
-  const toolCharacters = charactersOf(tools)
+  const toolCharacters = toolCharactersOf(tools)
   let { maxContextTokens } = options
   let window = wholeWindow(messages)
   let head: { messages: readonly Message[]; start: number; note: string } | undefined
@@ -47,8 +45,8 @@ export function openHistory(messages: readonly Message[], options: HistoryOption
   })
   const headFor = ({ head: end, start }: typeof window): readonly Message[] => {
     if (head?.start === start) return head.messages
-    const said = options.note(messages.slice(end, start))
-    head = { messages: withNote(messages.slice(0, end), said), start, note: said }
+    const note = options.note(messages.slice(end, start))
+    head = { messages: withNote(messages.slice(0, end), note), start, note }
     return head.messages
   }
   const lengthOf = (): Pick<Sent, 'tooLong'> => {
@@ -60,7 +58,7 @@ export function openHistory(messages: readonly Message[], options: HistoryOption
     fit() {
       let shown = messages
       let start: number
-      // What is said of more that is left out may be longer itself.
+      // A note on more messages may itself be longer, and push out another reply.
       do {
         start = window.start
         window = fitWindow(messages, window, limits())
@@ -90,13 +88,114 @@ function withNote(head: readonly Message[], note: string): Message[] {
   )
 }
 
-/** By the definitions' array, which lives as long as its bundle. */
-const weighedTools = new WeakMap<readonly ToolDefinition[], number>()
+/** Keyed by the array of definitions, which lives as long as its bundle. */
+const countedTools = new WeakMap<readonly ToolDefinition[], number>()
 
-function charactersOf(tools: readonly ToolDefinition[]): number {
-  const known = weighedTools.get(tools)
+function toolCharactersOf(tools: readonly ToolDefinition[]): number {
+  const known = countedTools.get(tools)
   if (known !== undefined) return known
   const characters = tools.length === 0 ? 0 : JSON.stringify(tools).length
-  weighedTools.set(tools, characters)
+  countedTools.set(tools, characters)
   return characters
+}
+
+/**
+ * The part of a conversation that is sent: its head (everything before the first reply), and everything from `start` on.
+ * `characters` is the length of both, up to `end`.
+ */
+type HistoryWindow = { head: number; start: number; end: number; characters: number }
+
+/** The most one request may hold. */
+type WindowLimits = { messages: number; characters: number }
+
+/**
+ * A window is trimmed to this share of its limits. The next requests then begin like the last one, which is fast on servers
+ * with a prefix cache, instead of each leaving out one more reply.
+ */
+const trimmedShare = 3 / 4
+
+/** A window over the whole conversation. Only its head is counted yet. */
+function wholeWindow(messages: readonly Message[]): HistoryWindow {
+  const reply = messages.findIndex(({ role }) => role === 'assistant')
+  const head = reply === -1 ? messages.length : reply
+  return { head, start: head, end: head, characters: charactersIn(messages, 0, head) }
+}
+
+/** The window with the messages added since, trimmed when they exceed a limit. Reads only the new messages. */
+function fitWindow(messages: readonly Message[], window: HistoryWindow, limits: WindowLimits): HistoryWindow {
+  const { end, characters } = window
+  const added = charactersIn(messages, end, messages.length)
+  const grown = { ...window, end: messages.length, characters: characters + added }
+  if (isWithin(grown, limits)) return grown
+  return trimWindow(messages, grown, {
+    messages: limits.messages * trimmedShare,
+    characters: limits.characters * trimmedShare,
+  })
+}
+
+/**
+ * The window without its oldest replies, until it is within `limits`. A reply goes together with its calls' results and
+ * the loop's answer to it. The head and the newest reply stay, however long they are.
+ */
+function trimWindow(messages: readonly Message[], window: HistoryWindow, limits: WindowLimits): HistoryWindow {
+  let fitted = window
+  while (!isWithin(fitted, limits)) {
+    const next = replyAfter(messages, fitted.start)
+    if (next === undefined) break
+    const characters = fitted.characters - charactersIn(messages, fitted.start, next)
+    fitted = { ...fitted, start: next, characters }
+  }
+  return fitted
+}
+
+function replyAfter(messages: readonly Message[], start: number): number | undefined {
+  for (let at = start + 1; at < messages.length; at++) if (messages[at]?.role === 'assistant') return at
+  return undefined
+}
+
+function isWithin({ head, start, end, characters }: HistoryWindow, limits: WindowLimits): boolean {
+  return head + end - start <= limits.messages && characters <= limits.characters
+}
+
+function charactersIn(messages: readonly Message[], from: number, to: number): number {
+  let characters = 0
+  for (const message of messages.slice(from, to)) characters += charactersOf(message)
+  return characters
+}
+
+/** Roughly how many characters a chat template writes around a message or a call. */
+const wrapping = 16
+
+/** The message's length as a server's template writes it. */
+function charactersOf(message: Message): number {
+  let characters = wrapping + (message.content?.length ?? 0)
+  if (message.role !== 'assistant') return characters
+  for (const call of message.toolCalls) characters += wrapping + call.name.length + call.arguments.length
+  return characters
+}
+
+/** Tokens per character for one model: a guess until its server has counted a request. */
+type TokenRate = {
+  likely(): number
+  /** A lower bound. */
+  least(): number
+  counted(tokens: number, characters: number): void
+}
+
+const guessed = 1 / charactersPerToken
+/** No tokenizer makes fewer tokens of code and prose; only runs of blanks may have fewer. */
+const leastGuessed = 1 / 8
+/** A count outside of this range is of something else, such as the tokens the server had not cached. */
+const plausible = { least: 1 / 16, most: 2 }
+
+function openTokenRate(): TokenRate {
+  let rate: number | undefined
+  return {
+    likely: () => rate ?? guessed,
+    least: () => rate ?? leastGuessed,
+    counted(tokens, characters) {
+      const share = tokens / characters
+      if (share >= plausible.least && share <= plausible.most) rate = share
+    },
+  }
 }

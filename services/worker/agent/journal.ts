@@ -1,18 +1,20 @@
 import type { NewEvent } from '#domain/event.ts'
-import { AppError } from '#domain/error.ts'
-import { shownSentence } from './shown.ts'
+import { AppError, type ErrorCode } from '#domain/error.ts'
+import type { RequestedCall } from '#domain/turn.ts'
+import { shortKnowledge } from '../context/bounded-text.ts'
+import type { RanTool } from './open-transcript.ts'
 
-/** An event of an attempt: the journal's owner adds whose it is. */
+/** An event of an attempt, without the fields that say which attempt: the journal's owner adds them. */
 export type AgentEvent = Omit<NewEvent, 'origin' | 'operationId' | 'nodeId' | 'agent' | 'ageMs'>
 
-/** Where the loop tells what happens. Emitting never waits and never throws. */
+/** Takes the events of the loop. Emitting never waits and never throws. */
 export type Journal = {
   emit(event: AgentEvent): void
-  /** The error form of an event: keeps the code of an AppError. */
+  /** Emits an event with status `error`, the error's message, and its code if it is an AppError. */
   emitError(event: AgentEvent['event'], phase: AgentEvent['phase'], error: unknown, data: AgentEvent['data']): void
 }
 
-/** Adds the error form to a plain `emit`. */
+/** Adds `emitError` to a plain `emit`. */
 export function journalOver(emit: (event: AgentEvent) => void): Journal {
   return {
     emit,
@@ -21,5 +23,61 @@ export function journalOver(emit: (event: AgentEvent) => void): Journal {
       const code = error instanceof AppError ? { errorCode: error.code } : {}
       emit({ event, phase, status: 'error', ...code, data: { ...data, reason } })
     },
+  }
+}
+
+/**
+ * How many characters an event shows of a name, id or word that a model or its server wrote, and of a sentence. The
+ * attempt's record has the whole text.
+ */
+const [maxName, maxSentence] = [200, 2000]
+
+export function shownName(text: string): string {
+  return shortened(text, maxName)
+}
+
+function shownSentence(text: string): string {
+  return shortened(text, maxSentence)
+}
+
+function shortened(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max - 1)}…`
+}
+
+/** `resumed`: the call continues with a person's answer, and this is its second event. */
+export function calledEvent(turn: number, call: RequestedCall, more: { resumed?: true } = {}): AgentEvent {
+  const flag = call.parsedFromContent === true ? { parsed_from_content: true } : {}
+  const data = { turn, call_id: shownName(call.id), arguments: call.arguments.slice(0, 2000), ...flag, ...more }
+  return { event: 'tool.called', phase: 'tools', toolName: shownName(call.name), data }
+}
+
+export function returnedEvent({ turn, call, result, durationMs }: RanTool): AgentEvent {
+  const knowledge = shortKnowledge(result.knowledgeDelta)
+  return {
+    event: 'tool.returned',
+    phase: 'tools',
+    toolName: shownName(call.name),
+    durationMs,
+    status: result.outcome === 'error' ? 'error' : 'ok',
+    ...(result.errorCode === undefined ? {} : { errorCode: result.errorCode }),
+    data: {
+      turn,
+      call_id: shownName(call.id),
+      outcome: result.outcome,
+      summary: result.summary.slice(0, 1000),
+      ...(Object.keys(knowledge).length === 0 ? {} : { knowledge }),
+    },
+  }
+}
+
+/** A reply had no call that the loop could run. The code of a replayed turn is not known. */
+export function turnWithoutCall(turn: number, { code, reason }: { code?: ErrorCode; reason: string }): AgentEvent {
+  const coded = code === undefined ? {} : { errorCode: code }
+  return {
+    event: 'turn.finished',
+    phase: 'model',
+    status: 'error',
+    ...coded,
+    data: { turn, calls: 0, reason: shownSentence(reason) },
   }
 }

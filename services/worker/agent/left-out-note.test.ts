@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { ToolRun } from '#objects/attempt-record.ts'
 import { foldContext } from '../context/fold-context.ts'
 import type { Tool } from '../tools/tool-set.ts'
 import { refused } from '../tools/tool-set.ts'
-import { leftOutNote } from './left-out-note.ts'
-import { retoldEvents } from './retold-events.ts'
+import { leftOutNote, replayedEvents } from './left-out-note.ts'
 import { runAgent } from './run-agent.ts'
 import { call, done, never, pathTool, scriptedAgent, submitting, type ScriptedReply } from './scripted-agent.fixture.ts'
-import { firstMessages, openTranscript } from './transcript.ts'
+import { firstMessages, openTranscript } from './open-transcript.ts'
 
-/** Knows of every path how often it was looked at; there is no `gone`. */
+/** Counts how often each path was looked at; the path `gone` does not exist. */
 function lookTool(): Tool {
   const seen = new Map<string, number>()
   return pathTool('look', 'reads', async ({ path }) => {
@@ -31,7 +31,7 @@ const early: ScriptedReply[] = [
   [look('gone')],
 ]
 
-/** An attempt whose first submission of success does not hold, with room for six messages in a request. */
+/** An attempt whose first submission of success is not verified, with room for six messages in a request. */
 function played(replies: ScriptedReply[]) {
   const all = scriptedAgent(replies, { maxMessages: 6, maxTurns: 20 }, [lookTool()])
   let verified = 0
@@ -40,7 +40,7 @@ function played(replies: ScriptedReply[]) {
   return all
 }
 
-describe('what stands for messages that are left out', () => {
+describe('the note in place of messages that are left out', () => {
   it('says what was done in them, what is known, and what failed last', async () => {
     const { agent, requests } = played([...early, [look('c')], [submitting()]])
     expect(await runAgent(agent, never)).toMatchObject({ kind: 'submitted' })
@@ -81,13 +81,30 @@ describe('what stands for messages that are left out', () => {
     expect(leftOutNote(later, later.messages.slice(2, 8))).toBe(leftOutNote(transcript, leftOut))
   })
 
-  it('folds out of the record what it folds out of the events that were told', async () => {
+  it('passes over submissions that an older record has no verdict of, without reading their messages', async () => {
+    const { agent, transcript } = played([...early, [submitting()]])
+    await runAgent(agent, never)
+    const { messages, toolRuns } = structuredClone({ messages: transcript.messages, toolRuns: transcript.toolRuns })
+    const states = (runs: typeof toolRuns) =>
+      foldContext(replayedEvents(messages, runs)).shortTrack.actions.flatMap(({ tool, outcome }) =>
+        tool === 'submit_result' ? [outcome] : [],
+      )
+    expect(states(toolRuns)).toEqual(['refused', 'unverified'])
+    expect(toolRuns.map((run) => ToolRun.parse(run))).toEqual(toolRuns)
+    expect(toolRuns.filter(({ name }) => name === 'submit_result').map(({ result }) => result.errorCode)).toEqual([
+      'AGENT_005',
+      'WORK_005',
+    ])
+    expect(states(toolRuns.filter(({ name }) => name !== 'submit_result'))).toEqual(['refused'])
+  })
+
+  it('folds the record to the same context as the events that were emitted', async () => {
     const { agent, transcript, events } = played([...early, [submitting('failed')]])
     await runAgent(agent, never)
     const told = foldContext(events)
-    const retold = foldContext(retoldEvents(transcript.messages, transcript.toolRuns))
-    expect(retold.knowledge).toEqual(told.knowledge)
-    expect(retold.lastError).toMatchObject({ of: 'look', reason: 'there is no file gone' })
+    const replayed = foldContext(replayedEvents(transcript.messages, transcript.toolRuns))
+    expect(replayed.knowledge).toEqual(told.knowledge)
+    expect(replayed.lastError).toMatchObject({ of: 'look', reason: 'there is no file gone' })
     expect(told.shortTrack.actions.map(({ tool }) => tool)).toEqual([
       'look',
       'look',
@@ -99,10 +116,10 @@ describe('what stands for messages that are left out', () => {
       'submit_result',
     ])
     const states = ({ shortTrack }: typeof told) => shortTrack.actions.slice(0, 7).map((one) => [one.tool, one.outcome])
-    expect(states(retold)).toEqual(states(told))
+    expect(states(replayed)).toEqual(states(told))
   })
 
-  it('stays short whatever was said', () => {
+  it('stays short whatever the messages say', () => {
     const part = fc.string({ maxLength: 30, unit: 'binary' })
     const text = fc.tuple(part, fc.nat({ max: 30 })).map(([once, times]) => once.repeat(times))
     const turn = fc.record({ name: text, args: text, summary: text, key: text, value: text })

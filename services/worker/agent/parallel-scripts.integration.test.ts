@@ -29,7 +29,7 @@ describe('calls of one reply in real script processes', () => {
   let pool: ScriptPool | undefined
   afterEach(() => pool?.close())
 
-  /** The host answers when as many scripts wait as may run at once; `most` is how many did. */
+  /** The external answers when as many scripts wait as may run at the same time; `most` is how many did. */
   async function peekAtOnce(
     external: string,
     { calls, parallelTools }: { calls: number; parallelTools: number },
@@ -49,8 +49,8 @@ describe('calls of one reply in real script processes', () => {
     const tool = scriptTool({
       definition,
       script: await compileScript({ path: 'peek.pym', source: source(external) }),
-      hostInputs: async () => ({}),
-      host: new Map([[external, answer]]),
+      providedInputs: async () => ({}),
+      externals: new Map([[external, answer]]),
       limits: 'default',
       pool,
       log: openLog({ service: 'test', level: 'silent' }),

@@ -1,31 +1,32 @@
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { ProjectId } from '#domain/ids.ts'
 import { compileTemplate, type Template } from '#bundles/template.ts'
-import { openKept } from '#platform/kept.ts'
-import { toolGuide } from './tool-guide.ts'
-import { compileScript, type CompiledScript } from '#tool-scripts/compiled-script.ts'
+import { openCachedAnswers } from '#platform/cached-answers.ts'
+import { type CompiledScript, compileScript } from '#tool-scripts/compiled-script.ts'
+import type { JsonSchema, ToolDefinition } from '#domain/turn.ts'
+import { isRecord } from '#domain/json.ts'
 
-/** A bundle ready to run: scripts compiled, templates parsed, tool table built. Shared by all its attempts. */
+/** A bundle ready to run: scripts compiled, templates parsed. Shared by all its attempts. */
 export type PreparedBundle = {
   bundle: AgentBundle
   scripts: ReadonlyMap<string, CompiledScript>
   systemPrompt: Template
   nodeContext: Template
-  /** What the system prompt ends with, where the worker is to tell the tools in it, too. */
+  /** The end of the system prompt, where the worker is configured to list the tools there as well. */
   toolGuide: string | undefined
-  /** The settings a run gets when it asks for nothing else. */
+  /** The defaults of the bundle's settings. */
   settings: Readonly<Record<string, unknown>>
 }
 
 export type BundleSource = (project: ProjectId, hash: string) => Promise<AgentBundle>
 
-/** Bundles by hash, prepared once per process. A hash names one content for ever, so nothing is ever refreshed. */
+/** Bundles by hash, prepared once per process. The content of a hash never changes, so nothing is refreshed. */
 export function openPreparedBundles(
   load: BundleSource,
   how: { toolGuide: boolean } = { toolGuide: false },
 ): (project: ProjectId, hash: string) => Promise<PreparedBundle> {
-  const kept = openKept<PreparedBundle>({ max: 200 })
-  return (project, hash) => kept(`${project}/${hash}`, async () => prepareBundle(await load(project, hash), how))
+  const cache = openCachedAnswers<PreparedBundle>({ max: 200 })
+  return (project, hash) => cache.get(`${project}/${hash}`, async () => prepareBundle(await load(project, hash), how))
 }
 
 async function prepareBundle(bundle: AgentBundle, how: { toolGuide: boolean }): Promise<PreparedBundle> {
@@ -40,4 +41,32 @@ async function prepareBundle(bundle: AgentBundle, how: { toolGuide: boolean }): 
     toolGuide: how.toolGuide ? toolGuide(bundle.tools) : undefined,
     settings: Object.fromEntries(Object.entries(settings).map(([name, setting]) => [name, setting.default])),
   }
+}
+
+/** Lists the tools, one line each, for the end of a system prompt: `open_file(path: string): Open a file.` */
+export function toolGuide(tools: readonly ToolDefinition[]): string {
+  const lines = tools.map(
+    ({ name, description, parameters }) => `- ${name}(${argumentsOf(parameters)}): ${description}`,
+  )
+  return ['Tools:', ...lines].join('\n')
+}
+
+export function withToolGuide(systemPrompt: string, guide: string): string {
+  return `${systemPrompt.trimEnd()}\n\n${guide}`
+}
+
+function argumentsOf({ properties, required }: JsonSchema): string {
+  if (!isRecord(properties)) return ''
+  const needed = new Set<unknown>(Array.isArray(required) ? required : [])
+  return Object.entries(properties)
+    .map(([name, schema]) => `${name}${needed.has(name) ? '' : '?'}: ${typeOf(schema)}`)
+    .join(', ')
+}
+
+function typeOf(schema: unknown): string {
+  if (!isRecord(schema)) return 'any'
+  if (Array.isArray(schema['enum'])) return schema['enum'].map((value) => JSON.stringify(value)).join(' | ')
+  if (isRecord(schema['properties'])) return `{ ${argumentsOf(schema)} }`
+  if (schema['type'] === 'array') return `list of ${typeOf(schema['items'])}`
+  return typeof schema['type'] === 'string' ? schema['type'] : 'any'
 }

@@ -1,43 +1,43 @@
 import type { ErrorCode } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
 import type { Message, ModelReply, RequestedCall } from '#domain/turn.ts'
-import { submitToolName } from '#bundles/submit-tool.ts'
-import { openCallIds } from '#models/wire/call-ids.ts'
+import { submitToolName } from '#bundles/tool-definition.ts'
+import { openCallIds } from '#models/wire/from-openai.ts'
 import type { AgentSettings } from './agent-settings.ts'
 import { submissionOf } from './submission.ts'
 
-/** A reply that no call can be taken from: the code it ends with, why, and what the model is told once. */
+/** Why a reply has no call to run: the code the attempt may end with, the reason, and the correction for the model. */
 export type ReplyFault = { code: ErrorCode; reason: string; correction: string }
 
-/** A reply as it stands in the history, with what the loop goes on with: calls, or what is wrong. */
+/** A reply as the history gets it, and the fault if none of its calls can be run. */
 export type ReadReply = { reply: ModelReply; fault?: ReplyFault | undefined }
 
 type ReadBy = Pick<AgentSettings, 'toolChoice' | 'maxTokens'>
 
 /**
- * What a reply comes to. With `auto`, content that is a valid submission and nothing else is its call, flagged; plain text
- * never is. Calls that the token limit cut short are none, and stand in no history: servers refuse to read them again. Those
- * before them that are whole are run. `messages` is the conversation so far.
+ * Reads the calls of a reply. With `auto`, content that is a valid submission and nothing else is taken as a call and
+ * flagged; plain text never is. A call that the token limit cut short is dropped, also from the history, since servers
+ * refuse to read it again; the complete calls before it are run. `messages` is the conversation so far.
  */
 export function readReply(reply: ModelReply, messages: readonly Message[], settings: ReadBy): ReadReply {
   const isCut = reply.finishReason === 'length'
   if (reply.toolCalls.length > 0) {
-    const toolCalls = isCut ? wholeCalls(reply.toolCalls) : reply.toolCalls
+    const toolCalls = isCut ? completeCalls(reply.toolCalls) : reply.toolCalls
     return { reply: { ...reply, toolCalls }, fault: toolCalls.length === 0 ? cutShort(settings) : undefined }
   }
-  const submission = settings.toolChoice === 'auto' ? writtenSubmission(reply, messages) : undefined
+  const submission = settings.toolChoice === 'auto' ? submissionInContent(reply, messages) : undefined
   if (submission !== undefined) return { reply: { ...reply, content: null, toolCalls: [submission] } }
   return { reply, fault: isCut ? cutShort(settings) : withoutCall(reply) }
 }
 
-/** Arguments of a tool without any may be empty; those of the last call of a cut reply may not have come yet. */
-function wholeCalls(calls: readonly RequestedCall[]): RequestedCall[] {
+/** A tool without arguments may be called with empty text, but in the last call of a cut reply they may be missing. */
+function completeCalls(calls: readonly RequestedCall[]): RequestedCall[] {
   return calls.filter(({ arguments: given }, at) => {
     return parseJson(given) !== undefined || (given.trim() === '' && at < calls.length - 1)
   })
 }
 
-function writtenSubmission(
+function submissionInContent(
   { content, callFault }: ModelReply,
   messages: readonly Message[],
 ): RequestedCall | undefined {

@@ -1,28 +1,28 @@
 import type { ErrorCode } from '#domain/error.ts'
 import type { Message, RequestedCall, Submission } from '#domain/turn.ts'
-import type { SuspendedLoop } from '#objects/suspended-attempt.ts'
+import type { SuspendedLoop } from '#objects/attempt-record.ts'
 import type { AnsweredScript, SuspendedCall, ToolSet } from '../tools/tool-set.ts'
 import type { AgentSettings } from './agent-settings.ts'
 import { askModel, type AskedModel } from './ask-model.ts'
-import { turnWithoutCall } from './call-events.ts'
 import { openHistory, type History } from './history.ts'
-import type { Journal } from './journal.ts'
+import { type Journal, turnWithoutCall } from './journal.ts'
 import { leftOutNote } from './left-out-note.ts'
 import { readReply, type ReplyFault } from './read-reply.ts'
 import { runCalls } from './run-calls.ts'
-import type { Submitter } from './submit.ts'
-import type { Transcript } from './transcript.ts'
+import type { Submitter } from './submission.ts'
+import type { Transcript } from './open-transcript.ts'
 
-/** Why the loop stopped. Only a submission that was taken is an answer; a stop carries its code. */
+/** Why the loop stopped: with an accepted submission, or with the code of what stopped it. */
 export type Ending =
   | {
       kind: 'submitted'
       submission: Submission
-      /** Files it names that are as they were. */
+      /** Files that it names and that were not changed. */
       claimedUnchanged: readonly string[]
     }
   | { kind: 'stopped'; code: ErrorCode; phase: 'execution' | 'model' | 'tools' | 'submission'; reason: string }
-/** A tool waits for a person: where the loop goes on from. */
+
+/** A tool waits for a person. `loop` is where another attempt continues. */
 export type Suspension = Omit<SuspendedCall, 'kind'> & { kind: 'suspended'; loop: SuspendedLoop }
 
 export type AgentRun = {
@@ -32,25 +32,25 @@ export type AgentRun = {
   settings: AgentSettings
   journal: Journal
   verify?: Submitter['verify']
-  /** Where an earlier attempt stopped to ask, and what it was answered. */
+  /** Where an earlier attempt stopped to ask a person, and the answer. */
   from?: { loop: SuspendedLoop; answered: AnsweredScript } | undefined
 }
 
 type Loop = Omit<SuspendedLoop, 'calls' | 'refusal'> & { history: History }
 type Next = { calls: readonly RequestedCall[]; fault?: ReplyFault | undefined; from?: AgentRun['from'] }
 
-/** A submission off its schema is explained to the model this often before the attempt ends with AGENT_005. */
+/** How often a submission off its schema is explained to the model before the attempt ends with AGENT_005. */
 const maxRefusedSubmissions = 2
 
 /**
- * The loop: ask the model with the conversation, run the tools it calls, until it submits what holds, a tool waits for a
- * person, or a limit ends it. The last turn may only submit; what it brings instead is the code of the ending. Throws what
- * aborts `signal`, and what the model pool throws (AGENT_002, AGENT_007, AGENT_008).
+ * The agent's loop: sends the conversation to the model and runs the tools it calls, until a submission is accepted, a tool
+ * waits for a person, or a limit is reached. The last turn may only submit; if it does not, its fault is the ending. Throws
+ * the reason of an aborted `signal`, and the errors of the model pool (AGENT_002, AGENT_007, AGENT_008).
  */
 export async function runAgent(run: AgentRun, signal: AbortSignal): Promise<Ending | Suspension> {
   const { transcript, settings, journal } = run
   const loop = await openLoop(run, signal)
-  const forgiven = { refused: maxRefusedSubmissions, unverified: settings.verifyAttempts, overstated: 1 }
+  const allowed = { refused: maxRefusedSubmissions, unverified: settings.verifyAttempts, overstated: 1 }
   let next: Next | undefined = run.from && { calls: run.from.loop.calls, from: run.from }
   let lastFault: Ending | undefined
 
@@ -73,13 +73,13 @@ export async function runAgent(run: AgentRun, signal: AbortSignal): Promise<Endi
     lastFault = undefined
     if (answer === undefined) continue
     lastFault = { kind: 'stopped', phase: 'submission', code: answer.code, reason: answer.reason }
-    if (++loop[`${answer.kind}Submissions`] > forgiven[answer.kind]) return lastFault
+    if (++loop[`${answer.kind}Submissions`] > allowed[answer.kind]) return lastFault
   }
   const reason = `no submission within ${settings.maxTurns} turns`
   return lastFault ?? { kind: 'stopped', code: 'AGENT_004', phase: 'model', reason }
 }
 
-/** From the start, or from where an earlier attempt stopped. The conversation is kept within what the model takes. */
+/** The first turn, or where an earlier attempt stopped, with a history that stays within the model's context. */
 async function openLoop({ transcript, tools, model, settings, from }: AgentRun, signal: AbortSignal): Promise<Loop> {
   const { maxMessages, maxTokens } = settings
   const known = await model.contextTokens?.(settings.model, signal)

@@ -5,7 +5,7 @@ import { call, done, never, pathTool, scriptedAgent, submitting } from './script
 
 type Step = { name: string; path: string }
 
-/** `read` and `write`, whose runs end when the test lets them; `most` is how many ran at once. */
+/** `read` and `write`, whose runs end when the test lets them; `most` is how many ran at the same time. */
 function gatedTools() {
   const running: (Step & { end(error?: Error): void; isAborted(): boolean })[] = []
   const seen: { most: number; order: string[] } = { most: 0, order: [] }
@@ -48,7 +48,7 @@ describe('several calls in one reply', () => {
     expect(transcript.toolRuns.map(({ result }) => result.summary)).toEqual(['0', '1', '2', '3', '4', '5', '6'])
   })
 
-  it('run one by one where they write: nothing runs beside them, what was read before has ended', async () => {
+  it('run one by one where they write: nothing else runs at the same time, and earlier reads have ended', async () => {
     const { seen, tools, endAll } = gatedTools()
     const [a, b, , , e] = reads(5)
     const write = (path: string) => call('write', { path }, `w${path}`)
@@ -67,7 +67,7 @@ describe('several calls in one reply', () => {
     expect(await ending).toMatchObject({ kind: 'submitted' })
   })
 
-  it('go on while one of them comes to nothing', async () => {
+  it('go on while one of them fails', async () => {
     const late = pathTool('late', 'reads', async () => ({
       ...done,
       result: { ...done.result, outcome: 'error', errorCode: 'TOOL_003', summary: 'was stopped' },

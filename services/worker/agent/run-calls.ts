@@ -1,30 +1,40 @@
 import type { RequestedCall } from '#domain/turn.ts'
-import { submitToolName } from '#bundles/submit-tool.ts'
-import type { SuspendedLoop } from '#objects/suspended-attempt.ts'
-import { openInFlightGate } from '#platform/in-flight-gate.ts'
-import type { AnsweredScript, SuspendedCall, ToolSet } from '../tools/tool-set.ts'
+import { submitToolName } from '#bundles/tool-definition.ts'
+import type { SuspendedLoop } from '#objects/attempt-record.ts'
+import { openSemaphore } from '#platform/semaphore.ts'
+import { msSince } from '#platform/clock.ts'
+import {
+  type AnsweredScript,
+  executeToolCall,
+  resumeToolCall,
+  type SuspendedCall,
+  type ToolSet,
+} from '../tools/tool-set.ts'
 import type { AgentSettings } from './agent-settings.ts'
-import { runCall, type RanCall, type ToolRunner } from './run-call.ts'
-import type { SubmissionAnswer } from './submission-answer.ts'
-import { submit, type SubmissionCount, type Submitter } from './submit.ts'
-import type { Transcript } from './transcript.ts'
+import { type SubmissionAnswer, type SubmissionCount, submit, type Submitter } from './submission.ts'
+import type { RanTool, Transcript } from './open-transcript.ts'
+import { calledEvent, type Journal, returnedEvent } from './journal.ts'
+
+type ToolRunner = { tools: ToolSet; journal: Pick<Journal, 'emit'> }
 
 export type CallRunner = ToolRunner &
   Submitter & { transcript: Transcript; settings: Pick<AgentSettings, 'parallelTools'> }
 
-/** A call that waits for a person, with the calls that wait behind it, and what was submitted before it. */
+/** A call that waits for a person, with the calls after it, and the refusal of a submission before it. */
 export type WaitingCalls = SuspendedCall & Pick<SuspendedLoop, 'calls' | 'refusal'>
 
-/** The calls of one reply, or those of a turn that waited, whose first was `answered`. */
+/** The calls of one reply, or the rest of a turn that waited for a person: its first call continues with the answer. */
 export type TurnCalls = {
   calls: readonly RequestedCall[]
   from?: { loop: Pick<SuspendedLoop, 'refusal'>; answered: AnsweredScript } | undefined
 }
 
+type RanCall = SuspendedCall | { kind: 'done'; ran: RanTool }
+
 /**
- * Runs the calls of a turn, with results in the model's order: consecutive ones of tools that only read at once, all others
- * one by one. What follows a submission that ends the work is not run, what follows a call that waits for a person runs
- * after the answer. Answers the last submission, or where to go on.
+ * Runs the calls of a turn, with results in the model's order: consecutive calls to tools that only read run at the same
+ * time, all others one by one. Calls after an accepted submission are not run; calls after one that waits for a person run
+ * after the answer. Returns the answer to the last submission, or the call that waits.
  */
 export async function runCalls(
   run: CallRunner,
@@ -51,7 +61,7 @@ export async function runCalls(
   return answer
 }
 
-/** The call at `at`, with those after it that may run beside it. */
+/** The call at `at`, with the following ones that may run at the same time. */
 function batchAt(calls: readonly RequestedCall[], at: number, tools: ToolSet): readonly RequestedCall[] {
   const onlyReads = ({ name }: RequestedCall) => name !== submitToolName && tools.get(name)?.effects === 'reads'
   let end = at
@@ -61,7 +71,7 @@ function batchAt(calls: readonly RequestedCall[], at: number, tools: ToolSet): r
 
 type Batch = { turn: number; calls: readonly RequestedCall[]; answered: AnsweredScript | undefined }
 
-/** Results are in the transcript in the order of the calls; also those that ended before another's throw. */
+/** Adds the results to the transcript in the order of the calls, also those of calls that ended before another one threw. */
 async function runTogether(run: CallRunner, { turn, calls, answered }: Batch, signal: AbortSignal): Promise<RanCall[]> {
   const [first] = calls
   const alone = first !== undefined && calls.length === 1
@@ -77,19 +87,19 @@ async function runTogether(run: CallRunner, { turn, calls, answered }: Batch, si
 }
 
 /**
- * At most `parallelTools` at a time. A throw is ours or the signal's: it stops the others, which are waited for, and is the
- * reason of `stopped`.
+ * Runs at most `parallelTools` calls at a time. When one throws, which is a fault of ours or an abort, the others are stopped
+ * and waited for, and `stopped` is aborted with that error.
  */
 async function runAtOnce(
   run: CallRunner,
   { turn, calls }: Omit<Batch, 'answered'>,
   signal: AbortSignal,
 ): Promise<{ ended: RanCall[]; stopped?: AbortSignal }> {
-  const gate = openInFlightGate(run.settings.parallelTools)
+  const gate = openSemaphore(run.settings.parallelTools)
   const stop = new AbortController()
   const either = AbortSignal.any([signal, stop.signal])
   const running = calls.map(async (call) => {
-    const leave = await gate.enter(either)
+    const leave = await gate.acquire(either)
     try {
       return await runCall(run, { turn, call }, either)
     } catch (error) {
@@ -110,4 +120,23 @@ function isWaiting(ended: RanCall): ended is SuspendedCall {
 
 function refusalOf(answer: SubmissionAnswer | undefined): SuspendedLoop['refusal'] {
   return answer === undefined || answer.kind === 'accepted' ? null : answer
+}
+
+/** Runs one call, or continues one with its answer, and emits two events; a call that waits has only the first one. */
+async function runCall(
+  { tools, journal }: ToolRunner,
+  { turn, call, answered }: { turn: number; call: RequestedCall; answered?: AnsweredScript | undefined },
+  signal: AbortSignal,
+): Promise<RanCall> {
+  journal.emit(calledEvent(turn, call, answered === undefined ? {} : { resumed: true }))
+  const start = performance.now()
+  const executed =
+    answered === undefined
+      ? await executeToolCall(call, tools, signal)
+      : await resumeToolCall(call, answered, tools, signal)
+  if (executed.kind === 'suspended') return executed
+  const { kind, ...done } = executed
+  const ran = { turn, call, ...done, durationMs: msSince(start) }
+  journal.emit(returnedEvent(ran))
+  return { kind, ran }
 }

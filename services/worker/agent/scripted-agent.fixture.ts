@@ -3,9 +3,9 @@ import type { Tool, ToolSet } from '../tools/tool-set.ts'
 import type { AgentSettings } from './agent-settings.ts'
 import { journalOver, type AgentEvent } from './journal.ts'
 import type { AgentRun } from './run-agent.ts'
-import { firstMessages, openTranscript } from './transcript.ts'
+import { firstMessages, openTranscript } from './open-transcript.ts'
 
-/** What a scripted model answers: calls, text, parts of a reply, or a failure of the request. */
+/** A reply of a scripted model: calls, text, parts of a reply, or a failure of the request. */
 export type ScriptedReply = RequestedCall[] | string | Partial<ModelReply> | Error
 
 export const call = (name: string, args: unknown, id = 'c1'): RequestedCall => ({
@@ -36,7 +36,7 @@ const plainSettings: AgentSettings = {
   verifyAttempts: 2,
 }
 
-/** A model that gives the listed replies, one a request, the last one for ever. Requests are kept as they were. */
+/** A model that gives one of the listed replies per request, the last one for ever. It records copies of the requests. */
 export function scriptedModel(replies: readonly ScriptedReply[]) {
   const requests: ModelRequest[] = []
   const complete = async (request: ModelRequest): Promise<ModelReply> => {
@@ -71,7 +71,7 @@ export function pathTool(name: string, effects: Tool['effects'], run: Tool['run'
   return { definition: { name, description: name, parameters }, effects, run, resume: async () => done }
 }
 
-/** An agent with a scripted model; without tools given, `read_file` notes what it is called with. */
+/** An agent with a scripted model. Without `given` tools it has `read_file`, which records its paths in `ran`. */
 export function scriptedAgent(
   replies: readonly ScriptedReply[],
   settings: Partial<AgentSettings> = {},

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { runAgent } from './run-agent.ts'
 import { call, never, scriptedAgent, submitting, type ScriptedReply } from './scripted-agent.fixture.ts'
-import type { Verification } from './submit.ts'
+import type { Verification } from './submission.ts'
 
 const read = call('read_file', { path: 'a' })
 const wrong: Verification = { kind: 'fails', code: 'WORK_004', reason: 'parses failed for a.py' }
 const overstated: Verification = { kind: 'overstates', reason: 'names b.py', claimedUnchanged: ['b.py'] }
 
-/** Every submission of success is found to be the next of `found`, the last one for ever. */
+/** Each verification returns the next one of `found`, and then the last one for ever. */
 function submitted(replies: ScriptedReply[], found: Verification[], settings: object = {}) {
   const { agent, ...rest } = scriptedAgent(replies, settings)
   let verified = 0
@@ -24,14 +24,14 @@ describe('the status of a submission', () => {
     ['nothing_to_do', 'skipped'],
     ['error', 'failed'],
     ['Success', 'success'],
-  ])('%j is taken as %s, and both sides are told', async (given, status) => {
+  ])('%j is taken as %s, and both the model and the event say so', async (given, status) => {
     const { ending, received, results } = submitted([[submitting(given)]], [])
     expect(await ending).toMatchObject({ kind: 'submitted', submission: { status } })
     expect(received()).toMatchObject([{ data: { status, status_given: given } }])
     expect(results()).toEqual([`Submitted. The status ${JSON.stringify(given)} was taken as "${status}".`])
   })
 
-  it('is not told twice when it is one', async () => {
+  it('is not reported when it is a known status', async () => {
     const { ending, received, results } = submitted([[submitting('skipped')]], [])
     await ending
     expect(received()[0]?.data).not.toHaveProperty('status_given')
@@ -97,14 +97,14 @@ describe('a submission that does not hold', () => {
     expect(run.requests).toHaveLength(5)
   })
 
-  it('is taken for what was really done when it only claims more, after the model was told', async () => {
+  it('counts for what was really done when it only claims more, after it was given back once', async () => {
     const run = submitted([[submitting()]], [overstated], { verifyAttempts: 1 })
     expect(await run.ending).toMatchObject({ kind: 'submitted', claimedUnchanged: ['b.py'] })
     expect(run.results()).toEqual(['Verification failed: names b.py', 'Submitted.'])
     expect(run.received()).toMatchObject([{ errorCode: 'AGENT_005' }, { data: { claimed_unchanged: ['b.py'] } }])
   })
 
-  it('is forgiven a claim beside the evidence that goes back as often as the bundle says', async () => {
+  it('may claim too much once, apart from the times it is given back for its evidence', async () => {
     const run = submitted([[submitting()]], [overstated, wrong, wrong], { verifyAttempts: 1 })
     expect(await run.ending).toMatchObject({ kind: 'stopped', code: 'WORK_004' })
     expect(run.requests).toHaveLength(3)
@@ -138,7 +138,7 @@ describe('a submission that does not hold', () => {
     expect(await run.ending).toMatchObject({ kind: 'submitted', claimedUnchanged: ['b.py'] })
   })
 
-  it.each(['failed', 'skipped'])('is no matter when it says %s', async (status) => {
+  it.each(['failed', 'skipped'])('is not verified when its status is %s', async (status) => {
     const run = submitted([[submitting(status)]], [wrong])
     expect(await run.ending).toMatchObject({ kind: 'submitted' })
     expect(run.verified()).toBe(0)

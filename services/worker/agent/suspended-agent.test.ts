@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelReply, RequestedCall } from '#domain/turn.ts'
-import { SuspendedLoop, type WaitingScript } from '#objects/suspended-attempt.ts'
+import { SuspendedLoop, type WaitingScript } from '#objects/attempt-record.ts'
 import type { AnsweredScript, ExecutedCall, ToolSet } from '../tools/tool-set.ts'
 import { journalOver, type AgentEvent } from './journal.ts'
 import { runAgent, type AgentRun, type Ending, type Suspension } from './run-agent.ts'
-import { firstMessages, openTranscript, type Transcript } from './transcript.ts'
+import { firstMessages, openTranscript, type Transcript } from './open-transcript.ts'
 
 const limits = { maxMessages: 40, maxContextTokens: 32_000, parallelTools: 4, verifyAttempts: 2 }
 const never = new AbortController().signal

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { submitTool } from '#bundles/submit-tool.ts'
-import { toolGuide, withToolGuide } from './tool-guide.ts'
+import { submitTool } from '#bundles/tool-definition.ts'
+import { toolGuide, withToolGuide } from './prepared-bundle.ts'
 
 const level = { type: 'string', enum: ['debug', 'info'] }
 const address = {

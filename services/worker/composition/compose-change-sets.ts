@@ -1,8 +1,8 @@
-import type { ChangeSet, Edit, FileChange } from '#domain/change-set.ts'
-import { composeEdits } from '#domain/compose-edits.ts'
-import type { Conflict } from '#objects/composition.ts'
+import { type ChangeSet, composeEdits, type Edit, type FileChange } from '#domain/change-set.ts'
+import type { Conflict, ConflictingSet, LineRange } from '#objects/composition.ts'
+import type { CodeNode } from '#domain/code-node.ts'
 
-/** What is to become of one file: edits on its base blob, or a new content, or nothing at all. */
+/** The composed change of one file, and the sets that it consists of. */
 export type FileResult = { path: string; sets: ChangeSet[] } & (
   | { kind: 'edit'; baseHash: string; edits: Edit[] }
   | { kind: 'create'; content: string }
@@ -10,12 +10,12 @@ export type FileResult = { path: string; sets: ChangeSet[] } & (
 )
 
 /** Bytes of the base file: `start` included, `end` not. */
-export type ByteRange = { start: number; end: number }
+type ByteRange = { start: number; end: number }
 
-/** A change set by its ids, and the bytes of the conflict's file that it changes; absent unless it edits that file. */
+/** A change set by its ids. `bytes` is what it changes in the file of the conflict, if it edits that. */
 export type SetInConflict = { changeSetId: string; operationId: string; bytes?: ByteRange }
 
-/** A change set that is not in the composed files, and the one that keeps it out; `nameConflicts` says who made them. */
+/** A change set that is left out of the composed files; `with` is the one that it is in conflict with. */
 export type LeftOutSet = SetInConflict & {
   path: string
   errorCode: Conflict['errorCode']
@@ -26,8 +26,8 @@ export type LeftOutSet = SetInConflict & {
 export type Composed = { files: FileResult[]; conflicts: LeftOutSet[] }
 
 /**
- * Puts change sets together, in the order given. Each composes whole or not at all: one that collides with a set before
- * it, in any of its files, is left out and shown as a conflict (WORK_001). Pure; files come sorted by path.
+ * Composes change sets in the given order, each as a whole or not at all: one that collides with an earlier set, in any
+ * of its files, is left out as a conflict (WORK_001). The files are sorted by path.
  */
 export function composeChangeSets(sets: readonly ChangeSet[]): Composed {
   const files = new Map<string, FileResult>()
@@ -44,7 +44,7 @@ export function composeChangeSets(sets: readonly ChangeSet[]): Composed {
 type Collision = { kind: 'conflict'; path: string; reason: string; bytes?: ByteRange; with?: SetInConflict }
 type Joined = { kind: 'joined'; file: FileResult } | Collision
 
-/** A created file and a created folder of one name cannot both be. */
+/** A created file and a created folder cannot have the same path. */
 function inWay(files: ReadonlyMap<string, FileResult>, { path, kind }: FileChange): Collision | undefined {
   if (kind !== 'create') return undefined
   const other = [...files.values()].find(
@@ -82,7 +82,7 @@ function overlap(held: FileResult, ownEdit: Edit, heldEdit: Edit): Collision {
   return { kind: 'conflict', path, reason, bytes: rangeOf(ownEdit), ...against }
 }
 
-/** The bytes of the base file from the first edit of `set` there to the last; undefined unless it edits the file. */
+/** The bytes of the base file from the set's first edit to its last; undefined unless it edits the file. */
 export function editedBytes(set: ChangeSet, path: string): ByteRange | undefined {
   const edits = editsAt(set, path)
   const [first, last] = [edits.at(0), edits.at(-1)]
@@ -113,4 +113,74 @@ function withFirst({ sets }: FileResult): { with?: SetInConflict } {
 
 function conflictOf(set: ChangeSet, { kind: _kind, ...collision }: Collision): LeftOutSet {
   return { ...idsOf(set), errorCode: 'WORK_001', ...collision }
+}
+
+type NamingDeps = {
+  sets: readonly ChangeSet[]
+  /** By operation. */
+  nodes: ReadonlyMap<string, Pick<CodeNode, 'path' | 'qualifiedName'>>
+  readBlob(hash: string): Promise<Uint8Array>
+}
+
+/**
+ * Adds to each change set that was left out, and to the one that it is in conflict with, the agent that made it, the
+ * code it was made for, and the lines that it changes.
+ */
+export async function nameConflicts(leftOut: readonly LeftOutSet[], deps: NamingDeps): Promise<Conflict[]> {
+  if (leftOut.length === 0) return []
+  const sets = new Map(deps.sets.map((set) => [set.changeSetId, set]))
+  const conflicts: Conflict[] = []
+  for (const one of leftOut) {
+    const base = await baseOf(one, sets, deps)
+    const named = (set: SetInConflict) => nameSet(set, base, { sets, nodes: deps.nodes })
+    const { path, errorCode, reason, with: other } = one
+    conflicts.push({ ...named(one), path, errorCode, reason, ...(other === undefined ? {} : { with: named(other) }) })
+  }
+  return conflicts
+}
+
+/** How many change sets of each agent were left out. */
+export function conflictsByAgent(conflicts: readonly Conflict[]): Record<string, number> {
+  const counts = new Map<string, number>()
+  for (const { agent = '' } of conflicts) counts.set(agent, (counts.get(agent) ?? 0) + 1)
+  return Object.fromEntries(counts)
+}
+
+/** The file before the run; undefined for a new file. */
+async function baseOf(
+  { changeSetId, path }: LeftOutSet,
+  sets: ReadonlyMap<string, ChangeSet>,
+  { readBlob }: NamingDeps,
+): Promise<Uint8Array | undefined> {
+  const change = sets.get(changeSetId)?.files.find((file) => file.path === path)
+  return change?.kind === 'edit' ? readBlob(change.baseHash) : undefined
+}
+
+function nameSet(
+  { changeSetId, operationId, bytes }: SetInConflict,
+  base: Uint8Array | undefined,
+  { sets, nodes }: { sets: ReadonlyMap<string, ChangeSet>; nodes: NamingDeps['nodes'] },
+): ConflictingSet {
+  const agent = sets.get(changeSetId)?.bundle
+  const node = nodes.get(operationId)
+  return {
+    changeSetId,
+    operationId,
+    ...(agent === undefined ? {} : { agent }),
+    ...(node === undefined ? {} : { node: { path: node.path, qualifiedName: node.qualifiedName } }),
+    ...(bytes === undefined || base === undefined ? {} : { lines: linesOf(base, bytes) }),
+  }
+}
+
+const newline = 10
+
+/** Inserted text counts as on the line where it begins. */
+export function linesOf(base: Uint8Array, { start, end }: ByteRange): LineRange {
+  return { first: lineAt(base, start), last: lineAt(base, Math.max(start, end - 1)) }
+}
+
+function lineAt(base: Uint8Array, offset: number): number {
+  let line = 1
+  for (let at = base.indexOf(newline); at >= 0 && at < offset; at = base.indexOf(newline, at + 1)) line++
+  return line
 }

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
-import { anOutcome, aPlannedOperation } from '#testing/factories.ts'
-import { testLedger, type TestLedger } from '#testing/ledger.ts'
+import { anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
 import { openRunRules } from '../evidence/run-rules.ts'
-import { openSyntaxChecker } from '../evidence/syntax-checker.ts'
+import { openSyntaxChecker } from '../evidence/syntax-evidence.ts'
 import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
 import { composeRun, type CompositionDeps } from './compose-run.ts'
 
@@ -41,12 +40,19 @@ describe('composeRun', () => {
     await syntax.close()
   })
 
-  async function executed(outcome: Parameters<typeof anOutcome>[0]): Promise<RunId> {
-    const runId = await test.executing([aPlannedOperation('f')])
-    const [attempt] = await test.claimReady(runId)
-    if (attempt === undefined) throw new Error('nothing was ready')
-    await test.ledger.settle(attempt, 1, { outcome: anOutcome(outcome), events: [] })
+  /** A run whose operations ended so, one after the other in the order of the plan. */
+  async function executed(...outcomes: Parameters<typeof anOutcome>[0][]): Promise<RunId> {
+    const runId = await test.executing(outcomes.map((_, at) => aPlannedOperation(`f${at}`)))
+    const attempts = await test.claimReady(runId)
+    for (const [at, attempt] of attempts.entries())
+      await test.ledger.settle(attempt, 1, { outcome: anOutcome(outcomes[at]), events: [] })
     return runId
+  }
+
+  const failed = (errorCode: string) => ({ status: 'failed', errorCode, reason: 'it did not work' }) as const
+  const lastEvent = async (runId: RunId) => {
+    const { seq } = await test.ledger.getRun(runId)
+    return (await test.ledger.readEvents(runId, { after: seq - 1, limit: 1 }))[0]
   }
 
   it('completes a run without changes, once', async () => {
@@ -56,6 +62,50 @@ describe('composeRun', () => {
     await composeRun(runId, deps, never)
     expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'completed', seq })
     expect((await test.ledger.verify(runId)).violations).toEqual([])
+  })
+
+  it('completes a run of which a part failed, and says how many', async () => {
+    const runId = await executed(failed('AGENT_002'), { status: 'unchanged' }, failed('AGENT_004'))
+    await composeRun(runId, deps, never)
+    expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'completed', errorCode: null, reason: null })
+    const data = { operations: { failed: 2, unchanged: 1, succeeded: 0 } }
+    expect(await lastEvent(runId)).toMatchObject({ event: 'run.completed', status: 'ok', data })
+  })
+
+  it.each([
+    ['the commonest code of those that failed', ['AGENT_002', 'AGENT_004', 'AGENT_004'], 'AGENT_004'],
+    ['the first of codes that are equally common', ['TOOL_003', 'AGENT_006', 'TOOL_003', 'AGENT_006'], 'AGENT_006'],
+  ])('fails a run of which nothing ended well, with %s', async (_, codes, errorCode) => {
+    const runId = await executed({ status: 'blocked', errorCode: 'ASK_004' }, ...codes.map(failed))
+    await composeRun(runId, deps, never)
+    const reason = `no operation ended well: ${codes.length} failed, 1 blocked`
+    const run = await test.ledger.getRun(runId)
+    expect(run).toMatchObject({ status: 'failed', phase: 'review', errorCode, reason })
+    expect(run.compositionKey).not.toBeNull()
+    const data = { error_code: errorCode, reason, operations: { failed: codes.length }, change_sets: 0 }
+    expect(await lastEvent(runId)).toMatchObject({ event: 'run.failed', status: 'error', errorCode, data })
+    await composeRun(runId, deps, never)
+    expect((await test.ledger.getRun(runId)).seq).toBe(run.seq)
+    expect((await test.ledger.verify(runId)).violations).toEqual([])
+  })
+
+  it('fails a run whose operations were all blocked or skipped, with the code of the blocked ones', async () => {
+    const first = aPlannedOperation('first')
+    const runId = await test.executing([first, aPlannedOperation('second', {}, [first])])
+    const [attempt] = await test.claimReady(runId)
+    if (attempt === undefined) throw new Error('nothing was ready')
+    const outcome = anOutcome({ status: 'blocked', errorCode: 'ASK_004' })
+    await test.ledger.settle(attempt, 1, { outcome, events: [] })
+    await composeRun(runId, deps, never)
+    const reason = 'no operation ended well: 1 blocked, 1 skipped'
+    expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'failed', errorCode: 'ASK_004', reason })
+  })
+
+  it('completes a run without operations', async () => {
+    const runId = await test.executing([])
+    await test.ledger.dispatch(runId, 1)
+    await composeRun(runId, deps, never)
+    expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'completed', errorCode: null })
   })
 
   it('fails a run whose change set is gone, with STORE_003 and not again and again', async () => {

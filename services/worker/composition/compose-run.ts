@@ -1,23 +1,23 @@
 import type { ChangeSet } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
-import type { NewEvent } from '#domain/event.ts'
+import { isErrorCode, type ErrorCode } from '#domain/error.ts'
+import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
 import { changeSetIdsOf, type Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
-import { failRun } from '#ledger/fail-run.ts'
+import { failRun } from '#ledger/run-stage.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
-import type { Composition } from '#objects/composition.ts'
-import { conflictView } from '#objects/conflict-view.ts'
+import { type Composition, conflictView } from '#objects/composition.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { changeSetsOf } from '#objects/attempt-record.ts'
 import { getAttemptRecord, putComposition } from '#objects/stored-records.ts'
-import { operationPages } from '#proof/operation-pages.ts'
+import { operationPages } from '#ledger/read-operations.ts'
 import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
 import type { ReadRunRules } from '../evidence/run-rules.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
-import { conflictsByAgent, nameConflicts } from './name-conflicts.ts'
+import { conflictsByAgent, nameConflicts } from './compose-change-sets.ts'
 import { proveComposition } from './prove-composition.ts'
 
 export type CompositionDeps = {
@@ -34,8 +34,8 @@ const recordReads = 16
 
 /**
  * Ends a run whose operations have all ended: puts their change sets together, proves the result, stores it and
- * completes the run. Running it again, or for a run that is not at that point, changes nothing. A fault that stays (an
- * object that is gone) fails the run.
+ * completes the run, or fails it when none of its operations succeeded or had nothing to change. Running it again, or
+ * for a run that is not at that point, changes nothing. A fault that stays (a missing object) fails the run.
  */
 export async function composeRun(runId: RunId, deps: CompositionDeps, signal: AbortSignal): Promise<void> {
   const run = await deps.ledger.getRun(runId)
@@ -75,12 +75,14 @@ async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): P
   })
   const composition = { v: 1 as const, runId: run.runId, of: 'proposed' as const, files: proven.files, conflicts }
   const compositionKey = await putComposition(deps.objects, run.projectId, composition)
+  const failure = failureOf(run, collected.codes)
+  const events = closingEvents(run, { collected, composition, failure }, { kind: 'worker', id: deps.workerId })
   await deps.ledger.move(run.runId, {
     from: [{ status: 'running', phase: 'review' }],
-    to: { status: 'completed' },
+    to: { status: failure === undefined ? 'completed' : 'failed' },
     command: 'complete',
-    set: { compositionKey },
-    events: closingEvents(run, collected, composition, deps.workerId),
+    set: { compositionKey, ...failure },
+    events,
   })
 }
 
@@ -88,33 +90,41 @@ type Totals = { turns: number; promptTokens: number; completionTokens: number }
 
 type Collected = {
   sets: ChangeSet[]
-  /** How many of the sets were made by the runs this one tries again. */
+  /** How many of the sets were made by the runs that this one retries. */
   earlier: number
   /** The code that each operation with a change set worked on. */
   nodes: Map<string, CodeNode>
   totals: Totals
+  codes: CodesOfStatus
 }
+
+/** How often the run's operations of a status ended with an error code. */
+type CodesOfStatus = Record<'failed' | 'blocked', Map<ErrorCode, number>>
 
 async function collect(run: Run, deps: CompositionDeps, signal: AbortSignal): Promise<Collected> {
   const totals: Totals = { turns: 0, promptTokens: 0, completionTokens: 0 }
+  const codes: CodesOfStatus = { failed: new Map(), blocked: new Map() }
   const own = new Set<string>()
   const nodes: Collected['nodes'] = new Map()
   const sets: ChangeSet[] = []
   for await (const operations of operationPages(deps.ledger, run.runId)) {
     signal.throwIfAborted()
-    for (const { operationId, outcome } of operations) {
+    for (const { operationId, status, outcome } of operations) {
       own.add(operationId)
       totals.turns += outcome?.turns ?? 0
       totals.promptTokens += outcome?.promptTokens ?? 0
       totals.completionTokens += outcome?.completionTokens ?? 0
+      const code = outcome?.errorCode
+      if ((status === 'failed' || status === 'blocked') && isErrorCode(code))
+        codes[status].set(code, (codes[status].get(code) ?? 0) + 1)
     }
     sets.push(...(await readChangeSets(operations, { run, nodes }, deps.objects)))
   }
   const earlier = await earlierSets(run, { redone: own, nodes }, deps, signal)
-  return { sets: [...earlier, ...sets], earlier: earlier.length, nodes, totals }
+  return { sets: [...earlier, ...sets], earlier: earlier.length, nodes, totals, codes }
 }
 
-/** Of the runs this one tries again, over the same snapshot: what went well there and was not done again. */
+/** The change sets of the runs that this one retries, over the same snapshot, of operations that were not run again. */
 async function earlierSets(
   run: Run,
   { redone, nodes }: { redone: ReadonlySet<string>; nodes: Collected['nodes'] },
@@ -136,7 +146,7 @@ async function earlierSets(
   return [...(await earlierSets(earlier, { redone: done, nodes }, deps, signal)), ...sets]
 }
 
-/** Notes in `nodes` what those with a change set worked on. */
+/** Adds to `nodes` what the operations with a change set worked on. */
 async function readChangeSets(
   operations: readonly Operation[],
   { run: { projectId }, nodes }: { run: Pick<Run, 'projectId'>; nodes: Collected['nodes'] },
@@ -152,16 +162,37 @@ async function readChangeSets(
   return records.flatMap(changeSetsOf)
 }
 
-/** Of the conflicts that an event names one by one; the composition holds all. */
+type RunFailure = { errorCode: ErrorCode; reason: string }
+
+/**
+ * Why a run failed of whose operations none succeeded or had nothing to change: the commonest code of those that
+ * failed, or of those that were blocked when none failed; of codes that are equally common, the first in the alphabet.
+ * Undefined for every other run, also for one without operations.
+ */
+function failureOf({ counts }: Pick<Run, 'counts'>, codes: CodesOfStatus): RunFailure | undefined {
+  const unwell = ['failed', 'blocked', 'skipped'] as const
+  const had = unwell.filter((status) => (counts[status] ?? 0) > 0)
+  if (had.length === 0 || (counts.succeeded ?? 0) + (counts.unchanged ?? 0) > 0) return undefined
+  const most = codes.failed.size > 0 ? codes.failed : codes.blocked
+  const [commonest] = [...most].toSorted(([one, times], [other, more]) => more - times || (one < other ? -1 : 1))
+  const reason = `no operation ended well: ${had.map((status) => `${counts[status]} ${status}`).join(', ')}`
+  return { errorCode: commonest?.[0] ?? 'AGENT_011', reason }
+}
+
+/** An event lists no more conflicts than this; the composition has all. */
 const namedConflicts = 50
 
 function closingEvents(
   run: Run,
-  { sets, earlier, totals }: Collected,
-  { files, conflicts }: Composition,
-  workerId: string,
+  {
+    collected,
+    composition,
+    failure,
+  }: { collected: Collected; composition: Composition; failure: RunFailure | undefined },
+  origin: EventOrigin,
 ): NewEvent[] {
-  const origin = { kind: 'worker', id: workerId } as const
+  const { sets, earlier, totals } = collected
+  const { files, conflicts } = composition
   const composed = {
     change_sets: sets.length,
     earlier_change_sets: earlier,
@@ -170,7 +201,7 @@ function closingEvents(
     conflicts_total: conflicts.length,
     conflicts_by_agent: conflictsByAgent(conflicts),
   }
-  const completed = {
+  const ended = {
     operations: run.counts,
     change_sets: sets.length,
     files_changed: files.length,
@@ -179,8 +210,10 @@ function closingEvents(
     prompt_tokens: totals.promptTokens,
     completion_tokens: totals.completionTokens,
   }
-  return [
-    { event: 'run.composed', phase: 'review', origin, data: composed },
-    { event: 'run.completed', phase: 'review', origin, data: completed },
-  ]
+  const common = { phase: 'review', origin } as const
+  const composedEvent: NewEvent = { ...common, event: 'run.composed', data: composed }
+  if (failure === undefined) return [composedEvent, { ...common, event: 'run.completed', data: ended }]
+  const { errorCode, reason } = failure
+  const data = { error_code: errorCode, reason, ...ended }
+  return [composedEvent, { ...common, event: 'run.failed', status: 'error', errorCode, data }]
 }

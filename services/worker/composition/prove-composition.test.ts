@@ -1,12 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import type { ChangeSet, Edit, FileChange } from '#domain/change-set.ts'
-import { changeChecks, type Evidence } from '#domain/evidence.ts'
-import { sha256 } from '#domain/hash.ts'
+import { changeChecks, type ChangeSet, type Edit, type Evidence, type FileChange } from '#domain/change-set.ts'
+import { sha256 } from '#domain/ids.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
 import { openPythonLinter } from '#lint/python-linter.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
-import { openSyntaxChecker } from '../evidence/syntax-checker.ts'
+import { openSyntaxChecker } from '../evidence/syntax-evidence.ts'
 import { proveComposition } from './prove-composition.ts'
 
 const source = 'import os\n\n\ndef f(x):\n    if x == None:\n        return f"a"\n    return x\n'
@@ -149,7 +148,7 @@ describe('the names of a composed tree', () => {
 
   it('are there for every file of it: the later of two sets that do not go together is left out', async () => {
     const proven = await proveComposition([removing, taking], deps)
-    const reason = 'shop/main.py takes "json" of it, which is gone'
+    const reason = 'shop/main.py uses "json" of it, which is gone'
     expect(proven.conflicts).toMatchObject([
       { changeSetId: 'c2', errorCode: 'WORK_004', path: 'shop/compat.py', reason },
     ])

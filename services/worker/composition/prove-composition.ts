@@ -1,10 +1,9 @@
-import type { ChangeSet } from '#domain/change-set.ts'
-import { applyEdits } from '#domain/apply-edits.ts'
-import type { Evidence, EvidenceCheck } from '#domain/evidence.ts'
+import { applyEdits, type ChangeSet, type Evidence, type EvidenceCheck } from '#domain/change-set.ts'
 import type { ComposedFile } from '#objects/composition.ts'
-import { moduleUsesOf } from '#python/module-uses.ts'
+import { type ModuleUses, moduleUsesOf } from '#python/module-uses.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
+import { foldKeptNames } from '#python/kept-names.ts'
 import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
 import type { RunRules } from '../evidence/run-rules.ts'
 import {
@@ -14,7 +13,6 @@ import {
   type LeftOutSet,
   type SetInConflict,
 } from './compose-change-sets.ts'
-import { lostNameIn, type ComposedModule } from './composed-names.ts'
 
 export type ProofDeps = {
   evidence: EvidenceChecker
@@ -26,14 +24,15 @@ export type ProofDeps = {
 
 export type Proven = { files: ComposedFile[]; conflicts: LeftOutSet[] }
 
-/** What was proved of one composed file, and what its module binds and takes, where it is Python. */
+/** The evidence of one composed file, and what its module binds and uses if it is Python. */
 type FileProof = { composed: ComposedFile; module: ComposedModule | undefined }
 type ProveFile = (file: FileResult, checks: readonly EvidenceCheck[]) => Promise<FileProof>
 
 /**
- * Composes the sets and checks every file again as a whole, and then the names that the files take of each other: proof of
- * the parts is no proof of the whole. Where a check fails, the set that breaks it is found by adding them one by one, left
- * out as WORK_004, and all is composed anew. Of two sets that are wrong only together, that is the later one.
+ * Composes the sets, checks every composed file again, and then the names that the files use of each other: proof of
+ * the parts is no proof of the whole. When a check fails, the sets are added one by one to find the one that breaks it;
+ * that one is left out as WORK_004, and the rest is composed again. Of two sets that are wrong only together, the later
+ * one is left out.
  */
 export async function proveComposition(sets: readonly ChangeSet[], deps: ProofDeps): Promise<Proven> {
   const prove = openFileProofs(deps)
@@ -62,7 +61,7 @@ function isProved({ composed }: FileProof): boolean {
   return composed.evidence.every((one) => one.ok)
 }
 
-/** Remembers what it proved of a file that the same sets make: most files stay as they are when a set is left out. */
+/** Caches the proof of a file by its sets: most files stay the same when a set is left out. */
 function openFileProofs(deps: ProofDeps): ProveFile {
   const known = new Map<string, Promise<FileProof>>()
   return (file, checks) => {
@@ -96,13 +95,13 @@ async function contentsOf(file: FileResult, deps: ProofDeps) {
 }
 
 /**
- * What a composed file must pass: every check that one of its sets was asked for. It is docstring-only when every set of
- * it was proved to be; which node its parts lie in says nothing of the whole.
+ * The checks of a composed file: all that were requested for any of its sets. `docstring_only` applies if every set
+ * passed it; `only_node_changed` does not apply to a whole file.
  */
 function checksFor({ path, sets }: FileResult): EvidenceCheck[] {
   const own = sets.map((set) => set.evidence.filter((one) => one.path === path))
   const docstringsOnly = own.every((all) => all.some((one) => one.check === 'docstring_only' && one.ok))
-  // Python always; a grammar of another language may not know all its code, and a bundle that says so is believed.
+  // Always for Python. A grammar of another language may not parse all valid code, so there the bundle decides.
   const always: EvidenceCheck[] = languageOf(path) === 'python' ? ['parses', 'lint_before_after'] : []
   const asked = new Set([...always, ...own.flat().flatMap(checkAskedFor)])
   asked.delete('only_node_changed')
@@ -115,7 +114,7 @@ function checkAskedFor({ check, of }: Evidence): EvidenceCheck[] {
   return of === undefined ? [] : [of]
 }
 
-/** The first set after which the file fails the checks of the whole. */
+/** The first set with which the file fails its checks. */
 async function fileCulprit(file: FileResult, prove: ProveFile): Promise<LeftOutSet> {
   const checks = checksFor(file)
   for (const [at, set] of file.sets.entries()) {
@@ -130,7 +129,7 @@ async function fileCulprit(file: FileResult, prove: ProveFile): Promise<LeftOutS
   throw new Error(`the composed file ${file.path} fails its checks, but none of its sets does`)
 }
 
-/** The first set after which a changed file takes a name of another that this one binds no more. */
+/** The first set with which a changed file uses a name of another file that no longer binds it. */
 async function nameCulprit(
   composed: { sets: readonly ChangeSet[]; files: readonly FileResult[] },
   proofs: readonly FileProof[],
@@ -150,14 +149,12 @@ async function nameCulprit(
       return part ?? { ...module, after: module.before } // none of these sets changes it
     })
     const found = lostNameIn(await Promise.all(parts))
-    if (found !== undefined) return leftOut(set, found.path, `${found.user} takes "${found.name}" of it, which is gone`)
+    if (found !== undefined) return leftOut(set, found.path, `${found.user} uses "${found.name}" of it, which is gone`)
   }
-  throw new Error(
-    `${lost.user} takes "${lost.name}" of ${lost.path}, which is gone, but none of the sets takes it away`,
-  )
+  throw new Error(`${lost.user} uses "${lost.name}" of ${lost.path}, which is gone, but none of the sets removes it`)
 }
 
-/** The set before the one at `index` that breaks the file together with it; nothing when that one breaks it alone. */
+/** The earlier set that breaks the file together with the one at `index`; none when that one breaks it alone. */
 async function findPartner(file: FileResult, index: number, prove: ProveFile): Promise<{ with?: SetInConflict }> {
   const set = file.sets[index]
   if (set === undefined || (await breaks([set], file, prove))) return {}
@@ -179,4 +176,42 @@ function leftOut(set: ChangeSet, path: string, reason: string): LeftOutSet {
 function inConflict(set: ChangeSet, path: string): SetInConflict {
   const bytes = editedBytes(set, path)
   return { changeSetId: set.changeSetId, operationId: set.operationId, ...(bytes && { bytes }) }
+}
+
+/** What a changed Python file used and bound before and after; undefined where the file does not exist. */
+type ComposedModule = { path: string; before: ModuleUses | undefined; after: ModuleUses | undefined }
+
+/** A name that the file `user` uses of the file at `path`, which no longer binds it. */
+type LostName = { path: string; user: string; name: string }
+
+/**
+ * The first name that a module bound before and no longer binds, and that another changed file uses. What the unchanged
+ * files of the snapshot use is checked for each file alone (`PathRules.keptNames`).
+ */
+function lostNameIn(modules: readonly ComposedModule[]): LostName | undefined {
+  const taken = takenNames(modules)
+  for (const module of modules) {
+    const lost = lostOf(module, taken(module.path))
+    const [name] = lost
+    if (name === undefined) continue
+    const isUser = (other: ComposedModule) => lostOf(module, takenNames([module, other])(module.path)).includes(name)
+    const user = modules.find((other) => other.path !== module.path && isUser(other))
+    if (user !== undefined) return { path: module.path, user: user.path, name }
+  }
+  return undefined
+}
+
+function lostOf({ before, after }: ComposedModule, taken: 'all' | string[]): string[] {
+  const bound = new Set(after?.binds)
+  const names = taken === 'all' ? (before?.binds ?? []) : taken
+  return names.filter((name) => !bound.has(name))
+}
+
+/** Returns the names that a module bound before and other changed files use now. */
+function takenNames(modules: readonly ComposedModule[]): (path: string) => 'all' | string[] {
+  const uses = modules.map(({ path, before, after }): [string, ModuleUses] => {
+    const { modules: taken, packages } = after ?? { modules: {}, packages: {} }
+    return [path, { modules: taken, packages, binds: before?.binds ?? [], exported: [] }]
+  })
+  return foldKeptNames(new Map(uses))
 }

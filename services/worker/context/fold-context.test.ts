@@ -18,7 +18,7 @@ describe('the context out of recorded events', () => {
     expect(foldContext(unchanged, scope).longTrack.map(({ agent }) => agent)).toEqual(['lint'])
   })
 
-  it('takes of one agent on one node what it came to last', () => {
+  it('takes the last result of each agent and node', () => {
     const again = recordedEvents.find(({ event, nodeId }) => event === 'operation.ended' && nodeId === scope.nodeIds[1])
     if (again === undefined) throw new Error('nothing was recorded')
     const later = { ...again, data: { ...again.data, status: 'succeeded', reason: undefined } }
@@ -26,7 +26,7 @@ describe('the context out of recorded events', () => {
     expect(longTrack.map(({ status }) => status)).toEqual(['succeeded', 'succeeded'])
   })
 
-  it('has what this attempt did, each call with its own answer where ids come again', () => {
+  it('has what this attempt did, each call with its own answer where ids repeat', () => {
     const { shortTrack } = foldContext(recordedEvents, scope)
     expect(shortTrack.actions.map(({ tool, outcome, summary }) => [tool, outcome, summary])).toEqual([
       ['read_docstring', 'success', 'read the signature'],
@@ -61,7 +61,7 @@ describe('the context out of recorded events', () => {
     expect(upTo(Infinity)).toMatchObject({ of: 'submit_result', errorCode: 'AGENT_005' })
   })
 
-  it('says of a submission that did not hold, and of a reply without a call, what was wrong with them', () => {
+  it('has the reasons of an unverified submission and of a reply without a call', () => {
     const { shortTrack, lastError } = foldContext([
       {
         event: 'turn.finished',

@@ -1,43 +1,86 @@
-import type { AgentContext, EarlierResult } from './agent-context.ts'
-import { textIn, type ContextEvent } from './context-event.ts'
-import { openOwnTrack } from './own-track.ts'
+import type { NewEvent } from '#domain/event.ts'
+import { isRecord } from '#domain/json.ts'
+
+/** The fields of an event that the fold reads. Both stored events and new ones have them. */
+export type ContextEvent = Pick<NewEvent, 'event' | 'data'> &
+  Partial<Pick<NewEvent, 'status' | 'operationId' | 'nodeId' | 'agent' | 'toolName' | 'errorCode'>>
+
+/** One call of an attempt. Without `outcome` it has no answer yet. */
+export type Action = {
+  tool: string
+  /** As the model sent them. */
+  arguments: string
+  outcome?: string
+  errorCode?: string
+  summary: string
+}
+
+/** How an earlier operation ended. */
+export type EarlierResult = {
+  agent: string
+  nodeId: string
+  /** The node's name for a reader; undefined for the node of this operation. */
+  node: string | undefined
+  status: string
+  summary: string
+  errorCode?: string
+}
+
+export type LastError = {
+  /** The tool, `submit_result`, `model`, or `operation` for an earlier attempt as a whole. */
+  of: string
+  errorCode?: string
+  reason: string
+}
+
+/** What is known before a turn of an operation, apart from its conversation. */
+export type AgentContext = {
+  /** Undefined also when the same thing has succeeded since. */
+  lastError: LastError | undefined
+  /** The last `maxActions` of this attempt, oldest first; `before` is the number of earlier ones. */
+  shortTrack: { actions: readonly Action[]; before: number }
+  /** From the tools' `knowledge_delta`: the last value of each key, the newest key last. */
+  knowledge: ReadonlyMap<string, unknown>
+  /** Results on this node and related ones, the closest node first; of each agent and node the last result. */
+  longTrack: readonly EarlierResult[]
+}
 
 export type ContextScope = {
-  /** Whose context it is. Events that name no operation are taken for its own. */
+  /** The operation whose context it is. Events that name no operation count as its own. */
   operationId?: string
-  /** The nodes it has to do with, its own first, then the closest. Results on others are left out. */
+  /** The operation's node, then the related ones, closest first. Results on other nodes are left out. */
   nodeIds?: readonly string[]
 }
 
 /**
- * The context of one operation out of events in their order: of the whole run, or any part of it. Nothing else goes into
- * it, so that the same events give the same context.
+ * The context of one operation, folded from the events of its run, or some of them, in their order. Nothing else goes into
+ * it: the same events give the same context.
  */
 export function foldContext(events: Iterable<ContextEvent>, scope: ContextScope = {}): AgentContext {
   const own = openOwnTrack()
   const results = new Map<string, EarlierResult>()
-  const places = new Map(scope.nodeIds?.map((id, place) => [id, place]))
+  const ranks = new Map(scope.nodeIds?.map((id, rank) => [id, rank]))
   for (const event of events) {
     if (event.operationId === undefined || event.operationId === scope.operationId) own.take(event)
     else if (event.event === 'operation.ended') {
-      const place = places.get(event.nodeId ?? '')
-      if (place !== undefined) results.set(`${place} ${event.agent}`, resultOf(event, place === 0))
+      const rank = ranks.get(event.nodeId ?? '')
+      if (rank !== undefined) results.set(`${rank} ${event.agent}`, resultOf(event, rank === 0))
     }
   }
-  const placeOf = ({ nodeId }: EarlierResult) => places.get(nodeId) ?? 0
-  const told = [...results.values()].filter(isWorthTelling)
-  const longTrack = told.toSorted((one, other) => placeOf(one) - placeOf(other))
+  const rankOf = ({ nodeId }: EarlierResult) => ranks.get(nodeId) ?? 0
+  const relevant = [...results.values()].filter(isRelevant)
+  const longTrack = relevant.toSorted((one, other) => rankOf(one) - rankOf(other))
   return { ...own.folded(), longTrack }
 }
 
-const worked = new Set(['succeeded', 'failed', 'blocked'])
+const statusesOfWork = new Set(['succeeded', 'failed', 'blocked'])
 
 /**
- * Nothing was done in operations that were skipped or cancelled. That nothing had to be changed says something of the
- * operation's own node, and is noise from the others.
+ * Skipped and cancelled operations did nothing. That nothing had to be changed is relevant for the operation's own node, and
+ * noise for the others.
  */
-function isWorthTelling({ node, status }: EarlierResult): boolean {
-  return worked.has(status) || (status === 'unchanged' && node === undefined)
+function isRelevant({ node, status }: EarlierResult): boolean {
+  return statusesOfWork.has(status) || (status === 'unchanged' && node === undefined)
 }
 
 function resultOf({ agent, nodeId, data }: ContextEvent, isOwnNode: boolean): EarlierResult {
@@ -50,4 +93,109 @@ function resultOf({ agent, nodeId, data }: ContextEvent, isOwnNode: boolean): Ea
     summary: textIn(data, 'reason') || textIn(data, 'summary'),
     ...(code === '' ? {} : { errorCode: code }),
   }
+}
+
+type OwnTrack = {
+  take(event: ContextEvent): void
+  folded(): Omit<AgentContext, 'longTrack'>
+}
+
+/** The part that comes from the operation's own events. A new attempt keeps only the last error of those before it. */
+function openOwnTrack(): OwnTrack {
+  const actions = openActions()
+  const knowledge = new Map<string, unknown>()
+  let lastError: LastError | undefined
+  /** An error counts until the same thing succeeds. */
+  const noteError = (of: string, { status, errorCode, data }: ContextEvent) => {
+    if (status === 'error') lastError = { of, ...codeOf(errorCode), reason: firstText(data, reasonFields) }
+    else if (lastError?.of === of) lastError = undefined
+  }
+  return {
+    take(event) {
+      const { event: name, data, toolName = '' } = event
+      if (name === 'operation.started' && data['resumes'] === undefined) {
+        actions.clear()
+        knowledge.clear()
+      } else if (name === 'tool.called') {
+        actions.called(event, toolName)
+      } else if (name === 'tool.returned') {
+        actions.answered(event, toolName, textIn(data, 'outcome'))
+        noteError(toolName, event)
+        for (const [key, value] of Object.entries(recordIn(data, 'knowledge'))) {
+          knowledge.delete(key)
+          knowledge.set(key, value)
+        }
+      } else if (name === 'submission.received') {
+        actions.answered(event, 'submit_result', submissionState(event))
+        noteError('submit_result', event)
+      } else if (name === 'turn.finished' && event.status === 'error') {
+        actions.answered(event, 'reply', 'no call')
+        noteError('model', event)
+      } else if (name === 'model.responded') noteError('model', event)
+      else if (name === 'operation.ended') noteError('operation', event)
+    },
+    folded: () => ({ lastError, shortTrack: actions.track(), knowledge }),
+  }
+}
+
+/** The fields with an error's reason, then the one with a summary of what was done. */
+const reasonFields = ['refused', 'unverified', 'reason', 'summary']
+
+function firstText(data: ContextEvent['data'], names: readonly string[]): string {
+  return names.map((name) => textIn(data, name)).find((text) => text !== '') ?? ''
+}
+
+/** The status of an unverified submission is `success`, so the reason decides. */
+function submissionState({ data }: ContextEvent): string {
+  return textIn(data, 'unverified') === '' ? textIn(data, 'status') || 'refused' : 'unverified'
+}
+
+type Call = { id: string; action: Action; isAnswered: boolean }
+
+/** As many as a small model can tell apart; more would be cut when they are rendered. */
+const maxActions = 30
+
+/** Calls with their answers. Ids are not unique: some servers use the same ones in every turn. */
+function openActions() {
+  let calls: Call[] = []
+  const underway = (id: string, tool: string): Call => {
+    const open = calls.findLast((call) => call.id === id && !call.isAnswered)
+    if (open !== undefined) return open
+    const call = { id, action: { tool, arguments: '', summary: '' }, isAnswered: false }
+    calls.push(call)
+    return call
+  }
+  return {
+    clear: () => void (calls = []),
+    /** Called twice for a call that waited for a person. */
+    called({ data }: ContextEvent, tool: string): void {
+      underway(textIn(data, 'call_id'), tool).action.arguments = textIn(data, 'arguments')
+    },
+    answered({ data, errorCode }: ContextEvent, tool: string, outcome: string): void {
+      const call = underway(textIn(data, 'call_id'), tool)
+      const summary = firstText(data, reasonFields)
+      call.action = { ...call.action, outcome, summary, ...codeOf(errorCode) }
+      call.isAnswered = true
+    },
+    track: (): AgentContext['shortTrack'] => ({
+      actions: calls.slice(-maxActions).map(({ action }) => action),
+      before: Math.max(0, calls.length - maxActions),
+    }),
+  }
+}
+
+function codeOf(errorCode: string | undefined): { errorCode?: string } {
+  return errorCode === undefined ? {} : { errorCode }
+}
+
+/** Empty when the field is missing or no string. */
+function textIn(data: ContextEvent['data'], name: string): string {
+  const value = data[name]
+  return typeof value === 'string' ? value : ''
+}
+
+/** Empty when the field is missing or no record. */
+function recordIn(data: ContextEvent['data'], name: string): Record<string, unknown> {
+  const value = data[name]
+  return isRecord(value) ? value : {}
 }

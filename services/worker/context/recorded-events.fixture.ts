@@ -1,4 +1,4 @@
-import type { ContextEvent } from './context-event.ts'
+import type { ContextEvent } from './fold-context.ts'
 
 /** An operation on `Shop.total`, which calls `price`: see `recordedEvents`. */
 export const scope = { operationId: 'o1', nodeIds: ['n1', 'n2'] }
@@ -19,8 +19,8 @@ function returned(tool: string, id: string, summary: string, knowledge: Record<s
 }
 
 /**
- * What a run says while `docstring` works on `Shop.total`: another agent's results, an attempt that was lost after its
- * first call, then one that wrote at the second try and had its submission refused.
+ * The events of a run while `docstring` works on `Shop.total`: another agent's results, an attempt that was lost after its
+ * first call, and one that wrote at the second try and had its submission refused.
  */
 export const recordedEvents: readonly ContextEvent[] = [
   ended('docstring', 'n2', {

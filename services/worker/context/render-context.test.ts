@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { AgentContext } from './agent-context.ts'
-import { foldContext } from './fold-context.ts'
+import { type AgentContext, foldContext } from './fold-context.ts'
 import { recordedEvents, scope } from './recorded-events.fixture.ts'
 import { renderContext, renderSections } from './render-context.ts'
 
@@ -23,7 +22,7 @@ const relatedCode = {
 const recorded = { ...foldContext(recordedEvents, scope), relatedCode }
 
 describe('the context as a model reads it', () => {
-  it('says what failed, what others came to, what was done, what is known, and shows code', () => {
+  it('has what failed, earlier results, what was done, what is known, and code', () => {
     expect(renderContext(recorded, { maxTokens: 800 })).toMatchInlineSnapshot(`
       "## Last error
       submit_result failed (AGENT_005): status: Invalid option (got "done")
@@ -59,7 +58,7 @@ describe('the context as a model reads it', () => {
     `)
   })
 
-  it('cuts what is worth least first, and says how much is gone', () => {
+  it('cuts the least important entries first, and says how many are missing', () => {
     expect(renderContext(recorded, { maxTokens: 160 })).toMatchInlineSnapshot(`
       "## Last error
       submit_result failed (AGENT_005): status: Invalid option (got "done")

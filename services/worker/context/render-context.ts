@@ -1,9 +1,8 @@
-import { charactersPerToken } from '#domain/tokens.ts'
-import type { Action, AgentContext, CodeExcerpt, EarlierResult, LastError, RelatedCode } from './agent-context.ts'
-import { boundedSection, type Section } from './bounded-section.ts'
-import { oneLine } from './one-line.ts'
+import { charactersPerToken } from '#domain/turn.ts'
+import type { Action, AgentContext, EarlierResult, LastError } from './fold-context.ts'
+import { boundedSection, oneLine, type Section } from './bounded-text.ts'
 
-/** How much text so many tokens are, by the estimate that there is before a server has counted. */
+/** How many characters so many tokens are, by the estimate used before a server has counted. */
 export function charactersOf(tokens: number): number {
   return tokens * charactersPerToken
 }
@@ -13,17 +12,27 @@ const maxArguments = 120
 const maxValue = 120
 const maxWhat = 300
 
+/** The first lines of related code. */
+export type CodeExcerpt = {
+  /** Its relation to the node, in words: `Calls function price (src/util.py:10)`. */
+  what: string
+  language: string
+  text: string
+}
+
+/** The closest first; `more` counts the ones left out. */
+export type RelatedCode = { excerpts: readonly CodeExcerpt[]; more: number }
+
 export type ContextParts = AgentContext & { relatedCode: RelatedCode }
 
-/** In the order in which they stand, and of their worth: what comes later is cut first. */
+/** In the order of the text and of their importance: later sections are cut first. */
 const sectionNames = ['last_error', 'earlier_results', 'short_track', 'knowledge', 'related_code'] as const
 export type SectionName = (typeof sectionNames)[number]
 
 /**
- * The context as a small model reads it, a section each, together at most `maxTokens` with the blank lines between them.
- * A section may take half of what those before it have left, the last one all of it. Whatever is cut is counted where it
- * was; a section without room to say even that is empty, as is one with nothing to say. The same context gives the same
- * text.
+ * The context in a form for small models, one text per section, together at most `maxTokens` with the blank lines between
+ * them. Each section may take half of the room that is left, the last one all of it. A cut is marked with the number of
+ * missing entries. A section without entries, or without room for that mark, is empty. The same context gives the same text.
  */
 export function renderSections(parts: ContextParts, { maxTokens }: { maxTokens: number }): Record<SectionName, string> {
   const sections = sectionsOf(parts)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { shortKnowledge } from './short-knowledge.ts'
+import { shortKnowledge } from './bounded-text.ts'
 
 it('keeps what is short as it is, and the beginning of what is long', () => {
   const files = Array.from({ length: 1000 }, (_, at) => `src/${at}.py`)

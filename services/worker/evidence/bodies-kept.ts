@@ -2,9 +2,9 @@ import type { ComparedFacts, Finding } from './python-facts.ts'
 import type { Statement, StatementList } from './statements.ts'
 
 /**
- * No function, class, branch, loop, handler or `with` was removed or emptied, no statement went from one body to another, and
- * none was reduced to a value that nothing takes (`x = []` to `[]`). A body is empty when nothing in it does anything: `pass`,
- * `...`, a docstring.
+ * No function, class, branch, loop, handler or `with` was removed or emptied, no statement moved from one body to
+ * another, and none was reduced to an unused value (`x = []` to `[]`). A body of only `pass`, `...` or a docstring
+ * counts as empty.
  */
 export function bodiesKept({ before, after, pairs }: ComparedFacts): Finding {
   const [was, now] = [before.list(), after.list()]
@@ -38,10 +38,10 @@ function problemOf(was: Statement, now: Statement | undefined, forward: Int32Arr
   return owner === now.owner ? undefined : 'stands in another body now'
 }
 
-/** Names, numbers and comparisons; with brackets or dots there may be a call, a key that has to exist, a property. */
+/** Names, numbers and comparisons. Code with brackets or dots may have an effect: a call, a missing key, a property. */
 const valueToken = /^(?:(?!await$|yield$)[A-Za-z_]\w*|\d[\w.]*|[<>]=?|[=!]=)$/
 
-/** A value that nothing takes. A text that stands alone may be a docstring, and `...` a body. */
+/** Whether it is an unused value. A string alone may be a docstring, and `...` a body. */
 function isIdle({ kind, doesSomething, tokens }: Statement): boolean {
   if (kind !== 'expression_statement') return false
   if (doesSomething) return tokens.every(({ text }) => valueToken.test(text))

@@ -1,12 +1,11 @@
-import { anchorsOf, isSameAnchor } from './comment-anchors.ts'
-import { isPragma, pragmaFault, type MatchedComment } from './pragmas-kept.ts'
-import type { ComparedFacts, Finding } from './python-facts.ts'
-import { isLeading, type Comment } from './statements.ts'
+import { diffArrays } from 'diff'
+import type { ComparedFacts, Finding, StatementPairs } from './python-facts.ts'
+import { type Comment, isLeading, type Statement, type StatementList } from './statements.ts'
 
 /**
- * Every comment is still there, in the same order, at the same statement and in the same way (behind it, above it, inside
- * it, or at the end of its block), however that statement was edited. A comment that tools read (`# type: ignore`, `# noqa`)
- * is on the line of the same code, and none was added.
+ * Every comment is still there, in the same order, at the same statement and in the same position (after it, above it,
+ * inside it, or at the end of its block), however that statement was edited. A pragma, a comment that tools read (`#
+ * type: ignore`, `# noqa`), is on the line of the same code, and none was added.
  */
 export function commentsKept({ before, after, pairs }: ComparedFacts): Finding {
   const [was, now] = [before.list(), after.list()]
@@ -54,4 +53,201 @@ function lossOf(comment: Comment, now: readonly Comment[]): string {
 
 function named({ row, text }: Comment): string {
   return `line ${row + 1}: the comment ${JSON.stringify(text.trimEnd().slice(0, 60))}`
+}
+
+/** What a comment belongs to. `statement` is the index of a statement in the text, -1 for none. */
+type Anchor =
+  /** On a line with code of the statement before it. */
+  | { kind: 'trailing'; statement: number }
+  /** On a line of its own in the middle of a statement. */
+  | { kind: 'inside'; statement: number }
+  /** On a line of its own above a statement. */
+  | { kind: 'above'; statement: number }
+  /** At the end of a block or of the file, below the last statement of its depth. */
+  | { kind: 'below'; statement: number }
+  /**
+   * Separated from the next statement by blank lines, or one of the first two lines, which belong to the file;
+   * `statement` is the one before it, `head` the one whose body it is in.
+   */
+  | { kind: 'apart'; statement: number; head: number }
+
+/** The anchors of a text's comments, in their order. */
+function anchorsOf(list: StatementList): Anchor[] {
+  const anchors: Anchor[] = []
+  let below: { row: number; isBlankNext: boolean } | undefined
+  for (const comment of list.comments.toReversed()) {
+    const next = list.statements[comment.statement + 1]
+    const isOfBlock = below?.row === comment.row + 1
+    const isBlankNext = isOfBlock ? below?.isBlankNext === true : next !== undefined && next.row > comment.row + 1
+    below = { row: comment.row, isBlankNext }
+    anchors.push(anchorOf(comment, list, isBlankNext))
+  }
+  return anchors.toReversed()
+}
+
+function anchorOf(comment: Comment, { statements }: StatementList, isBlankNext: boolean): Anchor {
+  if (isLeading(comment)) return { kind: 'apart', statement: -1, head: -1 }
+  const { statement } = comment
+  const last = statements[statement]
+  const next = statements[statement + 1]
+  const token = last?.tokens[comment.token]
+  if (last !== undefined && token !== undefined) {
+    if (last.row + token.endRow === comment.row) return { kind: 'trailing', statement }
+    if (comment.token < last.tokens.length - 1) return { kind: 'inside', statement }
+  }
+  const climb = (isDeeper: (column: number) => boolean) => {
+    let at = statement
+    while (at >= 0 && isDeeper(statements[at]?.column ?? 0)) at = statements[at]?.owner ?? -1
+    return at
+  }
+  if (next === undefined || comment.column > next.column) {
+    return { kind: 'below', statement: climb((column) => column > comment.column) }
+  }
+  if (!isBlankNext) return { kind: 'above', statement: statement + 1 }
+  return { kind: 'apart', statement, head: climb((column) => column >= comment.column) }
+}
+
+type Texts = { was: StatementList; now: StatementList; pairs: StatementPairs }
+
+/** Whether the two anchors, of a comment before and after the change, correspond. */
+function isSameAnchor(before: Anchor, after: Anchor, texts: Texts): boolean {
+  const { forward } = texts.pairs
+  if (before.kind === 'apart') return after.kind === 'apart' && isSameGap(before, after, forward)
+  if (before.kind !== after.kind) return false
+  if (before.statement < 0) return after.statement < 0
+  const counterpart = forward[before.statement] ?? -1
+  if (counterpart === after.statement) return true
+  return before.kind === 'above' && isSplit(before.statement, { first: after.statement, last: counterpart }, texts)
+}
+
+type Apart = Extract<Anchor, { kind: 'apart' }>
+
+/** Whether they are in the same body and between the same statements, of those that remain. */
+function isSameGap(before: Apart, after: Apart, forward: Int32Array): boolean {
+  const head = before.head < 0 ? -1 : forward[before.head]
+  if (head !== after.head) return false
+  const above = forward.slice(0, before.statement + 1).findLast((counterpart) => counterpart >= 0) ?? -1
+  const below = forward.slice(before.statement + 1).find((counterpart) => counterpart >= 0) ?? Infinity
+  return above <= after.statement && after.statement < below
+}
+
+/**
+ * Whether the statements from `first` up to `last`, the statement's counterpart, consist only of the statement's code:
+ * `import a, b` may become two statements, and the comment above it stays above the first.
+ */
+function isSplit(
+  statement: number,
+  { first, last }: { first: number; last: number },
+  { was, now, pairs }: Texts,
+): boolean {
+  if (first < 0 || first > last) return false
+  const code = new Set(was.statements[statement]?.tokens.map(({ text }) => text))
+  const parts = now.statements.slice(first, last)
+  return parts.every(({ tokens }, at) => pairs.back[first + at] === -1 && tokens.every(({ text }) => code.has(text)))
+}
+
+type MatchedComment = { before: Comment; after: Comment }
+
+/** Returns the indices that the tokens of a statement have in its counterpart; -1 for a removed token. */
+type TokenPlaces = (one: Statement, other: Statement) => Int32Array
+
+/** Comments that linters, type checkers, formatters, coverage and security tools read. */
+const pragma =
+  /#\s*(?:type:|noqa\b|pragma:|pylint:|fmt:|yapf:|isort:|nosec\b|nosemgrep|mypy:|pyright:|pyre-|pytype:|ruff:|flake8:|noinspection\b|NOSONAR|lint:|cython:|doctest:|spell-?checker:|codespell:)/i
+
+function isPragma({ text }: Comment): boolean {
+  return pragma.test(text)
+}
+
+/**
+ * The first pragma that is no longer on the line of the same code: some of that moved to another line, or other code
+ * moved to the pragma's line. Brackets, commas and colons do not count. A shebang or encoding declaration must stay on
+ * its line.
+ */
+function pragmaFault(matched: readonly MatchedComment[], texts: Texts): string | undefined {
+  const places = openTokenPlaces()
+  for (const { before, after } of matched) {
+    if (isLeading(before) && after.row !== before.row) return `${named(before)} has left its line`
+    if (isPragma(before) && hasOtherCode(before, after, { ...texts, places }))
+      return `${named(before)} is not on the line of the same code`
+  }
+  return undefined
+}
+
+/** Whether the line of `before` and that of `after` have different code, apart from new code. */
+function hasOtherCode(
+  before: Comment,
+  after: Comment,
+  { was, now, pairs, places }: Texts & { places: TokenPlaces },
+): boolean {
+  const there = codeOnLine(before, was)
+  const here = codeOnLine(after, now)
+  if (there.length === 0 && here.length === 0) return false
+  const hereKeys = new Set(here.map(keyOf))
+  const expected = there.flatMap(
+    (code) => counterpartOf(code, { from: was, to: now, map: pairs.forward, places }) ?? [],
+  )
+  if (expected.length === 0 || expected.some((code) => !hereKeys.has(keyOf(code)))) return true
+  const thereKeys = new Set(there.map(keyOf))
+  const origins = here.flatMap((code) => counterpartOf(code, { from: now, to: was, map: pairs.back, places }) ?? [])
+  return origins.some((code) => !thereKeys.has(keyOf(code)))
+}
+
+/** A token, by the index of its statement and its own index there. */
+type Code = { statement: number; token: number }
+
+function keyOf({ statement, token }: Code): string {
+  return `${statement}:${token}`
+}
+
+const punctuation = /^[()[\]{},:;]$/
+
+/** The tokens on the comment's line; all of them are before the comment. */
+function codeOnLine(comment: Comment, { statements }: StatementList): Code[] {
+  const found: Code[] = []
+  for (let at = comment.statement; at >= 0; at--) {
+    const { row, tokens } = statements[at] ?? { row: 0, tokens: [] }
+    const last = at === comment.statement ? comment.token : tokens.length - 1
+    for (let token = last; token >= 0; token--) {
+      const one = tokens[token]
+      if (one === undefined || row + one.endRow < comment.row) return found
+      if (!punctuation.test(one.text)) found.push({ statement: at, token })
+    }
+  }
+  return found
+}
+
+type Mapping = { from: StatementList; to: StatementList; map: Int32Array; places: TokenPlaces }
+
+function counterpartOf({ statement, token }: Code, { from, to, map, places }: Mapping): Code | undefined {
+  const paired = map[statement] ?? -1
+  const [one, other] = [from.statements[statement], to.statements[paired]]
+  if (one === undefined || other === undefined) return undefined
+  const place = one.key === other.key ? token : (places(one, other)[token] ?? -1)
+  return place < 0 ? undefined : { statement: paired, token: place }
+}
+
+/** With more edits no token is matched, and a comment on the line of an unmatched token counts as moved. */
+const maxEditLength = 1000
+
+/** Compares each statement with its counterpart once. */
+function openTokenPlaces(): TokenPlaces {
+  const known = new Map<Statement, Int32Array>()
+  return (one, other) => {
+    const places = known.get(one) ?? tokenPlaces(one, other)
+    known.set(one, places)
+    return places
+  }
+}
+
+function tokenPlaces(one: Statement, other: Statement): Int32Array {
+  const textsOf = ({ tokens }: Statement) => tokens.map(({ text }) => text)
+  const places = new Int32Array(one.tokens.length).fill(-1)
+  let [before, after] = [0, 0]
+  for (const { added, removed, value } of diffArrays(textsOf(one), textsOf(other), { maxEditLength }) ?? []) {
+    if (!added && !removed) for (const at of value.keys()) places[before + at] = after + at
+    if (!added) before += value.length
+    if (!removed) after += value.length
+  }
+  return places
 }

@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { loadLanguage } from '#syntax/parser.ts'
-import type { EvidenceCheck } from '#domain/evidence.ts'
+import type { EvidenceCheck } from '#domain/change-set.ts'
 import { openEvidenceChecker } from './evidence-checker.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
 import { openPythonLinter } from '#lint/python-linter.ts'
-import { openSyntaxChecker } from './syntax-checker.ts'
+import { openSyntaxChecker } from './syntax-evidence.ts'
 
 const linter = await openPythonLinter()
 const syntax = openSyntaxChecker()

@@ -1,13 +1,24 @@
-import type { Evidence, EvidenceCheck } from '#domain/evidence.ts'
+import { LRUCache } from 'lru-cache'
+import type { Evidence, EvidenceCheck } from '#domain/change-set.ts'
 import type { PathRules } from '#domain/path-rules.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
 import type { PythonLinter } from '#lint/python-linter.ts'
-import { openPythonEvidence } from './python-evidence.ts'
-import type { SyntaxChecker } from './syntax-checker.ts'
-import { openSyntaxEvidence } from './syntax-evidence.ts'
+import { AppError } from '#domain/error.ts'
+import { sha256 } from '#domain/ids.ts'
+import type { LintReport } from '#lint/lint-report.ts'
+import { openStructureHash } from '#python/python-structure.ts'
+import { openSyntaxEvidence, type SyntaxChecker } from './syntax-evidence.ts'
+import { bodiesKept } from './bodies-kept.ts'
+import { commentsKept } from './comments-kept.ts'
+import { lineLengthKept } from './line-length.ts'
+import { lintBeforeAfter, type Linted } from './lint-before-after.ts'
+import { importsKept, namesKept } from './names-and-imports-kept.ts'
+import { operandsKept } from './operands-kept.ts'
+import { parsesAsBefore } from './parses.ts'
+import { type ComparedFacts, type Finding, openPythonFacts } from './python-facts.ts'
 
-/** One file before and after. `before` is undefined for a new file; `inNode` says whether all edits lie in the node. */
+/** One file before and after a change. `before` is undefined for a new file; `inNode`: all edits are in the node. */
 export type CheckedFile = {
   path: string
   before: string | undefined
@@ -18,13 +29,13 @@ export type CheckedFile = {
 
 export type EvidenceChecker = {
   /**
-   * The evidence asked for, one entry per check, in the order asked: what there is no means for in the file's language is
-   * `not_checked`. A file that cannot be linted or parsed has no proof: `ok` is false and `detail` says why.
+   * Makes the checks and returns one entry for each, in the same order; `not_checked` for a check that does not exist
+   * for the file's language. For a file that cannot be linted or parsed, `ok` is false and `detail` is the reason.
    */
   check(file: CheckedFile, checks: readonly EvidenceCheck[]): Promise<Evidence[]>
 }
 
-/** Checks with the real linter and parser. What was found out about a text is kept for the next operation on it. */
+/** What is read of a text is cached for the next operation on it. */
 export function openEvidenceChecker(deps: {
   linter: Pick<PythonLinter, 'version' | 'lint'>
   python: Pick<LoadedLanguage, 'read'>
@@ -44,5 +55,95 @@ export function openEvidenceChecker(deps: {
       }
       return evidence
     },
+  }
+}
+
+type PythonCheck = Exclude<EvidenceCheck, 'only_node_changed'>
+
+/** Makes the checks of a Python file one by one. Each of its two texts is parsed once and linted once. */
+type PythonProver = (file: CheckedFile) => (check: PythonCheck) => Promise<Evidence>
+
+const treeSitter = 'tree-sitter-python'
+
+function openPythonEvidence(deps: {
+  linter: Pick<PythonLinter, 'version' | 'lint'>
+  python: Pick<LoadedLanguage, 'read'>
+}): PythonProver {
+  const compare = openPythonFacts(deps.python)
+  const structureOf = openStructures(deps.python)
+  const { lint, version } = deps.linter
+
+  return (file) => {
+    const { path, before, after, rules } = file
+    const facts = compare(before ?? '', after)
+    const linted = () => lintBoth(file, lint)
+    return async (check) => {
+      switch (check) {
+        case 'parses':
+          return evidenceOf({ check, path, tool: version }, () =>
+            linted().then(([was, now]) => parsesAsBefore(was, now)),
+          )
+        case 'lint_before_after':
+          return evidenceOf({ check, path, tool: version }, () =>
+            linted().then(([was, now]) => lintBeforeAfter(was, now, facts.lineRuns())),
+          )
+        case 'docstring_only':
+          return {
+            check,
+            path,
+            ok: before !== undefined && structureOf(before) === structureOf(after),
+            tool: treeSitter,
+          }
+        default:
+          return evidenceOf({ check, path, tool: treeSitter }, async () => factChecks[check](facts, { path, rules }))
+      }
+    }
+  }
+}
+
+type FactCheck = (facts: ComparedFacts, file: Pick<CheckedFile, 'path' | 'rules'>) => Finding
+
+const factChecks: Record<Exclude<PythonCheck, 'parses' | 'lint_before_after' | 'docstring_only'>, FactCheck> = {
+  comments_kept: (facts) => commentsKept(facts),
+  names_kept: (facts, { rules }) => namesKept(facts, rules),
+  imports_kept: (facts, { path, rules }) => importsKept(facts, { path, ownModules: rules.ownModules }),
+  line_length: (facts, { rules }) => lineLengthKept(facts, rules.text),
+  bodies_kept: (facts) => bodiesKept(facts),
+  operands_kept: (facts) => operandsKept(facts),
+}
+
+/** Not `ok` for a file that cannot be linted. */
+async function evidenceOf(
+  proof: Pick<Evidence, 'check' | 'path' | 'tool'>,
+  find: () => Promise<Finding>,
+): Promise<Evidence> {
+  try {
+    const { fault, ...figures } = await find()
+    return { ...proof, ok: fault === undefined, ...figures, ...(fault === undefined ? {} : { detail: fault }) }
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'TOOL_006')) throw error
+    return { ...proof, ok: false, detail: error.message }
+  }
+}
+
+async function lintBoth({ before, after, rules }: CheckedFile, lint: PythonLinter['lint']): Promise<[Linted, Linted]> {
+  const was = before === undefined ? emptyReport : await lint(before, rules.lint)
+  const now = await lint(after, rules.lint)
+  return [
+    { text: before ?? '', report: was },
+    { text: after, report: now },
+  ]
+}
+
+const emptyReport: LintReport = { diagnostics: [], guards: [], syntaxErrors: [] }
+
+function openStructures(python: Pick<LoadedLanguage, 'read'>): (text: string) => string {
+  const hashStructure = openStructureHash()
+  const structures = new LRUCache<string, string>({ max: 2000 })
+  return (text) => {
+    const key = sha256(text)
+    const known = structures.get(key) ?? python.read(text, (tree) => hashStructure(tree, text))
+    structures.set(key, known)
+    return known
   }
 }

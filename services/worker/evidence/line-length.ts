@@ -4,8 +4,8 @@ import type { ComparedFacts, Finding, PythonFacts } from './python-facts.ts'
 type Limits = Pick<TextStyle, 'lineLength' | 'docLength'>
 
 /**
- * No line is longer than the repository allows, unless it stands for a line that was at least as long. Docstrings and
- * comments on lines of their own have the limit for documents, where the repository has one.
+ * No line is longer than the repository allows, unless it replaces a line that was at least as long. Docstrings, and
+ * comments on lines of their own, have a separate limit if the repository sets one.
  */
 export function lineLengthKept({ before, after, lineRuns }: ComparedFacts, limits: Limits): Finding {
   const excess = [excessOf(before, limits), excessOf(after, limits)] as const
@@ -14,7 +14,7 @@ export function lineLengthKept({ before, after, lineRuns }: ComparedFacts, limit
     const longBefore = [...excess[0]].filter(([row]) => row >= run.before.start && row < run.before.end)
     const lengths = longBefore.map(([, { length }]) => length).toSorted((one, other) => other - one)
     const longNow = [...excess[1]].filter(([row]) => row >= run.after.start && row < run.after.end)
-    // The longest first: each line before makes up for one line now.
+    // The longest first: each long line before the change allows one after it.
     for (const [row, { length, limit }] of longNow.toSorted(([, one], [, other]) => other.length - one.length)) {
       if ((lengths.shift() ?? 0) >= length) continue
       return { ...figures, fault: `line ${row + 1}: it has ${length} characters, ${limit} are allowed` }
@@ -25,7 +25,7 @@ export function lineLengthKept({ before, after, lineRuns }: ComparedFacts, limit
 
 type Excess = Map<number, { length: number; limit: number }>
 
-/** The lines that are too long, by their row. Few are: only for these is it asked what they are. */
+/** The lines that are too long, by row. */
 function excessOf(facts: PythonFacts, { lineLength, docLength }: Limits): Excess {
   const least = Math.min(lineLength, docLength ?? lineLength)
   const excess: Excess = new Map()
@@ -39,7 +39,7 @@ function excessOf(facts: PythonFacts, { lineLength, docLength }: Limits): Excess
   return excess
 }
 
-/** As pycodestyle has it: a long word, such as an address, that stands alone in a docstring or behind `#`. */
+/** As in pycodestyle: a long word, such as a URL, that is alone in a line of a docstring or after `#`. */
 function isOneWord(line: string, isInDocstring: () => boolean): boolean {
   const words = line.trim().split(/\s+/)
   if (words.length === 2) return words[0] === '#'

@@ -1,13 +1,13 @@
 import type { Diagnostic, LintReport } from '#lint/lint-report.ts'
-import { changedRuns, linesOf, type ChangedRun } from '../workspace/changed-runs.ts'
+import { bisect, changedRuns, linesOf, type ChangedRun } from '../workspace/changed-runs.ts'
 import type { Finding } from './python-facts.ts'
 
-type Linted = { text: string; report: LintReport }
+export type Linted = { text: string; report: LintReport }
 
 /**
- * Every fault after the change was there before it, at the place that its own has become: under the repository's rules
- * and, whatever these are, under those that guard every change (undefined names, unused imports …). Faults are compared
- * one by one, so that no fault mended makes up for one made. `runs` are the changed lines.
+ * Every fault after the change was there before it, at the corresponding place: under the repository's rules and,
+ * whatever these are, under the guard rules (undefined names, unused imports …). Faults are compared one by one, so
+ * that a fixed fault does not make up for a new one. `runs` are the changed lines.
  */
 export function lintBeforeAfter(before: Linted, after: Linted, runs: readonly ChangedRun[]): Finding {
   const figures = { before: before.report.diagnostics.length, after: after.report.diagnostics.length }
@@ -18,7 +18,7 @@ export function lintBeforeAfter(before: Linted, after: Linted, runs: readonly Ch
   return { ...figures, fault: distinct.length === 0 ? undefined : `new: ${summaryOf(distinct)}` }
 }
 
-/** The faults of `after` that `before` did not have, those under the guard rules first. */
+/** The faults that `after` has and `before` does not, those of the guard rules first. */
 export function faultsMade(
   before: Linted,
   after: Linted,
@@ -58,7 +58,7 @@ function freshFaults(before: readonly Diagnostic[], after: readonly Diagnostic[]
     }
     return faults.filter((fault) => !keysAfter(fault).some((key) => takeFrom(left.get(key) ?? [], fault)))
   }
-  // Those at the same place take their counterparts first, so that none is left without because of a neighbour.
+  // Faults at the same place are matched first, so that no other fault takes their counterpart.
   let fresh = [...after]
   for (const place of [places.same, places.inRun, places.onMovedLine]) {
     if (fresh.length > 0) fresh = withoutCounterpart(fresh, place)
@@ -67,28 +67,28 @@ function freshFaults(before: readonly Diagnostic[], after: readonly Diagnostic[]
 }
 
 /**
- * The rule and its message, without the numbers of lines, without how far over a limit it is, and without code that it
- * quotes, which a fix of another rule may have edited. Names that it quotes count.
+ * The rule and its message, without line numbers, without the figures of an exceeded limit, and without quoted code,
+ * which the fix of another rule may have edited. Quoted names stay.
  */
 function kindOf({ code, message }: Diagnostic): string {
   const words = message.replaceAll(/\bline \d+/g, 'line').replace(/\(\d+ > \d+\)/, '')
   return `${code} ${words.replaceAll(/`[^`]*[\s()[\]=][^`]*`/g, '``')}`
 }
 
-/** By how much a limit is broken, as in `Line too long (100 > 88)`; 0 for a fault of another kind. */
+/** The measured figure, 100 in `Line too long (100 > 88)`; 0 for a fault of another kind. */
 function measureOf({ message }: Diagnostic): number {
   return Number(/\((\d+) > \d+\)/.exec(message)?.[1] ?? 0)
 }
 
-/** Two faults have the same place when they share a key; each key also says of which kind the fault is. */
+/** Two faults have the same place when they share a key. Each key includes the kind of the fault. */
 type PlaceKeys = { keysBefore(fault: Diagnostic): string[]; keysAfter(fault: Diagnostic): string[] }
 
 type Places = {
-  /** On a line that is as it was, in the same column; a fault of many lines, where its first or its last is. */
+  /** On an unchanged line, in the same column; of a fault of many lines the first or the last line counts. */
   same: PlaceKeys
-  /** In one changed run; line by line, where it has as many lines as before. */
+  /** In the same changed run; on the same line of it if it has as many lines as before. */
   inRun: PlaceKeys
-  /** On a line that went in one place and came, as it was, in another: sorted imports. */
+  /** On a line that moved without a change, as when imports are sorted. */
   onMovedLine: PlaceKeys
 }
 
@@ -137,7 +137,10 @@ function movedPlaces(before: string, after: string, runs: readonly ChangedRun[])
   }
 }
 
-/** Keys by the text of a fault's line: a number for each text, since a line may be long, and have thousands of faults. */
+/**
+ * Makes keys from the text of a fault's line, by a number for each text: a line may be long and have thousands of
+ * faults.
+ */
 function lineKeys(): (fault: Diagnostic, lines: readonly string[]) => string {
   const numbers = new Map<string, number>()
   return (fault, lines) => {
@@ -148,19 +151,16 @@ function lineKeys(): (fault: Diagnostic, lines: readonly string[]) => string {
   }
 }
 
-/** The last of the runs that still begins where asked; they are in order. */
+/** The last of the runs, which are in order, for which `begins` holds. */
 function lastFrom(runs: readonly ChangedRun[], begins: (run: ChangedRun) => boolean): ChangedRun | undefined {
-  let [low, high] = [0, runs.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    const run = runs[middle]
-    if (run !== undefined && begins(run)) low = middle + 1
-    else high = middle
-  }
-  return runs[low - 1]
+  const next = bisect(runs.length, (at) => {
+    const run = runs[at]
+    return run !== undefined && begins(run)
+  })
+  return runs[next - 1]
 }
 
-/** The row that a row has become, or the changed run that it lies in. */
+/** Returns the row after the change that a row corresponds to, or the changed run that it is in. */
 function rowMover(runs: readonly ChangedRun[]): (row: number) => { row?: number; run?: ChangedRun } {
   const known = new Map<number, { row?: number; run?: ChangedRun }>()
   return (row) => {
@@ -174,16 +174,8 @@ function rowMover(runs: readonly ChangedRun[]): (row: number) => { row?: number;
   }
 }
 
-/** The 0-based row of an index of `text`, by bisection. */
+/** Returns the 0-based row of an index of `text`. */
 function lineCounter(text: string): (index: number) => number {
   const starts = [0, ...Array.from(text.matchAll(/\r\n|\n|\r/g), (end) => end.index + end[0].length)]
-  return (index) => {
-    let [low, high] = [0, starts.length - 1]
-    while (low < high) {
-      const middle = (low + high + 1) >> 1
-      if ((starts[middle] ?? 0) <= index) low = middle
-      else high = middle - 1
-    }
-    return low
-  }
+  return (index) => bisect(starts.length, (row) => (starts[row] ?? 0) <= index) - 1
 }

@@ -3,8 +3,8 @@ import type { ComparedFacts, Finding } from './python-facts.ts'
 import type { Statement } from './statements.ts'
 
 /**
- * No comparison has its operands swapped (`1 == x` for `x == 1`), which changes whose `__eq__` runs, and no `and` or `or`
- * asks in another order. Operands that were edited are known by what they share with the one before.
+ * No comparison has its operands swapped (`1 == x` for `x == 1`), which changes whose `__eq__` runs, and no `and` or
+ * `or` evaluates them in another order. An edited operand is recognized by the tokens that it shares with the original.
  */
 export function operandsKept({ before, after, pairs }: ComparedFacts): Finding {
   const [was, now] = [before.list().statements, after.list().statements]
@@ -12,7 +12,7 @@ export function operandsKept({ before, after, pairs }: ComparedFacts): Finding {
   const figures = { before: operationsIn(was), after: operationsIn(now) }
   for (const [at, statement] of was.entries()) {
     const counterpart = now[forward[at] ?? -1]
-    // Statements read once have one list of operations.
+    // An unchanged statement is read once and has the same list.
     if (counterpart === undefined || counterpart.operations === statement.operations) continue
     const swapped = swappedIn(statement.operations, counterpart.operations)
     if (swapped === undefined) continue
@@ -32,7 +32,7 @@ function operationsIn(statements: readonly Statement[]): number {
   return statements.reduce((sum, { operations }) => sum + operations.length, 0)
 }
 
-/** Within one statement, where as many operations of a kind are left as there were: each against its counterpart. */
+/** Within one statement: compares each operation with its counterpart, if there are as many of its kind. */
 function swappedIn(was: readonly Operation[], now: readonly Operation[]): Operation | undefined {
   for (const kind of ['comparison', 'and', 'or'] as const) {
     const [before, after] = [was, now].map((all) => all.filter((one) => one.kind === kind))
@@ -43,7 +43,7 @@ function swappedIn(was: readonly Operation[], now: readonly Operation[]): Operat
   return undefined
 }
 
-/** Operands up to which each is compared with each; a longer chain is known by the operands that stayed as they were. */
+/** In a longer chain only the order of the unchanged operands is compared. */
 const maxCompared = 40
 
 function isReordered(before: readonly Operand[], after: readonly Operand[]): boolean {
@@ -75,7 +75,7 @@ function likeness(one: Operand, other: Operand): number {
   return one.length + other.length === 0 ? 0 : (2 * shared.length) / (one.length + other.length)
 }
 
-/** Between statements: an operation that is gone, and one with the same operands in another order that is new. */
+/** Between statements: an operation that was removed while one with two of its operands exchanged was added. */
 function swappedElsewhere(was: readonly Statement[], now: readonly Statement[]): Operation | undefined {
   const counts = new Map<string, number>()
   const count = (statements: readonly Statement[], step: number) => {
@@ -92,7 +92,7 @@ function swappedElsewhere(was: readonly Statement[], now: readonly Statement[]):
   return operations.find((one) => (counts.get(keyOf(one)) ?? 0) < 0 && ordersOf(one).some((other) => fresh.has(other)))
 }
 
-/** Every exchange of two operands, as keys; of a long chain none. */
+/** The keys of all exchanges of two operands; none for a long chain. */
 function ordersOf({ kind, operands }: Operation): string[] {
   if (operands.length > maxCompared) return []
   return operands.flatMap((one, at) =>

@@ -1,15 +1,18 @@
 import type { Node } from 'web-tree-sitter'
-import { codeIn } from '#python/docstring-expression.ts'
+import { codeIn } from '#python/python-nodes.ts'
 
 /** A comparison or a chain of `and` or `or`, whose operands Python evaluates in this order. */
 export type Operation = { kind: 'comparison' | 'and' | 'or'; operands: Operand[] }
 /** Its code, token by token. */
 export type Operand = readonly string[]
 
-/** The comparisons and logical operations in a tree, in the order they begin, up to the node `until`; indices count from the tree's start. */
+/**
+ * The comparisons and logical operations in a tree up to the node `until`, in order; `start` counts from the tree's
+ * start.
+ */
 export function operationsIn(root: Node, until?: Node): { start: number; operation: Operation }[] {
   const types = ['comparison_operator', 'boolean_operator']
-  /** Parts of a chain that was read already: outer nodes come first, and `a and b and c` is one chain, though nested. */
+  /** Parts of a chain that was already read: `a and b and c` is one chain, although its nodes are nested. */
   const merged = new Set<number>()
   const found: { start: number; operation: Operation }[] = []
   for (const node of root.descendantsOfType(types, root.startPosition, until?.startPosition)) {

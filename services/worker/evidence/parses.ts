@@ -1,10 +1,12 @@
-import type { LintReport } from '#lint/lint-report.ts'
-import { misencodedCharacters } from '#python/declared-encoding.ts'
+import type { Node, Tree } from 'web-tree-sitter'
+import type { Linted } from './lint-before-after.ts'
+import { misencodedCharacters } from '#python/python-file.ts'
 import type { Finding } from './python-facts.ts'
 
-type Linted = { text: string; report: LintReport }
-
-/** A file that did not parse before may stay broken where it was, but not more; its bytes are in the encoding it declares. */
+/**
+ * A Python file has no more syntax errors than before, and its characters can be read in the encoding that it declares.
+ * A file that did not parse before may keep its errors.
+ */
 export function parsesAsBefore(before: Linted, after: Linted): Finding {
   if (misencodedCharacters(after.text) > misencodedCharacters(before.text)) {
     return { fault: 'it declares another encoding than the UTF-8 it is written in' }
@@ -13,4 +15,74 @@ export function parsesAsBefore(before: Linted, after: Linted): Finding {
   const first = after.report.syntaxErrors[0]
   const isWorse = figures.after > figures.before && first !== undefined
   return { ...figures, fault: isWorse ? `line ${first.line}: ${first.message}` : undefined }
+}
+
+/**
+ * The parts of a text that do not parse: the number of places, the node types of all stray tokens, and the first place.
+ * Types rather than words, because a name may change within a region that a grammar cannot parse.
+ */
+type SyntaxFaults = { places: number; tokens: string[]; first: { line: number; words: string } | undefined }
+
+/** What the checks need of a text in a language other than Python. */
+export type SyntaxFacts = { faults: SyntaxFaults; comments: { text: string; line: number }[] }
+
+export function syntaxFactsOf(tree: Tree): SyntaxFacts {
+  return { faults: syntaxFaultsOf(tree), comments: commentsOf(tree) }
+}
+
+/** Grammars call their comments `comment`, `line_comment`, `html_comment` … */
+function commentsOf(tree: Tree): SyntaxFacts['comments'] {
+  const types = tree.language.types.filter((type) => /(?:^|_)comment$/.test(type))
+  const nodes = types.length === 0 ? [] : tree.rootNode.descendantsOfType(types)
+  return nodes.map(({ text, startPosition }) => ({ text: text.trimEnd(), line: startPosition.row + 1 }))
+}
+
+/**
+ * The faults of a tree. A token is stray when its parent is an ERROR node, not when it is in something inside that was
+ * parsed: valid parts of a broken region may change without making another fault.
+ */
+function syntaxFaultsOf(tree: Tree): SyntaxFaults {
+  const faults: SyntaxFaults = { places: 0, tokens: [], first: undefined }
+  const nodes = [tree.rootNode]
+  for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
+    if (!node.hasError && !node.isError && !node.isMissing) continue
+    if (node.isError || node.isMissing) note(node, faults)
+    for (const child of childrenOf(node).toReversed()) nodes.push(child)
+  }
+  return faults
+}
+
+/** Whether `after` has a fault that `before` does not have. */
+export function hasNewFault(before: SyntaxFaults, after: SyntaxFaults): boolean {
+  if (after.places > before.places) return true
+  const left = new Map<string, number>()
+  for (const token of before.tokens) left.set(token, (left.get(token) ?? 0) + 1)
+  return after.tokens.some((token) => {
+    const count = left.get(token) ?? 0
+    left.set(token, count - 1)
+    return count === 0
+  })
+}
+
+function note(node: Node, faults: SyntaxFaults): void {
+  faults.places += 1
+  const stray = node.isMissing ? [] : strayTokens(node)
+  if (node.isMissing) faults.tokens.push(`missing ${node.type}`)
+  for (const { type } of stray) faults.tokens.push(type)
+  const words = node.isMissing ? `${node.type} is missing` : `unexpected ${shown(stray.map(({ text }) => text))}`
+  faults.first ??= { line: node.startPosition.row + 1, words }
+}
+
+function strayTokens(error: Node): Node[] {
+  const children = childrenOf(error)
+  if (children.length === 0) return [error]
+  return children.filter((child) => child.childCount === 0 && !child.isExtra && !child.isError)
+}
+
+function shown(tokens: readonly string[]): string {
+  return tokens.length === 0 ? 'text' : JSON.stringify(tokens.slice(0, 5).join(' ').slice(0, 40))
+}
+
+function childrenOf(node: Node): Node[] {
+  return node.children.filter((child) => child !== null)
 }

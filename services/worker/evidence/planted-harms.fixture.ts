@@ -1,4 +1,4 @@
-import type { EvidenceCheck } from '#domain/evidence.ts'
+import type { EvidenceCheck } from '#domain/change-set.ts'
 import { defaultPathRules, type PathRules } from '#domain/path-rules.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
 

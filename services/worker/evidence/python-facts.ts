@@ -1,16 +1,15 @@
 import { LRUCache } from 'lru-cache'
-import { docstringRowsOf } from '#python/docstring-expression.ts'
-import { importFactsOf, importsIn, type ImportedHere, type ImportFact } from '#python/import-facts.ts'
-import { moduleBindingsOf, type ModuleBindings } from '#python/module-bindings.ts'
+import { docstringRowsOf } from '#python/python-nodes.ts'
+import { type ImportedHere, type ImportFact, importFactsOf, importsIn } from '#python/import-facts.ts'
+import { type ModuleBindings, moduleBindingsOf } from '#python/module-bindings.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
-import { changedRuns, linesOf, type ChangedRun } from '../workspace/changed-runs.ts'
-import { pairStatements, type StatementPairs } from './statement-pairs.ts'
-import { readStatements, type KnownParts, type StatementList } from './statements.ts'
+import { type ChangedRun, changedRuns, linesOf } from '../workspace/changed-runs.ts'
+import { type KnownParts, readStatements, type Statement, type StatementList, type Token } from './statements.ts'
 
-/** What an import means depends on where its file is, and on the repository's own modules. */
+/** Which imports must stay depends on the file's path and on the repository's own modules. */
 export type ImportingFile = { path: string; ownModules: readonly string[] | undefined }
 
-/** What the checks ask of one Python text; all of it is read from one tree, when it is first asked for. */
+/** What the checks need of one Python text, each read when first asked for. */
 export type PythonFacts = {
   text: string
   list(): StatementList
@@ -22,7 +21,7 @@ export type PythonFacts = {
   docstringRows(): ReadonlySet<number>
 }
 
-/** Two texts of one file, which statements of the one have become which of the other, and where their lines differ. */
+/** Two texts of one file, with their corresponding statements and the lines that differ. */
 export type ComparedFacts = {
   before: PythonFacts
   after: PythonFacts
@@ -30,26 +29,26 @@ export type ComparedFacts = {
   lineRuns(): ChangedRun[]
 }
 
-/** What a check found: a fault in words for people and the model, which names line and thing, and figures. */
+/** The result of a check: a fault in words for users and the model, with its line, and figures. */
 export type Finding = { fault: string | undefined; before?: number; after?: number }
 
-export type PythonFactsReader = (before: string, after: string) => ComparedFacts
+/** In characters of text; facts take about ten times as much memory. */
+const cacheLimit = { max: 500, maxSize: 2_000_000 }
 
-/** Facts take about ten times their text in memory. */
-const keptFacts = { max: 500, maxSize: 2_000_000 }
-
-/** What `known` has of the text's parts is not read again. */
+/** Parts of the text that are in `known` are not read again. */
 type OpenFacts = Omit<PythonFacts, 'list'> & { list(known?: KnownParts): ReturnType<typeof readStatements> }
 
-/** Every operation on a file starts from the same text: what was read of it is kept for the next. */
-export function openPythonFacts(python: Pick<LoadedLanguage, 'read'>): PythonFactsReader {
-  const kept = new LRUCache<string, OpenFacts>({
-    ...keptFacts,
-    sizeCalculation: (_facts, text) => Math.min(text.length + 1, keptFacts.maxSize),
+/** Facts are cached by text, since every operation on a file starts from the same one. */
+export function openPythonFacts(
+  python: Pick<LoadedLanguage, 'read'>,
+): (before: string, after: string) => ComparedFacts {
+  const cache = new LRUCache<string, OpenFacts>({
+    ...cacheLimit,
+    sizeCalculation: (_facts, text) => Math.min(text.length + 1, cacheLimit.maxSize),
   })
   const factsOf = (text: string) => {
-    const facts = kept.get(text) ?? readFacts(text, python)
-    kept.set(text, facts)
+    const facts = cache.get(text) ?? readFacts(text, python)
+    cache.set(text, facts)
     return facts
   }
   return (before, after) => {
@@ -83,4 +82,115 @@ function readFacts(text: string, python: Pick<LoadedLanguage, 'read'>): OpenFact
 function once<Found>(find: () => Found): () => Found {
   let found: { value: Found } | undefined
   return () => (found ??= { value: find() }).value
+}
+
+/** For each statement, the index of its counterpart in the text after the change or before it; -1 for none. */
+export type StatementPairs = { forward: Int32Array; back: Int32Array }
+
+/**
+ * The cost, in tokens, up to which all statements of a changed run are compared with each other. Beyond it, as in a
+ * rewritten file, they are paired in order, if at all.
+ */
+const maxTokens = 1_000_000
+
+/**
+ * Pairs the statements of two texts in order: equal ones first, and among the others those that share most of their
+ * code. A head is paired only with one of its own kind.
+ */
+function pairStatements(before: readonly Statement[], after: readonly Statement[]): StatementPairs {
+  const pairs = {
+    forward: new Int32Array(before.length).fill(-1),
+    back: new Int32Array(after.length).fill(-1),
+  }
+  const pair = (one: number, other: number) => {
+    pairs.forward[one] = other
+    pairs.back[other] = one
+  }
+  let shift = 0
+  let next = 0
+  for (const run of changedRuns(keysOf(before), keysOf(after))) {
+    for (let at = next; at < run.before.start; at++) pair(at, at + shift)
+    for (const [one, other] of pairsOfRun(run, before, after)) pair(one, other)
+    next = run.before.end
+    shift = run.after.end - run.before.end
+  }
+  for (let at = next; at < before.length; at++) pair(at, at + shift)
+  return pairs
+}
+
+function keysOf(statements: readonly Statement[]): string[] {
+  return statements.map(({ key }) => key)
+}
+
+type Pair = readonly [before: number, after: number]
+
+function pairsOfRun(run: ChangedRun, before: readonly Statement[], after: readonly Statement[]): Pair[] {
+  const [from, to] = [run.before, run.after]
+  const size = from.end - from.start
+  const inOrder = Array.from({ length: size }, (_, at): Pair => [from.start + at, to.start + at])
+  const alike = ([one, other]: Pair) => likeness(before[one], after[other])
+  const isSameSize = size === to.end - to.start
+  if (isSameSize && inOrder.every((pair) => alike(pair) >= 0.5)) return inOrder
+  const tokens = tokensIn(before.slice(from.start, from.end)) * (to.end - to.start)
+  if (tokens + tokensIn(after.slice(to.start, to.end)) * size <= maxTokens) return bestPairs(run, alike)
+  return isSameSize ? inOrder.filter((pair) => alike(pair) > 0) : []
+}
+
+function tokensIn(statements: readonly Statement[]): number {
+  return statements.reduce((sum, one) => sum + one.tokens.length, 0)
+}
+
+/** The pairs, in order on both sides, with the greatest total likeness. */
+function bestPairs({ before, after }: ChangedRun, alike: (pair: Pair) => number): Pair[] {
+  const [rows, columns] = [before.end - before.start, after.end - after.start]
+  const width = columns + 1
+  const best = new Float64Array((rows + 1) * width)
+  const score = new Float64Array(rows * columns)
+  for (let row = rows - 1; row >= 0; row--) {
+    for (let column = columns - 1; column >= 0; column--) {
+      const own = alike([before.start + row, after.start + column])
+      score[row * columns + column] = own
+      const paired = own > 0 ? own + (best[(row + 1) * width + column + 1] ?? 0) : 0
+      const unpaired = Math.max(best[(row + 1) * width + column] ?? 0, best[row * width + column + 1] ?? 0)
+      best[row * width + column] = Math.max(paired, unpaired)
+    }
+  }
+  const pairs: Pair[] = []
+  for (let row = 0, column = 0; row < rows && column < columns;) {
+    const here = best[row * width + column] ?? 0
+    const own = score[row * columns + column] ?? 0
+    if (own > 0 && here === own + (best[(row + 1) * width + column + 1] ?? 0)) {
+      pairs.push([before.start + row++, after.start + column++])
+    } else if (here === best[(row + 1) * width + column]) row += 1
+    else column += 1
+  }
+  return pairs
+}
+
+/** The share of code that two statements of different kinds must have in common to be paired. */
+const leastLikeness = 0.25
+
+/**
+ * From 0, nothing in common, to 1. Statements of one kind always have some likeness; heads of different kinds have
+ * none.
+ */
+function likeness(one: Statement | undefined, other: Statement | undefined): number {
+  if (one === undefined || other === undefined || one.isHead !== other.isHead) return 0
+  if (one.isHead && one.kind !== other.kind) return 0
+  const shared = sharedShare(one.tokens, other.tokens)
+  if (one.kind === other.kind) return 0.1 + 0.9 * shared
+  return shared >= leastLikeness ? shared : 0
+}
+
+function sharedShare(one: readonly Token[], other: readonly Token[]): number {
+  const counts = new Map<string, number>()
+  for (const { text } of one) counts.set(text, (counts.get(text) ?? 0) + 1)
+  let shared = 0
+  for (const { text } of other) {
+    const left = counts.get(text) ?? 0
+    if (left > 0) shared += 1
+    counts.set(text, left - 1)
+  }
+  const size = one.length + other.length
+  return size === 0 ? 1 : (2 * shared) / size
 }

@@ -2,22 +2,22 @@ import type { PathRules } from '#domain/path-rules.ts'
 import type { Run } from '#domain/run.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { getRepositoryRules, pathRulesOf, type RepositoryRules } from '#objects/repository-rules.ts'
-import { openKept } from '#platform/kept.ts'
+import { openCachedAnswers } from '#platform/cached-answers.ts'
 
-/** What the repository says about each file of a run's snapshot. */
+/** The repository's rules for each file of a run's snapshot. */
 export type RunRules = {
   of(path: string): PathRules
-  /** Bytes of a file's nodes that agents work on, where its mechanical fixes stay out. */
+  /** Bytes of a file that agents work on, and that its mechanical fixes must not change. */
   agentRanges(path: string): RepositoryRules['files'][string]['agentRanges']
 }
 
 /** Bytes of a file, the end not included. */
 export type ByteRange = { startByte: number; endByte: number }
 
-/** Bytes of its file that an operation's agent works on, and those in them that another node's agent works on. */
+/** Bytes of its file that an operation's agent works on, and the ranges in them that another node's agent works on. */
 export type AgentParts = { own: readonly ByteRange[]; others: readonly ByteRange[] }
 
-/** The parts of an operation; `own` is empty where the plan gave it the node for something else than lint faults. */
+/** The parts of an operation; `own` is empty if it was planned for something other than lint faults. */
 export function agentParts(
   rules: Pick<RunRules, 'agentRanges'>,
   { operationId, node }: { operationId: string; node: { path: string } },
@@ -31,15 +31,15 @@ export function agentParts(
 
 export type ReadRunRules = (run: Pick<Run, 'projectId' | 'runId' | 'rulesKey'>) => Promise<RunRules>
 
-const keptRuns = 20
+const cachedRuns = 20
 
-/** Reads the rules of a run once; a run of an earlier version has none, and the defaults hold. */
+/** Reads the rules of a run once. A run of an earlier version has none, and gets the defaults. */
 export function openRunRules(objects: Pick<ObjectStore, 'get'>): ReadRunRules {
-  const kept = openKept<RunRules>({ max: keptRuns })
+  const cache = openCachedAnswers<RunRules>({ max: cachedRuns })
   return async ({ projectId, runId, rulesKey }) => {
     if (rulesKey === null) return runRules(undefined)
     const ref = { projectId, runId, hash: rulesKey }
-    return kept(`${runId}/${rulesKey}`, async () => runRules(await getRepositoryRules(objects, ref)))
+    return cache.get(`${runId}/${rulesKey}`, async () => runRules(await getRepositoryRules(objects, ref)))
   }
 }
 

@@ -1,51 +1,55 @@
 import type { Node, Tree, TreeCursor } from 'web-tree-sitter'
+import { bisect } from '../workspace/changed-runs.ts'
 import { operationsIn, type Operation } from './operations.ts'
 
 /**
- * One statement of a Python text: a simple one, or the head of a compound one (`if x:`, `else:`, `def f():`), whose body
- * holds statements of their own. A decorator counts as one, too.
+ * One statement of a Python text: a simple one, or the head of a compound one (`if x:`, `else:`, `def f():`), whose
+ * body has statements of its own. A decorator counts as a statement.
  */
 export type Statement = {
   /** The node type: `if_statement`, `else_clause`, `expression_statement`. */
   kind: string
-  /** Its place among all statements of the head whose body it stands in; -1 at the top level. */
+  /** The index of the head whose body it is in; -1 at the top level. */
   owner: number
   /** 0-based row and column of its first token. */
   row: number
   column: number
   /** Its code without comments; a string is one token. */
   tokens: readonly Token[]
-  /** Kind and code: equal for equal statements. */
+  /** Kind and code. */
   key: string
   /** Its comparisons and logical operations. */
   operations: readonly Operation[]
   /** It has a body. */
   isHead: boolean
-  /** More than `pass`, `...` or a literal that stands alone; of a head: something in its body is. */
+  /** It is more than `pass`, `...` or a literal; for a head, something in its body is. */
   doesSomething: boolean
 }
 
 /** Rows are counted from the statement's own first row. */
 export type Token = { text: string; row: number; endRow: number }
 
-/** A comment, and the last token before it: `statement` -1 when there is none. */
+/** A comment, and the last token before it; `statement` is -1 when there is none. */
 export type Comment = { text: string; row: number; column: number; statement: number; token: number }
 
-/** Whether the system or Python itself reads the comment, in the first two lines: it belongs to the file, not to a statement. */
+/**
+ * Whether it is a shebang or an encoding declaration in the first two lines: it belongs to the file, not to a
+ * statement.
+ */
 export function isLeading({ text, row }: Comment): boolean {
   return row < 2 && /^#!|^[ \t\f]*#.*?coding[:=]/.test(text)
 }
 
-/** All of a text, in the order it is written. */
+/** The statements and comments of a text, in order. */
 export type StatementList = { statements: Statement[]; comments: Comment[] }
 
-/** What stands in one statement of the module, or of a class in it; rows and places are counted from its start. */
-export type ModulePart = StatementList
+/** Those of one statement of the module, or of a class in it; rows and indices count from its start. */
+type ModulePart = StatementList
 
-/** The parts of a text by their source, so that the same part of a changed text need not be read again. */
+/** The parts of a text by their source, so that a part that did not change is not read again. */
 export type KnownParts = ReadonlyMap<string, ModulePart>
 
-/** Reads the statements and comments of a parsed text; what `known` has of it is taken from there. */
+/** Reads the statements and comments of a parsed text, except for parts that are in `known`. */
 export function readStatements(
   tree: Tree,
   source: string,
@@ -69,7 +73,7 @@ export function readStatements(
   return { ...all, parts }
 }
 
-/** Of a class of the module, whose members are parts of their own: a change in one leaves the others known. */
+/** The body of a class of the module, whose members are parts of their own. */
 function classBody(node: Node): Node | null {
   const definition = node.type === 'decorated_definition' ? node.childForFieldName('definition') : node
   return definition?.type === 'class_definition' ? definition.childForFieldName('body') : null
@@ -114,10 +118,10 @@ const heads = new Set([
   'class_definition',
 ])
 
-/** Heads that belong to the statement they continue, and are nothing that its body does. */
+/** Heads that continue another statement, and so are not part of what its body does. */
 const continuations = new Set(['elif_clause', 'else_clause', 'except_clause', 'except_group_clause', 'finally_clause'])
 
-/** A compound statement in a body is something, whatever is in it; another branch of the head itself is not. */
+/** Any compound statement counts, but not another branch of the head itself. */
 function countsInBody({ kind, isHead, doesSomething }: Pick<Statement, 'kind' | 'isHead' | 'doesSomething'>): boolean {
   return isHead ? !continuations.has(kind) : doesSomething && kind !== 'decorator'
 }
@@ -133,7 +137,7 @@ type Draft = Pick<Statement, 'kind' | 'owner' | 'isHead' | 'doesSomething'> & {
   operations: Operation[]
 }
 
-/** No recursion: a source may be nested deeper than the stack is. */
+/** Without recursion: a source may be nested deeper than the stack allows. */
 function readPart(node: Node, text: string, until?: Node): ModulePart {
   const drafts: Draft[] = []
   const comments: Comment[] = []
@@ -173,16 +177,10 @@ function readPart(node: Node, text: string, until?: Node): ModulePart {
 
 /** The last statement that begins at or before `index`. */
 function draftAt(drafts: readonly Draft[], index: number): Draft | undefined {
-  let [low, high] = [0, drafts.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((drafts[middle]?.start ?? 0) <= index) low = middle + 1
-    else high = middle
-  }
-  return drafts[low - 1]
+  return drafts[bisect(drafts.length, (at) => (drafts[at]?.start ?? 0) <= index) - 1]
 }
 
-/** Tokens of a statement that only stands there. */
+/** Tokens of a statement without an effect. */
 const quietTokens = new Set([
   'pass',
   '...',
@@ -207,7 +205,7 @@ function headAround(drafts: readonly Draft[], around: number): number {
   return drafts[around]?.isHead === true ? around : (drafts[around]?.owner ?? -1)
 }
 
-/** Code in no statement, as a text has it that does not parse. */
+/** Code outside of any statement, in a text that does not parse. */
 function strayCode(drafts: Draft[], start: number): Draft {
   const draft = { kind: 'ERROR', owner: -1, start, tokens: [], operations: [], isHead: false, doesSomething: true }
   drafts.push(draft)
@@ -225,10 +223,11 @@ function statementOf({ start, tokens, ...draft }: Draft, placeOf: PlaceOf): Stat
   return { ...draft, row, column, tokens: placed, key }
 }
 
+/** Indices count from the start of the root. */
 type Visit = {
-  /** Whether to go on into the node. Indices are counted from the start of the node walked. */
+  /** Returns whether to visit the node's children. */
   enter(type: string, start: number, end: number): boolean
-  /** A node that has no parts, or that was not gone into. */
+  /** Called for a node without children, or whose children are not visited. */
   token(type: string, start: number, end: number): void
   leave(): void
 }
@@ -255,7 +254,7 @@ function walk(root: Node, visit: Visit): void {
 
 type PlaceOf = (index: number) => { row: number; column: number }
 
-/** Rows and columns of indices that are mostly asked for in order. */
+/** Returns rows and columns of indices; fast if these are asked for in order. */
 function openPlaces(text: string): PlaceOf {
   const starts = [0]
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1)

@@ -1,21 +1,21 @@
+import { extname } from 'node:path/posix'
 import { AppError } from '#domain/error.ts'
-import type { Evidence, EvidenceCheck } from '#domain/evidence.ts'
+import type { Evidence, EvidenceCheck } from '#domain/change-set.ts'
 import { grammarVersion } from '#syntax/grammars.ts'
-import { notChecked } from './not-checked.ts'
-import type { SyntaxChecker } from './syntax-checker.ts'
-import { hasNewFault, type SyntaxFacts } from './syntax-faults.ts'
+import { openThreadPool } from '#platform/thread-pool.ts'
+import { hasNewFault, type SyntaxFacts } from './parses.ts'
 
 type CheckedText = { path: string; before: string | undefined; after: string }
 
-/** Answers what proves one check after the other of a file that is not Python. Each of its texts is parsed once. */
+/** Makes the checks of a file that is not Python one by one. Each of its two texts is parsed once. */
 export type SyntaxProver = (
   file: CheckedText,
   language: string | undefined,
 ) => (check: EvidenceCheck) => Promise<Evidence>
 
 /**
- * Of a file that is not Python: a change may bring no syntax error which the text before did not have, and may lose no comment.
- * There are no means for the rest.
+ * A change of a file that is not Python may add no syntax error and lose no comment. Other checks do not exist for such
+ * files.
  */
 export function openSyntaxEvidence(syntax: Pick<SyntaxChecker, 'read'>): SyntaxProver {
   return (file, language) => {
@@ -53,7 +53,7 @@ function parsed({ faults: was }: SyntaxFacts, { faults: now }: SyntaxFacts): Pro
   return { ok: !hasNewFault(was, now), before: was.places, after: now.places, ...detail }
 }
 
-/** All comments are there, in the order they were in. */
+/** All comments are still there, in the same order. */
 function commented({ comments: was }: SyntaxFacts, { comments: now }: SyntaxFacts): Proved {
   const figures = { before: was.length, after: now.length }
   let next = 0
@@ -64,4 +64,39 @@ function commented({ comments: was }: SyntaxFacts, { comments: now }: SyntaxFact
     next = at + 1
   }
   return { ok: true, ...figures }
+}
+
+/** Records that `check` was requested and cannot be made, so that it is not taken for proved. */
+function notChecked(path: string, check: EvidenceCheck, language: string | undefined): Evidence {
+  const kind = language ?? (extname(path) === '' ? 'files without an ending' : `${extname(path)} files`)
+  const means =
+    check === 'parses' || check === 'comments_kept'
+      ? 'grammar'
+      : check === 'lint_before_after'
+        ? 'linter'
+        : 'such check'
+  return { check: 'not_checked', of: check, path, ok: true, tool: 'none', detail: `there is no ${means} for ${kind}` }
+}
+
+export type SyntaxQuestion = { language: string; text: string }
+
+export type SyntaxChecker = {
+  /** Throws TOOL_006 for a text that is too deep, too large or too slow for its grammar; the next text is unaffected. */
+  read(question: SyntaxQuestion): Promise<SyntaxFacts>
+  /** Ends the thread, if there is one; running requests fail. Safe to call twice. */
+  close(): Promise<void>
+}
+
+/** Parses in a thread, since a text may damage a grammar's scanner. The thread starts with the first text. */
+export function openSyntaxChecker({ limitMs = 10_000 }: { limitMs?: number } = {}): SyntaxChecker {
+  const entry = new URL('./syntax-thread.ts', import.meta.url)
+  const pool = openThreadPool<SyntaxQuestion, SyntaxFacts>({ entry, name: 'the parser', limitMs, threads: 1 })
+  return {
+    async read(question) {
+      const answer = await pool.ask(question)
+      if (answer.kind === 'report') return answer.report
+      throw new AppError('TOOL_006', `the file cannot be parsed: ${answer.why}`, { phase: 'execution' })
+    },
+    close: pool.close,
+  }
 }

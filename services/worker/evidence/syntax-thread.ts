@@ -1,24 +1,11 @@
-/**
- * Entry of the thread that texts of other languages than Python are parsed in. It answers each with what the checks ask. Nothing is
- * caught: a text may leave the parser damaged, so the thread dies.
- */
-import { parentPort } from 'node:worker_threads'
+/** Entry of the thread that parses texts of languages other than Python. */
 import { loadLanguage } from '#syntax/parser.ts'
-import { syntaxFactsOf, type SyntaxFacts } from './syntax-faults.ts'
-import type { SyntaxQuestion } from './syntax-checker.ts'
-import type { ThreadReply } from '#platform/thread-link.ts'
+import { type SyntaxFacts, syntaxFactsOf } from './parses.ts'
+import type { SyntaxQuestion } from './syntax-evidence.ts'
+import { answerRequests } from '#platform/thread-entry.ts'
 
-const say = (reply: ThreadReply<SyntaxFacts>) => parentPort?.postMessage(reply)
-
-/** In the order they came, also where the first of them waits for its grammar. */
-let before: Promise<void> = Promise.resolve()
-
-async function answer({ language, text }: SyntaxQuestion): Promise<void> {
+answerRequests<SyntaxQuestion, SyntaxFacts>(async ({ language, text }, begin) => {
   const loaded = await loadLanguage(language)
-  say({ report: loaded.read(text, syntaxFactsOf) })
-}
-
-say({ version: 'tree-sitter' })
-parentPort?.on('message', (question: SyntaxQuestion) => {
-  before = before.then(() => answer(question))
+  begin(0)
+  return loaded.read(text, syntaxFactsOf)
 })

@@ -11,24 +11,22 @@ import { loadBundles } from '#bundles/load-bundle.ts'
 import { openModelPool } from '#models/model-pool.ts'
 import type { AttemptRecord } from '#objects/attempt-record.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
-import { openSnapshotReader } from '#objects/snapshot-view.ts'
-import { writeSnapshot } from '#objects/snapshot-writer.ts'
+import { openSnapshotReader, writeSnapshot } from '#objects/snapshot.ts'
 import { getAttemptRecord, getBundle, putBundle } from '#objects/stored-records.ts'
 import { openLog } from '#platform/log.ts'
-import { openReleaser, type Releaser } from '#platform/shutdown.ts'
+import { openReleaser, type Releaser } from '#platform/service-process.ts'
 import { loadLanguage } from '#syntax/parser.ts'
-import { aNewRun, aPlannedOperation } from '#testing/factories.ts'
-import { testLedger, type TestLedger } from '#testing/ledger.ts'
+import { aNewRun, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { openScriptPool } from '#tool-scripts/script-pool.ts'
 import { openPreparedBundles } from '../agent/prepared-bundle.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
-import { openSyntaxChecker } from '../evidence/syntax-checker.ts'
+import { openSyntaxChecker } from '../evidence/syntax-evidence.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
 import { openPythonLinter } from '#lint/python-linter.ts'
 import { baseLayerOf } from '../workspace/base-layer.ts'
 import type { OperationDeps, OperationJob } from './run-operation.ts'
-import { openSurroundings } from './start/surroundings.ts'
+import { openSurroundings } from './start/start-context.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -39,7 +37,7 @@ export type OperationBench = TestLedger & {
   deps: OperationDeps
   /** Of the rehearsal model. */
   modelUrl: string
-  /** A shipped bundle, to be changed before it is planned. */
+  /** A shipped bundle, which a test may change before it is planned. */
   bundle(name: 'lint' | 'docstring' | 'harness'): Promise<AgentBundle>
   /** A running run with one dispatched operation: `bundle` on the function `name` of the Python file `text`. */
   planned(bundle: AgentBundle, text: string, name: string): Promise<Planned>
@@ -49,7 +47,7 @@ export type OperationBench = TestLedger & {
   record(operation: Operation): Promise<AttemptRecord>
 }
 
-/** All that a worker process has, over real Redis, S3, scripts, linter and the rehearsal model as a process. */
+/** The dependencies of a worker process: real Redis, S3, scripts and linter, and the rehearsal model as a process. */
 export async function openOperationBench(): Promise<OperationBench> {
   const releaser = openReleaser()
   const store = await testObjects()
@@ -78,7 +76,7 @@ export async function openOperationBench(): Promise<OperationBench> {
     model,
     stops: { on: () => () => {} },
     workerId: 'w1',
-    storeRestMs: 1,
+    storeBackOffMs: 1,
     evidence,
     runRules: async () => ({ of: () => wideRules, agentRanges: () => [] }),
     versions: { linter: linter.version },
@@ -114,7 +112,7 @@ async function shippedBundle(name: string): Promise<AgentBundle> {
   return structuredClone(found.bundle)
 }
 
-/** The path is put together here, since one service never imports another. */
+/** The path is built at run time, since one service never imports another. */
 async function startRehearsal(): Promise<{ url: string; stop(): Promise<void> }> {
   const child = fork(`${root}services/rehearsal/main.ts`, [], {
     env: { REMORA_REHEARSAL_PORT: '0' },
@@ -175,7 +173,7 @@ function fileNode(text: string): CodeNode {
   return { ...node, path, kind: 'file', startByte: 0, endByte: Buffer.byteLength(text) }
 }
 
-/** From `def` to the next definition or the end, without the lines that stand between them. */
+/** From `def` to the next definition or the end, without the blank lines between them. */
 function functionNode(text: string, name: string): CodeNode {
   const start = text.indexOf(`def ${name}(`)
   const next = text.indexOf('\ndef ', start)

@@ -12,11 +12,11 @@ const source = `def shelf(row):
 `
 const never = new AbortController().signal
 
-/** What a server may lack, as the rehearsal model is told to. */
+/** Features that a server may lack, by the rehearsal model's refusals. */
 const single = Object.keys(allCapabilities).map((name) =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 )
-/** What every turn of the loop asks for; the rest it asks for in some, or never. */
+/** Features that every turn of the loop asks for; it asks for the others in some turns, or never. */
 const ofEveryTurn = new Set([
   'system_role',
   'tools',
@@ -49,7 +49,7 @@ describe('an agent before a server that refuses', () => {
     await answer.text()
   }
 
-  /** One operation before a server that nobody has asked yet, every request changed by `ask`. */
+  /** One operation against a new server, with every request changed by `ask`. */
   async function run(refused: readonly string[], ask: Partial<ModelRequest> = {}) {
     await refuse(refused)
     const limits = { requestTimeoutMs: 20_000, retryBudgetMs: 1000, maxInFlight: 8 }

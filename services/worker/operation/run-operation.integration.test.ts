@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
-import { applyEdits } from '#domain/apply-edits.ts'
+import { applyEdits } from '#domain/change-set.ts'
 import { AppError } from '#domain/error.ts'
 import type { Event } from '#domain/event.ts'
 import { runKeys } from '#ledger/keys.ts'
@@ -174,7 +174,11 @@ describe('runOperation', () => {
     const { operation } = await runOnce(bundle, source, 'shelf')
     expect(operation.outcome).toMatchObject({ status: 'failed', errorCode: code, changedFiles: [] })
     const record = await bench.record(operation)
-    expect(record.tools.at(-1)?.result.outcome).toBe('success')
+    const [submissions, others] = [true, false].map((is) =>
+      record.tools.filter(({ name }) => (name === 'submit_result') === is),
+    )
+    expect(others?.at(-1)?.result.outcome).toBe('success')
+    expect(submissions?.at(-1)?.result).toMatchObject({ errorCode: code, result: { kind: 'unverified', code } })
     expect(record.changeSet).toBeNull()
   })
 
@@ -224,7 +228,7 @@ describe('runOperation', () => {
     expect((await bench.ledger.verify(planned.runId)).violations).toEqual([])
   })
 
-  it('is handed back while the object store is away, and fails with STORE_002 when it stays away', async () => {
+  it('is handed back while the object store is unreachable, and fails with STORE_002 when it stays so', async () => {
     const planned = await bench.planned(await bench.bundle('docstring'), source, 'shelf')
     const away = () => Promise.reject(new AppError('STORE_002', 'the object store is away'))
     const deps = { ...bench.deps, objects: { ...bench.deps.objects, put: away } }

@@ -1,37 +1,37 @@
+import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
-import type { ScriptLimitPreset } from '#domain/script-limit-preset.ts'
-import type { ToolDefinition } from '#domain/turn.ts'
+import type { ScriptLimitPreset } from '#domain/agent-bundle.ts'
+import type { ToolDefinition, ToolResult } from '#domain/turn.ts'
 import type { CompiledScript } from '#tool-scripts/compiled-script.ts'
-import type { ScriptRequest } from '#tool-scripts/script-call.ts'
+import type { ExternalFunction, ScriptRequest } from '#tool-scripts/script-call.ts'
 import type { ScriptEvent } from '#tool-scripts/script-event.ts'
 import type { RunEnding, ScriptPool } from '#tool-scripts/script-pool.ts'
-import { answeredJournal } from '#tool-scripts/script-suspended.ts'
+import { answeredJournal } from '#tool-scripts/script-ending.ts'
 import type { Log } from '#platform/log.ts'
-import { effectsOf } from './host/host-effects.ts'
-import type { HostFunction } from './host/host-function.ts'
-import { toolResult } from './tool-result.ts'
-import { refused, type DoneCall, type ExecutedCall, type Tool } from './tool-set.ts'
+import { parseJson } from '#domain/json.ts'
+import type { externalSignatures } from '#tool-scripts/external-signatures.ts'
+import { type DoneCall, type ExecutedCall, refused, type Tool } from './tool-set.ts'
 
 export type ScriptToolParts = {
   definition: ToolDefinition
   script: CompiledScript
-  /** Inputs the host fills in, as they are when the script starts: what the model sends under these names is not used. */
-  hostInputs(): Promise<Readonly<Record<string, unknown>>>
-  host: ReadonlyMap<string, HostFunction>
+  /** The inputs that the worker provides, read when the script starts. They override what the model sends. */
+  providedInputs(): Promise<Readonly<Record<string, unknown>>>
+  externals: ReadonlyMap<string, ExternalFunction>
   limits: ScriptLimitPreset
   pool: Pick<ScriptPool, 'run'>
   log: Pick<Log, 'debug'>
 }
 
-/** A tool whose work is a script in the sandbox; every answer of the host goes into the attempt's record. */
+/** A tool that runs a script in the sandbox. The attempt's record keeps every answer of an external. */
 export function scriptTool(parts: ScriptToolParts): Tool {
   const { definition, script } = parts
-  const granted = { externals: offered(parts), limits: { preset: parts.limits } }
+  const granted = { externals: declaredExternals(parts), limits: { preset: parts.limits } }
   return {
     definition,
     effects: effectsOf(script.declarations.externals),
     async run(args, signal) {
-      const inputs = { ...args, ...(await parts.hostInputs()) }
+      const inputs = { ...args, ...(await parts.providedInputs()) }
       return runWatched(parts, { inputs, ...granted }, signal)
     },
     async resume({ waiting, answer }, signal) {
@@ -43,7 +43,32 @@ export function scriptTool(parts: ScriptToolParts): Tool {
   }
 }
 
-/** The events of the run go to the debug log, its own time into the record. */
+/** Whether an external changes anything. `ask_user` counts as writing: it suspends the script. */
+const effects: Readonly<Record<keyof typeof externalSignatures, Tool['effects']>> = {
+  read_file: 'reads',
+  file_exists: 'reads',
+  list_dir: 'reads',
+  run_linter: 'reads',
+  describe_definition: 'reads',
+  log: 'reads',
+  write_file: 'writes',
+  apply_lint_fix: 'writes',
+  edit_node: 'writes',
+  insert_docstring: 'writes',
+  ask_user: 'writes',
+  submit_result: 'writes',
+}
+
+const reading: ReadonlySet<string> = new Set(
+  Object.entries(effects).flatMap(([name, does]) => (does === 'reads' ? [name] : [])),
+)
+
+/** What a script can do at most: the externals it declares are its only way out. */
+export function effectsOf(externals: readonly { name: string }[]): Tool['effects'] {
+  return externals.every(({ name }) => reading.has(name)) ? 'reads' : 'writes'
+}
+
+/** Runs the script. Its events go to the debug log, its own time into the record. */
 async function runWatched(parts: ScriptToolParts, request: ScriptRequest, signal: AbortSignal): Promise<ExecutedCall> {
   const { definition, script, pool, log } = parts
   let own: Pick<DoneCall, 'scriptMs'> = {}
@@ -55,10 +80,9 @@ async function runWatched(parts: ScriptToolParts, request: ScriptRequest, signal
   return call.kind === 'done' ? { ...call, ...own } : call
 }
 
-/** Only what the script declares is offered. */
-function offered({ script, host }: ScriptToolParts): Readonly<Record<string, HostFunction>> {
+function declaredExternals({ script, externals }: ScriptToolParts): Readonly<Record<string, ExternalFunction>> {
   const declared = script.declarations.externals.flatMap(({ name }) => {
-    const run = host.get(name)
+    const run = externals.get(name)
     return run === undefined ? [] : [[name, run] as const]
   })
   return Object.fromEntries(declared)
@@ -94,7 +118,49 @@ function executed(parts: ScriptToolParts, inputs: ScriptRequest['inputs'], endin
   }
 }
 
-/** The script of a tool that a bundle promises; a bundle that was stored without it is damaged. */
+/** A result as scripts return it (docs/guide/tool-scripts.md). */
+const WireResult = z.object({
+  result: z.unknown(),
+  summary: z.string(),
+  knowledge_delta: z.record(z.string(), z.unknown()).nullish(),
+  outcome: z.enum(['success', 'partial', 'error']),
+  error: z.string().nullish(),
+})
+
+/**
+ * A script's return value as a tool result. A text may hold the result as JSON, whole or in its last line, as programs
+ * print it. Any other value is kept as `raw_output`, with the outcome `partial`.
+ */
+export function toolResult(value: unknown): ToolResult {
+  const parsed = WireResult.safeParse(typeof value === 'string' ? writtenIn(value) : value)
+  if (!parsed.success) {
+    return {
+      outcome: 'partial',
+      result: { raw_output: value },
+      summary: 'the tool gave no summary',
+      knowledgeDelta: {},
+    }
+  }
+  const { result, summary, outcome, knowledge_delta: knowledgeDelta, error } = parsed.data
+  const base = { outcome, result, summary, knowledgeDelta: knowledgeDelta ?? {} }
+  return typeof error === 'string' ? { ...base, error } : base
+}
+
+/** The JSON value of the text, else of its last non-blank line; undefined when neither is JSON. */
+function writtenIn(text: string): unknown {
+  const whole = text.trim()
+  return parseJson(whole) ?? parseJson(whole.slice(whole.lastIndexOf('\n') + 1))
+}
+
+/** Where a script's return value differs from that shape, one fault per key. */
+export function resultFaults(value: unknown): string[] {
+  const parsed = WireResult.safeParse(value)
+  return parsed.success
+    ? []
+    : parsed.error.issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '))
+}
+
+/** The script of a tool; AGENT_001 when the stored bundle lacks it. */
 export function scriptOf<Script>(scripts: ReadonlyMap<string, Script>, tool: string): Script {
   const script = scripts.get(tool)
   if (script === undefined) throw new AppError('AGENT_001', `the bundle holds no script for the tool ${tool}`)

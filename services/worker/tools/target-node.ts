@@ -4,21 +4,23 @@ import type { AgentParts } from '../evidence/run-rules.ts'
 import { movedRanges, utf16Ranges, type Range } from './lint/text-fixes.ts'
 import type { Workspace } from '../workspace/open-workspace.ts'
 
-/** The node an attempt works on: its place in the file as it stands now, in UTF-16 units, and its text. */
+/** The node that an attempt works on, as its file is now. Positions are in UTF-16 units. */
 export type TargetNode = {
   node: CodeNode
-  /** What the repository says about its file. */
+  /** The repository's rules for its file. */
   rules: PathRules
   /** The whole file and the node's range in it. Edits inside the node move its end, never its start. */
   locate(): Promise<{ source: string; start: number; end: number }>
   /**
-   * The parts of the node whose faults are its agent's, as the file stands now, and those in them that are another agent's.
-   * None: all of the node.
+   * The parts of the node whose faults this agent fixes, and those inside them that belong to other agents. No own
+   * parts: the whole node.
    */
   parts(): Promise<{ own: readonly Range[]; others: readonly Range[] }>
 }
 
-/** Anchors `node` in the workspace's file by the bytes before and after it in the base, whatever was written since. */
+/**
+ * Finds `node` in the file, whatever was written since, by the number of characters before and after it in the base.
+ */
 export async function openTargetNode(
   node: CodeNode,
   workspace: Workspace,

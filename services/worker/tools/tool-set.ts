@@ -2,38 +2,43 @@ import { AppError } from '#domain/error.ts'
 import { isDeeperThan, parseJson } from '#domain/json.ts'
 import type { AskedQuestion } from '#domain/question.ts'
 import type { RequestedCall, ToolDefinition, ToolResult } from '#domain/turn.ts'
-import type { ToolRun } from '#objects/attempt-record.ts'
-import type { WaitingScript } from '#objects/suspended-attempt.ts'
+import type { ToolRun, WaitingScript } from '#objects/attempt-record.ts'
 import { validateArguments } from '#tool-scripts/tool-arguments.ts'
 
-/** A call that was carried out, or one that waits for a person. */
+/** A call that has ended, or one that waits for a person. */
 export type ExecutedCall = DoneCall | SuspendedCall
 export type DoneCall = { kind: 'done'; result: ToolResult } & Pick<ToolRun, 'externals' | 'printed' | 'scriptMs'>
 export type SuspendedCall = { kind: 'suspended'; question: AskedQuestion; waiting: WaitingScript }
 
-/** A script that waited, and what it was answered. */
+/** A script that waited, and the person's answer. */
 export type AnsweredScript = { waiting: WaitingScript; answer: string }
 
 export type Tool = {
   definition: ToolDefinition
-  /** What only `reads` may run beside others that do; what `writes`, or asks a person, runs alone. */
+  /** Tools that only read may run at the same time; one that writes, or asks a person, runs alone. */
   effects: 'reads' | 'writes'
-  /** `args` have passed the definition's schema. A throw is ours, or the signal's, and ends the attempt. */
+  /** `args` fit the definition's schema. An exception is our own fault or the signal's reason, and ends the attempt. */
   run(args: Record<string, unknown>, signal: AbortSignal): Promise<ExecutedCall>
-  /** Goes on with a call that waited. ASK_004 when its script, or what it does, is another by now. */
+  /** Resumes a call that waited. ASK_004 when its script, or what that does, has changed. */
   resume(answered: AnsweredScript, signal: AbortSignal): Promise<ExecutedCall>
 }
 
-/** The tools of one attempt. `definitions` is one array for the bundle's life: what is derived from it is cached. */
+/**
+ * The tools of one attempt. `definitions` stays the same array for the life of the bundle, since derived values are
+ * cached.
+ */
 export type ToolSet = {
   definitions: readonly ToolDefinition[]
   get(name: string): Tool | undefined
 }
 
-/** What a script is given has to be written down for it by programs that recurse. */
+/** Deeper arguments could not be serialised, which takes recursion. */
 const maxDepth = 64
 
-/** Runs one call. What the model got wrong, or the tool could not do, is a result it can read; never an exception. */
+/**
+ * Runs one call. A mistake of the model, or a failure of the tool, is a result that the model can read, not an
+ * exception.
+ */
 export async function executeToolCall(call: RequestedCall, tools: ToolSet, signal: AbortSignal): Promise<ExecutedCall> {
   const tool = tools.get(call.name)
   if (tool === undefined) {
@@ -48,7 +53,7 @@ export async function executeToolCall(call: RequestedCall, tools: ToolSet, signa
   return tool.run(args.args, signal)
 }
 
-/** Goes on with a call of an earlier attempt. ASK_004 when its tool is gone. */
+/** Resumes a call of an earlier attempt. ASK_004 when its tool no longer exists. */
 export async function resumeToolCall(
   call: RequestedCall,
   answered: AnsweredScript,
@@ -56,11 +61,11 @@ export async function resumeToolCall(
   signal: AbortSignal,
 ): Promise<ExecutedCall> {
   const tool = tools.get(call.name)
-  if (tool === undefined) throw new AppError('ASK_004', `the tool ${call.name}, which asked, is gone`)
+  if (tool === undefined) throw new AppError('ASK_004', `the tool ${call.name}, which asked, no longer exists`)
   return tool.resume(answered, signal)
 }
 
-/** A result that says the call was not carried out, and why. */
+/** The result of a call that was not executed, with the reason. */
 export function refused(errorCode: string, error: string): DoneCall {
   return {
     kind: 'done',

@@ -1,9 +1,7 @@
 import type { BlobStore } from '#objects/blob-store.ts'
-import { foldersOf } from './folders-of.ts'
-import type { BaseLayer } from './open-workspace.ts'
-import type { PathKind } from './refuse-write.ts'
+import { type BaseLayer, foldersOf, type PathKind } from './open-workspace.ts'
 
-/** What a base layer is made of: a snapshot's files by path, each with the hash its content is read by. */
+/** The part of a snapshot that a base layer needs. `hash` is the key of the content. */
 export type BaseFiles = {
   files: readonly { path: string }[]
   links: readonly { path: string }[]
@@ -13,13 +11,13 @@ export type BaseFiles = {
 
 type Names = {
   listings: ReadonlyMap<string, string[]>
-  /** What no listing shows: links, what was skipped, and the folders they lie in. */
+  /** What is in no listing: links, skipped files, and the folders that they are in. */
   unlisted: ReadonlyMap<string, PathKind>
 }
 
 const namesOf = new WeakMap<BaseFiles, Names>()
 
-/** A snapshot as the immutable layer of a workspace. Its names are put in order once per snapshot. */
+/** A snapshot as the immutable layer of a workspace. Its names are sorted once per snapshot. */
 export function baseLayerOf(snapshot: BaseFiles, blobs: Pick<BlobStore, 'get'>, projectId: string): BaseLayer {
   const names = namesOf.get(snapshot) ?? readNames(snapshot)
   namesOf.set(snapshot, names)

@@ -1,18 +1,18 @@
 import { diffArrays } from 'diff'
 
-/** A run of items that was replaced: `[start, end)` in each of the two sequences; one of the two may be empty. */
+/** A run of replaced items, `[start, end)` in each of the two sequences; one of the two may be empty. */
 export type ChangedRun = { before: Range; after: Range }
 type Range = { start: number; end: number }
 
-/** Items removed and added, together, up to which the shortest difference is looked for: its cost grows with their square. */
+/** Removed and added items up to which the shortest difference is computed: its cost grows quadratically. */
 const maxEditLength = 1000
-/** Items of both, together, beyond which the sequences are first divided where they surely agree. */
+/** With more items in both, the sequences are first divided at anchors. */
 const shortItems = 200
 
 /**
- * Where two sequences differ, in order; what lies between two runs is equal, item by item. Long sequences are divided at
- * the items that each of them has once, in the same order, as patience diff does. Of a part beyond `maxEditLength` all from
- * the first difference to the last is one run.
+ * Where two sequences differ, in order; between two runs they are equal. Long sequences are divided at anchors, the
+ * items that occur once in each and in the same order, as in patience diff. In a part that exceeds `maxEditLength`,
+ * everything from the first difference to the last is one run.
  */
 export function changedRuns(before: readonly string[], after: readonly string[]): ChangedRun[] {
   const whole = trimmed({
@@ -35,7 +35,7 @@ export function changedRuns(before: readonly string[], after: readonly string[])
 type Part = Range & { items: readonly string[] }
 type Parts = { before: Part; after: Part }
 
-/** Without the items that both have at their ends. */
+/** Removes equal items at both ends. */
 function trimmed({ before, after }: Parts): Parts {
   let [start, startAfter] = [before.start, after.start]
   let [end, endAfter] = [before.end, after.end]
@@ -50,7 +50,7 @@ function trimmed({ before, after }: Parts): Parts {
 
 type Pair = { before: number; after: number }
 
-/** The items that each of two long parts has once; of those in another order, the most that keep theirs. */
+/** The items that occur once in each of two long parts: the longest sequence with the same order in both. */
 function anchorsIn({ before, after }: Parts): Pair[] {
   if (before.end - before.start + after.end - after.start <= shortItems) return []
   const places = placesOf(after)
@@ -62,7 +62,7 @@ function anchorsIn({ before, after }: Parts): Pair[] {
   return longestInOrder(pairs.toSorted((one, other) => one.before - other.before))
 }
 
-/** Where each item is; -1 for one that is there several times. */
+/** The index of each item; -1 for an item that occurs several times. */
 function placesOf({ items, start, end }: Part): Map<string, number> {
   const places = new Map<string, number>()
   for (let at = start; at < end; at++) {
@@ -72,22 +72,28 @@ function placesOf({ items, start, end }: Part): Map<string, number> {
   return places
 }
 
-/** The most pairs whose places grow in both sequences; `pairs` are sorted by the first. */
+/** The longest sequence of pairs whose indices grow in both; `pairs` are sorted by the first index. */
 function longestInOrder(pairs: readonly Pair[]): Pair[] {
   type Link = { pair: Pair; previous: Link | undefined }
   const tops: Link[] = []
   for (const pair of pairs) {
-    let [low, high] = [0, tops.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((tops[middle]?.pair.after ?? 0) < pair.after) low = middle + 1
-      else high = middle
-    }
-    tops[low] = { pair, previous: tops[low - 1] }
+    const at = bisect(tops.length, (top) => (tops[top]?.pair.after ?? 0) < pair.after)
+    tops[at] = { pair, previous: tops[at - 1] }
   }
   const found: Pair[] = []
   for (let link = tops.at(-1); link !== undefined; link = link.previous) found.push(link.pair)
   return found.toReversed()
+}
+
+/** The first index below `count` for which `isBefore`, true up to some index, is false; `count` when there is none. */
+export function bisect(count: number, isBefore: (index: number) => boolean): number {
+  let [low, high] = [0, count]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (isBefore(middle)) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 function runsIn({ before, after }: Parts): ChangedRun[] {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { applyEdits } from '#domain/apply-edits.ts'
+import { applyEdits } from '#domain/change-set.ts'
 import { editsBetween } from './edits-between.ts'
 
 const bytes = (text: string) => Buffer.from(text)

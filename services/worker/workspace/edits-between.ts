@@ -1,14 +1,15 @@
 import type { Edit } from '#domain/change-set.ts'
 import { changedRuns } from './changed-runs.ts'
 
-/** A longer hunk was written anew: its lines are no counterparts of each other. */
+/** The lines of a longer hunk count as rewritten and are not compared one by one. */
 const maxLineByLine = 500
 
 /**
- * The edits that turn `base` into `target` (both UTF-8), as small as lines allow: hunks that replace n lines by n lines
- * are split line by line, and what both sides share at the ends of a hunk is left alone. So the same fix made by two
- * operations gives the same edit, and an inserted line never touches its neighbours. What was rewritten beyond what
- * `changedRuns` compares, or in more than `maxLineByLine` lines, is one edit from the first changed character to the last.
+ * The edits that turn `base` into `target` (both UTF-8), as small as possible: hunks that replace n lines by n lines
+ * are split line by line, and what both sides share at the ends of a hunk is left out. So the same fix made by two
+ * operations gives the same edit, and an inserted line does not touch its neighbours. A longer rewrite, beyond what
+ * `changedRuns` compares or of more than `maxLineByLine` lines, is one edit from the first changed character to the
+ * last.
  */
 export function editsBetween(base: Uint8Array, target: Uint8Array): Edit[] {
   const shared = sharedWholeLines(base, target)
@@ -53,7 +54,7 @@ function trimmedEdit(start: number, from: string, to: string): Edit[] {
   return [{ start: offset, end: offset + length, text: to.slice(head, to.length - tail) }]
 }
 
-/** Bytes at both ends that the two share, cut back to whole lines, so that the line diff runs on the rest only. */
+/** Bytes that both share at their ends, in whole lines: only the rest needs a line diff. */
 function sharedWholeLines(base: Uint8Array, target: Uint8Array): { head: number; tail: number } {
   const least = Math.min(base.length, target.length)
   let head = 0

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sha256 } from '#domain/hash.ts'
+import { sha256 } from '#domain/ids.ts'
 import { openWorkspace, type BaseLayer } from './open-workspace.ts'
 
 function base(files: Record<string, string | Uint8Array>): BaseLayer {

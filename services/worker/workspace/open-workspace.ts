@@ -1,29 +1,27 @@
 import type { FileChange } from '#domain/change-set.ts'
 import { parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
 import type { ReadSet } from '#objects/attempt-record.ts'
+import { AppError } from '#domain/error.ts'
+import { sha256 } from '#domain/ids.ts'
 import { editsBetween } from './edits-between.ts'
-import { openReadLog } from './read-log.ts'
-import { openOverlay, type WrittenFile } from './overlay.ts'
-import { refuseWrite, type PathKind } from './refuse-write.ts'
-import { WorkspaceFault } from './workspace-fault.ts'
 
-/** The immutable layer below: the files of a snapshot by path, and their bytes by hash. */
+/** The immutable layer under a workspace: the files of a snapshot by path, and their bytes by hash. */
 export type BaseLayer = {
   find(path: RepoPath): { hash: string } | undefined
-  /** What is there, readable or not; undefined: nothing. */
+  /** What is there, readable or not; undefined for nothing. */
   kindAt(path: RepoPath): PathKind | undefined
   /** Names directly inside a folder ('' is the root), folders with a trailing slash, sorted. */
   list(folder: string): readonly string[]
   read(hash: string): Promise<Uint8Array>
 }
 
-/** A copy-on-write view of a snapshot for one attempt: reads fall through and are recorded, writes stay here. */
+/** A copy-on-write view of a snapshot for one attempt: reads are recorded, and writes stay in memory. */
 export type Workspace = {
   /** UTF-8 text of a file. Throws WorkspaceFault: not-found, not-text or TOOL_007. */
   readText(path: string): Promise<string>
-  /** The file's text in the base, whatever was written since. */
+  /** The file's text in the base, without what was written. */
   readBase(path: string): Promise<string>
-  /** Throws what `git apply` would refuse: TOOL_007, or WorkspaceFault refused or too-large. */
+  /** Throws TOOL_007, or WorkspaceFault refused or too-large, for a file that `git apply` would refuse. */
   writeText(path: string, text: string): Promise<void>
   /** The hash of a file's blob in the base. Throws WorkspaceFault: not-found. */
   baseHash(path: string): string
@@ -37,7 +35,7 @@ export type Workspace = {
   written(): WrittenFile[]
 }
 
-/** What another attempt wrote and read before this one goes on from there. */
+/** What an earlier attempt wrote and read, when this one continues it. */
 export type WorkspaceStart = { written: readonly { path: string; text: string }[]; reads: ReadSet }
 
 const maxFileBytes = 4_000_000
@@ -111,7 +109,7 @@ async function changeOf(path: RepoPath, text: string, base: BaseLayer): Promise<
 
 function decode(path: RepoPath, bytes: Uint8Array): string {
   try {
-    // The byte order mark stays in the text, so that what is written back has it again.
+    // The byte order mark stays in the text, so that it is written back.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (cause) {
     throw new WorkspaceFault('not-text', `${path} is not UTF-8 text`, { cause })
@@ -127,4 +125,111 @@ function mergedListing(below: readonly string[], written: Iterable<RepoPath>, fo
     names.add(deeper.length === 0 ? (name ?? '') : `${name}/`)
   }
   return [...names].toSorted()
+}
+
+/** What a repository has at a path; `skipped` is something that is not part of the snapshot. */
+export type PathKind = 'file' | 'folder' | 'link' | 'skipped'
+
+/**
+ * Throws when a patch with a file at `path` could not be applied to the repository. `kindAt` includes what was written
+ * so far. TOOL_007: a path in git's own folder or through a link. WorkspaceFault: something else is at the path.
+ */
+function refuseWrite(path: RepoPath, kindAt: (path: RepoPath) => PathKind | undefined): void {
+  if (path.split('/').some(isGitFolder)) throw new AppError('TOOL_007', `${path} is inside git's own folder`)
+  for (const folder of foldersOf(path)) {
+    const kind = kindAt(folder)
+    refuseLink(folder, kind)
+    if (kind === 'file' || kind === 'skipped') throw new WorkspaceFault('refused', `${folder} is no folder to write in`)
+  }
+  const kind = kindAt(path)
+  refuseLink(path, kind)
+  if (kind === 'folder') throw new WorkspaceFault('refused', `${path} is a folder`)
+  if (kind === 'skipped') throw new WorkspaceFault('refused', `${path} exists, but is not part of this snapshot`)
+}
+
+function refuseLink(path: string, kind: PathKind | undefined): void {
+  if (kind === 'link') throw new AppError('TOOL_007', `${path} is a link, and links are not followed`)
+}
+
+/** Whether git treats the name as `.git`: on every system it also refuses the names that Windows and macOS read so. */
+function isGitFolder(name: string): boolean {
+  return /^(?:\.git|git~1)[. ]*(?::.*)?$/i.test(name.replaceAll(ignoredByMacOs, ''))
+}
+
+/** As in git's is_hfs_dotgit: code points that a Mac's file system ignores in names. */
+const ignoredByMacOs = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
+
+/** The folders that a path is in, the innermost first, without the root. */
+export function* foldersOf(path: string): Generator<string> {
+  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) yield path.slice(0, at)
+}
+
+/** A request of a tool that the workspace refuses. It is reported to the model, which can do something about it. */
+export class WorkspaceFault extends Error {
+  override readonly name = 'WorkspaceFault'
+  readonly kind: 'not-found' | 'not-text' | 'too-large' | 'refused'
+
+  constructor(kind: WorkspaceFault['kind'], message: string, options: { cause?: unknown } = {}) {
+    super(message, options)
+    this.kind = kind
+  }
+}
+
+type WrittenFile = { path: RepoPath; text: string }
+
+/** What an attempt has written. */
+type Overlay = {
+  textOf(path: RepoPath): string | undefined
+  /** Undefined where nothing was written. */
+  kindAt(path: RepoPath): 'file' | 'folder' | undefined
+  write(path: RepoPath, text: string): void
+  paths(): Iterable<RepoPath>
+  /** Sorted by path. */
+  files(): WrittenFile[]
+}
+
+function openOverlay(): Overlay {
+  const texts = new Map<RepoPath, string>()
+  const folders = new Set<string>()
+  return {
+    textOf: (path) => texts.get(path),
+    kindAt(path) {
+      if (texts.has(path)) return 'file'
+      return folders.has(path) ? 'folder' : undefined
+    },
+    write(path, text) {
+      texts.set(path, text)
+      for (const folder of foldersOf(path)) folders.add(folder)
+    },
+    paths: () => texts.keys(),
+    files: () =>
+      Array.from(texts, ([path, text]) => ({ path, text })).toSorted((one, other) => (one.path < other.path ? -1 : 1)),
+  }
+}
+
+/** What an attempt read, for its record: its result may be reused while all of that is unchanged. */
+type ReadLog = {
+  /** A file's content, by hash; undefined for a file that does not exist. */
+  content(path: RepoPath, hash: string | undefined): void
+  listing(folder: string, names: readonly string[]): void
+  readSet(): ReadSet
+}
+
+/** Starts with what was read before, if given. */
+function openReadLog(start: ReadSet = { contents: {}, listings: {}, absences: [] }): ReadLog {
+  const contents = new Map<string, string>(Object.entries(start.contents))
+  const listings = new Map(Object.entries(start.listings))
+  const absences = new Set<string>(start.absences)
+  return {
+    content(path, hash) {
+      if (hash === undefined) absences.add(path)
+      else contents.set(path, hash)
+    },
+    listing: (folder, names) => void listings.set(folder, sha256(names.join('\n'))),
+    readSet: () => ({
+      contents: Object.fromEntries(contents),
+      listings: Object.fromEntries(listings),
+      absences: [...absences].toSorted(),
+    }),
+  }
 }

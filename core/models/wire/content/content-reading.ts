@@ -1,17 +1,14 @@
 import { isRecord } from '#domain/json.ts'
 
-/** A call as it stands in a reply's content, before it has an id. `arguments` is JSON text, or what was written as such. */
+/** A call as written in a reply's content, before it has an id. `arguments` is JSON text, or text that should be. */
 export type WrittenCall = { name: string; arguments: string }
 
-/**
- * What begins at a sign: calls up to `end`, or with a `fault` one that is not whole. Undefined when the sign is only
- * mentioned.
- */
+/** What a sign such as `<tool_call>` begins: calls up to `end`, a call that is not whole, or nothing, if only mentioned. */
 export type SignReading = { calls: WrittenCall[]; end: number } | { fault: string } | undefined
 
 /**
- * The call that a JSON value is: `{"name", "arguments" | "parameters"}`, or that in a `function` as the API has it.
- * `marked` as a call by what is around it, it may do without arguments.
+ * Reads a JSON value as a call: `{"name", "arguments" | "parameters"}`, or that in a `function` as in the API. One that is
+ * `marked` as a call by the text around it may have no arguments.
  */
 export function writtenCall(value: unknown, { marked }: { marked: boolean }): WrittenCall | undefined {
   if (!isRecord(value)) return undefined
@@ -22,7 +19,7 @@ export function writtenCall(value: unknown, { marked }: { marked: boolean }): Wr
   return text === undefined ? undefined : { name, arguments: text }
 }
 
-/** Undefined for what can be no arguments. Text is passed on as it is: whether it is JSON is judged with the tool. */
+/** Undefined for a value that cannot be arguments. Text is passed on as it is: the tool checks whether it is JSON. */
 export function argumentsText(args: unknown): string | undefined {
   if (typeof args === 'string') return args
   if (!isRecord(args)) return undefined
@@ -31,4 +28,44 @@ export function argumentsText(args: unknown): string | undefined {
   } catch {
     return undefined // nested deeper than the stack; JSON.parse has no such limit
   }
+}
+
+/**
+ * The exclusive end of the JSON object or list that begins at `start`, by its brackets and strings alone; undefined when the
+ * text ends first. Reads each character once.
+ */
+export function endOfJson(text: string, start: number): number | undefined {
+  let depth = 0
+  for (let at = start; at < text.length; at++) {
+    const character = text[at]
+    if (character === '"') {
+      const quote = endOfString(text, at)
+      if (quote === undefined) return undefined
+      at = quote
+    } else if (character === '{' || character === '[') depth += 1
+    else if ((character === '}' || character === ']') && --depth === 0) return at + 1
+  }
+  return undefined
+}
+
+function endOfString(text: string, start: number): number | undefined {
+  for (let at = start + 1; at < text.length; at++) {
+    if (text[at] === '\\') at += 1
+    else if (text[at] === '"') return at
+  }
+  return undefined
+}
+
+/** The index of the first character from `from` on that is neither white space nor in `also`; else the text's length. */
+export function textFrom(text: string, from: number, also = ''): number {
+  let at = from
+  while (at < text.length && (/\s/.test(text.charAt(at)) || also.includes(text.charAt(at)))) at += 1
+  return at
+}
+
+/** Whether only blanks precede `at` in its line, or since `from` when that is later. */
+export function beginsLine(text: string, at: number, from = 0): boolean {
+  let before = at - 1
+  while (before >= from && (text[before] === ' ' || text[before] === '\t')) before -= 1
+  return before < from || text[before] === '\n' || text[before] === '\r'
 }

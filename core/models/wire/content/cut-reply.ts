@@ -1,28 +1,24 @@
 import type { ToolDefinition } from '#domain/turn.ts'
-import type { SignReading, WrittenCall } from './content-reading.ts'
-import { endOfJson } from './end-of-json.ts'
-import { findCode } from './find-code.ts'
+import { beginsLine, endOfJson, type SignReading, type WrittenCall } from './content-reading.ts'
 import { readGemmaCall } from './read-gemma-call.ts'
-import { readJsonSequence } from './read-json-calls.ts'
-import { readMarkedCalls } from './read-marked-calls.ts'
+import { readJsonSequence, readMarkedCalls } from './read-json-calls.ts'
 import { readBareFunction, readTaggedCall } from './read-tagged-call.ts'
-import { beginsLine } from './text-position.ts'
 
-/** A stretch of what a model said, its thoughts left out. Code is prose, but for a fence that holds calls or a broken one. */
+/** A part of a reply without the model's thoughts. Code is prose, except a fence that holds calls or a broken call. */
 export type ReplyPart = { text: string } & (
   | { kind: 'prose' }
   | { kind: 'calls'; calls: WrittenCall[]; isFenced: boolean }
   | { kind: 'broken'; fault: string; isFenced: boolean }
 )
 
-/** What begins at a sign. With `isOpen` it lacks its end, which may be so since it was only a thought. */
+/** What a sign begins. With `isOpen` it has no end, which may be because it was only a thought. */
 type Found =
   | { kind: 'prose'; end: number; isOpen: boolean }
   | { kind: 'thought'; end: number; hasBeginning: boolean }
   | { kind: 'calls'; end: number; calls: WrittenCall[]; isFenced: boolean }
   | { kind: 'broken'; end: number; fault: string; isFenced: boolean; isOpen: boolean }
 
-type Place = { text: string; at: number; from: number; tools: readonly ToolDefinition[] }
+type SignAt = { text: string; at: number; from: number; tools: readonly ToolDefinition[] }
 
 const endOfThought = '</think>'
 const anySign =
@@ -31,9 +27,9 @@ const anySign =
 const callFences = new Set(['', 'json', 'tool_call', 'tool_calls', 'tool_code'])
 
 /**
- * Cuts a reply into its parts, once and from left to right: what stands in a call, in code or in the strings of JSON is
- * never looked at again. Where a thought has no beginning (templates write it themselves), all before its end is thought.
- * Nothing behind a broken call is read, unless that was a thought.
+ * Cuts a reply into its parts in one pass: the inside of calls, code and JSON strings is never read again. Where a thought
+ * has no beginning (templates write it themselves), everything before its end is thought. Nothing after a broken call is
+ * read, unless that call was in a thought.
  */
 export function cutReply(text: string, tools: readonly ToolDefinition[]): ReplyPart[] {
   const signs = new RegExp(anySign)
@@ -56,15 +52,15 @@ export function cutReply(text: string, tools: readonly ToolDefinition[]): ReplyP
   return [...parts, { kind: 'prose', text: text.slice(from) }]
 }
 
-/** Of those at the beginning of a line: no string of JSON can hold such a one. */
+/** Of those that begin a line, which no string of JSON can contain. */
 function endOfLastThought(text: string): number {
   let at = text.lastIndexOf(endOfThought)
   while (at > 0 && !beginsLine(text, at)) at = text.lastIndexOf(endOfThought, at - 1)
   return at === -1 ? -1 : at + endOfThought.length
 }
 
-function readSign(sign: string, place: Place): Found | undefined {
-  const { text, at, tools } = place
+function readSign(sign: string, where: SignAt): Found | undefined {
+  const { text, at, tools } = where
   const start = at + sign.length
   switch (sign) {
     case '<think>':
@@ -81,11 +77,11 @@ function readSign(sign: string, place: Place): Found | undefined {
     case '[TOOL_CALLS]':
       return asFound(readMarkedCalls(text, start), text, { isOpen: true })
     default:
-      return sign === '{' || sign === '[' ? readJson(place) : readCode(text, at, sign)
+      return sign === '{' || sign === '[' ? readJson(where) : readCode(text, at, sign)
   }
 }
 
-/** A thought without an end is what a reply ends with. */
+/** A thought without an end takes the rest of the reply. */
 function readThought(text: string, start: number): Found {
   const end = text.indexOf(endOfThought, start)
   if (end === -1) return { kind: 'prose', end: text.length, isOpen: false }
@@ -98,8 +94,8 @@ function asFound(reading: SignReading, text: string, { isOpen }: { isOpen: boole
   return { kind: 'calls', ...reading, isFenced: false }
 }
 
-/** JSON is calls where it begins a line. Other JSON, and what looks like it, is text as a whole. */
-function readJson({ text, at, from }: Place): Found {
+/** JSON at the beginning of a line may be calls. Other JSON, and what looks like it, is prose as a whole. */
+function readJson({ text, at, from }: SignAt): Found {
   const reading = beginsLine(text, at, from) ? readJsonSequence(text, at) : undefined
   const found = asFound(reading, text, { isOpen: true })
   if (found !== undefined) return found
@@ -121,4 +117,44 @@ function readCode(text: string, at: number, sign: string): Found | undefined {
   return reading.end < body.length
     ? { kind: 'prose', end, isOpen }
     : { kind: 'calls', calls: reading.calls, end, isFenced: true }
+}
+
+/** Code in Markdown. With `isOpen` its end is missing: it extends to the end of the text, or of the paragraph. */
+type FoundCode = { end: number; isOpen: boolean; fence?: { info: string; body: string } }
+
+/** The fence or inline code that the `ticks` (or `~`) at `at` begin; undefined for `~` that begin no fence. */
+function findCode(text: string, at: number, ticks: string): FoundCode | undefined {
+  return findFence(text, at, ticks) ?? (ticks.startsWith('`') ? findInlineCode(text, at, ticks) : undefined)
+}
+
+/** A fence ends with a line of at least as many marks and nothing else. */
+function findFence(text: string, at: number, ticks: string): FoundCode | undefined {
+  if (ticks.length < 3 || !beginsLine(text, at)) return undefined
+  const firstLine = /([^`\r\n]*)\r?\n/y
+  firstLine.lastIndex = at + ticks.length
+  const info = firstLine.exec(text)?.[1]
+  if (info === undefined) return undefined
+  const start = firstLine.lastIndex
+  const closings = /^[ \t]*(`{3,}|~{3,})[ \t]*\r?$/gm
+  closings.lastIndex = start
+  for (let close = closings.exec(text); close !== null; close = closings.exec(text)) {
+    if (close[1]?.startsWith(ticks) !== true) continue
+    return { end: closings.lastIndex, isOpen: false, fence: { info, body: text.slice(start, close.index) } }
+  }
+  return { end: text.length, isOpen: true, fence: { info, body: text.slice(start) } }
+}
+
+/**
+ * Inline code ends with as many ticks. Without an end it takes the rest of its paragraph, or of the thought: where a text was
+ * cut, its code could have ended anywhere.
+ */
+function findInlineCode(text: string, at: number, ticks: string): FoundCode {
+  const stops = /`+|\n[ \t]*(?:\r?\n|<\/think>)/g
+  stops.lastIndex = at + ticks.length
+  for (let stop = stops.exec(text); stop !== null; stop = stops.exec(text)) {
+    if (stop[0] === ticks) return { end: stops.lastIndex, isOpen: false }
+    const isFence = stop[0].startsWith('```') && beginsLine(text, stop.index)
+    if (isFence || stop[0].startsWith('\n')) return { end: stop.index, isOpen: true }
+  }
+  return { end: text.length, isOpen: true }
 }

@@ -2,10 +2,10 @@ import type { ToolDefinition } from '#domain/turn.ts'
 import type { WrittenCall } from './content-reading.ts'
 import { cutReply, type ReplyPart } from './cut-reply.ts'
 
-/** `rest` is the content without its calls, and without what the model thought before them; null when nothing is left. */
+/** `rest` is the content without its calls and the thoughts before them; null when nothing is left. */
 export type ParsedContent = { calls: WrittenCall[]; rest: string | null; fault?: string }
 
-/** What servers leave of the tokens a model ends its turn with. */
+/** End-of-turn tokens that servers leave in the text. */
 const turnEnds = [
   '<|eom_id|>',
   '<|eot_id|>',
@@ -19,10 +19,10 @@ const turnEnds = [
 ]
 
 /**
- * The tool calls a model wrote at the end of its content, in any of the formats that models are trained on. Behind prose
- * only offered tools are called. A call that was begun and is not whole is a `fault`, and so is text behind a call (but for
- * one in a fence, which is an example then); then there is no call at all. What holds none is content as it is. Takes time
- * in proportion to the content.
+ * Reads the tool calls at the end of a model's content, in any of the formats that models are trained on. After prose, only
+ * calls of offered tools count. A call that is not whole is a `fault`, and so is text after a call (unless the call is in a
+ * fence: then it is an example); with a fault there are no calls. Content without calls is `rest` unchanged. Takes linear
+ * time.
  */
 export function parseContent(content: string, tools: readonly ToolDefinition[]): ParsedContent {
   const parts = cutReply(withoutTurnEnds(content), tools).filter(
@@ -40,17 +40,11 @@ export function parseContent(content: string, tools: readonly ToolDefinition[]):
   if (before.some(isCall)) return { ...nothing, fault: 'there is text behind a call, and a call must end the answer' }
   const calls = parts.slice(start).flatMap((part) => (part.kind === 'calls' ? part.calls : []))
   if (calls.length === 0 || (before.length > 0 && !calls.every(isOffered))) return nothing
-  return {
-    calls,
-    rest:
-      before
-        .map(({ text }) => text)
-        .join('')
-        .trim() || null,
-  }
+  const rest = before.map(({ text }) => text).join('')
+  return { calls, rest: rest.trim() || null }
 }
 
-/** Where the calls begin with which the reply ends, all of them in fences or none. */
+/** The index at which the calls at the end of the reply begin, all of them in fences or none. */
 function startOfCalls(parts: readonly ReplyPart[]): number {
   const last = parts.at(-1)
   if (last?.kind !== 'calls') return parts.length

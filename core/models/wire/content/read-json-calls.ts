@@ -1,12 +1,7 @@
 import { isRecord, parseJson } from '#domain/json.ts'
-import { writtenCall, type SignReading, type WrittenCall } from './content-reading.ts'
-import { endOfJson } from './end-of-json.ts'
-import { textFrom } from './text-position.ts'
+import { endOfJson, type SignReading, textFrom, writtenCall, type WrittenCall } from './content-reading.ts'
 
-/**
- * How a text begins that is meant as a call; other JSON is an answer in words. Groups are bounded: each round of one stays on
- * the stack.
- */
+/** How a text that is meant as a call begins; other JSON is an answer. Groups are bounded, as each round uses the stack. */
 const beginnings = [
   /^\[?\s*\{\s*"(?:type"\s*:\s*"function"\s*,\s*")?name"\s*:\s*"(?:[^"\\]|\\.){0,256}"\s*,\s*"(?:arguments|parameters)"\s*:/,
   /^\[?\s*\{\s*"(?:arguments|parameters)"\s*:\s*[{"]/,
@@ -15,8 +10,8 @@ const beginnings = [
 ]
 
 /**
- * A text that is JSON and nothing else: one call, a list of calls, or `{"tool_calls": […]}`. Other JSON is none, unless
- * the text is `marked` as calls.
+ * Reads a text that is only JSON: one call, a list of calls, or `{"tool_calls": […]}`. Undefined for other JSON, unless the
+ * text is `marked` as calls.
  */
 export function readJsonCalls(
   text: string,
@@ -31,7 +26,7 @@ export function readJsonCalls(
   return calls === undefined || calls.length === 0 ? undefined : { calls }
 }
 
-/** The calls in JSON from `start` on, one value behind the other, which may be set apart by semicolons. */
+/** Reads the calls in JSON values from `start` on, which may be separated by semicolons. */
 export function readJsonSequence(text: string, start: number): SignReading {
   const calls: WrittenCall[] = []
   let end = start
@@ -60,8 +55,49 @@ function callsIn(value: unknown, how: { marked: boolean }): WrittenCall[] | unde
   return calls
 }
 
-/** Whether a list that is none of calls has one at its head, or is said to be of calls. */
+/** Whether a list that does not hold only calls begins with one, or is named `tool_calls`. */
 function beginsWithCall(value: unknown): boolean {
   if (isRecord(value)) return Array.isArray(value['tool_calls'])
   return Array.isArray(value) && writtenCall(value[0], { marked: false }) !== undefined
+}
+
+const mark = '[TOOL_CALLS]'
+/** Mistral's name before a call's arguments. */
+const nameOfCall = /(?:([^\s[\]{};,]{1,256})(?:\[ARGS\])?)?(?=[{[])/y
+
+/**
+ * Reads the calls after the marks of Llama 3 and Mistral, from `start` on: `{"name", …}`, a list of those, or `name{…}` with
+ * only the arguments.
+ */
+export function readMarkedCalls(text: string, start: number): SignReading {
+  const calls: WrittenCall[] = []
+  let at = start
+  for (;;) {
+    const head = readHead(text, at)
+    if (head === undefined) break
+    const end = endOfJson(text, head.end)
+    if (end === undefined) return { fault: 'the text ends within a call' }
+    const json = text.slice(head.end, end)
+    const name = head.name === undefined ? undefined : JSON.stringify(head.name)
+    const reading = readJsonCalls(name === undefined ? json : `{"name":${name},"arguments":${json}}`, { marked: true })
+    if (reading === undefined) return { fault: 'a call is empty' }
+    if ('fault' in reading) return reading
+    for (const call of reading.calls) calls.push(call)
+    at = end
+  }
+  if (calls.length > 0) return { calls, end: at }
+  return text.slice(start).trim() === '' ? { fault: 'the text ends within a call' } : undefined
+}
+
+/**
+ * Reads what precedes the JSON of a call, which begins at `end`. A second mark always begins a call: where none follows, the
+ * mark itself is read as one, which is a fault.
+ */
+function readHead(text: string, from: number): { name: string | undefined; end: number } | undefined {
+  const start = textFrom(text, from, ';,')
+  const isMarked = text.startsWith(mark, start)
+  nameOfCall.lastIndex = isMarked ? textFrom(text, start + mark.length) : start
+  const name = nameOfCall.exec(text)
+  if (name === null) return isMarked ? { name: undefined, end: start } : undefined
+  return { name: name[1], end: nameOfCall.lastIndex }
 }

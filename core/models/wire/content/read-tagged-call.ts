@@ -1,16 +1,14 @@
 import type { ToolDefinition } from '#domain/turn.ts'
-import type { SignReading } from './content-reading.ts'
-import { endOfJson } from './end-of-json.ts'
+import { isRecord, parseJson } from '#domain/json.ts'
+import { argumentsText, endOfJson, type SignReading, textFrom, type WrittenCall } from './content-reading.ts'
 import { readJsonCalls } from './read-json-calls.ts'
-import { functionTag, readQwenFunction } from './read-qwen-function.ts'
-import { textFrom } from './text-position.ts'
 
 const closing = '</tool_call>'
-/** Whatever a reader goes on to look for behind this, it is looked for once: what has it is a call, or the reply is broken. */
+/** What has this is a call, or the reply is broken; so what follows it is searched for only once. */
 const begunFunction = /<function=[^\s<>]{1,256}>\s*<(?:parameter=|\/function)/y
 const cut = { fault: 'the text ends within a call' }
 
-/** What Hermes and Qwen (JSON) and Qwen3-Coder (`<function=name>`) write behind `<tool_call>`, which ends at `start`. */
+/** Reads what Hermes and Qwen (JSON) and Qwen3-Coder (`<function=name>`) write after `<tool_call>`, which ends at `start`. */
 export function readTaggedCall(text: string, start: number, tools: readonly ToolDefinition[]): SignReading {
   const read = readInside(text, textFrom(text, start), tools)
   if (read === undefined || 'fault' in read) return read
@@ -19,7 +17,7 @@ export function readTaggedCall(text: string, start: number, tools: readonly Tool
   return { calls: read.calls, end: end + closing.length }
 }
 
-/** Qwen3-Coder's function at `start`, which often comes without the tags around it, or with the closing one alone. */
+/** Reads Qwen3-Coder's function at `start`, which often has no tags around it, or only the closing one. */
 export function readBareFunction(text: string, start: number, tools: readonly ToolDefinition[]): SignReading {
   const read = readQwenFunction(text, start, tools)
   if (read === undefined) return undefined
@@ -43,4 +41,71 @@ function readInside(text: string, start: number, tools: readonly ToolDefinition[
   const reading = readJsonCalls(text.slice(start, end), { marked: true })
   if (reading === undefined) return { fault: 'a call is empty' }
   return 'fault' in reading ? reading : { calls: reading.calls, end }
+}
+
+const functionTag = '<function='
+const endTag = '</function>'
+/** What follows a value; a value may contain `</parameter>` itself. */
+const afterValue = /<\/parameter>\s*(?=<parameter=|<\/function>)/g
+
+/**
+ * Reads Qwen3-Coder's `<function=name><parameter=key>\nvalue\n</parameter></function>` at `start`. Values are text, or JSON
+ * where the tool's schema wants another type. Undefined when there is no name.
+ */
+function readQwenFunction(
+  text: string,
+  start: number,
+  tools: readonly ToolDefinition[],
+): { calls: WrittenCall[]; end: number } | { fault: string } | undefined {
+  const name = readName(text, start + functionTag.length)
+  if (name === undefined) return isCutName(text, start) ? { fault: 'the text ends within a tag' } : undefined
+  const properties = tools.find((tool) => tool.name === name.text)?.parameters['properties']
+  const args: [string, unknown][] = []
+  let at = textFrom(text, name.end)
+  while (text.startsWith('<parameter=', at)) {
+    const key = readName(text, at + '<parameter='.length)
+    if (key === undefined) return { fault: 'a parameter has no name' }
+    afterValue.lastIndex = key.end
+    const close = afterValue.exec(text)
+    if (close === null) return { fault: `the value of ${key.text} does not end` }
+    const value = withoutFrame(text.slice(key.end, close.index))
+    args.push([key.text, converted(value, isRecord(properties) ? properties[key.text] : undefined)])
+    at = close.index + close[0].length
+  }
+  if (!text.startsWith(endTag, at)) return { fault: `a call does not end with ${endTag}` }
+  const written = argumentsText(Object.fromEntries(args))
+  if (written === undefined) return { fault: 'arguments are nested too deeply' }
+  return { calls: [{ name: name.text, arguments: written }], end: at + endTag.length }
+}
+
+function isCutName(text: string, start: number): boolean {
+  return /^[^\s<>]{0,256}$/.test(text.slice(start + functionTag.length, start + functionTag.length + 300))
+}
+
+function readName(text: string, from: number): { text: string; end: number } | undefined {
+  const name = /[^\s<>]{1,256}(?=>)/y
+  name.lastIndex = from
+  const found = name.exec(text)?.[0]
+  return found === undefined ? undefined : { text: found, end: from + found.length + 1 }
+}
+
+/** The template puts each value on lines of its own. */
+function withoutFrame(value: string): string {
+  return value.replace(/^\n/, '').replace(/\n$/, '')
+}
+
+function converted(value: string, schema: unknown): unknown {
+  if (takesText(schema)) return value
+  const plain = value.trim()
+  // The template writes values as Python does.
+  const parsed = parseJson(/^(?:True|False)$/.test(plain) ? plain.toLowerCase() : plain === 'None' ? 'null' : plain)
+  return parsed === undefined ? value : parsed
+}
+
+function takesText(schema: unknown): boolean {
+  if (!isRecord(schema)) return true
+  const { type, anyOf, oneOf } = schema
+  const options = anyOf ?? oneOf
+  if (type === undefined) return Array.isArray(options) ? options.some(takesText) : true
+  return Array.isArray(type) ? type.includes('string') : type === 'string'
 }

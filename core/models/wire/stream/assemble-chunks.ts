@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Content, readContent } from '../content-parts.ts'
+import { Content, readContent } from '../from-openai.ts'
 import { CallDelta, openCallMerger, type CallMerger } from './merge-calls.ts'
 
 const Delta = z.looseObject({ content: Content.nullish(), tool_calls: z.array(CallDelta).nullish() })
@@ -11,47 +11,35 @@ const ChunkChoice = z.looseObject({
   finish_reason: z.string().nullish(),
 })
 
-/** A part of a streamed chat completion. Keys that are not known are kept. */
+/** A part of a streamed chat completion. Unknown keys are kept. */
 export const Chunk = z.looseObject({ choices: z.array(ChunkChoice).nullish() })
 export type Chunk = z.infer<typeof Chunk>
 type ChunkChoice = z.infer<typeof ChunkChoice>
 type Delta = z.infer<typeof Delta>
 
-export type ChunkAssembler = {
-  add(chunk: Chunk): void
-  /** Whether anything the model wrote has come: words, thoughts or a call. */
-  hasToken(): boolean
-  /** Whether the first choice has its `finish_reason`: it is whole then, though usage may follow. */
-  isFinished(): boolean
-  /** What the server would have answered to the same request unstreamed; undefined without a choice. */
-  completion(): object | undefined
-}
-
 type OpenChoice = { fields: Map<string, unknown>; message: Map<string, unknown>; merger: CallMerger }
 
-/** Puts the chunks of one stream together. Where usage comes more than once it grows, so the last one counts. */
-export function openChunkAssembler(): ChunkAssembler {
+/** Assembles the chunks of one stream. Usage that is sent more than once grows, so the last one counts. */
+export function openChunkAssembler() {
   const top = new Map<string, unknown>()
   const choices = new Map<number, OpenChoice>()
   let hasToken = false
-  const add = ({ choices: parts, ...rest }: Chunk) => {
-    for (const [key, value] of Object.entries(rest)) if (value !== null && value !== undefined) top.set(key, value)
-    for (const part of parts ?? []) {
-      const index = part.index ?? 0
-      const choice = choices.get(index) ?? {
-        fields: new Map(),
-        message: new Map([['content', null]]),
-        merger: openCallMerger(),
-      }
-      choices.set(index, choice)
-      if (addPart(choice, part)) hasToken = true
-    }
-  }
   return {
-    add,
+    add({ choices: parts, ...rest }: Chunk): void {
+      for (const [key, value] of Object.entries(rest)) if (value !== null && value !== undefined) top.set(key, value)
+      for (const part of parts ?? []) {
+        const index = part.index ?? 0
+        const choice = choices.get(index) ?? emptyChoice()
+        choices.set(index, choice)
+        if (addPart(choice, part)) hasToken = true
+      }
+    },
+    /** Whether anything the model wrote has arrived: words, thoughts or a call. */
     hasToken: () => hasToken,
+    /** Whether the first choice has its `finish_reason`: it is whole then, though usage may follow. */
     isFinished: () => (choices.get(0)?.fields.get('finish_reason') ?? '') !== '',
-    completion() {
+    /** What the server would have answered to the same request unstreamed; undefined without a choice. */
+    completion(): object | undefined {
       if (choices.size === 0) return undefined
       const inOrder = [...choices].toSorted(([one], [other]) => one - other)
       const whole = inOrder.map(([index, choice]) => wholeChoice(index, choice))
@@ -60,7 +48,11 @@ export function openChunkAssembler(): ChunkAssembler {
   }
 }
 
-/** Answers whether the part holds something the model wrote. */
+function emptyChoice(): OpenChoice {
+  return { fields: new Map(), message: new Map([['content', null]]), merger: openCallMerger() }
+}
+
+/** Returns whether the part holds anything the model wrote. */
 function addPart(choice: OpenChoice, { index: _, delta, message, ...fields }: ChunkChoice): boolean {
   for (const [key, value] of Object.entries(fields)) if (value !== null && value !== '') choice.fields.set(key, value)
   const { tool_calls: calls, ...texts } = withText(delta ?? message ?? {})
@@ -76,7 +68,7 @@ function addPart(choice: OpenChoice, { index: _, delta, message, ...fields }: Ch
   return wrote
 }
 
-/** Pieces of thoughts that come as parts of the content are put where other servers have them. */
+/** Moves thoughts among the parts of the content to where other servers put them. */
 function withText(delta: Delta): Delta {
   if (!Array.isArray(delta.content)) return delta
   const { text, thought } = readContent(delta.content)

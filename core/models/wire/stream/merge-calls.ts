@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { argumentsText } from '../content/content-reading.ts'
-import { openBrackets, type OpenBrackets } from './open-brackets.ts'
 
 /** A piece of a tool call in a stream. Any part may be missing, and servers repeat some of them. */
 export const CallDelta = z.object({
@@ -15,20 +14,18 @@ export const CallDelta = z.object({
 })
 export type CallDelta = z.infer<typeof CallDelta>
 
-export type MergedCall = { index: number; id: string; name: string; arguments: string }
+type MergedCall = { index: number; id: string; name: string; arguments: string }
 
-/** `namedBy`: the list of pieces that has named it. */
-type OpenCall = MergedCall & { brackets: OpenBrackets; namedBy: readonly CallDelta[] | undefined }
-
-export type CallMerger = {
-  /** Adds the pieces of one chunk, each to the call it continues or as the next one. */
-  add(deltas: readonly CallDelta[]): void
-  /** In the order of their index. */
-  calls(): readonly MergedCall[]
+/** `namedBy`: the list of pieces that named it. */
+type OpenCall = MergedCall & {
+  brackets: ReturnType<typeof openBrackets>
+  namedBy: readonly CallDelta[] | undefined
 }
 
-/** Puts together the tool calls of one choice, in time that grows with what comes and no faster. */
-export function openCallMerger(): CallMerger {
+export type CallMerger = ReturnType<typeof openCallMerger>
+
+/** Joins the tool calls of one choice from their pieces, in linear time. */
+export function openCallMerger() {
   const calls: OpenCall[] = []
   const lastOfIndex = new Map<number, OpenCall>()
   const firstOfId = new Map<string, OpenCall>()
@@ -41,7 +38,8 @@ export function openCallMerger(): CallMerger {
   const nearest = ({ index, id }: CallDelta) =>
     typeof index === 'number' ? lastOfIndex.get(index) : (firstOfId.get(id ?? '') ?? calls.at(-1))
   return {
-    add(deltas) {
+    /** Adds the pieces of one chunk, each to the call it continues or as the next one. */
+    add(deltas: readonly CallDelta[]): void {
       for (const delta of deltas) {
         const near = nearest(delta)
         const call = near !== undefined && continues(near, delta, deltas) ? near : begin(delta.index ?? calls.length)
@@ -49,8 +47,26 @@ export function openCallMerger(): CallMerger {
         if (call.id !== '' && !firstOfId.has(call.id)) firstOfId.set(call.id, call)
       }
     },
-    calls: () => calls.toSorted((one, other) => one.index - other.index),
+    /** In the order of their index. */
+    calls: (): readonly MergedCall[] => calls.toSorted((one, other) => one.index - other.index),
   }
+}
+
+/**
+ * Whether a piece belongs to the last call of its index, else to the one of its id, else to the last one. Servers that
+ * number every call 0, or none, mark a new one by its name or id; others repeat the name with every piece, or give each an
+ * id of its own. A list that names one tool twice, without numbers, has two calls of it, unless the first one's arguments
+ * have begun and are not whole.
+ */
+function continues(call: OpenCall, delta: CallDelta, deltas: readonly CallDelta[]): boolean {
+  const isNumbered = typeof delta.index === 'number'
+  const id = delta.id ?? ''
+  const name = delta.function?.name ?? ''
+  if (id !== '' && id === call.id) return true
+  if (!isNumbered && id !== '' && call.id !== '') return false
+  if (name === '' || call.name === '') return true
+  const isAnother = call.brackets.isWhole() || (!isNumbered && call.arguments === '' && call.namedBy === deltas)
+  return name === call.name && !isAnother
 }
 
 function addPiece(call: OpenCall, { id, function: part }: CallDelta, deltas: readonly CallDelta[]): void {
@@ -64,19 +80,26 @@ function addPiece(call: OpenCall, { id, function: part }: CallDelta, deltas: rea
   call.brackets.add(piece)
 }
 
-/**
- * Whether a piece belongs to the last call of its index, else to the one of its id, else to the last one. Servers that
- * number every call 0, or none, tell a new one by its name or id; others repeat the name with every piece, or give each an
- * id of its own. A list that names one tool twice, without numbers, has two calls of it, unless the first one's arguments
- * have begun and are not whole.
- */
-function continues(call: OpenCall, delta: CallDelta, deltas: readonly CallDelta[]): boolean {
-  const isNumbered = typeof delta.index === 'number'
-  const id = delta.id ?? ''
-  const name = delta.function?.name ?? ''
-  if (id !== '' && id === call.id) return true
-  if (!isNumbered && id !== '' && call.id !== '') return false
-  if (name === '' || call.name === '') return true
-  const isAnother = call.brackets.isWhole() || (!isNumbered && call.arguments === '' && call.namedBy === deltas)
-  return name === call.name && !isAnother
+/** Finds out when JSON that arrives in pieces is whole, by its brackets and strings alone. Reads each character once. */
+function openBrackets() {
+  let depth = 0
+  let hasBegun = false
+  let isString = false
+  let isEscaped = false
+  return {
+    add(piece: string): void {
+      for (const character of piece) {
+        if (isEscaped) isEscaped = false
+        else if (isString && character === '\\') isEscaped = true
+        else if (character === '"') isString = !isString
+        else if (isString) continue
+        else if (character === '{' || character === '[') {
+          depth += 1
+          hasBegun = true
+        } else if (character === '}' || character === ']') depth -= 1
+      }
+    },
+    /** Whether an object or a list has begun, and each that has begun has ended. */
+    isWhole: () => hasBegun && depth <= 0,
+  }
 }

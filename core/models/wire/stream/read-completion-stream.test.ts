@@ -88,8 +88,8 @@ describe('openCompletionStream', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(text.length), { maxLength: 30 }), (cuts) => {
         const stream = openCompletionStream()
-        const places = [0, ...cuts.toSorted((one, other) => one - other), text.length]
-        for (const [at, place] of places.slice(1).entries()) stream.feed(text.slice(places[at], place))
+        const ends = [0, ...cuts.toSorted((one, other) => one - other), text.length]
+        for (const [at, end] of ends.slice(1).entries()) stream.feed(text.slice(ends[at], end))
         expect(stream.end()).toMatchObject({ choices: [{ message: { content: 'é👍\n' }, finish_reason: 'stop' }] })
       }),
     )

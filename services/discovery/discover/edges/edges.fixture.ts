@@ -5,7 +5,7 @@ import { compileNodeQuery, indexNodes, type NodeQuery } from '../node-query.ts'
 import { loadQueryPacks } from '../query-pack.ts'
 import { linkEdges } from './link-edges.ts'
 import { isModuleFile } from './module-map.ts'
-import type { Reference } from './reference.ts'
+import type { Reference } from './find-references.ts'
 
 const readSource = (text: string) => new TextEncoder().encode(text)
 

@@ -1,6 +1,25 @@
 import type { QueryMatch } from 'web-tree-sitter'
-import { expressionPath, noPath, typePath } from './expression-path.ts'
-import type { Reference } from './reference.ts'
+import { z } from 'zod'
+
+/**
+ * A reference of one file to another, or to a name in it; found without knowing any other file. An `import` without a
+ * module is the file's own name under another (`alias`); name `''` means the module itself and `'*'` all it has. A
+ * `local` is a name that is bound in the node `from`; its name `'()'` is what calling the node gives.
+ */
+export const Reference = z.strictObject({
+  kind: z.enum(['import', 'call', 'inherits', 'local']),
+  /** Index of the innermost enclosing node in the blob's node index. */
+  from: z.int().min(0),
+  name: z.string(),
+  module: z.string().optional(),
+  alias: z.string().optional(),
+  /** What a method is called on, as a path: `self.items`, `make().items`; `?` is anything else. */
+  receiver: z.string().optional(),
+  /** The type a name is declared with, and the expression it is given, as paths. */
+  type: z.string().optional(),
+  value: z.string().optional(),
+})
+export type Reference = z.infer<typeof Reference>
 
 /** A reference before it is placed: `at` is its index in the text, in UTF-16 units. */
 export type FoundReference = Omit<Reference, 'from'> & { at: number }
@@ -13,7 +32,7 @@ const kinds: Readonly<Record<string, Reference['kind']>> = {
   inherits: 'inherits',
   local: 'local',
 }
-/** What the captures of references.scm are called, taken apart; null for one that says nothing. */
+/** The capture names of references.scm, parsed; null for a name that is not used. */
 const captureNames = new Map<string, Capture | null>()
 
 /** The references of the matches, in their order. */
@@ -63,4 +82,126 @@ function captureOf(name: string): Capture | null {
   const capture = kind === undefined ? null : { kind, part }
   captureNames.set(name, capture)
   return capture
+}
+
+/** Longer texts are no paths worth following. */
+const longestText = 300
+
+/** Stands for an expression that is no path. */
+export const noPath = '?'
+
+const plainName = /^[A-Za-z_]\w*$/
+const callArguments = /\((?:[^()"'`]|"[^"\n]*"|'[^'\n]*')*\)/g
+const pathForm =
+  /^[\p{ID_Start}_$@#][\p{ID_Continue}$]*(?:\(\))?(?:\.#?[\p{ID_Start}_$][\p{ID_Continue}$]*(?:\(\))?)*$/u
+
+/**
+ * An expression as names joined by dots, a called one followed by `()`: `a.b().c`. What makes a value of a type counts
+ * as its call (`new A(1)`, `&A{…}`). `?` for everything else.
+ */
+function expressionPath(text: string): string {
+  if (plainName.test(text)) return text
+  if (text.length > longestText) return literalPath(text)
+  let plain = text.replace(/^\(?(?:await|new|yield|yield from)\s+/, '').trim()
+  for (let before = ''; before !== plain;) {
+    before = plain
+    plain = plain.replace(callArguments, (match) => (match === '()' ? match : '\u0001'))
+  }
+  plain = plain.replaceAll('\u0001', '()').replace(/\s*[?!]?\.\s*/g, '.')
+  return pathForm.test(plain) ? plain : literalPath(text)
+}
+
+/** Go's `&Server{…}`. */
+function literalPath(text: string): string {
+  const type = /^&?([\w.]+)(?:\[[^\]]*\])?\{/.exec(text)?.[1]
+  return type !== undefined && text.endsWith('}') && pathForm.test(type) ? `${type}()` : noPath
+}
+
+/** Types that do not tell what they contain. */
+const anything = new Set(['any', 'unknown', 'object', 'Any', 'typing.Any'])
+
+/**
+ * The named type of an annotation: without pointers, quotes, type arguments, and `None`, `null` or an error next to it.
+ */
+function typePath(text: string): string | undefined {
+  if (text.length > longestText) return undefined
+  let plain = text.trim().replace(/^["']|["']$/g, '')
+  plain = plain.replace(/^(?:\w+\.)?Optional\[(.*)\]$/s, '$1').replace(/^Promise<(.*)>$/s, '$1')
+  plain = plain.replace(/\s*\|\s*(?:None|null|undefined)\b/g, '').replace(/^\((.*?),\s*error\)$/s, '$1')
+  plain = plain.replace(/^[*&]+/, '').replace(/(?:<.*>|\[.+\])$/s, '')
+  return pathForm.test(plain) && !plain.includes('(') && !anything.has(plain) ? plain : undefined
+}
+
+/**
+ * Places references in their innermost definitions: `definitions` are in source order, outer before inner, and node 0
+ * of the index is the file. Repeats within a node are merged; names that nothing refers to are left out.
+ */
+export function placeReferences(
+  found: readonly FoundReference[],
+  definitions: readonly { start: number; end: number; parent: number | null }[],
+): Reference[] {
+  const asked = namesAsked(found)
+  const placed = new Map<string, Reference>()
+  let next = 0
+  let inner = -1
+  for (const reference of withoutRepeats(found)) {
+    const { at, kind, name, module, alias, receiver, type, value } = reference
+    while ((definitions[next]?.start ?? Infinity) <= at) inner = next++
+    while (inner >= 0 && (definitions[inner]?.end ?? 0) <= at) inner = definitions[inner]?.parent ?? -1
+    if (kind === 'local' && !isAsked(reference, asked)) continue
+    const from = isExport(reference) ? 0 : inner + 1
+    const key = `${from}\0${kind}\0${name}\0${module}\0${alias}\0${receiver}\0${type}\0${value}`
+    if (!placed.has(key)) placed.set(key, placedAt(from, reference))
+  }
+  return [...placed.values()]
+}
+
+function placedAt(from: number, { at: _, ...reference }: FoundReference): Reference {
+  return { ...reference, from }
+}
+
+/** `export default` is inside what it exports, but belongs to the file. */
+function isExport({ kind, module }: FoundReference): boolean {
+  return kind === 'import' && module === undefined
+}
+
+/** In source order. Several patterns may match one name; the match with the most fields counts. */
+function withoutRepeats(found: readonly FoundReference[]): FoundReference[] {
+  const kept: FoundReference[] = []
+  for (const one of found.toSorted((a, b) => a.at - b.at)) {
+    const repeated = placeOfSame(one, kept)
+    const known = kept[repeated]
+    if (known === undefined) kept.push(one)
+    else if (Object.keys(one).length > Object.keys(known).length) kept[repeated] = one
+  }
+  return kept
+}
+
+/** Index among the last of `kept` that are at the same place; -1 when it is new. */
+function placeOfSame({ at, kind, name }: FoundReference, kept: readonly FoundReference[]): number {
+  for (let index = kept.length - 1; kept[index]?.at === at; index--) {
+    const other = kept[index]
+    if (other?.kind === kind && other.name === name) return index
+  }
+  return -1
+}
+
+function namesAsked(found: readonly FoundReference[]): Set<string> {
+  const asked = new Set<string>()
+  for (const { kind, name, receiver, type, value } of found) {
+    if (kind !== 'local') addNames(name, asked)
+    for (const path of [receiver, type, value]) if (path !== undefined) addNames(path, asked)
+  }
+  return asked
+}
+
+function addNames(path: string, names: Set<string>): void {
+  if (/[.()]/.test(path)) for (const name of path.split(/[.()]+/)) names.add(name)
+  else names.add(path)
+}
+
+function isAsked({ name, type, value }: FoundReference, asked: ReadonlySet<string>): boolean {
+  const last = name.slice(name.lastIndexOf('.') + 1)
+  if (name === '()' || name.includes('.')) return (type ?? value) !== undefined && (name === '()' || asked.has(last))
+  return asked.has(name)
 }

@@ -1,8 +1,6 @@
 import { basename } from 'node:path/posix'
-import { goModule, goPackageName } from './go-modules.ts'
-import { folderOf, type Module, type ModuleMap } from './module-map.ts'
-import { pythonModule, pythonSubmodule } from './python-modules.ts'
-import type { Reference } from './reference.ts'
+import { folderOf, foldersUp, inFolder, type Module, type ModuleMap } from './module-map.ts'
+import type { Reference } from './find-references.ts'
 import { scriptModule } from './script-modules.ts'
 
 /** How one language family binds names and finds modules. */
@@ -25,7 +23,7 @@ export type LanguageRules = {
   testsOwnUnit: boolean
   /** The qualified name a test is about by its own name, or undefined. */
   subjectOf(test: string): string | undefined
-  /** Names that values of the language itself have: a method called so says nothing. */
+  /** Names that the language's own values have: a method of such a name identifies nothing. */
   commonMembers: ReadonlySet<string>
 }
 
@@ -105,4 +103,68 @@ const byLanguage: Readonly<Record<string, LanguageRules>> = {
 /** The rules of a language, or undefined when its edges are not known. */
 export function rulesOf(language: string): LanguageRules | undefined {
   return Object.hasOwn(byLanguage, language) ? byLanguage[language] : undefined
+}
+
+/** The package an import path names, by the `go.mod` nearest around the file, then by any other of the repository. */
+function goModule(from: string, module: string, map: ModuleMap): Module | undefined {
+  const around = foldersUp(folderOf(from)).filter((folder) => map.goModules.has(folder))
+  for (const root of new Set([...around, ...map.goModules.keys()])) {
+    const folder = packageFolder(root, map.goModules.get(root) ?? '', module)
+    const paths = folder === undefined ? undefined : map.goPackages.get(folder)
+    if (folder !== undefined && paths !== undefined) return { paths, folder }
+  }
+  return undefined
+}
+
+/** Go's own library is the module `std`, whose packages are named by their folders alone. */
+function packageFolder(root: string, modulePath: string, module: string): string | undefined {
+  if (modulePath === 'std') return inFolder(root, module)
+  if (module === modulePath) return root
+  return module.startsWith(`${modulePath}/`) ? inFolder(root, module.slice(modulePath.length + 1)) : undefined
+}
+
+/** What a package is called where it is imported: the last part of its path that is no version. */
+function goPackageName(module: string): string {
+  const parts = module.split('/').filter((part) => !/^v\d+$/.test(part))
+  return (parts.at(-1) ?? module).replace(/\.v\d+$/, '').replace(/^go-|-go$/g, '')
+}
+
+/** `a.b`, `.a`, `..`, as the file at `from` means it. Nothing above the repository's top is looked for. */
+function pythonModule(from: string, module: string, map: ModuleMap): Module | undefined {
+  const dots = /^\.*/.exec(module)?.[0].length ?? 0
+  const names = module
+    .slice(dots)
+    .split('.')
+    .filter((name) => name !== '')
+  if (dots > 0) {
+    const folder = foldersUp(folderOf(from))[dots - 1]
+    return folder === undefined ? undefined : moduleIn(folder, names, map)
+  }
+  for (const root of rootsFor(from, map)) {
+    const [first = ''] = names
+    if (moduleIn(root, [first], map) !== undefined) return moduleIn(root, names, map)
+  }
+  return undefined
+}
+
+function pythonSubmodule(module: Module, name: string, map: ModuleMap): Module | undefined {
+  return module.folder === undefined ? undefined : moduleIn(module.folder, [name], map)
+}
+
+/** The folders around a file that are no packages, nearest first, then those that hold packages elsewhere. */
+function rootsFor(from: string, map: ModuleMap): string[] {
+  const around = foldersUp(folderOf(from)).filter((folder) => !map.paths.has(inFolder(folder, '__init__.py')))
+  return [...new Set([...around, ...map.pythonRoots])]
+}
+
+/** A package's `__init__.py`, a file, or a folder without one: as Python itself prefers them. */
+function moduleIn(folder: string, names: readonly string[], map: ModuleMap): Module | undefined {
+  const path = inFolder(folder, names.join('/'))
+  const [start, ...stubs] = ['/__init__.py', '.py', '/__init__.pyi', '.pyi'].map((ending) =>
+    path === '' ? ending.replace(/^\//, '') : `${path}${ending}`,
+  )
+  const file = [start, ...stubs].find((candidate) => candidate !== undefined && map.paths.has(candidate))
+  const isFolder = map.folders.has(path)
+  if (file === undefined) return isFolder ? { paths: [], folder: path } : undefined
+  return isFolder ? { paths: [file], folder: path } : { paths: [file] }
 }

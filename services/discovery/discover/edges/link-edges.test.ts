@@ -3,7 +3,7 @@ import type { CodeNode } from '#domain/code-node.ts'
 import { nodeId } from '#domain/ids.ts'
 import { linkEdges } from './link-edges.ts'
 import type { LinkInput } from './linked-repository.ts'
-import type { Reference } from './reference.ts'
+import type { Reference } from './find-references.ts'
 
 function node(path: string, name: string, parentId: string | null): CodeNode {
   const kind = parentId === null ? 'file' : 'function'

@@ -1,5 +1,6 @@
+import { basename } from 'node:path/posix'
 import { pauseEvery } from '#platform/clock.ts'
-import type { Edge } from '#domain/edge.ts'
+import type { Edge } from '#domain/code-node.ts'
 import {
   isClass,
   type LinkedFile,
@@ -8,12 +9,9 @@ import {
   openRepository,
   type Place,
 } from './linked-repository.ts'
-import { methodsByName, type MethodsByName } from './methods-by-name.ts'
-import type { Reference } from './reference.ts'
-import { noPath } from './expression-path.ts'
+import { noPath, type Reference } from './find-references.ts'
 import { follow, lookUp, memberOf, moduleMember } from './resolve-name.ts'
-import { packageUses, type PackageUses, usedFiles } from './go-uses.ts'
-import { isTested, testSubjects } from './test-names.ts'
+import { isTestCode, isTested, testSubjects } from './test-names.ts'
 
 /** An edge before it is written by ids. */
 type Link = { from: Place; to: Place; kind: Edge['kind']; certainty: Edge['certainty'] }
@@ -130,4 +128,75 @@ function calledBy(
   if (value.is === 'node') return { to: value.place, certainty: 'exact' }
   const only = value.is === 'unknown' ? methods.only(name, from.file) : undefined
   return only === undefined ? undefined : { to: only, certainty: 'by_name' }
+}
+
+/** The things of packages that a file calls, embeds, or has as the type or value of something: package name → things. */
+type PackageUses = ReadonlyMap<string, ReadonlySet<string>>
+
+function packageUses({ references }: LinkedFile): PackageUses {
+  const uses = new Map<string, Set<string>>()
+  for (const { kind, receiver, name, type, value } of references) {
+    if (kind === 'import') continue
+    const paths = [receiver === undefined ? name : `${receiver}.${name}`, receiver, type, value]
+    for (const path of paths) {
+      const [head = '', thing] = path?.split('.') ?? []
+      if (thing === undefined) continue
+      const things = uses.get(head) ?? new Set()
+      uses.set(head, things.add(thing.replace('()', '')))
+    }
+  }
+  return uses
+}
+
+/** Of a package's files those that define what the importing file uses of it; its main file when no use is known. */
+function usedFiles(
+  paths: readonly string[],
+  name: string,
+  { file, uses }: { file: LinkedFile; uses: PackageUses },
+  repository: LinkedRepository,
+): string[] {
+  const used = new Set<string>()
+  for (const thing of uses.get(name) ?? []) {
+    const value = follow(`${name}.${thing}`, { file, index: 0 }, repository)
+    if (value.is === 'node') used.add(value.place.file.path)
+  }
+  if (used.size > 0) return [...used].filter((path) => paths.includes(path))
+  const main = paths.find((path) => ['doc.go', `${name}.go`].includes(basename(path))) ?? paths[0]
+  return main === undefined ? [] : [main]
+}
+
+type MethodsByName = {
+  /** The one method of this name in the file's language family; undefined where another method or function has it, too. */
+  only(name: string, asker: LinkedFile): Place | undefined
+}
+
+/** Methods by their names. Those of test files are found for test files only; common names are left out. */
+function methodsByName(repository: LinkedRepository): MethodsByName {
+  const places = new Map<string, Place[]>()
+  for (const file of repository.files.values()) {
+    const distinct = new Map<string, Place>()
+    for (const [index, { kind, qualifiedName }] of file.nodes.entries())
+      if (kind === 'method' || kind === 'function') distinct.set(qualifiedName, { file, index })
+    for (const place of distinct.values()) {
+      const key = `${file.rules.family} ${place.file.nodes[place.index]?.name ?? ''}`
+      const known = places.get(key)
+      if (known === undefined) places.set(key, [place])
+      else known.push(place)
+    }
+  }
+  return {
+    only(name, { rules, path }) {
+      const [first, ...others] = rules.commonMembers.has(name) ? [] : (places.get(`${rules.family} ${name}`) ?? [])
+      if (first === undefined || others.length > 0) return undefined
+      if (!isMethodOfClass(first)) return undefined
+      return isTestCode(first) && !rules.isTestFile(path) ? undefined : first
+    },
+  }
+}
+
+/** The methods of an object literal are called wherever it is passed, and many have the same names. */
+function isMethodOfClass({ file, index }: Place): boolean {
+  if (file.nodes[index]?.kind !== 'method') return false
+  const parent = file.parents[index]
+  return file.rules.family === 'go' || (typeof parent === 'number' && isClass({ file, index: parent }))
 }

@@ -1,12 +1,12 @@
 import type { CodeNode } from '#domain/code-node.ts'
-import type { Reference } from './reference.ts'
+import type { Reference } from './find-references.ts'
 import { type LanguageRules, rulesOf } from './language-rules.ts'
 import { folderOf, mapModules, type Module, type ModuleMap } from './module-map.ts'
 
 /** A node of a file, by its index among the file's nodes. */
 export type Place = { file: LinkedFile; index: number }
 
-/** What an expression stands for, as far as it can be told without running it. */
+/** What an expression stands for, as far as it is known without running it. */
 export type Value =
   | { is: 'node'; place: Place }
   /** A value of a class; `basesOnly` for `super`. */
@@ -24,7 +24,7 @@ export type Binding = { definition?: number; imports?: Reference[]; locals?: Ref
 export type Scope = {
   names: Map<string, Binding>
   stars?: Reference[]
-  /** What `self.x = …` in a class's methods says of the class, and where. */
+  /** The attributes that `self.x = …` in methods gives a class, and where. */
   attributes?: Map<string, { place: Place; reference: Reference }[]>
   bases?: Reference[]
 }
@@ -66,11 +66,11 @@ export type LinkInput = {
   nodes: readonly CodeNode[]
   /** By path. */
   references: ReadonlyMap<string, readonly Reference[]>
-  /** The text of the files that say how modules are found (`isModuleFile`), by path. */
+  /** The texts of the files that configure where modules lie (`isModuleFile`), by path. */
   moduleFiles: ReadonlyMap<string, string>
 }
 
-/** Lays out what was found file by file, so that names can be looked up. `pause` is awaited for every file. */
+/** Arranges what was found file by file, so that names can be looked up. `pause` is awaited for every file. */
 export async function openRepository(input: LinkInput, pause: () => Promise<void>): Promise<LinkedRepository> {
   const files = new Map<string, LinkedFile>()
   const units = new Map<string, Unit>()

@@ -1,5 +1,8 @@
 import { basename, dirname } from 'node:path/posix'
 import { z } from 'zod'
+import { AppError } from '#domain/error.ts'
+import type { SourceTree } from '../choose-files.ts'
+import { pathJudge } from '../unwanted/unwanted-path.ts'
 
 /** A module of the repository: its files, and the folder its submodules lie in. */
 export type Module = { paths: readonly string[]; folder?: string }
@@ -15,7 +18,7 @@ export type ModuleMap = {
   goModules: ReadonlyMap<string, string>
   /** Folders that hold a Python package and are none: where an absolute import may start. */
   pythonRoots: readonly string[]
-  /** Folder of a `package.json` → what it says of imports. */
+  /** Folder of a `package.json` → its settings of imports. */
   nodePackages: ReadonlyMap<string, NodePackage>
   /** Folder of a `tsconfig.json` → its path aliases, relative to that folder. */
   pathAliases: ReadonlyMap<string, ReadonlyMap<string, string>>
@@ -23,7 +26,7 @@ export type ModuleMap = {
 
 const moduleFiles = new Set(['go.mod', 'package.json', 'tsconfig.json', 'jsconfig.json'])
 
-/** Whether the file's text says where modules lie. */
+/** Whether the file configures where modules lie. */
 export function isModuleFile(path: string): boolean {
   return moduleFiles.has(basename(path))
 }
@@ -109,4 +112,24 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+const maxBytes = 1_000_000
+
+/** The texts of the files that configure where modules lie, by path; '' for one that cannot be read. */
+export async function readModuleFiles(
+  { files, rules }: SourceTree,
+  read: (hash: string) => Promise<Uint8Array>,
+): Promise<Map<string, string>> {
+  const judge = pathJudge({ paths: files.map((file) => file.path), rules, include: new Set() })
+  const texts = new Map<string, string>()
+  for (const { path, hash, size } of files) {
+    if (!isModuleFile(path) || size > maxBytes || judge.unwanted(path) !== undefined) continue
+    try {
+      texts.set(path, Buffer.from(await read(hash)).toString('utf8'))
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === 'DISC_005')) throw error
+    }
+  }
+  return texts
 }

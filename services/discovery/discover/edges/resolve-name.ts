@@ -7,7 +7,7 @@ import {
   type Value,
 } from './linked-repository.ts'
 import type { Module } from './module-map.ts'
-import type { Reference } from './reference.ts'
+import type { Reference } from './find-references.ts'
 
 const foreign: Value = { is: 'foreign' }
 const unknown: Value = { is: 'unknown' }
@@ -23,7 +23,7 @@ export function follow(path: string, place: Place, repository: LinkedRepository)
   return value
 }
 
-/** Calling a class makes one of it; calling a function gives what it says it gives. */
+/** Calling a class gives an instance of it; calling a function gives its declared return type. */
 function called(step: string, find: (name: string) => Value, repository: LinkedRepository): Value {
   if (!step.endsWith('()')) return find(step)
   const value = find(step.slice(0, -2))

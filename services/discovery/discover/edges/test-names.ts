@@ -10,7 +10,7 @@ function isTest({ file, index }: Place): boolean {
 
 const testFolders = /(?:^|[/])(?:tests?|testing|testdata|__tests__|__mocks__|fixtures?)[/]|\.fixture\.\w+$/
 
-/** Whether it serves tests only: nobody tests it. */
+/** Whether it serves tests only, and is not itself tested. */
 export function isTestCode(place: Place): boolean {
   return place.file.rules.isTestFile(place.file.path) || isTest(place) || testFolders.test(place.file.path)
 }

@@ -1,11 +1,10 @@
 import { basename } from 'node:path/posix'
-import { matchesSegment, parseSegmentGlob, type SegmentGlob } from '#domain/segment-glob.ts'
-import { star, starMatch } from '#domain/star-match.ts'
+import { matchesSegment, parseSegmentGlob, type SegmentGlob, star, starMatch } from '#domain/path-globs.ts'
 
 /** Set, unset, given a value, or explicitly unspecified. */
 type AttributeValue = true | false | string | undefined
 
-/** What the .gitattributes files say of one file; an attribute they do not speak of is not in it. */
+/** The attributes that the .gitattributes files set for one file; others are not in it. */
 export type Attributes = ReadonlyMap<string, AttributeValue>
 
 type Macros = Map<string, readonly Assignment[]>
@@ -29,7 +28,7 @@ export type AttributeRules = {
   everSets(name: string, isWanted: (value: AttributeValue) => boolean): boolean
 }
 
-/** The attributes discovery goes by. Rules that set no other are not kept. */
+/** The attributes that discovery uses. Rules that set none of them are dropped. */
 const known: ReadonlySet<string> = new Set([
   'linguist-vendored',
   'linguist-generated',
@@ -44,8 +43,8 @@ const maxLineBytes = 2048
 const nothing: Attributes = new Map()
 
 /**
- * Reads the .gitattributes files of a tree as gitattributes(5) says: within a file the last matching line decides, the
- * file in the nearest folder comes first, a pattern that names a folder says nothing of what lies in it, and macros
+ * Reads the .gitattributes files of a tree as in gitattributes(5): within a file the last matching line decides, the
+ * file in the nearest folder comes first, a pattern that names a folder does not apply to its contents, and macros
  * count where the outermost files define them.
  */
 export function readAttributeRules(files: readonly AttributesFile[]): AttributeRules {
@@ -69,7 +68,7 @@ export function readAttributeRules(files: readonly AttributesFile[]): AttributeR
   }
 }
 
-/** The layers that speak of a folder's files, the nearest first; found once for each folder. */
+/** The layers that apply to a folder's files, the nearest first; found once for each folder. */
 function layerFinder(layers: ReadonlyMap<string, AttributeLayer>): (folder: string) => readonly AttributeLayer[] {
   const found = new Map<string, readonly AttributeLayer[]>()
   const find = (folder: string): readonly AttributeLayer[] => {

@@ -1,6 +1,6 @@
 import { basename } from 'node:path/posix'
 import { AppError } from '#domain/error.ts'
-import { submodulePaths } from '#domain/submodule-paths.ts'
+import { submodulePaths } from '#domain/foreign-paths.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import { ignoreRules, isIgnored, maxRuleBytes, type IgnoreLayer } from '#platform/git-ignore.ts'
 import { readAttributeRules, type AttributeRules } from './attribute-rules.ts'
@@ -8,10 +8,10 @@ import { readAttributeRules, type AttributeRules } from './attribute-rules.ts'
 /** A file of a tree; `hash` names its content to the reader. */
 type TreeFile = { path: string; hash: string; size: number }
 
-/** What the files of a tree that git reads say of the others. */
+/** The rules that git's own files of a tree hold for the others. */
 export type TreeRules = {
   attributes: AttributeRules
-  /** Of a file or folder none of whose folders is ignored. */
+  /** For a file or folder that is in no ignored folder. */
   isIgnored(path: string, isFolder: boolean): boolean
   isSubmodule(folder: string): boolean
 }
@@ -27,8 +27,8 @@ const ruleFiles: ReadonlySet<string> = new Set(['.gitattributes', '.gitignore', 
 const readsAtOnce = 16
 
 /**
- * Reads the .gitattributes, .gitignore and .gitmodules files of a tree, at whatever level they lie: an archive often has
- * everything in one folder. One that is too large or cannot be read says nothing.
+ * Reads the .gitattributes, .gitignore and .gitmodules files of a tree, at whatever level they lie: an archive often
+ * has everything in one folder. A file that is too large or cannot be read has no rules.
  */
 export async function readTreeRules(
   files: readonly TreeFile[],

@@ -17,6 +17,25 @@ describe('judgeContent', () => {
     expect(judged('\ufeffx = "caf\u00e9 😀"\r\n')).toEqual(plain)
   })
 
+  it('keeps Python in the encoding that it declares, as Python itself reads it', () => {
+    const python = (text: string) => judgeContent(Buffer.from(text, 'latin1'), 'python')
+    expect(python('# -*- coding: latin-1 -*-\nx = "caf\u00e9"\n')).toEqual(plain)
+    expect(python('#!/usr/bin/python\n# vim: set fileencoding=iso-8859-15 :\nx = "caf\u00e9"\n')).toEqual(plain)
+    const notText = { unwanted: 'not UTF-8' }
+    expect(python('x = 1\n# coding: latin-1\ny = "caf\u00e9"\n')).toEqual(notText)
+    for (const other of ['utf-8', 'ascii', 'utf-16', 'no-such-encoding']) {
+      expect(python(`# coding: ${other}\nx = "caf\u00e9"\n`)).toEqual(notText)
+    }
+    expect(python('# coding: shift_jis\nx = "\u0081"\n')).toEqual(notText)
+  })
+
+  it('takes no Python file for minified: only a literal makes such a line in it', () => {
+    const python = (text: string) => judgeContent(Buffer.from(text), 'python')
+    const base64 = Buffer.alloc(30_000, 'Remora').toString('base64')
+    expect(python(`DATA = "${base64}"\n\n\ndef data():\n    return DATA\n`)).toEqual(plain)
+    expect(python(`TABLE = [${Array.from({ length: 6000 }, (_, at) => at).join(', ')}]\n`)).toEqual(plain)
+  })
+
   it('passes over minified text and keeps one long line among many', () => {
     expect(judged(`${'a=1;'.repeat(3000)}\n`)).toMatchObject({ unwanted: expect.stringContaining('minified') })
     expect(judged(`x = "${'a'.repeat(3000)}"\n${'y = 1\n'.repeat(500)}`)).toEqual(plain)

@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
+import { readDeclaredText } from '../source-text.ts'
 import { saysGenerated } from './generated-head.ts'
 
 /**
- * What a content says of its file: generated and migrations are skipped unless they are included, `ident` counts where
- * an attribute has git rewrite `$Id$`.
+ * Properties of a file's content: generated files and migrations are skipped unless they are included, `ident` counts
+ * where an attribute has git rewrite `$Id$`.
  */
 export const ContentMark = z.enum(['generated', 'migrations', 'ident'])
 export type ContentMark = z.infer<typeof ContentMark>
@@ -15,7 +16,7 @@ export const markReasons: Readonly<Record<ContentMark, string>> = {
   ident: 'git rewrites $Id$ in it, so that a patch would not apply',
 }
 
-/** Why nobody edits a content as text, whatever is asked for; else its marks, none for most. */
+/** Why the content is never edited as text; otherwise its marks, which most contents do not have. */
 export type JudgedContent = { unwanted: string } | { marks: ContentMark[] }
 
 const binaryProbeBytes = 8192
@@ -27,13 +28,17 @@ const carriageReturn = 13
 const pointerStart = Buffer.from('version https://git-lfs.github.com/spec/')
 const identStart = Buffer.from('$Id')
 
-/** Looks at bytes only, not at the path. */
-export function judgeContent(bytes: Uint8Array): JudgedContent {
+/** Looks at the bytes and the language, not at the path. */
+export function judgeContent(bytes: Uint8Array, language?: string): JudgedContent {
   if (bytes.subarray(0, binaryProbeBytes).includes(0)) return { unwanted: 'binary' }
-  // Models and change sets speak UTF-8; a file in another encoding could not be edited without damage.
-  if (!isUtf8(bytes)) return { unwanted: 'not UTF-8' }
+  const isPython = language === 'python'
+  // Nodes are found in other encodings, too; the plan leaves them out: a change set could not edit them without damage.
+  const isText = isUtf8(bytes) || (isPython && readDeclaredText(bytes) !== undefined)
+  if (!isText) return { unwanted: 'not UTF-8' }
   if (startsWith(bytes, pointerStart)) return { unwanted: 'pointer of Git LFS' }
-  if (isMinified(bytes)) return { unwanted: `minified: lines of over ${minifiedMeanLine} bytes on average` }
+  // In Python only a literal makes such a line: line breaks end statements.
+  if (!isPython && isMinified(bytes))
+    return { unwanted: `minified: lines of over ${minifiedMeanLine} bytes on average` }
   if (hasMacLineEnds(bytes)) return { unwanted: 'its lines end with a carriage return alone' }
   const marks: ContentMark[] = []
   if (isMigration(bytes)) marks.push('migrations')
@@ -54,7 +59,7 @@ function isMinified(bytes: Uint8Array): boolean {
   return bytes.length / lines > minifiedMeanLine
 }
 
-/** To git, and in a patch, such a file is one line. */
+/** Git and patches treat such a file as one line. */
 function hasMacLineEnds(bytes: Uint8Array): boolean {
   if (bytes.includes(lineFeed)) return false
   const first = bytes.indexOf(carriageReturn)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SkipKind } from '#domain/skip-kind.ts'
+import type { SkipKind } from '#domain/run.ts'
 import { readTreeRules } from './tree-rules.ts'
 import { pathJudge } from './unwanted-path.ts'
 

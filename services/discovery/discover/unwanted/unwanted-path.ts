@@ -1,12 +1,11 @@
 import { basename } from 'node:path/posix'
-import type { SkipKind } from '#domain/skip-kind.ts'
-import { isVendoredName, vendoredFolder } from '#domain/vendored-path.ts'
+import type { SkipKind } from '#domain/run.ts'
+import { isVendoredName, vendoredFolder } from '#domain/foreign-paths.ts'
 import type { Attributes } from './attribute-rules.ts'
 import type { TreeRules } from './tree-rules.ts'
 import type { ContentMark } from './unwanted-content.ts'
-import { isRefusedByGit, kindOfFile, kindOfFolder } from './unwanted-names.ts'
 
-/** Said of names with a leading dot: nobody expects to find them worked on. */
+/** For names with a leading dot, which are not expected to be worked on. */
 export const hiddenReason = 'hidden'
 
 export type UnwantedPath = { path: string; reason: string }
@@ -18,7 +17,7 @@ export type PathJudge = {
   admitted(path: string): readonly ContentMark[]
 }
 
-/** The paths of a tree, what git's files in it say, and the kinds that are wanted all the same. */
+/** The paths of a tree, the rules of git's files in it, and the kinds that are included. */
 export type JudgedTree = { paths: Iterable<string>; rules: TreeRules; include: ReadonlySet<SkipKind> }
 
 type Verdict = { path: string; reason: string; kind?: SkipKind }
@@ -33,7 +32,7 @@ const reasons: Readonly<Record<SkipKind, string>> = {
   ignored: 'ignored by .gitignore',
 }
 
-/** The kinds that an attribute speaks of, by which `-linguist-vendored` calls a file the project's own. */
+/** The kinds that have an attribute: `-linguist-vendored` marks a file as the project's own. */
 const attributeOf = { vendored: 'linguist-vendored', generated: 'linguist-generated' } as const
 const attributed = ['vendored', 'generated'] as const
 
@@ -106,7 +105,7 @@ function folderJudge(tree: FolderRules): FolderJudge {
   return judge
 }
 
-/** A folder by itself, none of those above it being unwanted. */
+/** For a folder whose parents are all wanted. */
 function judgeFolder(path: string, { marked, rules, include }: FolderRules): Verdict | undefined {
   const name = basename(path)
   const unchangeable = unchangeableName(name)
@@ -122,7 +121,7 @@ function judgeFolder(path: string, { marked, rules, include }: FolderRules): Ver
 
 type FileRules = { said: Attributes; rules: TreeRules; include: ReadonlySet<SkipKind> }
 
-/** A file by itself, none of its folders being unwanted. */
+/** For a file whose folders are all wanted. */
 function judgeFile(path: string, { said, rules, include }: FileRules): UnwantedPath | undefined {
   const name = basename(path)
   const reason = unchangeableName(name) ?? refusedAttribute(said)
@@ -161,4 +160,63 @@ function refusedAttribute(said: Attributes): string | undefined {
 
 function folderOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')))
+}
+
+/** Folders that are called so hold other people's code; `packages`, `external` and `deps` may be one's own. */
+const vendoredNames =
+  /^_*(?:vendor|vendored|third[-_]?part(?:y|ies)|3rd[-_]?part(?:y|ies)|extern|externals)(?:_?packages|_libs?)?$/i
+
+/** Of Go's and Apple's package managers; in small letters the first is a word of Kubernetes. */
+const packageFolder = /^(?:Pods|Carthage|Godeps)$/
+
+/** Single files that are copied into a project: installers, and scripts of build systems. */
+const vendoredFile =
+  /^(?:versioneer\.py|ez_setup\.py|distribute_setup\.py|ah_bootstrap\.py|get-pip\.py|gradlew|mvnw|waf|config\.(?:guess|sub)|ltmain\.sh|install-sh|jquery(?:[-.][\d.]+)?\.js)$/
+
+/** Output of interface compilers, whose head does not always say so, and lock files. */
+const generatedFile =
+  /(?:_pb2(?:_grpc)?\.pyi?|\.pb(?:\.\w+)?\.(?:go|cc|h|swift)|_pb\.(?:js|ts|rb)|\.g(?:\.i)?\.cs|\.designer\.cs)$/i
+const lockFile =
+  /^(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lock|deno\.lock|cargo\.lock|poetry\.lock|uv\.lock|pdm\.lock|pipfile\.lock|composer\.lock|gemfile\.lock|podfile\.lock|mix\.lock|flake\.lock|packages\.lock\.json|module\.bazel\.lock|gopkg\.lock|go\.sum)$/i
+const generatedFolder = /^__generated__$/
+
+/** Folders of migrations hold files of one's own too: only what carries a number or a time is a migration. */
+const migrationFolder = /^(?:migrations?|migrate)$/i
+const migrationFile = /^(?:\d{3,}[-_.]\w|[vu]\d[\w.]*__\w|version\d{12,}\b)/i
+const modelSnapshot = /ModelSnapshot\.cs$/
+
+const snapshotFolder = /^__(?:image_)?snapshots__$/i
+const snapshotFile =
+  /\.(?:snap(?:\.new)?|ambr|snapshot)$|\.(?:approved|received|verified)\.(?:txt|json|xml|html|md|cs|ya?ml|csv)$/
+/** Of Python's snapshottest. */
+const snapshotModule = /(?:^|\/)snapshots\/snap_\w+\.py$/
+
+/** What a folder of this name is by its name alone: all that lies in it is the same. */
+export function kindOfFolder(name: string): SkipKind | undefined {
+  if (vendoredNames.test(name) || packageFolder.test(name)) return 'vendored'
+  if (snapshotFolder.test(name)) return 'snapshots'
+  return generatedFolder.test(name) ? 'generated' : undefined
+}
+
+/** What a file is by its name and its folder's. A numbered folder in `migrations` is one migration, as with Prisma. */
+function kindOfFile(path: string): SkipKind | undefined {
+  const name = basename(path)
+  if (vendoredFile.test(name)) return 'vendored'
+  if (generatedFile.test(name) || lockFile.test(name)) return 'generated'
+  if (snapshotFile.test(name) || snapshotModule.test(path)) return 'snapshots'
+  return isMigration(path.split('/')) ? 'migrations' : undefined
+}
+
+function isMigration(segments: readonly string[]): boolean {
+  const at = segments.length - 1
+  const isFile = migrationFolder.test(segments[at - 1] ?? '')
+  if (isFile && (migrationFile.test(segments[at] ?? '') || modelSnapshot.test(segments[at] ?? ''))) return true
+  return migrationFolder.test(segments[at - 2] ?? '') && migrationFile.test(segments[at - 1] ?? '')
+}
+
+/** Git applies no patch to a path with such a segment: on Windows it would be `.git`. */
+const gitName = /^(?:\.git|git~1)[ .]*(?::.*)?$/i
+
+function isRefusedByGit(name: string): boolean {
+  return gitName.test(name)
 }

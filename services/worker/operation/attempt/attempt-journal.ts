@@ -1,28 +1,26 @@
 import { AppError, asAppError } from '#domain/error.ts'
-import type { Attempt } from '#ledger/claim.ts'
-import type { AppendAnswer } from '#ledger/append.ts'
+import type { AppendAnswer, Attempt } from '#ledger/attempt.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { after } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
-import { journalOver, type Journal } from '../../agent/journal.ts'
-import { isStoreFault } from '../store-fault.ts'
-import { openEventBatches, type EventBatch, type EventBatches } from './event-batches.ts'
+import { type Journal, journalOver } from '../../agent/journal.ts'
+import { type EventBatch, type EventBatches, openEventBatches } from './event-batches.ts'
 
-/** How long an event may wait for company before it is sent: fewer commands, still live to a person. */
+/** How long an event may wait for others before it is sent: few commands, and still live for a person watching. */
 const flushAfterMs = 100
 
 export type AttemptJournal = Journal & {
-  /** Aborted with AGENT_010 when the ledger says to stop; `stopped` then says why. */
+  /** Aborted with AGENT_010 when the ledger says to stop; `stopped` is then the reason. */
   readonly signal: AbortSignal
-  /** `cancelled`: the run was. `lost`: the operation is another worker's, and nothing of this attempt counts. */
+  /** `cancelled`: the run was cancelled. `lost`: another worker has the operation, and nothing of this attempt counts. */
   readonly stopped: 'cancelled' | 'lost' | undefined
-  /** Asks the ledger at once, instead of at the next heartbeat, whether to stop. */
+  /** Asks the ledger now, instead of at the next heartbeat, whether to stop. */
   askNow(): void
-  /** Ends the heartbeats. The last of what has not been sent goes with the command that settles the attempt. */
+  /** Ends the heartbeats and returns the last batch, which goes with the command that settles the attempt. */
   close(): Promise<EventBatch>
 }
 
-/** Sends an attempt's events in small batches, and keeps its lease alive while it runs. */
+/** Sends an attempt's events in small batches, and renews its lease while it runs. */
 export function openAttemptJournal(
   attempt: Attempt,
   { workerId, ...deps }: AppendDeps & { workerId: string },
@@ -57,7 +55,7 @@ export function openAttemptJournal(
     },
     async close() {
       await beat.stop()
-      if (batches.underway) await send()
+      if (batches.inFlight) await send()
       let last = batches.next()
       for (; batches.waiting; last = batches.next()) await send()
       return last
@@ -67,7 +65,7 @@ export function openAttemptJournal(
 
 type AppendDeps = { ledger: Pick<Ledger, 'append'>; log: Pick<Log, 'warn'> }
 
-/** What a store that is there does not take, it never will: sent again for ever, it would cost the lease. */
+/** Events that a reachable store refuses are reduced: sending them again for ever would cost the lease. */
 async function appendNext(attempt: Attempt, batches: EventBatches, { ledger, log }: AppendDeps): Promise<AppendAnswer> {
   for (;;) {
     const { n, events } = batches.next()
@@ -86,8 +84,8 @@ async function appendNext(attempt: Attempt, batches: EventBatches, { ledger, log
 type Beat = { soon(ms: number): void; stop(): Promise<void> }
 
 /**
- * Calls `send` every `everyMs`, or sooner when asked; never twice at a time. A failed call is made again at the next
- * beat.
+ * Calls `send` every `everyMs`, or sooner when asked, and never twice at the same time. A failed call is repeated at the
+ * next beat.
  */
 function openBeat(send: () => Promise<void>, everyMs: number): Beat {
   let sending: Promise<void> | undefined
@@ -123,4 +121,9 @@ function openBeat(send: () => Promise<void>, everyMs: number): Beat {
       await sending
     },
   }
+}
+
+/** Whether a retry may help: the store is unreachable, as opposed to an object that is wrong. */
+export function isStoreFault(fault: AppError): boolean {
+  return fault.code === 'STORE_001' || fault.code === 'STORE_002'
 }

@@ -13,7 +13,7 @@ test('the first source that is aborted gives the reason, also when it was so bef
   stop.release()
 })
 
-test('time that is up is told apart from a stop', async () => {
+test('a timeout is distinguished from a stop', async () => {
   const stop = openAttemptStop([new AbortController().signal], 5)
   await until(() => stop.signal.aborted)
   expect(stop.isTimeUp).toBe(true)

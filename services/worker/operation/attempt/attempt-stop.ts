@@ -1,16 +1,16 @@
 import { after } from '#platform/clock.ts'
 
 export type AttemptStop = {
-  /** Aborted with the reason of the first source that is, or when time is up. */
+  /** Aborted with the reason of the first aborted source, or when time is up. */
   readonly signal: AbortSignal
   readonly isTimeUp: boolean
-  /** To be called when the attempt has ended: lets go of timer and sources. */
+  /** Call it when the attempt has ended: clears the timer and the listeners. */
   release(): void
 }
 
 /**
- * One signal for all that can stop an attempt. By hand, because `AbortSignal.any` over `AbortSignal.timeout` keeps 2.5 kB
- * of every attempt until its time would be up, minutes after it has ended.
+ * One signal for everything that can stop an attempt. Written by hand, because `AbortSignal.any` over `AbortSignal.timeout`
+ * keeps 2.5 kB of every attempt in memory until its timeout fires, minutes after it has ended.
  */
 export function openAttemptStop(sources: readonly AbortSignal[], limitMs: number): AttemptStop {
   const stop = new AbortController()

@@ -1,31 +1,30 @@
 import type { ScriptPool } from '#tool-scripts/script-pool.ts'
-import { hostFunctions, type HostDeps } from '../../tools/host/host-functions.ts'
+import { type ExternalDeps, attemptExternals } from '../../tools/externals/attempt-externals.ts'
 import { scriptOf, scriptTool } from '../../tools/script-tool.ts'
 import type { Tool, ToolSet } from '../../tools/tool-set.ts'
-import { hostInputs } from './host-inputs.ts'
-import type { RelatedPaths } from '../start/related-paths.ts'
+import type { RelatedPaths } from '../start/run-facts.ts'
 import type { RunningAttempt } from './running-attempt.ts'
+import { nodeInputs } from '../../tools/provided-inputs.ts'
 
-export type AttemptToolDeps = HostDeps & { scripts: Pick<ScriptPool, 'run'>; relatedPaths: RelatedPaths }
+export type AttemptToolDeps = ExternalDeps & { scripts: Pick<ScriptPool, 'run'>; relatedPaths: RelatedPaths }
 
-/** The bundle's tools, bound to this attempt's workspace and node. `submit_result` is the loop's own. */
+/** The bundle's tools, bound to this attempt's workspace and node. `submit_result` is part of the loop instead. */
 export function attemptTools(
   running: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'target'>,
   deps: AttemptToolDeps,
 ): ToolSet {
   const { bundle, scripts } = running.bundle
-  const host = hostFunctions(running.workspace, running.target, deps)
+  const externals = attemptExternals(running.workspace, running.target, deps)
   const bound = new Map<string, Tool>()
   for (const definition of bundle.tools) {
     if (bundle.scripts[definition.name] === undefined) continue
     const names = bundle.hostInputs[definition.name] ?? []
     const script = scriptOf(scripts, definition.name)
-    const inputs = () => hostInputs(names, running, deps.relatedPaths)
     const parts = {
       definition,
       script,
-      hostInputs: inputs,
-      host,
+      providedInputs: () => inputValues(names, running, deps.relatedPaths),
+      externals,
       limits: bundle.file.limits.script,
       pool: deps.scripts,
       log: deps.log,
@@ -33,4 +32,19 @@ export function attemptTools(
     bound.set(definition.name, scriptTool(parts))
   }
   return { definitions: bundle.tools, get: (name) => bound.get(name) }
+}
+
+/** The current values of those script inputs that the worker fills in instead of the model; only the named ones are read. */
+async function inputValues(
+  names: readonly string[],
+  { attempt, bundle, workspace, target }: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'target'>,
+  relatedPaths: RelatedPaths,
+): Promise<Record<string, unknown>> {
+  const known: Record<string, () => unknown> = {
+    ...nodeInputs(target, workspace, () => relatedPaths(attempt)),
+    workspace_id: () => attempt.operationId,
+    settings: () => bundle.settings,
+  }
+  const filled = names.map(async (name) => [name, await known[name]?.()] as const)
+  return Object.fromEntries(await Promise.all(filled))
 }

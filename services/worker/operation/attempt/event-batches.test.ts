@@ -37,7 +37,7 @@ describe('the events of an attempt', () => {
     expect(sent.flatMap(({ events }) => events)).toHaveLength(100)
   })
 
-  it('are sent again as they were until they are there, whatever has come since', () => {
+  it('are sent again unchanged until they have arrived, whatever has been added since', () => {
     const batches = openEventBatches('w1')
     batches.add(event(1))
     const first = batches.next()
@@ -75,14 +75,14 @@ describe('an event', () => {
     ['a deep value', { deep }],
     ['a value that never ends', loop],
     ['letters of several bytes', { reason: '語'.repeat(16_000) }],
-  ])('with %s is cut to what an event may be, and still says where it belongs', (_what, more) => {
+  ])('with %s is cut to the allowed size, and still says where it belongs', (_what, more) => {
     const [batch] = drained([{ ...event(7, more), toolName: 'n'.repeat(3e6) }])
     const [told] = batch?.events ?? []
     expect(told).toMatchObject({ event: 'tool.called', data: { at: 7 } })
     expect(bytesOf(told)).toBeLessThan(17 * 1024)
   })
 
-  it('of the usual size is told as it is', () => {
+  it('of the usual size is not changed', () => {
     const whole = event(1, { summary: 'é'.repeat(4000), files: Array.from({ length: 100 }, (_, at) => `src/${at}.py`) })
     expect(drained([whole])[0]?.events[0]).toMatchObject(whole)
   })

@@ -1,27 +1,27 @@
 import type { NewEvent } from '#domain/event.ts'
+import { clippedJson, isRecord } from '#domain/json.ts'
 import type { AgentEvent } from '../../agent/journal.ts'
-import { boundedEvent, type BoundedEvent } from './bounded-event.ts'
 
 export type EventBatch = { n: number; events: NewEvent[] }
 
-/** What one command takes to Redis at most: a script of it lets no other command in while it runs. */
+/** The most that one command sends to Redis, where no other command runs during a script. */
 const maxEvents = 128
 const maxBytes = 256 * 1024
 
 /**
- * The events of one attempt on their way to the ledger, in numbered batches of a bounded size: a batch is sent again
- * until it is known to be there, or that it never can be.
+ * The events of one attempt on their way to the ledger, in numbered batches of a bounded size. A batch is sent again until
+ * it is known to have arrived, or to be refused for good.
  */
 export type EventBatches = {
   add(event: AgentEvent): void
-  /** The batch under way, or a new one of what has been added since. */
+  /** The batch in flight, or a new one of the pending events. */
   next(): EventBatch
-  /** The batch under way has arrived. */
+  /** The batch in flight has arrived. */
   arrived(): void
-  /** The batch under way can never arrive as it is: only that its events were is left of it, and after that nothing. */
+  /** The batch in flight was refused: first the data of its events is dropped, the next time the events. */
   reduce(): void
-  readonly underway: boolean
-  /** Whether events wait behind the batch under way. */
+  readonly inFlight: boolean
+  /** Whether events wait behind the batch in flight. */
   readonly waiting: boolean
 }
 
@@ -50,7 +50,7 @@ export function openEventBatches(workerId: string): EventBatches {
       const isBare = batch.events.every(({ data }) => data === bare)
       batch = { n: batch.n, events: isBare ? [] : batch.events.map(bareOf) }
     },
-    get underway() {
+    get inFlight() {
       return batch !== undefined
     },
     get waiting() {
@@ -65,7 +65,7 @@ function bareOf({ event, phase, origin, ageMs = 0 }: NewEvent): NewEvent {
   return { event, phase, origin, ageMs, data: bare }
 }
 
-/** How many of these go in one batch; one always does. */
+/** How many pending events fit in one batch; at least one. */
 function fitting(pending: readonly BoundedEvent[]): number {
   let [count, bytes] = [0, 0]
   for (const one of pending) {
@@ -74,4 +74,62 @@ function fitting(pending: readonly BoundedEvent[]): number {
     count++
   }
   return count
+}
+
+/** An event whose data is known to be JSON of this size. */
+type BoundedEvent = { event: AgentEvent; bytes: number }
+
+const maxDataBytes = 16 * 1024
+const maxToolName = 200
+
+/** How much of the data stays: characters of each text, parts of each list or object, and levels. The last one always fits. */
+type Room = { text: number; parts: number; depth: number }
+const rooms: readonly Room[] = [
+  { text: 4000, parts: 100, depth: 3 },
+  { text: 500, parts: 20, depth: 2 },
+  { text: 50, parts: 20, depth: 1 },
+]
+
+/**
+ * An event within the allowed size (core/domain/event.ts), whatever a model or a tool wrote in it. A larger one keeps the
+ * beginnings of its texts and lists, and is marked as `shortened`.
+ */
+function boundedEvent(event: AgentEvent): BoundedEvent {
+  const bytes = bytesOf(event.data)
+  const { toolName } = event
+  const named = toolName === undefined ? event : { ...event, toolName: toolName.slice(0, maxToolName) }
+  if (bytes <= maxDataBytes) return { event: named, bytes }
+  for (const room of rooms) {
+    const data = { ...partsOf(event.data, room, 1), shortened: true }
+    const left = bytesOf(data)
+    if (left <= maxDataBytes) return { event: { ...named, data }, bytes: left }
+  }
+  return { event: { ...named, data: { shortened: true } }, bytes: 0 }
+}
+
+function partsOf(record: Record<string, unknown>, room: Room, depth: number): Record<string, unknown> {
+  const entries = Object.entries(record).slice(0, room.parts)
+  return Object.fromEntries(entries.map(([key, part]) => [cut(key, room.text), shortened(part, room, depth)]))
+}
+
+function shortened(value: unknown, room: Room, depth: number): unknown {
+  if (typeof value === 'string') return cut(value, room.text)
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= room.depth) return clippedJson(value, room.text)
+  if (isRecord(value)) return partsOf(value, room, depth + 1)
+  if (!Array.isArray(value)) return value
+  return value.slice(0, room.parts).map((part) => shortened(part, room, depth + 1))
+}
+
+function cut(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max)}…`
+}
+
+/** Infinity when the data is no JSON, or nested too deep to be written. */
+function bytesOf(data: unknown): number {
+  try {
+    return Buffer.byteLength(JSON.stringify(data))
+  } catch {
+    return Infinity
+  }
 }

@@ -1,21 +1,22 @@
 import type { BundleFile } from '#domain/agent-bundle.ts'
 import type { ProjectId } from '#domain/ids.ts'
-import type { Attempt } from '#ledger/claim.ts'
+import type { Attempt } from '#ledger/attempt.ts'
+import type { SuspendedAttempt } from '#objects/attempt-record.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { getSuspendedAttempt } from '#objects/stored-records.ts'
 import type { PreparedBundle } from '../../agent/prepared-bundle.ts'
 import type { AgentRun } from '../../agent/run-agent.ts'
-import { firstMessages, openTranscript } from '../../agent/transcript.ts'
+import { firstMessages, openTranscript } from '../../agent/open-transcript.ts'
 import type { FixDeps } from '../../tools/lint/fix-set.ts'
 import { openTargetNode } from '../../tools/target-node.ts'
 import { openWorkspace, type BaseLayer } from '../../workspace/open-workspace.ts'
-import { fixBeforeAgent } from '../mechanical/make-lint-fixes.ts'
-import type { ModelSettings } from './attempt-settings.ts'
+import { fixBeforeAgent } from '../mechanical-work.ts'
+import type { ModelSettings } from '../../agent/agent-settings.ts'
 import { promptsFor } from '../start/prompts.ts'
 import type { RunningAttempt } from './running-attempt.ts'
 import type { ReadStartContext } from '../start/start-context.ts'
 import type { RunFacts } from '../start/run-facts.ts'
-import { agentParts, type ReadRunRules, type RunRules } from '../../evidence/run-rules.ts'
+import { agentParts, type ReadRunRules } from '../../evidence/run-rules.ts'
 
 export type PrepareDeps = FixDeps & {
   bundles(project: ProjectId, hash: string): Promise<PreparedBundle>
@@ -25,7 +26,7 @@ export type PrepareDeps = FixDeps & {
   runFacts(runId: string): Promise<RunFacts>
   runRules: ReadRunRules
   model: Pick<AgentRun['model'], 'contextTokens'>
-  /** `asked`: what the bundle says of its model. AGENT_002 when no model server says which model it has. */
+  /** `asked` is the bundle's model. AGENT_002 when no model server reports which model it has. */
   modelSettings(asked: BundleFile['model'], signal: AbortSignal): Promise<ModelSettings>
 }
 
@@ -34,7 +35,7 @@ export type PreparedAttempt = Pick<
   'bundle' | 'workspace' | 'target' | 'rules' | 'transcript' | 'spentMs' | 'from' | 'fixedFirst'
 >
 
-/** A fresh workspace and transcript, or those of the attempt that asked, with the answer it was given. */
+/** Opens a new workspace and transcript, or those of the attempt that asked a person, with the answer. */
 export async function prepareAttempt(
   attempt: Attempt,
   deps: PrepareDeps,
@@ -44,12 +45,16 @@ export async function prepareAttempt(
   const base = await deps.baseLayer(attempt.projectId, attempt.snapshotId)
   const { rulesKey } = await deps.runFacts(attempt.runId)
   const rules = await deps.runRules({ ...attempt, rulesKey })
-  if (attempt.resumes !== null) return resumed(attempt, attempt.resumes, { bundle, base, rules }, deps)
-  const workspace = openWorkspace(base)
-  const { node } = attempt
-  const own = { rules: rules.of(node.path), parts: agentParts(rules, attempt) }
-  const target = await openTargetNode(node, workspace, own)
+  const earlier = attempt.resumes === null ? undefined : await suspendedAttempt(attempt, attempt.resumes, deps)
+  const workspace = openWorkspace(base, earlier)
+  const own = { rules: rules.of(attempt.node.path), parts: agentParts(rules, attempt) }
+  const target = await openTargetNode(attempt.node, workspace, own)
   const prepared = { bundle, workspace, target, rules, spentMs: 0, from: undefined }
+  if (earlier !== undefined) {
+    const { loop, waiting, answer, spentMs } = earlier
+    const from = { loop, answered: { waiting, answer } }
+    return { ...prepared, transcript: openTranscript(earlier), spentMs, from, fixedFirst: 0 }
+  }
   if (attempt.work === 'mechanical') return { ...prepared, transcript: openTranscript({ messages: [] }), fixedFirst: 0 }
   const fixedFirst = await fixBeforeAgent({ attempt, ...prepared }, deps, signal)
   const context = await deps.startContext(attempt, bundle.bundle.file, workspace)
@@ -62,7 +67,7 @@ export async function prepareAttempt(
   }
 }
 
-/** Undefined where no server says it, or none answers: then the first request finds out. */
+/** Undefined where no server reports it, or none answers; the first request then shows it. */
 async function contextOfModel(
   { bundle: { file } }: PreparedBundle,
   { model, modelSettings }: PrepareDeps,
@@ -75,18 +80,10 @@ async function contextOfModel(
   }
 }
 
-async function resumed(
-  attempt: Attempt,
+async function suspendedAttempt(
+  { projectId }: Attempt,
   { recordHash, answer }: NonNullable<Attempt['resumes']>,
-  { bundle, base, rules }: { bundle: PreparedBundle; base: BaseLayer; rules: RunRules },
   { objects }: PrepareDeps,
-): Promise<PreparedAttempt> {
-  const { projectId, node } = attempt
-  const suspended = await getSuspendedAttempt(objects, projectId, recordHash)
-  const workspace = openWorkspace(base, suspended)
-  const own = { rules: rules.of(node.path), parts: agentParts(rules, attempt) }
-  const target = await openTargetNode(node, workspace, own)
-  const from = { loop: suspended.loop, answered: { waiting: suspended.waiting, answer } }
-  const { spentMs } = suspended
-  return { bundle, workspace, target, rules, transcript: openTranscript(suspended), spentMs, from, fixedFirst: 0 }
+): Promise<SuspendedAttempt & { answer: string }> {
+  return { ...(await getSuspendedAttempt(objects, projectId, recordHash)), answer }
 }

@@ -1,19 +1,20 @@
 import type { OperationCost } from '#domain/operation.ts'
-import type { Attempt } from '#ledger/claim.ts'
+import type { Attempt } from '#ledger/attempt.ts'
+import type { AttemptRecord } from '#objects/attempt-record.ts'
 import type { AgentRun } from '../../agent/run-agent.ts'
 import type { PreparedBundle } from '../../agent/prepared-bundle.ts'
-import type { Transcript } from '../../agent/transcript.ts'
+import type { Transcript } from '../../agent/open-transcript.ts'
 import type { TargetNode } from '../../tools/target-node.ts'
 import type { RunRules } from '../../evidence/run-rules.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 import type { AttemptJournal } from './attempt-journal.ts'
-import type { Proof } from '../proof/prove-changes.ts'
+import type { Proof } from '../ending/prove-changes.ts'
 
-/** Everything an attempt has once it is set up. `startedAt` is milliseconds since the epoch. */
+/** Everything an attempt has once it is prepared. `startedAt` is in milliseconds since the epoch. */
 export type RunningAttempt = {
   attempt: Attempt
   startedAt: number
-  /** How long the attempts that this one goes on from have run. */
+  /** How long the attempts that this one continues have run. */
   spentMs: number
   bundle: PreparedBundle
   workspace: Workspace
@@ -21,21 +22,44 @@ export type RunningAttempt = {
   rules: RunRules
   transcript: Transcript
   journal: AttemptJournal
-  /** What it has changed up to now, and what is proved about that. */
+  /** The changes made so far, with their evidence. */
   prove(signal?: AbortSignal): Promise<Proof>
-  /** Safe lint fixes that a program made in the node before the agent began. */
+  /** How many safe lint fixes were made in the node before the agent began. */
   fixedFirst: number
-  /** Where the agent goes on when an earlier attempt stopped to ask. */
+  /** Where the agent continues when an earlier attempt stopped to ask a person. */
   from: AgentRun['from']
 }
 
-/** What the operation has cost up to now, with the attempts that this one goes on from. */
+/** What the operation has cost so far, including the attempts that this one continues. */
 export function costSoFar(running: Pick<RunningAttempt, 'startedAt' | 'spentMs' | 'transcript'>): OperationCost {
   const { turns, usage } = running.transcript
   return { turns, ...usage, durationMs: runningMs(running) }
 }
 
-/** The time the operation has been worked on, without what it waited for a person. */
+/** How long the operation has run, without the time it waited for a person. */
 export function runningMs({ startedAt, spentMs }: Pick<RunningAttempt, 'startedAt' | 'spentMs'>): number {
   return spentMs + Date.now() - startedAt
+}
+
+/** The part of an attempt's record that does not depend on how it ends. Suspended attempts have it as well. */
+export function attemptSoFar(
+  { attempt, transcript, workspace, startedAt }: RunningAttempt,
+  versions: Readonly<Record<string, string>>,
+): Omit<AttemptRecord, 'changeSet' | 'outcome'> {
+  return {
+    v: 1,
+    runId: attempt.runId,
+    operationId: attempt.operationId,
+    attempt: attempt.attempt,
+    bundle: attempt.bundle,
+    bundleHash: attempt.bundleHash,
+    model: transcript.model,
+    versions: { ...versions },
+    startedAt,
+    messages: [...transcript.messages],
+    replies: [...transcript.replies],
+    exchanges: [...transcript.exchanges],
+    tools: [...transcript.toolRuns],
+    reads: workspace.reads(),
+  }
 }

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { FileChange } from '#domain/change-set.ts'
+import type { Evidence, FileChange } from '#domain/change-set.ts'
 import type { ErrorCode } from '#domain/error.ts'
-import type { Evidence } from '#domain/evidence.ts'
 import type { Submission } from '#domain/turn.ts'
-import { aPlannedOperation } from '#testing/factories.ts'
+import { aPlannedOperation } from '#testing/open-test-ledger.ts'
 import { decideOutcome } from './decide-outcome.ts'
 
 const attempt = aPlannedOperation('shelf')
@@ -66,7 +65,7 @@ describe('how an operation ends', () => {
     })
   })
 
-  it('has a reason that is cut where a server said more than anybody reads', () => {
+  it('has a reason that is cut where a server wrote more than anybody reads', () => {
     const { verdict } = stopped('AGENT_002', 'x'.repeat(100_000))
     expect(verdict.summary).toHaveLength(500)
     expect(verdict.reason?.length).toBeLessThan(4_100)

@@ -1,20 +1,19 @@
 import { changeSetId, type ChangeSet } from '#domain/change-set.ts'
 import type { ErrorCode } from '#domain/error.ts'
 import type { Outcome } from '#domain/operation.ts'
-import type { Attempt } from '#ledger/claim.ts'
+import type { Attempt } from '#ledger/attempt.ts'
 import type { Ending } from '../../agent/run-agent.ts'
-import { clip } from '../../tools/clip.ts'
-import { evidenceFault } from '../proof/evidence-fault.ts'
-import type { Proof } from '../proof/prove-changes.ts'
+import { clip } from '../../tools/shorten.ts'
+import { evidenceFault, type Proof } from './prove-changes.ts'
 
-/** How the operation ended, without what it cost and where its record lies. */
+/** The outcome without its cost and the key of its record. */
 export type Verdict = Pick<Outcome, 'status' | 'summary' | 'errorCode' | 'phase' | 'reason'>
 
 export type Decided = { verdict: Verdict; changeSet: ChangeSet | null }
 
 /**
- * The outcome of an attempt: what the agent said, held against what it did. A success without a change is `unchanged`;
- * a change counts only with all the evidence its bundle asks for.
+ * Decides the outcome of an attempt from its ending and its changes. A success without a change is `unchanged`; a change
+ * counts only with all the evidence that its bundle asks for.
  */
 export function decideOutcome(
   attempt: Pick<Attempt, 'operationId' | 'bundle' | 'node'>,
@@ -24,7 +23,7 @@ export function decideOutcome(
   if (ending.kind === 'stopped') return stopped(ending)
   const { status, summary, error } = ending.submission
   if (status === 'failed') return failed('AGENT_011', 'submission', error ?? summary)
-  // What a program fixed before the agent began stays, also where the agent has nothing to add.
+  // Lint fixes made before the agent began count even if the agent had nothing to add.
   if ((status === 'skipped' && fixedFirst === 0) || changes.length === 0)
     return { verdict: { status: 'unchanged', summary }, changeSet: null }
   const fault = evidenceFault(evidence)
@@ -41,10 +40,10 @@ function stopped({ code, phase, reason }: Extract<Ending, { kind: 'stopped' }>):
   return { ...decided, verdict: { ...decided.verdict, status: 'cancelled' } }
 }
 
-/** An outcome lies in Redis; what a server or a model said whole is in the attempt's record. */
+/** Outcomes are stored in Redis, so their texts are short; the attempt's record has the whole text. */
 const maxReason = 4000
 
 function failed(errorCode: ErrorCode, phase: string, reason: string): Decided {
-  const told = { summary: reason.slice(0, 500), reason: clip(reason, maxReason) }
-  return { verdict: { status: 'failed', ...told, errorCode, phase }, changeSet: null }
+  const texts = { summary: reason.slice(0, 500), reason: clip(reason, maxReason) }
+  return { verdict: { status: 'failed', ...texts, errorCode, phase }, changeSet: null }
 }

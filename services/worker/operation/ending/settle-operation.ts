@@ -1,40 +1,76 @@
-import type { ChangeSet } from '#domain/change-set.ts'
+import type { ChangeSet, Evidence } from '#domain/change-set.ts'
 import type { Outcome } from '#domain/operation.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import type { ResultDetail } from '#ledger/result.ts'
-import { putAttemptRecord } from '#objects/stored-records.ts'
+import { putAttemptRecord, putSuspendedAttempt } from '#objects/stored-records.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
+import type { AttemptRecord } from '#objects/attempt-record.ts'
 import type { AgentEvent } from '../../agent/journal.ts'
-import type { Ending } from '../../agent/run-agent.ts'
-import { attemptSoFar } from '../attempt/attempt-so-far.ts'
-import { decideOutcome, type Decided } from './decide-outcome.ts'
-import { costSoFar, type RunningAttempt } from '../attempt/running-attempt.ts'
+import type { Ending, Suspension } from '../../agent/run-agent.ts'
+import { decideOutcome } from './decide-outcome.ts'
+import { attemptSoFar, costSoFar, type RunningAttempt, runningMs } from '../attempt/running-attempt.ts'
 
 export type SettleDeps = {
-  ledger: Pick<Ledger, 'settle'>
+  ledger: Pick<Ledger, 'settle' | 'suspend'>
   objects: ObjectStore
-  /** Versions of what took part, for the record: linter, sandbox, this program. */
+  /** Versions for the record: linter, sandbox, this program. */
   versions: Readonly<Record<string, string>>
 }
 
-/**
- * Ends an attempt: its changes are proved, everything it did is stored as one object, then one atomic command commits
- * outcome, events, counters and what became ready. A token that is no longer current is refused and leaves no trace.
- */
+/** Ends an attempt: proves its changes, decides the outcome, and commits it. */
 export async function settleOperation(running: RunningAttempt, ending: Ending, deps: SettleDeps): Promise<void> {
-  const { attempt, journal } = running
   const proof = ending.kind === 'submitted' ? await running.prove() : { changes: [], evidence: [] }
-  const decided = decideOutcome(attempt, ending, { ...proof, fixedFirst: running.fixedFirst })
-  if (decided.changeSet !== null) journal.emit(changeSetEvent(decided.changeSet))
-  const outcome = outcomeOf(running, decided)
-  const record = { ...attemptSoFar(running, deps.versions), changeSet: decided.changeSet, outcome }
+  const { verdict, changeSet } = decideOutcome(running.attempt, ending, { ...proof, fixedFirst: running.fixedFirst })
+  if (changeSet !== null) running.journal.emit(changeSetEvent(changeSet))
+  const outcome = {
+    ...verdict,
+    ...(changeSet === null ? {} : { changeSetId: changeSet.changeSetId }),
+    changedFiles: changeSet === null ? [] : changeSet.files.map((file) => file.path),
+    ...costSoFar(running),
+  }
+  const evidence = changeSet?.evidence ?? []
+  await commitOutcome(running, { outcome, made: { changeSet }, details: detailsOf(ending), evidence }, deps)
+}
+
+function detailsOf(ending: Ending): Record<string, unknown> {
+  if (ending.kind === 'stopped') return {}
+  const { submission, claimedUnchanged } = ending
+  const unchanged = claimedUnchanged.length === 0 ? {} : { claimed_unchanged: [...claimedUnchanged] }
+  return { ...submission.details, ...unchanged }
+}
+
+export type Settlement = {
+  outcome: Outcome
+  /** The part of the record that says what the attempt made. */
+  made: Pick<AttemptRecord, 'changeSet' | 'changeSets' | 'leftAlone'>
+  details: Record<string, unknown>
+  evidence: readonly Evidence[]
+}
+
+/**
+ * Stores everything the attempt did as one object, then commits outcome, result, events, counters and the operations that
+ * became ready in one atomic command. A token that is no longer current is refused and leaves no trace.
+ */
+export async function commitOutcome(
+  running: RunningAttempt,
+  { outcome, made, details, evidence }: Settlement,
+  deps: SettleDeps,
+): Promise<void> {
+  const { attempt, journal, bundle } = running
+  const record = { ...attemptSoFar(running, deps.versions), ...made, outcome }
   const recordHash = await putAttemptRecord(deps.objects, attempt.projectId, record)
   const { n, events } = await journal.close()
-  const result = resultOf(running, decided, ending)
+  const check = { valid: true, warnings: bundle.bundle.warnings }
+  // The part of the results stream that the ledger does not know.
+  const result = {
+    details: { ...details, grail_check: check },
+    evidence: [...evidence],
+    findings: [],
+    learnings: [],
+    artifacts: [],
+  }
   await deps.ledger.settle(attempt, n, { outcome: { ...outcome, recordHash }, events, result })
 }
 
-/** That a change set was made, with what was proved about it. */
 export function changeSetEvent(set: ChangeSet): AgentEvent {
   const files = set.files.map(({ path, kind }) => ({ path, kind }))
   const evidence = set.evidence.map(({ check, of, ok }) => ({ check, ...(of === undefined ? {} : { of }), ok }))
@@ -43,30 +79,26 @@ export function changeSetEvent(set: ChangeSet): AgentEvent {
   return { event: 'change_set.created', phase: 'submission', data }
 }
 
-function outcomeOf(running: RunningAttempt, { verdict, changeSet }: Decided): Outcome {
-  return {
-    ...verdict,
-    ...(changeSet === null ? {} : { changeSetId: changeSet.changeSetId }),
-    changedFiles: changeSet === null ? [] : changeSet.files.map((file) => file.path),
-    ...costSoFar(running),
-  }
-}
-
-/** What the results stream says of the operation beyond what the ledger knows (contract.md §3). */
-function resultOf({ bundle }: RunningAttempt, decided: Decided, ending: Ending): Partial<ResultDetail> {
-  const check = { valid: true, warnings: bundle.bundle.warnings }
-  return {
-    details: { ...detailsOf(ending), grail_check: check },
-    evidence: decided.changeSet?.evidence ?? [],
-    findings: [],
-    learnings: [],
-    artifacts: [],
-  }
-}
-
-function detailsOf(ending: Ending): Record<string, unknown> {
-  if (ending.kind === 'stopped') return {}
-  const { submission, claimedUnchanged } = ending
-  const differs = claimedUnchanged.length === 0 ? {} : { claimed_unchanged: [...claimedUnchanged] }
-  return { ...submission.details, ...differs }
+/**
+ * Lets an operation wait for a person: stores the attempt's state as one object, then asks the question and frees the slot
+ * in one atomic command. The answer makes the operation ready again.
+ */
+export async function suspendOperation(
+  running: RunningAttempt,
+  { question, loop, waiting }: Suspension,
+  { ledger, objects, versions }: SettleDeps,
+): Promise<void> {
+  const { attempt, journal, bundle, transcript, workspace } = running
+  const recordHash = await putSuspendedAttempt(objects, attempt.projectId, {
+    ...attemptSoFar(running, versions),
+    question,
+    spentMs: runningMs(running),
+    usage: { ...transcript.usage },
+    loop,
+    waiting,
+    written: workspace.written(),
+  })
+  const { n, events } = await journal.close()
+  const answerWithinMs = bundle.bundle.file.limits.answer_within_s * 1000
+  await ledger.suspend(attempt, n, { question, answerWithinMs, recordHash, spent: costSoFar(running), events })
 }

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { Question } from '#domain/question.ts'
-import { applyEdits } from '#domain/apply-edits.ts'
-import { submitTool } from '#bundles/submit-tool.ts'
+import { applyEdits } from '#domain/change-set.ts'
+import { submitTool } from '#bundles/tool-definition.ts'
 import { runKeys } from '#ledger/keys.ts'
 import { getSuspendedAttempt, putSuspendedAttempt } from '#objects/stored-records.ts'
-import type { WaitingScript } from '#objects/suspended-attempt.ts'
+import type { WaitingScript } from '#objects/attempt-record.ts'
 import { openScriptPool } from '#tool-scripts/script-pool.ts'
 import { openOperationBench, type OperationBench, type Planned } from '../operation-bench.fixture.ts'
 import { runOperation } from '../run-operation.ts'
@@ -115,7 +115,7 @@ describe('an operation whose tool asks a person', () => {
     expect(events.filter(({ event }) => event === 'model.requested')).toHaveLength(2)
   })
 
-  it('keeps what it came to in one object, with the work that is still to do', async () => {
+  it('stores its state in one object, with the work that is still to do', async () => {
     const planned = await bench.planned(await asking(), source, 'shelf')
     await work(planned)
     const { suspensionHash } = await bench.operation(planned)
@@ -147,7 +147,7 @@ describe('an operation whose tool asks a person', () => {
     expect(await bench.operation(planned)).toMatchObject({ status: 'failed', outcome: { errorCode } })
   })
 
-  it('fails when what it was to go on from is gone', async () => {
+  it('fails when the stored state to continue from is missing', async () => {
     const planned = await bench.planned(await asking(), source, 'shelf')
     await work(planned)
     const { operationId } = await bench.operation(planned)

@@ -1,12 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { fileURLToPath } from 'node:url'
 import { loadBundles } from '#bundles/load-bundle.ts'
-import { defaultProject } from '#domain/ids.ts'
-import { sha256 } from '#domain/hash.ts'
+import { defaultProject, sha256 } from '#domain/ids.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
 import { openPythonLinter } from '#lint/python-linter.ts'
 import { loadLanguage } from '#syntax/parser.ts'
-import { aPlannedOperation } from '#testing/factories.ts'
+import { aPlannedOperation } from '#testing/open-test-ledger.ts'
 import { openPreparedBundles } from '../../agent/prepared-bundle.ts'
 import { openTargetNode } from '../../tools/target-node.ts'
 import { openWorkspace } from '../../workspace/open-workspace.ts'
@@ -22,7 +21,7 @@ const prepared = openPreparedBundles(async (_project, name) => {
   return one.bundle
 })
 
-/** What the agent is first asked about `part` of a file; about the file where none is named. */
+/** The first prompt about `part` of a file, or about the file where none is named. */
 async function asked(agent: 'lint' | 'docstring', source: string, { part = source, modelTokens = 4_000 } = {}) {
   const bundle = await prepared(defaultProject, agent)
   const startByte = Buffer.byteLength(source.slice(0, source.indexOf(part)))
@@ -43,7 +42,7 @@ async function asked(agent: 'lint' | 'docstring', source: string, { part = sourc
 
 const filler = (count: number) => Array.from({ length: count }, (_, at) => `x${at} = ${at}\n`).join('')
 const fault = 'if x0 == None:\n    pass\n'
-/** A third of the model's tokens, of four characters each, and what a prompt says around the node. */
+/** A third of the model's tokens, of four characters each, and the prompt's text around the node. */
 const limit = (4_000 / 3) * 4 + 1_000
 
 describe('what an agent is shown of its node', () => {

@@ -1,36 +1,35 @@
-import { contextVariables } from '#bundles/context-variables.ts'
-import { charactersPerToken } from '#domain/tokens.ts'
-import type { PreparedBundle } from '../../agent/prepared-bundle.ts'
-import { withToolGuide } from '../../agent/tool-guide.ts'
+import { contextVariables } from '#bundles/prompt-variables.ts'
+import { charactersPerToken } from '#domain/turn.ts'
+import { type PreparedBundle, withToolGuide } from '../../agent/prepared-bundle.ts'
 import { joinSections } from '../../context/render-context.ts'
 import { faultContext, faultLines, lintNode, type LintDeps } from '../../tools/lint/lint-node.ts'
-import { nodeExcerpt } from '../../tools/node-excerpt.ts'
+import { nodeExcerpt } from '../../tools/shorten.ts'
 import type { TargetNode } from '../../tools/target-node.ts'
 import type { StartContext } from './start-context.ts'
 
 export type Prompts = { system: string; node: string }
 
-/** The part of the tokens a conversation may have that the node's text may take; tools and answers need the rest. */
+/** The share of a conversation's tokens that the node's text may take; tools and answers need the rest. */
 const nodeShare = 1 / 3
 
 export type PromptParts = {
   bundle: PreparedBundle
   target: TargetNode
   context: StartContext
-  /** Of the model itself; undefined where no server says. */
+  /** The context length of the model; undefined where no server reports it. */
   modelTokens: number | undefined
 }
 
-/** The start of the node with the indentation of its first line, so that all its lines are indented alike in a prompt. */
+/** The start of the node including the indentation of its first line, so that all its lines are indented alike in a prompt. */
 function indentedStart(source: string, start: number): number {
   const lineStart = source.lastIndexOf('\n', start - 1) + 1
   return source.slice(lineStart, start).trim() === '' ? lineStart : start
 }
 
 /**
- * The bundle's prompts, filled in for one node. What of the context neither of them names follows the second; where there
- * is none, both are what the bundle says, to the byte. The text of a node that is too large for the model is shortened: to the
- * lines around its faults, where these are asked for, as they are of a file.
+ * The bundle's prompts, filled in for one node. Context sections that neither prompt names are appended to the second one;
+ * without such sections, both prompts are exactly the bundle's. The text of a node that is too large for the model is
+ * shortened. When a prompt names the faults, a file or a large node is shown as the lines around its faults.
  */
 export async function promptsFor(
   { bundle, target, context, modelTokens }: PromptParts,
@@ -64,8 +63,8 @@ export async function promptsFor(
   const unnamed = contextVariables.filter((name) => !systemPrompt.names.has(name) && !nodeContext.names.has(name))
   const about = nodeContext.render(variables)
   const added = joinSections(unnamed.map((name) => context[name]))
-  const told = systemPrompt.render(variables)
-  const system = bundle.toolGuide === undefined ? told : withToolGuide(told, bundle.toolGuide)
+  const plain = systemPrompt.render(variables)
+  const system = bundle.toolGuide === undefined ? plain : withToolGuide(plain, bundle.toolGuide)
   return { system, node: added === '' ? about : `${about.trimEnd()}\n\n${added}\n` }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { EdgeDirection, EdgeKind, NodeEdge } from '#domain/edge.ts'
+import type { EdgeDirection, EdgeKind, NodeEdge } from '#domain/code-node.ts'
 import { nodeId } from '#domain/ids.ts'
-import { WorkspaceFault } from '../../workspace/workspace-fault.ts'
+import { WorkspaceFault } from '../../workspace/open-workspace.ts'
 import { closestEdges, relatedCode } from './related-code.ts'
 
 const node = { path: 'src/shop.py', language: 'python', startLine: 10, endLine: 20 }
@@ -52,7 +52,7 @@ function edge({
 }
 
 describe('code a node has to do with', () => {
-  it('is what it needs before what needs it, each once, the certain first', () => {
+  it('is what it needs before what needs it, each once, exact edges first', () => {
     const edges = [
       edge({ direction: 'in', name: 'caller' }),
       edge({ direction: 'out', name: 'maybe?' }),
@@ -77,7 +77,7 @@ describe('code a node has to do with', () => {
     expect(closestEdges(node, edges).map((one) => one.node.qualifiedName)).toEqual(['beside'])
   })
 
-  it('is shown by its first lines, without the indentation of what it stands in', async () => {
+  it('is shown by its first lines, without their common indentation', async () => {
     const price = edge({ direction: 'out', name: 'Money.price', lines: [5, 9], of: 'method' })
     const long = edge({ direction: 'in', name: 'long', lines: [1, 22], path: 'src/long.py' })
     expect(await relatedCode(node, [price, long], workspace, 4_000)).toEqual({
@@ -97,7 +97,7 @@ describe('code a node has to do with', () => {
     })
   })
 
-  it('is read no further than there is room, and passes over what is no text', async () => {
+  it('is read only as far as there is room, without files that are no text', async () => {
     const binary = edge({ direction: 'out', name: 'a', path: 'src/binary.py' })
     const prices = ['b', 'c', 'd'].map((name) => edge({ direction: 'out', name, lines: [5, 9] }))
     const { excerpts, more } = await relatedCode(node, [binary, ...prices], workspace, 60)

@@ -1,10 +1,8 @@
-import type { CodeNode } from '#domain/code-node.ts'
-import type { EdgeDirection, EdgeKind, NodeEdge } from '#domain/edge.ts'
-import type { CodeExcerpt, RelatedCode } from '../../context/agent-context.ts'
-import type { Workspace } from '../../workspace/open-workspace.ts'
-import { WorkspaceFault } from '../../workspace/workspace-fault.ts'
+import type { CodeNode, EdgeDirection, EdgeKind, NodeEdge } from '#domain/code-node.ts'
+import type { CodeExcerpt, RelatedCode } from '../../context/render-context.ts'
+import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
 
-/** Of what a node needs its signature and what it says of itself; of what needs it little more than who it is. */
+/** For code that the node needs, its signature and docstring; for code that needs the node, little more than its name. */
 const shownLines: Record<EdgeDirection, number> = { out: 8, in: 4 }
 const maxLineLength = 160
 const words: Record<EdgeDirection, Record<EdgeKind, string>> = {
@@ -16,9 +14,9 @@ const kinds: readonly EdgeKind[] = ['inherits', 'calls', 'tests', 'imports']
 type Around = Pick<CodeNode, 'path' | 'language' | 'startLine' | 'endLine'>
 
 /**
- * The edges that lead to code worth showing beside a node, closest first, one to a node: what it needs, then what needs
- * it; of those what it inherits, calls, tests, imports, and what is certain before what only goes by a name. Whole files
- * have no first lines that say what they are, and what lies inside the node is in its own text.
+ * The edges to code worth showing with a node, closest first, one for each other node: first what it needs, then what needs
+ * it; within these by kind (inherits, calls, tests, imports), exact edges before those found by name only. Files are left
+ * out, since their first lines do not say what they are, and so is code inside the node, which is in its own text.
  */
 export function closestEdges(node: Around, edges: readonly NodeEdge[]): NodeEdge[] {
   const rankOf = ({ direction, kind, certainty }: NodeEdge) =>
@@ -36,8 +34,8 @@ function isInside({ path, startLine, endLine }: Around, { node }: NodeEdge): boo
 }
 
 /**
- * The first lines of the code at the other end of these edges, until there are `maxCharacters` of it. What is no text is
- * passed over.
+ * The first lines of the code at the other end of these edges, up to about `maxCharacters`. Files that are no text are left
+ * out.
  */
 export async function relatedCode(
   { language }: Around,
@@ -73,7 +71,7 @@ async function excerptOf(
   }
 }
 
-/** Without the indentation they share, without empty ones; `…` where there are more. */
+/** The first non-empty lines without their common indentation, with `…` where there are more. */
 function firstLines(lines: readonly string[], max: number): string {
   const texts = lines.map((line) => line.trimEnd()).filter((line) => line !== '')
   const indents = texts.map((line) => line.length - line.trimStart().length)

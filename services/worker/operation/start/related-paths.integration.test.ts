@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CodeNode } from '#domain/code-node.ts'
-import type { Edge } from '#domain/edge.ts'
+import type { CodeNode, Edge } from '#domain/code-node.ts'
 import { putEdgeList } from '#objects/edge-list.ts'
 import { putNodeList } from '#objects/node-list.ts'
-import { aNewRun, aPlannedOperation } from '#testing/factories.ts'
-import { testLedger, type TestLedger } from '#testing/ledger.ts'
+import { aNewRun, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
-import { openSurroundings } from './surroundings.ts'
+import { openSurroundings } from './start-context.ts'
 
 let ledger: TestLedger
 let store: TestObjects

@@ -1,11 +1,14 @@
-import type { RunId } from '#domain/ids.ts'
+import type { NodeId, RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import type { EdgeListRef } from '#objects/read-edge-list.ts'
-import type { NodeListRef } from '#objects/read-node-list.ts'
-import { openKept } from '#platform/kept.ts'
+import { type EdgeListRef, openEdgeLists } from '#objects/edge-list.ts'
+import { type NodeListRef, openNodeLists } from '#objects/node-list.ts'
+import { openCachedAnswers } from '#platform/cached-answers.ts'
+import type { NodeEdge } from '#domain/code-node.ts'
+import type { Attempt } from '#ledger/attempt.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
 
-/** What is the same for all operations of a run. */
+/** Facts that are the same for all operations of a run. */
 export type RunFacts = {
   bundles: readonly string[]
   retryOf: RunId | undefined
@@ -14,18 +17,84 @@ export type RunFacts = {
   lists: { nodes: NodeListRef; edges: EdgeListRef } | undefined
 }
 
-const keptRuns = 100
+const cachedRuns = 100
 
-/** A run's facts, asked for once. RUN_001 when there is no such run. */
+/** Reads the facts of runs, and caches them. RUN_001 when there is no such run. */
 export function openRunFacts(ledger: Pick<Ledger, 'getRun'>): (runId: RunId) => Promise<RunFacts> {
-  const kept = openKept<RunFacts>({ max: keptRuns })
-  return (runId) => kept(runId, async () => factsOf(await ledger.getRun(runId)))
+  const cache = openCachedAnswers<RunFacts>({ max: cachedRuns })
+  return (runId) => cache.get(runId, async () => factsOf(await ledger.getRun(runId)))
 }
 
 function factsOf({ runId, projectId, request, nodeListKey, edgeListKey, rulesKey }: Run): RunFacts {
   const { agents: bundles, retryOf } = request
   if (nodeListKey === null || edgeListKey === null) return { bundles, retryOf, rulesKey, lists: undefined }
-  const place = { projectId, runId }
-  const lists = { nodes: { ...place, hash: nodeListKey }, edges: { ...place, hash: edgeListKey } }
+  const owner = { projectId, runId }
+  const lists = { nodes: { ...owner, hash: nodeListKey }, edges: { ...owner, hash: edgeListKey } }
   return { bundles, retryOf, rulesKey, lists }
+}
+
+type RelatedNodesDeps = {
+  runFacts(runId: string): Promise<RunFacts>
+  objects: Pick<ObjectStore, 'get' | 'getRange'>
+}
+
+type NodeOfRun = Pick<Attempt, 'runId' | 'node'>
+
+export type RelatedNodes = {
+  /** The stored edges of the node, at most `maxEdges`; empty where the run has stored none. */
+  edges(of: NodeOfRun): Promise<readonly NodeEdge[]>
+  /** The nodes directly inside it, in source order; empty where the run has stored no edges. */
+  inside(of: NodeOfRun): Promise<readonly NodeId[]>
+}
+
+const maxEdges = 500
+/** Operations on some hundred nodes run at the same time, and each asks more than once. */
+const cachedNodes = 500
+
+/** Reads how the nodes of runs are related, and caches the edges. */
+export function openRelatedNodes({ runFacts, objects }: RelatedNodesDeps): RelatedNodes {
+  const nodeLists = openNodeLists(objects)
+  const edgeLists = openEdgeLists(objects)
+  const cache = openCachedAnswers<readonly NodeEdge[]>({ max: cachedNodes })
+  const readEdges = async ({ runId, node }: NodeOfRun): Promise<readonly NodeEdge[]> => {
+    const { lists } = await runFacts(runId)
+    const place = lists && (await nodeLists.place(lists.nodes, node.nodeId))
+    if (lists === undefined || place === undefined) return []
+    return (await edgeLists.scan(lists.edges, place, { from: 0, limit: maxEdges })).edges
+  }
+  return {
+    edges: (of) => cache.get(`${of.runId} ${of.node.nodeId}`, () => readEdges(of)),
+    async inside({ runId, node }) {
+      const { lists } = await runFacts(runId)
+      const found = lists && (await nodeLists.find(lists.nodes, node.nodeId))
+      return found?.children ?? []
+    },
+  }
+}
+
+export type RelatedPaths = (attempt: NodeOfRun) => Promise<string[]>
+
+/**
+ * Finds the other files that an attempt's node is related to by the run's stored edges: first those it needs, then those
+ * that need it, each group by its number of edges. Empty where the run has stored no edges.
+ */
+export function openRelatedPaths(related: Pick<RelatedNodes, 'edges'>): RelatedPaths {
+  return async (attempt) => {
+    const edges = await related.edges(attempt)
+    return byCloseness(edges.filter((edge) => edge.node.path !== attempt.node.path))
+  }
+}
+
+function byCloseness(edges: readonly NodeEdge[]): string[] {
+  const groups = Map.groupBy(edges, (edge) => edge.node.path)
+  const ranked = Array.from(groups, ([path, of]) => ({
+    path,
+    edges: of.length,
+    isNeeded: of.some(({ direction }) => direction === 'out'),
+  }))
+  ranked.sort(
+    (one, other) =>
+      Number(other.isNeeded) - Number(one.isNeeded) || other.edges - one.edges || (one.path < other.path ? -1 : 1),
+  )
+  return ranked.map(({ path }) => path)
 }

@@ -1,19 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
-import type { CodeNode } from '#domain/code-node.ts'
-import type { Edge } from '#domain/edge.ts'
+import type { CodeNode, Edge } from '#domain/code-node.ts'
 import { newToken, operationId, type RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { putEdgeList } from '#objects/edge-list.ts'
 import { putNodeList } from '#objects/node-list.ts'
-import { writeSnapshot } from '#objects/snapshot-writer.ts'
+import { writeSnapshot } from '#objects/snapshot.ts'
 import { putBundle } from '#objects/stored-records.ts'
-import { aNewRun, anEvent, anOutcome, aPlannedOperation, aRequest } from '#testing/factories.ts'
+import { anEvent, aNewRun, anOutcome, aPlannedOperation, aRequest } from '#testing/open-test-ledger.ts'
 import { foldContext } from '../../context/fold-context.ts'
 import { openOperationBench, type OperationBench } from '../operation-bench.fixture.ts'
 import { runOperation } from '../run-operation.ts'
-import { openSurroundings } from './surroundings.ts'
+import { openSurroundings } from './start-context.ts'
 
 const files = {
   'src/shop.py': `from util import price
@@ -56,7 +55,7 @@ const nodes = [shelf, sell, price]
 const edges = [calls(shelf, price), calls(sell, shelf)]
 const never = new AbortController().signal
 
-describe('what an operation is told at its start', () => {
+describe('the context of an operation at its start', () => {
   let bench: OperationBench
   beforeAll(async () => {
     bench = await openOperationBench()
@@ -105,7 +104,7 @@ describe('what an operation is told at its start', () => {
     return runId
   }
 
-  /** Works on what is ready, and answers the prompts it had. */
+  /** Runs the ready operation and returns its prompts. */
   async function work(runId: RunId): Promise<{ system: string; user: string; status: string }> {
     const [taken] = (await bench.ledger.dispatch(runId, 1)).taken
     if (taken === undefined) throw new Error('nothing was ready')
@@ -115,7 +114,7 @@ describe('what an operation is told at its start', () => {
     return { system: system?.content ?? '', user: user?.content ?? '', status: operation.status }
   }
 
-  it('is what another agent came to on its node, and the code it calls and is called by', async () => {
+  it('has the result of another agent on its node, and the code it calls and is called by', async () => {
     const runId = await running({ bundles: [await bench.bundle('lint'), await bench.bundle('docstring')] })
     const linted = await work(runId)
     expect(linted).toMatchObject({ status: 'succeeded', user: expect.not.stringContaining('##') })
@@ -152,7 +151,7 @@ describe('what an operation is told at its start', () => {
     `)
   })
 
-  it('can be told again from the events of the run', async () => {
+  it('can be rebuilt from the events of the run', async () => {
     const runId = await running({ bundles: [await bench.bundle('lint'), await bench.bundle('docstring')] })
     await work(runId)
     await work(runId)
@@ -169,7 +168,7 @@ describe('what an operation is told at its start', () => {
     expect(context.lastError).toBeUndefined()
   })
 
-  it('is what the bundle says, to the byte, when there is nothing to tell', async () => {
+  it('leaves the prompts exactly as the bundle has them when there is none', async () => {
     const bundle = await bench.bundle('docstring')
     const runId = await running({ bundles: [bundle], hasEdges: false })
     const { user } = await work(runId)
@@ -179,7 +178,7 @@ describe('what an operation is told at its start', () => {
     )
   })
 
-  it('stands where a template names it, and then nowhere else', async () => {
+  it('is placed where a template names it, and nowhere else', async () => {
     const bundle = await bench.bundle('docstring')
     bundle.file.initial_context.system_prompt += '\n{{ related_code }}{{ last_error }}'
     const { system, user } = await work(await running({ bundles: [bundle] }))
@@ -199,7 +198,7 @@ describe('what an operation is told at its start', () => {
     expect(user).toMatch(/\n## Last error\nAn earlier attempt at this failed \(WORK_005\): docstring_only failed/)
   })
 
-  it('costs nothing where there is nothing to ask, and one question else', async () => {
+  it('costs no round trip where there is nothing to ask, and one otherwise', async () => {
     const { ledger, deps } = bench
     const asked: number[] = []
     const counting = {

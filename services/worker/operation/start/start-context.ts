@@ -1,23 +1,23 @@
-import type { ContextVariable } from '#bundles/context-variables.ts'
+import type { ContextVariable } from '#bundles/prompt-variables.ts'
 import type { BundleFile } from '#domain/agent-bundle.ts'
-import type { NodeId } from '#domain/ids.ts'
-import type { Attempt } from '#ledger/claim.ts'
+import { type NodeId, operationId, type OperationId } from '#domain/ids.ts'
+import type { Attempt } from '#ledger/attempt.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import { foldContext } from '../../context/fold-context.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
+import { type ContextEvent, foldContext } from '../../context/fold-context.ts'
 import { charactersOf, renderSections } from '../../context/render-context.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
-import { earlierEvents } from './earlier-events.ts'
 import { closestEdges, relatedCode } from './related-code.ts'
-import type { RelatedNodes } from './related-nodes.ts'
-import type { RunFacts } from './run-facts.ts'
+import {
+  openRelatedNodes,
+  openRelatedPaths,
+  openRunFacts,
+  type RelatedNodes,
+  type RelatedPaths,
+  type RunFacts,
+} from './run-facts.ts'
 
-export type StartContextDeps = {
-  ledger: Pick<Ledger, 'endedOperations'>
-  runFacts(runId: string): Promise<RunFacts>
-  related: RelatedNodes
-}
-
-/** What an attempt that begins anew is told beside its node; each a section with its heading, or empty. */
+/** The sections that the prompts of a new attempt have besides its node; each with its heading, or empty. */
 export type StartContext = Readonly<Record<ContextVariable, string>>
 
 type ContextBundle = Pick<BundleFile, 'requires_context' | 'containment' | 'limits'>
@@ -28,18 +28,41 @@ export type ReadStartContext = (
   workspace: Pick<Workspace, 'readText'>,
 ) => Promise<StartContext>
 
-const nothing: StartContext = { last_error: '', earlier_results: '', related_code: '' }
+type SurroundingsDeps = {
+  ledger: Pick<Ledger, 'getRun' | 'endedOperations'>
+  objects: Pick<ObjectStore, 'get' | 'getRange'>
+}
 
-/** Nodes at the other end of an edge whose earlier results are told: more would keep code from being shown. */
+/** Readers of what surrounds an operation's node, for its prompts and tools. What several operations need is cached. */
+export function openSurroundings({ ledger, objects }: SurroundingsDeps): {
+  relatedPaths: RelatedPaths
+  startContext: ReadStartContext
+  runFacts(runId: string): Promise<RunFacts>
+} {
+  const runFacts = openRunFacts(ledger)
+  const related = openRelatedNodes({ runFacts, objects })
+  const startContext = openStartContext({ ledger, runFacts, related })
+  return { relatedPaths: openRelatedPaths(related), startContext, runFacts }
+}
+
+type StartContextDeps = {
+  ledger: Pick<Ledger, 'endedOperations'>
+  runFacts(runId: string): Promise<RunFacts>
+  related: RelatedNodes
+}
+
+const emptyContext: StartContext = { last_error: '', earlier_results: '', related_code: '' }
+
+/** How many nodes at the other end of an edge get their earlier results shown; more would leave no room for code. */
 const maxRelated = 5
 
 /**
- * Earlier results, related code, and why the operation failed in the run that is tried again, within the bundle's
- * `related_tokens`. In a run of one bundle without edges there is nothing to ask, and nothing is asked.
+ * Reads earlier results, related code, and why the operation failed in the run that this one retries, within the bundle's
+ * `related_tokens`. In a run of one bundle without edges nothing is asked of the ledger.
  */
-export function openStartContext({ ledger, runFacts, related }: StartContextDeps): ReadStartContext {
+function openStartContext({ ledger, runFacts, related }: StartContextDeps): ReadStartContext {
   return async (attempt, bundle, workspace) => {
-    if (!bundle.requires_context) return nothing
+    if (!bundle.requires_context) return emptyContext
     const run = await runFacts(attempt.runId)
     const closest = closestEdges(attempt.node, await related.edges(attempt))
     const contained = await containedNodes(attempt, bundle, run, related)
@@ -54,8 +77,8 @@ export function openStartContext({ ledger, runFacts, related }: StartContextDeps
 }
 
 /**
- * The node around an attempt's, and for a bundle that works on the inner ones first those: to look for them costs a page
- * of the node list. A bundle that is alone, and waits for none of its own, cannot say that anything came before.
+ * The parent node, and the nodes inside for a bundle that works on inner nodes first; finding these costs a page of the node
+ * list. In a run of one bundle whose operations do not wait for each other, the parent has no earlier results.
  */
 async function containedNodes(
   attempt: Pick<Attempt, 'runId' | 'node'>,
@@ -67,4 +90,43 @@ async function containedNodes(
   const inside = containment === 'inner_first' ? await related.inside(attempt) : []
   if (parentId === null || (bundles.length === 1 && containment === 'none')) return [...inside]
   return [...inside, parentId]
+}
+
+type EndedOperation = Awaited<ReturnType<Ledger['endedOperations']>>[number]
+
+/** How many operations are asked for at most, those on the closest nodes first. */
+const maxAsked = 64
+
+/**
+ * The endings of earlier operations, as their events: those of the run on these nodes and, when the run retries another one,
+ * the same operation's ending there. Takes one round trip, or none where there is nothing to ask for.
+ */
+async function earlierEvents(
+  attempt: Pick<Attempt, 'runId' | 'operationId'>,
+  nodeIds: readonly NodeId[],
+  { bundles, retryOf }: Pick<RunFacts, 'bundles' | 'retryOf'>,
+  ledger: Pick<Ledger, 'endedOperations'>,
+): Promise<ContextEvent[]> {
+  const ids = nodeIds.flatMap((node) => bundles.map((bundle): OperationId => operationId(node, bundle)))
+  const others = ids.filter((id) => id !== attempt.operationId).slice(0, maxAsked)
+  const [here, before] = await Promise.all([
+    others.length === 0 ? [] : ledger.endedOperations(attempt.runId, others),
+    retryOf === undefined ? [] : ledger.endedOperations(retryOf, [attempt.operationId]),
+  ])
+  return [...before, ...here].map(endedEvent)
+}
+
+/** The event as the ledger writes it when an operation is settled. */
+function endedEvent({ operationId: id, bundle, node, outcome }: EndedOperation): ContextEvent {
+  const { status, summary, reason, errorCode } = outcome
+  const isError = status === 'failed' || status === 'blocked'
+  return {
+    event: 'operation.ended',
+    operationId: id,
+    nodeId: node.nodeId,
+    agent: bundle,
+    status: isError ? 'error' : 'ok',
+    ...(errorCode === undefined ? {} : { errorCode }),
+    data: { path: node.path, qualified_name: node.qualifiedName, status, summary, reason, error_code: errorCode },
+  }
 }

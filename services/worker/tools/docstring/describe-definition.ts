@@ -11,7 +11,7 @@ export type ParameterFacts = {
   kind: 'positional' | 'keyword' | 'var_positional' | 'var_keyword'
 }
 
-/** What a model needs to know about a definition to describe it; wire-shaped, since a tool script passes it on. */
+/** What a model needs in order to describe a definition. Keys are snake_case, since tool scripts pass them on. */
 export type DefinitionFacts = {
   name: string
   kind: 'function' | 'class'
@@ -26,18 +26,17 @@ export type DefinitionFacts = {
   bases: string[]
 }
 
-/** How a docstring is written here: its style, and the characters there are for a line of its text. */
+/** How the repository writes docstrings: the style, and the characters available on a line. */
 export type DocstringForm = {
   style: string
   /** Whether sections name the types of parameters and results. */
   types: boolean
   summary_characters: number
   line_characters: number
-  /** One level of indentation, as sections are indented by it. */
+  /** One level of indentation, as used in sections. */
   indent: string
 }
 
-/** The form that the repository asks of the docstring at `site`. */
 export function docstringForm(site: DocstringSite, source: string, text: TextStyle): DocstringForm {
   const indent = docstringIndent(site, source, text)
   const room = docstringRoom(indent, text)
@@ -50,7 +49,7 @@ export function docstringForm(site: DocstringSite, source: string, text: TextSty
   }
 }
 
-/** The facts of the definition at `site`, read from its syntax; nested definitions do not count as its own. */
+/** Reads the facts from the syntax tree, without those of nested definitions. */
 export function describeDefinition(site: DocstringSite): DefinitionFacts {
   const { definition } = site
   const isFunction = site.kind === 'function'
@@ -114,7 +113,7 @@ function raisedNames(node: Node): string[] {
   const raised = node.namedChildren[0]
   const callee = raised?.type === 'call' ? raised.childForFieldName('function') : raised
   const name = callee?.text ?? ''
-  // A lower-case name is a variable holding an exception: its type cannot be told from here.
+  // A lower-case name is a variable that holds an exception of unknown type.
   return /^([a-z_]\w*\.)*[A-Z]\w*$/.test(name) ? [name] : []
 }
 

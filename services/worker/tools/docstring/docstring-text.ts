@@ -1,11 +1,10 @@
 import type { DocstringStyle, TextStyle } from '#domain/path-rules.ts'
-import { foreignEncoding } from '#python/declared-encoding.ts'
+import { foreignEncoding } from '#python/python-file.ts'
 import { styleOfDocstring } from '#python/docstring-style.ts'
-import type { DocstringRoom } from './fit-docstring.ts'
 
 const maxDocstringLength = 4000
 
-/** Trailing white space and shared indentation go, as `inspect.cleandoc` does; surrounding quotes of a model too. */
+/** Removes trailing white space and shared indentation, as `inspect.cleandoc` does, and quotes that the model added. */
 export function normalised(raw: string): string {
   const bare = raw.trim().replace(/^[rRuU]?("""|''')([\s\S]*)\1$/, '$2')
   const [first = '', ...rest] = bare.split(/\r\n|\r|\n/).map((line) => line.trimEnd().replaceAll('\t', '    '))
@@ -14,7 +13,7 @@ export function normalised(raw: string): string {
   return [first.trimStart(), ...rest.map((line) => line.slice(margin))].join('\n').trim()
 }
 
-/** Why a text cannot be a docstring at all, whatever file it is for. */
+/** Why a text cannot be a docstring in any file. */
 export function faultOfContent(content: string, quotes: TextStyle['docstringQuotes']): string | undefined {
   if (content === '') return 'the docstring is empty'
   if (content.length > maxDocstringLength) return `the docstring is longer than ${maxDocstringLength} characters`
@@ -39,14 +38,14 @@ const forms: Readonly<Record<DocstringStyle, string>> = {
   plain: 'sentences alone, without sections',
 }
 
-/** A text without sections suits every style; sections have to be in that of the file. */
+/** A text without sections fits every style; sections must be in the style of the file. */
 export function faultOfStyle(content: string, style: DocstringStyle): string | undefined {
   const written = styleOfDocstring(content)
   if (written === 'plain' || written === style) return undefined
   return `the sections are in ${written} style, and docstrings are in ${style} style here: ${forms[style]}`
 }
 
-/** What there is room for at an indentation; `prefix` is what stands before the quotes. */
+/** The space for text at an indentation, with `prefix` before the quotes. */
 export function docstringRoom(indent: string, text: TextStyle, prefix: '' | 'r' = ''): DocstringRoom {
   const limit = Math.min(text.lineLength, text.docLength ?? text.lineLength)
   const line = Math.max(1, limit - indent.replaceAll('\t', '    ').length)
@@ -57,12 +56,12 @@ export function docstringRoom(indent: string, text: TextStyle, prefix: '' | 'r' 
 
 export type QuotedPlace = { indent: string; newline: string; text: TextStyle }
 
-/** A backslash stands for itself in a raw string alone. */
+/** Only a raw string takes a backslash literally. */
 export function prefixOf(content: string): '' | 'r' {
   return content.includes('\\') ? 'r' : ''
 }
 
-/** The docstring as it stands in the source, from quote to quote. */
+/** The docstring as source text, with its quotes. */
 export function quoted(content: string, { indent, newline, text }: QuotedPlace): string {
   const { docstringQuotes: quotes, docstringSummary } = text
   const prefix = prefixOf(content)
@@ -73,4 +72,153 @@ export function quoted(content: string, { indent, newline, text }: QuotedPlace):
   const indented = lines.map((line, at) => (line === '' || (at === 0 && !isBelow) ? line : indent + line))
   const written = isBelow ? ['', ...indented] : indented
   return `${prefix}${quotes}${written.join(newline)}${newline}${indent}${quotes}`
+}
+
+/** The maximum lengths of a docstring's lines, without indentation. */
+type DocstringRoom = {
+  /** The first line, after the quotes or below them. */
+  summary: number
+  /** A docstring of one line, between its quotes. */
+  single: number
+  line: number
+}
+
+type FittedDocstring = { kind: 'fits'; content: string } | { kind: 'too_long'; reason: string }
+
+/**
+ * Wraps the text so that every line fits. A line that is too long is wrapped with the rest of its paragraph: aligned
+ * with the text of a list item, one level deeper in an entry of a section. Code, tables and URLs are never broken. When
+ * the text cannot fit, the reason says what to change.
+ */
+export function fitDocstring(content: string, style: DocstringStyle, room: DocstringRoom): FittedDocstring {
+  const [summary = '', ...rest] = content.split('\n')
+  const first = rest.length === 0 ? Math.max(room.single, room.summary) : room.summary
+  if (summary.length > first) {
+    const count = `the first line has ${summary.length} characters`
+    return { kind: 'too_long', reason: `${count}, and there is room for ${first}: say it in fewer words` }
+  }
+  const lines: string[] = []
+  for (const block of blocksOf(rest, style)) {
+    const fitted = block.isFixed ? block.lines : wrapped(block, room.line)
+    const long = fitted.find((line) => line.length > room.line && !isAddress(line))
+    if (long !== undefined) return { kind: 'too_long', reason: tooLong(long, room.line) }
+    lines.push(...fitted)
+  }
+  return { kind: 'fits', content: [summary, ...lines].join('\n') }
+}
+
+/** Lines that belong together. The first line keeps its `head`; the lines after it are indented by `indent`. */
+type Block = { lines: string[]; isFixed: boolean; head: string; indent: string }
+
+const deeper = '    '
+const listItem = /^\s*(?:[-*+•]|\d+[.)]|\(?[a-z\d][.)])\s+/
+const fieldHead = /^\s*:[a-z]+(?:\s[^:]*)?:\s*/
+const entryHead = /^\s+\*{0,2}[\w.]+(?:,\s\*{0,2}\w+)*\s?(?:\(.*?\))?:\s+/
+const numpyHead = /^\*{0,2}\w+(?:, \*{0,2}\w+)* : \S/
+const sectionTitle =
+  /^[ \t]*(?:Args|Arguments|Parameters|Returns?|Yields?|Raises|Attributes|Examples?|Notes?|See Also|Keyword \w+|Other \w+):?[ \t]*$/
+const opensCode = /^\s*(?:>>>|\.\.\s|```|[|+=~^*#-]{3,}|\|\s)/
+const indentOf = (line: string) => /^\s*/.exec(line)?.[0] ?? ''
+
+function blocksOf(lines: readonly string[], style: DocstringStyle): Block[] {
+  const blocks: Block[] = []
+  for (let at = 0; at < lines.length;) {
+    const end = fixedUntil(lines, at, style)
+    const stop = end ?? paragraphEnd(lines, at, style)
+    const own = lines.slice(at, stop)
+    blocks.push({ lines: own, isFixed: end !== undefined, ...formOf(own, style) })
+    at = stop
+  }
+  return blocks
+}
+
+/** Where the code, table or title that begins here ends; undefined for prose. */
+function fixedUntil(lines: readonly string[], at: number, style: DocstringStyle): number | undefined {
+  const line = lines[at] ?? ''
+  const isTitled = /^\s*[-=~^]{3,}\s*$/.test(lines[at + 1] ?? '')
+  if (line.trim() === '' || sectionTitle.test(line) || isTitled) return at + 1
+  if (style === 'numpy' && numpyHead.test(line)) return at + 1
+  const isFence = line.trimStart().startsWith('```')
+  if (isFence) return untilAfter(lines, at + 1, (next) => next.trimStart().startsWith('```'))
+  if (line.trimStart().startsWith('>>>')) return untilBlank(lines, at)
+  if (opensCode.test(line)) return untilOutdented(lines, at)
+  // A literal block of reStructuredText: the paragraph before it ends in two colons.
+  const before = lines.slice(0, at).findLast((one) => one.trim() !== '') ?? ''
+  const isLiteral = before.trimEnd().endsWith('::') && indentOf(line).length > indentOf(before).length
+  return isLiteral ? untilOutdented(lines, at, indentOf(before).length + 1) : undefined
+}
+
+function untilAfter(lines: readonly string[], from: number, isLast: (line: string) => boolean): number {
+  const last = lines.findIndex((line, at) => at >= from && isLast(line))
+  return last === -1 ? lines.length : last + 1
+}
+
+function untilBlank(lines: readonly string[], from: number): number {
+  const blank = lines.findIndex((line, at) => at > from && line.trim() === '')
+  return blank === -1 ? lines.length : blank
+}
+
+/** Up to the next line indented by less than `least`; by default, by no more than the first line of the block. */
+function untilOutdented(lines: readonly string[], from: number, least?: number): number {
+  const margin = least ?? indentOf(lines[from] ?? '').length + 1
+  const end = lines.findIndex((line, at) => at > from && line.trim() !== '' && indentOf(line).length < margin)
+  return end === -1 ? lines.length : end
+}
+
+/** A paragraph ends at an empty line, at the next item or entry, and where the indentation returns. */
+function paragraphEnd(lines: readonly string[], from: number, style: DocstringStyle): number {
+  const first = lines[from] ?? ''
+  const { head } = formOf([first], style)
+  const margin = indentOf(first).length
+  for (let at = from + 1; at < lines.length; at++) {
+    const line = lines[at] ?? ''
+    const depth = indentOf(line).length
+    const isNew = line.trim() === '' || listItem.test(line) || fieldHead.test(line) || opensCode.test(line)
+    const isContinued = head === '' ? depth === margin : depth > margin
+    if (isNew || !isContinued || fixedUntil(lines, at, style) !== undefined) return at
+  }
+  return lines.length
+}
+
+function formOf([first = '', second]: readonly string[], style: DocstringStyle): { head: string; indent: string } {
+  const item = listItem.exec(first)?.[0]
+  if (item !== undefined) return { head: item, indent: ' '.repeat(item.length) }
+  const isEntry = style === 'google' && entryHead.test(first)
+  const head = fieldHead.exec(first)?.[0] ?? (isEntry ? entryHead.exec(first)?.[0] : undefined)
+  if (head === undefined) return { head: '', indent: indentOf(first) }
+  const continued = second === undefined ? '' : indentOf(second)
+  const isDeeper = continued.length > indentOf(first).length
+  return { head, indent: isDeeper ? continued : `${indentOf(first)}${deeper}` }
+}
+
+/** The block unchanged if it fits, else refilled; the head is not broken. */
+function wrapped({ lines, head, indent }: Block, width: number): string[] {
+  if (lines.every((line) => line.length <= width)) return lines
+  const [first = ''] = lines
+  const start = head === '' ? indentOf(first) : head.trimEnd()
+  const text = [first.slice(head === '' ? start.length : head.length), ...lines.slice(1)].join(' ')
+  const filled: string[] = []
+  let line = start
+  let isFresh = head === ''
+  for (const word of text.split(/\s+/).filter((one) => one !== '')) {
+    const next = isFresh ? `${line}${word}` : `${line} ${word}`
+    if (next.length <= width || line.trim() === '') {
+      line = next
+    } else {
+      filled.push(line)
+      line = `${indent}${word}`
+    }
+    isFresh = false
+  }
+  return [...filled, line]
+}
+
+/** A line that is a single URL; linters allow it to be too long. */
+function isAddress(line: string): boolean {
+  return /^\s*\S*(?:https?|ftp):\/\/\S+\s*$/.test(line)
+}
+
+function tooLong(line: string, width: number): string {
+  const shown = line.trim().length > 60 ? `${line.trim().slice(0, 60)}…` : line.trim()
+  return `the line "${shown}" has ${line.length} characters, cannot be broken, and there is room for ${width}: shorten it`
 }

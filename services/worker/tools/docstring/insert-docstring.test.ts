@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../../evidence/evidence-checker.ts'
-import { openSyntaxChecker } from '../../evidence/syntax-checker.ts'
+import { openSyntaxChecker } from '../../evidence/syntax-evidence.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
 import { openPythonLinter } from '#lint/python-linter.ts'
 import type { TextStyle } from '#domain/path-rules.ts'

@@ -2,7 +2,7 @@ import type { Node } from 'web-tree-sitter'
 import type { DocstringStyle, PathRules, TextStyle } from '#domain/path-rules.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
 import { bodySharesLine, exemptionOf, isCommented } from '#python/docstring-exemption.ts'
-import { codeIn } from '#python/docstring-expression.ts'
+import { codeIn } from '#python/python-nodes.ts'
 import type { PythonLinter } from '#lint/python-linter.ts'
 import { docstringContent, findDocstringSite, type DocstringSite } from '#python/docstring-site.ts'
 import {
@@ -10,11 +10,11 @@ import {
   faultOfContent,
   faultOfEncoding,
   faultOfStyle,
+  fitDocstring,
   normalised,
   prefixOf,
   quoted,
 } from './docstring-text.ts'
-import { fitDocstring } from './fit-docstring.ts'
 
 export type InsertedDocstring = { kind: 'inserted'; text: string } | { kind: 'refused'; reason: string }
 
@@ -23,7 +23,7 @@ export type DocstringPlace = {
   /** Where the definition starts in `source`, in UTF-16 units, decorators included. */
   index: number
   docstring: string
-  /** The style asked for; undefined: that of the file's rules. */
+  /** The requested style; undefined: that of the file's rules. */
   style?: DocstringStyle | undefined
   rules: PathRules
 }
@@ -33,10 +33,10 @@ const refused = (reason: string): InsertedDocstring => ({ kind: 'refused', reaso
 export type DocstringDeps = { python: LoadedLanguage; linter: Pick<PythonLinter, 'lint'> }
 
 /**
- * The source with the docstring in its place: after the definition's colon, at the body's own indentation and line
- * ending, in the quotes and within the line length of the file's rules. Refuses to replace a docstring, a text in another
- * style or too long to fit, whatever the repository's linter objects to, and any text that would not come back out of the
- * parser as this docstring. TOOL_006 for a source that cannot be linted.
+ * Inserts the docstring after the definition's colon, with the body's indentation and line ending and the quotes and
+ * line length of the file's rules. Refuses to replace a docstring, a text in another style or too long to fit, what the
+ * repository's linter objects to, and a text that the parser would not read back as this docstring. TOOL_006 for a
+ * source that cannot be linted.
  */
 export async function insertDocstring(asked: DocstringPlace, deps: DocstringDeps): Promise<InsertedDocstring> {
   const { text } = asked.rules
@@ -51,7 +51,7 @@ export async function insertDocstring(asked: DocstringPlace, deps: DocstringDeps
   return writtenWithoutObjection(place, { content, style, filler: 'kept', text }, deps)
 }
 
-/** Sphinx knows both `:return:` and `:returns:`; a repository writes one of them. */
+/** Sphinx accepts `:return:` and `:returns:`; a repository uses one of them. */
 function withReturnField(content: string, style: DocstringStyle, { docstringReturnField: field }: TextStyle): string {
   if (style !== 'sphinx' || field === undefined) return content
   return content.replaceAll(/^([ \t]*):returns?:/gm, `$1:${field}:`)
@@ -59,12 +59,14 @@ function withReturnField(content: string, style: DocstringStyle, { docstringRetu
 
 type Wording = { content: string; style: DocstringStyle; filler: 'kept' | 'replaced'; text: TextStyle }
 
-/** Rules that ask for the other of two forms. The docstrings around may have neither, or not agree with the linter. */
+/**
+ * Rules whose objection is met by the other of two forms: the repository's own docstrings may not show which it wants.
+ */
 const otherForms: Readonly<Record<string, (wording: Wording) => Wording>> = {
   D204: (wording) => ({ ...wording, text: { ...wording.text, gapAfterClassDocstring: true } }),
   D212: (wording) => ({ ...wording, text: { ...wording.text, docstringSummary: 'first_line' } }),
   D213: (wording) => ({ ...wording, text: { ...wording.text, docstringSummary: 'second_line' } }),
-  // No filler beside a docstring: `...` alone in a body goes as `pass` does.
+  // No placeholder next to a docstring: a lone `...` is replaced, as `pass` is.
   PIE790: (wording) => ({ ...wording, filler: 'replaced' }),
 }
 
@@ -146,13 +148,13 @@ function colonOf({ definition, body }: DocstringSite): Node | undefined {
   return definition.children.findLast((child) => child?.type === ':' && child.endIndex <= body.startIndex) ?? undefined
 }
 
-/** Whether the body begins on the line of the colon, which a backslash at its end makes longer. */
+/** Whether the body begins on the line of the colon, which may be continued by a backslash. */
 function isOnColonLine(site: DocstringSite, source: string): boolean {
   const colon = colonOf(site)
   return bodySharesLine(site) || (colon !== undefined && /^[ \t\f]*\\\r?\n/.test(source.slice(colon.endIndex)))
 }
 
-/** The last guard but one: what was written must come back as the docstring that was meant, its line breaks aside. */
+/** Whether the parser reads back the intended docstring, apart from line breaks. */
 function comesBack(text: string, { index, docstring }: DocstringPlace, python: LoadedLanguage): boolean {
   const words = (content: string) => normalised(content).split(/\s+/).join(' ')
   return python.read(text, (tree) => {
@@ -162,10 +164,10 @@ function comesBack(text: string, { index, docstring }: DocstringPlace, python: L
   })
 }
 
-/** Rules about docstrings and about the form of a text. What other rules find is not a matter of how it is worded. */
+/** Rules about docstrings and text form. What other rules find does not depend on the wording. */
 const textRules = /^(?:D\d|DOC\d|E501$|W505$|W29\d|W605$|RUF00[123]$|PIE790$)/
 
-/** What the repository's linter finds in the new text that it did not find before, in words a model can act on. */
+/** A new fault that the repository's linter finds in the text, worded so that a model can act on it. */
 async function objectionTo(text: string, { source, rules }: DocstringPlace, { linter }: DocstringDeps) {
   const [was, now] = [await linter.lint(source, rules.lint), await linter.lint(text, rules.lint)]
   if (now.syntaxErrors.length > was.syntaxErrors.length) return { code: '', reason: 'the text would break the file' }
@@ -186,15 +188,15 @@ function countsOf(diagnostics: readonly { code: string }[]): Map<string, number>
   return counts
 }
 
-/** The white space that the line of a place begins with. */
+/** The leading white space of the line that contains `index`. */
 export function indentationAt(source: string, index: number): string {
   const line = source.slice(source.lastIndexOf('\n', index - 1) + 1, index)
   return /^[ \t]*/.exec(line)?.[0] ?? ''
 }
 
 /**
- * One level of indentation: that of the class around, else of the file's first body that has lines of its own, else four spaces.
- * Lines of strings and continued lines say nothing about it.
+ * One level of indentation: that of the enclosing class, else of the file's first body on lines of its own, else four
+ * spaces. Blocks are read from the tree, since lines of strings and continuation lines are indented freely.
  */
 function indentUnit({ definition }: DocstringSite, source: string): string {
   const around = definition.parent?.type === 'decorated_definition' ? definition.parent.parent : definition.parent
@@ -208,7 +210,9 @@ function indentUnit({ definition }: DocstringSite, source: string): string {
   return '    '
 }
 
-/** A `pass` that is all there is in a body without a comment: the docstring takes its place. A `...` stays if it may. */
+/**
+ * A `pass` that is the whole body, without a comment: the docstring replaces it. A `...` is replaced only on demand.
+ */
 function fillerOf({ definition, body }: DocstringSite, ellipsis: Wording['filler']): Node | undefined {
   const [only, ...more] = codeIn(body)
   const isFiller = only?.type === 'pass_statement' || (only?.text === '...' && ellipsis === 'replaced')
@@ -216,7 +220,7 @@ function fillerOf({ definition, body }: DocstringSite, ellipsis: Wording['filler
   return isCommented(definition) ? undefined : only
 }
 
-/** A class keeps an empty line between its docstring and its body; a function has none, but before a nested definition. */
+/** An empty line separates a class's docstring from its body; in a function, only before a nested definition. */
 function gapAfter(site: DocstringSite, { gapAfterClassDocstring: isWanted = true }: TextStyle): 'one' | 'any' | 'none' {
   const first = site.body.namedChildren[0]?.type ?? ''
   const isNested = ['function_definition', 'class_definition', 'decorated_definition'].includes(first)

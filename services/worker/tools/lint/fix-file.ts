@@ -1,6 +1,4 @@
-import type { Edit } from '#domain/change-set.ts'
-import { applyEdits } from '#domain/apply-edits.ts'
-import { composeEdits } from '#domain/compose-edits.ts'
+import { applyEdits, composeEdits, type Edit } from '#domain/change-set.ts'
 import {
   makeFixSet,
   openFixes,
@@ -16,15 +14,17 @@ import {
 export type FixedFile = { sets: FixSet[]; leftAlone: LeftAlone[] }
 
 /**
- * Makes the safe fixes of a file, one set for each rule, each proved against the source by itself, so that a rule whose
- * fixes fail takes no other along. Rules share a set where their fixes overlap, or where both together leave a fault that
- * neither leaves alone: sets are composed later, without order, and what is composed of them is proved here, too. TOOL_006
- * for a file that cannot be linted.
+ * Makes the safe fixes of a file, in one set for each rule. Each set is proved against the source by itself, so that
+ * one rule's failing fixes do not affect another rule. Rules share a set where their fixes overlap, or where together
+ * they leave a fault that neither leaves alone: the sets are composed later, in any order, so their composition is
+ * proved here as well. TOOL_006 for a file that cannot be linted.
  */
 export async function fixFile(file: FileToFix, deps: FixDeps, signal: AbortSignal): Promise<FixedFile> {
   const report = await deps.linter.lint(file.source, file.rules.lint)
   const making = { file, report, deps, signal }
-  const codes = [...new Set(openFixes(report, { file, text: file.source }, deps).map(({ code }) => code))].toSorted()
+  const codes = [
+    ...new Set(openFixes(report.diagnostics, { file, text: file.source }, deps).map(({ code }) => code)),
+  ].toSorted()
   const leftAlone: LeftAlone[] = []
   let made: ProvenSet[] = []
   for (const code of codes) {
@@ -50,7 +50,7 @@ function hasSet(made: MadeSet): made is ProvenSet {
   return made.set !== undefined
 }
 
-/** Those of `made` that `added` cannot be composed with, since the edits meet or the result fails the proof. */
+/** The sets with which `added` cannot be composed: the edits overlap, or the result fails the proof. */
 async function rivalsOf(added: ProvenSet, made: readonly ProvenSet[], making: Making): Promise<readonly ProvenSet[]> {
   const meeting = made.filter(({ set }) => composedEdits([set, added.set]) === undefined)
   if (meeting.length > 0 || made.length === 0) return meeting
@@ -71,8 +71,8 @@ async function isSound(sets: readonly ProvenSet[], { file, deps, signal }: Makin
 }
 
 /**
- * The edits of all sets; undefined where two meet. An edit that two sets share counts, too: each may be the half of another
- * change, such as an import that the one removes and the other moves.
+ * The edits of all sets; undefined when two overlap or are equal. An equal edit may be half of two different changes,
+ * such as an import that one set removes and the other moves.
  */
 export function composedEdits(sets: readonly FixSet[]): readonly Edit[] | undefined {
   let edits: readonly Edit[] = []
@@ -84,10 +84,10 @@ export function composedEdits(sets: readonly FixSet[]): readonly Edit[] | undefi
   return edits
 }
 
-/** The faults of a rule that cannot be fixed beside other rules. */
+/** The faults of a rule whose fixes cannot be combined with those of other rules. */
 function leftFor(code: string, rivals: readonly ProvenSet[], { file, report, deps }: Making): LeftAlone[] {
-  const reason = `its fix cannot be made beside those of ${rivals.flatMap(rulesOf).join(', ')}`
-  const open = openFixes(report, { file, text: file.source }, deps).filter((one) => one.code === code)
+  const reason = `its fix cannot be combined with those of ${rivals.flatMap(rulesOf).join(', ')}`
+  const open = openFixes(report.diagnostics, { file, text: file.source }, deps).filter((one) => one.code === code)
   return open.map(({ line }) => ({ rule: code, line, reason }))
 }
 

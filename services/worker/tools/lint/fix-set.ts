@@ -1,5 +1,4 @@
-import type { Edit } from '#domain/change-set.ts'
-import type { Evidence, EvidenceCheck } from '#domain/evidence.ts'
+import type { Edit, Evidence, EvidenceCheck } from '#domain/change-set.ts'
 import type { PathRules } from '#domain/path-rules.ts'
 import { fixableFaults } from '#lint/fixable-faults.ts'
 import type { Diagnostic, LintReport } from '#lint/lint-report.ts'
@@ -16,15 +15,15 @@ export type FileToFix = {
   path: string
   source: string
   rules: PathRules
-  /** What every set of fixes has to prove. */
+  /** The checks that every set of fixes must pass. */
   checks: readonly EvidenceCheck[]
-  /** UTF-16 ranges that no fix may touch: agents work on them. */
+  /** UTF-16 ranges that no fix may touch, since agents work on them. */
   keepOut: readonly Range[]
-  /** Every fix lies inside one of these ranges; undefined: anywhere. */
+  /** Every fix must lie inside one of these ranges; undefined: anywhere. */
   within?: readonly Range[]
 }
 
-/** The proven safe fixes of one rule, or of several whose fixes depend on each other, made on the source alone. */
+/** The proven fixes of one rule, or of several whose fixes depend on each other, applied to the source alone. */
 export type FixSet = { rules: string[]; fixed: number; text: string; edits: Edit[]; evidence: Evidence[] }
 
 /** A fault with a safe fix that was not made, and why. Lines are 1-based, of the source. */
@@ -34,16 +33,16 @@ export type MadeSet = { set: FixSet | undefined; leftAlone: LeftAlone[] }
 
 export type Making = { file: FileToFix; report: LintReport; deps: FixDeps; signal: AbortSignal }
 
-/** Rounds beyond those that the faults of the source take: a fix may bring up the next one. */
+/** Rounds in addition to those for the faults of the source, since a fix may cause a new fault. */
 const extraRounds = 10
 
-/** A fault whose fix failed its proof, by its place in the text as it stands now. */
+/** A fault whose fix failed its proof, by its position in the current text. */
 type Failed = { fault: Diagnostic; range: Range; left: LeftAlone }
 
 /**
- * Makes the safe fixes of some rules and proves them. Fixes that fail their proof are found by halving and left alone. It
- * goes round by round, since a fix moves the places of the others. Every round makes fixes or finds one that fails, so that
- * it ends; two fixes that undo each other would not, hence the limit.
+ * Makes the safe fixes of some rules and proves them. Bisection finds the fixes that fail their proof; these are left
+ * alone. Fixing goes in rounds, since each fix moves the others. Every round makes fixes or finds a failing one; the
+ * limit stops two fixes that undo each other.
  */
 export async function makeFixSet(codes: readonly string[], making: Making): Promise<MadeSet> {
   const { file, deps, signal, report: first } = making
@@ -53,7 +52,7 @@ export async function makeFixSet(codes: readonly string[], making: Making): Prom
   for (let round = 0; round < maxRounds; round++) {
     signal.throwIfAborted()
     const report = await deps.linter.lint(made.text, file.rules.lint)
-    const open = openFixes(report, { file, text: made.text }, deps)
+    const open = openFixes(report.diagnostics, { file, text: made.text }, deps)
     const pass = separateFixes(open.filter((one) => codes.includes(one.code) && !hasFailed(one, failed)))
     if (pass.length === 0) break
     const sound = await soundPart(pass, made.text, making)
@@ -75,7 +74,10 @@ type SoundPart = {
   failed: { fault: Diagnostic; reason: string } | undefined
 }
 
-/** `text` with those of the fixes that pass the proof, found by halving; the second half waits for the next round. */
+/**
+ * Makes the largest first part of the fixes that passes the proof, found by bisection; the rest waits for the next
+ * round.
+ */
 async function soundPart(pass: readonly Diagnostic[], text: string, making: Making): Promise<SoundPart> {
   const { file, deps } = making
   const fixed = await withFollowUps(withFixes(text, pass), making)
@@ -107,21 +109,20 @@ function isInPart(text: string, { source, keepOut, within }: FileToFix): boolean
   )
 }
 
-/** What the file's checks say of `text` in place of its source. */
+/** Runs the file's checks on `text` as its new content. */
 export async function proofOf(text: string, { path, source, rules, checks }: FileToFix, deps: FixDeps) {
   return deps.evidence.check({ path, before: source, after: text, inNode: true, rules }, checks)
 }
 
 /**
- * A fix that brings up a fault of its own (an import that its rewrite made unused) is made whole: that is fixed, too, where
- * it lies in the part of the file that may be changed.
+ * Also fixes the faults that fixes cause, such as an import that a rewrite made unused, where the file may be changed.
  */
 async function withFollowUps(text: string, { file, report, deps }: Making): Promise<string> {
   const before = { text: file.source, report }
   let whole = text
   for (let round = 0; round < extraRounds; round++) {
     const after = { text: whole, report: await deps.linter.lint(whole, file.rules.lint) }
-    const pass = separateFixes(allowedFixes(faultsMade(before, after), { file, text: whole }, deps))
+    const pass = separateFixes(openFixes(faultsMade(before, after), { file, text: whole }, deps))
     if (pass.length === 0) return whole
     whole = withFixes(whole, pass)
   }
@@ -130,12 +131,10 @@ async function withFollowUps(text: string, { file, report, deps }: Making): Prom
 
 type FixedText = { file: FileToFix; text: string }
 
-/** The faults whose fixes may be made: safe, allowed by the repository, and in the part of the file that is asked for. */
-export function openFixes(report: LintReport, fixed: FixedText, deps: LintDeps): Diagnostic[] {
-  return allowedFixes(report.diagnostics, fixed, deps)
-}
-
-function allowedFixes(diagnostics: readonly Diagnostic[], { file, text }: FixedText, deps: LintDeps): Diagnostic[] {
+/**
+ * The faults whose fixes may be made: safe, allowed by the repository, and in the part of the file that may be changed.
+ */
+export function openFixes(diagnostics: readonly Diagnostic[], { file, text }: FixedText, deps: LintDeps): Diagnostic[] {
   const { path, source, rules } = file
   const { keptNames, ownModules } = rules
   const keepOut = movedRanges(file.keepOut, source, text)
@@ -147,7 +146,7 @@ function allowedFixes(diagnostics: readonly Diagnostic[], { file, text }: FixedT
   return fixable.filter(({ fix }) => fix?.every(isFree) === true)
 }
 
-/** Of two equal faults one may fail and the other not: their places distinguish them. */
+/** Compares positions as well, since of two equal faults only one may have failed. */
 function hasFailed({ code, message, start, end }: Diagnostic, failed: readonly Failed[]): boolean {
   return failed.some(({ fault, range }) => {
     return fault.code === code && fault.message === message && (range.start === start || range.end === end)

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import type { CodeNode } from '#domain/code-node.ts'
-import { sha256 } from '#domain/hash.ts'
+import { sha256 } from '#domain/ids.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
 import { openPythonLinter } from '#lint/python-linter.ts'
 import { openWorkspace } from '../../workspace/open-workspace.ts'
-import { lintFunctions } from '../host/lint-functions.ts'
+import { lintExternals } from '../externals/node-externals.ts'
 import { openTargetNode } from '../target-node.ts'
 
 const module =
@@ -40,7 +40,7 @@ async function open(kind: string, text: string, { path = 'a.py', source = module
     read: async () => Buffer.from(source),
   })
   const target = await openTargetNode(node, workspace, { rules: wideRules })
-  const { run_linter: lint, apply_lint_fix: fix } = lintFunctions(workspace, target, deps)
+  const { run_linter: lint, apply_lint_fix: fix } = lintExternals(workspace, target, deps)
   return { workspace, lint: () => lint?.([]), fix: (code?: string) => fix?.([code]) }
 }
 

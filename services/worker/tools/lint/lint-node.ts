@@ -3,9 +3,9 @@ import { fixableFaults } from '#lint/fixable-faults.ts'
 import type { Diagnostic } from '#lint/lint-report.ts'
 import type { PythonLinter } from '#lint/python-linter.ts'
 import type { Node } from 'web-tree-sitter'
-import { isStub } from '#python/stub-file.ts'
+import { isStub } from '#python/python-file.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
-import { nodeExcerpt } from '../node-excerpt.ts'
+import { nodeExcerpt } from '../shorten.ts'
 import type { TargetNode } from '../target-node.ts'
 import { separateFixes, withFixes, type Range } from './text-fixes.ts'
 
@@ -14,9 +14,10 @@ export type LintDeps = { linter: Pick<PythonLinter, 'lint'>; python: LoadedLangu
 export type NodeLint = { source: string; rules: LintRules; diagnostics: Diagnostic[] }
 
 /**
- * The linter's faults that belong to the node: those inside it. A file's are those outside every definition, so that
- * one fault belongs to a file or to a definition, not to both. Where the plan gave the agent parts of the node, those
- * in these parts are its own. A stub has none. A fault whose fix would remove what has to stay is reported without a fix. TOOL_006 for a file that cannot be linted.
+ * The linter's faults that belong to the node. Those of a file are the ones outside every definition, so that each
+ * fault belongs either to a file or to a definition. Where the plan gave the agent parts of the node, the faults in
+ * these parts count. A stub has none. A fault whose fix would remove something that must stay is reported without a
+ * fix. TOOL_006 for a file that cannot be linted.
  */
 export async function lintNode(target: TargetNode, deps: LintDeps): Promise<NodeLint> {
   const { source, start, end } = await target.locate()
@@ -43,8 +44,8 @@ export type FixedSource = { source: string; applied: Diagnostic[] }
 
 /**
  * One pass: makes the fixes of rule `code` (all rules when undefined) that do not touch each other. Two fixes can be
- * right alone and wrong together (each takes a statement out of a body of two): where a pass would bring up syntax
- * errors, half of it is made, down to one fix. What is left comes up in the next pass.
+ * right alone and wrong together (each removes a statement from a body of two): when a pass would cause syntax errors,
+ * half of it is tried, down to one fix. The next pass makes the rest.
  */
 export async function applyFixes(lint: NodeLint, code: string | undefined, deps: LintDeps): Promise<FixedSource> {
   const before = await deps.linter.lint(lint.source, lint.rules)
@@ -61,12 +62,11 @@ export async function applyFixes(lint: NodeLint, code: string | undefined, deps:
   return { source: lint.source, applied: [] }
 }
 
-/** Characters of a line that a prompt quotes for its fault. */
+/** Characters that a prompt quotes of a faulty line. */
 const quotedCharacters = 160
 
 /**
- * The faults of a node as a prompt lists them, the first `max` of them: each with the line it is in, since the text of a
- * node has no line numbers.
+ * The first `max` faults as a prompt lists them, each with its line quoted, since a node's text has no line numbers.
  */
 export function faultLines({ source, diagnostics }: NodeLint, max = 40): string {
   const sourceLines = source.split(/\r\n|\r|\n/)
@@ -78,12 +78,12 @@ export function faultLines({ source, diagnostics }: NodeLint, max = 40): string 
   return [...listed, ...more].join('\n')
 }
 
-/** Lines before and after a fault that a prompt shows of a file. */
+/** Lines that a prompt shows before and after a fault of a file. */
 const contextLines = 3
 
 /**
- * The lines around each fault, each part under the numbers of its lines: a file is never shown whole for its faults. Parts
- * that are too many are left out at the end, which says so.
+ * The lines around each fault, under their line numbers: for its faults, a file is not shown whole. The last parts are
+ * left out, with a note, when they do not fit.
  */
 export function faultContext({ source, diagnostics }: NodeLint, maxCharacters: number): string {
   const lines = source.split('\n')
@@ -115,17 +115,14 @@ export function faultContext({ source, diagnostics }: NodeLint, maxCharacters: n
 
 const definitionTypes = new Set(['function_definition', 'class_definition', 'decorated_definition'])
 
-/**
- * The functions and classes at a module's own level, also within its `if` and `try` statements, decorators included; what
- * is nested in them is not listed again.
- */
+/** The outermost functions and classes, including those in `if` and `try` statements, with their decorators. */
 function definitionRanges(source: string, python: LoadedLanguage): Range[] {
   return python.read(source, (tree) => {
     const definitions: Range[] = []
     const open: Node[] = [tree.rootNode]
     for (let node = open.pop(); node !== undefined; node = open.pop()) {
       if (definitionTypes.has(node.type)) definitions.push({ start: node.startIndex, end: node.endIndex })
-      // One by one: a list of a hundred thousand elements is too long for an argument list.
+      // Not push(...children): a hundred thousand elements are too many for an argument list.
       else for (const child of node.namedChildren) if (child !== null) open.push(child)
     }
     return definitions

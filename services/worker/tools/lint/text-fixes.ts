@@ -1,11 +1,11 @@
 import type { Diagnostic } from '#lint/lint-report.ts'
-import type { TextEdit } from '#lint/text-edit.ts'
+import type { TextEdit } from '#lint/safe-fixes.ts'
 import { editsBetween } from '../../workspace/edits-between.ts'
 
 /** UTF-16 units, end-exclusive. */
 export type Range = { start: number; end: number }
 
-/** Those that have a fix, without any that touches an earlier one. */
+/** The faults that have a fix, without those whose fix touches an earlier one. */
 export function separateFixes(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const made: TextEdit[] = []
   return diagnostics.filter(({ fix }) => {
@@ -15,7 +15,7 @@ export function separateFixes(diagnostics: readonly Diagnostic[]): Diagnostic[] 
   })
 }
 
-/** `text` with the fixes made; none of them may touch another. */
+/** Applies fixes that do not touch each other. */
 export function withFixes(text: string, diagnostics: readonly Diagnostic[]): string {
   const fixes = diagnostics.flatMap((one) => one.fix ?? []).toSorted((one, other) => one.start - other.start)
   const edits = fixes.map((edit) => withGap(edit, text))
@@ -29,8 +29,8 @@ export function withFixes(text: string, diagnostics: readonly Diagnostic[]): str
 }
 
 /**
- * An edit that deletes whole lines also deletes blank lines before them: as many as follow, so that the larger of the two
- * gaps is left. At the beginning and the end of the text none is left.
+ * An edit that deletes whole lines also deletes as many blank lines before them as follow them, so that the larger of
+ * the two gaps remains. At the beginning and the end of the text no gap remains.
  */
 function withGap(edit: TextEdit, text: string): TextEdit {
   const isWholeLines =
@@ -51,7 +51,7 @@ function withGap(edit: TextEdit, text: string): TextEdit {
   return { ...edit, start }
 }
 
-/** A page break is more than a blank line. */
+/** A line with a form feed is not blank. */
 function isBlank(line: string): boolean {
   return /^[ \t]*\r?\n?$/.test(line)
 }
@@ -60,7 +60,9 @@ function touches(one: TextEdit, other: TextEdit): boolean {
   return one.start <= other.end && other.start <= one.end
 }
 
-/** Where the ranges of `source` are in `text`, which was made from it. An edit at the border of a range counts as inside. */
+/**
+ * The ranges of `source`, moved to `text`, which was edited from it. An edit at the border of a range counts as inside.
+ */
 export function movedRanges(ranges: readonly Range[], source: string, text: string): readonly Range[] {
   if (ranges.length === 0 || source === text) return ranges
   const [from, to] = [Buffer.from(source), Buffer.from(text)]

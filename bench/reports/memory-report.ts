@@ -1,0 +1,87 @@
+import { machineText } from './markdown-report.ts'
+
+/** Growth in bytes per operation that still counts as flat. */
+const flatBytes = 200
+
+export type MemoryFigures = {
+  slots: number
+  warmup: number
+  operations: number
+  /** Samples before this many operations are not in the line. */
+  settledAfter: number
+  redisVersion: string
+  samples: readonly MemorySample[]
+  faults: readonly string[]
+}
+
+const measures = [
+  ['resident', 'residentBytes'],
+  ['heap after a collection', 'heapBytes'],
+  ['external after a collection', 'externalBytes'],
+] as const
+
+export function renderMemory(figures: MemoryFigures): string {
+  const { slots, warmup, operations, settledAfter, samples, faults } = figures
+  const settled = samples.filter((sample) => sample.operations >= settledAfter)
+  const rows = measures.map(([name, key]) => {
+    const line = fitLine(settled.map((sample) => ({ x: sample.operations, y: sample[key] })))
+    const most = Math.max(...samples.map((sample) => sample[key]))
+    return `| ${name} | ${line.slope.toFixed(0)} ± ${line.error.toFixed(0)} | ${mib(most)} | ${verdict(line)} |`
+  })
+  const curve = samples.map(
+    (sample) => `| ${sample.operations} | ${measures.map(([, key]) => mib(sample[key])).join(' | ')} |`,
+  )
+  return `# Memory of a worker over ${operations} operations
+
+${machineText('node bench/memory-bench.ts', figures)}
+
+One worker process with ${slots} slots; a model that answers after 0 to 50 ms; every operation has a file of its own. ${warmup}
+operations in a run of their own come first; caches of blobs are 1 MiB, so that filling them is no growth. Sampled about
+every 250 operations, after a garbage collection that the sample asks for. Growth is the slope of a line by least squares
+over the samples from operation ${settledAfter} on, ± twice its standard error. Flat: at most ${flatBytes} bytes per operation, or not
+distinguishable from noise.
+
+| | bytes per operation | most, MiB | |
+| --- | --- | --- | --- |
+${rows.join('\n')}
+${faults.map((fault) => `\n**Not proved:** ${fault}`).join('')}
+
+| operations | resident, MiB | heap, MiB | external, MiB |
+| --- | --- | --- | --- |
+${curve.join('\n')}
+`
+}
+
+/** Both are said: a slope under the limit may still be a leak, and one above it may be noise. */
+function verdict({ slope, error }: FittedLine): string {
+  const isSmall = slope < flatBytes
+  const isNoise = slope < error
+  if (isSmall && isNoise) return 'flat'
+  if (isSmall) return 'flat by the limit, but more than noise'
+  return isNoise ? 'over the limit, but not more than noise' : 'GROWS'
+}
+
+function mib(bytes: number): string {
+  return (bytes / 2 ** 20).toFixed(1)
+}
+
+/** Memory of a process in bytes: resident, and what lives on its heap and outside it after a collection. */
+export type MemorySample = { operations: number; residentBytes: number; heapBytes: number; externalBytes: number }
+
+/** A line through points by least squares: its slope, and twice the slope's standard error. */
+type FittedLine = { slope: number; error: number }
+
+/** Needs three points with different x. */
+export function fitLine(points: readonly { x: number; y: number }[]): FittedLine {
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+  const [meanX, meanY] = [mean(points.map(({ x }) => x)), mean(points.map(({ y }) => y))]
+  let [squares, products] = [0, 0]
+  for (const { x, y } of points) {
+    squares += (x - meanX) ** 2
+    products += (x - meanX) * (y - meanY)
+  }
+  const slope = products / squares
+  const left = points.map(({ x, y }) => (y - meanY - slope * (x - meanX)) ** 2)
+  const variance = left.reduce((sum, value) => sum + value, 0) / (points.length - 2)
+  return { slope, error: 2 * Math.sqrt(variance / squares) }
+}

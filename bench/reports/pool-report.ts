@@ -1,0 +1,86 @@
+import type { Scenario, Simulated } from '../pool/simulate.ts'
+import type { PolicyName } from '../pool/policies.ts'
+
+export function renderPool(played: readonly Played[], aims: readonly Aim[]): string {
+  const sections = played.flatMap(({ title, why, scenario, by }) => [
+    `## ${title}`,
+    '',
+    `${why} ${shapeText(scenario)}`,
+    '',
+    '| | requests/s | × round robin | prefix hits | busiest, over time | busiest, worst moment | p50 | p99 | longest | lost |',
+    '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |',
+    ...by.map(([name, simulated]) => row(name, simulated, scenario.faults === undefined ? baseOf(by) : undefined)),
+    '',
+  ])
+  const judged = aims.map(({ what, figure, isMet }) => `| ${what} | ${figure} | ${isMet ? 'met' : '**missed**'} |`)
+  const table = ['## Aims', '', '| aim | measured | |', '| --- | --- | --- |', ...judged]
+  return `${head}\n${[...sections, ...table].join('\n')}\n`
+}
+
+const head = `# The pool over eight replicas, simulated
+
+Written by \`node bench/pool-bench.ts\`: in one process, on a virtual clock, with seeds, so the figures are the same on every
+machine. Queue, routing, limits, circuit breakers and retries are the pool's own code (\`core/models/pool/router.ts\`); servers,
+network and time are simulated (\`bench/pool/\`). A replica runs 32 sequences at once and queues the rest, reads one prompt after
+the other at 8,000 tokens/s (what its prefix cache holds costs nothing) and writes a token in 20 ms; its cache holds 24 prefixes
+(3,000 tokens at 128 KiB each: 9 GiB) and evicts the least recently used. Busiest: the requests at the busiest replica divided by
+the mean of all. A replica has 64 slots. "With metrics": the servers report how many requests are queued inside them, and those
+with many are sent fewer for a while. "Ten workers": the same load through ten pools that know about each other only what the
+servers report; each counts only its own requests. Requests per second are those that were answered; a lost one ends at once. A
+policy without retries, as the first two are, loses what a dead replica refuses; if it chooses the least loaded replica, that is
+nearly everything.
+`
+
+function shapeText({ prefixes, request, concurrency, requests }: Scenario): string {
+  const { prefixTokens, ownTokens, outputTokens } = request
+  return `${requests} requests, ${concurrency} at once, ${prefixes} prefix${prefixes === 1 ? '' : 'es'} of ${prefixTokens} tokens, ${ownTokens} tokens of their own, ${outputTokens} written.`
+}
+
+function row(
+  name: string,
+  { requestsPerS, hitRate, busiest, latencyMs, lost }: Simulated,
+  base: Simulated | undefined,
+) {
+  const ratio = base === undefined ? '–' : (requestsPerS / base.requestsPerS).toFixed(2)
+  const seconds = [latencyMs.p50, latencyMs.p99, latencyMs.most].map((ms) => `${(ms / 1000).toFixed(1)} s`)
+  const loads = [busiest.overall, busiest.worst].map((times) => times.toFixed(2))
+  return `| ${[name, requestsPerS.toFixed(1), ratio, `${(100 * hitRate).toFixed(0)} %`, ...loads, ...seconds, lost].join(' | ')} |`
+}
+
+export type Played = { title: string; why: string; scenario: Scenario; by: readonly [PolicyName, Simulated][] }
+
+/** The baseline of a table. */
+function baseOf(by: Played['by']): Simulated | undefined {
+  return by.find(([name]) => name === 'round robin')?.[1]
+}
+
+type Aim = { what: string; figure: string; isMet: boolean }
+
+const judged: readonly PolicyName[] = ['ours', 'ours, with metrics']
+const leastGain = 1.5
+const mostLoad = 1.25
+
+/**
+ * The pool's aims: 1.5 times the requests per second of round robin with many bundles, no replica above 1.25 times the mean
+ * load over time unless one fails, and no request lost.
+ */
+export function judgeAims(played: readonly Played[]): Aim[] {
+  return played.flatMap((one) =>
+    one.by.filter(([name]) => judged.includes(name)).flatMap(([name]) => judgeRow(one, name)),
+  )
+}
+
+function judgeRow({ title, scenario, by }: Played, name: PolicyName): Aim[] {
+  const [, simulated] = by.find(([other]) => other === name) ?? []
+  if (simulated === undefined) return []
+  const { requestsPerS, busiest, lost } = simulated
+  const what = `${title}, ${name}:`
+  const aims: Aim[] = [{ what: `${what} no request lost`, figure: String(lost), isMet: lost === 0 }]
+  if (scenario.faults !== undefined) return aims
+  const load = { figure: `${busiest.overall.toFixed(2)} ×`, isMet: busiest.overall <= mostLoad }
+  aims.push({ what: `${what} busiest replica at most ${mostLoad} × the mean over time`, ...load })
+  const gain = requestsPerS / (baseOf(by)?.requestsPerS ?? Infinity)
+  if (scenario.prefixes === 1) return aims
+  const ahead = { figure: `${gain.toFixed(2)} ×`, isMet: gain >= leastGain }
+  return [...aims, { what: `${what} at least ${leastGain} × round robin's requests per second`, ...ahead }]
+}

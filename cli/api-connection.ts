@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { Agent, request, type Dispatcher } from 'undici'
+import type { z } from 'zod'
+import { AppError, isErrorCode } from '#domain/error.ts'
+import { parseJson } from '#domain/json.ts'
+import { withoutLogin, withoutLogins } from '#platform/hide-secrets.ts'
+import { Problem } from './api-views.ts'
+
+export type Query = Readonly<Record<string, string | number | undefined>>
+export type Multipart = { request: string; archive: AsyncIterable<Uint8Array> }
+
+/**
+ * HTTP requests to the API at `url`. An answer that is a problem is thrown as an AppError with its code and phase; no
+ * answer, or one of another program, is CONFIG_006. Aborting `signal` ends every request with its reason.
+ */
+export type ApiConnection = {
+  get<T>(path: string, schema: z.ZodType<T>, query?: Query): Promise<T>
+  /** With an idempotency key of its own. It is not repeated. */
+  post<T>(path: string, document: object, schema: z.ZodType<T>): Promise<T>
+  /** The same for a form with an archive, which is sent while it is read. */
+  postForm<T>(path: string, fields: Multipart, schema: z.ZodType<T>): Promise<T>
+  delete(path: string): Promise<void>
+  /** A whole text of media type `type`. */
+  getText(path: string, type: string): Promise<string>
+  /** The body while it arrives; undefined for 204. */
+  getStream(path: string): Promise<AsyncIterable<Uint8Array> | undefined>
+  close(): Promise<void>
+}
+
+type Options = { url: string; token: string | undefined; signal: AbortSignal }
+type Outgoing = { method: 'GET' | 'POST' | 'DELETE'; headers?: Record<string, string>; body?: Readable | string }
+type Answer = Dispatcher.ResponseData
+
+export function openApiConnection(options: Options): ApiConnection {
+  const agent = new Agent()
+  const send = (path: string, outgoing: Outgoing) => sendRequest(path, outgoing, { ...options, agent })
+  const post = (path: string, type: string, body: Readable | string) =>
+    send(path, { method: 'POST', headers: { 'content-type': type, 'idempotency-key': randomUUID() }, body })
+  return {
+    async get(path, schema, query = {}) {
+      const search = new URLSearchParams()
+      for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
+      const target = search.size === 0 ? path : `${path}?${search.toString()}`
+      return readJson(await send(target, { method: 'GET' }), schema, options)
+    },
+    async post(path, document, schema) {
+      return readJson(await post(path, 'application/json', JSON.stringify(document)), schema, options)
+    },
+    async postForm(path, fields, schema) {
+      const boundary = `remora-${randomUUID()}`
+      const body = Readable.from(multipartBody(fields, boundary), { objectMode: false })
+      return readJson(await post(path, `multipart/form-data; boundary=${boundary}`, body), schema, options)
+    },
+    async delete(path) {
+      const answer = await send(path, { method: 'DELETE' })
+      await answer.body.dump()
+    },
+    async getText(path, type) {
+      const answer = await send(path, { method: 'GET' })
+      const text = await wholeBody(answer, options)
+      if (String(answer.headers['content-type']).split(';')[0] !== type) throw strangeAnswer(options.url, answer)
+      return text
+    },
+    async getStream(path) {
+      const answer = await send(path, { method: 'GET' })
+      if (answer.statusCode !== 204) return answer.body
+      await answer.body.dump()
+      return undefined
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+async function sendRequest(
+  path: string,
+  outgoing: Outgoing,
+  { url, token, agent, signal }: Options & { agent: Agent },
+): Promise<Answer> {
+  const headers = { ...outgoing.headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) }
+  const answer = await request(`${url}${path}`, { ...outgoing, headers, dispatcher: agent, signal }).catch(
+    (error: unknown) => {
+      signal.throwIfAborted()
+      throw noAnswer(url, error)
+    },
+  )
+  if (answer.statusCode < 300) return answer
+  throw problemError(url, answer, await answer.body.text().catch(() => ''))
+}
+
+async function readJson<T>(answer: Answer, schema: z.ZodType<T>, options: Options): Promise<T> {
+  const parsed = schema.safeParse(parseJson(await wholeBody(answer, options)))
+  if (!parsed.success) throw strangeAnswer(options.url, answer)
+  return parsed.data
+}
+
+function wholeBody({ body }: Answer, { url, signal }: Options): Promise<string> {
+  return body.text().catch((error: unknown) => {
+    signal.throwIfAborted()
+    throw noAnswer(url, error)
+  })
+}
+
+/** Never whole in memory: `request` first, as the API requires, then the archive. */
+async function* multipartBody({ request: document, archive }: Multipart, boundary: string): AsyncGenerator<Uint8Array> {
+  const part = (disposition: string, type: string) =>
+    Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; ${disposition}\r\ncontent-type: ${type}\r\n\r\n`)
+  yield part('name="request"', 'application/json')
+  yield Buffer.from(`${document}\r\n`)
+  yield part('name="archive"; filename="archive"', 'application/octet-stream')
+  yield* archive
+  yield Buffer.from(`\r\n--${boundary}--\r\n`)
+}
+
+/** A failure of our own upload stream keeps its code. */
+function noAnswer(url: string, cause: unknown): AppError {
+  if (cause instanceof AppError) return cause
+  const [reason = ''] = (cause instanceof Error ? cause.message || cause.name : String(cause)).trim().split('\n')
+  const advice = 'see that it runs there, or correct REMORA_API_URL'
+  const message = `The service at ${withoutLogin(url)} does not answer: ${withoutLogins(reason)}; ${advice}`
+  return new AppError('CONFIG_006', message, { cause })
+}
+
+function problemError(url: string, answer: Answer, body: string): AppError {
+  const problem = Problem.safeParse(parseJson(body)).data
+  const words = problem?.detail ?? problem?.title ?? ''
+  if (!isErrorCode(problem?.error_code)) return strangeAnswer(url, answer, words)
+  return new AppError(problem.error_code, words, problem.phase === undefined ? {} : { phase: problem.phase })
+}
+
+/** From another program, a proxy in front of the service, or a service of another version. */
+function strangeAnswer(url: string, { statusCode }: Answer, words = ''): AppError {
+  const summary = words === '' ? `status ${statusCode}` : `${statusCode}: ${words}`
+  return new AppError(
+    'CONFIG_006',
+    `${withoutLogin(url)} does not answer as a Remora of this version does (${summary}): correct REMORA_API_URL, or see what runs there`,
+  )
+}

@@ -1,0 +1,57 @@
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { loadBundles, type LoadedBundle } from '#bundles/load-bundle.ts'
+import type { CliContext } from '../cli-context.ts'
+import { visible } from '../terminal-text.ts'
+import { untilAborted } from '#platform/clock.ts'
+import { shownPath } from '../wording.ts'
+
+type AgentsOptions = { json?: true }
+
+/** `remora agents`: the bundles of an embedded stack. A remote service may have others. */
+export function addAgentsCommand(program: Command, { io, cwd, signal, config }: CliContext): void {
+  program
+    .command('agents')
+    .description('list the agents: what each does, on which nodes, with which tools and limits')
+    .option('--json', 'print one JSON document')
+    .action(async ({ json }: AgentsOptions) => {
+      const { agentsDir } = config
+      const loaded = await untilAborted(loadBundles(agentsDir), signal)
+      const bundles = [...loaded.values()].map((bundle) => agentView(bundle, agentsDir))
+      if (json) io.out(`${JSON.stringify({ agents: bundles })}\n`)
+      else io.out(visible(bundles.map((view) => describe(view, cwd)).join('\n')))
+    })
+}
+
+type AgentView = ReturnType<typeof agentView>
+
+function agentView({ bundle: { file } }: LoadedBundle, agentsDir: string) {
+  return {
+    name: file.name,
+    description: file.description,
+    node_kinds: file.node_kinds,
+    languages: file.languages,
+    after: file.after,
+    tools: file.tools.map((tool) => ('builtin' in tool ? tool.builtin : tool.name)),
+    limits: file.limits,
+    settings: file.settings,
+    from: join(agentsDir, file.name),
+  }
+}
+
+function describe(view: AgentView, cwd: string): string {
+  const rows = [
+    ['takes', `${view.node_kinds.join(', ')} in ${view.languages.join(', ')}`],
+    ['after', view.after.join(', ')],
+    ['tools', view.tools.join(', ')],
+    [
+      'limits',
+      Object.entries(view.limits)
+        .map(([name, value]) => `${name} ${value}`)
+        .join(', '),
+    ],
+    ['from', shownPath(view.from, cwd)],
+  ]
+  const lines = rows.flatMap(([name = '', value = '']) => (value === '' ? [] : [`  ${name.padEnd(7)} ${value}\n`]))
+  return `${view.name}: ${view.description}\n${lines.join('')}`
+}

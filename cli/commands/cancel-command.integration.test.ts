@@ -1,0 +1,55 @@
+import { Hono } from 'hono'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { testRedis } from '#testing/redis.ts'
+import { testObjects } from '#testing/s3.ts'
+import { until } from '#testing/until.ts'
+import { openTestApi, type TestApi } from '../../services/api/app.fixture.ts'
+import type { ApiEnv } from '../../services/api/http/api-env.ts'
+import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
+import { submitRun } from '../../services/api/played-run.fixture.ts'
+import { readCliConfig } from '../cli-config.ts'
+import { buildProgram } from '../program.ts'
+
+let api: TestApi
+let served: ServedApp
+const asked: string[] = []
+beforeAll(async () => {
+  api = await openTestApi(await testRedis(), await testObjects())
+  const noted = new Hono<ApiEnv>().use(async ({ req }, next) => {
+    asked.push(req.url)
+    await next()
+  })
+  served = await serveApp(noted.route('/', api.app), { host: '127.0.0.1', port: 0, graceMs: 1_000 })
+})
+afterAll(async () => {
+  await served.close()
+  await api.close()
+})
+
+it('waits for the end of the run without reading what was before', async () => {
+  const runId = await submitRun(api)
+  const { seq } = await api.ledger.getRun(runId)
+  const printed = { out: '', code: 0 }
+  const io = {
+    out: (text: string) => void (printed.out += text),
+    err: () => {},
+    exit: (code: number) => void (printed.code = code),
+  }
+  const config = readCliConfig({ REMORA_API_URL: served.url, REMORA_TOKEN: api.token })
+  const signal = new AbortController().signal
+  const program = buildProgram({ io, config, signal, terminal: undefined, colored: false, cwd: '.' })
+  const ended = program.parseAsync(['cancel', runId, '--reason', 'not wanted'], { from: 'user' })
+  const pages = () => asked.map((url) => new URL(url)).filter(({ pathname }) => pathname.endsWith('/events'))
+  await until(() => pages().length > 0)
+  await api.ledger.endSlice(runId, 0)
+  await api.ledger.move(runId, {
+    from: [{ status: 'queued' }],
+    to: { status: 'cancelled' },
+    command: 'stop',
+    events: [{ event: 'run.cancelled', phase: 'snapshot', origin: { kind: 'discovery', id: 'test' }, data: {} }],
+  })
+  await ended
+  expect(printed).toEqual({ out: `${runId}: cancelled, no operation was planned\n`, code: 0 })
+  for (const { searchParams } of pages()) expect(Number(searchParams.get('after'))).toBeGreaterThanOrEqual(seq)
+  expect(seq).toBeGreaterThan(0)
+})

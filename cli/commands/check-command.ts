@@ -1,0 +1,100 @@
+import { Option, type Command } from 'commander'
+import { givenValue } from '#platform/env.ts'
+import { ScriptProfile } from '#domain/agent-bundle.ts'
+import { checkPaths, type CheckedItem, type Finding } from '#bundles/check-paths.ts'
+import { openTypeChecker } from '#tool-scripts/type-checker.ts'
+import { requireArtifactFolder, writeScriptArtifacts } from '../write-script-artifacts.ts'
+import type { CliConfig } from '../cli-config.ts'
+import type { CliContext } from '../cli-context.ts'
+import { loadFindableNodes } from '../discover/local-discovery.ts'
+import { findingText } from '../finding-text.ts'
+import { plural, shownPath } from '../wording.ts'
+import { visible } from '../terminal-text.ts'
+import { untilAborted } from '#platform/clock.ts'
+
+type CheckOptions = {
+  strict?: true
+  format: 'text' | 'json'
+  json?: true
+  profile?: ScriptProfile
+  artifacts?: string
+}
+
+/** `remora check [PATH…]`: checks bundles and tool scripts. Exit code 1 on faults, with --strict also on warnings. */
+export function addCheckCommand(
+  program: Command,
+  { io, signal, cwd, config }: Pick<CliContext, 'io' | 'signal' | 'cwd' | 'config'>,
+): void {
+  program
+    .command('check')
+    .description('check agent bundles and tool scripts; exit code 1 on any fault')
+    .argument(
+      '[path...]',
+      'bundle folders, folders of bundles or of .pym files, .pym files (default: agents.dir of the settings, else agents)',
+    )
+    .option('--strict', 'warnings are faults')
+    .addOption(
+      new Option('--profile <profile>', 'what scripts may use (default: what their bundle says)').choices(
+        ScriptProfile.options,
+      ),
+    )
+    .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json']).default('text'))
+    .option('--json', 'the same as --format json')
+    .option('--artifacts <folder>', 'write there what the compiler makes of each script: its schema, stubs and code')
+    .action(async (named: string[], options: CheckOptions) => {
+      const paths = named.length === 0 ? [defaultFolder(config, cwd)] : named
+      const checked = await checkAll(paths, options, { signal, cwd, config })
+      const passes = (item: CheckedItem): boolean => !item.findings.some((found) => isFault(found, options))
+      const ok = checked.every(passes)
+      const isJson = options.json === true || options.format === 'json'
+      io.out(
+        isJson
+          ? `${JSON.stringify({ ok, checked: checked.map((item) => view(item, passes(item))) })}\n`
+          : visible(describe(checked, passes)),
+      )
+      if (!ok) io.exit(1)
+    })
+}
+
+/** The settings' folder of agents; where they name none, the folder `agents` here, and not the agents of Remora. */
+function defaultFolder({ agentsDir, environment }: CliConfig, cwd: string): string {
+  return givenValue(environment, 'REMORA_AGENTS_DIR') === undefined ? 'agents' : shownPath(agentsDir, cwd)
+}
+
+async function checkAll(
+  paths: readonly string[],
+  { artifacts: dir, profile }: CheckOptions,
+  { signal, cwd, config }: Pick<CliContext, 'signal' | 'cwd' | 'config'>,
+): Promise<CheckedItem[]> {
+  if (dir !== undefined) await requireArtifactFolder(dir)
+  const typeChecker = openTypeChecker()
+  try {
+    const findable = await loadFindableNodes(config.queries)
+    const checked = await untilAborted(checkPaths(paths, { ...findable, profile, typeChecker }), signal)
+    const scripts = checked.flatMap((item) => item.scripts)
+    if (dir !== undefined) await untilAborted(writeScriptArtifacts(scripts, { dir, cwd }), signal)
+    return checked
+  } finally {
+    await typeChecker.close()
+  }
+}
+
+function isFault(found: Finding, options: CheckOptions): boolean {
+  return found.severity === 'error' || options.strict === true
+}
+
+function view(item: CheckedItem, valid: boolean) {
+  const { kind, path, name, tools, maxTurns, findings } = item
+  return { kind, path, name, valid, tools, max_turns: maxTurns, findings }
+}
+
+function describe(checked: readonly CheckedItem[], passes: (item: CheckedItem) => boolean): string {
+  return checked.map((item) => [...item.findings.map(findingText), verdict(item, passes(item))].join('')).join('')
+}
+
+function verdict({ name, tools, maxTurns, findings }: CheckedItem, valid: boolean): string {
+  const size = tools === undefined ? '' : `${tools} tools, max_turns ${maxTurns}`
+  const warnings = findings.filter(({ severity }) => severity === 'warning').length
+  const notes = [size, warnings === 0 ? '' : plural(warnings, 'warning')].filter((note) => note !== '').join(', ')
+  return `${name}: ${valid ? 'PASS' : 'FAIL'}${notes === '' ? '' : ` (${notes})`}\n`
+}

@@ -1,0 +1,86 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { loadSettings } from '#settings/load-settings.ts'
+import { readCliConfig } from '../cli-config.ts'
+import { buildProgram } from '../program.ts'
+
+let dir = ''
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'remora-config-'))
+})
+afterEach(() => rm(dir, { recursive: true }))
+
+async function config(args: readonly string[], own: Record<string, string> = {}) {
+  const printed = { out: '', err: '', code: 0 }
+  const io = {
+    out: (text: string) => void (printed.out += text),
+    err: (text: string) => void (printed.err += text),
+    exit: (code: number) => void (printed.code = code),
+  }
+  const { env, ...settings } = loadSettings(own, dir)
+  const signal = new AbortController().signal
+  const context = { io, config: readCliConfig(env, { ...settings, own }), signal, terminal: undefined, colored: false }
+  await buildProgram({ ...context, cwd: dir }).parseAsync(['config', ...args], { from: 'user' })
+  return printed
+}
+
+describe('remora config', () => {
+  it('prints what counts as a settings file, each value with where it comes from', async () => {
+    await writeFile(join(dir, 'remora.yaml'), 'execution:\n  concurrency: 4\ndiscovery: { exclude: [vendor] }\n')
+    const { out, err } = await config([], { REMORA_S3_BUCKET: 'mine' })
+    expect(out).toMatch(/concurrency: 4 +# remora\.yaml:2/)
+    expect(out).toMatch(/bucket: mine +# REMORA_S3_BUCKET/)
+    expect(out).toMatch(/paths: \[\] +# default/)
+    expect(parse(out)).toMatchObject({
+      discovery: { exclude: ['vendor'] },
+      execution: { concurrency: 4 },
+      api: { port: 8420 },
+    })
+    expect(err).toBe('')
+  })
+
+  it('warns of what has no effect, of a variable nobody knows, and of a server that does not answer, and goes on', async () => {
+    await writeFile(join(dir, 'remora.yaml'), 'sandbox: { memory_mb: 100 }\n')
+    const own = { REMORA_MODEL_URL: 'x', REMORA_MODEL_URLS: 'http://127.0.0.1:1/v1' }
+    const { out, code } = await config(['--json'], own)
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({
+      file: 'remora.yaml',
+      model: { kind: 'servers' },
+      warnings: [
+        { code: 'CONFIG_005' },
+        { code: 'CONFIG_004', message: expect.stringContaining('did you mean REMORA_MODEL_URLS?') },
+        { code: 'CONFIG_004', message: expect.stringContaining('remora.yaml:1: sandbox.memory_mb') },
+      ],
+    })
+  })
+
+  it.each([
+    ['REMORA_REDIS_URL', 'redis://:se,cret@host:1'],
+    ['REMORA_REDIS_URL', 'redis+cluster://u:secret@h1:1,h2:2'],
+    ['REMORA_S3_ENDPOINT', 'http://u:se@cret@host:1'],
+  ])('shows nothing secret of %s=%s', async (name, address) => {
+    for (const args of [[], ['--json']]) {
+      const { out, err } = await config(args, { [name]: address })
+      expect(out + err).not.toMatch(/cret/)
+    }
+  })
+
+  it.each(['http://sk-secret@127.0.0.1:1/v1', 'http://127.0.0.1:1/v1?api_key=secret'])(
+    'refuses a model server whose address is %s, and shows nothing secret of it',
+    async (address) => {
+      const message = expect.stringMatching(/^bad environment: REMORA_MODEL_URLS: (?!.*secret).*must be without a/)
+      await expect(config([], { REMORA_MODEL_URLS: address })).rejects.toMatchObject({ code: 'CONFIG_003', message })
+    },
+  )
+
+  it('says that a key would go to servers of a file that was only found', async () => {
+    await writeFile(join(dir, 'remora.yaml'), 'model: { pool: [{ url: "http://127.0.0.1:1/v1" }] }\n')
+    const { err, code } = await config([], { REMORA_MODEL_API_KEY: 'key-of-mine' })
+    expect(code).toBe(0)
+    expect(err).toMatch(/^CONFIG_003 warning: .*remora\.yaml:1: REMORA_MODEL_API_KEY would be sent/)
+  })
+})

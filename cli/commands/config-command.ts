@@ -1,0 +1,93 @@
+import { type Command, Option } from 'commander'
+import { Document, isCollection, isNode } from 'yaml'
+import { rehearsalLabel } from '#domain/model-kind.ts'
+import { withoutLogin, withoutLogins } from '#platform/hide-secrets.ts'
+import { effectiveSettings, type EffectiveSetting } from '#settings/load-settings.ts'
+import { unknownVariables } from '#settings/settings-table.ts'
+import type { CliContext } from '../cli-context.ts'
+import { misnamedSettings } from '#settings/read-settings-file.ts'
+import { serversIn, silentServers } from '../model-server.ts'
+import { shownPath } from '../wording.ts'
+import { visible } from '../terminal-text.ts'
+import { unservedSettings } from '../run/unserved-settings.ts'
+
+type ConfigOptions = { format: 'yaml' | 'json'; json?: true }
+type Warning = { code: string; message: string }
+
+/** `remora config`: what counts here, and where each value comes from. Warnings never make it fail. */
+export function addConfigCommand(program: Command, context: CliContext): void {
+  program
+    .command('config')
+    .description('print the settings that count here, each with where it comes from')
+    .addOption(new Option('--format <format>', 'how to print').choices(['yaml', 'json']).default('yaml'))
+    .option('--json', 'the same as --format json')
+    .action(async ({ format, json }: ConfigOptions) => {
+      const { config, io, cwd } = context
+      const { path, own } = config.settings
+      const settings = effectiveSettings(config.settings, own).map(withoutSecret)
+      const warnings = await findWarnings(context)
+      const file = path === undefined ? null : shownPath(path, cwd)
+      if (json === true || format === 'json') {
+        io.out(`${JSON.stringify({ file, settings: settings.map(view), model: modelView(config), warnings })}\n`)
+        return
+      }
+      const { kind, urls, name } = modelView(config)
+      const servers = `${name ?? 'the first model offered'} at ${urls.join(', ')}`
+      io.out(visible(describe(settings, file, kind === 'rehearsal' ? rehearsalLabel : servers)))
+      for (const { code, message } of warnings) io.err(visible(`${code} warning: ${message}\n`))
+    })
+}
+
+async function findWarnings({ config, signal, cwd }: CliContext): Promise<Warning[]> {
+  const { modelUrls, settings } = config
+  const asked = modelUrls === undefined || modelUrls === 'rehearsal' ? [] : await silentServers(modelUrls, signal)
+  const silent = asked.map((url) => ({
+    code: 'CONFIG_005',
+    message: `the model server ${withoutLogin(url)} does not answer`,
+  }))
+  const unknown = unknownVariables(Object.keys(settings.own)).map(({ name, nearest }) => ({
+    code: 'CONFIG_004',
+    message: `the variable ${name} is not known${nearest === undefined ? '' : `: did you mean ${nearest}?`}`,
+  }))
+  const unserved = unservedSettings(settings, cwd).map((message) => ({ code: 'CONFIG_004', message }))
+  const { keyFault } = settings
+  const key = keyFault === undefined ? [] : [{ code: keyFault.code, message: keyFault.message }]
+  const misnamed = misnamedSettings(cwd)
+  const unread =
+    misnamed === undefined || settings.path !== undefined
+      ? []
+      : [{ code: 'CONFIG_001', message: `${shownPath(misnamed, cwd)} is not read: name it remora.yaml` }]
+  return [...key, ...silent, ...unknown, ...unserved, ...unread]
+}
+
+function describe(settings: readonly EffectiveSetting[], file: string | null, modelText: string): string {
+  const document = new Document({})
+  const origin = file === null ? 'no remora.yaml here or above' : `settings from ${file}`
+  document.commentBefore = ` ${origin}\n model: ${modelText}`
+  for (const { setting, value, source } of settings) {
+    document.setIn(setting.path, document.createNode(value))
+    const node = document.getIn(setting.path, true)
+    const note = ` ${sourceText(source, file)}`
+    if (isCollection(node) && node.items.length > 0) node.commentBefore = note
+    else if (isNode(node)) node.comment = note
+  }
+  return document.toString({ lineWidth: 0 }).replaceAll(/:\n +(\[\]|\{\})\n +(# .*)/g, ': $1 $2')
+}
+
+function sourceText(source: EffectiveSetting['source'], file: string | null): string {
+  if (source.kind === 'default') return 'default'
+  return source.kind === 'file' ? `${file}:${source.line}` : source.variable
+}
+
+function view({ setting, value, source }: EffectiveSetting) {
+  return { key: setting.path.join('.'), value: value ?? null, source, about: setting.about }
+}
+
+function modelView({ modelUrls, modelName }: CliContext['config']) {
+  if (modelUrls === undefined || modelUrls === 'rehearsal') return { kind: 'rehearsal', urls: [], name: null }
+  return { kind: 'servers', urls: serversIn(modelUrls).map(withoutLogin), name: modelName ?? null }
+}
+
+function withoutSecret(one: EffectiveSetting): EffectiveSetting {
+  return typeof one.value === 'string' ? { ...one, value: withoutLogins(one.value) } : one
+}

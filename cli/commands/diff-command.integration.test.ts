@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { changeSetId } from '#domain/change-set.ts'
+import { testRedis } from '#testing/redis.ts'
+import { testObjects } from '#testing/s3.ts'
+import { openTestApi, type TestApi } from '../../services/api/app.fixture.ts'
+import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
+import { composeRun, plannedOperation, playRun } from '../../services/api/played-run.fixture.ts'
+import { readCliConfig } from '../cli-config.ts'
+import { buildProgram } from '../program.ts'
+
+let api: TestApi
+let served: ServedApp
+let runId = ''
+beforeAll(async () => {
+  api = await openTestApi(await testRedis(), await testObjects())
+  served = await serveApp(api.app, { host: '127.0.0.1', port: 0, graceMs: 1_000 })
+  runId = await playRun(api, [
+    { name: 'one', changes: [{ kind: 'create', path: 'one.py', content: 'x = 1\n' }] },
+    { name: 'two', fails: { code: 'AGENT_004', reason: 'turn limit of 12' } },
+    { name: 'three', leaves: 'no fix was made; left alone: F401 in line 3 (why)' },
+  ])
+})
+afterAll(async () => {
+  await served.close()
+  await api.close()
+})
+
+let stderr = ''
+const diff = (...args: string[]) => diffOf(runId, ...args)
+
+async function diffOf(run: string, ...args: string[]): Promise<string> {
+  let stdout = ''
+  stderr = ''
+  const io = {
+    out: (text: string) => void (stdout += text),
+    err: (text: string) => void (stderr += text),
+    exit: () => {},
+  }
+  const config = readCliConfig({ REMORA_API_URL: served.url, REMORA_TOKEN: api.token })
+  const context = { io, config, signal: new AbortController().signal, terminal: undefined, colored: false, cwd: '.' }
+  await buildProgram(context).parseAsync(['diff', run, ...args], { from: 'user' })
+  return stdout
+}
+
+const idOf = (name: string) => plannedOperation(name).operationId
+
+it('prints what an operation changed', async () => {
+  expect(await diff(idOf('one'))).toContain('+x = 1\n')
+  expect(stderr).toContain(`lint ${idOf('one')}  a.py one\n  parses holds  a.py\n`)
+  expect(JSON.parse(await diff(idOf('one'), '--json'))).toMatchObject({ changes: [{ operation_id: idOf('one') }] })
+})
+
+it('prints a change set that was left out of the patch, and what keeps it out', async () => {
+  const changes = [{ kind: 'create' as const, path: 'one.py', content: 'y = 2\n' }]
+  const other = await playRun(api, [{ name: 'one', changes }])
+  const left = {
+    changeSetId: changeSetId(idOf('one'), changes),
+    operationId: idOf('one'),
+    path: 'one.py',
+    errorCode: 'WORK_001' as const,
+    reason: 'another change set creates it',
+    with: { changeSetId: 'c0', operationId: 'o0', agent: 'docstring', node: { path: 'one.py', qualifiedName: 'f' } },
+  }
+  await composeRun(api, other, { files: [], conflicts: [left] })
+  expect(await diffOf(other, idOf('one'))).toContain('+y = 2\n')
+  expect(stderr).toContain(`left out of the patch: WORK_001  ${idOf('one')} one.py collides with docstring o0 one.py f`)
+})
+
+it('says of an operation that changed nothing why, and prints no diff', async () => {
+  expect(await diff(idOf('two'))).toBe('')
+  expect(stderr).toBe(`lint ${idOf('two')}  a.py two  failed, changed nothing: AGENT_004 turn limit of 12\n`)
+  expect(await diff('a.py', 'three')).toBe('')
+  expect(stderr).toBe(
+    `lint ${idOf('three')}  a.py three  unchanged: no fix was made; left alone: F401 in line 3 (why)\n`,
+  )
+  expect(JSON.parse(await diff(idOf('three'), '--json'))).toMatchObject({
+    operation_id: idOf('three'),
+    operations: [{ status: 'unchanged', outcome: { summary: expect.stringContaining('left alone') } }],
+    diff: '',
+    changes: [],
+  })
+})
+
+it('prints of a path what all operations in that file changed', async () => {
+  for (const words of [['a.py'], ['lint', 'a.py']]) {
+    expect(await diff(...words)).toBe(await diff(idOf('one')))
+    await diff(...words)
+    const ended = [`${idOf('one')}  a.py one  succeeded`, `${idOf('two')}  a.py two  failed`, `${idOf('three')}  a.py`]
+    for (const text of ended) expect(stderr).toContain(text)
+  }
+  const { operations, changes } = JSON.parse(await diff('a.py', '--json'))
+  expect([operations.length, changes.length]).toEqual([3, 1])
+  await expect(diff('b.py')).rejects.toMatchObject({
+    code: 'RUN_004',
+    message: expect.stringContaining('no node "b.py"'),
+  })
+})
+
+it('says of an operation that goes on that it has not ended, beside others without failing', async () => {
+  const asks = { text: 'Which?', choices: null }
+  const waiting = await playRun(api, [
+    { name: 'one', leaves: 'nothing to do' },
+    { name: 'two', asks },
+  ])
+  const message = `operation ${idOf('two')} of run ${waiting} has not ended: it is waiting`
+  await expect(diffOf(waiting, idOf('two'))).rejects.toMatchObject({ code: 'RUN_006', message })
+  expect(await diffOf(waiting, 'a.py')).toBe('')
+  expect(stderr).toContain(`${idOf('two')}  a.py two  has not ended: it is waiting\n`)
+})
+
+it('says of an operation the run does not have that it is not there', async () => {
+  await expect(diff('o0123456789abcdef')).rejects.toMatchObject({
+    code: 'RUN_004',
+    message: expect.stringContaining('o0123456789abcdef'),
+  })
+})
+
+it('says that the patch of a run that goes on is not there yet', async () => {
+  const message = `Run ${runId} has no patch yet: it is running.`
+  await expect(diff()).rejects.toMatchObject({ code: 'RUN_006', message })
+})

@@ -1,0 +1,131 @@
+import type { Command } from 'commander'
+import { AppError } from '#domain/error.ts'
+import type { ApiClient } from '../api-client.ts'
+import { allChanges } from '../api-lists.ts'
+import type { ChangeView, OperationView } from '../api-views.ts'
+import type { CliContext } from '../cli-context.ts'
+import { nodePlace } from '../wording.ts'
+import { visible } from '../terminal-text.ts'
+import { withRuns } from '../run/reach-service.ts'
+import { findOperations } from '../run/find-operation.ts'
+import { leftOutText } from '../progress/result-report.ts'
+
+/** `remora diff RUN [OPERATION]`: the proposed patch, or the changes of one operation or of all in a file, left out or not. */
+export function addDiffCommand(program: Command, context: CliContext): void {
+  program
+    .command('diff')
+    .description(
+      'print the proposed patch of a run, or what one operation, or all in a file, changed, also if it was left out of the patch',
+    )
+    .argument('<run>', 'run id')
+    .argument(
+      '[operation...]',
+      'operation id, or [AGENT] PATH [NAME] as "remora show" prints it; a PATH alone is all of the file',
+    )
+    .option('--json', 'print one JSON document')
+    .action(async (runId: string, operation: string[], { json = false }: { json?: boolean }) => {
+      await withRuns(context, ({ client }) =>
+        operation.length === 0
+          ? printPatch(client, runId, { json, context })
+          : printChanges(client, { runId, operation }, { json, context }),
+      )
+    })
+}
+
+type Printing = { json: boolean; context: CliContext }
+
+async function printPatch(client: ApiClient, runId: string, { json, context }: Printing): Promise<void> {
+  const parts: Uint8Array[] = []
+  for await (const part of (await client.readPatch(runId)) ?? []) parts.push(part)
+  const diff = Buffer.concat(parts).toString()
+  if (json) context.io.out(`${JSON.stringify({ run_id: runId, diff })}\n`)
+  else context.io.out(shownDiff(diff, context))
+  if (diff === '') context.io.err(`run ${runId} changes nothing\n`)
+}
+
+type Changed = { operation: OperationView | undefined; changes: ChangeView[] }
+
+/**
+ * The diffs go to stdout, and everything else about each operation and change set to stderr, so that a pipe gets what git can
+ * apply. RUN_006 when only one operation was named and it has not ended.
+ */
+async function printChanges(
+  client: ApiClient,
+  { runId, operation }: { runId: string; operation: readonly string[] },
+  { json, context }: Printing,
+): Promise<void> {
+  const ids = await findOperations(client, runId, operation)
+  const all: Changed[] = []
+  for (const id of ids) all.push(await changedBy(client, runId, id))
+  const [only, ...others] = all
+  if (others.length === 0) requireEnded(runId, only)
+  if (json) {
+    context.io.out(`${JSON.stringify(changesDocument(runId, ids, all))}\n`)
+    return
+  }
+  for (const { operation: done, changes } of all) {
+    if (done !== undefined) context.io.err(visible(describeEnd(done, changes.length > 0)))
+    for (const change of changes) {
+      context.io.err(visible(describeChange(change)))
+      context.io.out(shownDiff(change.diff, context))
+    }
+  }
+}
+
+/** The operation is undefined when it belongs to an earlier run whose change the patch of a retry holds. */
+async function changedBy(client: ApiClient, runId: string, operationId: string): Promise<Changed> {
+  const changes = await Array.fromAsync(allChanges(client, runId, operationId))
+  const operation = await client.getOperation(runId, operationId).catch((error: unknown) => {
+    if (changes.length > 0 && error instanceof AppError && error.code === 'RUN_004') return undefined
+    throw error
+  })
+  return { operation, changes }
+}
+
+function requireEnded(runId: string, { operation, changes }: Partial<Changed> = {}): void {
+  if (operation === undefined || operation.outcome !== null || changes?.length !== 0) return
+  const { operation_id: id, status } = operation
+  throw new AppError('RUN_006', `operation ${id} of run ${runId} has not ended: it is ${status}`)
+}
+
+/** How the operation ended, and the reason where it changed nothing or less than it was to change. */
+function describeEnd({ operation_id: id, agent, node, status, outcome }: OperationView, hasChanges: boolean): string {
+  const what = `${agent} ${id}  ${nodePlace(node.path, node.qualified_name)}`
+  if (outcome === null) return `${what}  has not ended: it is ${status}\n`
+  const { error_code: code, reason, summary } = outcome
+  const why = code === undefined ? summary : `${code} ${reason ?? summary}`
+  return `${what}  ${status}${hasChanges || status === 'unchanged' ? '' : ', changed nothing'}: ${why}\n`
+}
+
+/** The author of a change set, whether the patch has it, and what was proved about it, a line each. */
+function describeChange({ agent, operation_id: id, path, qualified_name, evidence, conflict }: ChangeView): string {
+  const lines = [
+    `${agent} ${id}  ${nodePlace(path, qualified_name)}`,
+    ...(conflict === undefined ? [] : [`  left out of the patch: ${leftOutText(conflict)}`]),
+    ...evidence.map(evidenceLine),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function evidenceLine({ check, of, path, ok, detail }: ChangeView['evidence'][number]): string {
+  const more = detail === undefined ? '' : `: ${detail}`
+  if (check === 'not_checked') return `  ${of ?? 'something'} not checked  ${path}${more}`
+  return `  ${check} ${ok ? 'holds' : 'fails'}  ${path}${more}`
+}
+
+/** `operation_id` is there when one operation was named. */
+function changesDocument(runId: string, ids: readonly string[], all: readonly Changed[]) {
+  const changes = all.flatMap((one) => one.changes)
+  return {
+    run_id: runId,
+    ...(ids.length === 1 && { operation_id: ids[0] }),
+    operations: all.flatMap(({ operation }) => (operation === undefined ? [] : [operation])),
+    diff: changes.map((change) => change.diff).join(''),
+    changes,
+  }
+}
+
+/** A pipe gets the bytes that git applies, a terminal a text without control characters. */
+function shownDiff(diff: string, { columns }: CliContext): string {
+  return columns === undefined ? diff : visible(diff)
+}

@@ -1,0 +1,182 @@
+import { once } from 'node:events'
+import { appendFile, chmod, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { boundPort, closeServer } from '#platform/http-health.ts'
+import { readCliConfig } from '../cli-config.ts'
+import { buildProgram } from '../program.ts'
+
+let dir = ''
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'remora-doctor-'))
+  await mkdir(join(dir, 'bin'))
+})
+afterEach(async () => {
+  await rm(dir, { recursive: true, force: true })
+})
+
+const program = (name: string, body: string) =>
+  writeFile(join(dir, 'bin', name), `#!/bin/sh\n${body}\n`, { mode: 0o755 })
+const redis = (version: string) => program('redis-server', `echo "Redis server v=${version} sha=0"`)
+
+const Report = z.object({
+  ok: z.boolean(),
+  findings: z.array(
+    z.object({
+      name: z.string(),
+      state: z.enum(['ok', 'warning', 'missing']),
+      needed: z.boolean(),
+      found: z.string(),
+      advice: z.string().optional(),
+    }),
+  ),
+})
+
+/** `remora doctor` on a machine that has only the programs of `bin`. */
+async function doctor(env: Readonly<Record<string, string>> = {}, ...args: string[]) {
+  const printed = { out: '', code: 0 }
+  const io = {
+    out: (text: string) => void (printed.out += text),
+    err: () => {},
+    exit: (code: number) => void (printed.code = code),
+  }
+  const config = readCliConfig({
+    PATH: join(dir, 'bin'),
+    REMORA_DATA_DIR: join(dir, 'data'),
+    XDG_CACHE_HOME: join(dir, 'cache'),
+    ...env,
+  })
+  const signal = new AbortController().signal
+  const context = { io, config, signal, terminal: undefined, colored: false, cwd: dir }
+  await buildProgram(context).parseAsync(['doctor', ...args], { from: 'user' })
+  return printed
+}
+
+async function findings(env: Readonly<Record<string, string>> = {}) {
+  const { out, code } = await doctor(env, '--json')
+  const report = Report.parse(JSON.parse(out))
+  const of = (name: string) => report.findings.filter((finding) => finding.name === name)
+  return { code, ok: report.ok, of, first: (name: string) => of(name)[0] }
+}
+
+describe('remora doctor', () => {
+  it('finds a machine with Redis fit, and says what else could be had', async () => {
+    await redis('7.2.4')
+    const { out, code } = await doctor()
+    expect(code).toBe(0)
+    expect(out).toContain(`ok       redis       7.2.4 at ${join(dir, 'bin', 'redis-server')}\n`)
+    expect(out).toMatch(/^missing {2}docker +not on the PATH \(optional\): install docker$/m)
+    expect(out).toMatch(/^ok +node +\d+\./m)
+    expect(out).toMatch(/^ok +versions +remora \d.*bullmq \d/m)
+    expect(out).toMatch(/^ok +model +rehearsal model \(no LLM\)/m)
+  })
+
+  it('warns of settings under a name that is not read', async () => {
+    await redis('7.2.4')
+    await writeFile(join(dir, 'remora.yml'), '')
+    const { first } = await findings()
+    expect(first('settings')).toMatchObject({ state: 'warning', advice: 'name it remora.yaml' })
+  })
+
+  it('ends with 1 without a Redis and a way to get one, and lists the commands to choose from', async () => {
+    const { code, ok, first } = await findings()
+    expect({ code, ok }).toEqual({ code: 1, ok: false })
+    expect(first('redis')).toMatchObject({ state: 'missing', needed: true })
+    expect(first('redis')?.advice).toMatch(
+      /"apt-get install redis-server", "dnf install valkey" or "brew install redis"/,
+    )
+  })
+
+  it('never runs a program that lies in the data folder', async () => {
+    await redis('7.2.4')
+    await mkdir(join(dir, 'data', 'redis-program'), { recursive: true })
+    const planted = join(dir, 'data', 'redis-program', 'redis-server')
+    await rename(join(dir, 'bin', 'redis-server'), planted)
+    await appendFile(planted, `: > ${join(dir, 'PWNED')}\n`)
+    const { code, first } = await findings()
+    expect([code, first('redis')?.state]).toEqual([1, 'missing'])
+    expect(await readdir(dir)).not.toContain('PWNED')
+  })
+
+  it.each(['', ' ', '.'])('never runs a program of the working folder, also with HOME=%j', async (home) => {
+    await redis('7.2.4')
+    await mkdir(join(dir, '.cache', 'remora'), { recursive: true })
+    await chmod(join(dir, '.cache', 'remora'), 0o700)
+    const planted = join(dir, '.cache', 'remora', 'redis-server')
+    await rename(join(dir, 'bin', 'redis-server'), planted)
+    await appendFile(planted, `: > ${join(dir, 'PWNED')}\n`)
+    const before = process.cwd()
+    process.chdir(dir)
+    try {
+      await findings({ HOME: home, XDG_CACHE_HOME: home })
+    } finally {
+      process.chdir(before)
+    }
+    expect(await readdir(dir)).not.toContain('PWNED')
+  })
+
+  it('says that the first run gets Redis where that needs no password, unless it may not', async () => {
+    await program('apt-get', 'exit 1')
+    await program('sudo', 'exit 0')
+    const { code, first } = await findings()
+    expect(code).toBe(0)
+    expect(first('redis')).toMatchObject({ state: 'warning', found: expect.stringContaining('with apt-get') })
+    expect(first('git')?.advice).toMatch(/^(?:sudo )?apt-get install git$/)
+    const never = await findings({ REMORA_REDIS_INSTALL: 'never' })
+    expect([never.code, never.first('redis')?.state]).toEqual([1, 'missing'])
+  })
+
+  it('misses a Redis 7 where there is a Redis 6', async () => {
+    await redis('6.0.16')
+    const { code, first } = await findings()
+    expect([code, first('redis')?.state]).toEqual([1, 'missing'])
+    expect(first('redis')?.found).toMatch(/^Redis 6\.0\.16 at .* is too old, 7 or a Valkey is needed$/)
+  })
+
+  it('says which sandbox would be used, and why one does not work', async () => {
+    await redis('7.2.4')
+    await program('bwrap', 'echo "bwrap: No permissions to create a new namespace" >&2; exit 1')
+    await program('docker', 'echo 28.0.1')
+    const { first } = await findings()
+    expect(first('bubblewrap')).toMatchObject({ state: 'warning', found: expect.stringContaining('No permissions') })
+    expect(first('sandbox')?.found).toContain('would run in docker')
+  })
+
+  it('refuses data of a newer Remora', async () => {
+    await redis('7.2.4')
+    await mkdir(join(dir, 'data'))
+    await writeFile(join(dir, 'data', 'stack-version'), '2\n')
+    const { code, first } = await findings()
+    expect([code, first('data')?.state]).toEqual([1, 'missing'])
+    expect(first('data')?.advice).toContain('REMORA_DATA_DIR')
+  })
+
+  it('asks every model server, and shows no key', async () => {
+    await redis('7.2.4')
+    const server = createServer((request, response) => {
+      const known = request.headers.authorization === 'Bearer key-of-mine'
+      response.writeHead(known ? 200 : 401).end(known ? JSON.stringify({ data: [{ id: 'small-model' }] }) : '{}')
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const urls = `http://127.0.0.1:${boundPort(server)}/v1,http://127.0.0.1:1/v1`
+    const env = { REMORA_MODEL_URLS: urls, REMORA_TOKEN: 'token-of-mine-0123' }
+    const refused = await findings(env)
+    expect(refused.of('model')[0]?.advice).toBe('set REMORA_MODEL_API_KEY')
+    const { out, code } = await doctor({ ...env, REMORA_MODEL_API_KEY: 'key-of-mine' })
+    await closeServer(server)
+    expect(code).toBe(0)
+    expect(out).toMatch(/^ok +model +http:\S+\/v1 offers small-model$/m)
+    expect(out).toMatch(/^warning +model +CONFIG_005 http:\/\/127\.0\.0\.1:1\/v1 does not answer/m)
+    expect(out).not.toMatch(/key-of-mine|token-of-mine/)
+  })
+
+  it('needs no Redis where a service runs elsewhere, but that service', async () => {
+    const { code, of } = await findings({ REMORA_API_URL: 'http://127.0.0.1:1' })
+    expect(code).toBe(1)
+    expect(of('redis')[0]).toMatchObject({ needed: false })
+    expect(of('api')[0]).toMatchObject({ state: 'missing', needed: true })
+  })
+})

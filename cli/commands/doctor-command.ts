@@ -1,0 +1,67 @@
+import type { Command } from 'commander'
+import { withoutLogins } from '#platform/hide-secrets.ts'
+import { findPackager } from '#platform/packager.ts'
+import type { CliContext } from '../cli-context.ts'
+import {
+  examineData,
+  examineDisk,
+  examineMemory,
+  examineNode,
+  examineSettings,
+  examineStack,
+  examineVersions,
+} from '../doctor/examine-machine.ts'
+import { examineGit, examineRedis, examineSandbox } from '../doctor/examine-programs.ts'
+import { examineApi, examineModels, examineS3 } from '../doctor/examine-services.ts'
+import { isTolerable, type Finding } from '../doctor/finding.ts'
+import { openPaint, type Paint, visible } from '../terminal-text.ts'
+
+type DoctorOptions = { json?: true }
+
+/** `remora doctor`: what this machine has and lacks. Exit code 1 when something needed is missing. */
+export function addDoctorCommand(program: Command, context: CliContext): void {
+  program
+    .command('doctor')
+    .description(
+      'check what Remora needs on this machine and say how to get what is missing; exit code 1 when something needed is missing',
+    )
+    .option('--json', 'print one JSON document')
+    .action(async ({ json }: DoctorOptions) => {
+      const findings = await examine(context, program.version() ?? '')
+      const ok = findings.every(isTolerable)
+      const paint = openPaint(context.colored)
+      context.io.out(json ? `${JSON.stringify({ ok, findings })}\n` : describe(findings, paint))
+      if (!ok) context.io.exit(1)
+    })
+}
+
+async function examine({ config, signal, cwd }: CliContext, version: string): Promise<Finding[]> {
+  const { searchPath, dataDir, settings } = config
+  const isRoot = process.getuid?.() === 0
+  const packager = await findPackager({ searchPath, isRoot, signal, env: settings.own })
+  const search = { config, packager, signal }
+  const found = await Promise.all([
+    examineRedis(search),
+    examineS3(config, signal),
+    examineApi(config, signal),
+    examineModels(config, signal),
+    examineSandbox(search),
+    examineGit(search),
+    examineDisk(dataDir),
+    examineData(dataDir),
+    examineStack(dataDir),
+    examineVersions(version),
+  ])
+  return [examineSettings(config, cwd), examineNode(), examineMemory(), ...found.flat()]
+}
+
+const tones = { ok: 'green', warning: 'yellow', missing: 'red' } as const
+
+function describe(findings: readonly Finding[], paint: Paint): string {
+  const width = Math.max(...findings.map(({ name }) => name.length))
+  const lines = findings.map(({ name, state, needed, found, advice }) => {
+    const what = `${found}${state === 'missing' && !needed ? ' (optional)' : ''}${advice === undefined ? '' : `: ${advice}`}`
+    return `${paint(tones[state], state.padEnd(7))}  ${name.padEnd(width)}  ${visible(withoutLogins(what))}`
+  })
+  return `${lines.join('\n')}\n`
+}

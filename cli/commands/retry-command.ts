@@ -1,0 +1,35 @@
+import type { Command } from 'commander'
+import type { CliContext } from '../cli-context.ts'
+import { runOnce } from '../run/run-once.ts'
+import { errorPolicyOption, modelChoice, refuseWithService, workersOption } from './shared-options.ts'
+
+type RetryOptions = {
+  errorPolicy?: string
+  out?: string
+  events?: string
+  workers: number
+  model?: string
+  json?: true
+}
+
+/** `remora retry RUN [OPERATION…]`: a new run of the operations that failed, followed to the whole patch. */
+export function addRetryCommand(program: Command, context: CliContext): void {
+  program
+    .command('retry')
+    .description('try again what failed in a run that has ended, or the operations you name; this makes a new run')
+    .argument('<run>', 'run id')
+    .argument('[operations...]', 'operation ids')
+    .addOption(errorPolicyOption())
+    .option('-o, --out <file>', 'where the patch goes (default: remora-<run id>.patch)')
+    .option('--events <file>', 'write every event to a file, one JSON line each')
+    .addOption(workersOption('worker processes of the embedded stack'))
+    .option('--model <url>', 'model server, or "rehearsal" (default: REMORA_MODEL_URLS, else rehearsal)', modelChoice)
+    .option('--json', 'print events as JSON Lines, and the result as the last line')
+    .action(async (runId: string, operations: string[], given: RetryOptions, command: Command) => {
+      refuseWithService(command, context)
+      const { json, model, errorPolicy, ...options } = given
+      const order = { path: '.', apply: false, known: [], json: json === true, model, ...options }
+      const again = { operations, ...(errorPolicy === undefined ? {} : { errorPolicy }) }
+      await runOnce({ ...order, source: { kind: 'retry', runId, ...again } }, context)
+    })
+}

@@ -1,0 +1,71 @@
+import { Option, type Command } from 'commander'
+import type { CliContext } from '../cli-context.ts'
+import { runOnce } from '../run/run-once.ts'
+import { namedAgents } from '../run/known-agents.ts'
+import {
+  addIncludeOptions,
+  addSubmissionOptions,
+  modelChoice,
+  refuseWithService,
+  submissionOf,
+  type SubmissionOptions,
+  workersOption,
+} from './shared-options.ts'
+
+type RunOptions = SubmissionOptions & {
+  dryRun?: true
+  resume?: string
+  out?: string
+  apply?: true
+  events?: string
+  workers: number
+  model?: string
+  json?: true
+}
+
+/** `remora run`: from a folder to a patch. */
+export function addRunCommand(program: Command, context: CliContext): void {
+  const run = program
+    .command('run')
+    .description('run agents over a folder, a git checkout or an archive, and write the patch they propose')
+    .argument('[path]', 'what to work on', '.')
+  addSubmissionOptions(run)
+    .addOption(
+      new Option(
+        '--dry-run',
+        'only say what would be done, with estimated tokens, and what is skipped and why',
+      ).conflicts(['apply', 'out', 'resume']),
+    )
+    .option('--resume <run>', 'go on with an earlier run until it has its patch, instead of submitting the folder')
+    .option('-o, --out <file>', 'where the patch goes (default: remora-<run id>.patch)')
+    .option('--apply', 'apply the patch to the folder')
+    .option('--events <file>', 'write every event to a file, one JSON line each')
+    .addOption(workersOption('worker processes of the embedded stack'))
+    .option('--model <url>', 'model server, or "rehearsal" (default: REMORA_MODEL_URLS, else rehearsal)', modelChoice)
+    .option('--json', 'print events as JSON Lines, and the result as the last line')
+    .action(async (path: string, options: RunOptions, called: Command) => {
+      refuseWithService(called, context)
+      const { json = false, apply = false, out, events, workers, model, resume, ...ofNewRun } = options
+      const files = { ...(out === undefined ? {} : { out }), ...(events === undefined ? {} : { events }) }
+      const order = { path, json, apply, workers, model, ...files }
+      if (resume !== undefined) {
+        refuseWithResume(ofNewRun, called)
+        return runOnce({ ...order, source: { kind: 'resume', runId: resume }, known: [] }, context)
+      }
+      const { agents, known } = await namedAgents(options.agents, context.config.agentsDir, called)
+      const submission = {
+        ...submissionOf(options, { agents, settings: context.config.request }),
+        ...(options.dryRun === true && { dryRun: true }),
+      }
+      await runOnce({ ...order, source: { kind: 'folder', submission }, known }, context)
+    })
+  addIncludeOptions(run)
+}
+
+/** The options of a run were fixed when it was submitted. */
+function refuseWithResume(given: Partial<RunOptions>, command: Command): void {
+  const [name] = Object.keys(given)
+  if (name === undefined) return
+  const option = command.options.find((one) => one.attributeName() === name)
+  command.error(`error: ${option?.long ?? name} cannot be used with --resume: the run was submitted with its own`)
+}

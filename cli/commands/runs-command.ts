@@ -1,0 +1,52 @@
+import type { Command } from 'commander'
+import type { RunView } from '../api-views.ts'
+import type { CliContext } from '../cli-context.ts'
+import { visible } from '../terminal-text.ts'
+import { formatSeconds, plural, shownPath } from '../wording.ts'
+import { resumeCommand } from '../run/unfinished-runs.ts'
+import { isIdle, withRuns } from '../run/reach-service.ts'
+import { waitingView } from '../run/describe-run.ts'
+import { positiveUpTo } from './shared-options.ts'
+
+type RunsOptions = { limit: number; before?: string; json?: true }
+
+/** `remora runs`: the latest runs, newest first. */
+export function addRunsCommand(program: Command, context: CliContext): void {
+  program
+    .command('runs')
+    .description('list runs, newest first')
+    .option('--limit <count>', 'at most this many', positiveUpTo(100), 20)
+    .option('--before <run>', 'only runs older than this one')
+    .option('--json', 'print one JSON document')
+    .action(async (options: RunsOptions) => {
+      await withRuns(context, async (service) => {
+        const { limit, before } = options
+        const page = await service.client.listRuns({ limit, ...(before !== undefined && { before }) })
+        const isWaiting = isIdle(service)
+        const runs = page.runs.map((run) => ({ ...run, ...waitingView(run, isWaiting) }))
+        context.io.out(options.json ? `${JSON.stringify({ ...page, runs })}\n` : visible(runLines(runs, context)))
+      })
+    })
+}
+
+type ListedRun = RunView & ReturnType<typeof waitingView>
+
+function runLines(runs: readonly ListedRun[], { config, cwd }: CliContext): string {
+  const place = config.apiUrl ?? shownPath(config.dataDir, cwd)
+  if (runs.length === 0) return `no runs to show in ${place}\n`
+  const waiting = runs.find((run) => run.waits_for_stack)
+  const advice =
+    waiting === undefined
+      ? ''
+      : `Nothing works on the runs that wait: "${resumeCommand(waiting, config.modelUrls)}" continues one, "remora up" all of them.\n`
+  return `${runs.map((run) => `${runLine(run)}\n`).join('')}${advice}`
+}
+
+function runLine(run: ListedRun): string {
+  const operations = Object.values(run.counts).reduce((total, count) => total + count, 0)
+  const took = typeof run.duration_ms === 'number' ? formatSeconds(run.duration_ms) : '-'
+  const when = (run.accepted_at ?? '').slice(0, 19).replace('T', ' ')
+  const failed = (run.counts['failed'] ?? 0) + (run.counts['blocked'] ?? 0)
+  const figures = `${plural(operations, 'operation')}, ${failed} failed`
+  return `${run.run_id}  ${when}  ${(run.waits_for_stack ? 'waits' : run.status).padEnd(9)}  ${took.padStart(9)}  ${run.request.agents.join(',')}  ${figures}`
+}

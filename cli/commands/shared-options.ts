@@ -1,0 +1,184 @@
+import { availableParallelism } from 'node:os'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { faultOfServerUrl } from '#platform/model-server-url.ts'
+import { type SkipKind, skipKinds, skipKindText } from '#domain/run.ts'
+import { givenValue } from '#platform/env.ts'
+import { isModelServers } from '../model-server.ts'
+import type { CliConfig } from '../cli-config.ts'
+import type { Submission } from '../run/submit-source.ts'
+import type { CliContext } from '../cli-context.ts'
+
+/** Worker processes of an embedded stack: one per two cores. The rest is for Redis, S3 and the other services. */
+function defaultWorkers(): number {
+  return Math.max(1, Math.floor(availableParallelism() / 2))
+}
+
+/** `a,b` as a list without empty entries; given twice, both count. */
+export function commaList(text: string, before: string[] = []): string[] {
+  const names = text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+  return [...before, ...names]
+}
+
+function positiveInteger(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number above 0.')
+  return Number(text)
+}
+
+export function positiveUpTo(most: number): (text: string) => number {
+  return (text) => {
+    const value = positiveInteger(text)
+    if (value > most) throw new InvalidArgumentError(`It must be at most ${most}.`)
+    return value
+  }
+}
+
+/** Decimal, both ends included. */
+export function numberBetween(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN
+    if (!(value >= least && value <= most)) throw new InvalidArgumentError(`It must be a number, ${least} to ${most}.`)
+    return value
+  }
+}
+
+function priorityNumber(text: string): number {
+  if (!/^\d$/.test(text)) throw new InvalidArgumentError('It must be a whole number, 0 to 9.')
+  return Number(text)
+}
+
+/** The default depends on the machine, so the help and the reference give its rule. */
+export function workersOption(meaning: string): Option {
+  return new Option('--workers <count>', meaning)
+    .argParser(positiveUpTo(64))
+    .default(defaultWorkers(), 'one per two cores')
+}
+
+/** What happens to the other operations when one fails. */
+export function errorPolicyOption(): Option {
+  const meaning = 'when an operation fails: go on, skip what waits for it (the default), or stop the run'
+  return new Option('--error-policy <policy>', meaning).choices(['continue', 'skip_downstream', 'stop_run'])
+}
+
+export type IncludeOptions = {
+  includeVendored?: true
+  includeGenerated?: true
+  includeSubmodules?: true
+  includeMigrations?: true
+  includeSnapshots?: true
+  includeIgnored?: true
+}
+
+/** A flag for each kind of file that is skipped by default. */
+export function includeOptions(): Option[] {
+  return skipKinds.map(
+    (kind) => new Option(`--include-${kind}`, `also ${skipKindText[kind]}, which are skipped by default`),
+  )
+}
+
+/** The kinds that are included by flags or by the settings. */
+export function includedKinds(options: IncludeOptions, set: readonly SkipKind[] = []): SkipKind[] {
+  const asked: Record<SkipKind, true | undefined> = {
+    vendored: options.includeVendored,
+    generated: options.includeGenerated,
+    submodules: options.includeSubmodules,
+    migrations: options.includeMigrations,
+    snapshots: options.includeSnapshots,
+    ignored: options.includeIgnored,
+  }
+  return skipKinds.filter((kind) => asked[kind] === true || set.includes(kind))
+}
+
+export function portNumber(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new InvalidArgumentError('It must be a port, 0 to 65535.')
+  return Number(text)
+}
+
+/** `rehearsal`, or an http(s) URL. */
+export function modelChoice(text: string): string {
+  if (text === 'rehearsal' || faultOfServerUrl(text) === undefined) return text
+  throw new InvalidArgumentError(
+    'It must be "rehearsal" or the http(s) URL of a model server, such as http://host:8000/v1.',
+  )
+}
+
+/** `rehearsal`, or http(s) URLs separated by commas. */
+export function modelServers(text: string): string {
+  if (isModelServers(text)) return text
+  throw new InvalidArgumentError(
+    'It must be "rehearsal" or http(s) URLs of model servers, such as http://host:8000/v1, separated by commas.',
+  )
+}
+
+export type SubmissionOptions = IncludeOptions & {
+  agents?: string[]
+  paths?: string[]
+  exclude?: string[]
+  languages?: string[]
+  kinds?: string[]
+  since?: string
+  limit?: number
+  errorPolicy?: string
+  priority?: number
+  folderOnly?: true
+}
+
+/** Options of `run` and `submit` about the run, except the `--include-…` flags, which are last in the help. */
+export function addSubmissionOptions(command: Command): Command {
+  return command
+    .option('-a, --agents <names>', 'agents to run, separated by commas', commaList)
+    .option('--paths <globs...>', 'only files that match one of these')
+    .option('--exclude <globs...>', 'leave out files that match one of these')
+    .option('--languages <names>', 'only these languages, separated by commas', commaList)
+    .option('--kinds <kinds>', 'only nodes of these kinds (function, class, …), separated by commas', commaList)
+    .option('--since <revision>', 'only nodes that were added or changed since this git revision')
+    .option('--limit <count>', 'at most this many operations', positiveInteger)
+    .addOption(errorPolicyOption())
+    .option('--folder-only', 'send the folder without the repository around it, whose rules are not known then')
+    .option('--priority <number>', 'priority of this run among others, 0 (first) to 9', priorityNumber)
+}
+
+export function addIncludeOptions(command: Command): void {
+  for (const option of includeOptions()) command.addOption(option)
+}
+
+/** The submission that the options describe, with the settings as defaults. */
+export function submissionOf(
+  options: SubmissionOptions,
+  { agents, settings }: { agents: readonly string[]; settings: CliConfig['request'] },
+): Submission {
+  const { paths = settings.paths, languages = settings.languages, errorPolicy = settings.errorPolicy } = options
+  const { exclude, kinds, since, limit, priority, folderOnly } = options
+  return {
+    agents,
+    include: includedKinds(options, settings.include),
+    ...(paths && { paths }),
+    ...(exclude && { exclude }),
+    ...(languages && { languages }),
+    ...(kinds && { kinds }),
+    ...(since !== undefined && { since }),
+    ...(limit !== undefined && { limit }),
+    ...(errorPolicy !== undefined && { errorPolicy }),
+    ...(priority !== undefined && { priority }),
+    ...(folderOnly === true && { folderOnly }),
+  }
+}
+
+const ofOwnStack = ['model', 'workers'] as const
+
+/**
+ * With REMORA_API_URL no stack is started: options for a stack are wrong usage. REMORA_MODEL_URLS gets only a warning on
+ * stderr, because another command may need it.
+ */
+export function refuseWithService(command: Command, { config, io }: Pick<CliContext, 'config' | 'io'>): void {
+  if (config.apiUrl === undefined) return
+  const given = ofOwnStack.find((name) => command.getOptionValueSource(name) === 'cli')
+  if (given !== undefined) {
+    const reason = `REMORA_API_URL names a running service, ${config.apiUrl}, which has its own`
+    command.error(`error: --${given} cannot be used here: ${reason}`, { exitCode: 2 })
+  }
+  if (givenValue(config.settings.own, 'REMORA_MODEL_URLS') === undefined) return
+  io.err(`REMORA_MODEL_URLS has no effect: the service at ${config.apiUrl} has its own models\n`)
+}

@@ -1,0 +1,80 @@
+import { type Command, Option } from 'commander'
+import { allNodes, allOperations, allQuestions } from '../api-lists.ts'
+import type { ApiClient } from '../api-client.ts'
+import type { OperationView, RunView } from '../api-views.ts'
+import type { CliContext } from '../cli-context.ts'
+import { describeQuestion } from '../progress/describe-question.ts'
+import { describeNode, describeRun, waitingView } from '../run/describe-run.ts'
+import { findNode } from '../run/find-operation.ts'
+import { isIdle, type Service, withRuns } from '../run/reach-service.ts'
+import { visible } from '../terminal-text.ts'
+import { nodeLines } from '../wording.ts'
+
+/** In the JSON of a run `nodes` is their number; the list is `code_nodes`. */
+type ShowOptions = { operations?: true; nodes?: true; node?: string; json?: true }
+
+/** So many operations are shown unless all are asked for: first what went wrong, then what has a diff. */
+const shown = 20
+const shownFirst = ['failed', 'blocked', 'succeeded'] as const
+
+/** `remora show RUN`: the state of a run, or how it ended. */
+export function addShowCommand(program: Command, context: CliContext): void {
+  program
+    .command('show')
+    .description('show the state of a run, or how it ended')
+    .argument('<run>', 'run id')
+    .option('--operations', `list every operation, not only ${shown}`)
+    .option('--nodes', 'list the code nodes it found')
+    .addOption(nodeOption())
+    .option('--json', 'print one JSON document')
+    .action((runId: string, options: ShowOptions) =>
+      withRuns(context, async (service) => {
+        if (options.node === undefined) return showRun(runId, service, { options, context })
+        const found = await findNode(service.client, runId, options.node)
+        const document = { ...found.node, edge_list: found.edges ?? null }
+        context.io.out(options.json ? `${JSON.stringify(document)}\n` : visible(`${describeNode(found)}\n`))
+      }),
+    )
+}
+
+function nodeOption(): Option {
+  const meaning = 'show one code node and its edges: its id, or "PATH NAME"'
+  return new Option('--node <node>', meaning).conflicts(['operations', 'nodes'])
+}
+
+type Showing = { options: ShowOptions; context: CliContext }
+
+async function showRun(runId: string, service: Service, { options, context }: Showing): Promise<void> {
+  const { client } = service
+  const { io, config, columns = Infinity } = context
+  const run = await client.getRun(runId)
+  const all = options.operations && (await Array.fromAsync(allOperations(client, runId)))
+  const nodes = options.nodes && (await Array.fromAsync(allNodes(client, runId)))
+  const isWaiting = isIdle(service)
+  if (options.json) {
+    const lists = { ...(all && { operations: all }), ...(nodes && { code_nodes: nodes }) }
+    return io.out(`${JSON.stringify({ ...run, ...waitingView(run, isWaiting), ...lists })}\n`)
+  }
+  const operations = all ?? (await firstOperations(client, runId))
+  io.out(visible(describeRun(run, operations, { isWaiting, width: columns, modelUrls: config.modelUrls })))
+  await showQuestions(run, client, context)
+  if (nodes !== undefined) io.out(visible(['', ...nodeLines(nodes), ''].join('\n')))
+}
+
+/** At most `shown`: those of the statuses of `shownFirst`, in that order, then others in the order of the plan. */
+async function firstOperations(client: ApiClient, runId: string): Promise<OperationView[]> {
+  const found = new Map<string, OperationView>()
+  for (const status of [...shownFirst, undefined]) {
+    const page = await client.listOperations(runId, { ...(status && { status }), limit: shown })
+    for (const operation of page.operations) found.set(operation.operation_id, operation)
+    if (found.size >= shown) break
+  }
+  return [...found.values()].slice(0, shown)
+}
+
+/** The questions that its operations wait for a person to answer. */
+async function showQuestions(run: RunView, client: ApiClient, { io }: Pick<CliContext, 'io'>): Promise<void> {
+  if ((run.counts['waiting'] ?? 0) === 0) return
+  const questions = await Array.fromAsync(allQuestions(client, run.run_id, { status: 'open' }))
+  io.out(visible(['', ...questions.map((question) => describeQuestion(run.run_id, question)), ''].join('\n')))
+}

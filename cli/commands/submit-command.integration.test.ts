@@ -1,0 +1,94 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { getNodeSelection } from '#objects/node-selection.ts'
+import { testRedis } from '#testing/redis.ts'
+import { testObjects } from '#testing/s3.ts'
+import { openTestApi, type TestApi } from '../../services/api/app.fixture.ts'
+import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
+import { discoverFolder } from '../../services/discovery/discover/discover-folder.ts'
+import { readCliConfig } from '../cli-config.ts'
+import { buildProgram } from '../program.ts'
+
+let api: TestApi
+let served: ServedApp
+let folder = ''
+let stderr = ''
+beforeAll(async () => {
+  api = await openTestApi(await testRedis(), await testObjects())
+  served = await serveApp(api.app, { host: '127.0.0.1', port: 0, graceMs: 1_000 })
+})
+afterAll(async () => {
+  await served.close()
+  await api.close()
+})
+
+const git = (...args: string[]) =>
+  execFileSync('git', ['-c', 'user.name=n', '-c', 'user.email=n@e', ...args], { cwd: folder, stdio: 'pipe' })
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'remora-submit-'))
+  await writeFile(join(folder, 'a.py'), 'def same():\n    return 1\n\n\ndef other():\n    return 2\n')
+  await writeFile(join(folder, 'b.py'), 'def moved():\n    return 3\n')
+  git('init', '-q')
+  git('add', '.')
+  git('commit', '-qm', 'first')
+  return () => rm(folder, { recursive: true, force: true })
+})
+
+/** Answers the accepted run. */
+async function submit(...options: string[]) {
+  let stdout = ''
+  stderr = ''
+  const io = {
+    out: (text: string) => void (stdout += text),
+    err: (text: string) => void (stderr += text),
+    exit: () => {},
+  }
+  const config = readCliConfig({ REMORA_API_URL: served.url, REMORA_TOKEN: api.token, HOME: folder })
+  const context = { io, config, signal: new AbortController().signal, terminal: undefined, colored: false, cwd: folder }
+  await buildProgram(context).parseAsync(['submit', '.', '--agents', 'lint', ...options], { from: 'user' })
+  return api.ledger.getRun(stdout.trim())
+}
+
+async function namesOf({ request }: Awaited<ReturnType<typeof submit>>): Promise<string[]> {
+  const selected = await getNodeSelection(api.blobs, api.project, request.nodes?.hash ?? '')
+  const { nodes } = await discoverFolder(folder, {}, AbortSignal.timeout(30_000))
+  const names = nodes.filter(({ nodeId }) => selected.has(nodeId)).map(({ qualifiedName }) => qualifiedName)
+  expect(names).toHaveLength(selected.size)
+  return names
+}
+
+describe('remora submit', () => {
+  it('sends the files, languages and kinds that a run is to be limited to', async () => {
+    const run = await submit('--exclude', 'vendor', '*.txt', '--languages', 'python,go', '--kinds', 'function')
+    expect(run.request).toMatchObject({
+      exclude: ['vendor', '*.txt'],
+      languages: ['python', 'go'],
+      nodeKinds: ['function'],
+    })
+    expect(run.request.nodes).toBeUndefined()
+  })
+
+  it('limits a run to the nodes added or changed since a revision, without those that only moved', async () => {
+    await writeFile(join(folder, 'a.py'), 'def same():\n    return 1\n\n\ndef other():\n    return 4\n')
+    await writeFile(join(folder, 'new.py'), 'def fresh():\n    return 5\n')
+    await rename(join(folder, 'b.py'), join(folder, 'c.py'))
+    const run = await submit('--since', 'HEAD')
+    expect(await namesOf(run)).toEqual(['a.py', 'other', 'new.py', 'fresh'])
+    expect(stderr).toContain('since HEAD: 4 nodes in 2 files added or changed\n')
+    expect(await namesOf(await submit('--since', 'HEAD', '--kinds', 'function'))).toEqual(['other', 'fresh'])
+  })
+
+  it('submits a run that has nothing to do when nothing has changed', async () => {
+    expect((await submit('--since', 'HEAD')).request.nodes).toMatchObject({ count: 0 })
+  })
+
+  it('says that a revision is none of the repository, and submits nothing', async () => {
+    const before = api.jobs.length
+    await expect(submit('--since', 'nowhere')).rejects.toMatchObject({ code: 'DISC_005' })
+    expect(api.jobs).toHaveLength(before)
+  })
+})

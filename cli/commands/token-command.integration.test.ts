@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { testRedis } from '#testing/redis.ts'
+import { testObjects } from '#testing/s3.ts'
+import { openTestApi, type TestApi } from '../../services/api/app.fixture.ts'
+import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
+import { readCliConfig } from '../cli-config.ts'
+import { buildProgram } from '../program.ts'
+
+let api: TestApi
+let served: ServedApp
+beforeAll(async () => {
+  api = await openTestApi(await testRedis(), await testObjects())
+  served = await serveApp(api.app, { host: '127.0.0.1', port: 0, graceMs: 1_000 })
+})
+afterAll(async () => {
+  await served.close()
+  await api.close()
+})
+
+async function remora(token: string, ...args: string[]) {
+  const printed = { out: '', err: '' }
+  const io = {
+    out: (text: string) => void (printed.out += text),
+    err: (text: string) => void (printed.err += text),
+    exit: () => {},
+  }
+  const config = readCliConfig({ REMORA_API_URL: served.url, REMORA_TOKEN: token })
+  const signal = new AbortController().signal
+  const program = buildProgram({ io, config, signal, terminal: undefined, colored: false, cwd: '.' })
+  await program.parseAsync(args, { from: 'user' })
+  return printed
+}
+
+const Listed = z.object({ tokens: z.array(z.looseObject({ token_id: z.string(), name: z.string() })) })
+const listed = async () => Listed.parse(JSON.parse((await remora(api.token, 'token', 'list', '--json')).out)).tokens
+
+describe('remora token', () => {
+  it('makes a token that works at once, lists it, and makes it worthless', async () => {
+    const { out, err } = await remora(
+      api.token,
+      'token',
+      'create',
+      '--name',
+      'CI',
+      '--scopes',
+      'runs:read',
+      '--expires',
+      '30d',
+    )
+    const token = out.trim()
+    expect(token).toMatch(/^rmr_[\w-]{43}$/)
+    expect(err).toContain('not shown again')
+    expect((await remora(token, 'runs')).out).toMatch(/^no runs to show in http:\/\/127\.0\.0\.1:\d+\n$/)
+    const [made] = await listed()
+    expect(made).toMatchObject({ name: 'CI', scopes: ['runs:read'], expired: false })
+    expect(JSON.stringify(await listed())).not.toContain(token)
+    expect((await remora(api.token, 'token', 'list')).out).toMatch(/runs:read {2}until \d{4}-.* {2}CI\n$/)
+    const id = made?.token_id ?? ''
+    expect((await remora(api.token, 'token', 'revoke', id)).out).toBe(`${id}: revoked\n`)
+    await expect(remora(token, 'runs')).rejects.toMatchObject({ code: 'AUTH_001' })
+    await expect(remora(api.token, 'token', 'revoke', id)).rejects.toMatchObject({ code: 'AUTH_003' })
+  })
+
+  it('lists one that cannot be read, and takes it away', async () => {
+    const id = 't0123456789abcdef'
+    const readable = { tokenId: id, projectId: api.project, name: '', scopes: [], createdAt: 1, expiresAt: null }
+    await api.tokenStore.add('hash of a token', { ...readable, createdAt: 1e20 })
+    expect((await remora(api.token, 'token', 'list')).out).toContain(`${id}  damaged, and refused everywhere`)
+    expect((await remora(api.token, 'token', 'revoke', id)).out).toBe(`${id}: revoked\n`)
+    expect((await remora(api.token, 'token', 'list')).out).not.toContain(id)
+  })
+
+  it('tells a token without the scope what it lacks', async () => {
+    const { out } = await remora(api.token, 'token', 'create')
+    await expect(remora(out.trim(), 'token', 'list')).rejects.toMatchObject({
+      code: 'AUTH_002',
+      message: 'This needs a token with the scope tokens:admin.',
+    })
+  })
+
+  it.for([
+    ['--scopes', 'runs:everything'],
+    ['--expires', '30'],
+    ['--expires', '5s'],
+  ])('refuses %s %s as wrong usage', async ([option = '', value = '']) => {
+    await expect(remora(api.token, 'token', 'create', option, value)).rejects.toMatchObject({
+      code: 'commander.invalidArgument',
+    })
+  })
+})

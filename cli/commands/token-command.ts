@@ -1,0 +1,82 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import { Scope, usualScopes } from '#domain/scope.ts'
+import type { TokenView } from '../api-views.ts'
+import type { CliContext } from '../cli-context.ts'
+import { visible } from '../terminal-text.ts'
+import { withRuns } from '../run/reach-service.ts'
+import { commaList } from './shared-options.ts'
+
+type CreateOptions = { name?: string; scopes?: string[]; expires?: number; json?: true }
+
+/** `remora token create|list|revoke`: the tokens of the service. They need a token with the scope `tokens:admin`. */
+export function addTokenCommand(program: Command, context: CliContext): void {
+  const tokens = program.command('token').description('make, list and revoke tokens for the API')
+  tokens
+    .command('create')
+    .description('make a token; its text is shown once')
+    .option('--name <name>', 'to know it by')
+    .option('--scopes <scopes>', `of ${Scope.options.join(', ')}; without it ${usualScopes.join(',')}`, scopeList)
+    .option('--expires <time>', 'the token expires after this time, such as 30d, 12h or 90m', secondsOf)
+    .option('--json', 'print one JSON document')
+    .action(async ({ name, scopes, expires, json }: CreateOptions) => {
+      const wanted = {
+        ...(name !== undefined && { name }),
+        ...(scopes !== undefined && { scopes }),
+        ...(expires !== undefined && { expiresInS: expires }),
+      }
+      const made = await withRuns(context, ({ client }) => client.createToken(wanted))
+      // Only the text goes to stdout, so that a script can take it; what else a person wants to know goes to stderr.
+      context.io.out(json ? `${JSON.stringify(made)}\n` : `${made.token}\n`)
+      if (!json) context.io.err(`${tokenLine(made)}\nKeep it now: it is not shown again.\n`)
+    })
+  tokens
+    .command('list')
+    .description('list tokens, newest first, without their texts')
+    .option('--json', 'print one JSON document')
+    .action(async ({ json }: { json?: true }) => {
+      const page = await withRuns(context, ({ client }) => client.listTokens())
+      const damaged = page.unreadable.map(({ token_id: id }) => `${id}  damaged, and refused everywhere: revoke it`)
+      const lines = [...page.tokens.map(tokenLine), ...damaged]
+      const text = lines.length === 0 ? 'no tokens besides the one that the service was started with' : lines.join('\n')
+      context.io.out(json ? `${JSON.stringify(page)}\n` : visible(`${text}\n`))
+    })
+  tokens
+    .command('revoke')
+    .description('revoke a token: within 2 seconds it is refused everywhere')
+    .argument('<id>', 'as the list shows it')
+    .option('--json', 'print one JSON document')
+    .action(async (tokenId: string, { json }: { json?: true }) => {
+      await withRuns(context, ({ client }) => client.revokeToken(tokenId))
+      context.io.out(json ? `${JSON.stringify({ token_id: tokenId, revoked: true })}\n` : `${tokenId}: revoked\n`)
+    })
+}
+
+function tokenLine(token: TokenView): string {
+  const ends = token.expires_at ?? undefined
+  const life = ends === undefined ? 'stays' : `${token.expired ? 'expired' : 'until'} ${shortTime(ends)}`
+  const used = token.last_used_at ?? undefined
+  const use = used === undefined ? 'never used' : `used ${shortTime(used)}`
+  return [token.token_id, token.scopes.join(','), life, use, token.name].filter((part) => part !== '').join('  ')
+}
+
+function shortTime(iso: string): string {
+  return iso.slice(0, 16).replace('T', ' ')
+}
+
+function scopeList(text: string, before?: string[]): string[] {
+  const scopes = commaList(text, before)
+  const unknown = scopes.filter((scope) => !Scope.safeParse(scope).success)
+  if (unknown.length > 0 || scopes.length === 0) {
+    throw new InvalidArgumentError(`It must be one or more of ${Scope.options.join(', ')}.`)
+  }
+  return scopes
+}
+
+const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
+
+function secondsOf(text: string): number {
+  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
+  const seconds = Number(count) * (unitSeconds[unit ?? ''] ?? 0)
+  if (seconds >= 60) return seconds
+  throw new InvalidArgumentError('It must be a number and a unit, at least a minute: 30d, 12h or 90m.')
+}

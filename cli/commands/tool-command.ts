@@ -1,0 +1,148 @@
+import { resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import { AppError } from '#domain/error.ts'
+import { ScriptProfile } from '#domain/agent-bundle.ts'
+import {
+  type ArtifactOrder,
+  requireArtifactFolder,
+  writeArtifacts,
+  writeScriptArtifacts,
+} from '../write-script-artifacts.ts'
+import type { CliContext } from '../cli-context.ts'
+import { describeFailure } from '../describe-failure.ts'
+import { untilAborted } from '#platform/clock.ts'
+import { openLineFile } from '../run/output-file.ts'
+import { answerQuestions } from '../tool/answer-questions.ts'
+import { applyChanges } from '../tool/workspace-changes.ts'
+import { describeToolRun, runLog, scriptEventView, toolRunView, valueText } from '../tool/describe-tool-run.ts'
+import { readGiven } from '../tool/tool-inputs.ts'
+import type { ToolRun, ToolRunDeps, ToolRunOrder } from '../tool/run-tool.ts'
+import { visible } from '../terminal-text.ts'
+
+type RunOptions = {
+  input?: ReadonlyMap<string, string>
+  inputs?: string
+  workspace: string
+  node?: string
+  limits: ToolRunOrder['limits']
+  profile?: ScriptProfile
+  apply?: true
+  answer?: string[]
+  artifacts?: string
+  events?: string
+  json?: true
+}
+
+type ToolContext = Pick<CliContext, 'io' | 'signal' | 'config' | 'cwd'>
+
+/**
+ * `remora tool run FILE.pym`: one tool script, as a worker runs it, in process and over a folder. Its value alone goes to
+ * stdout. Exit code 1 when the script does not come to its end, 2 when its inputs do not fit.
+ */
+export function addToolCommand(program: Command, context: ToolContext): void {
+  const tool = program.command('tool').description('try a tool script, in process')
+  tool
+    .command('run')
+    .description('run one tool script over a folder, which is only read')
+    .argument('<file>', 'the .pym file')
+    .option(
+      '-i, --input <key=json>',
+      'an input; what is no JSON is a string where the input is declared str (repeat it for more)',
+      inputOption,
+    )
+    .option('--inputs <file>', 'all inputs as one JSON object; - reads them from standard input; -i goes before it')
+    .option('--workspace <folder>', 'the folder the script sees; what it changes is shown as a diff', '.')
+    .option(
+      '--node <path[:name]>',
+      'the node the script works on: a path in the workspace, and the qualified name of a node in it',
+    )
+    .addOption(
+      new Option('--limits <preset>', 'what the script may use')
+        .choices(['strict', 'default', 'permissive'])
+        .default('default'),
+    )
+    .addOption(
+      new Option('--profile <profile>', 'what the script may use (default: what its bundle says)').choices(
+        ScriptProfile.options,
+      ),
+    )
+    .option('--answer <text>', 'what ask_user is answered (repeat it for more); without it, you are asked', inOrder)
+    .option('--apply', 'write what the script changed to the workspace, unless that has changed meanwhile')
+    .option('--artifacts <folder>', 'write there what the compiler makes of the script, and run.log')
+    .option('--events <file>', 'write what the run took to a file, one JSON line for each event')
+    .option('--json', 'print one JSON document')
+    .action((file: string, options: RunOptions) => refusingInputs(options, context, () => run(file, options, context)))
+}
+
+async function run(file: string, options: RunOptions, context: ToolContext): Promise<void> {
+  const { artifacts, json } = options
+  const { io, cwd } = context
+  if (artifacts !== undefined) await requireArtifactFolder(artifacts)
+  const ran = await runGiven(file, options, context)
+  if (artifacts !== undefined) await keepArtifacts(ran, { dir: artifacts, cwd })
+  const hasReturned = ran.ending.kind === 'returned'
+  const applied = options.apply === true && hasReturned && ran.changes.length > 0
+  if (applied) await applyChanges(ran.top, ran.changes)
+  if (json) io.out(`${JSON.stringify(toolRunView(ran, applied))}\n`)
+  else {
+    io.err(describeToolRun(ran, applied))
+    if (ran.ending.kind === 'returned') io.out(valueText(ran.ending.value))
+  }
+  if (!hasReturned) io.exit(1)
+}
+
+async function runGiven(file: string, options: RunOptions, context: ToolContext): Promise<ToolRun> {
+  const { input, inputs, workspace, node, limits, answer = [] } = options
+  const { io, signal, config, cwd } = context
+  const given = {
+    texts: input ?? new Map<string, string>(),
+    values: await untilAborted(
+      readGiven(inputs, () => text(process.stdin)),
+      signal,
+    ),
+  }
+  const events = options.events === undefined ? undefined : await openLineFile(resolve(cwd, options.events))
+  const deps: ToolRunDeps = {
+    packs: config.queries,
+    onLog: (message: string) => io.err(visible(`log: ${message}\n`)),
+    onEvent: events && ((event) => events.add(JSON.stringify(scriptEventView(event)))),
+    answer: answerQuestions(answer),
+  }
+  try {
+    const { runTool } = await import('../tool/run-tool.ts')
+    return await runTool({ file, given, workspace, node, limits, profile: options.profile }, deps, signal)
+  } finally {
+    await events?.close()
+  }
+}
+
+async function keepArtifacts(ran: ToolRun, order: ArtifactOrder): Promise<void> {
+  const folders = await writeScriptArtifacts([ran.checked], order)
+  for (const folder of folders) await writeArtifacts(folder, new Map([['run.log', runLog(ran)]]))
+}
+
+/** Inputs that do not fit are wrong usage, but the command line cannot be judged before the script is read. */
+async function refusingInputs({ json }: RunOptions, { io }: ToolContext, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'TOOL_002') throw error
+    const { text: failure, document } = describeFailure(error)
+    if (json) io.out(`${JSON.stringify(document)}\n`)
+    io.err(failure)
+    io.exit(2)
+  }
+}
+
+function inOrder(given: string, before: readonly string[] = []): readonly string[] {
+  return [...before, given]
+}
+
+function inputOption(given: string, before: ReadonlyMap<string, string> = new Map()): ReadonlyMap<string, string> {
+  const at = given.indexOf('=')
+  if (at < 1) throw new InvalidArgumentError('It must be name=JSON, such as path=\'"src/a.py"\' or count=3.')
+  const name = given.slice(0, at)
+  if (before.has(name)) throw new InvalidArgumentError(`The input ${name} is given twice.`)
+  return new Map([...before, [name, given.slice(at + 1)]])
+}

@@ -1,0 +1,33 @@
+import { resolve } from 'node:path'
+import { type Command, Option } from 'commander'
+import type { CliContext } from '../cli-context.ts'
+import { requireWritable, writeWhole } from '../run/output-file.ts'
+import { withRuns } from '../run/reach-service.ts'
+import { findOperation } from '../run/find-operation.ts'
+import { openPaint, paintMarkdown, visible } from '../terminal-text.ts'
+
+type TranscriptOptions = { format: 'markdown' | 'json'; json?: true; out?: string }
+
+/** `remora transcript RUN OPERATION`: the whole conversation of one operation. */
+export function addTranscriptCommand(program: Command, context: CliContext): void {
+  program
+    .command('transcript')
+    .description('print the whole conversation of one operation: prompts, replies, tool calls, times, tokens, errors')
+    .argument('<run>', 'run id')
+    .argument('<operation...>', 'operation id, or [AGENT] PATH [NAME] as "remora show" prints it')
+    .addOption(new Option('--format <format>', 'how to print').choices(['markdown', 'json']).default('markdown'))
+    .option('--json', 'the same as --format json')
+    .option('-o, --out <file>', 'write it to a file instead')
+    .action(async (runId: string, operation: string[], { json, out, ...given }: TranscriptOptions) => {
+      const format = json ? 'json' : given.format
+      const path = out === undefined ? undefined : resolve(context.cwd, out)
+      if (path !== undefined) await requireWritable(path)
+      await withRuns(context, async ({ client }) => {
+        const operationId = await findOperation(client, runId, operation)
+        const text = await client.readTranscript(runId, operationId, format)
+        const shown = format === 'json' ? `${text}\n` : visible(text)
+        if (path !== undefined) await writeWhole(path, [shown])
+        else context.io.out(format === 'json' ? shown : paintMarkdown(shown, openPaint(context.colored)))
+      })
+    })
+}

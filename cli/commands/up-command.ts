@@ -1,0 +1,73 @@
+import { once } from 'node:events'
+import type { Command } from 'commander'
+import { rehearsalLabel } from '#domain/model-kind.ts'
+import { openApiClient } from '../api-client.ts'
+import type { CliContext } from '../cli-context.ts'
+import { startEmbedded } from '../run/reach-service.ts'
+import { describeUnfinished, unfinishedRuns, type UnfinishedRuns } from '../run/unfinished-runs.ts'
+import { kindOfModel } from '../model-server.ts'
+import type { Stack } from '../stack/start-stack.ts'
+import { modelChoice, portNumber, workersOption } from './shared-options.ts'
+
+type UpOptions = { workers: number; port: number; model?: string; json?: true }
+
+/** `remora up`: the embedded stack in the foreground, until Ctrl-C or SIGTERM. */
+export function addUpCommand(program: Command, context: CliContext): void {
+  program
+    .command('up')
+    .description('run the whole service on this machine, in the foreground')
+    .addOption(workersOption('worker processes'))
+    .option('--port <port>', 'port of the API; 0 takes a free one', portNumber, context.config.apiPort)
+    .option('--model <url>', 'model server, or "rehearsal" (default: REMORA_MODEL_URLS, else rehearsal)', modelChoice)
+    .option('--json', 'print one JSON line when ready')
+    .action((options: UpOptions) => runStack(options, context))
+}
+
+async function runStack(options: UpOptions, context: CliContext): Promise<void> {
+  const { io, signal, config } = context
+  const stack = await startEmbedded(options, context)
+  try {
+    const earlier = await runsOfBefore(stack, signal)
+    io.out(
+      options.json
+        ? `${JSON.stringify(readyView(stack, earlier))}\n`
+        : `${readyText(stack)}${describeUnfinished(earlier, options.model ?? config.modelUrls)}`,
+    )
+    if (!options.json && kindOfModel(options.model ?? config.modelUrls) === 'rehearsal') {
+      io.out(`model: ${rehearsalLabel}\n`)
+    }
+    const over = AbortSignal.any([signal, stack.failed])
+    if (!over.aborted) await once(over, 'abort')
+    if (stack.failed.aborted) io.err('the runs are kept: "remora up" continues them\n')
+    stack.failed.throwIfAborted()
+    if (!options.json) io.err('stopping\n')
+  } finally {
+    await stack.stop()
+  }
+}
+
+async function runsOfBefore({ url, token, modelKind }: Stack, signal: AbortSignal): Promise<UnfinishedRuns> {
+  const client = openApiClient({ url, token, signal })
+  try {
+    return await unfinishedRuns(client, { modelKind })
+  } finally {
+    await client.close()
+  }
+}
+
+function readyView(stack: Stack, { goingOn, waiting }: UnfinishedRuns) {
+  const waitingRuns = waiting.map((run) => run.run_id)
+  return {
+    url: stack.url,
+    token: stack.token,
+    processes: stack.processes(),
+    earlier_runs: goingOn,
+    waiting_runs: waitingRuns,
+  }
+}
+
+function readyText(stack: Stack): string {
+  const processes = stack.processes().map(({ service, pid }) => `  ${service.padEnd(10)} ${pid}`)
+  const access = [`export REMORA_API_URL=${stack.url}`, `export REMORA_TOKEN=${stack.token}`]
+  return `${['ready', ...processes, '', ...access].join('\n')}\n`
+}

@@ -1,0 +1,120 @@
+import type { Command } from 'commander'
+import { AppError } from '#domain/error.ts'
+import { connectRedis } from '#platform/connect-redis.ts'
+import type { StorageConfig } from '#settings/storage-settings.ts'
+import { RunId } from '#domain/ids.ts'
+import { openLedger } from '#ledger/ledger.ts'
+import type { ProofDeps, RunVerification } from '#proof/verify-run.ts'
+import { withoutLogin } from '#platform/hide-secrets.ts'
+import type { CliContext } from '../cli-context.ts'
+import { untilAborted } from '#platform/clock.ts'
+import { startEmbedded } from '../run/reach-service.ts'
+import { findRunningStack, type StackAccess } from '../stack/running-stack.ts'
+import type { Stack } from '../stack/start-stack.ts'
+import { plural } from '../wording.ts'
+
+type VerifyOptions = { json?: true }
+
+/**
+ * `remora verify RUN`: derives the run's state again from its events and stored objects, looks for leftovers, and prints
+ * every violation (for a run under way see `judgeVerification`). Exit code 1 on any.
+ */
+export function addVerifyCommand(program: Command, context: CliContext): void {
+  program
+    .command('verify')
+    .description("check a run's state against its events and objects; exit code 1 on any violation")
+    .argument('<run>', 'run id')
+    .option('--json', 'print one JSON document')
+    .action(async (runId: string, options: VerifyOptions) => {
+      const parsed = RunId.safeParse(runId)
+      if (!parsed.success) throw new AppError('RUN_001', `There is no run "${runId}".`)
+      const found = await withStores(context, (stores) =>
+        withProof(stores, (verifyRun) => untilAborted(verifyRun(parsed.data), context.signal)),
+      )
+      const verification = judgeVerification(found)
+      const document = { run_id: runId, ok: verification.violations.length === 0, ...verification }
+      context.io.out(options.json ? `${JSON.stringify(document)}\n` : describeVerification(runId, verification))
+      if (!document.ok) context.io.exit(1)
+    })
+}
+
+/** The stores of REMORA_REDIS_URL and REMORA_S3_…, else of the stack that runs in the data folder, else of a stack started for this. */
+async function withStores<T>(context: CliContext, use: (stores: StorageConfig) => Promise<T>): Promise<T> {
+  const { storage, dataDir, apiUrl } = context.config
+  if (storage !== undefined) return use(storage)
+  const running = await findRunningStack(dataDir)
+  if (running !== undefined && (apiUrl ?? running.url) === running.url) return use(storesOf(running))
+  if (apiUrl !== undefined) {
+    const advice =
+      'call it where the data folder of the services is, or set REMORA_REDIS_URL and REMORA_S3_… as the service has them'
+    throw new AppError(
+      'CONFIG_001',
+      `verify reads Redis and S3 directly, and ${withoutLogin(apiUrl)} does not say where they are: ${advice}`,
+    )
+  }
+  const stack = await startEmbedded({ workers: 0 }, context)
+  try {
+    return await use(storesOf(stack))
+  } finally {
+    await stack.stop()
+  }
+}
+
+function storesOf({ redisUrl, s3 }: StackAccess | Stack): StorageConfig {
+  const { endpoint, bucket, region, accessKeyId, secretAccessKey } = s3
+  return { redisUrl, s3: { endpoint, bucket, region, credentials: { accessKeyId, secretAccessKey } } }
+}
+
+type Verify = (runId: RunId) => Promise<RunVerification>
+
+/** The S3 client and BullMQ are loaded only here, because they take most of the time to load. */
+async function withProof<T>({ redisUrl, s3 }: StorageConfig, use: (verify: Verify) => Promise<T>): Promise<T> {
+  const { openEventSegments } = await import('#objects/event-segments.ts')
+  const { openS3ObjectStore } = await import('#objects/s3-object-store.ts')
+  const { openProducer } = await import('#queues/producer.ts')
+  const { verifyRun } = await import('#proof/verify-run.ts')
+  // Connection errors are reported by the Redis command that fails.
+  const log = { warn: () => {} }
+  const { redis } = connectRedis(redisUrl, { retries: 1, connectTimeoutMs: 2_000 }, log)
+  const objects = openS3ObjectStore(s3)
+  const queues = openProducer({ redisUrl, log })
+  const ledger = openLedger(redis, { archive: openEventSegments(objects) })
+  const deps: ProofDeps = { ledger, objects, queues }
+  try {
+    return await use((runId) => verifyRun(runId, deps))
+  } finally {
+    await queues.close()
+    redis.disconnect()
+    objects.close()
+  }
+}
+
+/** What the verification found. `ended`: whether the run had ended before anything was read. */
+export type FoundOfRun = {
+  ended: boolean
+  violations: readonly { invariant: number; message: string }[]
+  events: number
+  operations: number
+}
+
+const underWay = 'the run has not ended, so only what holds at every moment is checked: verify it again when it has'
+/** Gapless events and existing objects: these hold at every moment, even while the run is worked on. */
+const alwaysHold: readonly number[] = [1, 7]
+
+/**
+ * Leaves out the violations that do not count. The state of a run is read in pages; while the run is worked on, they are of
+ * different moments, so only the invariants that hold at every moment are judged.
+ */
+export function judgeVerification(found: FoundOfRun): FoundOfRun {
+  if (found.ended) return found
+  return { ...found, violations: found.violations.filter(({ invariant }) => alwaysHold.includes(invariant)) }
+}
+
+/** A judged verification as text. */
+export function describeVerification(runId: string, { ended, violations, events, operations }: FoundOfRun): string {
+  const head = `${runId}: ${plural(events, 'event')}, ${plural(operations, 'operation')}, `
+  const judged = ended ? 'invariants 1 to 8' : 'invariants 1 and 7'
+  const verdict = violations.length === 0 ? `no violation of ${judged}` : plural(violations.length, 'violation')
+  const lines = violations.map(({ invariant, message }) => `  ${invariant}: ${message}`)
+  return `${[...(ended ? [] : [underWay]), `${head}${verdict}`, ...lines].join('\n')}\n`
+}

@@ -1,0 +1,82 @@
+import { stat } from 'node:fs/promises'
+import { AppError } from '#domain/error.ts'
+import { nodeView } from '#domain/code-node.ts'
+import type { DiscoveryFilters } from '../../services/discovery/discover/choose-files.ts'
+import { discoverFolder } from '../../services/discovery/discover/discover-folder.ts'
+import type { Discovery } from '../../services/discovery/discover/discover-nodes.ts'
+import type { CliContext } from '../cli-context.ts'
+import { visible, visibleName } from '../terminal-text.ts'
+import { nodeLines, plural } from '../wording.ts'
+import { compareSince, earlierNodes } from './compare-since.ts'
+import { comparisonView, describeComparison } from './describe-comparison.ts'
+import { discoveryView } from './discovery-document.ts'
+import { folderOptions, requireKnownFilters, requirePacks } from './local-discovery.ts'
+
+export type DiscoveryOrder = {
+  path: string
+  filters: Pick<DiscoveryFilters, 'paths' | 'languages' | 'nodeKinds' | 'include'>
+  threads: number
+  /** What the nodes are compared with, as `earlierNodes` takes it. */
+  since?: string
+  edges: boolean
+  /** Files that have not changed are not parsed again. */
+  useCache: boolean
+  json: boolean
+}
+
+/** Discovers a folder in this process and prints its nodes, or how they differ from earlier ones. DISC_005 for anything but a folder. */
+export async function printDiscovery(
+  { path, filters, since, edges, json, ...order }: DiscoveryOrder,
+  { io, signal, config }: Pick<CliContext, 'io' | 'signal' | 'config'>,
+): Promise<void> {
+  await requireFolder(path)
+  await requirePacks(config.queries)
+  await requireKnownFilters({ languages: filters.languages ?? [], kinds: filters.nodeKinds ?? [] }, config)
+  const { indexDir, ...usual } = folderOptions(filters, config)
+  const options = { ...usual, threads: order.threads, ...(order.useCache && indexDir && { indexDir }) }
+  const earlier = since === undefined ? undefined : await earlierNodes(path, since, options, signal)
+  const packs = { ...config.queries, references: edges }
+  const found = await discoverFolder(path, { ...options, packs }, signal)
+  const comparison = earlier && (await compareSince(path, earlier, found))
+  if (json) io.out(`${JSON.stringify({ ...discoveryView(found), ...(comparison && comparisonView(comparison)) })}\n`)
+  else if (comparison === undefined) io.out(visible(describeDiscovery(found)))
+  else {
+    io.out(visible(describeComparison(comparison, since ?? '')))
+    if (found.edges !== undefined) io.out(`${describeEdges(found.edges)}\n`)
+  }
+}
+
+async function requireFolder(path: string): Promise<void> {
+  const stats = await stat(path).catch(() => undefined)
+  if (stats === undefined) {
+    throw new AppError('DISC_005', `there is no such folder: ${path}`, { phase: 'usage' })
+  }
+  const wayOn = /\.(?:zip|tar|tgz|tar\.gz)$/.test(path) ? 'unpack it first' : 'name the one it is in'
+  if (!stats.isDirectory()) throw new AppError('DISC_005', `${path} is no folder: ${wayOn}`, { phase: 'usage' })
+}
+
+function describeDiscovery({ nodes, edges, files, skipped, durationMs }: Discovery): string {
+  const lines = nodeLines(nodes.map(nodeView))
+  const counts = Map.groupBy(nodes, (node) => node.kind)
+  const kinds = Array.from(counts, ([kind, ofKind]) => [kind, `${ofKind.length} ${kind}`] as const)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, text]) => text)
+  if (nodes.length > 0) lines.push('')
+  if (skipped.length > 0)
+    lines.push('Skipped:', ...skipped.map(({ path, reason }) => `  ${visibleName(path)}  ${reason}`), '')
+  const summary = [
+    `${plural(nodes.length, 'node')} in ${plural(files, 'file')}`,
+    ...(kinds.length > 0 ? [kinds.join(', ')] : []),
+  ]
+  lines.push(`${summary.join(': ')} (${skipped.length} skipped, ${(durationMs / 1000).toFixed(1)} s)`)
+  if (edges !== undefined) lines.push(describeEdges(edges))
+  return `${lines.join('\n')}\n`
+}
+
+function describeEdges(edges: NonNullable<Discovery['edges']>): string {
+  const counts = Map.groupBy(edges, (edge) => edge.kind)
+  const kinds = Array.from(counts, ([kind, ofKind]) => `${ofKind.length} ${kind}`).toSorted()
+  const byName = edges.filter((edge) => edge.certainty === 'by_name').length
+  const parts = [...kinds, ...(byName > 0 ? [`${byName} by name only`] : [])]
+  return `${plural(edges.length, 'edge')}${parts.length > 0 ? `: ${parts.join(', ')}` : ''}`
+}

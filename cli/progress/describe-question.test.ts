@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { eventsOf, plannedRun } from './events.fixture.ts'
+import { foldProgress } from './fold-progress.ts'
+import { openPaint } from '../terminal-text.ts'
+import { emptyProgress } from './progress-state.ts'
+import { openNewQuestions } from './describe-question.ts'
+import { renderScreen } from './render-progress.ts'
+
+const fold = (drafts: Parameters<typeof eventsOf>[0]) => eventsOf(drafts).reduce(foldProgress, emptyProgress('r1'))
+const node = { path: 'src/a.py', qualified_name: 'Shelf.count' }
+const asks = (id: string, data: object = {}) => [
+  { event: 'operation.started', operation_id: `o${id}`, agent: 'lint' },
+  {
+    event: 'human_input.requested',
+    operation_id: `o${id}`,
+    agent: 'lint',
+    data: { request_id: id, question: 'Which\none?', choices: ['a', 'b'], ...node, ...data },
+  },
+  { event: 'operation.suspended', operation_id: `o${id}`, agent: 'lint', data: { request_id: id, ...node } },
+]
+const waiting = [...plannedRun, ...asks('q1'), { event: 'run.waiting', data: { questions: 1 } }]
+const resumed = { event: 'operation.resumed', operation_id: 'oq1', agent: 'lint', data: { request_id: 'q1', ...node } }
+const ended = { event: 'operation.ended', operation_id: 'oq1', agent: 'lint', data: { ...node, status: 'succeeded' } }
+
+describe('a run that asks', () => {
+  it('waits, with nothing running, until it is answered', () => {
+    const state = fold(waiting)
+    expect(state).toMatchObject({ status: 'waiting', agents: { lint: { running: 0 } } })
+    const again = fold([...waiting, resumed, { event: 'operation.started', operation_id: 'oq1', agent: 'lint' }])
+    expect(again).toMatchObject({ status: 'running', questions: [], agents: { lint: { running: 1 } } })
+    expect(fold([...waiting, resumed]).questions).toEqual([])
+  })
+
+  it('counts an operation that nobody answered once, and takes it from no other', () => {
+    const blocked = { ...ended, error_code: 'ASK_003', data: { ...node, status: 'blocked' } }
+    const other = { event: 'operation.started', operation_id: 'o2', agent: 'lint' }
+    const state = fold([...waiting, other, blocked])
+    expect(state).toMatchObject({ questions: [], agents: { lint: { running: 1, failed: 1 } } })
+  })
+
+  it('shows what is asked and how to answer it', () => {
+    const lines = renderScreen(fold(waiting), { width: 80, elapsedMs: 0, paint: openPaint(false) })
+    expect(lines).toContain('operations  0 done · 0 running · 0 failed · 1 question open')
+    expect(lines).toContain('q1  lint src/a.py Shelf.count asks: Which one? (a | b)')
+    expect(lines).toContain('  answer with: remora answer r1 q1 TEXT')
+  })
+
+  it('says each question once in a pipe', () => {
+    const linesOf = openNewQuestions()
+    expect(linesOf(fold(waiting))).toEqual([
+      'q1  lint src/a.py Shelf.count asks: Which one? (a | b)\n  remora answer r1 q1 TEXT',
+    ])
+    expect(linesOf(fold(waiting))).toEqual([])
+    expect(linesOf(fold([...waiting, ...asks('q2', { choices: null })]))).toHaveLength(1)
+  })
+})

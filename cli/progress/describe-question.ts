@@ -1,0 +1,47 @@
+import { onOneLine } from '../terminal-text.ts'
+import type { OpenQuestion, ProgressState } from './progress-state.ts'
+import type { QuestionView } from '../api-views.ts'
+import { nodePlace } from '../wording.ts'
+
+type Asking = Pick<ProgressState, 'runId' | 'questions'>
+
+const shownQuestions = 3
+
+/** The open questions and the command that answers them, for the live screen. */
+export function questionLines({ runId, questions }: Asking): string[] {
+  const shown = questions.slice(0, shownQuestions)
+  const [first] = shown
+  if (first === undefined) return []
+  const rest = questions.length > shown.length ? [`  … and ${questions.length - shown.length} more`] : []
+  return [...shown.map(questionText), ...rest, `  answer with: ${answerCommand(runId, first.requestId)}`]
+}
+
+/** Each question once, when it is asked, for a pipe. */
+export function openNewQuestions(): (state: Asking) => string[] {
+  const asked = new Set<string>()
+  return ({ runId, questions }) => {
+    const fresh = questions.filter(({ requestId }) => !asked.has(requestId))
+    for (const { requestId } of fresh) asked.add(requestId)
+    return fresh.map((question) => `${questionText(question)}\n  ${answerCommand(runId, question.requestId)}`)
+  }
+}
+
+function questionText({ requestId, work, text, choices }: Omit<OpenQuestion, 'operationId'>): string {
+  const among = choices.length === 0 ? '' : ` (${choices.join(' | ')})`
+  return `${requestId}  ${work} asks: ${onOneLine(text)}${among}`
+}
+
+function answerCommand(runId: string, requestId: string): string {
+  return `remora answer ${runId} ${requestId} TEXT`
+}
+
+/** The question, its state, and for an open one the command that answers it. */
+export function describeQuestion(runId: string, question: QuestionView): string {
+  const { request_id: requestId, agent, path, qualified_name: name, status } = question
+  const work = `${agent} ${nodePlace(path, name)}`
+  const asked = questionText({ requestId, work, text: question.question, choices: question.choices ?? [] })
+  if (status === 'answered') return `${asked}\n  answered: ${question.answer ?? ''}`
+  if (status !== 'open') return `${asked}\n  ${status}`
+  if (Date.parse(question.expires_at ?? '') < Date.now()) return `${asked}\n  expired at ${question.expires_at ?? ''}`
+  return `${asked}\n  open until ${question.expires_at ?? ''}: ${answerCommand(runId, requestId)}`
+}

@@ -1,0 +1,133 @@
+import { unreachable } from '#domain/error.ts'
+import { formatSeconds, plural } from '../wording.ts'
+import { clip, type Paint } from '../terminal-text.ts'
+import { questionLines } from './describe-question.ts'
+import {
+  cancelledOperations,
+  endedOperations,
+  failedOperations,
+  isComposed,
+  type ProgressState,
+  runningOperations,
+  type ShownPhase,
+  shownPhases,
+} from './progress-state.ts'
+
+export type ScreenView = { width: number; elapsedMs: number; paint: Paint }
+
+const labelWidth = 11
+const countWidth = 14
+
+/** The live screen: a bar per phase, the operations' counts, the last events. No line is wider than the terminal. */
+export function renderScreen(state: ProgressState, view: ScreenView): string[] {
+  const width = Math.max(30, view.width)
+  const head = clip(`run ${state.runId}  ${state.status}  ${formatSeconds(view.elapsedMs)}`, width)
+  const cancelled = cancelledOperations(state)
+  const counts = [
+    `${endedOperations(state)} done`,
+    `${runningOperations(state)} running`,
+    `${failedOperations(state)} failed`,
+    ...(cancelled > 0 ? [`${cancelled} cancelled`] : []),
+    ...(state.questions.length > 0 ? [`${plural(state.questions.length, 'question')} open`] : []),
+  ].join(' · ')
+  return [
+    view.paint('bold', head),
+    ...shownPhases.map((phase) => phaseLine(state, phase, width, view.paint)),
+    clip(`operations  ${counts}`, width),
+    ...questionLines(state).map((line) => view.paint('yellow', clip(line, width))),
+    ...state.recent.map((line) => view.paint('dim', clip(`  ${line}`, width))),
+  ]
+}
+
+function phaseLine(state: ProgressState, phase: ShownPhase, width: number, paint: Paint): string {
+  const share = phaseShare(state, phase)
+  const bar = barOf(share, Math.max(4, Math.min(40, width - labelWidth - countWidth - 2)))
+  const label = phase.padEnd(labelWidth)
+  return `${label} ${paint(share === 1 ? 'green' : 'cyan', bar)} ${clip(phaseFigure(state, phase), countWidth)}`.trimEnd()
+}
+
+/** Grey for a phase that is under way with an unknown share. */
+function barOf(share: number | 'under way', width: number): string {
+  if (share === 'under way') return '▒'.repeat(width)
+  const full = Math.floor(share * width)
+  return '█'.repeat(full) + '░'.repeat(width - full)
+}
+
+/** From 0 to 1. Only the execution has a known share while it is under way. */
+function phaseShare(state: ProgressState, phase: ShownPhase): number | 'under way' {
+  if (isComposed(state.status, state)) return 1
+  if (phase === 'review' && isInReview(state)) return 'under way'
+  const distance = shownPhases.indexOf(phase) - shownPhases.indexOf(state.phase)
+  if (distance !== 0) return distance < 0 ? 1 : 0
+  if (phase === 'execution' && state.total !== undefined)
+    return state.total === 0 ? 1 : endedOperations(state) / state.total
+  return state.status === 'running' ? 'under way' : 0
+}
+
+/** The patch is composed and proved once every operation has ended. No event marks the beginning of that. */
+function isInReview(state: ProgressState): boolean {
+  if (state.status !== 'running') return false
+  return state.phase === 'review' || (state.phase === 'execution' && endedOperations(state) === state.total)
+}
+
+function phaseFigure(state: ProgressState, phase: ShownPhase): string {
+  switch (phase) {
+    case 'snapshot':
+      return state.files === undefined ? '' : plural(state.files, 'file')
+    case 'discovery':
+      return state.nodes === undefined ? '' : plural(state.nodes, 'node')
+    case 'planning':
+      return state.total === undefined ? '' : `${state.total} planned`
+    case 'execution':
+      return state.total === undefined ? '' : `${endedOperations(state)}/${state.total}`
+    case 'review':
+      return state.phase === 'review' || isInReview(state) ? plural(state.changeSets, 'change') : ''
+    default:
+      return unreachable(phase)
+  }
+}
+
+const everyMs = 1000
+/** The interval while operations run and none begins or ends. */
+const quietMs = 10_000
+
+/**
+ * Progress for a pipe: a line when the phase changes, one for each second in which an operation began or ended, and otherwise
+ * one every ten seconds while operations run, for example against a slow model server.
+ */
+export function openPlainLines(): (state: ProgressState, nowMs: number) => string | undefined {
+  let last = { phase: '', moves: '', atMs: -Infinity, elapsedMs: 0 }
+  return (state, nowMs) => {
+    const running = runningOperations(state)
+    const moves = `${running} ${endedOperations(state)}`
+    const sinceMs = nowMs - last.atMs
+    const worthSaying = moves !== last.moves ? sinceMs >= everyMs : running > 0 && sinceMs >= quietMs
+    if (state.phase === last.phase && !worthSaying) return undefined
+    const eventsMs = (state.lastAtMs ?? 0) - (state.startedAtMs ?? 0)
+    const elapsedMs = last.phase === '' ? eventsMs : Math.max(eventsMs, last.elapsedMs + sinceMs)
+    last = { phase: state.phase, moves, atMs: nowMs, elapsedMs }
+    return `[${formatSeconds(elapsedMs)}] ${state.phase}: ${figures(state)}`
+  }
+}
+
+function figures(state: ProgressState): string {
+  switch (state.phase) {
+    case 'snapshot':
+      return 'storing the files'
+    case 'discovery':
+      return plural(state.files ?? 0, 'file')
+    case 'planning':
+      return plural(state.nodes ?? 0, 'node')
+    case 'execution':
+    case 'review': {
+      const running = runningOperations(state)
+      const counts = `${endedOperations(state)}/${state.total ?? '?'} ${state.total === 1 ? 'operation' : 'operations'} done`
+      const cancelled = cancelledOperations(state)
+      const stopped = cancelled > 0 ? `, ${cancelled} cancelled` : ''
+      const asking = state.questions.length === 0 ? '' : `, ${state.questions.length} waiting for an answer`
+      return `${counts}, ${running} running, ${failedOperations(state)} failed${stopped}${asking}`
+    }
+    default:
+      return unreachable(state.phase)
+  }
+}

@@ -1,0 +1,132 @@
+import { AppError } from '#domain/error.ts'
+import { NodeId, OperationId } from '#domain/ids.ts'
+import type { ApiClient } from '../api-client.ts'
+import { allEdges, allNodes, allOperations } from '../api-lists.ts'
+import type { EdgeView, NodeDetail, OperationView, RunView } from '../api-views.ts'
+import { nodePlace } from '../wording.ts'
+
+type NodeClient = Pick<ApiClient, 'getNode' | 'listNodes'>
+type Client = NodeClient & Pick<ApiClient, 'getRun' | 'listOperations'>
+type Words = { place: string; agent: string | undefined; request: RunView['request'] }
+
+/**
+ * The id of the operation that `words` name: its id, or `[AGENT] PATH [NAME]`, where a node's id may stand for the place.
+ * A path alone is the operation on the file as a whole, or the only one in it. RUN_004 when there is none, or when there are
+ * several, which the message names.
+ */
+export async function findOperation(client: Client, runId: string, words: readonly string[]): Promise<string> {
+  const named = words.join(' ')
+  if (OperationId.safeParse(named).success) return named
+  return idOfWork(client, runId, await readWords(client, runId, named))
+}
+
+/** The same, except that a path stands for all operations in that file, in the order of the plan. */
+export async function findOperations(client: Client, runId: string, words: readonly string[]): Promise<string[]> {
+  const named = words.join(' ')
+  if (OperationId.safeParse(named).success) return [named]
+  const read = await readWords(client, runId, named)
+  const inFile = await operationsInFile(client, runId, read)
+  return inFile.length > 0 ? inFile.map(({ operation_id: id }) => id) : [await idOfWork(client, runId, read)]
+}
+
+async function readWords(client: Pick<ApiClient, 'getRun'>, runId: string, named: string): Promise<Words> {
+  const { request } = await client.getRun(runId)
+  const [first = '', ...rest] = named.split(' ')
+  const agent = rest.length > 0 && request.agents.includes(first) ? first : undefined
+  return { place: agent === undefined ? named : rest.join(' '), agent, request }
+}
+
+async function idOfWork(client: Client, runId: string, words: Words): Promise<string> {
+  const { agent } = words
+  const node = await nodeOf(client, runId, words)
+  const onNode = node.operations.filter((operation) => agent === undefined || operation.agent === agent)
+  const inFile = onNode.length > 0 ? [] : await operationsInFile(client, runId, words)
+  const [only, ...others] = [...onNode, ...inFile]
+  if (only === undefined) throw withoutOperation(runId, node, agent)
+  if (inFile.length > 1) throw severalInFile(words.place, inFile)
+  if (others.length > 0) throw severalOperations(node, onNode)
+  return only.operation_id
+}
+
+/** Those of the agent, if one is named; none when the place is not the path of a file with nodes. */
+async function operationsInFile(client: Client, runId: string, { place, agent }: Words): Promise<OperationView[]> {
+  const { nodes } = await client.listNodes(runId, { path: escapeGlob(place), limit: 1 })
+  if (nodes[0]?.path !== place) return []
+  const all = await Array.fromAsync(allOperations(client, runId))
+  return all.filter(({ node, agent: by }) => node.path === place && (agent === undefined || by === agent))
+}
+
+/** When there is no such node, the first word may have been meant as an agent: the message names the run's agents. */
+async function nodeOf(client: NodeClient, runId: string, { place, request }: Words): Promise<NodeDetail> {
+  try {
+    return await findNodeDetail(client, runId, place)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'RUN_004') throw error
+    throw new AppError('RUN_004', `${error.message}; its agents: ${request.agents.join(', ')}`, { cause: error })
+  }
+}
+
+function withoutOperation(runId: string, node: NodeDetail, agent: string | undefined): AppError {
+  const place = nodePlace(node.path, node.qualified_name)
+  const others = node.operations.length === 0 ? '' : ` (${listed(node.operations)} did)`
+  const nobody = agent === undefined ? 'no agent worked' : `${agent} did not work`
+  return new AppError('RUN_004', `In run ${runId} ${nobody} on "${place}"${others}`)
+}
+
+function severalOperations(node: NodeDetail, found: NodeDetail['operations']): AppError {
+  const place = nodePlace(node.path, node.qualified_name)
+  return new AppError('RUN_004', `Several agents worked on "${place}": name one of ${listed(found)}, or its id`)
+}
+
+/** So many operations of a file are offered to choose from. */
+const namedInFile = 5
+
+function severalInFile(path: string, found: readonly OperationView[]): AppError {
+  const shown = found.slice(0, namedInFile).map(({ agent, operation_id: id, node }) => {
+    return `${agent} ${nodePlace(node.path, node.qualified_name)} (${id})`
+  })
+  const more = found.length > shown.length ? ` and ${found.length - shown.length} more` : ''
+  return new AppError('RUN_004', `Several operations are in "${path}": name one of ${shown.join(', ')}${more}`)
+}
+
+function listed(operations: NodeDetail['operations']): string {
+  return operations.map(({ agent, operation_id: id }) => `${agent} (${id})`).join(', ')
+}
+
+/** `edges` are undefined where the run has none stored. */
+export type NodeWithEdges = { node: NodeDetail; edges: EdgeView[] | undefined }
+
+/** The node `named`, as for `findNodeDetail`, with all its edges. */
+export async function findNode(
+  client: NodeClient & Pick<ApiClient, 'listEdges'>,
+  runId: string,
+  named: string,
+): Promise<NodeWithEdges> {
+  const node = await findNodeDetail(client, runId, named)
+  if (node.edges === null) return { node, edges: undefined }
+  return { node, edges: await Array.fromAsync(allEdges(client, runId, node.node_id)) }
+}
+
+/** The node by its id or as it is printed: `PATH` or `PATH NAME`. RUN_004 when there is none. */
+async function findNodeDetail(client: NodeClient, runId: string, named: string): Promise<NodeDetail> {
+  return client.getNode(runId, NodeId.safeParse(named).success ? named : await idOfPlace(client, runId, named))
+}
+
+/** The first of the nodes with that name. A path may contain spaces: all words are tried as the path, then fewer and fewer. */
+async function idOfPlace(client: NodeClient, runId: string, named: string): Promise<string> {
+  const words = named.split(' ')
+  for (let end = words.length; end > 0; end--) {
+    const path = words.slice(0, end).join(' ')
+    if (path === '') continue
+    for await (const node of allNodes(client, runId, { path: escapeGlob(path) })) {
+      if (nodePlace(node.path, node.qualified_name) === named) return node.node_id
+    }
+  }
+  const where = 'remora show RUN --nodes lists them'
+  throw new AppError('RUN_004', `Run "${runId}" has no node "${named}": give its id or "PATH NAME"; ${where}`)
+}
+
+/** The API's filter takes globs. */
+function escapeGlob(path: string): string {
+  return path.replaceAll(/[*?[\]{}()!@+\\]/g, '\\$&')
+}

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import { emptyAgent, emptyProgress, type AgentProgress } from '../progress/progress-state.ts'
+import { exitCodeOf } from './report-run.ts'
+
+function ended(...agents: Partial<AgentProgress>[]) {
+  const named = agents.map((agent, at) => [`agent${at}`, { ...emptyAgent(), ...agent }])
+  return { ...emptyProgress('r1'), agents: Object.fromEntries(named) }
+}
+
+describe('the exit code of a run', () => {
+  it.each([
+    ['completed', [{ succeeded: 2 }], 0],
+    ['completed', [{ unchanged: 2, skipped: 1 }], 0],
+    ['completed', [], 0],
+    ['completed', [{ failed: 2 }, { succeeded: 1 }], 3],
+    ['completed', [{ failed: 2, unchanged: 1 }], 3],
+    ['completed', [{ failed: 2 }, { failed: 1, skipped: 3 }], 1],
+    ['failed', [{ succeeded: 2 }], 1],
+    ['cancelled', [{ succeeded: 2 }], 1],
+  ] as const)('of status %s with %j is %i', (status, agents, code) => {
+    expect(exitCodeOf({ status, conflicts: 0 }, ended(...agents))).toBe(code)
+  })
+
+  it('is 2 when the service did not know a language or a kind of nodes that was asked for', () => {
+    const failed = (code: string) => ({ status: 'failed', conflicts: 0, error_code: code })
+    const codes = ['DISC_003', 'RUN_002', 'INTAKE_007'].map((code) => exitCodeOf(failed(code), ended()))
+    expect(codes).toEqual([2, 2, 1])
+  })
+
+  it('is 3 when a retry failed and its patch holds what went well before', () => {
+    const state = { ...ended({ failed: 2 }), patchFiles: 1 }
+    expect(exitCodeOf({ status: 'completed', conflicts: 0 }, state)).toBe(3)
+    expect(exitCodeOf({ status: 'failed', conflicts: 0 }, { ...state, phase: 'review' })).toBe(3)
+    expect(exitCodeOf({ status: 'failed', conflicts: 0 }, { ...ended({ failed: 2 }), phase: 'review' })).toBe(1)
+  })
+
+  it('is 3 when all went well and a change set was left out of the patch', () => {
+    expect(exitCodeOf({ status: 'completed', conflicts: 1 }, ended({ succeeded: 2 }))).toBe(3)
+  })
+})

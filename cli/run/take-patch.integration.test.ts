@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { lacks } from '#testing/this-machine.ts'
+import { applyElsewhereHint, applyHint, applyPatch, fitsFolder } from './take-patch.ts'
+
+const execute = promisify(execFile)
+const diff = 'diff --git a/f.txt b/f.txt\n--- a/f.txt\n+++ b/f.txt\n@@ -1 +1 @@\n-old\n+new\n'
+
+let dir = ''
+let patch = ''
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'remora-apply-'))
+  patch = join(dir, 'out.patch')
+  await mkdir(join(dir, 'part one'))
+  await writeFile(join(dir, 'part one', 'f.txt'), 'old\n')
+  await writeFile(patch, diff)
+})
+afterEach(async () => {
+  await rm(dir, { recursive: true, force: true })
+})
+
+const content = () => readFile(join(dir, 'part one', 'f.txt'), 'utf8')
+
+describe.skipIf(lacks('git'))('applying a patch to the folder it was made of', () => {
+  it('works outside any repository', async () => {
+    await applyPatch(join(dir, 'part one'), patch)
+    expect(await content()).toBe('new\n')
+  })
+
+  it('works in a subfolder of a repository, where git alone would skip every file', async () => {
+    await execute('git', ['init', '-q'], { cwd: dir })
+    await applyPatch(join(dir, 'part one'), patch)
+    expect(await content()).toBe('new\n')
+  })
+
+  it('changes nothing and says why when the folder has changed', async () => {
+    await writeFile(join(dir, 'part one', 'f.txt'), 'other\n')
+    const applied = applyPatch(join(dir, 'part one'), patch)
+    await expect(applied).rejects.toMatchObject({ code: 'WORK_002' })
+    await expect(applied).rejects.toThrow('patch does not apply')
+    await expect(applied).rejects.toThrow(`the patch is kept in ${patch}`)
+    expect(await content()).toBe('other\n')
+  })
+
+  it.each([false, true])('has a hint that works when it is pasted (in a repository: %s)', async (inRepository) => {
+    if (inRepository) await execute('git', ['init', '-q'], { cwd: dir })
+    await execute('sh', ['-c', await applyHint(join(dir, 'part one'), patch, dir)], { cwd: dir })
+    expect(await content()).toBe('new\n')
+  })
+
+  it.each(['outside', 'at the top', 'in a subfolder'])(
+    'has a hint for an archive, and for a run of elsewhere, that works where it is pasted: %s of a repository',
+    async (place) => {
+      const folder = join(dir, 'part one')
+      if (place !== 'outside') await execute('git', ['init', '-q'], { cwd: place === 'at the top' ? folder : dir })
+      await execute('tar', ['-cf', join(dir, 'it.tar'), '-C', folder, 'f.txt'])
+      await execute('sh', ['-c', await applyHint(join(dir, 'it.tar'), patch, dir)], { cwd: folder })
+      expect(await content()).toBe('new\n')
+      await writeFile(join(folder, 'f.txt'), 'old\n')
+      await execute('sh', ['-c', applyElsewhereHint(patch)], { cwd: folder })
+      expect(await content()).toBe('new\n')
+    },
+  )
+
+  it('knows another folder from the one it was made of', async () => {
+    expect(await fitsFolder(dir, patch)).toBe(false)
+    expect(await fitsFolder(join(dir, 'part one'), patch)).toBe(true)
+  })
+})

@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { lockStack } from './running-stack.ts'
+
+let dir = ''
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'remora-lock-'))
+})
+afterEach(async () => {
+  await rm(dir, { recursive: true, force: true })
+})
+
+/** A process that does nothing until `end` is called. */
+function idleProcess() {
+  const child = spawn(process.execPath, ['-e', 'process.stdin.resume()'], { stdio: ['pipe', 'ignore', 'ignore'] })
+  const gone = once(child, 'exit')
+  const end = async () => {
+    child.stdin.end()
+    await gone
+  }
+  return { pid: child.pid ?? 0, end }
+}
+
+const lockedBy = async () => JSON.parse(await readFile(join(dir, 'stack.lock'), 'utf8')).owner.pid
+const lockOf = (owner: object, children: object[] = []) => JSON.stringify({ owner, children })
+
+describe('the lock of a data folder', () => {
+  it('is refused while a living process has it, and free again after it', async () => {
+    const lock = await lockStack(dir)
+    const second = lockStack(dir)
+    await expect(second).rejects.toThrow(`Process ${process.pid} already runs the services`)
+    await expect(second).rejects.toMatchObject({ code: 'CONFIG_006' })
+    await lock.release()
+    await (await lockStack(dir)).release()
+    expect(await readdir(dir)).toEqual(['.gitignore', 'stack-version'])
+  })
+
+  it('is taken over from a process that is gone, or whose id another one has now', async () => {
+    const former = idleProcess()
+    await former.end()
+    await writeFile(join(dir, 'stack.lock'), lockOf({ pid: former.pid, startedAt: '1' }))
+    await (await lockStack(dir)).release()
+    await writeFile(join(dir, 'stack.lock'), lockOf({ pid: process.pid, startedAt: 'before the reboot' }))
+    const lock = await lockStack(dir)
+    expect(await lockedBy()).toBe(process.pid)
+    await lock.release()
+  })
+
+  it('is taken over from a lock file nobody can read', async () => {
+    await writeFile(join(dir, 'stack.lock'), 'half a li')
+    const lock = await lockStack(dir)
+    expect(await lockedBy()).toBe(process.pid)
+    await lock.release()
+  })
+
+  it('waits for the processes a killed stack has left', async () => {
+    const orphan = idleProcess()
+    const lock = await lockStack(dir)
+    await lock.addChildren([orphan.pid])
+    const { children } = JSON.parse(await readFile(join(dir, 'stack.lock'), 'utf8'))
+    await writeFile(join(dir, 'stack.lock'), lockOf({ pid: process.pid, startedAt: 'another life' }, children))
+
+    let taken = false
+    const second = lockStack(dir).then((held) => {
+      taken = true
+      return held
+    })
+    // Time enough: in it another folder, for which nobody waits, is taken several times.
+    for (let time = 0; time < 5; time += 1) await (await lockStack(join(dir, 'redis'))).release()
+    expect(taken).toBe(false)
+    await orphan.end()
+    await (await second).release()
+  })
+})

@@ -1,0 +1,51 @@
+import { relative } from 'node:path'
+import type { NodeView } from '#domain/code-node.ts'
+import { visibleName } from './terminal-text.ts'
+
+/** `1 file`, `3 files`, `1,200 files`: for nouns that take an s. */
+export function plural(count: number, noun: string): string {
+  return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** A duration as a person reads it: `850 ms`, `12.3 s`, `4 min 05 s`. */
+export function formatSeconds(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  if (ms < 100_000) return `${(ms / 1000).toFixed(1)} s`
+  const seconds = Math.round(ms / 1000)
+  return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`
+}
+
+/** `src/money.py Price.total`; for a file only its path. Unknown parts are left out. */
+export function nodePlace(path: string, qualifiedName: string): string {
+  const isFile = path === qualifiedName || path.endsWith(`/${qualifiedName}`)
+  return isFile ? path : `${path} ${qualifiedName}`.trim()
+}
+
+/** A line for each file, and under it one for each node in it. `nodes` must be sorted by path. */
+export function nodeLines(nodes: readonly NodeView[]): string[] {
+  const lines: string[] = []
+  let file = ''
+  for (const node of nodes) {
+    if (node.path !== file) lines.push(visibleName((file = node.path)))
+    const range = `${node.start_line}-${node.end_line}`
+    if (node.kind !== 'file') lines.push(`  ${range.padEnd(11)} ${node.kind.padEnd(10)} ${node.qualified_name}`)
+  }
+  return lines
+}
+
+/** A path relative to the folder `cwd` if it lies in it, else absolute. */
+export function shownPath(path: string, cwd: string): string {
+  const shown = relative(cwd, path)
+  return shown === '' || shown.startsWith('..') ? path : shown
+}
+
+/** Labels with their values, a line each, the values aligned; empty values are left out. */
+export function labelledLines(rows: readonly (readonly [label: string, value: string])[]): string[] {
+  return rows.flatMap(([label, value]) => (value === '' ? [] : [`${label.padEnd(11)} ${value}`]))
+}
+
+/** Blocks of lines with an empty line between them; empty blocks are left out. */
+export function joinBlocks(blocks: readonly (readonly string[])[]): string {
+  const texts = blocks.flatMap((block) => (block.length === 0 ? [] : [block.join('\n')]))
+  return `${texts.join('\n\n')}\n`
+}

@@ -1,0 +1,86 @@
+import { constants } from 'node:fs'
+import { open, readdir } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { AppError } from '#domain/error.ts'
+
+/** The names of the bundles in `dir`, sorted. CONFIG_001 when there is no such folder. */
+export async function bundleNames(dir: string): Promise<string[]> {
+  return (await bundleFolders(dir)).map((folder) => basename(folder))
+}
+
+/** The folders under `dir` that hold a `bundle.yaml`, sorted. CONFIG_001 when `dir` cannot be read. */
+export async function bundleFolders(dir: string): Promise<string[]> {
+  try {
+    const files = await readdir(dir, { withFileTypes: true })
+    const folders = files.filter((entry) => entry.isDirectory()).map((entry) => join(dir, entry.name))
+    const holding = await Promise.all(
+      folders.map(async (folder) => ((await namesIn(folder)).includes('bundle.yaml') ? [folder] : [])),
+    )
+    return holding.flat().toSorted()
+  } catch (error) {
+    throw noAgentsFolder(dir, error)
+  }
+}
+
+/** A folder that cannot be read counts as a bundle, so that loading it reports the reason. */
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch(() => ['bundle.yaml'])
+}
+
+/** CONFIG_001, with the places where the folder may have been configured. */
+function noAgentsFolder(dir: string, cause: unknown): AppError {
+  const where = 'agents.dir of remora.yaml or REMORA_AGENTS_DIR names it, else it comes with Remora'
+  return new AppError('CONFIG_001', `the folder of the agents, ${dir}, cannot be read: ${where}`, { cause })
+}
+
+/** A file's text, or the reason, in one line, why it cannot be read. */
+type ReadSource = { source: string } | { fault: string; isMissing: boolean }
+
+const missing = 'there is no such file'
+
+const faults: Readonly<Record<string, string>> = {
+  ENOENT: missing,
+  ENOTDIR: missing,
+  EISDIR: 'it is a folder',
+  EACCES: 'it cannot be read: permission denied',
+  EPERM: 'it cannot be read: permission denied',
+  ELOOP: 'it is a link to itself',
+}
+
+/** Reads a UTF-8 text file. Never throws, and does not wait for the writer of a pipe. */
+export async function readSource(path: string): Promise<ReadSource> {
+  try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    const stats = await file.stat()
+    if (stats.isDirectory()) return failed('it is a folder')
+    if (!stats.isFile()) return failed('it is no file')
+    return decoded(await file.readFile())
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    return failed(faults[code] ?? `it cannot be read: ${code || String(error)}`)
+  }
+}
+
+function decoded(bytes: Uint8Array): ReadSource {
+  try {
+    return { source: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) }
+  } catch {
+    return failed('it is not UTF-8 text')
+  }
+}
+
+function failed(fault: string): ReadSource {
+  return { fault, isMissing: fault === missing }
+}
+
+/** The `.pym` files in a folder and its subfolders, sorted. Ignores links and unreadable folders. */
+export async function scriptsUnder(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  const found: string[] = []
+  for (const entry of entries) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) found.push(...(await scriptsUnder(path)))
+    else if (entry.name.endsWith('.pym')) found.push(path)
+  }
+  return found.toSorted()
+}

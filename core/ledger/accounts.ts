@@ -1,0 +1,199 @@
+import { z } from 'zod'
+import type { OperationId, ProjectId, RunId } from '#domain/ids.ts'
+import { isEndedOperation, OperationStatus } from '#domain/operation.ts'
+import { isEnded, type Run } from '#domain/run.ts'
+import { indexKeys, resultKeys, runKeys } from './keys.ts'
+import { pairsOf } from './script.ts'
+import type { LedgerStore } from './store.ts'
+
+/** The invariants of a run's accounting. The ledger alone can prove 1 to 6; docs/decisions names them. */
+export type Invariant = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8
+
+/** One invariant that does not hold, described so that an operator can act on it. */
+export type Violation = { invariant: Invariant; message: string }
+
+const sliceLength = 1_000
+
+/** An operation's state in the ledger's keys, apart from the events. */
+export type OperationAccount = {
+  status: OperationStatus
+  hasOutcome: boolean
+  waitsFor: OperationId[]
+  /** The last question it asked. */
+  question: string | null
+}
+
+const Row = z.tuple([OperationStatus, z.string().nullable(), z.string().nullable()])
+
+/** Every operation of the run, in plan order; `waitsFor` is taken from the lists of dependents. */
+export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Map<OperationId, OperationAccount>> {
+  const keys = runKeys(store.namespace, runId)
+  const accounts = new Map<OperationId, OperationAccount>()
+  const waiters: [OperationId, readonly OperationId[]][] = []
+  for (let first = 0; ; first += sliceLength) {
+    const ids = await store.redis.zrange(keys.operations, String(first), String(first + sliceLength - 1))
+    const rows = await Promise.all(
+      ids.map((id) => store.redis.hmget(keys.operation(id), 'status', 'outcome', 'question')),
+    )
+    const afters = await Promise.all(ids.map((id) => store.redis.lrange(keys.after(id), 0, -1)))
+    for (const [index, id] of ids.entries()) {
+      const [status, outcome, question] = Row.parse(rows[index])
+      accounts.set(id, { status, hasOutcome: outcome !== null, waitsFor: [], question })
+      waiters.push([id, afters[index] ?? []])
+    }
+    if (ids.length < sliceLength) break
+  }
+  for (const [id, dependents] of waiters) {
+    for (const dependent of dependents) accounts.get(dependent)?.waitsFor.push(id)
+  }
+  return accounts
+}
+
+/** The sets of operations that something is still to be done for. They are empty once the run has ended. */
+const transientSets = ['ready', 'delayed', 'suspects', 'dispatched', 'leases', 'waiting'] as const
+const accountSets = [...transientSets, 'ended'] as const
+type AccountSet = (typeof accountSets)[number]
+
+/** The members of the sorted sets that mirror a status. */
+export async function readSets(store: LedgerStore, runId: RunId): Promise<Map<AccountSet, ReadonlySet<string>>> {
+  const keys = runKeys(store.namespace, runId)
+  const sets = new Map<AccountSet, ReadonlySet<string>>()
+  for (const name of accountSets) sets.set(name, await allMembers(store, keys[name]))
+  return sets
+}
+
+async function allMembers(store: LedgerStore, key: string): Promise<Set<string>> {
+  const members = new Set<string>()
+  for (let first = 0; ; first += sliceLength) {
+    const slice = await store.redis.zrange(key, String(first), String(first + sliceLength - 1))
+    for (const member of slice) members.add(member)
+    if (slice.length < sliceLength) return members
+  }
+}
+
+/**
+ * Where the sets and the operations' statuses differ (invariant 2). What an ended run has left in the transient sets is
+ * invariant 8, which `leftovers` reports.
+ */
+export function compareSets(
+  run: Pick<Run, 'status'>,
+  accounts: ReadonlyMap<string, OperationAccount>,
+  sets: ReadonlyMap<AccountSet, ReadonlySet<string>>,
+): Violation[] {
+  const ignored: readonly AccountSet[] = isEnded(run.status) ? transientSets : []
+  const names = [...sets.keys()].filter((name) => !ignored.includes(name))
+  const faults: string[] = []
+  for (const [id, { status }] of accounts) {
+    const due = setsOf(status)
+    const held = names.filter((name) => sets.get(name)?.has(id))
+    const wrong = held.filter((name) => !due.includes(name))
+    if (wrong.length > 0) faults.push(`operation ${id} is ${status} and in the set ${wrong.join(' and ')}`)
+    const right = held.length - wrong.length
+    if (right > 1) faults.push(`operation ${id} is ${status} and in more than one of the sets ${due.join(', ')}`)
+    const isDue = due.some((name) => names.includes(name))
+    if (isDue && right === 0) faults.push(`operation ${id} is ${status} and not in the set ${due.join(' or ')}`)
+  }
+  for (const name of names) {
+    const strangers = [...(sets.get(name) ?? [])].filter((id) => !accounts.has(id))
+    for (const id of strangers) faults.push(`the set ${name} has ${id}, which was never planned`)
+  }
+  return faults.map((message) => ({ invariant: 2, message }))
+}
+
+/** An operation of a status is in exactly one of these sets, and in no other. */
+function setsOf(status: OperationStatus): readonly AccountSet[] {
+  if (status === 'ready') return ['ready', 'delayed', 'suspects']
+  if (status === 'dispatched') return ['dispatched']
+  if (status === 'running') return ['leases']
+  if (status === 'waiting') return ['waiting']
+  return isEndedOperation(status) ? ['ended'] : []
+}
+
+/**
+ * What the ledger still holds of an ended run and should not, one phrase each (invariant 8). For a moment after the end
+ * some of it is normal: the relay publishes the last results, and the run leaves the index of active runs.
+ */
+export async function leftovers(
+  store: LedgerStore,
+  { projectId, runId }: { projectId: ProjectId; runId: RunId },
+): Promise<string[]> {
+  const { redis, namespace } = store
+  const keys = runKeys(namespace, runId)
+  const left: string[] = []
+  for (const name of transientSets) {
+    const [count, [first]] = await Promise.all([redis.zcard(keys[name]), redis.zrange(keys[name], '0', '0')])
+    if (count > 0) left.push(`${count} in the set ${name}, ${first} first`)
+  }
+  const [results, cascade, active] = await Promise.all([
+    redis.xlen(keys.outbox),
+    redis.llen(keys.cascade),
+    redis.zscore(indexKeys(namespace).active, `${projectId}/${runId}`),
+  ])
+  if (results > 0) left.push(`${results} in the outbox, not published to the results stream`)
+  if (cascade > 0) left.push(`${cascade} ended operations whose dependents have not been notified`)
+  if (active !== null) left.push('the run in the index of active runs')
+  return left
+}
+
+/** Reading is repeated up to this often while the relay publishes results of the run. */
+const maxReads = 5
+/** Entries are named by Redis' clock, which a failover may set back. */
+const clockMarginMs = 60_000
+
+/**
+ * How often each operation of a run is among the results: published, or in the outbox. `complete` is false when the
+ * stream was trimmed since the run was accepted: then a missing entry proves nothing.
+ */
+export type ResultTimes = { times: ReadonlyMap<string, number>; complete: boolean }
+
+export async function readResults(store: LedgerStore, run: Run): Promise<ResultTimes> {
+  for (let read = 1; ; read++) {
+    const before = await lastPublished(store, run)
+    const results = await countResults(store, run, before)
+    if (read === maxReads || (await lastPublished(store, run)) === before) return results
+  }
+}
+
+async function lastPublished(store: LedgerStore, { runId }: Run): Promise<number> {
+  return Number((await store.redis.hget(resultKeys(store.namespace).published, runId)) ?? 0)
+}
+
+async function countResults(store: LedgerStore, run: Run, published: number): Promise<ResultTimes> {
+  const { results } = resultKeys(store.namespace)
+  const times = new Map<string, number>()
+  const count = (id: string) => void times.set(id, (times.get(id) ?? 0) + 1)
+  const first = Math.max(0, run.acceptedAt - clockMarginMs)
+  for await (const fields of entriesOf(store, results, `${first}-0`)) {
+    if (fields.get('run_id') === run.runId) count(fields.get('operation_id') ?? '')
+  }
+  for await (const fields of entriesOf(store, runKeys(store.namespace, run.runId).outbox, `(${published}-0`)) {
+    count(fields.get('o') ?? '')
+  }
+  return { times, complete: await holdsAllSince(store, results, first) }
+}
+
+const ResultEntry = z.tuple([z.string(), z.array(z.string())])
+
+async function* entriesOf(store: LedgerStore, key: string, start: string): AsyncGenerator<Map<string, string>> {
+  let from = start
+  for (;;) {
+    const entries = z.array(ResultEntry).parse(await store.redis.xrange(key, from, '+', 'COUNT', sliceLength))
+    for (const [, fields] of entries) yield new Map(pairsOf(fields))
+    const last = entries.at(-1)
+    if (last === undefined || entries.length < sliceLength) return
+    from = `(${last[0]}`
+  }
+}
+
+/** A stream is trimmed from its start: so it holds an entry older than `sinceMs`, or nothing was ever trimmed. */
+async function holdsAllSince(store: LedgerStore, key: string, sinceMs: number): Promise<boolean> {
+  const [oldest] = z.array(ResultEntry).parse(await store.redis.xrange(key, '-', '+', 'COUNT', 1))
+  if (oldest !== undefined && Number.parseInt(oldest[0], 10) < sinceMs) return true
+  return (await store.redis.xlen(key)) === (await entriesAdded(store, key))
+}
+
+async function entriesAdded(store: LedgerStore, key: string): Promise<number> {
+  if ((await store.redis.exists(key)) === 0) return 0
+  const info = z.array(z.unknown()).parse(await store.redis.xinfo('STREAM', key))
+  return z.int().parse(info[info.indexOf('entries-added') + 1])
+}

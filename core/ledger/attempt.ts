@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import { CodeNode } from '#domain/code-node.ts'
+import type { NewEvent } from '#domain/event.ts'
+import type { OperationId, ProjectId, RunId } from '#domain/ids.ts'
+import { OperationWork } from '#domain/operation.ts'
+import { QuestionId } from '#domain/question.ts'
+import type { ScriptArg } from '#platform/redis-script.ts'
+import { runKeys } from './keys.ts'
+import { NamedFields, newerRun, runScript } from './script.ts'
+import type { LedgerStore } from './store.ts'
+import { encodeEvents } from './stored-events.ts'
+
+const claimScript = runScript('claim')
+const appendScript = runScript('append', 'events')
+
+/** One delivery's right to run an operation, and all it needs for that. */
+export type Attempt = {
+  runId: RunId
+  projectId: ProjectId
+  operationId: OperationId
+  dispatch: number
+  /** Fences every write of the attempt. */
+  token: string
+  /** Counts from 1 over the operation's life. */
+  attempt: number
+  bundle: string
+  bundleHash: string
+  node: CodeNode
+  work: OperationWork
+  snapshotId: string
+  traceparent: string | null
+  correlationId: string
+  /** How often it was handed back because a store was unreachable. */
+  storeFaults: number
+  /** Without an append within this time the operation counts as lost. */
+  leaseMs: number
+  /** The answer it was suspended for, and the record it resumes from; null when it starts from the beginning. */
+  resumes: { recordHash: string; requestId: QuestionId; answer: string } | null
+}
+
+/** `gone`: ended, stale or stopped; there is nothing to do. `busy`: another delivery runs it, or did and is lost. */
+export type ClaimAnswer = { kind: 'claimed'; attempt: Attempt } | { kind: 'gone' } | { kind: 'busy' }
+
+export type DispatchedOperation = { runId: RunId; operationId: OperationId; dispatch: number }
+
+const ClaimReply = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('claimed'),
+    attempt: z.int(),
+    bundle: z.string(),
+    bundleHash: z.string(),
+    node: z.string().transform((text) => CodeNode.parse(JSON.parse(text))),
+    work: OperationWork.default('agent'),
+    storeFaults: z.coerce.number().default(0),
+    projectId: z.string(),
+    snapshotId: z.string().default(''),
+    traceparent: z.string().default(''),
+    requestId: QuestionId.optional(),
+    recordHash: z.string().default(''),
+    answer: z.string().default(''),
+  }),
+  z.object({ kind: z.enum(['gone', 'newer', 'busy']) }),
+])
+
+/**
+ * Takes a dispatched operation. `token` is drawn per delivery; the same one again gives the same answer. A running
+ * operation is left alone, also when its lease has run out: `sweep` takes it back, and it then comes with a later
+ * dispatch. An operation of a stopped run is ended.
+ */
+export async function claim(store: LedgerStore, job: DispatchedOperation, token: string): Promise<ClaimAnswer> {
+  const { runId, operationId, dispatch } = job
+  const keys = runKeys(store.namespace, runId)
+  const answer = await claimScript(
+    store.redis,
+    [...keys.scripted, keys.operation(operationId), keys.node(operationId)],
+    [operationId, dispatch, token, store.leaseMs, store.origin.kind, store.origin.id],
+  )
+  const reply = NamedFields.pipe(ClaimReply).parse(answer)
+  if (reply.kind === 'newer') throw newerRun(runId)
+  if (reply.kind !== 'claimed') return { kind: reply.kind }
+  const { kind, traceparent, requestId, recordHash, answer: answered, ...claimed } = reply
+  return {
+    kind,
+    attempt: {
+      ...claimed,
+      runId,
+      operationId,
+      dispatch,
+      token,
+      traceparent: traceparent === '' ? null : traceparent,
+      correlationId: runId,
+      leaseMs: store.leaseMs,
+      resumes: requestId === undefined ? null : { recordHash, requestId, answer: answered },
+    },
+  }
+}
+
+const AppendReply = z.enum(['ok', 'stop', 'lost'])
+
+/** `lost`: the attempt is no longer the operation's; nothing was written and it must stop. */
+export type AppendAnswer = { kind: 'ok'; stopRequested: boolean } | { kind: 'lost' }
+
+/**
+ * Writes events of the running attempt and renews its lease; without events it is a heartbeat. `n` is the attempt's own
+ * counter, which rises with every write: one that was used before writes nothing. The events get the attempt's
+ * operation, node and agent.
+ */
+export async function append(
+  store: LedgerStore,
+  attempt: Attempt,
+  n: number,
+  events: readonly NewEvent[],
+): Promise<AppendAnswer> {
+  const { keys, args } = attemptWrite(store, attempt, n)
+  const encoded = encodeEvents(ofAttempt(attempt, events))
+  const reply = AppendReply.parse(await appendScript(store.redis, keys, [...args, store.leaseMs, ...encoded]))
+  return reply === 'lost' ? { kind: 'lost' } : { kind: 'ok', stopRequested: reply === 'stop' }
+}
+
+/** The first keys and arguments of every write of an attempt. `n` is the attempt's counter as in `append`. */
+export function attemptWrite(
+  { namespace }: LedgerStore,
+  { runId, operationId, token }: Attempt,
+  n: number,
+): { keys: string[]; args: ScriptArg[] } {
+  const keys = runKeys(namespace, runId)
+  return { keys: [...keys.scripted, keys.operation(operationId)], args: [operationId, token, n] }
+}
+
+/** The same events with the attempt's own operation, node and agent, whatever they had. */
+export function ofAttempt(attempt: Attempt, events: readonly NewEvent[]): NewEvent[] {
+  const { operationId, node, bundle } = attempt
+  return events.map((event) => ({ ...event, operationId, nodeId: node.nodeId, agent: bundle }))
+}

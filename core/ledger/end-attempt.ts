@@ -1,0 +1,151 @@
+import { z } from 'zod'
+import { EventPhase, type NewEvent } from '#domain/event.ts'
+import { OperationCost, type Outcome } from '#domain/operation.ts'
+import type { AskedQuestion } from '#domain/question.ts'
+import { type Attempt, attemptWrite, ofAttempt } from './attempt.ts'
+import { runKeys } from './keys.ts'
+import { type ResultDetail, resultOf } from './results.ts'
+import { runScript } from './script.ts'
+import type { LedgerStore } from './store.ts'
+import { encodeEvents } from './stored-events.ts'
+
+const [settleScript, releaseScript, suspendScript] = [runScript('settle'), runScript('release'), runScript('suspend')]
+const SettleReply = z.enum(['settled', 'already', 'lost'])
+const ReleaseReply = z.enum(['released', 'already', 'lost'])
+const SuspendReply = z.enum(['suspended', 'already', 'lost'])
+
+/**
+ * `already`: this attempt has ended before. `lost`: the operation is no longer its own. In both cases nothing was
+ * written.
+ */
+export type SettleAnswer = { kind: z.infer<typeof SettleReply> }
+export type ReleaseAnswer = { kind: z.infer<typeof ReleaseReply> }
+export type SuspendAnswer = { kind: z.infer<typeof SuspendReply> }
+
+export type Settlement = {
+  outcome: Outcome
+  /** Events not yet written; `operation.failed` or `operation.blocked` and `operation.ended` are added after them. */
+  events: readonly NewEvent[]
+  result?: Partial<ResultDetail>
+}
+
+export type Release = {
+  /** `drain`: the worker is stopping. `store`: objects or ledger were unreachable. */
+  reason: 'drain' | 'store'
+  /** How long the operation waits before it is dispatched again; 0 without it. */
+  delayMs?: number
+  /** Events not yet written; `operation.retried` is added after them. */
+  events: readonly NewEvent[]
+}
+
+export type Suspension = {
+  question: AskedQuestion
+  /** Without an answer within this time the operation ends as blocked (ASK_003). */
+  answerWithinMs: number
+  /** The stored object that the next attempt resumes from. */
+  recordHash: string
+  /** The cost of all its attempts so far; its outcome has it when nobody answers. */
+  spent: OperationCost
+  /** Events not yet written; `human_input.requested` and `operation.suspended` are added after them. */
+  events: readonly NewEvent[]
+}
+
+/**
+ * Ends the running operation in one step: status, counters, outcome, events, dependents, result. The objects that the
+ * outcome names must be stored before.
+ */
+export async function settle(
+  store: LedgerStore,
+  attempt: Attempt,
+  n: number,
+  settlement: Settlement,
+): Promise<SettleAnswer> {
+  const { outcome } = settlement
+  const { keys, args } = attemptWrite(store, attempt, n)
+  const after = runKeys(store.namespace, attempt.runId).after(attempt.operationId)
+  const result = resultOf({ operation: attempt, nodeId: attempt.node.nodeId, outcome }, settlement.result)
+  const events = encodeEvents(ofAttempt(attempt, [...settlement.events, ...closingEvents(store, attempt, outcome)]))
+  const values = [outcome.status, JSON.stringify(outcome), JSON.stringify(result)]
+  return { kind: SettleReply.parse(await settleScript(store.redis, [...keys, after], [...args, ...values, ...events])) }
+}
+
+function closingEvents(store: LedgerStore, attempt: Attempt, outcome: Outcome): NewEvent[] {
+  const phase = EventPhase.safeParse(outcome.phase)
+  const common = {
+    phase: phase.success ? phase.data : 'execution',
+    origin: store.origin,
+    ...(outcome.errorCode === undefined ? {} : { errorCode: outcome.errorCode }),
+  } as const
+  const error = { error_code: outcome.errorCode, reason: outcome.reason ?? outcome.summary }
+  const data = {
+    attempt: attempt.attempt,
+    path: attempt.node.path,
+    qualified_name: attempt.node.qualifiedName,
+    status: outcome.status,
+    summary: outcome.summary,
+    turns: outcome.turns,
+    tokens: outcome.promptTokens + outcome.completionTokens,
+    change_set_id: outcome.changeSetId,
+    change_set_ids: outcome.changeSetIds,
+    record_hash: outcome.recordHash,
+  }
+  const fault = outcome.status === 'failed' || outcome.status === 'blocked' ? outcome.status : undefined
+  const ended: NewEvent = {
+    ...common,
+    event: 'operation.ended',
+    durationMs: outcome.durationMs,
+    data: fault === undefined ? data : { ...data, ...error },
+  }
+  if (fault === undefined) return [ended]
+  const announced: NewEvent = {
+    ...common,
+    event: `operation.${fault}`,
+    status: 'error',
+    data: { attempt: attempt.attempt, ...error },
+  }
+  return [announced, { ...ended, status: 'error' }]
+}
+
+/**
+ * Hands a running operation back, to be dispatched again from the start: `operation.retried`, ready, no lease. Jobs of
+ * the old dispatch then find it `gone`. An operation of a stopped run ends.
+ */
+export async function release(
+  store: LedgerStore,
+  attempt: Attempt,
+  n: number,
+  { reason, delayMs = 0, events }: Release,
+): Promise<ReleaseAnswer> {
+  const { keys, args } = attemptWrite(store, attempt, n)
+  const { kind, id } = store.origin
+  const values = [reason, delayMs, kind, id, ...encodeEvents(ofAttempt(attempt, events))]
+  return { kind: ReleaseReply.parse(await releaseScript(store.redis, keys, [...args, ...values])) }
+}
+
+/**
+ * Lets a running operation wait for a person, without lease, slot or process: `waiting` until `resume`, or until its
+ * time is over. An operation of a stopped run ends.
+ */
+export async function suspend(
+  store: LedgerStore,
+  attempt: Attempt,
+  n: number,
+  { question, answerWithinMs, recordHash, spent, events }: Suspension,
+): Promise<SuspendAnswer> {
+  const { keys, args } = attemptWrite(store, attempt, n)
+  const { kind, id } = store.origin
+  const asked = JSON.stringify(storedQuestion(attempt, question))
+  const cost = JSON.stringify(OperationCost.parse(spent))
+  const values = [asked, Math.round(answerWithinMs), recordHash, cost, kind, id]
+  const encoded = encodeEvents(ofAttempt(attempt, events))
+  return { kind: SuspendReply.parse(await suspendScript(store.redis, keys, [...args, ...values, ...encoded])) }
+}
+
+/**
+ * The question without its number and times, which the script adds. Redis takes half a surrogate pair for invalid JSON.
+ */
+function storedQuestion({ operationId, bundle, node }: Attempt, { text, choices }: AskedQuestion) {
+  const { nodeId, path, qualifiedName } = node
+  const asked = { text: text.toWellFormed(), choices: choices?.map((choice) => choice.toWellFormed()) ?? null }
+  return { operationId, nodeId, bundle, path, qualifiedName, ...asked }
+}

@@ -1,0 +1,124 @@
+import { z } from 'zod'
+import { AppError } from '#domain/error.ts'
+import type { Event } from '#domain/event.ts'
+import type { RunId } from '#domain/ids.ts'
+import { runSchema } from '#domain/run.ts'
+import { decodeEvent, type EventArchive, segmentLength, segmentOf, StreamEntry } from './stored-events.ts'
+import { runKeys, type RunKeys } from './keys.ts'
+import { newerRun, unknownRun } from './script.ts'
+import type { LedgerStore } from './store.ts'
+
+type Page = { after: number; limit: number }
+type RunEvents = { runId: RunId; projectId: string; keys: RunKeys; seq: number }
+
+const ProjectAndNumber = z.tuple([z.string().nullable(), z.coerce.number()])
+
+/**
+ * Up to `limit` events after number `after` (0: from the first), in order; fewer only at the end. What the stream no
+ * longer holds comes from the archive. RUN_001 when there is no such run; STORE_003, naming the segment, for events
+ * that were trimmed and are not in the archive. An event that is missing within the stream is skipped.
+ */
+export async function readEvents(store: LedgerStore, runId: RunId, page: Page): Promise<Event[]> {
+  const keys = runKeys(store.namespace, runId)
+  // The count is read first: an event that is counted is in the stream, or was trimmed from it.
+  const [row, entries] = await Promise.all([
+    store.redis.hmget(keys.run, 'project', 'seq'),
+    store.redis.xrange(keys.events, page.after + 1, page.after + page.limit),
+  ])
+  const [projectId, seq] = ProjectAndNumber.parse(row)
+  if (projectId === null) throw unknownRun(runId)
+  const run = { runId, projectId, keys, seq }
+  const events = decode(entries, run)
+  const isWhole = events.length >= Math.min(page.limit, seq - page.after)
+  return isWhole ? events : joinArchive(store, run, page)
+}
+
+async function joinArchive(store: LedgerStore, run: RunEvents, page: Page): Promise<Event[]> {
+  // In this order: what is trimmed between the two reads comes from the archive.
+  const [entries, oldest] = await Promise.all([
+    store.redis.xrange(run.keys.events, page.after + 1, '+', 'COUNT', page.limit),
+    store.redis.xrange(run.keys.events, '-', '+', 'COUNT', 1),
+  ])
+  const streamStart = decode(oldest, run)[0]?.seq ?? run.seq + 1
+  const archived = await readArchived(store, run, { ...page, before: streamStart })
+  const last = archived.at(-1)?.seq ?? page.after
+  const streamed = decode(entries, run).filter((event) => event.seq > last)
+  return [...archived, ...streamed.slice(0, page.limit - archived.length)]
+}
+
+async function readArchived(
+  { archive }: LedgerStore,
+  run: RunEvents,
+  { after, limit, before }: Page & { before: number },
+): Promise<Event[]> {
+  const events: Event[] = []
+  for (let next = after + 1; next < before && events.length < limit;) {
+    const segment = segmentOf(run, next)
+    const found = await archive?.get(segment, { after: next - 1, limit: limit - events.length })
+    const last = found?.at(-1)?.seq
+    // An archive that returns nothing further must not be asked for the same again and again.
+    const hasMore = last !== undefined && last >= next
+    if (hasMore) events.push(...(found ?? []))
+    else if (segment.last < before) {
+      const which = `events ${segment.first} to ${segment.last}`
+      throw new AppError('STORE_003', `${which} are neither in the stream nor in the archive`)
+    }
+    next = hasMore ? last + 1 : before
+  }
+  return events
+}
+
+function decode(entries: readonly unknown[], run: { runId: string; projectId: string }): Event[] {
+  return z
+    .array(StreamEntry)
+    .parse(entries)
+    .map((entry) => decodeEvent(entry, run))
+}
+
+/** So many events always stay in the stream, so that followers of a run need not ask the archive. */
+const defaultKeep = 10_000
+/** A call moves no more than this; the next one continues. */
+const maxSegments = 5
+
+/**
+ * Moves whole segments of the oldest events to the archive while the stream holds `keep` events besides. Returns how
+ * many segments it moved, at most 5; 0 without an archive. A segment is stored before it is trimmed: a crash between
+ * the two loses nothing, and the next call stores the same again. Concurrent calls do no harm. Events behind a gap stay
+ * where they are.
+ */
+export async function archiveEvents(
+  store: LedgerStore,
+  runId: RunId,
+  { keep = defaultKeep }: { keep?: number } = {},
+): Promise<number> {
+  const { archive, redis } = store
+  if (archive === undefined) return 0
+  const keys = runKeys(store.namespace, runId)
+  for (let moved = 0; moved < maxSegments; moved += 1) {
+    const length = await redis.xlen(keys.events)
+    if (length < keep + segmentLength) return moved
+    if (!(await moveOldest({ redis, archive }, runId, keys))) return moved
+  }
+  return maxSegments
+}
+
+async function moveOldest(
+  { redis, archive }: { redis: LedgerStore['redis']; archive: EventArchive },
+  runId: RunId,
+  keys: RunKeys,
+): Promise<boolean> {
+  const [row, entries] = await Promise.all([
+    redis.hmget(keys.run, 'project', 'schema'),
+    redis.xrange(keys.events, '-', '+', 'COUNT', segmentLength),
+  ])
+  const [projectId, schema] = ProjectAndNumber.parse(row)
+  if (projectId === null) throw unknownRun(runId)
+  if (schema > runSchema) throw newerRun(runId)
+  const events = decode(entries, { runId, projectId })
+  const segment = segmentOf({ runId, projectId }, events[0]?.seq ?? 1)
+  const isWhole = events.length === segmentLength && events.every(({ seq }, at) => seq === segment.first + at)
+  if (!isWhole) return false
+  await archive.put(segment, events)
+  await redis.xtrim(keys.events, 'MINID', '=', `${segment.last + 1}-0`)
+  return true
+}

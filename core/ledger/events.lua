@@ -1,0 +1,35 @@
+-- The second part: writing the run's events.
+
+-- Appends events, a flat list of age in ms and body, and returns the number of the last one.
+local function emit(at, events)
+  local count = #events / 2
+  local last = redis.call('HINCRBY', keys.run, 'seq', count)
+  for i = 1, count do
+    redis.call('XADD', keys.events, text(last - count + i) .. '-0', 'm', text(at - tonumber(events[2 * i - 1])), 'j', events[2 * i])
+  end
+  return last
+end
+
+-- The body of an event that the ledger itself reports, in the short names of stored-events.ts.
+local function body_of(name, origin, operation, data)
+  local status = nil
+  if data.error_code then status = 'error' end
+  return cjson.encode({
+    e = name, p = 'execution', s = status, k = origin[1], i = origin[2], x = data.error_code,
+    o = operation.id, n = operation.node, a = operation.bundle, j = data,
+  })
+end
+
+-- What an event's body says of its operation.
+local function described(id)
+  local fields = redis.call('HMGET', prefix .. 'op:' .. id, 'nid', 'bundle')
+  return { id = id, node = fields[1], bundle = fields[2] }
+end
+
+-- Adds the path and the name of the operation's node to `data`, for people who read the events.
+local function with_node(id, data)
+  local node = cjson.decode(redis.call('GET', prefix .. 'node:' .. id))
+  data.path = node.path
+  data.qualified_name = node.qualifiedName
+  return data
+end

@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import type { RunId } from '#domain/ids.ts'
+import { maxAnswerCharacters, Question, QuestionId } from '#domain/question.ts'
+import { AppError } from '#domain/error.ts'
+import type { EventOrigin } from '#domain/event.ts'
+import { runKeys } from './keys.ts'
+import type { LedgerStore } from './store.ts'
+import { expectKnownRun, NamedFields, runScript, unknownRun } from './script.ts'
+
+const resumeScript = runScript('resume')
+const sliceLength = 200
+/** Events hold no more of an answer than this. */
+const eventCharacters = 2_000
+
+const Asked = Question.omit({ status: true, answer: true })
+const Ending = z.discriminatedUnion('status', [
+  z.strictObject({
+    status: z.literal('answered'),
+    text: z.string(),
+    at: z.number(),
+    by: z.string(),
+    command: z.string(),
+  }),
+  z.strictObject({ status: z.enum(['expired', 'cancelled']) }),
+])
+
+/** A question and how it ended, as the scripts store them. */
+const StoredQuestion = z.tuple([z.string(), z.string().nullable()]).transform(([stored, end]): Question => {
+  const asked = Asked.parse(JSON.parse(stored))
+  if (end === null) return { ...asked, status: 'open', answer: null }
+  const ending = Ending.parse(JSON.parse(end))
+  if (ending.status !== 'answered') return { ...asked, status: ending.status, answer: null }
+  const { text, at, by } = ending
+  return { ...asked, status: ending.status, answer: { text, at, by } }
+})
+
+const Counted = z.tuple([z.string().nullable(), z.coerce.number()])
+
+/** The questions after number `after`, `limit` at most. */
+export type QuestionSlice = { after?: number; limit?: number }
+
+/** The run's questions by number; all of them without a slice. RUN_001 for an unknown run. */
+export async function listQuestions(
+  store: LedgerStore,
+  runId: RunId,
+  { after = 0, limit = Infinity }: QuestionSlice = {},
+): Promise<Question[]> {
+  const keys = runKeys(store.namespace, runId)
+  const [schema, asked] = Counted.parse(await store.redis.hmget(keys.run, 'schema', 'asked'))
+  if (schema === null) throw unknownRun(runId)
+  const questions: Question[] = []
+  const last = Math.min(asked, after + limit)
+  for (let first = after + 1; first <= last; first += sliceLength) {
+    const numbers = Array.from({ length: Math.min(sliceLength, last - first + 1) }, (_, index) => first + index)
+    const values = await store.redis.hmget(keys.questions, ...numbers.flatMap((n) => [`q${n}`, `q${n}:end`]))
+    for (const index of numbers.keys()) questions.push(StoredQuestion.parse(values.slice(2 * index, 2 * index + 2)))
+  }
+  return questions
+}
+
+export type Answer = {
+  requestId: string
+  text: string
+  by: EventOrigin
+  /** Names this answer: with the same name it is not given twice. */
+  command: string
+}
+
+const ResumeReply = z.object({ question: z.string(), ending: z.string() })
+const Refusal = z.enum(['no_question', 'no_choice', 'over', 'answered', 'expired', 'cancelled'])
+
+/**
+ * Gives the answer an operation waits for, which makes it ready; the first answer counts. ASK_001 for an unknown
+ * question, ASK_002 for one that was answered by another command, ASK_003 for one that is past its time, ASK_005 for an
+ * answer it does not take; RUN_007 when the run has ended or was stopped, RUN_001 for an unknown run.
+ */
+export async function resume(store: LedgerStore, runId: RunId, answer: Answer): Promise<Question> {
+  const { requestId, by, command } = answer
+  if (!QuestionId.safeParse(requestId).success) throw refused(runId, requestId, 'no_question')
+  const text = answer.text.toWellFormed()
+  if (text.trim() === '') throw new AppError('ASK_005', 'The answer is empty.')
+  if (text.length > maxAnswerCharacters) {
+    throw new AppError('ASK_005', `An answer has at most ${maxAnswerCharacters} characters, this one ${text.length}.`)
+  }
+  const shortened = text.slice(0, eventCharacters).toWellFormed()
+  const { kind, id } = store.origin
+  const args = [requestId, text, shortened, command, by.kind, by.id, kind, id]
+  const keys = runKeys(store.namespace, runId)
+  const reply = expectKnownRun(runId, await resumeScript(store.redis, keys.scripted, args))
+  const refusal = Refusal.safeParse(reply)
+  if (refusal.success) {
+    const asked = await store.redis.hmget(keys.questions, requestId, `${requestId}:end`)
+    throw refused(runId, requestId, refusal.data, StoredQuestion.safeParse(asked).data)
+  }
+  const { question, ending } = NamedFields.pipe(ResumeReply).parse(reply)
+  return StoredQuestion.parse([question, ending])
+}
+
+function refused(runId: RunId, requestId: string, why: z.infer<typeof Refusal>, question?: Question): AppError {
+  const answered = JSON.stringify(question?.answer?.text.slice(0, 200) ?? '')
+  const choices = question?.choices?.join(', ') ?? ''
+  const [code, message] = (
+    {
+      no_question: ['ASK_001', `Run "${runId}" has no question "${requestId}".`],
+      no_choice: ['ASK_005', `"${requestId}" must be answered with one of these, spelled the same: ${choices}.`],
+      over: ['RUN_007', `Run "${runId}" has ended or was stopped: nothing waits for an answer any more.`],
+      answered: ['ASK_002', `"${requestId}" has been answered with ${answered}: the first answer counts.`],
+      expired: ['ASK_003', `The time to answer "${requestId}" is over: its operation ended without an answer.`],
+      cancelled: ['ASK_003', `"${requestId}" is not asked any more: its operation was cancelled.`],
+    } as const
+  )[why]
+  return new AppError(code, message)
+}

@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import { ProjectId, RunId } from '#domain/ids.ts'
+import { operationStatuses } from '#domain/operation.ts'
+import { Run, runSchema } from '#domain/run.ts'
+import { AppError } from '#domain/error.ts'
+import { indexKeys, runKeys } from './keys.ts'
+import { newerRun, unknownRun } from './script.ts'
+import type { LedgerStore } from './store.ts'
+
+/** Fields that are read as they are stored, null when they are missing: the name in `Run`, and the stored one. */
+const plainFields = {
+  projectId: 'project',
+  status: 'status',
+  phase: 'phase',
+  uploadKey: 'upload',
+  snapshotId: 'snapshot',
+  compositionKey: 'composition',
+  nodeListKey: 'node_list',
+  edgeListKey: 'edge_list',
+  rulesKey: 'rules',
+  planKey: 'plan_summary',
+  planHash: 'plan_hash',
+  errorCode: 'error',
+  reason: 'reason',
+} as const
+const numbers = ['schema', 'seq', 'nodes', 'files', 'accepted', 'ended'] as const
+const others = ['request', 'planned', 'bundles', 'traceparent'] as const
+const stopFields = ['cancel', 'cancel_reason', 'cancel_by', 'cancel_code', 'stopped_by'] as const
+const counters = operationStatuses.map((status) => `n:${status}`)
+const storedNames = [...Object.values(plainFields), ...numbers, ...others, ...stopFields, ...counters]
+const number = z.coerce.number().default(0)
+
+/** The run's state now. RUN_001 when there is no such run, RUN_005 when a newer version made it. */
+export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
+  const values = await store.redis.hmget(runKeys(store.namespace, runId).run, ...storedNames)
+  const stored = (name: string) => values[storedNames.indexOf(name)] ?? undefined
+  const schema = stored('schema')
+  if (schema === undefined) throw unknownRun(runId)
+  if (Number(schema) > runSchema) throw newerRun(runId)
+  const endedAt = stored('ended')
+  return Run.parse({
+    ...Object.fromEntries(Object.entries(plainFields).map(([name, field]) => [name, stored(field) ?? null])),
+    runId,
+    schema: Number(schema),
+    request: JSON.parse(stored('request') ?? 'null'),
+    isPlanned: stored('planned') === '1',
+    bundleHashes: JSON.parse(stored('bundles') ?? 'null'),
+    seq: number.parse(stored('seq')),
+    nodes: number.parse(stored('nodes')),
+    files: number.parse(stored('files')),
+    stop: stopOf(stored),
+    traceparent: stored('traceparent') || null,
+    acceptedAt: number.parse(stored('accepted')),
+    endedAt: endedAt === undefined ? null : Number(endedAt),
+    counts: Object.fromEntries(operationStatuses.map((status) => [status, number.parse(stored(`n:${status}`))])),
+  })
+}
+
+function stopOf(stored: (name: string) => string | undefined): Run['stop'] {
+  if (stored('cancel') !== '1') return null
+  const operationId = stored('stopped_by')
+  if (operationId !== undefined) return { kind: 'policy', operationId }
+  const [reason, errorCode] = [stored('cancel_reason') ?? '', stored('cancel_code') ?? '']
+  return errorCode === ''
+    ? { kind: 'request', reason, by: stored('cancel_by') ?? '' }
+    : { kind: 'fault', reason, errorCode }
+}
+
+/** `next` is where the next page begins; null on the last one. */
+export type RunPage = { runs: Run[]; next: RunId | null }
+
+/**
+ * The project's runs, newest first, from the one accepted before `before` on, `limit` at most. Runs of a newer version
+ * and runs whose acceptance was interrupted are left out: a page may be short or empty and yet not the last.
+ */
+export async function listRuns(
+  store: LedgerStore,
+  projectId: ProjectId,
+  page: { before?: RunId; limit: number },
+): Promise<RunPage> {
+  const key = indexKeys(store.namespace).runsOf(projectId)
+  const rank = page.before === undefined ? null : await store.redis.zrevrank(key, page.before)
+  if (page.before !== undefined && rank === null) return { runs: [], next: null }
+  const first = rank === null ? 0 : rank + 1
+  const ids = await store.redis.zrevrange(key, first, first + page.limit)
+  const shown = ids.slice(0, page.limit)
+  const runs = await Promise.all(shown.map((id) => readable(store, id)))
+  return {
+    runs: runs.filter((run) => run !== undefined),
+    next: ids.length > page.limit ? (shown.at(-1) ?? null) : null,
+  }
+}
+
+async function readable(store: LedgerStore, runId: RunId): Promise<Run | undefined> {
+  try {
+    return await getRun(store, runId)
+  } catch (error) {
+    if (error instanceof AppError && (error.code === 'RUN_001' || error.code === 'RUN_005')) return undefined
+    throw error
+  }
+}
+
+/** An entry of the index: written before its run exists, removed after it has ended. Milliseconds since the epoch. */
+export type ActiveRun = { projectId: ProjectId; runId: RunId; acceptedAt: number }
+
+/** Every run of every project that has not ended, oldest first: those that dispatcher, relay and sweeper work on. */
+export async function activeRuns(store: LedgerStore): Promise<ActiveRun[]> {
+  const flat = await store.redis.zrange(indexKeys(store.namespace).active, '0', '-1', 'WITHSCORES')
+  const runs: ActiveRun[] = []
+  for (let at = 0; at < flat.length; at += 2) {
+    const [projectId, runId] = (flat[at] ?? '').split('/')
+    const acceptedAt = Number(flat[at + 1])
+    runs.push({ projectId: ProjectId.parse(projectId), runId: RunId.parse(runId), acceptedAt })
+  }
+  return runs
+}

@@ -1,0 +1,182 @@
+import { z } from 'zod'
+import type { EventOrigin, NewEvent } from '#domain/event.ts'
+import { ProjectId, type RunId } from '#domain/ids.ts'
+import { isEnded, type RunPhase, type RunRequest, runSchema, RunStatus } from '#domain/run.ts'
+import type { ErrorCode } from '#domain/error.ts'
+import { encodeEvents } from './stored-events.ts'
+import { indexKeys, runKeys } from './keys.ts'
+import { expectKnownRun, NamedFields, plainScript, runScript } from './script.ts'
+import { type LedgerStore, redisNowMs } from './store.ts'
+
+const indexScript = plainScript('index-run')
+const createScript = runScript('create-run', 'events')
+const moveScript = runScript('move')
+const cancelScript = runScript('cancel')
+const endSliceScript = runScript('end-slice')
+const sliceLength = 200
+
+export type NewRun = {
+  runId: RunId
+  projectId: ProjectId
+  request: RunRequest
+  /** The object that holds the uploaded archive. */
+  uploadKey: string
+  traceparent: string | null
+  /** `run.accepted`, the run's event 1. */
+  acceptedEvent: NewEvent
+}
+
+/**
+ * Makes the run exist, queued. The index of active runs is written first, so that a crash in between leaves an entry
+ * without a run, never a run that no process works on. Creating it again changes nothing.
+ */
+export async function createRun(store: LedgerStore, run: NewRun): Promise<void> {
+  const index = indexKeys(store.namespace)
+  const { runId, projectId, request } = run
+  await indexScript(store.redis, [index.active, index.runsOf(projectId)], [`${projectId}/${runId}`, runId])
+  const keys = runKeys(store.namespace, runId)
+  await createScript(store.redis, keys.scripted, [
+    runSchema,
+    projectId,
+    request.errorPolicy,
+    JSON.stringify(request),
+    run.uploadKey,
+    run.traceparent ?? '',
+    ...encodeEvents([run.acceptedEvent]),
+  ])
+  // When an acceptance was interrupted and repeated later, the entry without a run may have been removed in between.
+  const status = RunStatus.parse(await store.redis.hget(keys.run, 'status'))
+  if (!isEnded(status)) await store.redis.zadd(index.active, 'NX', Date.now(), `${projectId}/${runId}`)
+}
+
+const MoveAnswer = z.enum(['moved', 'already', 'refused', 'open'])
+export type MoveAnswer = z.infer<typeof MoveAnswer>
+
+export type RunMove = {
+  /** The run moves only from one of these; without `phase`, from any phase of the status. */
+  from: readonly { status: RunStatus; phase?: RunPhase }[]
+  to: { status?: RunStatus; phase?: RunPhase }
+  /** Names this move: with the same name it is not applied twice. */
+  command: string
+  set?: { [Name in Exclude<keyof typeof fieldNames, 'nodes' | 'files' | 'errorCode'>]?: string } & {
+    nodes?: number
+    files?: number
+    errorCode?: ErrorCode
+  }
+  events: readonly NewEvent[]
+}
+
+/** The fields of a run that a move may set, by the names under which they are stored. */
+const fieldNames = {
+  snapshotId: 'snapshot',
+  compositionKey: 'composition',
+  nodeListKey: 'node_list',
+  edgeListKey: 'edge_list',
+  rulesKey: 'rules',
+  planKey: 'plan_summary',
+  /** Hashes of the bundles it is planned with, as JSON. */
+  bundles: 'bundles',
+  nodes: 'nodes',
+  files: 'files',
+  errorCode: 'error',
+  reason: 'reason',
+} as const
+
+/**
+ * Changes a run's status or phase by compare-and-set, with its events, in one step. `refused`: the run is in none of
+ * the states of `from` (an ended run never is), or it was told to stop and `command` would end it and is not `stop`.
+ * `open`: it cannot end, because some of its operations have not. Ending a run also takes it off the active runs, again
+ * when an earlier try did not get that far. RUN_001 for an unknown run.
+ */
+export async function move(store: LedgerStore, runId: RunId, change: RunMove): Promise<MoveAnswer> {
+  const values = new Map<string, string | number>(Object.entries(change.set ?? {}))
+  const fields = Object.entries(fieldNames).flatMap(([name, stored]) => {
+    const value = values.get(name)
+    return value === undefined ? [] : [stored, value]
+  })
+  const keys = runKeys(store.namespace, runId)
+  const answer = await moveScript(store.redis, keys.scripted, [
+    change.command,
+    change.to.status ?? '',
+    change.to.phase ?? '',
+    change.from.length,
+    ...change.from.flatMap(({ status, phase }) => [status, phase ?? '']),
+    fields.length / 2,
+    ...fields,
+    ...encodeEvents(change.events),
+  ])
+  const result = MoveAnswer.parse(expectKnownRun(runId, answer))
+  const { status } = change.to
+  if ((result === 'moved' || result === 'already') && status !== undefined && isEnded(status)) {
+    const projectId = ProjectId.parse(await store.redis.hget(keys.run, 'project'))
+    await deactivate(store, { projectId, runId })
+  }
+  return result
+}
+
+/**
+ * Takes a run off the active ones. From then on only retention looks at it; the time it is kept counts from here. Doing
+ * it again changes nothing.
+ */
+export async function deactivate(
+  store: LedgerStore,
+  { projectId, runId }: { projectId: ProjectId; runId: RunId },
+): Promise<void> {
+  const { active, ended, projects } = indexKeys(store.namespace)
+  const member = `${projectId}/${runId}`
+  const now = await redisNowMs(store.redis)
+  // Not in one transaction: a client sends each of these again by itself when its answer was lost.
+  await Promise.all([store.redis.zadd(ended, 'NX', now, member), store.redis.sadd(projects, projectId)])
+  await store.redis.zrem(active, member)
+}
+
+const CancelAnswer = z.enum(['stopping', 'ended', 'elsewhere'])
+
+/**
+ * `stopping`: the run will end, for the reason that was given first. `ended`: it had ended before. `elsewhere`: it is
+ * in none of the phases.
+ */
+export type CancelAnswer = z.infer<typeof CancelAnswer>
+
+export type CancelRequest = {
+  reason: string
+  origin: EventOrigin
+  /** The run ends as failed with this code; without it, as cancelled. */
+  errorCode?: ErrorCode
+  /** The run is stopped only while it is in one of these. */
+  phases?: readonly RunPhase[]
+}
+
+/**
+ * Stops a run: none of its operations starts any more, and workers that run one are notified. The caller of `endSlice`
+ * ends the operations that have not started, and then moves the run to its end. RUN_001 for an unknown run.
+ */
+export async function cancel(store: LedgerStore, runId: RunId, request: CancelRequest): Promise<CancelAnswer> {
+  const { reason, origin, errorCode = '', phases = [] } = request
+  const keys = runKeys(store.namespace, runId).scripted
+  const answer = await cancelScript(store.redis, keys, [reason, errorCode, origin.kind, origin.id, ...phases])
+  return CancelAnswer.parse(expectKnownRun(runId, answer))
+}
+
+const EndSliceReply = z.union([
+  z.literal('going_on'),
+  NamedFields.pipe(z.object({ next: z.int().optional(), open: z.int() })),
+])
+
+/**
+ * `next` is where the next slice begins, undefined after the last one. `open` is 0 once every operation has ended and
+ * its dependents have been notified.
+ */
+export type EndSliceAnswer = { next: number | undefined; open: number }
+
+/**
+ * Ends those of 200 operations of a stopped run, from place `first` of the plan on, that no worker is running; the
+ * others end by themselves. Undefined when the run was not stopped. RUN_001 for an unknown run.
+ */
+export async function endSlice(store: LedgerStore, runId: RunId, first: number): Promise<EndSliceAnswer | undefined> {
+  const { kind, id } = store.origin
+  const keys = runKeys(store.namespace, runId).scripted
+  const answer = await endSliceScript(store.redis, keys, [first, sliceLength, kind, id])
+  const reply = EndSliceReply.parse(expectKnownRun(runId, answer))
+  return reply === 'going_on' ? undefined : { next: reply.next, open: reply.open }
+}

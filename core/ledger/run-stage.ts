@@ -1,0 +1,99 @@
+import { AppError, asAppError } from '#domain/error.ts'
+import type { EventOrigin } from '#domain/event.ts'
+import type { RunId } from '#domain/ids.ts'
+import type { RunPhase } from '#domain/run.ts'
+import { repeatEvery } from '#platform/clock.ts'
+import type { Ledger } from './ledger.ts'
+import type { StopSignals } from './stop-signals.ts'
+
+/**
+ * A stage that failed, and the phases of a run it works in: a run that is in another phase is left alone. `signal` is
+ * aborted when the stage's process ends, which is no fault of the run.
+ */
+type FailedStage = { phases: readonly [RunPhase, ...RunPhase[]]; origin: EventOrigin; signal: AbortSignal }
+
+/**
+ * Ends a run as failed for a fault of its input, bundles or objects, with the fault's own code. A fault that may pass
+ * (an unreachable store, a process that is stopping) is thrown instead, and the stage's job comes again. A run with
+ * open operations is only stopped: the dispatcher ends it after them.
+ */
+export async function failRun(
+  runId: RunId,
+  error: unknown,
+  { phases, origin, signal }: FailedStage,
+  ledger: Pick<Ledger, 'cancel' | 'move'>,
+): Promise<void> {
+  const [phase] = phases
+  const fault = asAppError(error, 'TOOL_004', phase)
+  if (fault.retry || signal.aborted) throw fault
+  const { code: errorCode, message: reason } = fault
+  const answer = await ledger.move(runId, {
+    from: phases.flatMap((one) => [
+      { status: 'queued', phase: one } as const,
+      { status: 'running', phase: one } as const,
+    ]),
+    to: { status: 'failed' },
+    command: 'fail',
+    set: { errorCode, reason },
+    events: [
+      { event: 'run.failed', phase, status: 'error', errorCode, origin, data: { error_code: errorCode, reason } },
+    ],
+  })
+  if (answer === 'open') await ledger.cancel(runId, { reason, errorCode, origin, phases })
+}
+
+/** When the process of a stage fell silent this often, the stage itself may be what kills it. */
+const deadlyStalls = 5
+
+type StageTry = Pick<FailedStage, 'phases' | 'signal'> & {
+  origin: EventOrigin
+  /** How often a process fell silent while it ran the stage. */
+  stalls: number
+}
+
+/** Runs the stage, unless five processes have died running it: then the run fails with TOOL_004. */
+export async function unlessDeadly(
+  runId: RunId,
+  { stalls, ...stage }: StageTry,
+  ledger: Pick<Ledger, 'cancel' | 'move'>,
+  work: () => Promise<void>,
+): Promise<void> {
+  if (stalls < deadlyStalls) return work()
+  const fault = new AppError('TOOL_004', `the process that worked on its ${stage.phases[0]} died ${stalls} times`)
+  return failRun(runId, fault, stage, ledger)
+}
+
+export type UntilStoppedDeps = {
+  ledger: Pick<Ledger, 'getRun'>
+  stops: Pick<StopSignals, 'on'>
+  /** How often the ledger is asked as well, since a signal may be lost; 5 s by default. */
+  askEveryMs?: number
+}
+
+/**
+ * Runs a stage of a run with a signal that is also aborted when the run is stopped and the ledger confirms it. A stage
+ * that fails after that does not throw: the dispatcher ends the stopped run. Does nothing for a run that is stopped
+ * already. RUN_001 for an unknown run.
+ */
+export async function untilStopped(
+  runId: RunId,
+  stage: (signal: AbortSignal) => Promise<void>,
+  { ledger, stops, askEveryMs = 5_000 }: UntilStoppedDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const stopped = new AbortController()
+  const ask = async () => {
+    if ((await ledger.getRun(runId)).stop !== null) stopped.abort()
+  }
+  const unsubscribe = stops.on(runId, () => void ask().catch(() => undefined)) // asked again later in any case
+  const stopAsking = repeatEvery(askEveryMs, ask)
+  try {
+    await ask()
+    if (!stopped.signal.aborted) await stage(AbortSignal.any([signal, stopped.signal]))
+  } catch (error) {
+    if (!stopped.signal.aborted) throw error
+  } finally {
+    unsubscribe()
+    await stopAsking()
+  }
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import type { NewEvent } from '#domain/event.ts'
+import { anEvent } from '#testing/open-test-ledger.ts'
+import { decodeEvent, encodeEvents, type StreamEntry } from './stored-events.ts'
+
+const run = { runId: 'r00000000', projectId: 'default' }
+
+function roundTrip(event: NewEvent) {
+  const [, body] = encodeEvents([event])
+  const entry: StreamEntry = ['7-0', ['m', 1_000, 'j', body ?? '']]
+  return decodeEvent(entry, run)
+}
+
+describe('an event in the stream', () => {
+  it('comes back with everything its emitter said, and what is constant for the run', () => {
+    const said = {
+      event: 'tool.returned',
+      phase: 'tools',
+      status: 'error',
+      origin: { kind: 'worker', id: 'w1' },
+      operationId: 'o1',
+      nodeId: 'n1',
+      agent: 'lint',
+      toolName: 'run_linter',
+      durationMs: 1.5,
+      errorCode: 'TOOL_003',
+      data: { nested: { ключ: ['"', '\u2028', null] } },
+    } as const
+    expect(roundTrip({ ...said, data: { ...said.data } })).toEqual({
+      ...said,
+      v: 1,
+      seq: 7,
+      ts: 1_000,
+      ...run,
+      category: 'worker_progress',
+      correlationId: run.runId,
+    })
+  })
+
+  it('has no fields its emitter left out, and is ok unless it says otherwise', () => {
+    const event = roundTrip(anEvent())
+    expect(event.status).toBe('ok')
+    expect(Object.keys(event)).not.toContain('toolName')
+  })
+
+  it('is refused when the body is of no known event', () => {
+    const entry: StreamEntry = ['7-0', ['m', 1_000, 'j', '{"e":"no.such","p":"model","k":"worker","i":"w","j":{}}']]
+    expect(() => decodeEvent(entry, run)).toThrow('unknown event')
+  })
+
+  it('says in whole milliseconds how long ago it happened', () => {
+    expect(encodeEvents([anEvent({ ageMs: 12.6 }), anEvent()]).filter((_, index) => index % 2 === 0)).toEqual([
+      '13',
+      '0',
+    ])
+  })
+})

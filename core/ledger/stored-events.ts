@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { type Event, eventCategories, EventName, EventOrigin, EventPhase, type NewEvent } from '#domain/event.ts'
+
+/**
+ * A stream entry is `m`, the time in ms, and `j`, JSON with one-letter names and without what is constant for the run.
+ * events.lua writes the same names.
+ */
+const StoredBody = z.strictObject({
+  e: EventName,
+  p: EventPhase,
+  s: z.literal('error').optional(),
+  k: EventOrigin.shape.kind,
+  i: z.string(),
+  o: z.string().optional(),
+  n: z.string().optional(),
+  a: z.string().optional(),
+  t: z.string().optional(),
+  d: z.number().optional(),
+  x: z.string().optional(),
+  j: z.record(z.string(), z.unknown()),
+})
+
+/** One stream entry as ioredis gives it: id, then field and value in turn. */
+export const StreamEntry = z.tuple([
+  z.string().regex(/^\d+-0$/),
+  z.tuple([z.literal('m'), z.coerce.number(), z.literal('j'), z.string()]),
+])
+export type StreamEntry = z.infer<typeof StreamEntry>
+
+/** Two script arguments per event: how long ago it happened in whole ms, and its body. */
+export function encodeEvents(events: readonly NewEvent[]): string[] {
+  return events.flatMap((event) => [Math.round(event.ageMs ?? 0).toString(), bodyOf(event)])
+}
+
+function bodyOf(event: NewEvent): string {
+  return JSON.stringify({
+    e: event.event,
+    p: event.phase,
+    s: event.status === 'error' ? 'error' : undefined,
+    k: event.origin.kind,
+    i: event.origin.id,
+    o: event.operationId,
+    n: event.nodeId,
+    a: event.agent,
+    t: event.toolName,
+    d: event.durationMs,
+    x: event.errorCode,
+    j: event.data,
+  })
+}
+
+/** The event as it was sent, numbered, with what is constant for the run restored. */
+export function decodeEvent(entry: StreamEntry, run: { runId: string; projectId: string }): Event {
+  const [id, [, ts, , json]] = entry
+  const body = StoredBody.parse(JSON.parse(json))
+  return {
+    v: 1,
+    seq: Number.parseInt(id, 10),
+    ts,
+    projectId: run.projectId,
+    runId: run.runId,
+    event: body.e,
+    category: eventCategories[body.e],
+    phase: body.p,
+    status: body.s ?? 'ok',
+    origin: { kind: body.k, id: body.i },
+    correlationId: run.runId,
+    ...(body.o === undefined ? {} : { operationId: body.o }),
+    ...(body.n === undefined ? {} : { nodeId: body.n }),
+    ...(body.a === undefined ? {} : { agent: body.a }),
+    ...(body.t === undefined ? {} : { toolName: body.t }),
+    ...(body.d === undefined ? {} : { durationMs: body.d }),
+    ...(body.x === undefined ? {} : { errorCode: body.x }),
+    data: body.j,
+  }
+}
+
+/** Events of a run that are archived together: all of them, from number `first` to number `last`. */
+export type EventSegment = { projectId: string; runId: string; first: number; last: number }
+
+/** Where the events go that are trimmed from a run's stream. */
+export type EventArchive = {
+  /** Stores a whole segment; the same one again changes nothing. */
+  put(segment: EventSegment, events: readonly Event[]): Promise<void>
+  /** Up to `limit` of its events after number `after`, in order; undefined when the segment was never stored. */
+  get(segment: EventSegment, page: { after: number; limit: number }): Promise<Event[] | undefined>
+}
+
+/** A segment's length. Never to be changed: the number of an event alone says in which segment it is. */
+export const segmentLength = 1_000
+
+/** The segment that event number `seq` of the run lies in. */
+export function segmentOf(run: { projectId: string; runId: string }, seq: number): EventSegment {
+  const first = seq - ((seq - 1) % segmentLength)
+  return { projectId: run.projectId, runId: run.runId, first, last: first + segmentLength - 1 }
+}

@@ -1,0 +1,224 @@
+-- The third part: the ways from one state of an operation to the next, and what follows from them for the run.
+
+-- The most operations that one step moves on its own account: dependents, those that rested, those taken back.
+local max_per_step = 200
+-- An operation whose worker was lost this often fails: it may be what kills the workers.
+local max_lost = 3
+local lost_code, cancelled_code, expired_code = 'TOOL_004', 'AGENT_010', 'ASK_003'
+local ended_well = { succeeded = true, unchanged = true }
+local has_ended = { succeeded = true, unchanged = true, skipped = true, failed = true, blocked = true, cancelled = true }
+local ledger_origin = { 'discovery', 'ledger' }
+
+-- An operation of one of these statuses is in exactly one of its sets.
+local sets_of = {
+  ready = { keys.ready, keys.delayed, keys.suspects }, dispatched = { keys.dispatched }, running = { keys.leases },
+  waiting = { keys.waiting },
+}
+
+-- Whether this step has changed any operation's status.
+local has_changed = false
+
+-- Further arguments are fields of the operation that are set as well, name and value in turn.
+local function change_status(id, from, to, ...)
+  has_changed = true
+  for _, set in ipairs(sets_of[from] or {}) do redis.call('ZREM', set, id) end
+  redis.call('HSET', prefix .. 'op:' .. id, 'status', to, ...)
+  redis.call('HINCRBY', keys.run, 'n:' .. from, -1)
+  redis.call('HINCRBY', keys.run, 'n:' .. to, 1)
+end
+
+-- An operation whose next loss would be its last is set apart: operations that run next to the one that kills their
+-- worker are lost with it (dispatch.lua).
+local function offer(id)
+  local fields = redis.call('HMGET', prefix .. 'op:' .. id, 'rank', 'lost')
+  local set = keys.ready
+  if tonumber(fields[2] or '0') >= max_lost - 1 then set = keys.suspects end
+  redis.call('ZADD', set, fields[1], id)
+end
+
+-- Ready to be dispatched: now, or after a delay.
+local function make_ready(id, from, at, delay_ms)
+  change_status(id, from, 'ready')
+  if delay_ms > 0 then
+    redis.call('ZADD', keys.delayed, text(at + delay_ms), id)
+  else
+    offer(id)
+  end
+end
+
+local function wake_delayed(at)
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', text(at), 'LIMIT', 0, max_per_step)) do
+    redis.call('ZREM', keys.delayed, id)
+    offer(id)
+  end
+end
+
+-- From here on no operation of the run starts. The workers that run one learn it from this message, or from the answer
+-- to their next heartbeat.
+local function stop_run(fields)
+  redis.call('HSET', keys.run, 'cancel', '1', unpack(fields))
+  local namespace, run = string.match(prefix, '^(.*):{(.*)}:$')
+  redis.call('PUBLISH', namespace .. ':stops', run)
+end
+
+-- The outcome of an operation that no attempt ended: skipped, cancelled, lost too often, not answered in time. It
+-- counts what the attempts that asked a person have cost.
+local function bare_outcome(id, status, code, reason)
+  local spent = redis.call('HGET', prefix .. 'op:' .. id, 'spent')
+  local outcome = spent and cjson.decode(spent) or { turns = 0, promptTokens = 0, completionTokens = 0, durationMs = 0 }
+  outcome.status, outcome.phase, outcome.errorCode = status, 'execution', code
+  outcome.summary, outcome.reason, outcome.changedFiles = reason, reason, {}
+  -- cjson writes an empty table as an object. The quotes keep this from matching inside a text, where they are escaped.
+  return (string.gsub(cjson.encode(outcome), '"changedFiles":{}', '"changedFiles":[]'))
+end
+
+-- The one way an operation ends. notify_dependents goes on with those that wait for it.
+local function end_operation(id, from, at, ending)
+  local op = prefix .. 'op:' .. id
+  change_status(id, from, ending.status, 'outcome', ending.outcome, 'ended', text(at))
+  -- An operation that ends while it waits has no other record of its attempts than this one.
+  if from ~= 'waiting' then redis.call('HDEL', op, 'suspension') end
+  redis.call('ZADD', keys.ended, text(at), id)
+  local seq = text(emit(at, ending.events))
+  if ending.result then
+    redis.call('XADD', keys.outbox, seq .. '-0', 'o', id, 'r', ending.result)
+  else
+    redis.call('XADD', keys.outbox, seq .. '-0', 'o', id)
+  end
+  if redis.call('EXISTS', prefix .. 'after:' .. id) == 1 then redis.call('RPUSH', keys.cascade, id .. ':0') end
+  if ending.status ~= 'failed' and ending.status ~= 'blocked' then return end
+  local run = redis.call('HMGET', keys.run, 'policy', 'cancel')
+  if run[1] == 'stop_run' and run[2] ~= '1' then stop_run({ 'stopped_by', id }) end
+end
+
+-- How a question ended has a field of its own, so that the question's text is written once. An open question has none.
+local function close_question(request, ending)
+  redis.call('HSET', keys.questions, request .. ':end', cjson.encode(ending))
+end
+
+-- Ends an operation that nobody will run because its run was stopped.
+local function cancel_operation(id, from, at, origin)
+  local operation = described(id)
+  local data = with_node(id, { status = 'cancelled', cause = 'run', error_code = cancelled_code })
+  local name = 'operation.skipped'
+  if from == 'running' then
+    name = 'operation.ended'
+    data.attempt = tonumber(redis.call('HGET', prefix .. 'op:' .. id, 'attempt'))
+  else
+    redis.call('HDEL', prefix .. 'op:' .. id, 'token') -- an attempt that was handed back did not end it
+    if from == 'waiting' then
+      close_question(redis.call('HGET', prefix .. 'op:' .. id, 'question'), { status = 'cancelled' })
+    end
+  end
+  end_operation(id, from, at, {
+    status = 'cancelled',
+    outcome = bare_outcome(id, 'cancelled', cancelled_code, 'the run was stopped'),
+    events = { 0, body_of(name, origin, operation, data) },
+  })
+end
+
+-- Takes a running operation back: from a worker that is silent ('lost'), or from one that is known to have ended for
+-- reasons of its own ('abandoned', which does not count as a loss). It becomes ready again, or ends when the run was
+-- stopped or when it was lost too often. Without its token, the worker's next write is refused.
+local function take_back(id, at, origin, why)
+  local op = prefix .. 'op:' .. id
+  local attempt = tonumber(redis.call('HGET', op, 'attempt'))
+  redis.call('HDEL', op, 'token')
+  if is_stopped() then return cancel_operation(id, 'running', at, origin) end
+  local lost = 0
+  if why == 'lost' then lost = redis.call('HINCRBY', op, 'lost', 1) end
+  local operation = described(id)
+  if lost < max_lost then
+    local data = with_node(id, { attempt = attempt, reason = why })
+    make_ready(id, 'running', at, 0)
+    emit(at, { 0, body_of('operation.retried', origin, operation, data) })
+    return
+  end
+  local reason = 'its worker was lost ' .. lost .. ' times'
+  local data = with_node(id, { status = 'failed', attempt = attempt, reason = reason, error_code = lost_code })
+  end_operation(id, 'running', at, {
+    status = 'failed',
+    outcome = bare_outcome(id, 'failed', lost_code, reason),
+    events = { 0, body_of('operation.failed', origin, operation, data), 0, body_of('operation.ended', origin, operation, data) },
+  })
+end
+
+local function skip(id, cause, cause_status, at)
+  local data = with_node(id, { status = 'skipped', cause = cause, cause_status = cause_status })
+  end_operation(id, 'pending', at, {
+    status = 'skipped',
+    outcome = bare_outcome(id, 'skipped', nil, 'it waits for ' .. cause .. ', which ended ' .. cause_status),
+    events = { 0, body_of('operation.skipped', ledger_origin, described(id), data) },
+  })
+end
+
+local function notify_dependent(id, cause, cause_status, policy, at)
+  local op = prefix .. 'op:' .. id
+  local status = redis.call('HGET', op, 'status')
+  if policy ~= 'continue' and not ended_well[cause_status] then
+    if status == 'pending' then skip(id, cause, cause_status, at) end
+    return
+  end
+  local left = redis.call('HINCRBY', op, 'left', -1)
+  if left == 0 and status == 'pending' then make_ready(id, 'pending', at, 0) end
+end
+
+-- Goes through the dependents of ended operations, in the order in which these ended, max_per_step of them at most. The
+-- rest stays in the cascade.
+local function notify_dependents(at)
+  local budget, policy = max_per_step, nil
+  while budget > 0 do
+    local entry = redis.call('LINDEX', keys.cascade, 0)
+    if not entry then return end
+    policy = policy or redis.call('HGET', keys.run, 'policy')
+    local cause, offset = string.match(entry, '^(%w+):(%d+)$')
+    offset = tonumber(offset)
+    local after = prefix .. 'after:' .. cause
+    local dependents = redis.call('LRANGE', after, offset, offset + budget - 1)
+    local cause_status = redis.call('HGET', prefix .. 'op:' .. cause, 'status')
+    for _, dependent in ipairs(dependents) do notify_dependent(dependent, cause, cause_status, policy, at) end
+    offset = offset + #dependents
+    local was_last = #dependents < budget or offset >= redis.call('LLEN', after)
+    budget = budget - #dependents
+    if was_last then
+      redis.call('LPOP', keys.cascade)
+    else
+      redis.call('LSET', keys.cascade, 0, cause .. ':' .. text(offset))
+    end
+  end
+end
+
+-- How many operations have each of the statuses that are not an end, and all of these together as `open`.
+local function counts()
+  local names = { 'n:pending', 'n:ready', 'n:dispatched', 'n:running', 'n:waiting' }
+  local found = redis.call('HMGET', keys.run, unpack(names))
+  local answer = { open = 0 }
+  for i, name in ipairs(names) do
+    local count = tonumber(found[i] or '0')
+    answer[string.sub(name, 3)] = count
+    answer.open = answer.open + count
+  end
+  return answer
+end
+
+-- Notifies dependents, then moves the run on. A whole plan with nothing open goes to review. A run that only answers of
+-- people can move on is waiting until the status of one of its operations changes. The end of a stopped run, in any
+-- phase, is left to whoever calls end-slice.lua.
+local function advance_run(at)
+  notify_dependents(at)
+  local run = redis.call('HMGET', keys.run, 'status', 'planned', 'phase', 'cancel')
+  if run[1] == 'waiting' and has_changed then
+    run[1] = 'running'
+    redis.call('HSET', keys.run, 'status', run[1])
+  end
+  if run[4] == '1' or run_has_ended[run[1]] or run[2] ~= '1' or run[3] ~= 'execution' then return end
+  local left = counts()
+  local is_idle = left.ready + left.dispatched + left.running == 0
+  if not is_idle or redis.call('LLEN', keys.cascade) > 0 then return end
+  if left.open == 0 then
+    redis.call('HSET', keys.run, 'phase', 'review')
+  elseif run[1] == 'running' and left.waiting > 0 then
+    redis.call('HSET', keys.run, 'status', 'waiting')
+    emit(at, { 0, body_of('run.waiting', ledger_origin, {}, { questions = left.waiting }) })
+  end
+end

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto'
+import { parseJson } from '#domain/json.ts'
+import { repeatEvery, withinLimit } from '#platform/clock.ts'
+import type { RedisClient } from '#platform/connect-redis.ts'
+import { Findings } from './findings.ts'
+
+/** Decides which process probes a server for a model, and stores what was found. No method rejects. */
+export type FindingsStore = {
+  /**
+   * `mine`: this process has the lease on the probe and is to probe. `others`: another process probes, ask again soon.
+   * `valid`: what is known is valid for so long, in milliseconds.
+   */
+  lease(server: string, model: string): Promise<ProbeLease>
+  /** Renews the lease, which otherwise ends after a while, until the returned function is called. */
+  renewLease(server: string, model: string): () => Promise<void>
+  /** Stores what the probe has found so far. */
+  save(server: string, model: string, findings: Findings): Promise<void>
+  /** Ends the lease: what was found is valid for so long. */
+  finish(server: string, model: string, findings: Findings, validMs: number): Promise<void>
+  /** What is known is no longer valid; ignored within a minute of the last time. */
+  invalidate(server: string, model: string): Promise<void>
+}
+
+type ProbeLease =
+  | { kind: 'mine'; known: Findings | undefined }
+  | { kind: 'others'; known: Findings | undefined }
+  | { kind: 'valid'; known: Findings; validMs: number }
+
+/** For a process that has its servers to itself. */
+export function openLocalFindings(): FindingsStore {
+  return {
+    lease: async () => ({ kind: 'mine', known: undefined }),
+    renewLease: () => async () => {},
+    async save() {},
+    async finish() {},
+    async invalidate() {},
+  }
+}
+
+export type SharedFindingsOptions = {
+  redis: RedisClient
+  /** Of the keys. */
+  namespace?: string
+  /** How long the lease of a process that died keeps the others from probing. */
+  leaseMs?: number
+}
+
+/** Commands wait no longer for a Redis that does not answer. */
+const redisLimitMs = 1000
+const defaultLeaseMs = 60_000
+const invalidatedMs = 60_000
+/** A process that starts uses what was found within the last hour, and probes only what is no longer valid. */
+const storedMs = 60 * 60_000
+/** The value of the `turn` key while what was found is valid; otherwise it is the mark of the process that probes. */
+const resting = 'resting'
+const renewalsPerLease = 4
+const mineAlone: ProbeLease = { kind: 'mine', known: undefined }
+
+/**
+ * Shares findings through Redis, where one process at a time probes a server for a model. While Redis does not answer, every
+ * process probes for itself.
+ */
+export function openSharedFindings({
+  redis,
+  namespace = 'remora',
+  leaseMs = defaultLeaseMs,
+}: SharedFindingsOptions): FindingsStore {
+  /** `turn` is the lease: keys and values keep their old names, as workers of the last version use them, too. */
+  const keysOf = (server: string, model: string) => {
+    const name = `${namespace}:{findings:${server} ${model}}`
+    return { turn: `${name}:turn`, found: `${name}:found`, doubted: `${name}:doubted` }
+  }
+  /** The marks of this process's leases, by their keys. */
+  const marks = new Map<string, string>()
+  const renew = async (turn: string) => {
+    if ((await redis.get(turn)) === marks.get(turn)) await redis.pexpire(turn, leaseMs)
+  }
+  const write = async (key: string, findings: Findings) => {
+    await redis.set(key, JSON.stringify(findings), 'PX', storedMs)
+  }
+  return {
+    lease(server, model) {
+      const keys = keysOf(server, model)
+      const mark = randomUUID()
+      marks.set(keys.turn, mark)
+      return orWithoutRedis(() => takeLease(redis, keys, { mark, leaseMs }), mineAlone)
+    },
+    renewLease(server, model) {
+      const { turn } = keysOf(server, model)
+      return repeatEvery(leaseMs / renewalsPerLease, () => orWithoutRedis(() => renew(turn), undefined))
+    },
+    save: (server, model, findings) => orWithoutRedis(() => write(keysOf(server, model).found, findings), undefined),
+    finish(server, model, findings, validMs) {
+      const { turn, found } = keysOf(server, model)
+      marks.delete(turn)
+      const finish = async () => {
+        await write(found, findings)
+        await redis.set(turn, resting, 'PX', Math.ceil(validMs))
+      }
+      return orWithoutRedis(finish, undefined)
+    },
+    invalidate(server, model) {
+      const { turn, doubted } = keysOf(server, model)
+      const invalidate = async () => {
+        const isFirst = (await redis.set(doubted, '1', 'PX', invalidatedMs, 'NX')) === 'OK'
+        if (isFirst && (await redis.get(turn)) === resting) await redis.del(turn)
+      }
+      return orWithoutRedis(invalidate, undefined)
+    },
+  }
+}
+
+async function takeLease(
+  redis: RedisClient,
+  keys: { turn: string; found: string },
+  { mark, leaseMs }: { mark: string; leaseMs: number },
+): Promise<ProbeLease> {
+  // The reply may be lost and the command sent again, so the mark decides whose lease it is.
+  await redis.set(keys.turn, mark, 'PX', leaseMs, 'NX')
+  const [holder, found, leftMs] = await Promise.all([
+    redis.get(keys.turn),
+    redis.get(keys.found),
+    redis.pttl(keys.turn),
+  ])
+  const known = Findings.safeParse(parseJson(found ?? '')).data
+  if (holder === mark) return { kind: 'mine', known }
+  if (holder !== resting || leftMs <= 0) return { kind: 'others', known }
+  return known === undefined ? mineAlone : { kind: 'valid', known, validMs: leftMs }
+}
+
+/** The result of `work`, or `fallback` when Redis fails or does not answer in time. */
+async function orWithoutRedis<T>(work: () => Promise<T>, fallback: T): Promise<T> {
+  const signal = new AbortController().signal
+  const done = work().catch(() => fallback)
+  return withinLimit(done, { limitMs: redisLimitMs, signal, late: () => fallback })
+}

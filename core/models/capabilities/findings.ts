@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { allCapabilities, Capabilities } from '../wire/capabilities.ts'
+
+const Name = Capabilities.keyof()
+type Name = z.infer<typeof Name>
+const Flag = Name.exclude(['ebnf'])
+
+/** `taken_as_grammar`: a grammar, in llama.cpp's `grammar`; ignored: the server accepts it without effect. */
+const Finding = z.enum(['taken', 'taken_as_grammar', 'refused', 'ignored'])
+export type Finding = z.infer<typeof Finding>
+
+/** What probes have found out about one server and model. */
+export const Findings = z.strictObject({
+  /** The last result for each; absent where there never was one. */
+  found: z.partialRecord(Name, Finding),
+  /** Those whose last probe had no result: probed again before the others. */
+  unclear: z.array(Name),
+  /** How many probes in a row left something unclear. */
+  misses: z.int().min(0),
+})
+export type Findings = z.infer<typeof Findings>
+
+export const noFindings: Findings = { found: {}, unclear: Name.options, misses: 0 }
+
+/** What is lacking, and how. */
+type Lacks = { [name in Name]?: 'refused' | 'ignored' }
+
+/** What was never probed is assumed to be taken. */
+export function capabilitiesOf(findings: Pick<Findings, 'found'>): Capabilities {
+  const lacks = lacksOf(findings)
+  const capabilities = { ...allCapabilities }
+  for (const name of Flag.options) capabilities[name] = lacks[name] === undefined
+  if (findings.found.ebnf === 'taken_as_grammar') capabilities.ebnf = 'grammar'
+  if (lacks.ebnf !== undefined) capabilities.ebnf = 'none'
+  return capabilities
+}
+
+export function lacksOf({ found }: Pick<Findings, 'found'>): Lacks {
+  const lacks: Lacks = {}
+  for (const name of Name.options) {
+    const finding = found[name]
+    if (finding === 'refused' || finding === 'ignored') lacks[name] = finding
+  }
+  return lacks
+}
+
+/** What is done where a server lacks something. */
+const instead: { [name in keyof Capabilities]: string } = {
+  systemRole: 'the system message goes into the first message of the user',
+  tools: 'tools are told in the prompt, and calls read from the text',
+  auto: 'calls are read from the text',
+  required: 'the text is held to the schema of a call, or a call is asked for in words',
+  named: 'required, with that tool alone',
+  strictSchemas: 'schemas go without additionalProperties',
+  strictArguments: 'it is left out, and arguments may not fit their schema until they are checked',
+  parallelCalls: 'it is left out',
+  toolMessages: 'calls and their results go as plain text',
+  jsonSchema: 'bundles with grammar.strategy json_schema use tool_choice',
+  structuralTag: 'bundles with grammar.strategy structural_tag use tool_choice',
+  ebnf: 'bundles with grammar.strategy ebnf use tool_choice',
+  streamUsage: 'tokens of streamed replies are estimated',
+}
+
+/** For the operator: what a server lacks, and the consequence. */
+export function lacksText(lacks: Lacks): string[] {
+  return Name.options.flatMap((name) => {
+    const how = lacks[name]
+    return how === undefined ? [] : [`${name} is ${how}: ${instead[name]}`]
+  })
+}

@@ -1,0 +1,157 @@
+import { type Clock, withinLimit } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
+import type { Capabilities } from '../wire/capabilities.ts'
+import { capabilitiesOf, lacksOf, lacksText, noFindings, type Findings } from './findings.ts'
+import type { FindingsStore } from './findings-store.ts'
+import { probeCapabilities, type ProbeDeps } from './probe-capabilities.ts'
+
+export type KnownCapabilitiesDeps = Pick<ProbeDeps, 'client' | 'timeoutMs'> & {
+  endpoint: string
+  store: FindingsStore
+  clock: Clock
+  random(): number
+  /** How long the first requests wait for a probe; at a slow server they go on with what it has found so far. */
+  firstWaitMs?: number
+  /** Ends probes, when the pool is closed. */
+  closing: AbortSignal
+  log?: Pick<Log, 'warn'> | undefined
+}
+
+const probeMs = 30_000
+const defaultFirstWaitMs = 60_000
+/** A server may come back as another version, or with other flags. */
+const conclusiveMs = 10 * 60_000
+/** After the first probe that left something unclear, the second, and so on. */
+const unclearMs = [30_000, 60_000, 120_000] as const
+const longUnclearMs = 300_000
+const doubtMs = 60_000
+/** How often a process checks whether another has finished its probe. */
+const pollMs = 500
+
+/** What this process knows of one model. */
+type Known = {
+  findings: Findings
+  /** While there is no answer yet, and the first requests have not waited long enough. */
+  firstProbe: Promise<void> | undefined
+  isProbing: boolean
+  probeAgainAt: number
+  doubtedAt: number
+  /** The lacks that were last logged, as JSON. */
+  logged: string
+}
+
+/**
+ * What an endpoint takes, by model: probed when it is first needed, again about ten minutes later, or after half a minute,
+ * one, two and five when something stayed unclear, then only for that. A probe without a result changes nothing. What the
+ * endpoint lacks is logged once, and again whenever that changes.
+ */
+export function openKnownCapabilities(deps: KnownCapabilitiesDeps) {
+  const { clock, endpoint, store, closing, log, firstWaitMs = defaultFirstWaitMs } = deps
+  const models = new Map<string, Known>()
+  const probe = async (model: string, known: Known, how: { isDoubted: boolean }) => {
+    known.isProbing = true
+    if (how.isDoubted) await store.invalidate(endpoint, model)
+    const validMs = await probeOrWait(model, known, how, deps).catch((error: unknown) => {
+      log?.warn('what a model server takes could not be found out', { endpoint, model, error })
+      return longUnclearMs
+    })
+    known.probeAgainAt = clock.now() + validMs
+    known.isProbing = false
+    logLacks(model, known, deps)
+  }
+  const begin = (model: string): Known => {
+    const known = nothingKnown()
+    models.set(model, known)
+    const probed = probe(model, known, { isDoubted: false })
+    const wait = { limitMs: firstWaitMs, signal: closing, late: () => undefined }
+    known.firstProbe = withinLimit(probed, wait)
+      .catch(() => undefined) // the pool is closed
+      .finally(() => (known.firstProbe = undefined))
+    return known
+  }
+  return {
+    /** What is known now; the first requests wait for the probe. Rejects only with the signal's reason. */
+    async of(model: string, signal: AbortSignal): Promise<Capabilities> {
+      signal.throwIfAborted()
+      const known = models.get(model) ?? begin(model)
+      if (known.firstProbe !== undefined) {
+        await withinLimit(known.firstProbe, { limitMs: firstWaitMs, signal, late: () => undefined })
+      } else if (!known.isProbing && clock.now() >= known.probeAgainAt) {
+        void probe(model, known, { isDoubted: false })
+      }
+      return capabilitiesOf(known.findings)
+    },
+    /** The server has refused a request that these capabilities allowed: probes again soon, at most once a minute. */
+    doubt(model: string): void {
+      const known = models.get(model)
+      const now = clock.now()
+      if (known === undefined || known.isProbing || now - known.doubtedAt < doubtMs) return
+      known.doubtedAt = now
+      void probe(model, known, { isDoubted: true })
+    },
+  }
+}
+
+function nothingKnown(): Known {
+  return {
+    findings: noFindings,
+    firstProbe: undefined,
+    isProbing: false,
+    probeAgainAt: Infinity,
+    doubtedAt: -Infinity,
+    logged: '{}',
+  }
+}
+
+/** Probes, or takes over what another process finds. Returns for how long that is valid, in milliseconds. */
+async function probeOrWait(
+  model: string,
+  known: Known,
+  { isDoubted }: { isDoubted: boolean },
+  deps: KnownCapabilitiesDeps,
+): Promise<number> {
+  const { endpoint, store, clock, random, closing } = deps
+  while (!closing.aborted) {
+    const lease = await store.lease(endpoint, model)
+    if (lease.kind === 'mine') {
+      const findings = toProbe(lease.known ?? known.findings, { isDoubted })
+      known.findings = findings
+      const onFinding = () => void store.save(endpoint, model, findings)
+      const stopRenewing = store.renewLease(endpoint, model)
+      try {
+        await probeCapabilities(model, findings, { ...deps, probeMs, onFinding })
+      } finally {
+        await stopRenewing()
+      }
+      const validMs = closing.aborted ? 1 : countMiss(findings, random)
+      await store.finish(endpoint, model, findings, validMs)
+      return validMs
+    }
+    known.findings = lease.known ?? known.findings
+    if (lease.kind === 'valid') return lease.validMs * (1 + random() / 10)
+    await clock.delay(pollMs * (1 + random()), closing).catch(() => undefined)
+  }
+  return Infinity
+}
+
+/** Probes for what is unclear, and for everything when nothing is. */
+function toProbe({ found, unclear, misses }: Findings, { isDoubted }: { isDoubted: boolean }): Findings {
+  const everything = isDoubted || unclear.length === 0
+  return { found: { ...found }, unclear: everything ? noFindings.unclear : unclear, misses }
+}
+
+/** Updates `misses` and returns how long these findings are valid: varied, so that processes do not probe together. */
+function countMiss(findings: Findings, random: () => number): number {
+  const { unclear, misses } = findings
+  const ms = unclear.length === 0 ? conclusiveMs : (unclearMs[misses] ?? longUnclearMs)
+  findings.misses = unclear.length === 0 ? 0 : misses + 1
+  return ms * (0.8 + 0.4 * random())
+}
+
+function logLacks(model: string, known: Known, { endpoint, log }: KnownCapabilitiesDeps): void {
+  const lacks = lacksOf(known.findings)
+  const text = JSON.stringify(lacks)
+  if (text === known.logged) return
+  known.logged = text
+  log?.warn('the model server does not take every request as it is', { endpoint, model, lacks: lacksText(lacks) })
+}

@@ -1,0 +1,96 @@
+import { APIConnectionError, APIError } from 'openai'
+import { z } from 'zod'
+import { parseJson } from '#domain/json.ts'
+import type { ModelRequest } from '#domain/turn.ts'
+import { after } from '#platform/clock.ts'
+import { fromOpenAi } from '../wire/from-openai.ts'
+import type { OpenAiClient } from '../http/openai-client.ts'
+import { StreamedResponse } from '../http/streamed-response.ts'
+import { probeTool } from './probe-requests.ts'
+
+/** How a server answered one request of a probe. The words of its messages do not count. */
+export type ProbeAnswer =
+  | { kind: 'taken'; text: string }
+  /** By its status: the server takes this request neither now nor later. */
+  | { kind: 'refused'; status: number }
+  /** Overloaded, unreachable, too slow: no result. */
+  | { kind: 'unclear' }
+
+/**
+ * Bad requests, unknown or unsupported things, and 500, which llama.cpp answers when a chat template raises
+ * (llama.cpp issue 10920). What else goes wrong (401, 404, a crash) goes wrong with the plain request, too.
+ */
+const refusals = new Set([400, 404, 405, 415, 422, 500, 501])
+
+type AskLimits = { timeoutMs: number; signal: AbortSignal }
+
+/** Sends one request of a probe. Never rejects. A 500 counts when it comes twice. */
+export async function askProbe(client: OpenAiClient, body: string, limits: AskLimits): Promise<ProbeAnswer> {
+  const first = await askOnce(client, body, limits)
+  return first.kind === 'refused' && first.status === 500 ? askOnce(client, body, limits) : first
+}
+
+/** The client's own limit ends when the answer begins; this one bounds all of it. */
+async function askOnce(client: OpenAiClient, body: string, { timeoutMs, signal }: AskLimits): Promise<ProbeAnswer> {
+  const limit = new AbortController()
+  const stopTimer = after(timeoutMs, () => limit.abort(new Error('no answer in time')))
+  try {
+    const either = AbortSignal.any([signal, limit.signal])
+    const response = await client.post('/chat/completions', { body, signal: either }).asResponse()
+    if (response instanceof StreamedResponse) await response.read(() => 'enough')
+    return { kind: 'taken', text: await response.text() }
+  } catch (error) {
+    if (error instanceof APIConnectionError || !(error instanceof APIError)) return { kind: 'unclear' }
+    const { status } = error
+    return status !== undefined && refusals.has(status) ? { kind: 'refused', status } : { kind: 'unclear' }
+  } finally {
+    stopTimer()
+  }
+}
+
+const Prompt = z.object({ usage: z.object({ prompt_tokens: z.int().min(1) }) })
+
+/** The tokens of a probe's request as its server counted them. */
+export function promptTokens(answer: ProbeAnswer): number | undefined {
+  return answer.kind === 'taken' ? Prompt.safeParse(parseJson(answer.text)).data?.usage.prompt_tokens : undefined
+}
+
+const Cut = z.object({ choices: z.tuple([z.object({ finish_reason: z.literal('length') })], z.unknown()) })
+
+/**
+ * Whether a reply that had to be a call has one. A reply that was cut at its limit counts as one while it is empty or may
+ * still be reasoning. One that talks was not constrained to a call: llama.cpp lets a model write any text before the call it
+ * requires.
+ */
+export function holdsCall(text: string): boolean {
+  const reply = readReply(text)
+  if (reply?.called === true) return true
+  const isCut = Cut.safeParse(parseJson(text)).success
+  return isCut && /^\s*(?:$|<think>|<tool_call>|\{)/.test(reply?.content ?? '')
+}
+
+/** Whether a reply that had to be the text of a call is one, or begins like one. */
+export function holdsWrittenCall(text: string): boolean {
+  const reply = readReply(text)
+  if (reply === undefined) return false
+  const begins = /^\s*(?:<tool_call>|\{\s*"name"\s*:)/.test(reply.content)
+  return begins || reply.called || (reply.content === '' && holdsCall(text))
+}
+
+const probed: ModelRequest = {
+  model: '',
+  messages: [],
+  tools: [probeTool],
+  toolChoice: 'required',
+  temperature: 0,
+  maxTokens: 1,
+}
+
+function readReply(text: string): { called: boolean; content: string } | undefined {
+  try {
+    const { toolCalls, content } = fromOpenAi(parseJson(text), probed)
+    return { called: toolCalls.length > 0, content: content ?? '' }
+  } catch {
+    return undefined
+  }
+}

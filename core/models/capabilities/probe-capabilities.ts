@@ -1,0 +1,172 @@
+import { after, msSince } from '#platform/clock.ts'
+import { openSemaphore } from '#platform/semaphore.ts'
+import type { OpenAiClient } from '../http/openai-client.ts'
+import type { Capabilities } from '../wire/capabilities.ts'
+import { capabilitiesOf, type Finding, type Findings } from './findings.ts'
+import { askProbe, holdsCall, holdsWrittenCall, promptTokens, type ProbeAnswer } from './probe-answer.ts'
+import { knownChoice, longestOverPlain, probeRequests } from './probe-requests.ts'
+
+export type ProbeDeps = {
+  client: OpenAiClient
+  /** Of one request; the longer ones get more at a slow server. */
+  timeoutMs: number
+  /** Of all requests together, more at a slow server; what has no result by then is unclear. */
+  probeMs: number
+  /** Ends the probe. */
+  closing: AbortSignal
+  /** Called when a result is in the findings. */
+  onFinding?(): void
+}
+
+/** How many times its time limit a request gets at most, at a slow server. */
+const mostPatience = 3
+/** How many long requests a probe makes one after the other. */
+const longRequests = 10
+
+/** Few enough not to disturb a busy server, whose slots they do not use. */
+const requestsAtOnce = 2
+
+type Name = keyof Capabilities
+
+/**
+ * Probes, with at most a dozen small requests, what is unclear about the requests for `model` that a server takes. Something
+ * is lacking when the request with it is refused while the plain one is taken, or when the reply shows that it was ignored:
+ * llama.cpp treats a named `tool_choice` as `auto` (ggml-org/llama.cpp issue 26535), Ollama ignores every `tool_choice`
+ * (ollama/ollama issue 17921) and unknown fields. Results go into `findings` one by one; what stays unclear keeps its last
+ * result. Never rejects.
+ */
+export async function probeCapabilities(model: string, findings: Findings, deps: ProbeDeps): Promise<void> {
+  const { client, timeoutMs, probeMs, closing, onFinding } = deps
+  const gate = openSemaphore(requestsAtOnce)
+  const limit = new AbortController()
+  const end = () => limit.abort(new Error('the probe took too long'))
+  let stopTimer = after(probeMs, end)
+  let patienceMs = timeoutMs
+  const signal = AbortSignal.any([limit.signal, closing])
+  const ask = async (body: string): Promise<ProbeAnswer> => {
+    const leave = await gate.acquire(signal).catch(() => undefined)
+    if (leave === undefined) return { kind: 'unclear' }
+    return askProbe(client, body, { timeoutMs: patienceMs, signal }).finally(leave)
+  }
+  const probe = openProbe(model, findings, { ask, onFinding })
+  const sentAt = performance.now()
+  const plain = await ask(probe.requests.plain)
+  patienceMs = Math.min(mostPatience * timeoutMs, Math.max(timeoutMs, longestOverPlain * msSince(sentAt)))
+  if (patienceMs > timeoutMs) {
+    stopTimer()
+    stopTimer = after(longRequests * patienceMs, end)
+  }
+  if (plain.kind === 'taken') {
+    await probeChoices(probe, plain)
+    await Promise.all([probeSchemas(probe), probeConstraints(probe)])
+  }
+  stopTimer()
+}
+
+type Probe = ReturnType<typeof openProbe>
+
+function openProbe(
+  model: string,
+  findings: Findings,
+  { ask, onFinding = () => {} }: { ask(body: string): Promise<ProbeAnswer>; onFinding?: (() => void) | undefined },
+) {
+  return {
+    requests: probeRequests(model),
+    ask,
+    known: () => capabilitiesOf(findings),
+    found: (name: Name) => findings.found[name],
+    isUnclear: (name: Name) => findings.unclear.includes(name),
+    note(name: Name, finding: Finding) {
+      findings.found[name] = finding
+      findings.unclear = findings.unclear.filter((other) => other !== name)
+      onFinding()
+    },
+    /** Counts until a probe has a clear result. */
+    assume: (name: Name, finding: Finding) => void (findings.found[name] = finding),
+  }
+}
+
+/** Sends the request that tests `name`, if that is unclear. */
+async function probeOne(
+  probe: Probe,
+  name: Name,
+  body: string,
+  isDone = (_: string) => true,
+): Promise<ProbeAnswer | undefined> {
+  if (!probe.isUnclear(name)) return undefined
+  const answer = await probe.ask(body)
+  if (answer.kind !== 'unclear') probe.note(name, findingOf(answer, isDone))
+  return answer
+}
+
+function findingOf(
+  answer: Exclude<ProbeAnswer, { kind: 'unclear' }>,
+  isDone: (text: string) => boolean,
+): 'taken' | 'refused' | 'ignored' {
+  if (answer.kind === 'refused') return 'refused'
+  return isDone(answer.text) ? 'taken' : 'ignored'
+}
+
+async function probeChoices(probe: Probe, plain: ProbeAnswer): Promise<void> {
+  const { requests } = probe
+  const [auto] = await Promise.all([
+    probeOne(probe, 'auto', requests.auto),
+    probeOne(probe, 'required', requests.required, holdsCall),
+    probeOne(probe, 'named', requests.named, holdsCall),
+    probeOne(probe, 'systemRole', requests.systemRole),
+    probeOne(probe, 'streamUsage', requests.streamUsage),
+  ])
+  const choices = ['auto', 'required', 'named'] as const
+  if (choices.some(probe.isUnclear)) return
+  if (choices.every((name) => probe.found(name) === 'refused')) return probe.note('tools', 'refused')
+  const isHeldToNone = probe.found('required') === 'ignored' && probe.found('named') === 'ignored'
+  if (!isHeldToNone) return probe.note('tools', 'taken')
+  const answer = auto ?? (await probe.ask(requests.auto))
+  if (answer.kind !== 'unclear') probe.note('tools', isAsLong(answer, plain) ? 'ignored' : 'taken')
+}
+
+/** Tools that do not make the prompt longer are not in it: llama.cpp drops them when its template has no field for them. */
+function isAsLong(withTools: ProbeAnswer, plain: ProbeAnswer): boolean {
+  const tokens = promptTokens(plain)
+  return tokens !== undefined && tokens === promptTokens(withTools)
+}
+
+/** Where tools are not taken, neither are messages with calls and results, and the rest does not matter. */
+async function probeSchemas(probe: Probe): Promise<void> {
+  if (!probe.known().tools) {
+    for (const name of ['strictSchemas', 'strictArguments', 'parallelCalls'] as const) probe.note(name, 'taken')
+    return probe.note('toolMessages', probe.found('tools') ?? 'refused')
+  }
+  const { requests } = probe
+  const choice = knownChoice(probe.known())
+  await Promise.all([
+    probeOne(probe, 'strictSchemas', requests.strictSchemas(choice)),
+    probeOne(probe, 'strictArguments', requests.strictArguments(choice)),
+    probeOne(probe, 'parallelCalls', requests.parallelCalls(choice)),
+    probeOne(probe, 'toolMessages', requests.toolMessages(choice)),
+  ])
+}
+
+async function probeConstraints(probe: Probe): Promise<void> {
+  const { requests } = probe
+  const known = probe.known()
+  await Promise.all([
+    probeOne(probe, 'jsonSchema', requests.constraint('json_schema', known), holdsWrittenCall),
+    probeOne(probe, 'structuralTag', requests.constraint('structural_tag', known), holdsWrittenCall),
+    probeGrammar(probe),
+  ])
+}
+
+async function probeGrammar(probe: Probe): Promise<void> {
+  if (!probe.isUnclear('ebnf')) return
+  const asking = (ebnf: 'structured_outputs' | 'grammar') =>
+    probe.requests.constraint('ebnf', { ...probe.known(), ebnf })
+  const first = await probe.ask(asking('structured_outputs'))
+  if (first.kind === 'unclear') return
+  const outputs = findingOf(first, holdsWrittenCall)
+  if (outputs === 'taken') return probe.note('ebnf', outputs)
+  const second = await probe.ask(asking('grammar'))
+  if (second.kind === 'unclear') return probe.assume('ebnf', outputs)
+  const grammar = findingOf(second, holdsWrittenCall)
+  probe.note('ebnf', grammar === 'taken' ? 'taken_as_grammar' : grammar)
+}

@@ -1,0 +1,96 @@
+import type { Message, ModelRequest, ToolDefinition } from '#domain/turn.ts'
+import { constraintKeys } from '../wire/call-constraint.ts'
+import { toOpenAi } from '../wire/to-openai.ts'
+import { allCapabilities, type Capabilities } from '../wire/capabilities.ts'
+
+/** The `user` of a probe's requests, by which logs, counters and rehearsed faults can exclude them. */
+export const probeUser = 'remora probe'
+
+/** Enough for a call of the probe's tool: a server that cuts one short may answer 400 (vLLM issue 36794). */
+const callTokens = 80
+/** For replies that are not read. */
+const fewTokens = 8
+/** How many times longer a request of a probe may take than its plain one. */
+export const longestOverPlain = callTokens / fewTokens
+
+const word = { type: 'string', enum: ['hello'] }
+export const probeTool: ToolDefinition = {
+  name: 'remora_probe',
+  description: 'Does nothing.',
+  parameters: { type: 'object', properties: { word }, required: ['word'] },
+}
+/** Most tools have an optional argument, which OpenAI's own servers refuse in strict ones. */
+const optionalTool: ToolDefinition = {
+  ...probeTool,
+  parameters: { ...probeTool.parameters, properties: { word, note: { type: 'string' } } },
+}
+const strictTool: ToolDefinition = {
+  ...probeTool,
+  parameters: { ...probeTool.parameters, additionalProperties: false },
+}
+
+/** Only one of the requests tests strict arguments; the others leave them out. */
+const withoutStrict: Capabilities = { ...allCapabilities, strictArguments: false }
+
+/** Asks for words: a model that calls the tool nevertheless was made to. */
+const asked: Message = { role: 'user', content: 'Say hello in one word. Do not call a tool.' }
+/** Mistral's templates take only ids of nine letters and digits. */
+const callId = 'probe0001'
+const history: Message[] = [
+  asked,
+  {
+    role: 'assistant',
+    content: null,
+    toolCalls: [{ id: callId, name: probeTool.name, arguments: '{"word":"hello"}' }],
+  },
+  { role: 'tool', toolCallId: callId, content: '{"result":"hello"}' },
+]
+
+type Asking = Partial<Pick<ModelRequest, 'messages' | 'tools' | 'toolChoice' | 'maxTokens' | 'parallelCalls'>>
+
+/** The bodies a probe sends for `model`, built as the pool's are. `choice` is a `tool_choice` that the server takes. */
+export function probeRequests(model: string) {
+  const body = (asking: Asking, { stream = false, capabilities = withoutStrict, keys = {} } = {}): string => {
+    const request = {
+      model,
+      messages: [asked],
+      tools: [],
+      toolChoice: 'auto',
+      temperature: 0,
+      maxTokens: fewTokens,
+    } as const
+    const { body: chat } = toOpenAi({ ...request, ...asking }, capabilities, { stream })
+    return JSON.stringify({ ...chat, ...keys, user: probeUser })
+  }
+  const tools = [probeTool]
+  const call = { tools, maxTokens: callTokens }
+  return {
+    plain: body({}),
+    systemRole: body({ messages: [{ role: 'system', content: 'Be brief.' }, asked] }),
+    streamUsage: body({}, { stream: true }),
+    auto: body({ tools }),
+    required: body({ ...call, toolChoice: 'required' }),
+    named: body({ ...call, toolChoice: { name: probeTool.name } }),
+    strictSchemas: (choice: KnownChoice) => body({ ...call, ...choice, tools: [strictTool] }),
+    strictArguments: (choice: KnownChoice) =>
+      body({ ...call, ...choice, tools: [optionalTool] }, { capabilities: allCapabilities }),
+    parallelCalls: (choice: KnownChoice) => body({ ...call, ...choice, parallelCalls: false }),
+    toolMessages: (choice: KnownChoice) => body({ ...call, ...choice, messages: history }),
+    constraint: (constraint: 'json_schema' | 'structural_tag' | 'ebnf', capabilities: Capabilities) => {
+      const offered = capabilities.tools ? call : { maxTokens: callTokens }
+      const keys = constraintKeys(constraint, { tools, optional: false, several: false }, capabilities)
+      return body(
+        { ...offered, toolChoice: 'none' },
+        { capabilities: { ...capabilities, strictArguments: false }, keys },
+      )
+    },
+  }
+}
+
+export type KnownChoice = Required<Pick<Asking, 'toolChoice' | 'maxTokens'>>
+
+/** The cheapest `tool_choice` that is taken. */
+export function knownChoice({ auto, required }: Pick<Capabilities, 'auto' | 'required'>): KnownChoice {
+  if (auto) return { toolChoice: 'auto', maxTokens: fewTokens }
+  return { toolChoice: required ? 'required' : { name: probeTool.name }, maxTokens: callTokens }
+}

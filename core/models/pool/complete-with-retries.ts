@@ -1,0 +1,162 @@
+import { AppError } from '#domain/error.ts'
+import type { ModelReply, ModelRequest } from '#domain/turn.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
+import type { TryFailure } from '../wire/try-failure.ts'
+import type { ModelLookup } from './model-lookup.ts'
+import { openRequestFailures, type RequestFailures } from './request-failures.ts'
+import type { RequestQueue } from './request-queue.ts'
+import type { Send } from './send-request.ts'
+import { shortModelList } from './servers/offered-models.ts'
+import type { Reservation } from './servers/pooled-server.ts'
+
+export type CompleteDeps = {
+  queue: Pick<RequestQueue, 'reserve' | 'recheck'>
+  lookup: ModelLookup
+  send: Send
+  /** For retries, which are not hedged. */
+  resend: Send
+  /** How long after its first failure a request may still be retried. */
+  retryBudgetMs: number
+  clock: Clock
+  random(): number
+  /** Aborted with AGENT_002 when the pool is closed. */
+  closing: AbortSignal
+  log?: Pick<Log, 'warn'> | undefined
+}
+
+const backOffMs = { first: 200, most: 5000 }
+/** A model that babbles once may not the next time; one that does so three times will not stop. */
+const maxBrokenReplies = 3
+
+/** How many requests were sent, and when the first was. */
+type Effort = { tries: number; firstSentAt: number }
+
+/**
+ * Sends a request until a reply is whole, with back-off between tries and until the deadline that its first failure sets;
+ * on another server if there is one. The caller gets nothing before the reply is whole, so that one that broke off can be
+ * retried. Rejects with AGENT_002, AGENT_007 and AGENT_008 as `ModelPool.complete` says.
+ */
+export async function completeWithRetries(
+  request: ModelRequest,
+  signal: AbortSignal,
+  deps: CompleteDeps,
+): Promise<ModelReply> {
+  const { lookup, clock, retryBudgetMs } = deps
+  const effort: Effort = { tries: 0, firstSentAt: 0 }
+  let failures: RequestFailures | undefined
+  await lookup.require(request.model, signal)
+  for (;;) {
+    const reservation = await reserveSlot(request, failures, signal, deps)
+    if (reservation === undefined) throw noServerIsUp(request.model, failures, effort, deps)
+    const send = failures === undefined ? deps.send : deps.resend
+    const result = await send(reservation, request, signal)
+    if (effort.tries === 0) effort.firstSentAt = result.sentAt
+    effort.tries += result.requestsSent
+    for (const failed of [result.otherFailure, 'failure' in result ? result : undefined]) {
+      if (failed === undefined) continue
+      if (failures === undefined) failures = openRequestFailures(clock, { first: failed, retryBudgetMs })
+      else failures.add(failed)
+    }
+    if ('reply' in result) {
+      const failed = failures === undefined ? {} : { failedTries: failures.list() }
+      return { ...result.reply, endpoint: result.server.name, tries: effort.tries, ...failed }
+    }
+    signal.throwIfAborted()
+    if (failures !== undefined) await backOff(request.model, failures, effort, signal, deps)
+  }
+}
+
+/** A first try waits for a slot for as long as some server is up; a retry until its deadline. */
+async function reserveSlot(
+  { model, prefixKey: key = model }: ModelRequest,
+  failures: RequestFailures | undefined,
+  signal: AbortSignal,
+  { queue, clock, retryBudgetMs }: CompleteDeps,
+): Promise<Reservation | undefined> {
+  if (failures === undefined) return queue.reserve({ model, key, isRetry: false, maxDownMs: retryBudgetMs }, signal)
+  const { deadline, failedAt, mustWaitFor } = failures
+  const leftMs = deadline - clock.now()
+  const avoid = failures.last().server
+  const late = new AbortController()
+  const stopDeadline = clock.after(leftMs, () => late.abort())
+  const stopRechecks = failures.onRetryAfter(queue.recheck)
+  try {
+    const pending = { model, key, isRetry: true, maxDownMs: leftMs, avoid, failedAt, mustWaitFor }
+    return await queue.reserve(pending, AbortSignal.any([signal, late.signal]))
+  } catch {
+    signal.throwIfAborted()
+    return undefined
+  } finally {
+    stopDeadline()
+    stopRechecks()
+  }
+}
+
+/** Waits until a retry may start; throws the request's last error when none may. */
+async function backOff(
+  model: string,
+  failures: RequestFailures,
+  effort: Effort,
+  signal: AbortSignal,
+  { clock, random, log, lookup, closing }: CompleteDeps,
+): Promise<void> {
+  const { server, failure } = failures.last()
+  const isMissing = isNotFound(failure)
+  const others = await lookup.otherServers(model, server, { isMissing }, signal)
+  const isOfferedElsewhere = isMissing && others.length > 0
+  const waitMs = isOfferedElsewhere
+    ? 0
+    : Math.max(backOffBefore(effort.tries, random), failures.retryAfterMs([server, ...others]))
+  const mayRetry = (failure.again || isOfferedElsewhere) && failures.brokenReplies() < maxBrokenReplies
+  if (!mayRetry || clock.now() + waitMs > failures.deadline || closing.aborted) {
+    throw lastError(model, failures, effort, clock)
+  }
+  log?.warn('model request is tried again', {
+    endpoint: server.name,
+    tries: effort.tries,
+    waitMs,
+    error: failure.error,
+  })
+  await clock.delay(waitMs, AbortSignal.any([signal, closing]))
+}
+
+/** Exponential, with full jitter: requests that failed together do not come back together. */
+function backOffBefore(tries: number, random: () => number): number {
+  return Math.round(random() * Math.min(backOffMs.most, backOffMs.first * 2 ** (tries - 1)))
+}
+
+/** The last failure, with what the other servers said and how many tries were made. */
+function lastError(
+  model: string,
+  failures: RequestFailures,
+  { tries, firstSentAt }: Effort,
+  clock: Clock,
+  { hasWaited = false } = {},
+): AppError {
+  const { server, failure } = failures.last()
+  const { code, message } = failure.error
+  const models = isNotFound(failure) ? (server.offered.models() ?? []).filter((one) => one !== model) : []
+  const offered = models.length === 0 ? '' : `; it offers ${shortModelList(models)}`
+  const tookMs = Math.round(clock.now() - firstSentAt)
+  const effort = tries === 1 && !hasWaited ? '' : ` (${tries} ${tries === 1 ? 'try' : 'tries'} in ${tookMs} ms)`
+  const words = `${server.name}: ${message}${offered}${failures.otherServersText()}${effort}`
+  return new AppError(code, words, { cause: failure.error, phase: 'model' })
+}
+
+/** Whether the server said that it knows no such model, or no such address. */
+function isNotFound({ status }: TryFailure): boolean {
+  return status === 404
+}
+
+function noServerIsUp(
+  model: string,
+  failures: RequestFailures | undefined,
+  effort: Effort,
+  { closing, lookup, clock, retryBudgetMs }: CompleteDeps,
+): unknown {
+  if (closing.aborted) return closing.reason
+  if (failures !== undefined) return lastError(model, failures, effort, clock, { hasWaited: true })
+  const words = `no model server has worked for ${retryBudgetMs} ms; look at ${lookup.servers().join(', ')}`
+  return new AppError('AGENT_002', words, { phase: 'model' })
+}

@@ -1,0 +1,74 @@
+import type { FailedTry } from '#domain/turn.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { FailedRequest } from './send-request.ts'
+import { requestEndOf, type PooledServer } from './servers/pooled-server.ts'
+
+/** A request that waits for a busy server fails many times for one reason. */
+const maxListed = 10
+const most = { messageCharacters: 300, servers: 3, excerptCharacters: 120 }
+/** A server that asks for a longer wait is asked again all the same. */
+const mostRetryAfterMs = 30_000
+
+export type RequestFailures = ReturnType<typeof openRequestFailures>
+
+/** What is known about one request since a try of it failed; most requests have none. */
+export function openRequestFailures(
+  clock: Pick<Clock, 'now' | 'after'>,
+  { first, retryBudgetMs }: { first: FailedRequest; retryBudgetMs: number },
+) {
+  const deadline = clock.now() + retryBudgetMs
+  const listed: FailedTry[] = []
+  const failedAt = new Set<PooledServer>()
+  const retryAt = new Map<PooledServer, number>()
+  const waitMs = (server: PooledServer) => Math.max(0, (retryAt.get(server) ?? 0) - clock.now())
+  let last = first
+  let brokenReplies = 0
+  const add = (failed: FailedRequest): void => {
+    const { server, failure, sentAt } = failed
+    last = failed
+    if (listed.length < maxListed) listed.push(toFailedTry(failed, clock.now() - sentAt))
+    retryAt.set(server, clock.now() + Math.min(failure.retryAfterMs, mostRetryAfterMs))
+    if (failure.error.code === 'AGENT_008') brokenReplies += 1
+    if (requestEndOf(failure) !== 'overloaded') failedAt.add(server)
+  }
+  add(first)
+  return {
+    add,
+    /** No retry may start after it: the first failure and the retry budget. A time of the clock. */
+    deadline,
+    last: () => last,
+    /** How many replies could not be read. */
+    brokenReplies: () => brokenReplies,
+    /** Servers at which it failed for another reason than overload. */
+    failedAt,
+    /** For the reply and its records: the first failed tries, in order. */
+    list: (): readonly FailedTry[] => listed,
+    /** For an error: what the servers other than the last one said; '' when there were none. */
+    otherServersText: () => otherServersText(listed, last.server),
+    /** Whether the server asked for a later retry (`Retry-After`), and that time has not come. */
+    mustWaitFor: (server: PooledServer) => waitMs(server) > 0,
+    /** Until the first of these servers may be asked again; 0 when one may be asked now. */
+    retryAfterMs: (servers: readonly PooledServer[]) => Math.min(...servers.map(waitMs)),
+    /** Calls `work` whenever a server may be asked again, until the returned function is called. */
+    onRetryAfter(work: () => void): () => void {
+      const waits = [...retryAt.keys()].map(waitMs).filter((ms) => ms > 0)
+      const stops = waits.map((ms) => clock.after(Math.ceil(ms) + 1, work))
+      return () => {
+        for (const stop of stops) stop()
+      }
+    },
+  }
+}
+
+function toFailedTry({ server, failure }: FailedRequest, durationMs: number): FailedTry {
+  const { code, message } = failure.error
+  const clipped = message.slice(0, most.messageCharacters)
+  return { endpoint: server.name, code, message: clipped, durationMs: Math.round(durationMs) }
+}
+
+function otherServersText(listed: readonly FailedTry[], last: PooledServer): string {
+  const byServer = new Map(listed.map(({ endpoint, message }) => [endpoint, message]))
+  byServer.delete(last.name)
+  const others = [...byServer].slice(0, most.servers)
+  return others.map(([name, message]) => `; ${name}: ${message.slice(0, most.excerptCharacters)}`).join('')
+}

@@ -1,0 +1,117 @@
+import type { ModelReply, ModelRequest } from '#domain/turn.ts'
+import { msSince, type Clock } from '#platform/clock.ts'
+import type { LoopThrottle } from '#platform/loop-throttle.ts'
+import { allCapabilities, mayBeRefused } from '../wire/capabilities.ts'
+import type { ServerAnswer } from '../wire/completion-client.ts'
+import { fromOpenAi } from '../wire/from-openai.ts'
+import { toTryFailure, type TryFailure } from '../wire/try-failure.ts'
+import type { RequestQueue } from './request-queue.ts'
+import type { Endpoint } from './servers/server-endpoint.ts'
+import { requestEndOf, type PooledServer, type Reservation } from './servers/pooled-server.ts'
+
+/**
+ * Sends a request over a reservation, which it releases in every case. Calls `onSend` when the request is sent: the server
+ * may have been probed before. Does not reject.
+ */
+export type Send = (
+  reservation: Reservation,
+  request: ModelRequest,
+  signal: AbortSignal,
+  onSend?: () => void,
+) => Promise<TryResult>
+
+/** How one try ended. `requestsSent` is 2 when it was hedged. `sentAt` is a time of the clock. */
+export type TryResult = { server: PooledServer; requestsSent: number; sentAt: number } & (
+  | { reply: TryReply }
+  | { failure: TryFailure }
+) & {
+    /** The failure of the other request of a hedged try. */
+    otherFailure?: FailedRequest | undefined
+  }
+
+type TryReply = Omit<ModelReply, 'endpoint' | 'tries' | 'failedTries'>
+export type FailedRequest = { server: PooledServer; failure: TryFailure; sentAt: number }
+
+/**
+ * The slot is released when the answer has arrived, before it is read; answers that arrive together are read one by one, so
+ * that queued requests are sent first.
+ */
+export function openSend({ answers, clock }: { answers: LoopThrottle; clock: Pick<Clock, 'now'> }): Send {
+  return async ({ server, release, report }, request, signal, onSend) => {
+    let sentAt = clock.now()
+    const sending = () => {
+      sentAt = clock.now()
+      onSend?.()
+    }
+    try {
+      const answer = await askServer(server.endpoint, request, { signal, sending }).finally(release)
+      await answers.pass()
+      const reply = readReply(answer, request)
+      report('good')
+      return { server, requestsSent: 1, sentAt, reply }
+    } catch (error) {
+      const failure = toTryFailure(error)
+      report(signal.aborted ? 'left' : requestEndOf(failure))
+      return { server, requestsSent: 1, sentAt, failure }
+    }
+  }
+}
+
+type TimedAnswer = ServerAnswer & { latencyMs: number }
+
+async function askServer(
+  endpoint: Endpoint,
+  request: ModelRequest,
+  { signal, sending }: { signal: AbortSignal; sending: () => void },
+): Promise<TimedAnswer> {
+  const capabilities = mayBeRefused(request) ? await endpoint.capabilities(request.model, signal) : allCapabilities
+  sending()
+  const start = performance.now()
+  const answer = await endpoint.ask(request, capabilities, signal)
+  return { ...answer, latencyMs: msSince(start) }
+}
+
+function readReply({ raw, workarounds, ...timing }: TimedAnswer, request: ModelRequest): TryReply {
+  const reply = fromOpenAi(raw, request)
+  return { ...reply, ...timing, workarounds: [...workarounds, ...reply.workarounds] }
+}
+
+export type HedgeOptions = { queue: Pick<RequestQueue, 'reserveNow'>; clock: Clock; afterMs: number }
+
+/**
+ * Sends a request a second time, to another server with a free slot, when the first has not answered `afterMs` after it was
+ * sent. The first good answer wins and the other request is aborted; when one fails, the other goes on.
+ */
+export function openHedgedSend(send: Send, { queue, clock, afterMs }: HedgeOptions): Send {
+  return async (reservation, request, signal) => {
+    const decided = new AbortController()
+    const either = AbortSignal.any([signal, decided.signal])
+    const sent = Promise.withResolvers<void>()
+    const first = send(reservation, request, either, sent.resolve)
+    const late = sent.promise.then(() => clock.delay(afterMs, either))
+    try {
+      const result = await Promise.race([first, late])
+      if (result !== undefined) return result
+      const { model, prefixKey = model } = request
+      const other = queue.reserveNow({ model, key: prefixKey, avoid: reservation.server })
+      if (other === undefined) return await first
+      return { ...(await firstReply(first, send(other, request, either))), requestsSent: 2 }
+    } catch {
+      return await first // aborted during the delay, so it has ended, too
+    } finally {
+      decided.abort(new Error('another server has answered'))
+    }
+  }
+}
+
+/** The first reply, with the failure that preceded it, if any; without a reply the second failure, with the first. */
+async function firstReply(...both: readonly [Promise<TryResult>, Promise<TryResult>]): Promise<TryResult> {
+  const winner = await Promise.race(both)
+  if ('reply' in winner) return winner
+  const [one, other] = await Promise.all(both)
+  return 'reply' in one ? withFailureOf(one, other) : withFailureOf(other, one)
+}
+
+function withFailureOf(result: TryResult, other: TryResult): TryResult {
+  return 'failure' in other ? { ...result, otherFailure: other } : result
+}

@@ -1,0 +1,102 @@
+import { unreachable } from '#domain/error.ts'
+
+/**
+ * closed: requests are sent. open: the server failed several times in a row and gets none for a pause. half_open: the pause
+ * is over and one request, the probe, is under way; when it fails, the next pause is longer.
+ */
+export type BreakerState = 'closed' | 'open' | 'half_open'
+
+/**
+ * Whether a request has failed at the server before. If it fails there again, that may be the request's own fault: it counts
+ * once, and other requests are preferred as probes.
+ */
+export type Candidate = 'fresh' | 'failed_here'
+
+export type CircuitBreaker = {
+  state(): BreakerState
+  /** Whether a request may be sent now. */
+  admits(candidate?: Candidate): boolean
+  /** A request is sent; returns whether it is the half-open probe. */
+  enter(): boolean
+  /** The server answered, whatever the answer was. */
+  succeed(): void
+  fail(candidate?: Candidate): void
+  /** The server seems well: if the breaker is open, a probe may be sent now. */
+  endPause(): void
+  /** The probe was cancelled: another may be sent. */
+  withdraw(): void
+  /** Until `admits()` may change by itself; 0 when it may not. */
+  pauseLeftMs(): number
+}
+
+export type BreakerOptions = { now(): number; random(): number }
+
+const failuresInARow = 5
+const pauseMs = { first: 1000, most: 30_000 }
+/** For so long after a pause only a request that has not failed there may be the probe. */
+const freshFirstMs = 1000
+
+export function openCircuitBreaker(options: BreakerOptions): CircuitBreaker {
+  const pause = openPause(options)
+  let state: BreakerState = 'closed'
+  let failures = 0
+  const open = (isLonger: boolean) => {
+    state = 'open'
+    pause.begin({ isLonger })
+  }
+  return {
+    state: () => state,
+    admits: (candidate = 'fresh') => state === 'closed' || (state === 'open' && pause.isOver(candidate)),
+    enter() {
+      if (state === 'closed') return false
+      state = 'half_open'
+      return true
+    },
+    succeed() {
+      state = 'closed'
+      failures = 0
+      pause.reset()
+    },
+    fail(candidate = 'fresh') {
+      switch (state) {
+        case 'closed':
+          if (candidate === 'failed_here') return
+          failures += 1
+          if (failures >= failuresInARow) open(true)
+          return
+        case 'half_open':
+          return open(candidate === 'fresh')
+        case 'open': // sent before it opened: proves nothing new
+          return
+        default:
+          return unreachable(state)
+      }
+    },
+    withdraw() {
+      if (state === 'half_open') state = 'open'
+    },
+    endPause() {
+      if (state === 'open') pause.end()
+    },
+    pauseLeftMs: () => (state === 'open' ? pause.leftMs() : 0),
+  }
+}
+
+/** A pause that doubles each time it begins with `isLonger`, until it is reset. */
+function openPause({ now, random }: BreakerOptions) {
+  let times = 0
+  let until = 0
+  return {
+    begin({ isLonger }: { isLonger: boolean }) {
+      if (isLonger) times += 1
+      const step = Math.min(pauseMs.most, pauseMs.first * 2 ** (times - 1))
+      // Half of it is random: workers that lost a server together do not come back to it together.
+      until = now() + step / 2 + (random() * step) / 2
+    },
+    isOver: (candidate: Candidate) => now() >= until + (candidate === 'fresh' ? 0 : freshFirstMs),
+    end: () => void (until = Math.min(until, now())),
+    reset: () => void (times = 0),
+    /** Until it is over for the next kind of candidate. */
+    leftMs: () => [until, until + freshFirstMs].map((at) => at - now()).find((leftMs) => leftMs > 0) ?? 0,
+  }
+}

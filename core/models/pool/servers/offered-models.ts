@@ -1,0 +1,110 @@
+import { AppError } from '#domain/error.ts'
+import { delay, msSince, systemClock, type Clock } from '#platform/clock.ts'
+import { toTryFailure } from '../../wire/try-failure.ts'
+import type { Endpoint } from './server-endpoint.ts'
+
+/** An adapter is loaded, or a gateway's new version is there, after about so long. */
+const lackingMs = 60_000
+
+export type OfferedList = ReturnType<typeof openOfferedList>
+
+/** The models, and adapters, that one server offers: `named` by the operator, without any those that it lists. */
+export function openOfferedList(named: readonly string[] = [], { now }: Pick<Clock, 'now'> = systemClock) {
+  let known = named.length === 0 ? undefined : new Set(named)
+  const lackingUntil = new Map<string, number>()
+  const isLacking = (model: string) => {
+    const until = lackingUntil.get(model)
+    if (until !== undefined && now() >= until) lackingUntil.delete(model)
+    return lackingUntil.has(model)
+  }
+  return {
+    /** Without those it lacks; undefined while nothing is known. */
+    models: (): readonly string[] | undefined =>
+      known === undefined ? undefined : [...known].filter((model) => !isLacking(model)),
+    /** Whether a request for the model may be sent there: it is offered, or may be. Ollama lists `x` as `x:latest`. */
+    mayOffer: (model: string) =>
+      (known === undefined || known.has(model) || known.has(`${model}:latest`)) && !isLacking(model),
+    /** The answer to `GET /models`. Ignored where the operator has named the models. */
+    learn(models: readonly string[]): void {
+      if (named.length > 0) return
+      known = new Set(models)
+      lackingUntil.clear()
+    },
+    /** The server answered that it does not have the model: counts for a minute, or until it lists the model. */
+    lacks: (model: string) => void lackingUntil.set(model, now() + lackingMs),
+    isLacking,
+  }
+}
+
+type OfferedModels = {
+  /** In the order of the endpoints, each once. */
+  models: string[]
+  /** For every endpoint without a model, its name and its answer. */
+  faults: string[]
+  /** Whether asking again may bring a model. */
+  again: boolean
+}
+
+/** Asks every endpoint once for its models. Never rejects: an aborted request is a fault. */
+export async function askForModels(
+  endpoints: readonly Endpoint[],
+  { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
+): Promise<OfferedModels> {
+  const offered: OfferedModels = { models: [], faults: [], again: false }
+  const distinct = new Set<string>()
+  const asked = endpoints.map((endpoint) => endpoint.models({ timeoutMs, signal }))
+  for (const [at, answer] of (await Promise.allSettled(asked)).entries()) {
+    const failure = answer.status === 'rejected' ? toTryFailure(answer.reason) : undefined
+    const models = answer.status === 'fulfilled' ? answer.value : []
+    for (const model of models) distinct.add(model)
+    offered.again ||= failure?.again ?? false
+    if (models.length === 0) offered.faults.push(`${endpoints[at]?.name}: ${failure?.error.message ?? 'has no models'}`)
+  }
+  return { ...offered, models: [...distinct] }
+}
+
+const retryPauseMs = 500
+const askLimitMs = 5000
+
+/**
+ * The first model that the endpoints offer, asked for when it is first needed and cached until `missing` is called with it.
+ * `name` asks again while that may help and the budget lasts; its AGENT_002 then says what every endpoint answered. Once
+ * `closing` is aborted it rejects with that reason.
+ */
+export function openFirstModel(
+  endpoints: readonly Endpoint[],
+  { retryBudgetMs, closing }: { retryBudgetMs: number; closing: AbortSignal },
+) {
+  let known: string | undefined
+  return {
+    async name(asked: AbortSignal): Promise<string> {
+      if (known !== undefined) return known
+      const signal = AbortSignal.any([asked, closing])
+      const startedAt = performance.now()
+      while (known === undefined) {
+        const { models, faults, again } = await askForModels(endpoints, { timeoutMs: askLimitMs, signal })
+        signal.throwIfAborted()
+        known ??= models[0]
+        if (known !== undefined) break
+        if (!again || msSince(startedAt) + retryPauseMs > retryBudgetMs) {
+          throw new AppError('AGENT_002', `no model to use: ${faults.join('; ')}`, { phase: 'model' })
+        }
+        await delay(retryPauseMs, signal)
+      }
+      return known
+    },
+    missing(model: string): void {
+      if (model === known) known = undefined
+    },
+  }
+}
+
+const mostListed = { models: 10, characters: 100 }
+
+/** Names of models for a message: the first ten, clipped, and how many more there are. A server may list thousands. */
+export function shortModelList(models: readonly string[]): string {
+  const { models: most, characters } = mostListed
+  const clipped = (name: string) => (name.length > characters ? `${name.slice(0, characters)}…` : name)
+  const names = models.slice(0, most).map(clipped).join(', ')
+  return models.length > most ? `${names} and ${models.length - most} more` : names
+}

@@ -1,0 +1,127 @@
+import type { Clock } from '#platform/clock.ts'
+import type { TryFailure } from '../../wire/try-failure.ts'
+import type { ServerSlots } from '../slots/slots.ts'
+import { openCircuitBreaker, type Candidate, type CircuitBreaker } from './circuit-breaker.ts'
+import type { Endpoint } from './server-endpoint.ts'
+import type { OfferedList } from './offered-models.ts'
+
+/** What the pool knows of one server, and what this process has in flight there. */
+export type PooledServer = {
+  /** The server's URL. */
+  name: string
+  endpoint: Endpoint
+  offered: OfferedList
+  limit: ConcurrencyLimit
+  breaker: CircuitBreaker
+  slots: ServerSlots
+  inFlight(): number
+  /** Uses a slot that has been taken from `slots` for a request that is sent now. */
+  reserve(candidate?: Candidate): Reservation
+}
+
+/** A slot at a server that is held for one request. Call `release` once, then `report` once. */
+export type Reservation = {
+  server: PooledServer
+  /** The request is no longer at the server: the slot is free. */
+  release(): void
+  /** Passes the request's end on to the server's limit and its circuit breaker. */
+  report(end: RequestEnd): void
+}
+
+/**
+ * What the end of a request says about the server. good: answered; refused: answered, and the request itself was at fault;
+ * overloaded: 429, 529; unavailable: 503, which is both overload and failure; failed: no answer, a broken one or another
+ * 5xx; left: the pool or its caller gave up.
+ */
+export type RequestEnd = 'good' | 'refused' | 'overloaded' | 'unavailable' | 'failed' | 'left'
+
+export type PooledServerOptions = {
+  endpoint: Endpoint
+  offered: OfferedList
+  slots: ServerSlots
+  /** Of this process. */
+  maxInFlight: number
+  clock: Clock
+  random(): number
+}
+
+export function openPooledServer(options: PooledServerOptions): PooledServer {
+  const { endpoint, offered, slots, maxInFlight, random } = options
+  const { now } = options.clock
+  const limit = openConcurrencyLimit({ most: maxInFlight, now })
+  const breaker = openCircuitBreaker({ now, random })
+  let inFlight = 0
+  const server: PooledServer = {
+    name: endpoint.name,
+    endpoint,
+    offered,
+    limit,
+    breaker,
+    slots,
+    inFlight: () => inFlight,
+    reserve(candidate) {
+      const sentAt = now()
+      const isProbe = breaker.enter()
+      inFlight += 1
+      const inFlightWhenSent = inFlight
+      return {
+        server,
+        release() {
+          inFlight -= 1
+          slots.give()
+        },
+        report(end) {
+          // Requests sent at the same time may have been refused and released before this one.
+          const inFlightThen = Math.max(inFlightWhenSent, inFlight + 1)
+          if (end === 'overloaded' || end === 'unavailable') limit.cut(sentAt, { inFlight: inFlightThen })
+          if (end === 'good') limit.grow()
+          if (end === 'failed' || end === 'unavailable') breaker.fail(candidate)
+          else if (end !== 'left') breaker.succeed()
+          else if (isProbe) breaker.withdraw()
+        },
+      }
+    },
+  }
+  return server
+}
+
+export function requestEndOf({ error, status }: TryFailure): RequestEnd {
+  if (status === 429 || status === 529) return 'overloaded'
+  if (status === 503) return 'unavailable'
+  if (status !== undefined) return status >= 500 ? 'failed' : 'refused'
+  return error.code === 'AGENT_007' ? 'refused' : 'failed'
+}
+
+type ConcurrencyLimit = ReturnType<typeof openConcurrencyLimit>
+
+const fewInFlight = 4
+
+/** How many requests this process may have at one server: grows by one per round of good answers, is cut after overload. */
+export function openConcurrencyLimit({ most, now }: { most: number; now(): number }) {
+  let limit = most
+  let credit = 0
+  let cutAt = -Infinity
+  return {
+    current: () => limit,
+    /** A request was answered well. */
+    grow(): void {
+      if (limit === most) return
+      credit += 1
+      if (credit < limit) return
+      credit = 0
+      limit += 1
+    },
+    /**
+     * A request sent at `sentAt` was refused for overload; ignored when it was sent before the last cut. Keeps `share` of
+     * `inFlight`, or of the limit when that is lower. With fewer than four in flight the limit counts: a refusal then says
+     * nothing about how many requests the server can take.
+     */
+    cut(sentAt: number, { share = 0.5, inFlight = Infinity } = {}): void {
+      if (sentAt < cutAt) return
+      const met = inFlight < fewInFlight ? limit : Math.min(limit, inFlight)
+      limit = Math.max(1, Math.floor(met * share))
+      credit = 0
+      cutAt = now()
+    },
+  }
+}

@@ -1,0 +1,124 @@
+import { AppError } from '#domain/error.ts'
+import type { ToolDefinition } from '#domain/turn.ts'
+import { openCachedAnswers } from '#platform/cached-answers.ts'
+import { type Clock, systemClock, untilAborted } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
+import { faultOfServerUrl, modelServerUrl } from '#platform/model-server-url.ts'
+import { readContextTokens, type ContextAnswer } from '../../capabilities/context-tokens.ts'
+import { openLocalFindings, type FindingsStore } from '../../capabilities/findings-store.ts'
+import { openKnownCapabilities } from '../../capabilities/known-capabilities.ts'
+import { OpenAiClient } from '../../http/openai-client.ts'
+import type { UndiciFetch } from '../../http/undici-fetch.ts'
+import { mayBeRefused, type Capabilities } from '../../wire/capabilities.ts'
+import { openCompletionClient, type CompletionClient } from '../../wire/completion-client.ts'
+import { isRefusal } from '../../wire/try-failure.ts'
+
+/** The HTTP API of one server. */
+export type Endpoint = {
+  /** The URL, for people. */
+  name: string
+  /** What the server takes of a request for this model. */
+  capabilities(model: string, signal: AbortSignal): Promise<Capabilities>
+  ask: CompletionClient['ask']
+  /** How long a conversation for this model may be, where the server says so. */
+  contextTokens(model: string, signal: AbortSignal): Promise<number | undefined>
+  /** Ids of `GET /models`, unretried. */
+  models(limits: { timeoutMs: number; signal?: AbortSignal | undefined }): Promise<string[]>
+}
+
+export type EndpointOptions = {
+  url: string
+  apiKey?: string | undefined
+  requestTimeoutMs: number
+  /** Whether answers are requested as a stream. */
+  stream?: boolean | undefined
+  fetch: UndiciFetch['fetch']
+  /** Shares probes and findings with other processes; without it this one probes alone. */
+  findings?: FindingsStore
+  clock?: Clock
+  random?(): number
+  /** Of the pool. */
+  closing?: AbortSignal
+  log?: Pick<Log, 'warn'> | undefined
+}
+
+/** A request of a probe is short; a server that needs longer for a few tokens is asked again later. */
+const maxProbeMs = 20_000
+const maxContextReadMs = 5000
+const contextFreshMs = { sure: 10 * 60_000, unsure: 5000 }
+/** More models than a server has. */
+const maxModels = 1000
+
+export function openEndpoint(options: EndpointOptions): Endpoint {
+  const url = plainUrl(options.url)
+  const { apiKey, requestTimeoutMs, fetch, log } = options
+  const client = new OpenAiClient({ url, apiKey, requestTimeoutMs, fetch })
+  const ask = withPlainRetry(openCompletionClient({ client, stream: options.stream ?? false }).ask)
+  const within = (mostMs: number) => ({ client, timeoutMs: Math.min(requestTimeoutMs, mostMs) })
+  const capabilities = openKnownCapabilities({
+    ...within(maxProbeMs),
+    endpoint: url,
+    store: options.findings ?? openLocalFindings(),
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+    closing: options.closing ?? new AbortController().signal,
+    log,
+  })
+  const contexts = openCachedAnswers<ContextAnswer>({
+    max: maxModels,
+    freshMs: ({ isSure }) => (isSure ? contextFreshMs.sure : contextFreshMs.unsure),
+  })
+  const readContext = async (model: string, stale: ContextAnswer | undefined): Promise<ContextAnswer> => {
+    const answer = await readContextTokens(model, within(maxContextReadMs))
+    return answer.isSure ? answer : { tokens: stale?.tokens, isSure: false }
+  }
+  return {
+    name: url,
+    capabilities: capabilities.of,
+    async contextTokens(model, signal) {
+      const answer = contexts.get(model, (stale) => readContext(model, stale))
+      return (await untilAborted(answer, signal)).tokens
+    },
+    async ask(request, given, signal) {
+      try {
+        return await ask(request, given, signal)
+      } catch (error) {
+        if (mayBeRefused(request) && isRefusal(error)) capabilities.doubt(request.model)
+        throw error
+      }
+    },
+    async models({ timeoutMs, signal }) {
+      const page = await client.models.list({ timeout: timeoutMs, ...(signal === undefined ? {} : { signal }) })
+      return page.data.map((model) => model.id)
+    },
+  }
+}
+
+/** Without a trailing slash. CONFIG_003 for a URL that is not a server's, or has parts that would not be sent. */
+function plainUrl(given: string): string {
+  const fault = faultOfServerUrl(given)
+  if (fault !== undefined) throw new AppError('CONFIG_003', `a model server's URL ${fault}`)
+  return modelServerUrl(given)
+}
+
+/**
+ * A server that takes `strict: true` may still refuse a schema that it cannot hold a model to, such as one with a pattern. A
+ * refused request with strict tools is sent once more without; when that is taken, these tools are sent so from then on.
+ */
+function withPlainRetry(ask: CompletionClient['ask']): CompletionClient['ask'] {
+  const plain = new WeakSet<readonly ToolDefinition[]>()
+  return async (request, capabilities, signal) => {
+    const { tools } = request
+    const asPlain = { ...capabilities, strictArguments: false }
+    if (tools.length === 0 || !capabilities.strictArguments) return ask(request, capabilities, signal)
+    if (plain.has(tools)) return ask(request, asPlain, signal)
+    try {
+      return await ask(request, capabilities, signal)
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      const answer = await ask(request, asPlain, signal)
+      plain.add(tools)
+      return answer
+    }
+  }
+}

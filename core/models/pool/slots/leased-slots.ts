@@ -1,0 +1,104 @@
+import type { ServerSlots } from './slots.ts'
+
+/** Slots that were used within so long are kept for the next requests. */
+const keepMs = 1500
+
+/** What Redis would answer to a request for more: perhaps; no, as it just did; nothing. */
+type Supply = 'open' | 'full' | 'unreachable'
+
+/** The slots at one server that are leased to this process. */
+export type LeasedSlots = ServerSlots & {
+  /** Whether there is anything to report or to renew. */
+  isActive(): boolean
+  /** Whether more are wanted than there are, or other processes want what is held. */
+  isWanted(): boolean
+  /** Gives up what has not been used lately; returns what is held from now on, and how much would be used. */
+  report(): { most: number; held: number; demand: number; hasReported: boolean }
+  /** The answer to a report: how many are held, and how many of those may be kept. */
+  grant(held: number, keep: number): void
+  /** Asking for more may help again. */
+  mayAsk(): void
+  /** While Redis is unreachable there is always one slot, and never more than were held. */
+  setUnreachable(isUnreachable: boolean): void
+  /** Gives up everything. */
+  drop(): void
+}
+
+/** `ask` is called when more slots are wanted. */
+export function openLeasedSlots({ most, ask }: { most: number; ask(): void }): LeasedSlots {
+  const state = nothingHeld(most)
+  let supply: Supply = 'open'
+  const used = openRecentPeak(keepMs)
+  const usable = () => {
+    const own = Math.min(state.held, state.keep)
+    return supply === 'unreachable' ? Math.max(1, own) : own
+  }
+  return {
+    take(waiting) {
+      if (state.taken < usable()) {
+        state.taken += 1
+        used.note(state.taken)
+        return 'taken'
+      }
+      state.wanted = Math.max(state.wanted, waiting)
+      if (supply !== 'open') return 'full'
+      ask()
+      return 'soon'
+    },
+    give: () => void (state.taken -= 1),
+    isActive: () => state.held + state.taken + state.wanted + state.reported.slots > 0,
+    isWanted: () => state.wanted > 0 || supply === 'full' || state.held > state.keep,
+    report() {
+      const { keep, taken, wanted } = state
+      state.held = Math.max(taken, Math.min(state.held, keep, used.most(taken)))
+      const demand = Math.min(most, taken + wanted)
+      const hasReported = state.reported.slots > 0
+      state.reported = { slots: Math.max(state.held, demand), wanted }
+      state.wanted = 0
+      return { most, held: state.held, demand, hasReported }
+    },
+    grant(held, keep) {
+      Object.assign(state, { held, keep })
+      supply = 'open'
+      if (state.reported.wanted > 0 && state.taken >= usable()) supply = 'full'
+    },
+    mayAsk() {
+      if (supply === 'full') supply = 'open'
+    },
+    setUnreachable(isUnreachable) {
+      if (isUnreachable) supply = 'unreachable'
+      else if (supply === 'unreachable') supply = 'open'
+    },
+    drop() {
+      Object.assign(state, { held: 0, taken: 0, wanted: 0 })
+      used.reset()
+    },
+  }
+}
+
+function nothingHeld(most: number) {
+  return {
+    held: 0,
+    /** How many of those held may be kept: other processes have a right to the rest. */
+    keep: most,
+    taken: 0,
+    /** Requests that would have taken a slot since the last report. */
+    wanted: 0,
+    reported: { slots: 0, wanted: 0 },
+  }
+}
+
+/** The highest value of this window and the last one. */
+function openRecentPeak(windowMs: number) {
+  let peak = { most: 0, since: -Infinity, before: 0 }
+  return {
+    note: (value: number) => void (peak.most = Math.max(peak.most, value)),
+    /** A window that is over is followed by one that begins with `now`. */
+    most(now: number): number {
+      const at = performance.now()
+      if (at - peak.since >= windowMs) peak = { most: now, since: at, before: peak.most }
+      return Math.max(peak.most, peak.before)
+    },
+    reset: () => void (peak = { most: 0, since: Infinity, before: 0 }),
+  }
+}

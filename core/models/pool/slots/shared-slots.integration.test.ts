@@ -1,0 +1,174 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { after } from '#platform/clock.ts'
+import { connectRedis } from '#platform/connect-redis.ts'
+import { boundPort } from '#platform/http-health.ts'
+import { startTestRedis, testRedis, type TestRedis } from '#testing/redis.ts'
+import { until } from '#testing/until.ts'
+import { openModelPool, type ModelPool } from '../../model-pool.ts'
+import { modelRequest } from '../model-server.fixture.ts'
+import { openSharedSlots } from './shared-slots.ts'
+
+let redis: TestRedis
+const closing: (() => Promise<unknown> | void)[] = []
+beforeAll(async () => {
+  redis = await testRedis()
+})
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close()
+})
+afterAll(() => redis.close())
+
+const quiet = { warn() {}, info() {} }
+const never = new AbortController().signal
+const body = JSON.stringify({ choices: [{ message: { content: 'hi' }, finish_reason: 'stop' }] })
+
+/** A server that takes `ms` for each answer, and counts how many it is working on. */
+async function countingServer(ms: number) {
+  const seen = { now: 0, most: 0, served: 0 }
+  const server: Server = createServer((incoming, response) => {
+    if (incoming.method === 'GET') return response.writeHead(404).end() // its health or metrics
+    seen.now += 1
+    seen.most = Math.max(seen.most, seen.now)
+    incoming.resume()
+    const stop = after(ms, () => response.writeHead(200, { 'content-type': 'application/json' }).end(body))
+    response.once('close', () => {
+      stop()
+      seen.now -= 1
+      if (response.writableFinished) seen.served += 1
+    })
+    return undefined
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  closing.push(() => server.close().closeAllConnections())
+  return { url: `http://127.0.0.1:${boundPort(server)}/v1`, seen }
+}
+
+type Sharing = { url?: string; namespace: string; leaseMs?: number; warnings?: string[] }
+
+function slotSource({ url = redis.url, namespace, leaseMs = 6000, warnings = [] }: Sharing) {
+  const { redis: client } = connectRedis(url, { retries: null }, quiet)
+  const log = { ...quiet, warn: (message: string) => void warnings.push(message) }
+  closing.push(() => client.disconnect())
+  const holder = randomBytes(4).toString('hex')
+  return { client, slots: openSharedSlots({ redis: client, holder, namespace, leaseMs, log }) }
+}
+
+function sharingPool(url: string, maxInFlight: number, sharing: Sharing): ModelPool {
+  const { slots } = slotSource(sharing)
+  const endpoints = [{ url, maxInFlight }]
+  const pool = openModelPool({ endpoints, requestTimeoutMs: 20_000, retryBudgetMs: 1000, maxInFlight: 64, slots })
+  closing.push(pool.close)
+  return pool
+}
+
+const uniqueNamespace = () => `${redis.namespace}${randomBytes(4).toString('hex')}`
+
+describe('slots that are shared', () => {
+  it('keep ten processes together within the limit of the server, and all of them are served', async () => {
+    const { url, seen } = await countingServer(25)
+    const sharing = { namespace: uniqueNamespace() }
+    const pools = Array.from({ length: 10 }, () => sharingPool(url, 16, sharing))
+    const asked = pools.flatMap((pool) => Array.from({ length: 60 }, () => pool.complete(modelRequest('m'), never)))
+    expect(await Promise.all(asked)).toHaveLength(600)
+    expect(seen).toMatchObject({ most: 16, served: 600 })
+  })
+
+  it('rotate when there are fewer than processes', async () => {
+    const { url, seen } = await countingServer(5)
+    const sharing = { namespace: uniqueNamespace() }
+    const pools = Array.from({ length: 5 }, () => sharingPool(url, 2, sharing))
+    const asked = pools.flatMap((pool) => Array.from({ length: 8 }, () => pool.complete(modelRequest('m'), never)))
+    await Promise.all(asked)
+    expect(seen).toMatchObject({ most: 2, served: 40 })
+  })
+
+  it('are given up by the process that had them all, as soon as another waits', async () => {
+    const { url, seen } = await countingServer(20)
+    const sharing = { namespace: uniqueNamespace() }
+    const [first, second] = [sharingPool(url, 8, sharing), sharingPool(url, 8, sharing)]
+    const stop = new AbortController()
+    const busy = Array.from({ length: 12 }, async () => {
+      while (!stop.signal.aborted) await first.complete(modelRequest('m'), never)
+    })
+    await until(() => seen.now === 8)
+    await Promise.all(Array.from({ length: 20 }, () => second.complete(modelRequest('m'), never)))
+    const [before, endpoint] = [seen.served, first.status().endpoints[0]]
+    expect(endpoint?.inFlight).toBeLessThanOrEqual(8)
+    stop.abort()
+    await Promise.all(busy)
+    expect(before).toBeGreaterThan(20)
+    expect(seen.most).toBe(8)
+  })
+
+  it('come back when their holder dies', async () => {
+    const { url, seen } = await countingServer(1)
+    const sharing = { namespace: uniqueNamespace(), leaseMs: 1000 }
+    const { client, slots } = slotSource(sharing)
+    const lost = slots.at(url, 4)
+    await until(() => lost.take(4) === 'taken')
+    while (lost.take(1) === 'taken') continue
+    client.disconnect()
+    const pool = sharingPool(url, 4, sharing)
+    const first = pool.complete(modelRequest('m'), never)
+    await until(() => pool.status().waiting === 1)
+    expect((await first).content).toBe('hi')
+    const askEight = () => Promise.all(Array.from({ length: 8 }, () => pool.complete(modelRequest('m'), never)))
+    await until(() => askEight().then(() => seen.most === 4))
+  })
+
+  it('are not given twice when Redis has lost who holds them', async () => {
+    const { url, seen } = await countingServer(20)
+    const sharing = { namespace: uniqueNamespace() }
+    const pools = [1, 2].map(() => sharingPool(url, 4, sharing))
+    const stop = new AbortController()
+    const busy = pools.flatMap((pool) =>
+      Array.from({ length: 4 }, async () => {
+        while (!stop.signal.aborted) await pool.complete(modelRequest('m'), never)
+      }),
+    )
+    const { client } = slotSource(sharing)
+    const eachAtWork = () => seen.now === 4 && pools.every((pool) => pool.status().endpoints[0]?.inFlight === 2)
+    await until(eachAtWork)
+    await client.del(...(await client.keys(`${sharing.namespace}:*`)))
+    const before = seen.served
+    await until(() => seen.served > before + 200)
+    await until(eachAtWork)
+    stop.abort()
+    await Promise.all(busy)
+    expect(seen.most).toBe(4)
+  })
+
+  it('leave nothing in Redis when all pools are closed', async () => {
+    const { url } = await countingServer(1)
+    const sharing = { namespace: uniqueNamespace() }
+    const pools = [sharingPool(url, 4, sharing), sharingPool(url, 4, sharing)]
+    await Promise.all(pools.map((pool) => pool.complete(modelRequest('m'), never)))
+    const { client } = slotSource(sharing)
+    expect(await client.keys(`${sharing.namespace}:*`)).toHaveLength(1)
+    await Promise.all(pools.map((pool) => pool.close()))
+    expect(await client.keys(`${sharing.namespace}:*`)).toEqual([])
+  })
+})
+
+describe('while Redis is unreachable', () => {
+  it('every process goes on with what it has, or with one, and says so once', async () => {
+    const own = await startTestRedis()
+    const { url, seen } = await countingServer(5)
+    const warnings: string[] = []
+    const sharing = { url: own.url, namespace: uniqueNamespace(), warnings }
+    const pools = Array.from({ length: 2 }, () => sharingPool(url, 6, sharing))
+    const askAll = (times: number) =>
+      Promise.all(pools.flatMap((pool) => Array.from({ length: times }, () => pool.complete(modelRequest('m'), never))))
+    await askAll(20)
+    await own.stop()
+    const fresh = sharingPool(url, 6, sharing)
+    seen.most = 0
+    await Promise.all([askAll(40), fresh.complete(modelRequest('m'), never)])
+    expect(seen.served).toBe(121)
+    expect(seen.most).toBeLessThanOrEqual(7) // one for the process that never had any
+    await until(() => warnings.length === 3)
+  })
+})

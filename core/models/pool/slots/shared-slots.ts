@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import { after } from '#platform/clock.ts'
+import type { RedisClient } from '#platform/connect-redis.ts'
+import type { Log } from '#platform/log.ts'
+import { redisScript } from '#platform/redis-script.ts'
+import { openLeasedSlots, type LeasedSlots } from './leased-slots.ts'
+import type { SlotSource } from './slots.ts'
+
+const script = redisScript(readFileSync(new URL('./shared-slots.lua', import.meta.url), 'utf8'))
+const Grants = z.array(z.tuple([z.int().min(0), z.int().min(0)]))
+
+/** How often a process reports per lease: to renew it, and while it or another wants slots. */
+const reportsPerLease = { renew: 12, ask: 24 }
+/** Redis is unreachable after so many checks without an answer; a busy process still reads a late answer between two checks. */
+const answerLimit = { checks: 10, checkMs: 100 }
+
+export type SharedSlotsOptions = {
+  redis: RedisClient
+  /** A name for this process; two processes of one name are two holders all the same. */
+  holder: string
+  /** Of the keys. */
+  namespace?: string
+  /** How long the slots of a process that died are kept from the others; the same in all processes. */
+  leaseMs?: number
+  log: Pick<Log, 'warn' | 'info'>
+}
+
+const defaultLeaseMs = 6000
+
+/**
+ * The slots at servers, shared by all processes through Redis. Slots are leased to the process that takes them, kept from
+ * one request to the next, renewed by one command for all servers, and given back when they are not used, or are more than
+ * an even share while others wait. A request costs no command. While Redis is unreachable, every process goes on with the
+ * slots it has, or with one.
+ */
+export function openSharedSlots(options: SharedSlotsOptions): SlotSource {
+  const servers = new Map<string, LeasedSlots>()
+  const holder = `${options.holder}.${randomBytes(4).toString('hex')}`
+  let listener = () => {}
+  const lease = { servers, leaseMs: defaultLeaseMs, ...options, holder, onChange: () => listener() }
+  const { ask, close } = openRounds(lease, openReporter(lease))
+  return {
+    at(server, most) {
+      const leased = servers.get(server) ?? openLeasedSlots({ most, ask })
+      servers.set(server, leased)
+      return leased
+    },
+    listen(given) {
+      listener = given
+    },
+    close,
+  }
+}
+
+type Lease = Omit<SharedSlotsOptions, 'leaseMs'> & {
+  servers: ReadonlyMap<string, LeasedSlots>
+  leaseMs: number
+  /** The number of slots that may be taken may have changed. */
+  onChange(): void
+}
+
+/** Reports in one command what is held and wanted here, and takes what Redis grants. Does not reject. */
+function openReporter({ redis, holder, namespace = 'remora', leaseMs, log, servers, onChange }: Lease) {
+  let isUnreachable = false
+  const setUnreachable = (now: boolean, error?: unknown) => {
+    if (now === isUnreachable) return
+    isUnreachable = now
+    for (const leased of servers.values()) leased.setUnreachable(now)
+    if (now) log.warn('slots at model servers cannot be shared: going on with those of this process', { error })
+    else log.info('slots at model servers are shared again')
+  }
+  const report = async (): Promise<void> => {
+    const active = [...servers].filter(([, leased]) => leased.isActive())
+    if (active.length === 0) return
+    // "places" is the old word for slots: workers of the last version, which share these keys during a rolling restart, use it.
+    const keys = active.map(([server]) => `${namespace}:{places}:${server}`)
+    const reports = active.flatMap(([, leased]) => {
+      const { most, held, demand, hasReported } = leased.report()
+      return [most, held, demand, hasReported ? 1 : 0]
+    })
+    const stopLimit = afterChecks(() => {
+      setUnreachable(true)
+      onChange()
+    })
+    try {
+      const grants = Grants.parse(await script(redis, keys, [holder, leaseMs, ...reports]))
+      for (const [at, [, leased]] of active.entries()) leased.grant(...(grants[at] ?? [0, 0]))
+      setUnreachable(false)
+    } catch (error) {
+      setUnreachable(true, error)
+    } finally {
+      stopLimit()
+    }
+  }
+  return { report, isUnreachable: () => isUnreachable }
+}
+
+/** Decides when to report: soon after slots were asked for, and regularly while there are any to renew or to ask for. */
+function openRounds({ servers, leaseMs, onChange }: Lease, { report, isUnreachable }: ReturnType<typeof openReporter>) {
+  let round: Promise<void> | undefined
+  let cancelNext: (() => void) | undefined
+  let isClosed = false
+  const ask = () => {
+    if (isClosed || round !== undefined) return
+    cancelNext?.()
+    // In a microtask, so that all requests that want slots now are in one report.
+    round = Promise.resolve().then(reportNow)
+  }
+  const reportNow = async () => {
+    await report()
+    round = undefined
+    scheduleNext()
+    onChange()
+  }
+  const scheduleNext = () => {
+    const all = [...servers.values()]
+    if (isClosed || !all.some((leased) => leased.isActive())) return
+    const isWanted = all.some((leased) => leased.isWanted())
+    const times = isWanted && !isUnreachable() ? reportsPerLease.ask : reportsPerLease.renew
+    cancelNext = after(leaseMs / times, () => {
+      for (const leased of all) leased.mayAsk()
+      ask()
+    })
+  }
+  return {
+    ask,
+    /** Gives everything back, if Redis answers soon. */
+    async close() {
+      isClosed = true
+      cancelNext?.()
+      for (const leased of servers.values()) leased.drop()
+      const limit = Promise.withResolvers<void>()
+      const stopLimit = afterChecks(limit.resolve)
+      await Promise.race([Promise.resolve(round).then(report), limit.promise])
+      stopLimit()
+    },
+  }
+}
+
+function afterChecks(work: () => void): () => void {
+  let cancel = () => {}
+  const check = (left: number) => {
+    if (left === 0) work()
+    else cancel = after(answerLimit.checkMs, () => check(left - 1))
+  }
+  check(answerLimit.checks)
+  return () => cancel()
+}

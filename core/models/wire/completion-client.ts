@@ -1,0 +1,80 @@
+import { AppError } from '#domain/error.ts'
+import { parseJson } from '#domain/json.ts'
+import type { ModelRequest } from '#domain/turn.ts'
+import { after, msSince } from '#platform/clock.ts'
+import { isTooDeep, maxReplyDepth, type OpenAiClient } from '../http/openai-client.ts'
+import { StreamedResponse } from '../http/streamed-response.ts'
+import type { Capabilities } from './capabilities.ts'
+import { brokenReply, serverError } from './try-failure.ts'
+import { openCompletionStream } from './stream/read-completion-stream.ts'
+import { toOpenAi } from './to-openai.ts'
+
+/** A server's answer, in the form of a chat completion that is not streamed. */
+export type ServerAnswer = {
+  raw: unknown
+  /** From sending the request to the first part of a streamed answer. */
+  firstTokenMs?: number
+  /** Parts of the request that the server does not take, with what was sent instead. */
+  workarounds: readonly string[]
+}
+
+export type CompletionClient = {
+  /** One `POST /chat/completions`, unretried, within the client's time limit. */
+  ask(request: ModelRequest, capabilities: Capabilities, signal: AbortSignal): Promise<ServerAnswer>
+}
+
+/** With `stream` answers are requested as a stream. Whether one is a stream is up to the server; both are read either way. */
+export function openCompletionClient({ client, stream }: { client: OpenAiClient; stream: boolean }): CompletionClient {
+  return {
+    async ask(request, capabilities, signal) {
+      const { body: chat, workarounds } = toOpenAi(request, capabilities, { stream })
+      const body = JSON.stringify(chat)
+      const sentAt = performance.now()
+      // The raw response: the client's own body parsing adds a second timer and a race for what is already in memory.
+      const response = await client.post('/chat/completions', { body, signal }).asResponse()
+      const isStream = response instanceof StreamedResponse
+      const answer = isStream
+        ? await readStream(response, { client, sentAt, signal })
+        : readText(await response.text(), client)
+      return { ...answer, workarounds }
+    },
+  }
+}
+
+/**
+ * The client's own limit ends when the answer begins; this one bounds the whole of it. A reply that is whole counts even if
+ * its stream breaks afterwards, unless the caller has aborted.
+ */
+async function readStream(
+  response: StreamedResponse,
+  { client, sentAt, signal }: { client: OpenAiClient; sentAt: number; signal: AbortSignal },
+): Promise<Omit<ServerAnswer, 'workarounds'>> {
+  const stream = openCompletionStream((part) => client.shown(part))
+  const late = new AppError('AGENT_002', 'the answer did not end in time', { phase: 'model' })
+  const stopTimer = after(client.timeout - msSince(sentAt), () => response.abort(late))
+  try {
+    await response.read(stream.feed)
+  } catch (error) {
+    if (signal.aborted || !stream.isFinished()) throw error
+  } finally {
+    stopTimer()
+  }
+  const raw = stream.end()
+  const firstTokenAt = stream.firstTokenAt()
+  return firstTokenAt === undefined ? { raw } : { raw, firstTokenMs: Math.round((firstTokenAt - sentAt) * 10) / 10 }
+}
+
+/** An answer that arrived as a whole: JSON, or events without the content type of a stream. */
+function readText(text: string, client: OpenAiClient): { raw: unknown } {
+  if (/^\s*(?:data|event|id|retry)?:/.test(text)) {
+    const stream = openCompletionStream((part) => client.shown(part))
+    stream.feed(text)
+    return { raw: stream.end() }
+  }
+  const raw = parseJson(text)
+  if (raw === undefined) throw brokenReply('the reply is not JSON')
+  if (isTooDeep(raw)) throw brokenReply(`the reply is nested deeper than ${maxReplyDepth}`)
+  const error = serverError(raw, (part) => client.shown(part))
+  if (error !== undefined) throw error
+  return { raw }
+}

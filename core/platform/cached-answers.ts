@@ -1,0 +1,48 @@
+import { LRUCache } from 'lru-cache'
+
+/** How much a cache holds. The entry that was used longest ago is dropped first; one over `maxSize` is not cached. */
+export type CacheLimit<V> = { max: number } | { max?: number; maxSize: number; sizeOf(answer: V): number }
+
+export type CachedAnswers<V> = {
+  /**
+   * The answer cached under `key`, or the one that `load` gives. Callers that ask at the same time wait for one load; when it
+   * fails, it fails for all of them, nothing is cached, and the next call loads again.
+   */
+  get(key: string, load: (stale: V | undefined) => Promise<V>): Promise<V>
+  /** Caches an answer that is known without loading it. */
+  set(key: string, answer: V): void
+}
+
+/**
+ * Caches answers together with the loads that are in flight. An answer stays valid until it is dropped; with `freshMs` it
+ * becomes stale after that time (at least 1): the next call still gets it at once and starts a load in the background,
+ * which is given the stale answer and should not fail.
+ */
+export function openCachedAnswers<V extends object | string>(
+  limit: CacheLimit<V> & { freshMs?(answer: V): number },
+): CachedAnswers<V> {
+  const { freshMs } = limit
+  const answers = new LRUCache<string, V, (stale: V | undefined) => Promise<V>>({
+    ...sizesOf(limit),
+    allowStale: true,
+    noDeleteOnFetchRejection: true,
+    ignoreFetchAbort: true, // a load whose entry was dropped still answers those that wait for it
+    async fetchMethod(_key, stale, { options, context: load }) {
+      const answer = await load(stale)
+      if (freshMs !== undefined) options.ttl = freshMs(answer)
+      return answer
+    },
+  })
+  return {
+    get: (key, load) => answers.forceFetch(key, { context: load }),
+    set: (key, answer) => void answers.set(key, answer, freshMs === undefined ? {} : { ttl: freshMs(answer) }),
+  }
+}
+
+/** lru-cache takes no sizes below 1. */
+function sizesOf<V>(limit: CacheLimit<V>) {
+  if (!('maxSize' in limit)) return { max: limit.max }
+  const { max, maxSize, sizeOf } = limit
+  const sizeCalculation = (answer: V) => Math.max(1, sizeOf(answer))
+  return { ...(max === undefined ? {} : { max }), maxSize: Math.max(1, maxSize), sizeCalculation }
+}

@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { describe, expect, it } from 'vitest'
+
+const module = new URL('service-process.ts', import.meta.url).href
+
+/** A service that says `ready` and closes as `close` says, given SIGTERM. */
+async function endOf(close: string): Promise<unknown> {
+  const source = `import { exitOnSignal } from ${JSON.stringify(module)}
+    exitOnSignal(${close})
+    setInterval(() => {}, 1000)
+    console.log('ready')`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', source], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const exited = once(child, 'exit')
+  await once(createInterface(child.stdout), 'line')
+  child.kill('SIGTERM')
+  const [code]: unknown[] = await exited
+  return code
+}
+
+const again = `const heard = new Promise((resolve) => process.once('SIGTERM', resolve)); process.kill(process.pid, 'SIGTERM'); await heard`
+
+describe('a service that is asked to stop', () => {
+  it('closes to the end, and exits 0', async () => {
+    expect(await endOf('async () => {}')).toBe(0)
+  })
+
+  it('closes to the end when the same signal reaches it twice, by its process group and by the process before it', async () => {
+    expect(await endOf(`async () => { ${again}; await new Promise(setImmediate) }`)).toBe(0)
+  })
+
+  it('exits at once when somebody asks again', async () => {
+    const late = 'const from = performance.now(); while (performance.now() - from < 600);'
+    expect(await endOf(`async () => { ${late} ${again}; await new Promise(() => {}) }`)).toBe(130)
+  })
+})

@@ -1,0 +1,84 @@
+import { AppError } from '#domain/error.ts'
+import { after } from './clock.ts'
+
+type Closing = { name: string; close: () => Promise<void> }
+
+export type Releaser = { add(name: string, close: () => Promise<void>): void; release(): Promise<void> }
+
+/**
+ * Closes what was opened, last opened first, each at most once. Every one is tried even when another fails; the first
+ * failure is thrown at the end.
+ */
+export function openReleaser(): Releaser {
+  const open: Closing[] = []
+  return {
+    add: (name, close) => void open.push({ name, close }),
+    async release() {
+      const failures: unknown[] = []
+      for (let next = open.pop(); next !== undefined; next = open.pop()) {
+        await next.close().catch((error: unknown) => failures.push(error))
+      }
+      if (failures.length > 0) throw failures[0]
+    },
+  }
+}
+
+/**
+ * Runs `close` on the first SIGTERM or SIGINT and exits 0; a close that fails or takes longer than `limitMs` exits 1.
+ * A second signal that is not an echo of the first exits at once with 130.
+ */
+export function exitOnSignal(close: () => Promise<void>, limitMs = 30_000): void {
+  const judge = openSignalFilter()
+  const stop = () => {
+    const signal = judge()
+    if (signal === 'again') process.exit(130)
+    if (signal === 'echo') return
+    after(limitMs, () => process.exit(1))
+    close().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    )
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}
+
+/**
+ * Ends this process, after `close`, when its parent has ended (the IPC channel closes), so that no orphan is left; also
+ * when the parent ended before this call.
+ */
+export function stopWithParent(close: () => Promise<void>): void {
+  if (process.send === undefined) return
+  const end = () => void close().finally(() => process.exit(0))
+  if (process.connected) process.once('disconnect', end)
+  else end()
+}
+
+/**
+ * Runs the work of a service's main.ts. An error that an operator can fix (AppError) becomes one line on stderr and
+ * exit code 1; a bug keeps its stack trace.
+ */
+export async function runService(main: () => Promise<void>): Promise<void> {
+  try {
+    await main()
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    process.stderr.write(`${error.code} ${error.message}\n`)
+    process.exit(1)
+  }
+}
+
+const echoMs = 500
+
+/**
+ * Distinguishes the signals of one process: the first, its echo within half a second (npx, a terminal, a process group
+ * and own-node.mjs all pass the same signal on), and one that somebody sent again.
+ */
+export function openSignalFilter(): () => 'first' | 'echo' | 'again' {
+  let firstAt: number | undefined
+  return () => {
+    if (firstAt !== undefined) return performance.now() - firstAt > echoMs ? 'again' : 'echo'
+    firstAt = performance.now()
+    return 'first'
+  }
+}

@@ -1,0 +1,65 @@
+import { parentPort, workerData } from 'node:worker_threads'
+
+export type ThreadReply<Report> = { report: Report; isSpent: boolean }
+
+/**
+ * Shared with the process that started the thread. [0]: the item of the request that the thread works on, `betweenItems`
+ * or `starting`; [1]: since when, as `Date.now()`.
+ */
+export type ThreadProgress = BigInt64Array<SharedArrayBuffer>
+
+const betweenItems = -1
+const starting = -2
+
+export function newProgress(): ThreadProgress {
+  const progress = new BigInt64Array(new SharedArrayBuffer(2 * BigInt64Array.BYTES_PER_ELEMENT))
+  mark(progress, starting)
+  return progress
+}
+
+function mark(progress: ThreadProgress, item: number): void {
+  Atomics.store(progress, 1, BigInt(Date.now()))
+  Atomics.store(progress, 0, BigInt(item))
+}
+
+/** The item a thread works on (-1: none), and for how many milliseconds. */
+export function readProgress(progress: ThreadProgress): { hasStarted: boolean; item: number; forMs: number } {
+  const item = Number(Atomics.load(progress, 0))
+  const forMs = Date.now() - Number(Atomics.load(progress, 1))
+  return { hasStarted: item !== starting, item: Math.max(item, betweenItems), forMs }
+}
+
+/**
+ * How long a thread may still take for what it is doing. Between two items it has no limit: nothing that a request holds
+ * is to blame for what it waits for there.
+ */
+export function leftMs(
+  { hasStarted, item, forMs }: ReturnType<typeof readProgress>,
+  limits: { limitMs: number; startLimitMs: number },
+): number {
+  if (!hasStarted) return limits.startLimitMs - forMs
+  return item === betweenItems ? Infinity : limits.limitMs - forMs
+}
+
+/**
+ * Answers the requests to this thread, one after the other. `answer` calls `begin` with the number of each item it
+ * begins: its time limit counts from there, and a thread that dies is known to have died on it. What `answer` throws is
+ * not caught: native code may be damaged, so the thread dies. `isSpent` is asked after each request.
+ */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- callers name their protocol: messages are untyped
+export function answerRequests<Question, Report>(
+  answer: (question: Question, begin: (item: number) => void) => Report | Promise<Report>,
+  isSpent: () => boolean = () => false,
+): void {
+  const progress: ThreadProgress = workerData
+  let before: Promise<void> = Promise.resolve()
+  const answerNext = async (question: Question) => {
+    const report = await answer(question, (item) => mark(progress, item))
+    mark(progress, betweenItems)
+    parentPort?.postMessage({ report, isSpent: isSpent() } satisfies ThreadReply<Report>)
+  }
+  mark(progress, betweenItems)
+  parentPort?.on('message', (question: Question) => {
+    before = before.then(() => answerNext(question))
+  })
+}

@@ -1,0 +1,193 @@
+import { availableParallelism } from 'node:os'
+import { Worker, type Transferable } from 'node:worker_threads'
+import { AppError } from '#domain/error.ts'
+import { after } from '#platform/clock.ts'
+import { threadEnv } from '#platform/thread-env.ts'
+import { leftMs, newProgress, readProgress, type ThreadProgress, type ThreadReply } from './thread-entry.ts'
+
+export type ThreadOptions = {
+  /** The module that the thread runs; it calls `answerRequests`. */
+  entry: URL
+  /** As error messages name the thread. */
+  name: string
+  /** What takes too long, as error messages name it. */
+  work?: string
+  /** For each item of a request, from when the thread begins it. */
+  limitMs: number
+  /** For loading the thread's modules. */
+  startLimitMs?: number
+  memoryMb?: number
+}
+
+export type PoolOptions = ThreadOptions & {
+  /** At most this many; 0: one per core. */
+  threads: number
+  /** How many requests a thread is given at once. Those behind the first wait in it, so it never waits for this process. */
+  requestsPerThread?: number
+}
+
+/** The report of the thread, or at which item of the request it ended (-1: before the first), and why. */
+export type ThreadAnswer<Report> = { kind: 'report'; report: Report } | { kind: 'lost'; item: number; why: string }
+
+export type ThreadPool<Question, Report> = {
+  threads: number
+  /**
+   * Requests of one thread are answered in the order they were asked. TOOL_004 when the thread does not start; AGENT_010
+   * when the pool is closed. What is transferred must not be used again.
+   */
+  ask(question: Question, transfer?: readonly Transferable[]): Promise<ThreadAnswer<Report>>
+  /** Ends the threads; requests that are running or waiting fail. Safe to call twice. */
+  close(): Promise<void>
+}
+
+/**
+ * Threads for work that may crash the code that does it, each started when it is first needed. A request that crashes its
+ * thread or takes too long is `lost`; the requests behind it are given to a new thread. A thread that reports itself spent
+ * is replaced too.
+ */
+export function openThreadPool<Question, Report>(options: PoolOptions): ThreadPool<Question, Report> {
+  const threads = options.threads === 0 ? availableParallelism() : options.threads
+  const slots = openSlots<Question, Report>(options, threads)
+
+  async function askOnce(question: Question, transfer: readonly Transferable[]): Promise<ThreadEnding<Report>> {
+    const slot = await slots.take()
+    let isUsable = false
+    try {
+      const ending = await slot.thread.ask(question, transfer)
+      slots.throwIfClosed()
+      if (ending.kind === 'report' && ending.isSpent) await slot.thread.close()
+      isUsable = ending.kind === 'report' && !ending.isSpent
+      return ending
+    } catch (error) {
+      slots.throwIfClosed()
+      throw error
+    } finally {
+      slots.giveBack(slot, isUsable)
+    }
+  }
+  return {
+    threads,
+    async ask(question, transfer = []) {
+      for (;;) {
+        const ending = await askOnce(question, transfer)
+        if (ending.kind !== 'unread') return ending
+      }
+    },
+    close: slots.close,
+  }
+}
+
+type RunningThread<Question, Report> = { thread: Thread<Question, Report>; requests: number }
+
+/** Slots for requests: up to `requestsPerThread` on each of up to `threads` threads. */
+function openSlots<Question, Report>(options: PoolOptions, threads: number) {
+  const { name, requestsPerThread = Infinity } = options
+  const running = new Set<RunningThread<Question, Report>>()
+  const waiting: PromiseWithResolvers<void>[] = []
+  let closed = false
+  const throwIfClosed = () => {
+    if (closed) throw new AppError('AGENT_010', `${name} was closed`)
+  }
+  return {
+    throwIfClosed,
+    /** A slot on the thread with the fewest requests; starts one when all are busy and there may be more. */
+    async take(): Promise<RunningThread<Question, Report>> {
+      for (;;) {
+        throwIfClosed()
+        let [chosen] = [...running].toSorted((one, other) => one.requests - other.requests)
+        if (running.size < threads && (chosen === undefined || chosen.requests > 0)) {
+          chosen = { thread: openThread<Question, Report>(options), requests: 0 }
+          running.add(chosen)
+        }
+        if (chosen !== undefined && chosen.requests < requestsPerThread) {
+          chosen.requests++
+          return chosen
+        }
+        const turn = Promise.withResolvers<void>()
+        waiting.push(turn)
+        await turn.promise
+      }
+    },
+    giveBack(slot: RunningThread<Question, Report>, isUsable: boolean) {
+      slot.requests--
+      if (!isUsable) running.delete(slot)
+      waiting.shift()?.resolve()
+    },
+    async close() {
+      closed = true
+      for (const turn of waiting.splice(0)) turn.resolve()
+      await Promise.all([...running].map(({ thread }) => thread.close()))
+    },
+  }
+}
+
+/** `unread`: another request ended the thread before this one's turn. */
+type ThreadEnding<Report> =
+  | { kind: 'report'; report: Report; isSpent: boolean }
+  | Extract<ThreadAnswer<Report>, { kind: 'lost' }>
+  | { kind: 'unread' }
+
+/** After any ending but an unspent report, a thread is of no more use. */
+type Thread<Question, Report> = {
+  ask(question: Question, transfer: readonly Transferable[]): Promise<ThreadEnding<Report>>
+  close(): Promise<void>
+}
+
+/**
+ * Without a limit on what has just been allocated, garbage alone may take 130 MB in each thread. A request that needs more
+ * than `memoryMb` crashes its thread.
+ */
+function startWorker({ entry, memoryMb = 256 }: ThreadOptions, progress: ThreadProgress): Worker {
+  const resourceLimits = { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 8 }
+  return new Worker(entry, { workerData: progress, resourceLimits, env: threadEnv() })
+}
+
+function openThread<Question, Report>(options: ThreadOptions): Thread<Question, Report> {
+  const { name, work = 'it', limitMs, startLimitMs = 30_000 } = options
+  const progress = newProgress()
+  const worker = startWorker(options, progress)
+  const asked: PromiseWithResolvers<ThreadEnding<Report>>[] = []
+  let fault = `${name} stopped`
+  let stopWatch = () => {}
+  let hasExited = false
+  let isClosing = false
+
+  /** The time is read from what the thread itself has noted: this process may be too busy to take its replies. */
+  const watch = () => {
+    const at = readProgress(progress)
+    const left = leftMs(at, { limitMs, startLimitMs })
+    if (left > 0) {
+      stopWatch = after(Math.min(left, limitMs), watch)
+      return
+    }
+    fault = at.hasStarted ? `${work} took longer than ${limitMs} ms` : `it took longer than ${startLimitMs} ms`
+    void worker.terminate()
+  }
+  worker.on('message', (reply: ThreadReply<Report>) => {
+    asked.shift()?.resolve({ kind: 'report', ...reply })
+    if (asked.length === 0) stopWatch()
+  })
+  worker.on('error', (error) => (fault = `${name} crashed on it: ${error.message}`))
+  worker.on('exit', () => {
+    hasExited = true
+    stopWatch()
+    const { hasStarted, item } = readProgress(progress)
+    for (const [place, request] of asked.splice(0).entries()) {
+      if (!hasStarted) request.reject(new AppError('TOOL_004', `${name} does not start: ${fault}`))
+      else request.resolve(place === 0 && !isClosing ? { kind: 'lost', item, why: fault } : { kind: 'unread' })
+    }
+  })
+  return {
+    async ask(question, transfer) {
+      if (hasExited) return { kind: 'unread' }
+      const request = Promise.withResolvers<ThreadEnding<Report>>()
+      worker.postMessage(question, transfer)
+      if (asked.push(request) === 1) stopWatch = after(limitMs, watch)
+      return request.promise
+    },
+    async close() {
+      isClosing = true
+      await worker.terminate()
+    },
+  }
+}

@@ -1,0 +1,132 @@
+import { execFile } from 'node:child_process'
+import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { lacks } from '#testing/this-machine.ts'
+import { unifiedDiff, type FileVersions } from './unified-diff.ts'
+
+const run = promisify(execFile)
+let dir = ''
+
+/** Writes every `before`, applies one patch of all files with git, and answers what is there afterwards. */
+async function applied(files: readonly FileVersions[]): Promise<(Buffer | null)[]> {
+  for (const { path, before } of files) {
+    const target = join(dir, path)
+    await rm(target, { force: true })
+    await mkdir(dirname(target), { recursive: true })
+    if (before !== null) await writeFile(target, before)
+  }
+  const patch = join(dir, '.git', 'all.patch')
+  await writeFile(patch, Buffer.concat(files.map(unifiedDiff)))
+  const flags = ['-C', dir, 'apply', '--whitespace=nowarn']
+  await run('git', [...flags, '--check', patch])
+  await run('git', [...flags, patch])
+  return Promise.all(files.map(({ path }) => contentOf(join(dir, path))))
+}
+
+async function contentOf(path: string): Promise<Buffer | null> {
+  const exists = await access(path).then(
+    () => true,
+    () => false,
+  )
+  return exists ? readFile(path) : null
+}
+
+const text = (content: string) => Buffer.from(content)
+const cases: Record<string, FileVersions> = {
+  'a changed line': { path: 'a.py', before: text('a\nb\nc\n'), after: text('a\nB\nc\n') },
+  'a new file': { path: 'src/new.py', before: null, after: text('x = 1\n') },
+  'a new empty file': { path: 'src/__init__.py', before: null, after: text('') },
+  'a deleted file': { path: 'old.py', before: text('x = 1\ny = 2\n'), after: null },
+  'a deleted empty file': { path: 'empty.py', before: text(''), after: null },
+  'a file that becomes empty': { path: 'a.py', before: text('a\n'), after: text('') },
+  'an empty file that gets text': { path: 'a.py', before: text(''), after: text('a\n') },
+  'a last newline that goes': { path: 'a.py', before: text('a\nb\n'), after: text('a\nb') },
+  'a last newline that comes': { path: 'a.py', before: text('a\nb'), after: text('a\nb\n') },
+  'no last newline on both sides': { path: 'a.py', before: text('a\nb'), after: text('a\nc') },
+  'CRLF line endings': { path: 'dos.py', before: text('a\r\nb\r\nc\r\n'), after: text('a\r\nB\r\nc\r\n') },
+  'mixed line endings': { path: 'mix.py', before: text('a\r\nb\nc\rd\n'), after: text('a\nb\r\nc\rd\n') },
+  'bytes that are no UTF-8': {
+    path: 'l1.py',
+    before: Buffer.from([0xe9, 10, 65, 10]),
+    after: Buffer.from([0xe9, 10, 66]),
+  },
+  'emoji and BOM': { path: 'e.py', before: text('\ufeff"🎉"\nx\n'), after: text('\ufeff"🎉🎉"\nx\n') },
+  'a form feed and Unicode line separators': {
+    path: 'f.py',
+    before: text('a\fb\u2028c\u0085\n'),
+    after: text('a\f\u2028\n'),
+  },
+  'spaces in a path': { path: 'my docs/a file.py', before: text('a\n'), after: text('b\n') },
+  'a new file with spaces in its path': { path: 'my docs/new file.py', before: null, after: text('') },
+  'a non-ASCII path': { path: 'größe/日本 語.py', before: text('a\n'), after: text('b\n') },
+  'a deleted file with a non-ASCII path': { path: 'größe.py', before: text('a\n'), after: null },
+  'quotes and tabs in a path': { path: 'we"ird\tname.py', before: text('a\n'), after: text('b\n') },
+  'lines that look like a patch': {
+    path: 'p.py',
+    before: text('--- a/x\n+++ b/x\n'),
+    after: text('--- a/y\n@@ -1 +1 @@\n'),
+  },
+}
+
+it('a diff is empty when nothing changed', () => {
+  expect(unifiedDiff({ path: 'a.py', before: text('a\n'), after: text('a\n') })).toHaveLength(0)
+})
+
+describe.skipIf(lacks('git'))('unifiedDiff', () => {
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'remora-diff-'))
+    await run('git', ['init', '-q', dir])
+  })
+  afterEach(() => rm(dir, { recursive: true, force: true }))
+
+  it.for(Object.entries(cases))('makes a patch git applies: %s', async ([, file]) => {
+    const [result] = await applied([file])
+    expect(result).toEqual(file.after)
+  })
+
+  it('makes one patch of many files', async () => {
+    const files = Object.values(cases).map((file, index) => ({ ...file, path: `${index}/${file.path}` }))
+    expect(await applied(files)).toEqual(files.map((file) => file.after))
+  })
+
+  it('replaces a file whole when its shortest diff would cost too much', async () => {
+    const numbered = (prefix: string) => text(Array.from({ length: 6000 }, (_, n) => `${prefix}${n}\n`).join(''))
+    const file = { path: 'big.py', before: numbered('a'), after: Buffer.concat([numbered('b'), text('end')]) }
+    expect(await applied([file])).toEqual([file.after])
+  })
+
+  it('names blobs as git does, so a three-way apply finds its base', async () => {
+    await writeFile(join(dir, 'a.py'), 'one\ntwo\n')
+    const { stdout } = await run('git', ['-C', dir, 'hash-object', 'a.py'])
+    const patch = Buffer.from(
+      unifiedDiff({ path: 'a.py', before: text('one\ntwo\n'), after: text('one\n') }),
+    ).toString()
+    expect(patch).toContain(`index ${stdout.trim()}..`)
+  })
+
+  it('gives back any text, whatever its lines and endings', { timeout: 60_000 }, async () => {
+    const line = fc.constantFrom('a', 'b', '', ' ', '-', '+ x', '\\', '\t', 'é', '\r', 'c')
+    const ending = fc.constantFrom('\n', '\n', '\n', '\r\n')
+    const content = fc.tuple(fc.array(fc.tuple(line, ending), { maxLength: 30 }), fc.boolean()).map(([lines, cut]) =>
+      lines
+        .map((pair) => pair.join(''))
+        .join('')
+        .slice(0, cut ? -1 : undefined),
+    )
+    const pairs = fc.array(fc.tuple(content, content), { minLength: 15, maxLength: 15 })
+    await fc.assert(
+      fc.asyncProperty(pairs, async (texts) => {
+        const files = texts
+          .map(([before, after], index) => ({ path: `f${index}.txt`, before: text(before), after: text(after) }))
+          .filter((file) => !file.before.equals(file.after))
+        fc.pre(files.length > 0)
+        expect(await applied(files)).toEqual(files.map((file) => file.after))
+      }),
+      { numRuns: 20 },
+    )
+  })
+})

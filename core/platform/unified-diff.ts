@@ -1,0 +1,109 @@
+import { hash } from 'node:crypto'
+import { structuredPatch, type StructuredPatchHunk } from 'diff'
+
+/** One file before and after: `null` before is a new file, `null` after a deleted one. */
+export type FileVersions = { path: string; before: Uint8Array | null; after: Uint8Array | null }
+
+const fileMode = '100644'
+const noBlob = '0'.repeat(40)
+/** Files that differ in more lines than this are shown as replaced whole: the shortest diff of them costs too much. */
+const maxEditLength = 1500
+
+/**
+ * The change of one file as `git apply` takes it, empty when there is none. Works on bytes, so line endings, a missing
+ * last newline and text that is not UTF-8 come out as they are. Names blobs by git's own ids, so `--3way` works too.
+ */
+export function unifiedDiff({ path, before, after }: FileVersions): Uint8Array {
+  if (before === null ? after === null : after !== null && Buffer.compare(before, after) === 0) return Buffer.alloc(0)
+  const lines = [`diff --git ${gitPath(`a/${path}`)} ${gitPath(`b/${path}`)}`]
+  if (before === null) lines.push(`new file mode ${fileMode}`)
+  if (after === null) lines.push(`deleted file mode ${fileMode}`)
+  lines.push(`index ${gitBlobId(before)}..${gitBlobId(after)}`)
+  const hunks = hunksOf(latin1(before), latin1(after))
+  if (hunks.length > 0) {
+    lines.push(`--- ${before === null ? '/dev/null' : headerPath(`a/${path}`)}`)
+    lines.push(`+++ ${after === null ? '/dev/null' : headerPath(`b/${path}`)}`)
+  }
+  for (const hunk of hunks) lines.push(headOfHunk(hunk), ...hunk.lines)
+  return Buffer.from(`${lines.join('\n')}\n`, 'latin1')
+}
+
+/** One character per byte, so that the diff may be taken of text and written back unchanged. */
+function latin1(content: Uint8Array | null): string {
+  return content === null ? '' : Buffer.from(content).toString('latin1')
+}
+
+function hunksOf(before: string, after: string): StructuredPatchHunk[] {
+  if (before === '' || after === '') return before === after ? [] : [wholeReplaced(before, after)]
+  const patch = structuredPatch('a', 'b', before, after, undefined, undefined, { context: 3, maxEditLength })
+  return patch === undefined ? [wholeReplaced(before, after)] : patch.hunks
+}
+
+function wholeReplaced(before: string, after: string): StructuredPatchHunk {
+  const removed = marked(before, '-')
+  const added = marked(after, '+')
+  return {
+    oldStart: 1,
+    oldLines: removed.count,
+    newStart: 1,
+    newLines: added.count,
+    lines: [...removed.lines, ...added.lines],
+  }
+}
+
+function marked(text: string, mark: '-' | '+'): { lines: string[]; count: number } {
+  const lines = text.split('\n')
+  const endsWithNewline = lines.at(-1) === ''
+  if (endsWithNewline) lines.pop()
+  const all = lines.map((line) => mark + line)
+  return {
+    lines: endsWithNewline || text === '' ? all : [...all, '\\ No newline at end of file'],
+    count: all.length,
+  }
+}
+
+/** An empty side starts one line earlier than its first line would: the unified format's own rule. */
+function headOfHunk(hunk: StructuredPatchHunk): string {
+  const oldStart = hunk.oldLines === 0 ? hunk.oldStart - 1 : hunk.oldStart
+  const newStart = hunk.newLines === 0 ? hunk.newStart - 1 : hunk.newStart
+  return `@@ -${oldStart},${hunk.oldLines} +${newStart},${hunk.newLines} @@`
+}
+
+/** A tab ends a name that holds a space, or readers take it for the start of a date. */
+function headerPath(path: string): string {
+  const name = gitPath(path)
+  return name.includes(' ') && !name.startsWith('"') ? `${name}\t` : name
+}
+
+function gitBlobId(content: Uint8Array | null): string {
+  if (content === null) return noBlob
+  return hash('sha1', Buffer.concat([Buffer.from(`blob ${content.length}\0`), content]), 'hex')
+}
+
+const escapes: Readonly<Record<number, string>> = {
+  7: '\\a',
+  8: '\\b',
+  9: '\\t',
+  10: '\\n',
+  11: '\\v',
+  12: '\\f',
+  13: '\\r',
+  34: '\\"',
+  92: '\\\\',
+}
+
+/** A path as git writes it in a patch: as it is, or in C-style quotes when it holds a byte outside printable ASCII. */
+function gitPath(path: string): string {
+  const bytes = Buffer.from(path)
+  if (bytes.every((byte) => byte >= 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c)) return path
+  const quoted = Array.from(bytes, (byte) => escapes[byte] ?? (isPlain(byte) ? String.fromCharCode(byte) : octal(byte)))
+  return `"${quoted.join('')}"`
+}
+
+function isPlain(byte: number): boolean {
+  return byte >= 0x20 && byte < 0x7f
+}
+
+function octal(byte: number): string {
+  return `\\${byte.toString(8).padStart(3, '0')}`
+}

@@ -1,0 +1,42 @@
+/** Python looks for an encoding declaration in the first two lines (language reference, 2.1.4). */
+const leadingLines = /^\uFEFF?([^\r\n]*)(?:\r\n|\r|\n)?([^\r\n]*)/
+const declaration = /^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)/
+const blankOrComment = /^[ \t\f]*(?:#.*)?$/
+
+/** The encoding that a source declares, in lower case; undefined for none and for UTF-8. */
+export function foreignEncoding(source: string): string | undefined {
+  const [, first = '', second = ''] = leadingLines.exec(source) ?? []
+  const declared = declaration.exec(first) ?? (blankOrComment.test(first) ? declaration.exec(second) : null)
+  const name = declared?.[1]?.toLowerCase().replaceAll('_', '-')
+  return name === undefined || /^utf-?8(-|$)/.test(name) ? undefined : name
+}
+
+/** How many characters Python misreads: those beyond ASCII in a source that declares another encoding than UTF-8. */
+export function misencodedCharacters(source: string): number {
+  if (foreignEncoding(source) === undefined) return 0
+  return source.replaceAll(/[\0-\x7F]/g, '').length
+}
+
+/** Stubs are not linted, since Ruff's wasm build cannot apply its rules for stubs, and get no docstrings. */
+export function isStub(path: string): boolean {
+  return path.toLowerCase().endsWith('.pyi')
+}
+
+/** Returns the bytes before a UTF-16 index of `text`, counted once: a file may have tens of thousands of faults. */
+export function byteOffsets(text: string): (index: number) => number {
+  if (Buffer.byteLength(text) === text.length) return (index) => index
+  const offsets = new Uint32Array(text.length + 1)
+  let bytes = 0
+  for (let index = 0; index < text.length; index++) {
+    offsets[index] = bytes
+    bytes += bytesOf(text.charCodeAt(index))
+  }
+  offsets[text.length] = bytes
+  return (index) => offsets[index] ?? bytes
+}
+
+/** In UTF-8; each half of a surrogate pair counts for two of its four bytes. */
+function bytesOf(unit: number): number {
+  if (unit < 0x80) return 1
+  return unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3
+}

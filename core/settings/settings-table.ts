@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { nearest } from '#platform/nearest.ts'
+import { modelSettings, rehearsalWord } from './model-settings.ts'
+import { runSettings } from './run-settings.ts'
+import { localSettings, serviceSettings } from './service-settings.ts'
+import { fileSettingsOf, variablesOf, type FileSetting, type Owner, type Setting } from './setting.ts'
+import { storageSettings } from './storage-settings.ts'
+
+/**
+ * Every setting of Remora, by its variable. From this table come remora.yaml's schema, each service's configuration,
+ * what an embedded stack passes on to its services, `remora config` and docs/reference/config.md.
+ */
+export const settingsTable = {
+  ...runSettings,
+  ...modelSettings,
+  ...storageSettings,
+  ...serviceSettings,
+  ...localSettings,
+}
+
+/** The variables that `owner` reads, with the schemas of their texts, for `readEnv`. */
+export function environmentOf<O extends Owner>(owner: O) {
+  return variablesOf(settingsTable, owner)
+}
+
+/** Whether the embedded stack passes a variable of its environment on to its services. */
+export function isPassedOn(variable: string): boolean {
+  const settings: Readonly<Record<string, Setting>> = settingsTable
+  return settings[variable] !== undefined && settings[variable].setByStack === undefined
+}
+
+/** The keys of remora.yaml, in the order in which they are shown. */
+export const fileSettings: readonly FileSetting[] = Object.entries(settingsTable).flatMap(([variable, setting]) =>
+  fileSettingsOf(variable, setting),
+)
+
+/**
+ * Keys that earlier versions accepted and that nothing reads yet. A file may have them; the user is warned that they
+ * have no effect.
+ */
+export const keysWithoutEffect: readonly FileSetting[] = Object.entries({
+  'model.request.max_tokens': 'each bundle says its own',
+  'model.roles': 'workers are the only role there is',
+  'events.max_inline_bytes': 'events stay whole',
+  'sandbox.runtime': 'no bundle runs programs yet',
+  'sandbox.network': 'no bundle runs programs yet',
+  'sandbox.memory_mb': 'no bundle runs programs yet',
+  'sandbox.timeout_s': 'no bundle runs programs yet',
+  'llm_log.enabled': 'conversations are part of the records that prove a run, and are kept as long as it',
+}).map(([key, unserved]) => withoutEffect(key, unserved))
+
+function withoutEffect(key: string, unserved: string): FileSetting {
+  const setting = { key, owners: [], type: z.unknown(), about: '', file: { variables: [], toVariables: () => ({}) } }
+  const [made] = fileSettingsOf('', setting)
+  if (made === undefined) throw new Error(`${key} has no key`)
+  return { ...made, unserved }
+}
+
+/** The schema of remora.yaml (docs/reference/config.md). Everything may be left out. */
+export const SettingsFile = sectionOf([...fileSettings, ...keysWithoutEffect])
+
+function sectionOf(settings: readonly FileSetting[], depth = 0): z.ZodObject {
+  const names = [...new Set(settings.map(({ path }) => path[depth] ?? ''))]
+  const shape = names.map((name) => {
+    const inner = settings.filter(({ path }) => path[depth] === name)
+    const [setting] = inner
+    const isKey = setting?.path.length === depth + 1
+    const schema = isKey ? setting.type : sectionOf(inner, depth + 1)
+    return [name, (depth === 0 && name === 'model' ? schema.superRefine(refuseUnofferedDefault) : schema).optional()]
+  })
+  return z.strictObject(Object.fromEntries(shape))
+}
+
+const ModelSection = z.object({
+  pool: z.array(z.object({ models: z.array(z.string()).default([]) })).default([]),
+  default: z.string().default(rehearsalWord),
+})
+
+/** Servers that name their models are asked for no other. */
+function refuseUnofferedDefault(section: unknown, context: z.RefinementCtx): void {
+  const { data } = ModelSection.safeParse(section)
+  if (data === undefined || data.pool.length === 0 || data.default === rehearsalWord) return
+  const named = data.pool.flatMap(({ models }) => models)
+  if (named.includes(data.default) || data.pool.some(({ models }) => models.length === 0)) return
+  const models = [...new Set(named)].join(', ')
+  const message = `no server of model.pool has ${JSON.stringify(data.default)} among its models: ${models}`
+  context.addIssue({ code: 'custom', path: ['default'], message })
+}
+
+export function knownVariables(): string[] {
+  return Object.keys(settingsTable)
+    .filter((name) => name.startsWith('REMORA_'))
+    .toSorted()
+}
+
+/** The variables of an environment that begin like Remora's and are not known, each with the most similar known one. */
+export function unknownVariables(names: readonly string[]): { name: string; nearest: string | undefined }[] {
+  const known = knownVariables()
+  const unknown = names.filter((name) => name.startsWith('REMORA_') && !known.includes(name))
+  return unknown.map((name) => ({ name, nearest: nearest(name, known) }))
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import { RedisUrl } from '#platform/redis-url.ts'
+import { holdsSecret } from '#platform/hide-secrets.ts'
+import { variablesOf, type Owner, type SettingsTable } from './setting.ts'
+
+const services: Owner[] = ['api', 'discovery', 'worker']
+const secretFault = 'holds a secret: secrets are set in the environment only'
+const publicUrl = z
+  .url({ protocol: /^https?$/ })
+  .refine((text) => !holdsSecret(text), secretFault)
+  .refine((text) => !text.includes(','), 'must be without a comma')
+
+/** Where every service finds Redis and the object store. */
+export const storageSettings = {
+  REMORA_REDIS_URL: {
+    key: 'storage.redis_url',
+    owners: services,
+    type: RedisUrl,
+    default: 'redis://127.0.0.1:6379',
+    setByStack: true,
+    about:
+      'Redis ≥ 7 or Valkey, one server or a cluster; set `maxmemory`, `maxmemory-policy noeviction` and `appendonly yes`. `remora up` and `run` bring their own',
+    file: {
+      type: z.union([z.literal(''), RedisUrl]).refine((text) => !holdsSecret(text), secretFault),
+      default: '',
+    },
+  },
+  REMORA_S3_ENDPOINT: {
+    key: 'storage.s3.endpoint',
+    owners: services,
+    type: z.url(),
+    setByStack: true,
+    about: 'URL of an S3-compatible server; without it AWS',
+    file: { type: z.union([z.literal(''), publicUrl]), default: '' },
+  },
+  REMORA_S3_BUCKET: {
+    key: 'storage.s3.bucket',
+    owners: services,
+    type: z.string().min(3),
+    default: 'remora',
+    setByStack: true,
+    about: 'the bucket, which must exist',
+  },
+  REMORA_S3_REGION: {
+    key: 'storage.s3.region',
+    owners: services,
+    type: z.string(),
+    default: 'us-east-1',
+    setByStack: true,
+    about: 'the region of the bucket',
+  },
+  AWS_ACCESS_KEY_ID: {
+    owners: services,
+    type: z.string(),
+    setByStack: true,
+    about: 'key of the object store; without keys they are found as the AWS SDK finds them',
+  },
+  AWS_SECRET_ACCESS_KEY: {
+    owners: services,
+    type: z.string(),
+    setByStack: true,
+    about: 'secret key of the object store',
+  },
+  AWS_SESSION_TOKEN: {
+    owners: services,
+    type: z.string(),
+    setByStack: true,
+    about:
+      'secret of temporary keys, which Remora does not renew: for keys that change leave all three `AWS_…` variables empty',
+  },
+} satisfies SettingsTable
+
+/** The variables of the stores, for a part that reads nothing else. */
+export const storageEnv = variablesOf(storageSettings, 'api')
+
+export type StorageConfig = {
+  redisUrl: string
+  s3: {
+    endpoint: string | undefined
+    bucket: string
+    region: string
+    /** Temporary ones have a session token. Undefined: found as the AWS SDK finds them. */
+    credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | undefined
+  }
+}
+
+type StorageValues = z.infer<z.ZodObject<typeof storageEnv>>
+
+export function storageConfig(values: StorageValues): StorageConfig {
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = values
+  const { AWS_SESSION_TOKEN: sessionToken } = values
+  const session = sessionToken === undefined ? {} : { sessionToken }
+  const hasKeys = accessKeyId !== undefined && secretAccessKey !== undefined
+  return {
+    redisUrl: values.REMORA_REDIS_URL,
+    s3: {
+      endpoint: values.REMORA_S3_ENDPOINT,
+      bucket: values.REMORA_S3_BUCKET,
+      region: values.REMORA_S3_REGION,
+      credentials: hasKeys ? { accessKeyId, secretAccessKey, ...session } : undefined,
+    },
+  }
+}
+
+/** The values that must never be logged. */
+export function storageSecrets(values: StorageValues): string[] {
+  return [values.AWS_SECRET_ACCESS_KEY, values.AWS_SESSION_TOKEN].filter((secret) => secret !== undefined)
+}

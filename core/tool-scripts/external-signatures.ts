@@ -1,0 +1,67 @@
+import type { ExternalDeclaration } from './script-declarations.ts'
+import { parseScript } from './parse-script.ts'
+
+/** The signature of an external. A script may declare it async or not. */
+export type ExternalSignature = Pick<ExternalDeclaration, 'name' | 'parameters' | 'returns' | 'returnsSchema'>
+
+/**
+ * The externals that a tool script may declare, as Python signatures. `remora check` compares declarations with them
+ * (E013).
+ */
+export const externalSignatures = {
+  read_file: '(path: str, start_line: int | None = None, end_line: int | None = None) -> str',
+  write_file: '(path: str, content: str) -> dict[str, Any]',
+  file_exists: '(path: str) -> bool',
+  list_dir: '(path: str = "") -> list[str]',
+  run_linter: '() -> dict[str, Any]',
+  apply_lint_fix: '(code: str | None = None) -> dict[str, Any]',
+  edit_node: '(text: str, start_line: int | None = None, end_line: int | None = None) -> dict[str, Any]',
+  describe_definition: '() -> dict[str, Any]',
+  insert_docstring: '(docstring: str, style: str = "auto") -> dict[str, Any]',
+  ask_user: '(question: str, choices: list[str] | None = None) -> str',
+  log: '(message: str) -> None',
+  /** Only for a lone script of this name: in a bundle, the builtin tool submits. */
+  submit_result:
+    '(status: str, summary: str, changed_files: list[str] = [], details: dict[str, Any] = {}, error: str | None = None) -> dict[str, Any]',
+} as const
+
+/** The signatures of all externals, by name. */
+export async function readKnownExternals(): Promise<ReadonlyMap<string, ExternalSignature>> {
+  const stubs = Object.entries(externalSignatures).map(
+    ([name, signature]) => `@external\nasync def ${name}${signature}: ...\n`,
+  )
+  return readSignatures(stubs.join(''))
+}
+
+/** Signatures by name, read from `@external` declarations. */
+export async function readSignatures(source: string): Promise<ReadonlyMap<string, ExternalSignature>> {
+  const { declarations, faults } = await parseScript(source)
+  const [fault] = faults
+  if (fault !== undefined) throw new Error(`signatures, line ${fault.line}: ${fault.message}`)
+  return new Map(declarations.externals.map((external) => [external.name, external]))
+}
+
+/**
+ * How a declared external differs from the known one; undefined when the host can answer every call the declaration
+ * allows: the same leading parameters with the same types, all others optional, the same result.
+ */
+export function signatureFault(declared: ExternalSignature, known: ExternalSignature): string | undefined {
+  for (const [index, parameter] of declared.parameters.entries()) {
+    const expected = known.parameters[index]
+    if (expected === undefined) return `has a parameter ${parameter.name} that the host does not take`
+    if (expected.name !== parameter.name) return `has ${parameter.name} where the host takes ${expected.name}`
+    if (!isSame(parameter.schema, expected.schema))
+      return `takes ${parameter.name}: ${parameter.type}, the host ${expected.type}`
+    if ('default' in parameter && !('default' in expected)) return `has a default for ${parameter.name}, the host none`
+  }
+  const missing = known.parameters.slice(declared.parameters.length).find((parameter) => !('default' in parameter))
+  if (missing !== undefined) return `lacks the parameter ${missing.name}: ${missing.type}`
+  if (!isSame(declared.returnsSchema, known.returnsSchema))
+    return `returns ${declared.returns}, the host ${known.returns}`
+  return undefined
+}
+
+function isSame(left: unknown, right: unknown): boolean {
+  const texts = [JSON.stringify(left), JSON.stringify(right)]
+  return texts[0] === texts[1] || texts.includes('{}')
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import { defaultProject, sha256 } from '#domain/ids.ts'
+import type { ModelKind } from '#domain/model-kind.ts'
+import { readEnv, type Env } from '#platform/env.ts'
+import type { LogLevel } from '#platform/log.ts'
+import { environmentOf } from '#settings/settings-table.ts'
+import { storageConfig, storageSecrets, type StorageConfig } from '#settings/storage-settings.ts'
+import type { AccessToken } from './http/auth.ts'
+
+export type ApiConfig = {
+  host: string
+  port: number
+  tokens: readonly AccessToken[]
+  /** The folder whose bundles a request may name. */
+  agentsDir: string
+  maxUploadBytes: number
+  /** Archives taken in at once; each holds up to 24 MiB in memory. */
+  maxUploads: number
+  /** Of one token, lasting; five times as many at once. 0: no limit. */
+  requestsPerSecond: number
+  maxConnections: number
+  /** Above this share of Redis' memory no new run is accepted. */
+  redisMemoryShare: number
+  /** Whether transcripts show the prompts' texts. */
+  fullPrompts: boolean
+  storage: StorageConfig
+  /** What answers the agents of an embedded stack, which it notes on its runs. */
+  modelKind?: ModelKind | undefined
+  /** Prefix of the ledger's keys and of the queues. */
+  namespace?: string
+}
+
+export const apiEnv = {
+  ...environmentOf('api'),
+  REMORA_TOKEN: z.string().min(16, 'at least 16 characters'),
+}
+
+/** The API's configuration from the environment. CONFIG_003 names every variable that is missing or wrong. */
+export function parseConfig(env: Env): { api: ApiConfig; logLevel: LogLevel; secrets: string[] } {
+  const read = readEnv(apiEnv, env)
+  return {
+    api: {
+      host: read.REMORA_API_HOST,
+      port: read.REMORA_API_PORT,
+      tokens: [accessToken(read.REMORA_TOKEN)],
+      agentsDir: read.REMORA_AGENTS_DIR,
+      maxUploadBytes: read.REMORA_MAX_UPLOAD_BYTES,
+      maxUploads: read.REMORA_MAX_UPLOADS,
+      requestsPerSecond: read.REMORA_REQUESTS_PER_SECOND,
+      maxConnections: read.REMORA_MAX_CONNECTIONS,
+      redisMemoryShare: read.REMORA_REDIS_MEMORY_SHARE,
+      fullPrompts: read.REMORA_FULL_PROMPTS,
+      storage: storageConfig(read),
+    },
+    logLevel: read.REMORA_LOG_LEVEL,
+    secrets: [read.REMORA_TOKEN, ...storageSecrets(read)],
+  }
+}
+
+/** A token as the service keeps it: its hash, and the one project there is until projects can be created. */
+export function accessToken(token: string, projectId: string = defaultProject): AccessToken {
+  return { hash: sha256(token), projectId }
+}

@@ -1,0 +1,153 @@
+import { AppError, unreachable } from '#domain/error.ts'
+import type { OperationId } from '#domain/ids.ts'
+import { changeSetIdsOf, type Operation } from '#domain/operation.ts'
+import type { Run } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { type AttemptRecord, changeSetsOf } from '#objects/attempt-record.ts'
+import { type ComposedFile, type Composition, type Conflict, conflictView } from '#objects/composition.ts'
+import { applyEdits, type ChangeSet, type FileChange } from '#domain/change-set.ts'
+import type { CodeNode } from '#domain/code-node.ts'
+import { type FileVersions, unifiedDiff } from '#platform/unified-diff.ts'
+import type { ChangeView } from './change-endpoints.ts'
+
+/** What was stored about a run's changes. Everything a run refers to is there, or it is STORE_003. */
+export type ChangeRecords = {
+  readBlob(projectId: string, hash: string): Promise<Uint8Array>
+  readAttempt(projectId: string, recordHash: string): Promise<AttemptRecord>
+  /** Null while the run is not composed. */
+  readComposition(run: Run): Promise<Composition | null>
+}
+
+export type ChangeDeps = {
+  ledger: Pick<Ledger, 'getOperation' | 'getRun' | 'listOperations'>
+  records: ChangeRecords
+}
+
+/**
+ * One page of the run's change sets, in the order the ledger lists the operations that made them. `limit` counts
+ * operations: a mechanical one makes several sets.
+ */
+export async function listChanges(
+  run: Run,
+  page: { cursor: string | undefined; limit: number },
+  deps: ChangeDeps,
+): Promise<{ changes: ChangeView[]; next: string | null }> {
+  const { cursor, limit } = page
+  const [{ operations, next }, composition] = await Promise.all([
+    deps.ledger.listOperations(run.runId, { status: 'succeeded', ...(cursor === undefined ? {} : { cursor }), limit }),
+    deps.records.readComposition(run),
+  ])
+  const views = await Promise.all(operations.map((operation) => viewsOf(operation, { run, composition }, deps)))
+  return { changes: views.flat(), next }
+}
+
+/**
+ * The change sets of one operation, none when it changed nothing. RUN_004 when neither the run nor one that it tries again has
+ * it: the patch of a retry holds what went well before.
+ */
+export async function changesOfOperation(run: Run, operationId: OperationId, deps: ChangeDeps): Promise<ChangeView[]> {
+  const [operation, composition] = await Promise.all([
+    findOperation(run, operationId, deps),
+    deps.records.readComposition(run),
+  ])
+  return viewsOf(operation, { run, composition }, deps)
+}
+
+async function findOperation(
+  { runId, request }: Run,
+  id: OperationId,
+  { ledger }: Pick<ChangeDeps, 'ledger'>,
+): Promise<Operation> {
+  try {
+    return await ledger.getOperation(runId, id)
+  } catch (error) {
+    const { retryOf } = request
+    if (retryOf === undefined || !(error instanceof AppError && error.code === 'RUN_004')) throw error
+    const earlier = await ledger.getRun(retryOf).catch(() => undefined) // it may be forgotten by now
+    if (earlier === undefined) throw error
+    return findOperation(earlier, id, { ledger })
+  }
+}
+
+async function viewsOf(
+  { outcome, node }: Operation,
+  { run, composition }: { run: Run; composition: Composition | null },
+  { records }: ChangeDeps,
+): Promise<ChangeView[]> {
+  if (outcome?.recordHash === undefined || changeSetIdsOf(outcome).length === 0) return []
+  const conflicts = composition?.conflicts ?? []
+  const sets = changeSetsOf(await records.readAttempt(run.projectId, outcome.recordHash))
+  return Promise.all(
+    sets.map(async (set) => {
+      const versions = await changedFiles(set, (hash) => records.readBlob(run.projectId, hash))
+      return changeView(set, { node, versions, conflicts })
+    }),
+  )
+}
+
+type ChangeDetails = {
+  /** What the operation worked on. */
+  node: Pick<CodeNode, 'path' | 'qualifiedName'>
+  versions: readonly FileVersions[]
+  conflicts: readonly Conflict[]
+}
+
+function changeView(changeSet: ChangeSet, { node, versions, conflicts }: ChangeDetails): ChangeView {
+  const conflict = conflicts.find((entry) => entry.changeSetId === changeSet.changeSetId)
+  return {
+    change_set_id: changeSet.changeSetId,
+    operation_id: changeSet.operationId,
+    agent: changeSet.bundle,
+    node_id: changeSet.nodeId,
+    path: node.path,
+    qualified_name: node.qualifiedName,
+    rules: changeSet.rules,
+    files: changeSet.files.map(({ path, kind }) => ({ path, kind })),
+    diff: Buffer.concat(versions.map(unifiedDiff)).toString(),
+    evidence: changeSet.evidence,
+    verdict: 'pending',
+    conflict: conflict && conflictView(conflict),
+  }
+}
+
+/** File contents of one project by their hash. */
+type ReadBlob = (hash: string) => Promise<Uint8Array>
+
+/** The files of a change set before and after, each against its own base. */
+async function changedFiles(changeSet: ChangeSet, readBlob: ReadBlob): Promise<FileVersions[]> {
+  return Promise.all(changeSet.files.map((file) => versionsOf(file, readBlob)))
+}
+
+/** A composed file before and after. */
+async function composedFile(file: ComposedFile, readBlob: ReadBlob): Promise<FileVersions> {
+  const [before, after] = await Promise.all(
+    [file.baseHash, file.resultHash].map(async (hash) => (hash === null ? null : readBlob(hash))),
+  )
+  return { path: file.path, before: before ?? null, after: after ?? null }
+}
+
+async function versionsOf(file: FileChange, readBlob: ReadBlob): Promise<FileVersions> {
+  switch (file.kind) {
+    case 'create':
+      return { path: file.path, before: null, after: Buffer.from(file.content) }
+    case 'delete':
+      return { path: file.path, before: await readBlob(file.baseHash), after: null }
+    case 'edit': {
+      const before = await readBlob(file.baseHash)
+      return { path: file.path, before, after: applyEdits(before, file.edits) }
+    }
+    default:
+      return unreachable(file)
+  }
+}
+
+/**
+ * The patch of a composition, one file at a time in the order of their paths, so that only one file is in memory. Yields
+ * nothing when nothing changed.
+ */
+export async function* proposedPatch(composition: Composition, readBlob: ReadBlob): AsyncGenerator<Uint8Array> {
+  const files = composition.files.filter((file) => file.baseHash !== file.resultHash)
+  for (const file of files.toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)))) {
+    yield unifiedDiff(await composedFile(file, readBlob))
+  }
+}

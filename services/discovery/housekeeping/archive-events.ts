@@ -1,0 +1,79 @@
+import { AppError } from '#domain/error.ts'
+import type { RunId } from '#domain/ids.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import type { Retention } from '#ledger/retention.ts'
+import type { Log } from '#platform/log.ts'
+import { repeatEvery } from '#platform/clock.ts'
+
+export type ArchiveEndedDeps = {
+  ledger: Pick<Ledger, 'archiveEvents'>
+  retention: Pick<Retention, 'endedRuns'>
+  log: Pick<Log, 'warn'>
+  /** How long an ended run's events stay in Redis for clients that still follow it. */
+  followedMs?: number
+  /** Of one call. */
+  maxSegments?: number
+}
+
+const defaultFollowedMs = 300_000
+/** Half a million events, some ten seconds of work. */
+const defaultMaxSegments = 500
+const pageLength = 100
+
+/**
+ * Moves the events of the runs that ended some minutes ago to the archive, all whole segments of them, and answers how
+ * many segments it moved. A run with nothing to move costs one question to Redis. The next call continues behind the
+ * limit; a run whose events cannot be moved does not delay the others. Throws when a store is unreachable.
+ */
+export async function archiveEndedEvents(deps: ArchiveEndedDeps, signal: AbortSignal): Promise<number> {
+  const { retention, followedMs = defaultFollowedMs, maxSegments = defaultMaxSegments } = deps
+  let moved = 0
+  for (let first = 0; ; first += pageLength) {
+    const runs = await retention.endedRuns({ agedMs: followedMs, first, limit: pageLength })
+    for (const { runId } of runs) {
+      for (let goesOn = true; goesOn;) {
+        signal.throwIfAborted()
+        if (moved >= maxSegments) return moved
+        const segments = await archiveSome(runId, deps)
+        moved += segments
+        goesOn = segments > 0
+      }
+    }
+    if (runs.length < pageLength) return moved
+  }
+}
+
+async function archiveSome(runId: RunId, { ledger, log }: ArchiveEndedDeps): Promise<number> {
+  try {
+    return await ledger.archiveEvents(runId, { keep: 0 })
+  } catch (error) {
+    if (error instanceof AppError && error.retry) throw error
+    // A run of a newer version is left alone, as everywhere.
+    const isNewer = error instanceof AppError && error.code === 'RUN_005'
+    if (!isNewer) log.warn('events are not archived', { run_id: runId, error })
+    return 0
+  }
+}
+
+type ArchiverDeps = {
+  ledger: Pick<Ledger, 'activeRuns' | 'archiveEvents'>
+  log: Pick<Log, 'warn'>
+}
+
+const everyMs = 1_000
+
+/**
+ * Keeps the events of the active runs within their limit in Redis: older ones go to the object store. A loop of its
+ * own, since the dispatcher has no time to wait for objects. The returned function stops it, and finishes the round
+ * that is running.
+ */
+export function runArchiver({ ledger, log }: ArchiverDeps): () => Promise<void> {
+  return repeatEvery(everyMs, async () => {
+    const runs = await ledger.activeRuns().catch(() => [])
+    for (const { runId } of runs) {
+      await ledger.archiveEvents(runId).catch((error: unknown) => {
+        log.warn('events are not archived', { run_id: runId, error })
+      })
+    }
+  })
+}

@@ -1,0 +1,111 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { parseJson } from '#domain/json.ts'
+import { probeUser } from '#models/capabilities/probe-requests.ts'
+import { delay } from '#platform/clock.ts'
+import { type ChatMessage, ChatRequest } from './chat-request.ts'
+import { toCompletion } from './chat-completion.ts'
+import { orphanedToolResult, unreadableCall } from './conversation.ts'
+import { FaultName, type FaultPlan, markedFault, openFaultDraw } from './faults.ts'
+import { nextMove } from './next-move.ts'
+import { type Refusals, refusedIn } from './refusals.ts'
+import { readPlainRequest } from './plain-request.ts'
+import { answerError, readBody } from './json-http.ts'
+import { sendCompletion, sendFault } from './send-completion.ts'
+
+/** `running`: turns in progress; `asked`: all turns asked for; `requests`: turns answered. */
+type Counts = {
+  running: number
+  asked: number
+  requests: number
+  promptTokens: number
+  generationTokens: number
+}
+
+/** Set by `POST /latency`, `POST /faults` and `POST /refusals`, and read by `/metrics`. */
+export type RehearsalState = {
+  latencyMs: number
+  drawFault: () => FaultName | undefined
+  refusals: Refusals
+  counts: Counts
+}
+
+const maxBodyBytes = 32 * 1024 * 1024
+/** The delay of the `latency` fault. */
+const faultLatencyMs = 500
+
+export function openState(latencyMs: number, plan: FaultPlan, refusals: Refusals): RehearsalState {
+  const counts = { running: 0, asked: 0, requests: 0, promptTokens: 0, generationTokens: 0 }
+  return { latencyMs, drawFault: openFaultDraw(plan), refusals, counts }
+}
+
+/** `POST /v1/chat/completions`. */
+export async function answerChat(request: IncomingMessage, response: ServerResponse, state: RehearsalState) {
+  const body = await readBody(request, maxBodyBytes)
+  if (body === undefined) return answerError(response, 413, 'the request is too large')
+  const parsed = ChatRequest.safeParse(parseJson(body))
+  if (!parsed.success) return answerError(response, 400, describe(parsed.error.issues[0]))
+  const refused = refusedIn(parsed.data, state.refusals)
+  if (refused !== undefined) return answerError(response, 400, `the rehearsal model is set to refuse ${refused}`)
+  if (parsed.data.user === probeUser) return answerProbe(parsed.data, response)
+  const unreadable = unreadableCall(parsed.data.messages)
+  if (unreadable !== undefined) {
+    return answerError(response, 500, `Failed to parse tool call arguments as JSON: ${unreadable}`)
+  }
+  const { chat, form } = readPlainRequest(parsed.data)
+  const orphan = orphanedToolResult(chat.messages)
+  if (orphan !== undefined) return answerError(response, 400, `tool_call_id ${orphan} answers no tool call`)
+  state.counts.asked += 1
+  state.counts.running += 1
+  response.once('close', () => (state.counts.running -= 1))
+  const fault = chooseFault(request, chat.messages, state)
+  const waitMs = state.latencyMs + (fault === 'latency' ? faultLatencyMs : 0)
+  if (waitMs > 0) await delay(waitMs)
+  if (response.destroyed || sendFault(response, fault)) return undefined
+  const callNumber = 1 + chat.messages.reduce((sum, message) => sum + (message.tool_calls?.length ?? 0), 0)
+  const number = ++state.counts.requests
+  const completion = toCompletion({ move: nextMove(chat), form, number, callNumber, promptChars: body.length }, fault)
+  state.counts.promptTokens += completion.usage.prompt_tokens
+  state.counts.generationTokens += completion.usage.completion_tokens
+  const includeUsage = chat.stream_options?.include_usage ?? false
+  return sendCompletion(response, completion, { stream: chat.stream, includeUsage, fault })
+}
+
+/** A probe is no turn of an agent: it gets no fault and no delay, and is not counted. */
+function answerProbe(probe: ChatRequest, response: ServerResponse): Promise<void> {
+  const { chat, form } = readPlainRequest(probe)
+  const completion = toCompletion({ move: nextMove(chat), form, number: 0, callNumber: 1, promptChars: 0 }, undefined)
+  const includeUsage = chat.stream_options?.include_usage ?? false
+  return sendCompletion(response, completion, { stream: chat.stream, includeUsage, fault: undefined })
+}
+
+/** The fault that the header asks for, or a mark in the last user or system message, or the drawn one. */
+function chooseFault(
+  request: IncomingMessage,
+  messages: readonly ChatMessage[],
+  state: RehearsalState,
+): FaultName | undefined {
+  const asked = FaultName.safeParse(request.headers['x-rehearsal-fault']).data
+  if (asked !== undefined) return asked
+  for (const role of ['user', 'system']) {
+    const marked = markedFault(messages.findLast((message) => message.role === role)?.content ?? '')
+    if (marked !== undefined) return marked
+  }
+  return state.drawFault()
+}
+
+function describe(issue: { path: PropertyKey[]; message: string } | undefined): string {
+  return issue === undefined ? 'invalid request' : `${issue.path.map(String).join('.')}: ${issue.message}`
+}
+
+/** The counts in Prometheus' text format, under the names that vLLM uses, so that routing and dashboards work unchanged. */
+export function metricsText(counts: Counts): string {
+  const metric = (name: string, type: 'gauge' | 'counter', value: number) =>
+    `# TYPE vllm:${name} ${type}\nvllm:${name}{model_name="rehearsal"} ${value}\n`
+  return [
+    metric('num_requests_running', 'gauge', counts.running),
+    metric('num_requests_waiting', 'gauge', 0), // every request is answered at once, none waits
+    metric('request_success_total', 'counter', counts.requests),
+    metric('prompt_tokens_total', 'counter', counts.promptTokens),
+    metric('generation_tokens_total', 'counter', counts.generationTokens),
+  ].join('')
+}

@@ -1,0 +1,217 @@
+import { z } from 'zod'
+import { unreachable } from '#domain/error.ts'
+
+const Parameter = z.object({
+  name: z.string(),
+  annotation: z.string().nullish(),
+  default: z.string().nullish(),
+  kind: z.string().nullish(),
+})
+type Parameter = z.infer<typeof Parameter>
+
+/** The `result` of `read_docstring`: what is known of a definition without its body. */
+export const Signature = z.object({
+  name: z.string(),
+  kind: z.string(),
+  has_docstring: z.boolean(),
+  parameters: z.array(Parameter).default([]),
+  returns: z.string().nullish(),
+  returns_value: z.boolean().default(false),
+  yields: z.boolean().default(false),
+  raises: z.array(z.string()).default([]),
+  decorators: z.array(z.string()).default([]),
+  bases: z.array(z.string()).default([]),
+  style: z.enum(['google', 'numpy', 'sphinx', 'plain']).catch('google'),
+  /** Whether sections name types. */
+  types: z.boolean().default(true),
+  /** The longest summary line, and any other line. */
+  summary_characters: z.int().default(70),
+  line_characters: z.int().default(76),
+  /** One level of indentation. */
+  indent: z
+    .string()
+    .regex(/^(?: {1,8}|\t)$/)
+    .catch('    '),
+  path: z.string().optional(),
+})
+export type Signature = z.infer<typeof Signature>
+
+/**
+ * A docstring for show: a template filled in from the signature. It says no more than the signature does. It follows the
+ * convention of the repository in its sections, line lengths and imperative mood, so that the tools and checks around a
+ * real model's docstrings can be seen working. It contains no backslash and no `"""`.
+ */
+export function docstringFor(signature: Signature): string {
+  return [summaryFor(signature), ...layOut(sectionsOf(signature), signature)].join('\n\n')
+}
+
+/** The summary alone, in one of the shorter forms where there is no room for the first one. */
+export function summaryFor(signature: Signature): string {
+  const choices = [`${summaryOf(signature)}.`, `Handle \`${signature.name}\`.`, 'Do what the name says.']
+  return choices.find((choice) => choice.length <= signature.summary_characters) ?? 'Do it.'
+}
+
+/** First words of names that are read as an imperative; after any other word the name is quoted. */
+const verbs = new Set(
+  `add append apply build calculate check clean clear close collect compute connect convert copy count create delete
+  download emit encode decode ensure execute export extract fetch fill filter find format generate get handle import
+  initialize insert install iterate join list load log make merge move normalize open parse print process put raise read
+  register reload remove rename render replace reset resolve restore return run save select send set show skip sort split
+  start stop store strip test update use validate verify wait walk wrap write`.split(/\s+/),
+)
+const predicates = new Set(['is', 'has', 'can', 'should', 'must', 'was', 'will'])
+/** After these words there is no room for an article. */
+const links = new Set(['all', 'as', 'at', 'by', 'for', 'from', 'in', 'into', 'of', 'on', 'or', 'to', 'up', 'with'])
+
+/** One imperative sentence without its full stop, as pydocstyle asks for it. */
+function summaryOf(signature: Signature): string {
+  const { name, kind, bases, yields } = signature
+  const quoted = `\`${name}\``
+  if (kind === 'class') {
+    const isError = [name, ...bases].some((one) => /(?:Error|Exception|Warning)$/.test(one))
+    return isError ? `Signal the error ${quoted}` : `Define the class ${quoted}`
+  }
+  if (/^__.+__$/.test(name)) return `Implement ${quoted}`
+  if (name.startsWith('test_')) return `Check \`${name.slice('test_'.length)}\``
+  if (hasDecorator(signature, 'setter')) return `Set the value of ${quoted}`
+  if (hasDecorator(signature, 'deleter')) return `Delete the value of ${quoted}`
+  if (hasDecorator(signature, 'property', 'cached_property')) return `Return the value of ${quoted}`
+  if (hasDecorator(signature, 'contextmanager', 'asynccontextmanager')) return `Provide the context ${quoted}`
+  const fromName = fromWords(signature)
+  if (fromName !== undefined) return fromName
+  if (yields) return `Yield the results of ${quoted}`
+  return returnsSomething(signature) ? `Return the result of ${quoted}` : `Carry out the step ${quoted}`
+}
+
+function returnsSomething({ name, returns, returns_value: returnsValue }: Signature): boolean {
+  return typeof returns === 'string' ? !/(^None|NoReturn|Never)$/.test(returns) : returnsValue && name !== '__init__'
+}
+
+/** `get_total_price` → `Get the total price`, `is_empty` → `Return whether it is empty`, `parse` → "Parse `text`". */
+function fromWords(signature: Signature): string | undefined {
+  const [first = '', ...rest] = signature.name.toLowerCase().split('_').filter(Boolean)
+  const words = rest.join(' ')
+  if (predicates.has(first) && rest.length > 0) return `Return whether it ${first} ${words}`
+  if (!verbs.has(first)) return undefined
+  const verb = `${first.charAt(0).toUpperCase()}${first.slice(1)}`
+  if (rest.length > 0) return `${verb} ${links.has(rest[0] ?? '') ? '' : 'the '}${words}`
+  const [parameter] = givenParameters(signature)
+  return parameter === undefined || parameter.name.startsWith('*') ? verb : `${verb} \`${parameter.name}\``
+}
+
+type Entry = { name: string; type: string | undefined; text: string }
+type Section = { title: 'Args' | 'Returns' | 'Yields' | 'Raises'; entries: Entry[] }
+
+/** Classes, tests and properties have a summary only. */
+function sectionsOf(signature: Signature): Section[] {
+  const isAttribute = hasDecorator(signature, 'property', 'cached_property', 'setter', 'deleter')
+  if (signature.kind === 'class' || /^test(_|$)/.test(signature.name) || isAttribute) return []
+  const { yields, raises } = signature
+  const type = signature.returns ?? undefined
+  const yielded = /^(?:\w+\.)?(?:Async)?Itera(?:tor|ble)\[(.*)\]$/.exec(type ?? '')?.[1]
+  const result = { name: '', type, text: 'The result.' }
+  const item = { name: '', type: yielded, text: 'The next item.' }
+  // The condition for raising is in the body, which the template does not see.
+  const raised = [...new Set(raises)].map((name) => ({ name, type: undefined, text: 'Raised in the body.' }))
+  const sections: Section[] = [
+    { title: 'Args', entries: givenParameters(signature).map(parameterEntry) },
+    { title: 'Returns', entries: yields || !returnsSomething(signature) ? [] : [result] },
+    { title: 'Yields', entries: yields ? [item] : [] },
+    { title: 'Raises', entries: raised },
+  ]
+  return sections.filter(({ entries }) => entries.length > 0)
+}
+
+function parameterEntry({ name, annotation, default: fallback, kind }: Parameter): Entry {
+  const [bare, type] = [name.replace(/^\*+/, ''), annotation ?? undefined]
+  if (kind === 'var_keyword') return { name: `**${bare}`, type, text: 'Additional keyword arguments.' }
+  if (kind === 'var_positional') return { name: `*${bare}`, type, text: 'Additional positional arguments.' }
+  const shown = fallback?.trim() ?? ''
+  const isShown = shown !== '' && shown.length <= 30 && !/\n|["'\\]{3}|\\/.test(shown)
+  return { name: bare, type, text: `The value of ${bare}.${isShown ? ` Defaults to ${shown}.` : ''}` }
+}
+
+function layOut(sections: readonly Section[], { style, types, line_characters: width, indent }: Signature): string[] {
+  const typed = sections.map(({ title, entries }) => ({
+    title,
+    entries: types ? entries : entries.map((entry) => ({ ...entry, type: undefined })),
+  }))
+  switch (style) {
+    case 'google':
+      return typed.map(({ title, entries }) => {
+        return [`${title}:`, ...entries.flatMap((entry) => googleEntry(entry, width, indent))].join('\n')
+      })
+    case 'numpy':
+      return typed.map(({ title: given, entries }) => {
+        const title = given === 'Args' ? 'Parameters' : given
+        const lines = entries.flatMap((entry) => numpyEntry(entry, width, indent))
+        return [title, '-'.repeat(title.length), ...lines].join('\n')
+      })
+    case 'sphinx': {
+      const fields = typed.flatMap(({ title, entries }) => entries.flatMap((entry) => sphinxFields(title, entry)))
+      const lines = fields.flatMap((pieces) => wrap(pieces, { width, first: '', next: indent }))
+      return lines.length === 0 ? [] : [lines.join('\n')]
+    }
+    case 'plain':
+      return []
+    default:
+      return unreachable(style)
+  }
+}
+
+function googleEntry({ name, type, text }: Entry, width: number, indent: string): string[] {
+  const head = headOf(name, name === '' ? type : type && `${name} (${type})`, width - 2 * indent.length - 1)
+  const pieces = head === '' ? text.split(' ') : [`${head}:`, ...text.split(' ')]
+  return wrap(pieces, { width, first: indent, next: indent + indent })
+}
+
+/** A result has no name, so it is listed by its type. */
+function numpyEntry({ name, type, text }: Entry, width: number, indent: string): string[] {
+  const head = headOf(name, name === '' ? type : type && `${name} : ${type}`, width)
+  return [head === '' ? 'object' : head, ...wrap(text.split(' '), { width, first: indent, next: indent })]
+}
+
+/** The name alone, where the type is too long for its line. */
+function headOf(name: string, typed: string | undefined, max: number): string {
+  return typed !== undefined && typed.length <= max ? typed : name
+}
+
+/** One or two fields, as pieces to wrap. */
+function sphinxFields(title: Section['title'], { name, type, text }: Entry): string[][] {
+  const bare = name.replace(/^\*+/, '')
+  const field = { Args: `:param ${bare}:`, Returns: ':returns:', Yields: ':yields:', Raises: `:raises ${name}:` }[title]
+  const typeField = title === 'Args' ? `:type ${bare}:` : ':rtype:'
+  const fields = [[field, ...text.split(' ')]]
+  return type === undefined || title === 'Yields' ? fields : [...fields, [typeField, ...type.split(' ')]]
+}
+
+/** Joins the pieces to lines of at most `width`. Pieces are not broken. */
+function wrap(
+  pieces: readonly string[],
+  { width, first, next }: { width: number; first: string; next: string },
+): string[] {
+  const lines: string[] = []
+  let line = `${first}${pieces[0] ?? ''}`
+  for (const piece of pieces.slice(1)) {
+    if (line.length + 1 + piece.length <= width) line += ` ${piece}`
+    else {
+      lines.push(line)
+      line = `${next}${piece}`
+    }
+  }
+  return [...lines, line]
+}
+
+/** The last part of a decorator's name: `functools.cached_property` and `@app.fixture(scope=…)` read alike. */
+export function hasDecorator(signature: Signature, ...names: readonly string[]): boolean {
+  return signature.decorators.some((decorator) => {
+    const name = decorator.replace(/^@/, '').replace(/\(.*$/s, '').split('.').at(-1) ?? ''
+    return names.includes(name)
+  })
+}
+
+/** The parameters a caller gives: all but `self`, and `cls` of a class method. */
+function givenParameters(signature: Signature): Parameter[] {
+  const unnamed = ['self', '/', '*', ...(hasDecorator(signature, 'classmethod') ? ['cls'] : [])]
+  return signature.parameters.filter(({ name }) => !unnamed.includes(name))
+}

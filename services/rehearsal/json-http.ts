@@ -1,0 +1,44 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+export function answerJson(
+  response: ServerResponse,
+  status: number,
+  body: object | string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    ...headers,
+  })
+  response.end(text)
+}
+
+/** An error in the shape of OpenAI's API. */
+export function answerError(
+  response: ServerResponse,
+  status: number,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const type = status === 400 ? 'invalid_request_error' : 'server_error'
+  answerJson(response, status, { error: { message, type, param: null, code: String(status) } }, headers)
+}
+
+/**
+ * The body as text, or undefined when it is longer than `maxBytes`. Rejects when the client disconnects. It listens for
+ * chunks instead of iterating, which costs half as much: the bench measures against this server.
+ */
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
+  const chunks: Buffer[] = []
+  let size = 0
+  return new Promise((resolve, reject) => {
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= maxBytes) chunks.push(chunk)
+    })
+    request.once('end', () => resolve(size <= maxBytes ? Buffer.concat(chunks).toString() : undefined))
+    request.once('error', reject)
+  })
+}

@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { parseJson } from '#domain/json.ts'
+import { resultPrefix, promptPhrases } from '#models/wire/plain-prompt.ts'
+import type { ChatMessage, ChatRequest } from './chat-request.ts'
+
+/** How a reply writes a call: as `tool_calls`, or as text in one of two forms. */
+export type CallForm = 'tool_calls' | 'json' | 'tags'
+
+const { listing: listed, names: named, callNow, mayWriteCall, mustWriteCall } = promptPhrases
+const listing = new RegExp(`(?:^|\\n\\n)${listed}((?:\\n\\{.*\\})+)`)
+const directive = new RegExp(`\\n*(?:${[callNow, mayWriteCall, mustWriteCall].join('|')}).*$`)
+const directedTools = new RegExp(`${named}([\\w, -]+)\\.$`)
+const ListedTool = z.object({ name: z.string(), parameters: z.unknown() })
+const WrittenCall = z.object({ name: z.string(), arguments: z.unknown() })
+const Tags = z.object({ format: z.object({ tags: z.array(z.object({ begin: z.string() })) }) })
+
+/**
+ * Undoes the workarounds of the model pool for servers that lack tool calls: tools listed in the first message become offered
+ * tools, calls and results written as text become messages of their own, and a constraint on the reply's text becomes a
+ * choice of tool. `form` is how the reply is then written.
+ */
+export function readPlainRequest(chat: ChatRequest): { chat: ChatRequest; form: CallForm } {
+  const form = formOf(chat)
+  const tools = chat.tools.length > 0 ? chat.tools : listedTools(chat.messages)
+  if (form === 'tool_calls') return { chat: { ...chat, tools, messages: messagesOf(chat.messages) }, form }
+  const [only, ...others] = wantedNames(chat)
+  const choice = only === undefined || others.length > 0 ? 'required' : { function: { name: only } }
+  return { chat: { ...chat, tools, tool_choice: choice, messages: messagesOf(chat.messages) }, form }
+}
+
+function formOf({ messages, structured_outputs: outputs, response_format: format, grammar }: ChatRequest): CallForm {
+  if (outputs?.structural_tag !== undefined) return 'tags'
+  const isHeld = outputs?.grammar !== undefined || grammar !== undefined || format?.type === 'json_schema'
+  return isHeld || directedTools.test(messages.at(-1)?.content ?? '') ? 'json' : 'tool_calls'
+}
+
+/** The tools that a reply in text may call; empty when the request does not say which. */
+function wantedNames({ messages, structured_outputs: outputs }: ChatRequest): string[] {
+  const tags = Tags.safeParse(parseJson(outputs?.structural_tag ?? '')).data?.format.tags ?? []
+  const tagged = tags.flatMap(({ begin }) => /"name": "([^"]+)"/.exec(begin)?.[1] ?? [])
+  if (tagged.length > 0) return tagged
+  return directedTools.exec(messages.at(-1)?.content ?? '')?.[1]?.split(', ') ?? []
+}
+
+function listedTools(messages: readonly ChatMessage[]): ChatRequest['tools'] {
+  const lines =
+    listing
+      .exec(messages[0]?.content ?? '')?.[1]
+      ?.trim()
+      .split('\n') ?? []
+  return lines.flatMap((line) => {
+    const tool = ListedTool.safeParse(parseJson(line)).data
+    return tool === undefined ? [] : [{ function: tool }]
+  })
+}
+
+function messagesOf(messages: readonly ChatMessage[]): ChatMessage[] {
+  const read: ChatMessage[] = []
+  let open: { id: string; name: string }[] = []
+  for (const [index, message] of messages.entries()) {
+    const text = message.content ?? ''
+    const content = (index === 0 ? text.replace(listing, '') : text).replace(directive, '')
+    const calls = message.role === 'assistant' && !message.tool_calls ? writtenCalls(content, index) : []
+    if (calls.length > 0) {
+      open = calls.map(({ id, function: { name } }) => ({ id, name }))
+      read.push({ role: 'assistant', content: null, tool_calls: calls })
+    } else if (open.length > 0 && message.role === 'user' && content.startsWith(resultPrefix(open[0]?.name ?? ''))) {
+      read.push(...writtenResults(content, open))
+      open = []
+    } else {
+      read.push({ ...message, content: message.content === null ? null : content })
+    }
+  }
+  return read
+}
+
+function writtenCalls(content: string, index: number) {
+  return content.split('\n').flatMap((line, at) => {
+    const call = WrittenCall.safeParse(parseJson(line)).data
+    if (call === undefined) return []
+    const text = typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments)
+    return [{ id: `text_${index}_${at}`, function: { name: call.name, arguments: text } }]
+  })
+}
+
+function writtenResults(content: string, calls: readonly { id: string; name: string }[]): ChatMessage[] {
+  let rest = content
+  return calls.map(({ id, name }, at) => {
+    const from = rest.indexOf(resultPrefix(name)) + resultPrefix(name).length
+    const next = calls[at + 1]
+    const end = next === undefined ? -1 : rest.indexOf(`\n\n${resultPrefix(next.name)}`, from)
+    const text = end === -1 ? rest.slice(from) : rest.slice(from, end)
+    rest = end === -1 ? rest : rest.slice(end)
+    return { role: 'tool' as const, tool_call_id: id, content: text }
+  })
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import type { ChangeSet, Edit } from '#domain/change-set.ts'
+import { sha256 } from '#domain/ids.ts'
+import { composeChangeSets, conflictsByAgent, linesOf, nameConflicts } from './compose-change-sets.ts'
+
+const base = 'import os\nimport sys\n\n\ndef f():\n    return 1\n'
+const at = (text: string) => base.indexOf(text)
+
+function setOf(id: string, bundle: string, edits: Edit[]): ChangeSet {
+  return {
+    changeSetId: id,
+    operationId: `o${id}`,
+    bundle,
+    nodeId: 'n0000000000000000',
+    files: [{ kind: 'edit', path: 'a.py', baseHash: sha256(base), edits }],
+    evidence: [],
+  }
+}
+
+const nodes = new Map([
+  ['oc1', { path: 'a.py', qualifiedName: 'a.py' }],
+  ['oc2', { path: 'a.py', qualifiedName: 'f' }],
+])
+const readBlob = async () => Buffer.from(base)
+
+describe('a change set that is left out', () => {
+  it('names its agent, its code and its lines, and those of the one it collides with', async () => {
+    const sets = [
+      setOf('c1', 'lint', [{ start: at('def'), end: base.length, text: 'def f():\n    return 2\n' }]),
+      setOf('c2', 'docstring', [
+        { start: 0, end: 9, text: 'import json' },
+        { start: at('    return'), end: at('    return'), text: '    """Do it."""\n' },
+      ]),
+    ]
+    const conflicts = await nameConflicts(composeChangeSets(sets).conflicts, { sets, nodes, readBlob })
+    expect(conflicts).toEqual([
+      {
+        changeSetId: 'c2',
+        operationId: 'oc2',
+        agent: 'docstring',
+        node: { path: 'a.py', qualifiedName: 'f' },
+        lines: { first: 6, last: 6 },
+        path: 'a.py',
+        errorCode: 'WORK_001',
+        reason: 'another change set changes the same place',
+        with: {
+          changeSetId: 'c1',
+          operationId: 'oc1',
+          agent: 'lint',
+          node: { path: 'a.py', qualifiedName: 'a.py' },
+          lines: { first: 5, last: 6 },
+        },
+      },
+    ])
+    expect(conflictsByAgent(conflicts)).toEqual({ docstring: 1 })
+  })
+
+  it('has no lines where a file is created', async () => {
+    const creates = (id: string, content: string): ChangeSet => ({
+      ...setOf(id, 'lint', []),
+      files: [{ kind: 'create', path: 'new.py', content }],
+    })
+    const sets = [creates('c1', 'x = 1\n'), creates('c2', 'x = 2\n')]
+    const [conflict] = await nameConflicts(composeChangeSets(sets).conflicts, { sets, nodes, readBlob })
+    expect(conflict).toMatchObject({ operationId: 'oc2', path: 'new.py', with: { operationId: 'oc1' } })
+    expect(conflict).not.toHaveProperty('lines')
+  })
+})
+
+it.each([
+  ['the first line', { start: 0, end: 9 }, { first: 1, last: 1 }],
+  ['a line with its end', { start: 10, end: 21 }, { first: 2, last: 2 }],
+  ['an insertion before a line', { start: at('def'), end: at('def') }, { first: 5, last: 5 }],
+  ['several lines', { start: 3, end: at('def') + 1 }, { first: 1, last: 5 }],
+])('tells the lines of %s', (_what, bytes, lines) => {
+  expect(linesOf(Buffer.from(base), bytes)).toEqual(lines)
+})

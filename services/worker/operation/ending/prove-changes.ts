@@ -1,0 +1,89 @@
+import type { BundleFile } from '#domain/agent-bundle.ts'
+import type { Evidence, FileChange } from '#domain/change-set.ts'
+import type { Attempt } from '#ledger/attempt.ts'
+import type { ErrorCode } from '#domain/error.ts'
+import type { EvidenceChecker } from '../../evidence/evidence-checker.ts'
+import { agentParts, type RunRules } from '../../evidence/run-rules.ts'
+import type { Workspace } from '../../workspace/open-workspace.ts'
+
+/** The changes of an attempt, with the evidence for them. */
+export type Proof = { changes: readonly FileChange[]; evidence: readonly Evidence[] }
+
+type Proven = {
+  attempt: { operationId: string; node: Pick<Attempt['node'], 'path' | 'startByte' | 'endByte'> }
+  bundle: { bundle: { file: Pick<BundleFile, 'evidence'> } }
+  rules: RunRules
+  workspace: Pick<Workspace, 'written' | 'changes' | 'readText' | 'readBase'>
+}
+
+/**
+ * Returns a function that proves the attempt's current changes. As long as nothing more is written, it returns the last
+ * proof. Throws the reason of an aborted signal before it checks another file.
+ */
+export function openProof(
+  proven: Proven,
+  deps: { evidence: EvidenceChecker },
+): (signal?: AbortSignal) => Promise<Proof> {
+  const { workspace } = proven
+  let last: { written: ReturnType<typeof workspace.written>; proof: Proof } | undefined
+  return async (signal) => {
+    const written = workspace.written()
+    if (last !== undefined && isSame(written, last.written)) return last.proof
+    const changes = await workspace.changes()
+    const proof = { changes, evidence: await evidenceOf(proven, changes, deps, signal) }
+    last = { written, proof }
+    return proof
+  }
+}
+
+type Written = readonly { path: string; text: string }[]
+
+function isSame(one: Written, other: Written): boolean {
+  return (
+    one.length === other.length &&
+    one.every(({ path, text }, at) => path === other[at]?.path && text === other[at].text)
+  )
+}
+
+async function evidenceOf(
+  { workspace, bundle, attempt, rules }: Proven,
+  changes: readonly FileChange[],
+  deps: { evidence: EvidenceChecker },
+  signal?: AbortSignal,
+): Promise<Evidence[]> {
+  const evidence: Evidence[] = []
+  for (const change of changes) {
+    signal?.throwIfAborted()
+    if (change.kind === 'delete') continue
+    const after = await workspace.readText(change.path)
+    const before = change.kind === 'edit' ? await workspace.readBase(change.path) : undefined
+    const inNode = isInNode(change, attempt, rules)
+    const file = { path: change.path, before, after, inNode, rules: rules.of(change.path) }
+    evidence.push(...(await deps.evidence.check(file, bundle.bundle.file.evidence)))
+  }
+  signal?.throwIfAborted()
+  return evidence
+}
+
+/** Whether the change is within the node, or within the node's own statements where the operation covers only these. */
+function isInNode(change: FileChange, attempt: Proven['attempt'], rules: Proven['rules']): boolean {
+  const { node } = attempt
+  const ranges = agentParts(rules, attempt).own
+  const allowed = ranges.length === 0 ? [node] : ranges
+  const inRange = (edit: { start: number; end: number }) =>
+    allowed.some(({ startByte, endByte }) => edit.start >= startByte && edit.end <= endByte)
+  return change.kind === 'edit' && change.path === node.path && change.edits.every(inRange)
+}
+
+/** The failed checks, in words for the model and the outcome; undefined when none failed. */
+export function evidenceFault(evidence: readonly Evidence[]): { code: ErrorCode; reason: string } | undefined {
+  const failed = evidence.filter((one) => !one.ok)
+  if (failed.length === 0) return undefined
+  const code = failed.some((one) => one.check === 'parses') ? 'WORK_004' : 'WORK_005'
+  return { code, reason: failed.map(faultText).join('; ') }
+}
+
+function faultText({ check, path, before, after, detail }: Evidence): string {
+  const figures = before === undefined || after === undefined ? '' : ` (${before} before, ${after} after)`
+  return `${check} failed for ${path}${figures}${detail === undefined ? '' : `: ${detail}`}`
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import type { Evidence, FileChange } from '#domain/change-set.ts'
+import { verifySubmission } from './verify-submission.ts'
+
+const changed = (path: string): FileChange => ({ kind: 'create', path, content: '' })
+const good: Evidence = { check: 'parses', path: 'src/a.py', ok: true, tool: 't' }
+const torn: Evidence = { ...good, ok: false, before: 0, after: 1, detail: 'line 1: torn' }
+const linty: Evidence = { ...good, check: 'lint_before_after', ok: false, before: 0, after: 2 }
+
+function verified(changedFiles: string[], changes: FileChange[], evidence: Evidence[] = [good]) {
+  return verifySubmission({ changedFiles }, { changes, evidence })
+}
+
+describe('a claimed success', () => {
+  it.each([
+    ['names what changed', ['src/a.py']],
+    ['names it another way', ['./src//a.py', 'a.py', '/repo/src/a.py']],
+    ['names nothing', []],
+  ])('holds when it %s', (_what, names) => {
+    expect(verified(names, [changed('src/a.py')])).toEqual({ kind: 'holds' })
+  })
+
+  it('holds when nothing was to be changed', () => {
+    expect(verified([], [], [])).toEqual({ kind: 'holds' })
+  })
+
+  it('fails in the words of the outcome where evidence is missing', () => {
+    expect(verified([], [changed('src/a.py')], [torn, linty])).toEqual({
+      kind: 'fails',
+      code: 'WORK_004',
+      reason:
+        'parses failed for src/a.py (0 before, 1 after): line 1: torn; lint_before_after failed for src/a.py (0 before, 2 after)',
+    })
+    expect(verified([], [changed('src/a.py')], [good, linty])).toMatchObject({ kind: 'fails', code: 'WORK_005' })
+  })
+
+  it('overstates when it names more than was changed', () => {
+    expect(verified(['src/a.py', 'b.py', '/etc/passwd'], [changed('src/a.py')])).toEqual({
+      kind: 'overstates',
+      reason: 'changed_files names b.py, /etc/passwd, not changed here (changed: src/a.py)',
+      claimedUnchanged: ['b.py', '/etc/passwd'],
+    })
+  })
+
+  it('overstates when it names files and nothing was changed', () => {
+    const reason = 'changed_files names src/a.py, not changed here (nothing was changed)'
+    expect(verified(['src/a.py'], [], [])).toEqual({ kind: 'overstates', reason, claimedUnchanged: ['src/a.py'] })
+  })
+
+  it('gives both reasons, evidence first', () => {
+    const both = verified(['b.py'], [changed('src/a.py')], [linty])
+    expect(both).toMatchObject({ kind: 'fails', code: 'WORK_005' })
+    expect(both).toMatchObject({ reason: expect.stringMatching(/^lint_before_after .*; changed_files names b\.py/) })
+  })
+
+  it('names no more than ten of many files', () => {
+    const many = Array.from({ length: 40 }, (_, at) => `f${at}.py`)
+    expect(verified(many, [])).toMatchObject({ reason: expect.stringContaining('f9.py, 30 more,') })
+  })
+})

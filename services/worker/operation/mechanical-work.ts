@@ -1,0 +1,109 @@
+import type { Outcome } from '#domain/operation.ts'
+import { applyEdits, type ChangeSet, changeSetId } from '#domain/change-set.ts'
+import { costSoFar, type RunningAttempt } from './attempt/running-attempt.ts'
+import { changeSetEvent, commitOutcome, type SettleDeps } from './ending/settle-operation.ts'
+import { composedEdits, fixFile } from '../tools/lint/fix-file.ts'
+import type { FixDeps, FixSet, LeftAlone } from '../tools/lint/fix-set.ts'
+import { agentParts } from '../evidence/run-rules.ts'
+import { utf16Ranges } from '../tools/lint/text-fixes.ts'
+
+/** What a mechanical operation did: change sets with their evidence, and the faults it left alone. */
+type MechanicalWork = { sets: ChangeSet[]; fixed: { rules: string[]; count: number }[]; leftAlone: LeftAlone[] }
+
+/**
+ * Makes the safe lint fixes of the attempt's file without a model, outside the nodes that agents of the run work on.
+ * TOOL_006 for a file that cannot be linted.
+ */
+export async function makeLintFixes(
+  { attempt, bundle, workspace, rules }: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'rules'>,
+  deps: FixDeps,
+  signal: AbortSignal,
+): Promise<MechanicalWork> {
+  const { path } = attempt.node
+  const source = await workspace.readText(path)
+  const keepOut = utf16Ranges(source, rules.agentRanges(path))
+  const within = utf16Ranges(source, [attempt.node])
+  const checks = bundle.bundle.file.evidence.filter((check) => check !== 'only_node_changed')
+  const file = { path, source, rules: rules.of(path), checks, keepOut, within }
+  const { sets, leftAlone } = await fixFile(file, deps, signal)
+  const base = workspace.baseHash(path)
+  return {
+    sets: sets.map((set) => changeSetOf(set, { attempt, base })),
+    fixed: sets.map(({ rules: codes, fixed }) => ({ rules: codes, count: fixed })),
+    leftAlone,
+  }
+}
+
+function changeSetOf(set: FixSet, { attempt, base }: { attempt: RunningAttempt['attempt']; base: string }): ChangeSet {
+  const { operationId, bundle, node } = attempt
+  const files = [{ kind: 'edit' as const, path: node.path, baseHash: base, edits: set.edits }]
+  const id = changeSetId(operationId, files)
+  const { rules, evidence } = set
+  return { changeSetId: id, operationId, bundle, nodeId: node.nodeId, files, rules, evidence }
+}
+
+/** How many reasons why faults were left alone a summary names, and how many places for each of them. */
+const [namedReasons, namedPlaces] = [3, 3]
+
+/** Ends a mechanical operation like an agent's: with its record, then one atomic commit. */
+export async function settleMechanical(running: RunningAttempt, work: MechanicalWork, deps: SettleDeps): Promise<void> {
+  const { sets, fixed, leftAlone } = work
+  for (const set of sets) running.journal.emit(changeSetEvent(set))
+  const left = leftAlone.map(({ rule, line, reason }) => ({ rule, line, reason }))
+  const settlement = {
+    outcome: outcomeOf(running, work),
+    made: { changeSet: null, changeSets: sets, leftAlone },
+    details: { fixed, left_alone: left },
+    evidence: sets.flatMap(({ evidence }) => evidence),
+  }
+  await commitOutcome(running, settlement, deps)
+}
+
+function outcomeOf(running: RunningAttempt, { sets, fixed, leftAlone }: MechanicalWork): Outcome {
+  const made = fixed.map(({ rules, count }) => `${rules.join(', ')} (${count})`).join('; ')
+  const left = leftAlone.length === 0 ? '' : `; left alone: ${leftAloneText(leftAlone)}`
+  const summary = `${made === '' ? 'no fix was made' : `fixed without a model: ${made}`}${left}`
+  const cost = costSoFar(running)
+  if (sets.length === 0) return { status: 'unchanged', summary, changedFiles: [], ...cost }
+  const changeSetIds = sets.map((set) => set.changeSetId)
+  return { status: 'succeeded', summary, changeSetIds, changedFiles: [running.attempt.node.path], ...cost }
+}
+
+/** `F401 in line 3, F401 in line 9 (why)`: each reason once, after its places. */
+export function leftAloneText(leftAlone: MechanicalWork['leftAlone']): string {
+  const reasons = [...Map.groupBy(leftAlone, ({ reason }) => reason)]
+  const named = reasons.slice(0, namedReasons).map(([reason, faults]) => {
+    const places = [...new Set(faults.map(({ rule, line }) => `${rule} in line ${line}`))]
+    return `${someOf(places, namedPlaces)} (${reason})`
+  })
+  const more = reasons.slice(namedReasons).reduce((sum, [, faults]) => sum + faults.length, 0)
+  return `${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+}
+
+function someOf(places: readonly string[], most: number): string {
+  const more = places.length - most
+  return `${places.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+/**
+ * Makes the safe fixes in the agent's part of the node before the agent begins, which is then asked for the rest only. Parts
+ * of the node that belong to another node's agent are left to that one. Returns how many fixes were made: 0 for nodes that
+ * the plan did not give to an agent because of their faults.
+ */
+export async function fixBeforeAgent(
+  { attempt, bundle, workspace, rules }: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'rules'>,
+  deps: FixDeps,
+  signal: AbortSignal,
+): Promise<number> {
+  const { path } = attempt.node
+  const { mechanical, evidence: checks } = bundle.bundle.file
+  const { own, others } = agentParts(rules, attempt)
+  if (mechanical !== 'lint_fixes' || own.length === 0) return 0
+  const source = await workspace.readText(path)
+  const [keepOut, within] = [utf16Ranges(source, others), utf16Ranges(source, own)]
+  const { sets } = await fixFile({ path, source, rules: rules.of(path), checks, keepOut, within }, deps, signal)
+  const edits = composedEdits(sets)
+  if (edits === undefined || edits.length === 0) return 0
+  await workspace.writeText(path, Buffer.from(applyEdits(Buffer.from(source), edits)).toString())
+  return sets.reduce((sum, { fixed }) => sum + fixed, 0)
+}

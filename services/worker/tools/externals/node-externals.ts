@@ -1,0 +1,96 @@
+import { DocstringStyle } from '#domain/path-rules.ts'
+import { findDocstringSite } from '#python/docstring-site.ts'
+import { isStub } from '#python/python-file.ts'
+import type { Diagnostic } from '#lint/lint-report.ts'
+import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
+import { describeDefinition, docstringForm } from '../docstring/describe-definition.ts'
+import { type DocstringDeps, insertDocstring } from '../docstring/insert-docstring.ts'
+import type { TargetNode } from '../target-node.ts'
+import { text } from './external-arguments.ts'
+import type { ExternalFunction } from '#tool-scripts/script-call.ts'
+import { applyFixes, type LintDeps, lintNode } from '../lint/lint-node.ts'
+
+/** `describe_definition` and `insert_docstring` on the attempt's node. */
+export function docstringExternals(
+  workspace: Workspace,
+  target: TargetNode,
+  deps: DocstringDeps,
+): Record<string, ExternalFunction> {
+  return {
+    async describe_definition() {
+      const { source, start } = await target.locate()
+      const facts = deps.python.read(source, (tree) => {
+        const site = findDocstringSite(tree, start)
+        if (site === undefined) return undefined
+        return { ...describeDefinition(site), ...docstringForm(site, source, target.rules.text) }
+      })
+      if (facts === undefined) throw new WorkspaceFault('refused', 'the node is no function or class')
+      return { ...facts, path: target.node.path, qualified_name: target.node.qualifiedName, kind: target.node.kind }
+    },
+    async insert_docstring([docstring, style]) {
+      const { source, start } = await target.locate()
+      if (isStub(target.node.path)) throw new WorkspaceFault('refused', 'a stub file holds no docstrings')
+      const place = {
+        source,
+        index: start,
+        docstring: text(docstring, 'docstring'),
+        style: styleNamed(style),
+        rules: target.rules,
+      }
+      const answer = await insertDocstring(place, deps)
+      if (answer.kind === 'refused') throw new WorkspaceFault('refused', answer.reason)
+      await workspace.writeText(target.node.path, answer.text)
+      return { path: target.node.path, characters: answer.text.length - source.length }
+    },
+  }
+}
+
+/** Undefined, for the style of the repository, when `style` is `auto` or missing. */
+function styleNamed(style: unknown): DocstringStyle | undefined {
+  if (style === undefined || style === null || style === 'auto') return undefined
+  const named = DocstringStyle.safeParse(style)
+  if (named.success) return named.data
+  throw new WorkspaceFault(
+    'refused',
+    `style must be auto, google, numpy, sphinx or plain, got: ${JSON.stringify(style)}`,
+  )
+}
+
+/** A fix may cause the next fault (removing a use leaves an unused import), so fixing repeats, at most this often. */
+const maxRounds = 10
+
+/** `run_linter` and `apply_lint_fix` on the attempt's node: the model chooses a rule, the tool makes the fixes. */
+export function lintExternals(
+  workspace: Workspace,
+  target: TargetNode,
+  deps: LintDeps,
+): Record<string, ExternalFunction> {
+  return {
+    run_linter: async () => report((await lintNode(target, deps)).diagnostics),
+    async apply_lint_fix([code]) {
+      const wanted = code === undefined || code === null ? undefined : text(code, 'code')
+      let applied = 0
+      for (let round = 0; round < maxRounds; round++) {
+        const fixed = await applyFixes(await lintNode(target, deps), wanted, deps)
+        if (fixed.applied.length === 0) break
+        applied += fixed.applied.length
+        await workspace.writeText(target.node.path, fixed.source)
+      }
+      return { applied, ...report((await lintNode(target, deps)).diagnostics) }
+    },
+  }
+}
+
+function report(diagnostics: readonly Diagnostic[]) {
+  return {
+    total: diagnostics.length,
+    fixable: diagnostics.filter((one) => one.fix !== undefined).length,
+    diagnostics: diagnostics.map(({ code, message, line, column, fix }) => ({
+      code,
+      message,
+      line,
+      column,
+      fixable: fix !== undefined,
+    })),
+  }
+}

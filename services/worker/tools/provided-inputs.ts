@@ -1,0 +1,58 @@
+import type { TargetNode } from './target-node.ts'
+import { type Workspace, WorkspaceFault } from '../workspace/open-workspace.ts'
+
+/**
+ * The inputs that a worker provides for a node, by name; each is read when it is called, as the workspace is then.
+ * `relatedPaths` are the files of `files` after the node's own.
+ */
+export function nodeInputs(
+  { node, locate }: Pick<TargetNode, 'node' | 'locate'>,
+  workspace: Pick<Workspace, 'readText'>,
+  relatedPaths: () => Promise<readonly string[]>,
+): Record<string, () => unknown> {
+  return {
+    node_id: () => node.nodeId,
+    node_name: () => node.name,
+    node_kind: () => node.kind,
+    async node_text() {
+      const { source, start, end } = await locate()
+      return source.slice(start, end)
+    },
+    file_path: () => node.path,
+    files: async () => virtualFiles(workspace, [node.path, ...(await relatedPaths())]),
+    language: () => node.language,
+  }
+}
+
+const maxFiles = 20
+/** UTF-16 units of all files together. */
+const maxCharacters = 500_000
+
+/**
+ * The value of a script's input `files`: path → current text, of as many of the first `paths` as fit. A file that is
+ * too large, not text, or missing is left out.
+ */
+export async function virtualFiles(
+  workspace: Pick<Workspace, 'readText'>,
+  paths: readonly string[],
+): Promise<Record<string, string>> {
+  const files = new Map<string, string>()
+  let characters = 0
+  for (const path of new Set(paths)) {
+    if (files.size === maxFiles) break
+    const text = await textOf(workspace, path)
+    if (text === undefined || characters + text.length > maxCharacters) continue
+    characters += text.length
+    files.set(path, text)
+  }
+  return Object.fromEntries(files)
+}
+
+async function textOf(workspace: Pick<Workspace, 'readText'>, path: string): Promise<string | undefined> {
+  try {
+    return await workspace.readText(path)
+  } catch (error) {
+    if (error instanceof WorkspaceFault) return undefined
+    throw error
+  }
+}
