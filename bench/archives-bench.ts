@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -7,13 +7,29 @@ import { gzipSync } from 'node:zlib'
 import { openAsBlob } from 'node:fs'
 import { Redis } from 'ioredis'
 import { z } from 'zod'
-import { machineText } from './reports/markdown-report.ts'
+import { type Column, saveReport, sectionHead, table } from './reports/markdown-report.ts'
 import { rawTar } from '../services/discovery/snapshot/raw-tar.fixture.ts'
 import { rawZip } from '../services/discovery/snapshot/raw-zip.fixture.ts'
-import { peakMemory, type PeakMemory } from '../tests/e2e/peak-memory.ts'
+import { peakMemory, type PeakMemory } from '../tests/e2e/living-processes.ts'
 import { openPrograms } from '../tests/e2e/program.ts'
 import { startServices, startStores } from '../tests/e2e/services.ts'
 import { redisVersion } from './ledger/bench-ledger.ts'
+
+/**
+ * `node bench/archives-bench.ts`: the peak memory of each process for an archive of 200 MB, as a tar.gz and as a zip.
+ * Writes results/archives.md; with `--quick` it only prints.
+ */
+const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values
+
+function peaksTable(figures: readonly (readonly [string, ArchiveFigures])[]): string {
+  const programs = [...new Set(figures.flatMap(([, { atEnd }]) => atEnd.map(({ program }) => program)))]
+  const most = (peaks: ArchiveFigures['atEnd'], program: string) =>
+    Math.max(0, ...peaks.filter((peak) => peak.program === program).map(({ peakMb }) => peakMb)).toFixed(0)
+  const columns = figures.map(([name, { atRest, atEnd }]): Column<string> => {
+    return [name, (program) => `${most(atRest, program)} → ${most(atEnd, program)}`]
+  })
+  return table([['MB at rest → at the end', (program) => program], ...columns], programs)
+}
 
 type ArchiveFigures = {
   redisVersion: string
@@ -72,12 +88,11 @@ const sourcesPerFolder = 10
 
 type ArchiveKind = 'tar.gz' | 'zip'
 
-/** What is in the archive: for the record. */
 const contentsText =
   `${folders * filesPerFolder} files of 45 kB that do not compress, one of 63 MiB, and ` +
   `${folders * sourcesPerFolder} Python files of 1 kB`
 
-/** Writes an archive of about 200 MB into `folder` and answers its path. */
+/** Writes an archive of about 200 MB into `folder` and returns its path. */
 async function writeLargeArchive(folder: string, kind: ArchiveKind): Promise<string> {
   const path = join(folder, `large.${kind}`)
   const files = [{ name: 'large.bin', content: randomBytes(63 * mib) }, ...smallFiles()]
@@ -96,26 +111,6 @@ function smallFiles(): { name: string; content: Buffer }[] {
   })
 }
 
-/**
- * `node bench/archives-bench.ts`: the most memory each process takes for an archive of 200 MB, as a tar.gz and as a zip.
- * Writes results/archives.md; with `--quick` it only prints.
- */
-const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values
-
-function table(figures: readonly (readonly [string, ArchiveFigures])[]): string {
-  const programs = [...new Set(figures.flatMap(([, { atEnd }]) => atEnd.map(({ program }) => program)))]
-  const most = (peaks: ArchiveFigures['atEnd'], program: string) =>
-    Math.max(0, ...peaks.filter((peak) => peak.program === program).map(({ peakMb }) => peakMb))
-  const rows = programs.map((program) => {
-    const cells = figures.map(
-      ([, { atRest, atEnd }]) => `${most(atRest, program).toFixed(0)} → ${most(atEnd, program).toFixed(0)}`,
-    )
-    return `| ${[program, ...cells].join(' | ')} |`
-  })
-  const head = ['MB at rest → at the end', ...figures.map(([name]) => name)]
-  return [`| ${head.join(' | ')} |`, `|${' --- |'.repeat(head.length)}`, ...rows].join('\n')
-}
-
 const dir = await mkdtemp(join(tmpdir(), 'remora-bench-'))
 try {
   const figures: [string, ArchiveFigures][] = []
@@ -128,24 +123,17 @@ try {
     ([name, { bytes, status, seconds }]) =>
       `${name}: ${(bytes / 1e6).toFixed(0)} MB, ${status} in ${seconds.toFixed(0)} s`,
   )
-  const text = `# Memory of the services for a large archive
-
-${machineText('node bench/archives-bench.ts', { redisVersion: figures[0]?.[1].redisVersion ?? 'unknown' })}
-
+  const origin = { command: 'node bench/archives-bench.ts', redisVersion: figures[0]?.[1].redisVersion ?? 'unknown' }
+  const text = `${sectionHead('Memory of the services for a large archive', origin)}
 One run of a hundred operations on an archive of ${contentsText}.
 Peak resident memory (VmHWM, MB of 10⁶ bytes) of each process, the shared pages of Node's own program included (about 60 MB each).
-A worker takes what Ruff takes, compiled and at work, whatever the archive. 300 MB are 286 MiB.
+A worker takes what Ruff takes, compiled and running, whatever the archive. 300 MB are 286 MiB.
 
-${table(figures)}
+${peaksTable(figures)}
 
 ${runs.map((line) => `- ${line}`).join('\n')}
 `
-  if (quick) console.log(text)
-  else {
-    const results = new URL('results/', import.meta.url)
-    await mkdir(results, { recursive: true })
-    await writeFile(new URL('archives.md', results), text)
-  }
+  await saveReport('archives', text, { quick })
   process.exitCode = figures.every(([, { status }]) => status === 'completed') ? 0 : 1
 } finally {
   await rm(dir, { recursive: true, force: true })

@@ -7,8 +7,8 @@ ratios, not times. \`npm run bench\` makes all of them anew, \`npm run chaos -- 
 `
 
 /**
- * RESULTS.md: the sections of results/, in this order, and the records of chaos, their headings one level down. One that
- * is not there is left out.
+ * The text of RESULTS.md: the sections of results/, in this order, and the records of chaos, with headings one level down.
+ * A section without a file is left out.
  */
 export async function assembleResults(names: readonly string[]): Promise<string> {
   const files = await readdir(new URL('results/', import.meta.url))
@@ -22,3 +22,22 @@ async function readSection(name: string): Promise<string | undefined> {
   // Their links are relative to results/, those of RESULTS.md to the folder above.
   return text?.replaceAll(/^#/gm, '##').replaceAll('](../', '](').trimEnd().concat('\n')
 }
+
+/** The benches of `npm run bench`, in the order of RESULTS.md. */
+export const benches = [
+  'operation',
+  'discovery',
+  'ledger',
+  'loop',
+  'pool',
+  'utilisation',
+  'memory',
+  'archives',
+  'fairness',
+  'python-agreement',
+  'scripts',
+  'repositories',
+] as const
+
+/** The sections of RESULTS.md before the records of chaos: those of the benches, and two that others write. */
+export const resultSections: readonly string[] = [...benches, 'real-servers', 'bare-machine']

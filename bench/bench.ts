@@ -3,13 +3,12 @@ import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { putRedisOnPath } from '#platform/obtain-redis.ts'
-import { assembleResults } from './assemble-results.ts'
-import { benches, resultSections } from './result-sections.ts'
+import { assembleResults, benches, resultSections } from './assemble-results.ts'
 
 /**
  * `npm run bench`: every bench in turn, then RESULTS.md of all their sections and of the record of `npm run chaos`. Takes
  * about an hour on a quiet machine. `--only NAME` runs one; with `--quick`, a smoke test, they only print.
- * `--packages a,b` is for `repositories`. A missing Redis is got as `remora run` does.
+ * `--packages a,b` is for `repositories`. A missing Redis is obtained as by `remora run`.
  */
 const { quick, only, packages } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, only: { type: 'string' }, packages: { type: 'string' } },

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { appendFile, cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { appendFile, cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,13 +8,13 @@ import { z } from 'zod'
 import { delay } from '#platform/clock.ts'
 import { findPython } from './agreement/python-ast.ts'
 import type { VariantFigures } from './discovery/report-variant.ts'
-import { machineText } from './reports/markdown-report.ts'
+import { type Column, median, saveReport, sectionHead, table } from './reports/markdown-report.ts'
 
 /**
- * `node bench/discovery-bench.ts`: discovery beside ast-grep's `findInFiles` on the same files, kinds and fields, each in
- * a fresh process, in turn, and beside a bare loop around the parser that both are made of. Over a copy of Python's
- * standard library without what is installed into it. Writes results/discovery.md; with `--quick`, over asyncio in one
- * round, it only prints.
+ * `node bench/discovery-bench.ts`: discovery compared with ast-grep's `findInFiles` on the same files, kinds and fields,
+ * each in a fresh process, in turn, and with a bare loop around the parser that both use. Over a copy of Python's
+ * standard library without what is installed into it. Writes results/discovery.md; with `--quick` it only
+ * prints, for one round over asyncio.
  */
 const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values
 const rounds = quick ? 1 : 5
@@ -55,19 +55,56 @@ async function runRound(dir: string, root: string, round: number): Promise<Round
   return { first, again, one, peer, loop }
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+type Variant = { name: string; of: keyof Round }
+type Ratio = { name: string; ratio: (round: Round) => number; aim?: string }
+
+function variantsTable(all: readonly Round[]): string {
+  const variants: readonly Variant[] = [
+    { name: 'remora discover, a thread per core', of: 'first' },
+    { name: 'the same again, nothing changed', of: 'again' },
+    { name: 'the same again, one file changed', of: 'one' },
+    { name: '@ast-grep/napi findInFiles', of: 'peer' },
+    { name: 'a bare loop around web-tree-sitter', of: 'loop' },
+  ]
+  const figure = ({ of }: Variant, field: keyof VariantFigures) => median(all.map((round) => round[of][field]))
+  const columns: readonly Column<Variant>[] = [
+    ['', ({ name }) => name],
+    ['files', (variant) => figure(variant, 'files')],
+    ['definitions', (variant) => figure(variant, 'nodes')],
+    ['wall s', (variant) => (figure(variant, 'wallMs') / 1000).toFixed(2)],
+    ['CPU s', (variant) => (figure(variant, 'cpuMs') / 1000).toFixed(2)],
+    ['peak MB', (variant) => figure(variant, 'peakMb').toFixed(0)],
+  ]
+  return table(columns, variants)
 }
 
-function row(name: string, runs: readonly VariantFigures[]): string {
-  const of = (field: keyof VariantFigures) => median(runs.map((one) => one[field]))
-  const cells = [name, of('files'), of('nodes'), (of('wallMs') / 1000).toFixed(2), (of('cpuMs') / 1000).toFixed(2)]
-  return `| ${[...cells, of('peakMb').toFixed(0)].join(' | ')} |`
-}
-
-function ratioRow(name: string, all: readonly Round[], ratio: (round: Round) => number, aim: string): string {
-  const ratios = all.map(ratio)
-  return `| ${name} | ${median(ratios).toFixed(2)} (${ratios.map((one) => one.toFixed(2)).join(', ')}) | ${aim} |`
+function ratiosTable(all: readonly Round[]): string {
+  const rows: readonly Ratio[] = [
+    { name: 'remora to ast-grep', ratio: ({ first, peer }) => first.wallMs / peer.wallMs, aim: '≤ 1.0' },
+    { name: 'remora to the bare loop', ratio: ({ first, loop }) => first.wallMs / loop.wallMs },
+    { name: 'the bare loop to ast-grep', ratio: ({ loop, peer }) => loop.wallMs / peer.wallMs },
+    {
+      name: 'the first discovery to the second',
+      ratio: ({ first, again }) => first.wallMs / again.wallMs,
+      aim: '≥ 20',
+    },
+    {
+      name: 'the first discovery to that of one changed file',
+      ratio: ({ first, one }) => first.wallMs / one.wallMs,
+    },
+  ]
+  const columns: readonly Column<Ratio>[] = [
+    ['wall time', ({ name }) => name],
+    [
+      'median (of each round)',
+      ({ ratio }) => {
+        const ratios = all.map(ratio)
+        return `${median(ratios).toFixed(2)} (${ratios.map((one) => one.toFixed(2)).join(', ')})`
+      },
+    ],
+    ['aim', ({ aim }) => aim ?? ''],
+  ]
+  return table(columns, rows)
 }
 
 const python = await findPython('python3')
@@ -80,35 +117,18 @@ else {
     await cp(source, root, { recursive: true, filter: (path) => !/site-packages|__pycache__|\.so$/.test(path) })
     const all: Round[] = []
     for (let round = 0; round < rounds; round++) all.push(await runRound(dir, root, round))
-    const of = (name: keyof Round) => all.map((one) => one[name])
-    const text = `# Discovery beside ast-grep
-
-${machineText('node bench/discovery-bench.ts', {})}
-
+    const text = `${sectionHead('Discovery compared with ast-grep', { command: 'node bench/discovery-bench.ts' })}
 Python ${python.version}'s standard library without site-packages; medians of ${rounds} rounds in turn, each in a fresh process: the walk, reading,
 parsing, query, names, ranges and lines. Remora computes ids and SHA-256 hashes besides. The bare loop has web-tree-sitter
 on as many threads do nothing but read, parse, and run one query: what is above it is ours.
 
-| | files | definitions | wall s | CPU s | peak MB |
-| --- | --- | --- | --- | --- | --- |
-${row('remora discover, a thread per core', of('first'))}
-${row('the same again, nothing changed', of('again'))}
-${row('the same again, one file changed', of('one'))}
-${row('@ast-grep/napi findInFiles', of('peer'))}
-${row('a bare loop around web-tree-sitter', of('loop'))}
+${variantsTable(all)}
 
-| wall time | median (of each round) | aim |
-| --- | --- | --- |
-${ratioRow('remora to ast-grep', all, ({ first, peer }) => first.wallMs / peer.wallMs, '≤ 1.0')}
-${ratioRow('remora to the bare loop', all, ({ first, loop }) => first.wallMs / loop.wallMs, '')}
-${ratioRow('the bare loop to ast-grep', all, ({ loop, peer }) => loop.wallMs / peer.wallMs, '')}
-${ratioRow('the first discovery to the second', all, ({ first, again }) => first.wallMs / again.wallMs, '≥ 20')}
-${ratioRow('the first discovery to that of one changed file', all, ({ first, one }) => first.wallMs / one.wallMs, '')}
+${ratiosTable(all)}
 
 findInFiles leaves out without a word what is not UTF-8, and names no file in which it found nothing.
 `
-    if (quick) console.log(text)
-    else await writeFile(new URL('results/discovery.md', import.meta.url), text)
+    await saveReport('discovery', text, { quick })
   } finally {
     await rm(dir, { recursive: true, force: true })
   }

@@ -11,6 +11,7 @@ import {
 import { measureMemory, memoryCurve } from './ledger/memory-curve.ts'
 import { openBenchLedger, redisVersion } from './ledger/bench-ledger.ts'
 import { operationsPerFile, plannedOperations } from './ledger/played-run.ts'
+import { saveReport } from './reports/markdown-report.ts'
 import { meetsAims, renderLedger, type LedgerFigures } from './reports/ledger-report.ts'
 
 /**
@@ -81,11 +82,10 @@ const figures: LedgerFigures = {
   waiting: await measureWaiting(plannedOperations(scale.waiting / operationsPerFile + 1)),
 }
 const text = renderLedger(figures)
-console.log(text)
+await saveReport('ledger', text, { quick })
 if (!quick) {
-  const [results, images] = [new URL('results/', import.meta.url), new URL('../docs/images/', import.meta.url)]
-  await Promise.all([results, images].map((folder) => mkdir(folder, { recursive: true })))
-  await writeFile(new URL('ledger.md', results), text)
+  const images = new URL('../docs/images/', import.meta.url)
+  await mkdir(images, { recursive: true })
   const title = `Redis' memory over a run of ${scale.planned.toLocaleString('en')} operations`
   const curve = memoryCurve({ title, lines: figures.memory, operations: scale.planned })
   await writeFile(new URL('redis-memory.svg', images), curve)

@@ -1,14 +1,12 @@
-import { mkdir, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { installFrameworks } from './loop/install-frameworks.ts'
-import { clientRunner, floorRunner, frameworkRunners, ourRunner } from './loop/loop-runners.ts'
-import { measureRounds, type LoopScale } from './loop/measure-rounds.ts'
-import { profileLoop } from './loop/profile-loop.ts'
+import { clientRunner, floorRunner, frameworkRunners, ourRunner } from './peers/run-peer.ts'
+import { installFrameworks, type LoopScale, measureRounds, profileLoop } from './peers/loop-rounds.ts'
+import { saveReport } from './reports/markdown-report.ts'
 import { renderLoop } from './reports/loop-report.ts'
 
 /**
- * `node bench/loop-bench.ts`: what our loop with its model pool costs per agent, beside the least loop, the bare client
- * and three frameworks; and how busy it keeps a model of 200 ms. Writes results/loop.md; with `--quick` it only prints.
+ * `node bench/loop-bench.ts`: what our loop with its model pool costs per agent, compared with the least loop, the bare
+ * client and three frameworks; and how busy it keeps a model of 200 ms. Writes results/loop.md; with `--quick` it only prints.
  */
 const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values
 const slots = 256
@@ -25,9 +23,6 @@ const fastRows = await measureRounds([floorRunner, ourRunner, clientRunner, ...f
 const slowRows = await measureRounds([floorRunner, ourRunner, clientRunner], slow)
 console.log('profiled round')
 const text = renderLoop({ scale: fast, rows: fastRows }, { scale: slow, rows: slowRows }, await profileLoop(fast))
-const results = new URL('results/', import.meta.url)
-await mkdir(results, { recursive: true })
-if (quick) console.log(text)
-else await writeFile(new URL('loop.md', results), text)
+await saveReport('loop', text, { quick })
 const measured = [...fastRows, ...slowRows].flatMap((row) => row.measured)
 process.exitCode = measured.every(({ faults }) => faults.length === 0) ? 0 : 1

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,37 +7,12 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { isEnded } from '#domain/run.ts'
 import { delay } from '#platform/clock.ts'
+import { saveReport } from './reports/markdown-report.ts'
 import { type MemorySample, renderMemory } from './reports/memory-report.ts'
 import { startFakeModel } from './model/start-fake-model.ts'
 import { type BenchStack, openBenchStack } from './remora/bench-stack.ts'
 import { type BenchWorker, startBenchWorker } from './remora/bench-worker.ts'
 import { planRun, startRun } from './remora/plan-run.ts'
-
-const HeapLine = z.tuple([z.coerce.number(), z.coerce.number()])
-const heapPollMs = 5
-
-/** Asks the process `pid`, which heap-probe.ts was loaded into, to collect its garbage and say what is left. */
-async function sampleMemory(pid: number, heapFile: string, operations: number): Promise<MemorySample> {
-  const before = (await linesOf(heapFile)).length
-  process.kill(pid, 'SIGUSR2')
-  let lines = await linesOf(heapFile)
-  while (lines.length === before) {
-    await delay(heapPollMs)
-    lines = await linesOf(heapFile)
-  }
-  const [heapBytes, externalBytes] = HeapLine.parse(lines.at(-1)?.split(' '))
-  return { operations, residentBytes: residentBytes(pid), heapBytes, externalBytes }
-}
-
-async function linesOf(file: string): Promise<string[]> {
-  return (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '')
-}
-
-/** Reads /proc, so on Linux only. */
-function residentBytes(pid: number): number {
-  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-  return Number(kib) * 1024
-}
 
 /**
  * `node bench/memory-bench.ts`: whether a worker's memory stays flat over 10,000 operations. Writes results/memory.md;
@@ -81,6 +56,32 @@ async function measure(stack: BenchStack, worker: BenchWorker, heapFile: string)
   return samples
 }
 
+const HeapLine = z.tuple([z.coerce.number(), z.coerce.number()])
+const heapPollMs = 5
+
+/** Asks the process `pid`, which heap-probe.ts was loaded into, to collect its garbage and say what is left. */
+async function sampleMemory(pid: number, heapFile: string, operations: number): Promise<MemorySample> {
+  const before = (await linesOf(heapFile)).length
+  process.kill(pid, 'SIGUSR2')
+  let lines = await linesOf(heapFile)
+  while (lines.length === before) {
+    await delay(heapPollMs)
+    lines = await linesOf(heapFile)
+  }
+  const [heapBytes, externalBytes] = HeapLine.parse(lines.at(-1)?.split(' '))
+  return { operations, residentBytes: residentBytes(pid), heapBytes, externalBytes }
+}
+
+async function linesOf(file: string): Promise<string[]> {
+  return (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '')
+}
+
+/** Reads /proc, so on Linux only. */
+function residentBytes(pid: number): number {
+  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Number(kib) * 1024
+}
+
 const faults: string[] = []
 const dir = await mkdtemp(join(tmpdir(), 'remora-bench-'))
 const heapFile = join(dir, 'heap.txt')
@@ -97,10 +98,7 @@ try {
   const samples = await measure(stack, worker, heapFile)
   await worker.stop()
   const text = renderMemory({ ...scale, slots, redisVersion: stack.redisVersion, samples, faults })
-  const results = new URL('results/', import.meta.url)
-  await mkdir(results, { recursive: true })
-  if (quick) console.log(text)
-  else await writeFile(new URL('memory.md', results), text)
+  await saveReport('memory', text, { quick })
   process.exitCode = faults.length === 0 ? 0 : 1
 } finally {
   await stack.close()

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -8,11 +8,12 @@ import { openBenchStack, type BenchStack } from './remora/bench-stack.ts'
 import { startBenchWorker } from './remora/bench-worker.ts'
 import { measureRun, type RunFigures } from './remora/measure-run.ts'
 import { profileRun } from './remora/profile-run.ts'
+import { saveReport } from './reports/markdown-report.ts'
 import { renderOperation, type PeerRound, type Round } from './reports/operation-report.ts'
 
 /**
  * `node bench/operation-bench.ts`: what one agent run of three turns costs us in CPU, with everything a real run has
- * around it, beside the least loop and two peers on the same fake model. Writes results/operation.md; with `--quick`, a
+ * around it, compared with the least loop and two peers on the same fake model. Writes results/operation.md; with `--quick`, a
  * smoke test, it only prints.
  */
 const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values
@@ -50,8 +51,8 @@ async function measureRounds(model: FakeModel, stack: BenchStack): Promise<Round
   const rounds: Round[] = []
   for (let round = 1; round <= scale.rounds; round++) {
     console.log(`round ${round} of ${scale.rounds}`)
-    const beside = await measurePeers(model, stack)
-    rounds.push({ remora: say(await measureRun(parts, round * numbersPerRun, operations)), peers: beside })
+    const measuredPeers = await measurePeers(model, stack)
+    rounds.push({ remora: say(await measureRun(parts, round * numbersPerRun, operations)), peers: measuredPeers })
   }
   await worker.stop()
   return rounds
@@ -74,10 +75,9 @@ try {
     rounds,
     profiled,
   )
-  if (quick) console.log(text)
-  else await writeFile(new URL('results/operation.md', import.meta.url), text)
-  const proved = rounds.every(({ remora, peers: beside }) =>
-    [remora, ...beside].every(({ faults }) => faults.length === 0),
+  await saveReport('operation', text, { quick })
+  const proved = rounds.every(({ remora, peers: others }) =>
+    [remora, ...others].every(({ faults }) => faults.length === 0),
   )
   process.exitCode = proved ? 0 : 1
 } finally {

@@ -1,6 +1,6 @@
-import { mkdir, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { policyNames } from './pool/policies.ts'
+import { saveReport } from './reports/markdown-report.ts'
 import { judgeAims, type Played, renderPool } from './reports/pool-report.ts'
 import { faulty, hanging, manyBundles, moreBundles, shortPrefixes, singleBundle } from './pool/scenarios.ts'
 import { simulate, type Scenario } from './pool/simulate.ts'
@@ -54,10 +54,7 @@ const played: Played[] = [
 ]
 const aims = judgeAims(played)
 const text = renderPool(played, aims)
-const results = new URL('results/', import.meta.url)
-await mkdir(results, { recursive: true })
-if (quick) console.log(text)
-else await writeFile(new URL('pool.md', results), text)
+await saveReport('pool', text, { quick })
 
 for (const { what, figure } of aims.filter(({ isMet }) => !isMet)) console.error(`missed: ${what} ${figure}`)
 if (aims.some(({ isMet }) => !isMet)) process.exitCode = 1

@@ -1,8 +1,8 @@
-import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
 import { measureAgreement } from './agreement/measure-agreement.ts'
 import { findPython } from './agreement/python-ast.ts'
+import { saveReport } from './reports/markdown-report.ts'
 import { type AgreementOf, renderAgreement, unexplained } from './reports/agreement-report.ts'
 
 /**
@@ -28,7 +28,6 @@ else {
     rounds.push({ ...agreement, name, python: python.version })
   }
   const text = renderAgreement(rounds)
-  if (values.quick || named.length > 0) console.log(text)
-  else await writeFile(new URL('results/python-agreement.md', import.meta.url), text)
+  await saveReport('python-agreement', text, { quick: values.quick || named.length > 0 })
   if (rounds.some((round) => unexplained(round).length > 0)) process.exitCode = 1
 }

@@ -1,9 +1,9 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { saveReport } from './reports/markdown-report.ts'
 import { benchPackages } from './repositories/bench-packages.ts'
-import { findHarm, findIdleness } from './repositories/find-harm.ts'
-import { measurePackage, type MeasuredPackage } from './repositories/measure-package.ts'
+import { findHarm, findIdleness, type MeasuredPackage, measurePackage } from './repositories/measure-package.ts'
 import { cacheFolder } from './repositories/prepare-package.ts'
 import { renderRepositories } from './repositories/repositories-report.ts'
 import { countVerdicts, renderSample } from './repositories/sample.ts'
@@ -41,12 +41,7 @@ const written = await readFile(samplePath, 'utf8').catch(() => '')
 const hunks = measured.map(({ one, hunks: ofOne }) => ({ name: one.name, hunks: ofOne }))
 const sample = renderSample(hunks, written, sampleSize)
 const text = await renderRepositories(measured, countVerdicts(sample))
-if (named !== undefined) console.log(text)
-else {
-  const results = new URL('results/', import.meta.url)
-  await mkdir(results, { recursive: true })
-  await writeFile(new URL('repositories.md', results), text)
-  await writeFile(samplePath, sample)
-}
+await saveReport('repositories', text, { quick: named !== undefined })
+if (named === undefined) await writeFile(samplePath, sample)
 const faults = [...measured.flatMap(findHarm), ...findIdleness(measured)]
 process.exitCode = faults.length === 0 ? 0 : 1

@@ -1,10 +1,9 @@
-import { mkdir, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { measureCompile } from './scripts/measure-compile.ts'
+import { measureCompile, shippedScripts } from './scripts/measure-compile.ts'
 import { measurePeers } from './scripts/measure-peers.ts'
 import { measureStarts } from './scripts/measure-starts.ts'
+import { saveReport } from './reports/markdown-report.ts'
 import { renderScripts } from './reports/scripts-report.ts'
-import { shippedScripts } from './scripts/shipped-scripts.ts'
 
 /**
  * `node bench/scripts-bench.ts`: what running, starting and checking tool scripts costs, against a bare fork. Writes
@@ -23,9 +22,4 @@ const text = renderScripts({
   compile: await measureCompile(scripts, effort.rounds),
   scripts: scripts.length,
 })
-if (quick) console.log(text)
-else {
-  const results = new URL('results/', import.meta.url)
-  await mkdir(results, { recursive: true })
-  await writeFile(new URL('scripts.md', results), text)
-}
+await saveReport('scripts', text, { quick })

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -7,12 +7,13 @@ import { peers, runPeer } from './peers/run-peer.ts'
 import { openBenchStack, type BenchStack } from './remora/bench-stack.ts'
 import { startBenchWorker } from './remora/bench-worker.ts'
 import { measureRun } from './remora/measure-run.ts'
+import { saveReport } from './reports/markdown-report.ts'
 import { renderUtilisation, type UtilisationRound } from './reports/utilisation-report.ts'
 import { utilisationOf } from './model/load-meter.ts'
 
 /**
- * `node bench/utilisation-bench.ts`: how busy one worker keeps a model of 500 ms with all its slots, beside the least
- * loop with as many agents at once. Writes results/utilisation.md; with `--quick` it only prints.
+ * `node bench/utilisation-bench.ts`: how busy one worker keeps a model of 500 ms with all its slots, compared with the
+ * least loop with as many agents at once. Writes results/utilisation.md; with `--quick` it only prints.
  */
 const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values
 const latencyMs = 500
@@ -57,10 +58,7 @@ const stack = await openBenchStack(dir)
 try {
   const rounds = await measureRounds(model, stack)
   const text = renderUtilisation({ ...scale, slots, latencyMs, redisVersion: stack.redisVersion }, rounds)
-  const results = new URL('results/', import.meta.url)
-  await mkdir(results, { recursive: true })
-  if (quick) console.log(text)
-  else await writeFile(new URL('utilisation.md', results), text)
+  await saveReport('utilisation', text, { quick })
   process.exitCode = rounds.every(({ bare, remora }) => bare.faults.length + remora.faults.length === 0) ? 0 : 1
 } finally {
   await stack.close()

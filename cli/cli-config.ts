@@ -1,12 +1,10 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import type { AppError } from '#domain/error.ts'
-import type { ErrorPolicyName, SkipKind } from '#domain/run.ts'
 import { givenValue, readEnv, type Env } from '#platform/env.ts'
-import type { LogLevel } from '#platform/log.ts'
 import type { Settings } from '#settings/load-settings.ts'
 import { environmentOf } from '#settings/settings-table.ts'
-import { storageConfig, storageEnv, type StorageConfig } from '#settings/storage-settings.ts'
+import { storageConfig, storageEnv } from '#settings/storage-settings.ts'
 import { faultOfServers, isModelServers } from './model-server.ts'
 import { builtinAgents } from './run/known-agents.ts'
 import { findDataFolder } from './stack/data-folder.ts'
@@ -32,54 +30,17 @@ const cliEnv = {
 
 type CliValues = z.infer<z.ZodObject<typeof cliEnv>>
 
-export type CliConfig = {
-  /** The URL of a running service. Undefined: commands start an embedded stack. */
-  apiUrl: string | undefined
-  token: string | undefined
-  /** Absolute. */
-  dataDir: string
-  logLevel: LogLevel
-  /** Comma-separated, or undefined for the rehearsal model. */
-  modelUrls: string | undefined
-  /** The model's name on those servers. */
-  modelName: string | undefined
-  modelApiKey: string | undefined
-  modelStream: boolean
-  /** Whether an embedded stack may install or build a missing Redis. */
-  mayInstallRedis: boolean
-  /** PATH. */
-  searchPath: string
-  color: 'never' | 'always' | 'terminal'
-  /** The folder of the bundles; absolute. */
-  agentsDir: string
-  /** The port of the API that `up` starts. */
-  apiPort: number
-  /** What a run requests that names nothing else. */
-  request: { paths?: string[]; languages?: string[]; include?: SkipKind[]; errorPolicy?: ErrorPolicyName }
-  discovery: { exclude: string[]; maxFileBytes: number; threads: number }
-  /** The query packs that are used; `userDir` is absolute. */
-  queries: { name: string; userDir?: string }
-  /** The environment for services, with the values of the settings file. */
-  environment: Env
-  /**
-   * Where the settings come from, or with `fault` why none of them counts. `own`: the process's environment, without
-   * the file.
-   */
-  settings: Omit<Settings, 'env'> & { own: Env; fault?: AppError }
-  /** Redis and S3 of a running service, for `verify`; undefined unless REMORA_REDIS_URL is set. */
-  storage: StorageConfig | undefined
-}
+/** With `fault`, why none of them counts. `own`: the environment without the file. */
+type CliSettings = Omit<Settings, 'env'> & { own: Env; fault?: AppError }
 
-/**
- * The command line's configuration from the environment, with the settings file's values in it. CONFIG_003 names every
- * bad variable, including those that only the services of a stack read, since these would not start.
- */
-export function readCliConfig(
-  env: Env,
-  settings: CliConfig['settings'] = { path: undefined, given: [], own: env },
-): CliConfig {
+/** What the settings mean is in the settings table. */
+export type CliConfig = ReturnType<typeof readCliConfig>
+
+/** CONFIG_003 names every bad variable, also those that only a stack's services read: these would not start. */
+export function readCliConfig(env: Env, settings: CliSettings = { path: undefined, given: [], own: env }) {
   checkEnvironment(cliEnv, env)
   const values = readEnv(cliEnv, env)
+  const { REMORA_QUERIES_DIR: queriesDir } = values
   return {
     apiUrl: values.REMORA_API_URL?.replace(/\/+$/, ''),
     token: values.REMORA_TOKEN,
@@ -100,20 +61,19 @@ export function readCliConfig(
       maxFileBytes: values.REMORA_MAX_FILE_BYTES,
       threads: values.REMORA_DISCOVERY_THREADS,
     },
-    queries: queriesOf(values),
+    queries: { name: values.REMORA_QUERY_PACK, ...(queriesDir === undefined ? {} : { userDir: resolve(queriesDir) }) },
+    /** For services, with the values of the settings file. */
     environment: env,
     settings,
+    /** Of a running service, for `verify`. */
     storage: givenValue(env, 'REMORA_REDIS_URL') === undefined ? undefined : storageConfig(readEnv(storageEnv, env)),
   }
 }
 
-function queriesOf({ REMORA_QUERY_PACK: name, REMORA_QUERIES_DIR: dir }: CliValues): CliConfig['queries'] {
-  return { name, ...(dir === undefined ? {} : { userDir: resolve(dir) }) }
-}
-
-function requestOf(values: CliValues): CliConfig['request'] {
-  const { REMORA_PATHS: paths, REMORA_LANGUAGES: languages, REMORA_ERROR_POLICY: errorPolicy } = values
-  const { REMORA_INCLUDE: include } = values
+/** What a run requests that names nothing else. */
+function requestOf(values: CliValues) {
+  const { REMORA_PATHS: paths, REMORA_LANGUAGES: languages, REMORA_INCLUDE: include } = values
+  const { REMORA_ERROR_POLICY: errorPolicy } = values
   return {
     ...(paths.length === 0 ? {} : { paths }),
     ...(languages.length === 0 ? {} : { languages }),
@@ -123,7 +83,7 @@ function requestOf(values: CliValues): CliConfig['request'] {
 }
 
 /** NO_COLOR (no-color.org) wins over everything, whatever its value. */
-function colorOf(env: CliValues): CliConfig['color'] {
+function colorOf(env: CliValues): 'never' | 'always' | 'terminal' {
   if (env.NO_COLOR !== undefined || env.TERM === 'dumb') return 'never'
   return env.FORCE_COLOR === undefined || env.FORCE_COLOR === '0' ? 'terminal' : 'always'
 }

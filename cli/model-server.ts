@@ -1,5 +1,5 @@
 import type { ModelKind } from '#domain/model-kind.ts'
-import { faultOfServerUrl, modelServerUrl } from '#platform/model-server-url.ts'
+import { faultOfServerUrl, modelServerUrl } from '#platform/server-urls.ts'
 
 /** The kind of model that `--model` or REMORA_MODEL_URLS names; without either the rehearsal model. */
 export function kindOfModel(text: string | undefined): ModelKind {

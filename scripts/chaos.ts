@@ -1,12 +1,11 @@
 import { parseArgs } from 'node:util'
 import { putRedisOnPath } from '#platform/obtain-redis.ts'
-import { totalsLine } from '../tests/chaos/history-report.ts'
-import { recordChaos } from '../tests/chaos/record-chaos.ts'
+import { recordChaos, totalsLine } from '../tests/chaos/chaos-report.ts'
 import { runChaos } from '../tests/chaos/run-chaos.ts'
 
 /**
  * `npm run chaos -- --seed N --runs K [--record]`: plays K histories of random faults against real processes; exit code
- * 1 when any broke a promise. Without a seed one is drawn and printed. `--record` writes the totals to
+ * 1 when one has violations. Without a seed one is drawn and printed. `--record` writes the totals to
  * bench/results/chaos-<first seed>.md.
  */
 const { values } = parseArgs({
@@ -29,12 +28,12 @@ const startedAt = performance.now()
 const outcomes = await runChaos({ seed, runs, print, signal: stop.signal })
 print(totalsLine(outcomes))
 if (values.record) print(`written: ${await recordChaos(outcomes, { seed, tookMs: performance.now() - startedAt })}`)
-// A history that was cut off would go on by itself.
+// An interrupted history would continue by itself.
 process.exit(outcomes.some(({ violations }) => violations.length > 0) || outcomes.length < runs ? 1 : 0)
 
 function wholeNumber(name: string, text: string): number {
   const number = Number(text)
   if (/^\d+$/.test(text) && Number.isSafeInteger(number)) return number
-  process.stderr.write(`--${name} wants a whole number, not "${text}"\n`)
+  process.stderr.write(`--${name} needs a whole number, not "${text}"\n`)
   process.exit(2)
 }

@@ -5,14 +5,14 @@ import { discoverFolder } from '../../services/discovery/discover/discover-folde
 import { astDefinitions, type Definition } from './python-ast.ts'
 
 export type Agreement = {
-  /** Files both sides read, their definitions by ast, and of these what is the same in ours in everything. */
+  /** Files both sides read, their definitions by ast, and how many of these are exactly the same in ours. */
   files: number
   definitions: number
   agreed: number
   differences: { path: string; text: string }[]
-  /** What of it lies in files the grammar is known to fail on. */
+  /** The same counts for the files the grammar is known to fail on. */
   faulty: { files: number; definitions: number; agreed: number }
-  /** Python files only one side reads, or neither, with the reason; a folder that is passed over with its number. */
+  /** Python files that at most one side reads, with the reason; a skipped folder with its number of files. */
   apart: { path: string; reason: string; files: number }[]
 }
 
@@ -23,7 +23,7 @@ export async function measureAgreement(folder: string, python: string): Promise<
   const ours = Map.groupBy(found.nodes, (node) => node.path)
   const paths = [...ours.keys()]
   const theirs = await astDefinitions(python, folder, paths)
-  const passedOver = found.skipped.filter(({ path }) => !ours.has(path))
+  const skipped = found.skipped.filter(({ path }) => !ours.has(path))
   const agreement: Agreement = {
     files: 0,
     definitions: 0,
@@ -32,7 +32,7 @@ export async function measureAgreement(folder: string, python: string): Promise<
     faulty: { files: 0, definitions: 0, agreed: 0 },
     apart: [],
   }
-  for (const { path, reason } of passedOver) {
+  for (const { path, reason } of skipped) {
     const files = await countSources(join(folder, path))
     if (files > 0) agreement.apart.push({ path, reason, files })
   }
@@ -68,7 +68,7 @@ async function countSources(path: string): Promise<number> {
 type Comparison = {
   /** Definitions of theirs that are among ours with the same kind, name, lines and bytes. */
   agreed: number
-  /** One sentence each: what only one side has, and what both have otherwise. */
+  /** One sentence for each definition that only one side has, or that the two sides describe differently. */
   differences: string[]
 }
 
@@ -94,7 +94,7 @@ function textOf({ kind, qualifiedName, startLine, endLine, startByte, endByte }:
   return `${kind} ${name} lines ${startLine}-${endLine} bytes ${startByte}-${endByte}`
 }
 
-/** Files of the standard library that the grammar reads otherwise than Python does: path → the construct it fails on. */
+/** Files of the standard library that the grammar does not read as Python does: path → the construct it fails on. */
 export const grammarFaults: Readonly<Record<string, string>> = {
   'test/test_compile.py':
     'within brackets, a line that ends in the dot of an attribute and goes on less indented than its block ' +

@@ -66,9 +66,11 @@ describe.skipIf(pythonless)(`discovery and the ast of Python ${python?.version ?
   })
 
   it('count apart what one of them does not read, with the reason', async () => {
-    await writeFile(join(top, 'latin.py'), Buffer.from('# coding: latin-1\ndef \xe9(): pass\n', 'latin1'))
+    await writeFile(join(top, 'latin.py'), Buffer.from('def \xe9(): pass\n', 'latin1'))
+    await writeFile(join(top, 'declared.py'), Buffer.from('# coding: latin-1\ndef \xe9(): pass\n', 'latin1'))
     await writeFile(join(top, 'two.py'), 'print "two"\n')
-    const { apart } = await measureAgreement(top, 'python3')
+    const { apart, differences } = await measureAgreement(top, 'python3')
+    expect(differences).toEqual([])
     expect(apart).toEqual([
       { path: 'latin.py', reason: 'not UTF-8', files: 1 },
       { path: 'two.py', reason: expect.stringMatching(/^ast refuses it: SyntaxError/), files: 1 },

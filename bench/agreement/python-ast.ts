@@ -50,7 +50,7 @@ const Line = z.union([
 ])
 export type AstAnswer = z.infer<typeof Line>
 
-/** What Python's own ast module says of files of a folder, in the order of `paths`. Throws when `python` fails. */
+/** The definitions that Python's ast module finds in files of a folder, in the order of `paths`. Throws when `python` fails. */
 export async function astDefinitions(
   python: string,
   folder: string,
@@ -69,7 +69,7 @@ export async function astDefinitions(
   return answers
 }
 
-/** A definition as Python's ast module and a query pack can both tell it. */
+/** A definition, in the terms that Python's ast module and a query pack share. */
 export type Definition = {
   kind: string
   qualifiedName: string

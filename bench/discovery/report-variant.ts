@@ -1,6 +1,6 @@
 import { enableCompileCache } from 'node:module'
 
-/** What one way of finding nodes came to in its own process. Wall and CPU time in ms, from before its walk to the end. */
+/** What one way of finding nodes cost in its own process. Wall and CPU time in ms, from before its walk to the end. */
 export type VariantFigures = { wallMs: number; cpuMs: number; files: number; nodes: number; peakMb: number }
 
 /** Runs `find` once and prints its figures as the process's only line. */

@@ -1,6 +1,6 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { generateText, hasToolCall, isStepCount, tool } from 'ai'
-import { measureLoop } from '../loop/measure-loop.ts'
+import { measureLoop } from '../peers/measure-peer.ts'
 import { agentTools, instructions, maxTurns, runFrameworkAgent, sampling } from './framework-agent.mjs'
 
 await measureLoop(({ url }) => {

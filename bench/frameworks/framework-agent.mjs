@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { nodeMessage, nodeSource } from '../parts/node-source.ts'
-import { systemPrompt, tools } from '../peers/peer-prompt.ts'
+import { nodeMessage, nodeSource } from '../model/node-source.ts'
+import { systemPrompt, tools } from '../peers/peer-agent.ts'
 
 export const instructions = systemPrompt
 export const maxTurns = 3

@@ -1,7 +1,7 @@
 import { tool } from '@langchain/core/tools'
 import { createReactAgent } from '@langchain/langgraph/prebuilt'
 import { ChatOpenAI } from '@langchain/openai'
-import { measureLoop } from '../loop/measure-loop.ts'
+import { measureLoop } from '../peers/measure-peer.ts'
 import { agentTools, instructions, runFrameworkAgent, sampling } from './framework-agent.mjs'
 
 await measureLoop(({ url }) => {

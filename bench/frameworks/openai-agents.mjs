@@ -1,6 +1,6 @@
 import { Agent, OpenAIChatCompletionsModel, Runner, setTracingDisabled, tool } from '@openai/agents'
 import OpenAI from 'openai'
-import { measureLoop } from '../loop/measure-loop.ts'
+import { measureLoop } from '../peers/measure-peer.ts'
 import { agentTools, instructions, maxTurns, runFrameworkAgent, sampling } from './framework-agent.mjs'
 
 await measureLoop(({ url }) => {

@@ -7,8 +7,8 @@ import { openLoadMeter } from './load-meter.ts'
 import { answerTo } from './play-agent.ts'
 import type { ModelCounts } from './start-fake-model.ts'
 
-// Child process of start-fake-model.ts: a chat completions server that answers after a set time, counts, and tells its
-// counts when it is asked over IPC. It is meant to cost as little as node:http allows.
+// Child process of start-fake-model.ts: a chat completions server that answers after a set time, counts, and sends its
+// counts when asked over IPC. It is meant to cost as little as node:http allows.
 const count = z.coerce.number().int().min(0)
 const [leastMs, mostMs, slots] = z.tuple([count, count, count]).parse(process.argv.slice(2))
 const meter = openLoadMeter(slots)

@@ -1,8 +1,8 @@
-import { mapBounded } from '#objects/map-bounded.ts'
-import { measurePeer, peerArguments } from './measure-peer.ts'
+import { measureLoop } from './measure-peer.ts'
 import { runPeerAgent } from './peer-agent.ts'
 import { openUndiciPost } from './undici-post.ts'
 
-const given = peerArguments()
-const post = openUndiciPost(given.url, given.concurrency)
-await measurePeer(given, (numbers) => mapBounded(numbers, given.concurrency, (number) => runPeerAgent(number, post)))
+await measureLoop(({ url, concurrency }) => {
+  const post = openUndiciPost(url, concurrency)
+  return (number) => runPeerAgent(number, post)
+})

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { mapBounded } from '#objects/map-bounded.ts'
 
 const count = z.coerce.number().int()
 const PeerArguments = z.tuple([z.url(), z.url(), count, count, count])
@@ -47,4 +48,13 @@ function nowUs(): number {
 
 function numbersFrom(first: number, length: number): number[] {
   return Array.from({ length }, (_, index) => first + index)
+}
+
+/** Measures a loop of agents: `open` builds what they share and returns the function that runs one of them. */
+export async function measureLoop(
+  open: (given: PeerArguments) => (number: number) => Promise<unknown>,
+): Promise<never> {
+  const given = peerArguments()
+  const runAgent = open(given)
+  return measurePeer(given, (numbers) => mapBounded(numbers, given.concurrency, runAgent))
 }

@@ -1,19 +1,56 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { PeerFigures, type PeerArguments } from './measure-peer.ts'
+import { type PeerArguments, PeerFigures } from './measure-peer.ts'
 
-/** What stands beside us: the least loop, the same as a job of the queue we use, the same over the client we use. */
-export const peers = [
-  { name: 'bare undici loop (floor)', packages: ['undici'], entry: new URL('./bare-undici.ts', import.meta.url) },
+/** A program that runs the bench's agents, in a process of its own. */
+export type Peer = { name: string; packages: readonly string[]; entry: URL }
+
+/** The least an agent of three turns can cost: every ratio is against it. */
+export const floorRunner: Peer = {
+  name: 'bare undici loop (floor)',
+  packages: ['undici'],
+  entry: new URL('./bare-undici.ts', import.meta.url),
+}
+const openaiEntry = new URL('./openai-sdk.ts', import.meta.url)
+
+/** What a whole operation is compared with: the least loop, the same as a job of our queue, the same over our client. */
+export const peers: readonly Peer[] = [
+  floorRunner,
   { name: 'the same in BullMQ', packages: ['bullmq', 'undici'], entry: new URL('./bullmq-loop.ts', import.meta.url) },
-  { name: 'openai client', packages: ['openai'], entry: new URL('./openai-sdk.ts', import.meta.url) },
+  { name: 'openai client', packages: ['openai'], entry: openaiEntry },
 ]
-export type Peer = (typeof peers)[number]
+
+export const ourRunner: Peer = {
+  name: '**remora: loop and pool**',
+  packages: ['openai', 'undici'],
+  entry: new URL('./remora-loop.ts', import.meta.url),
+}
+/** The client we use, with its own fetch and nothing of ours. */
+export const clientRunner: Peer = { name: 'bare openai client', packages: ['openai'], entry: openaiEntry }
+
+/** Their packages are those of bench/frameworks. */
+export const frameworkRunners: readonly Peer[] = [
+  {
+    name: 'ai (generateText)',
+    packages: ['ai', '@ai-sdk/openai-compatible'],
+    entry: new URL('../frameworks/ai-sdk.mjs', import.meta.url),
+  },
+  {
+    name: '@openai/agents',
+    packages: ['@openai/agents', 'openai'],
+    entry: new URL('../frameworks/openai-agents.mjs', import.meta.url),
+  },
+  {
+    name: '@langchain/langgraph',
+    packages: ['@langchain/langgraph', '@langchain/openai'],
+    entry: new URL('../frameworks/langgraph.mjs', import.meta.url),
+  },
+]
 
 const limitMs = 120_000
 
-/** Runs a peer in a process of its own, started with these options of Node, and answers what it measured. */
+/** Runs a peer in a process of its own, started with these options of Node, and returns what it measured. */
 export async function runPeer(
   peer: Peer,
   given: PeerArguments,

@@ -1,7 +1,7 @@
 import { Pool } from 'undici'
 import type { ChatRequest, ReplyMessage } from './peer-agent.ts'
 
-/** Posts over keep-alive sockets, one per agent at work, by undici's `request`; the reply is not checked. */
+/** Posts over keep-alive sockets, one per running agent, by undici's `request`; the reply is not checked. */
 export function openUndiciPost(url: string, connections: number): (request: ChatRequest) => Promise<ReplyMessage> {
   const { origin, pathname } = new URL(url)
   const pool = new Pool(origin, { connections, pipelining: 1 })

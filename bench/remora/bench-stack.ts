@@ -17,7 +17,7 @@ import { runDispatcher } from '../../services/discovery/dispatch/run-dispatcher.
 import { openStageJobs } from '../../services/discovery/dispatch/stage-jobs.ts'
 import { bundlePinner, type PinnedBundle } from '../../services/discovery/pin-bundles.ts'
 
-/** Redis, the object store and the dispatcher: everything but the worker, with this process in discovery's place. */
+/** Redis, the object store and the dispatcher: everything but the worker; this process stands in for discovery. */
 export type BenchStack = {
   redis: LocalRedis
   redisVersion: string

@@ -17,7 +17,7 @@ export type WorkerOptions = {
   /** The object store's address, where it is not the stack's own. */
   s3Endpoint?: string
   nodeOptions?: readonly string[]
-  /** Settings beside these. */
+  /** Further settings. */
   env?: Readonly<Record<string, string>>
 }
 

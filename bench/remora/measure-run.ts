@@ -1,7 +1,7 @@
 import type { RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import { delay } from '#platform/clock.ts'
-import { cpuBetween, processCpu } from '../parts/process-cpu.ts'
+import { cpuBetween, processCpu } from './process-cpu.ts'
 import type { ModelLoad } from '../model/load-meter.ts'
 import type { FakeModel } from '../model/start-fake-model.ts'
 import { countFaults } from '../model/start-fake-model.ts'

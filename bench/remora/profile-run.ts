@@ -1,10 +1,12 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { once } from 'node:events'
+import { createServer, request as sendRequest } from 'node:http'
+import { boundPort } from '#platform/http-health.ts'
 import type { FakeModel } from '../model/start-fake-model.ts'
-import { profileAreas } from '../parts/process-cpu.ts'
+import { profileAreas } from './process-cpu.ts'
 import type { BenchStack } from './bench-stack.ts'
 import { startBenchWorker } from './bench-worker.ts'
-import { openCountingProxy } from './counting-proxy.ts'
 import { measureRun, type RunFigures } from './measure-run.ts'
 
 export type ProfiledRun = {
@@ -40,4 +42,41 @@ export async function profileRun(
   const [profile] = (await readdir(dir)).filter((name) => mainThreadProfile.test(name))
   if (profile === undefined) throw new Error('the worker wrote no profile')
   return { figures, areas: profileAreas(join(dir, profile), figures.between), storeRequests }
+}
+
+type CountingProxy = {
+  url: string
+  /** Requests since the last call, by method and kind of object: `PUT attempts`. */
+  takeCounts(): Map<string, number>
+  close(): void
+}
+
+/** A proxy in front of the object store that counts the worker's requests. Headers pass unchanged, so signatures hold. */
+async function openCountingProxy(endpoint: string): Promise<CountingProxy> {
+  let counts = new Map<string, number>()
+  const server = createServer((incoming, outgoing) => {
+    const { method = 'GET', url = '/', headers } = incoming
+    const kind = `${method} ${/projects\/[^/]+\/([^/]+)/.exec(url)?.[1] ?? 'other'}`
+    counts.set(kind, (counts.get(kind) ?? 0) + 1)
+    const forwarded = sendRequest(new URL(url, endpoint), { method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(outgoing)
+    })
+    forwarded.on('error', () => outgoing.destroy())
+    incoming.pipe(forwarded)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${boundPort(server)}`,
+    takeCounts() {
+      const taken = counts
+      counts = new Map()
+      return taken
+    },
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
 }

@@ -1,25 +1,33 @@
 import { grammarVersion, parserVersion } from '#syntax/grammars.ts'
 import { type Agreement, grammarFaults } from '../agreement/measure-agreement.ts'
+import { type Column, sectionHead, table } from './markdown-report.ts'
 
 export type AgreementOf = Agreement & { name: string; python: string }
 
 /** How many files of one reason are named. */
 const namedFiles = 12
 
+type Row = { name: string; python: string; files: number; definitions: number; agreed: number }
+
+const columns: readonly Column<Row>[] = [
+  ['', ({ name }) => name],
+  ['Python', ({ python }) => python],
+  ['files', ({ files }) => files],
+  ['definitions', ({ definitions }) => definitions],
+  ['the same', ({ agreed }) => agreed],
+  ['agreement', ({ agreed, definitions }) => percent(agreed, definitions)],
+]
+
+/** results/python-agreement.md */
 export function renderAgreement(rounds: readonly AgreementOf[]): string {
-  const today = new Date().toISOString().slice(0, 10)
-  const versions = `Node ${process.version}, ${grammarVersion('python')}, ${parserVersion()}`
-  return `# Python definitions against Python's own ast
-
-Written by \`node bench/python-agreement-bench.ts\` on ${today}: ${versions}.
-
+  const facts = [`Node ${process.version}`, grammarVersion('python'), parserVersion()]
+  const command = 'node bench/python-agreement-bench.ts'
+  return `${sectionHead("Python definitions against Python's own ast", { command, facts })}
 Every class, function and method that \`remora discover\` finds, file by file, against the \`ast\` module of the Python named:
 the same kind, qualified name, lines and bytes. Decorators belong to what they decorate; a function is a method when
 its nearest enclosing definition is a class; names are compared in form NFKC, as Python compares them.
 
-| | Python | files | definitions | the same | agreement |
-| --- | --- | --- | --- | --- | --- |
-${rounds.flatMap(rows).join('\n')}
+${table(columns, rounds.flatMap(rowsOf))}
 ${rounds.map(details).join('')}`
 }
 
@@ -29,13 +37,17 @@ export function unexplained({ differences }: Pick<Agreement, 'differences'>): st
 }
 
 /** All files, and where the grammar has faults, all but those. */
-function rows(round: AgreementOf): string[] {
-  const { name, python, files, faulty } = round
-  const row = (what: string, count: number, { definitions, agreed }: { definitions: number; agreed: number }) =>
-    `| ${what} | ${python} | ${count} | ${definitions} | ${agreed} | ${percent(agreed, definitions)} |`
-  if (faulty.files === 0) return [row(name, files, round)]
-  const sound = { definitions: round.definitions - faulty.definitions, agreed: round.agreed - faulty.agreed }
-  return [row(name, files, round), row('without the faults of the grammar below', files - faulty.files, sound)]
+function rowsOf(round: AgreementOf): Row[] {
+  const { faulty } = round
+  if (faulty.files === 0) return [round]
+  const sound = {
+    name: 'without the faults of the grammar below',
+    python: round.python,
+    files: round.files - faulty.files,
+    definitions: round.definitions - faulty.definitions,
+    agreed: round.agreed - faulty.agreed,
+  }
+  return [round, sound]
 }
 
 /** Never rounded up to 100 %. */

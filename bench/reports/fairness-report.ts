@@ -1,13 +1,13 @@
-import { machineText, spreadText } from './markdown-report.ts'
+import { type Column, notProved, sectionHead, spread, table, verdict } from './markdown-report.ts'
 
-/** How soon the small run's first operation is to start, in ms. */
-const aimMs = 5_000
+/** A run's waits in ms from when it was ready to run, by Redis' clock, as its own events have it. */
+export type SmallRun = { firstStartMs: number; lastStartMs: number; lastEndMs: number; succeeded: number }
 
 export type FairnessFigures = {
   slots: number
   large: number
   small: number
-  /** Of the large run, when the first small one was submitted, and when the last one had ended. */
+  /** Operations of the large run that had ended when the first small run was submitted, and after the last one. */
   largeEnded: { before: number; after: number }
   redisVersion: string
   alone: readonly SmallRun[]
@@ -15,36 +15,35 @@ export type FairnessFigures = {
   faults: readonly string[]
 }
 
+type Side = { name: string; runs: readonly SmallRun[] }
+
+/** How soon the small run's first operation is to start, in ms. */
+const aimMs = 5_000
+
+const columns: readonly Column<Side>[] = [
+  ['', ({ name }) => name],
+  ['first operation starts', spread(({ runs }) => runs.map(({ firstStartMs }) => firstStartMs / 1000), 2)],
+  ['last one starts', spread(({ runs }) => runs.map(({ lastStartMs }) => lastStartMs / 1000), 2)],
+  ['last one ends', spread(({ runs }) => runs.map(({ lastEndMs }) => lastEndMs / 1000), 2)],
+]
+
+/** results/fairness.md */
 export function renderFairness(figures: FairnessFigures): string {
-  const { slots, large, small, largeEnded, alone, behind, faults } = figures
+  const { slots, large, small, largeEnded, alone, behind, faults, redisVersion } = figures
   const worst = Math.max(...behind.map(({ firstStartMs }) => firstStartMs))
-  const row = (name: string, runs: readonly SmallRun[]) => {
-    const cells = (['firstStartMs', 'lastStartMs', 'lastEndMs'] as const).map((key) =>
-      spreadText(
-        runs.map((run) => run[key] / 1000),
-        2,
-      ),
-    )
-    return `| ${name} | ${cells.join(' | ')} |`
-  }
-  return `# A small run behind a large one
-
-${machineText('node bench/fairness-bench.ts', figures)}
-
+  const sides = [
+    { name: 'with nothing else', runs: alone },
+    { name: `behind ${large} operations`, runs: behind },
+  ]
+  return `${sectionHead('A small run behind a large one', { command: 'node bench/fairness-bench.ts', redisVersion })}
 One worker with ${slots} slots; a model that answers after 0 to 50 ms; operations of three turns. A run of ${large} operations is
 under way (${largeEnded.before} had ended when the first small run was submitted, ${largeEnded.after} when the last one was done, the rest
 waited). Then runs of ${small} operations are submitted, one after the other. Seconds from the moment a small run is planned, by
 Redis' clock, medians (least–most) of ${behind.length}.
 
-| | first operation starts | last one starts | last one ends |
-| --- | --- | --- | --- |
-${row('with nothing else', alone)}
-${row(`behind ${large} operations`, behind)}
+${table(columns, sides)}
 
-The aim is a first start within ${aimMs / 1000} s: ${worst <= aimMs ? 'met' : 'missed'} in every round.
-${faults.map((fault) => `\n**Not proved:** ${fault}`).join('')}
+The aim is a first start within ${aimMs / 1000} s: ${verdict(worst <= aimMs)} in every round.
+${notProved(faults)}
 `
 }
-
-/** A run's waits in ms from when it was ready to run, by Redis' clock: its own events say when things happened. */
-export type SmallRun = { firstStartMs: number; lastStartMs: number; lastEndMs: number; succeeded: number }

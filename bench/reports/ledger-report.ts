@@ -1,6 +1,6 @@
-import { machineText, median, spreadText } from './markdown-report.ts'
 import type { CommandFigures, PlanFigures, WaitingFigures } from '../ledger/measure-redis.ts'
 import type { MemoryFigures } from '../ledger/memory-curve.ts'
+import { type Column, median, sectionHead, spread, table } from './markdown-report.ts'
 
 export type LedgerFigures = {
   planned: number
@@ -19,7 +19,7 @@ const mebibyte = 2 ** 20
 /** results/ledger.md. */
 export function renderLedger(figures: LedgerFigures): string {
   const { redisVersion } = figures
-  const heading = `# The ledger\n\n${machineText('node bench/ledger-bench.ts', { redisVersion })}\n`
+  const heading = sectionHead('The ledger', { command: 'node bench/ledger-bench.ts', redisVersion })
   return [heading, planSection(figures), commandSection(figures), memorySection(figures), waitingSection(figures)].join(
     '\n',
   )
@@ -35,33 +35,53 @@ export function meetsAims({ plans, commands, waiting }: LedgerFigures): boolean 
 }
 
 function planSection({ plans, planned, rounds }: LedgerFigures): string {
-  const row = (name: string, pick: (figures: PlanFigures) => number, digits: number, aim: string) => {
-    const [ours, floor] = [plans.map(({ ledger }) => pick(ledger)), plans.map((one) => pick(one.floor))]
-    const ratios = ours.map((value, at) => value / (floor[at] ?? Number.NaN))
-    return `| ${[name, spreadText(ours, digits), spreadText(floor, digits), `${spreadText(ratios, 2)}×`, aim].join(' | ')} |`
-  }
+  type Row = { name: string; pick: (figures: PlanFigures) => number; aim?: string }
+  const columns: readonly Column<Row>[] = [
+    ['', ({ name }) => name],
+    ['ledger', spread(({ pick }) => plans.map(({ ledger }) => pick(ledger)), 0)],
+    ['floor', spread(({ pick }) => plans.map((one) => pick(one.floor)), 0)],
+    ['ratio', spread(({ pick }) => plans.map((one) => pick(one.ledger) / pick(one.floor)), 2, '×')],
+    ['aim', ({ aim }) => aim ?? ''],
+  ]
+  const rows: readonly Row[] = [
+    { name: 'wall time, ms', pick: (one) => one.wallMs, aim: `≤ ${count(aims.planMs)}` },
+    { name: 'Redis: time in commands, ms', pick: (one) => one.commandMs },
+    { name: 'Redis: CPU of the server, ms', pick: (one) => one.cpuMs },
+    {
+      name: 'memory per operation, bytes',
+      pick: (one) => one.bytesPerOperation,
+      aim: `≤ ${count(aims.bytes)}`,
+    },
+  ]
   return `## Planning ${count(planned)} operations
 
 With ${count(planned)} dependencies, in slices of 1,000, on a Redis of its own on the same machine, append-only file on,
 ${rounds} rounds; median (min–max). The floor is one plain HSET an operation with the same bytes, in the same slices, one pipeline
 each: it counts, sorts and orders nothing. What carries over to another machine is the ratio.
 
-| | ledger | floor | ratio | aim |
-| --- | --- | --- | --- | --- |
-${row('wall time, ms', (one) => one.wallMs, 0, `≤ ${count(aims.planMs)}`)}
-${row('Redis: time in commands, ms', (one) => one.commandMs, 0, '')}
-${row('Redis: CPU of the server, ms', (one) => one.cpuMs, 0, '')}
-${row('memory per operation, bytes', (one) => one.bytesPerOperation, 0, `≤ ${count(aims.bytes)}`)}
+${table(columns, rows)}
 `
 }
 
 function commandSection({ commands, settled, rounds }: LedgerFigures): string {
-  const row = (name: string, command: keyof CommandFigures, aim = '') => {
-    const times = commands.map((one) => one[command].commandMs)
-    const ratios = commands.map((one) => one[command].commandMs / one.floor.commandMs)
-    const cpu = commands.map((one) => one[command].cpuMs)
-    return `| ${[name, spreadText(times, 3), `${spreadText(ratios, 1)}×`, aim, spreadText(cpu, 3)].join(' | ')} |`
-  }
+  type Row = { name: string; command: keyof CommandFigures; aim?: string }
+  const columns: readonly Column<Row>[] = [
+    ['command', ({ name }) => name],
+    ['ms in the command', spread(({ command }) => commands.map((one) => one[command].commandMs), 3)],
+    [
+      'against the floor',
+      spread(({ command }) => commands.map((one) => one[command].commandMs / one.floor.commandMs), 1, '×'),
+    ],
+    ['aim', ({ aim }) => aim ?? ''],
+    ['CPU ms', spread(({ command }) => commands.map((one) => one[command].cpuMs), 3)],
+  ]
+  const rows: readonly Row[] = [
+    { name: 'dispatch, per operation, by the hundred', command: 'dispatch' },
+    { name: 'claim', command: 'claim' },
+    { name: 'append', command: 'append' },
+    { name: 'settle', command: 'settle', aim: `≤ ${aims.settleMs}` },
+    { name: 'floor', command: 'floor' },
+  ]
   return `## Redis' time per command
 
 Of ${count(settled)} operations each, with 32 commands under way, by Redis' own count (\`INFO commandstats\`), which includes time
@@ -69,33 +89,23 @@ in which the kernel ran something else, and as CPU of the whole server, append-o
 append brings three events; a settle three and the ledger's own, outcome, result, and one dependent that becomes ready. The
 floor is a script of one XADD and one HSET with a settle's bytes.
 
-| command | ms in the command | against the floor | aim | CPU ms |
-| --- | --- | --- | --- | --- |
-${row('dispatch, per operation, by the hundred', 'dispatch')}
-${row('claim', 'claim')}
-${row('append', 'append')}
-${row('settle', 'settle', `≤ ${aims.settleMs}`)}
-${row('floor', 'floor')}
+${table(columns, rows)}
 `
 }
 
 function memorySection({ memory, planned }: LedgerFigures): string {
-  const rows = memory.map(({ name, samples, events, archived }) => {
-    const at = (phase: string, which: number) =>
-      samples.filter((one) => one.phase === phase).at(which)?.bytes ?? Number.NaN
-    const most = Math.max(...samples.map(({ bytes }) => bytes))
-    const mib = (bytes: number) => (bytes / mebibyte).toFixed(0)
-    const cells = [
-      name,
-      mib(at('plan', -1)),
-      mib(most),
-      mib(at('after', 0)),
-      mib(at('after', -1)),
-      count(events),
-      count(archived.events),
-    ]
-    return `| ${cells.join(' | ')} |`
-  })
+  const mib = (bytes = Number.NaN) => (bytes / mebibyte).toFixed(0)
+  const at = ({ samples }: MemoryFigures, phase: string, which: number) =>
+    samples.filter((one) => one.phase === phase).at(which)?.bytes
+  const columns: readonly Column<MemoryFigures>[] = [
+    ['', ({ name }) => name],
+    ['planned, MiB', (one) => mib(at(one, 'plan', -1))],
+    ['at most', ({ samples }) => mib(Math.max(...samples.map(({ bytes }) => bytes)))],
+    ['run ended', (one) => mib(at(one, 'after', 0))],
+    ['run forgotten', (one) => mib(at(one, 'after', -1))],
+    ['events', ({ events }) => count(events)],
+    ['of them archived', ({ archived }) => count(archived.events)],
+  ]
   return `## Redis' memory over a run of ${count(planned)} operations
 
 The run is played through the ledger without a worker: 18 events and three appends an operation, in the sizes of a real run of
@@ -103,9 +113,7 @@ The run is played through the ledger without a worker: 18 events and three appen
 drops what it is given. After the end the run is forgotten, as retention does it, which leaves the stream of results (cut by its
 own length).
 
-| | planned, MiB | at most | run ended | run forgotten | events | of them archived |
-| --- | --- | --- | --- | --- | --- | --- |
-${rows.join('\n')}
+${table(columns, memory)}
 
 ![Redis' memory during and after the run](../../docs/images/redis-memory.svg)
 `

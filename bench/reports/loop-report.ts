@@ -1,8 +1,6 @@
-import { machineText, median, spreadText, versionOf } from './markdown-report.ts'
-import type { Peer } from '../peers/run-peer.ts'
-import { clientRunner, floorRunner, frameworkRunners, ourRunner } from '../loop/loop-runners.ts'
-import type { LoopScale, Measured, RunnerRounds } from '../loop/measure-rounds.ts'
-import type { ProfiledLoop } from '../loop/profile-loop.ts'
+import type { LoopScale, Measured, ProfiledLoop, RunnerRounds } from '../peers/loop-rounds.ts'
+import { clientRunner, floorRunner, frameworkRunners, ourRunner, type Peer } from '../peers/run-peer.ts'
+import { type Column, median, packageText, sectionHead, spread, table, verdict } from './markdown-report.ts'
 
 export type LoopFigures = { scale: LoopScale; rows: readonly RunnerRounds[] }
 
@@ -21,10 +19,7 @@ export function renderLoop(fast: LoopFigures, slow: LoopFigures, profiled: Profi
 }
 
 function heading({ agents, warmup, rounds, concurrency }: LoopScale): string {
-  return `# What the loop and the model pool cost
-
-${machineText('npm run bench -- --only loop', {})}
-
+  return `${sectionHead('What the loop and the model pool cost', { command: 'npm run bench -- --only loop' })}
 An agent of three turns (\`read_file\`, \`write_file\`, \`submit_result\`) against a server that answers from fixed bytes, in a process
 of its own: there is no model in these figures. ${agents} agents, ${concurrency} at once, in one process, after a warm-up of ${warmup}; ${rounds} rounds,
 interleaved, a fresh process each; medians (least–most). Same prompts, same tools, files in memory for all. Ours holds the
@@ -33,20 +28,34 @@ loops check and keep nothing. CPU is user and system time of the whole process, 
 `
 }
 
-function cpuTable({ scale, rows }: LoopFigures): string {
-  const floors = measuredOf(rows, floorRunner)
-  const lines = rows.map(({ runner, measured }) => {
-    const cpu = measured.map(({ cpuMs }) => cpuMs / scale.agents)
-    const ratios = measured.map(({ cpuMs }, index) => cpuMs / (floors[index]?.cpuMs ?? Number.NaN))
-    const perSecond = measured.map(({ wallMs }) => (scale.agents / wallMs) * 1000)
-    const cells = [nameOf(runner), spreadText(cpu, 2), `${spreadText(ratios, 1)}×`, spreadText(perSecond, 0)]
-    return row([...cells, bytesPerRequest(measured, scale), provedText(measured)])
-  })
-  return `## At once, ${scale.concurrency} agents together
+const nameColumn: Column<RunnerRounds> = ['', ({ runner }) => nameOf(runner)]
+const provedColumn: Column<RunnerRounds> = [
+  'proved',
+  ({ measured }) => (measured.every(({ faults }) => faults.length === 0) ? 'yes' : 'NO'),
+]
 
-| | CPU ms per agent | against the floor of the round | agents/s | bytes per request | proved |
-| --- | --- | --- | --- | --- | --- |
-${lines.join('\n')}
+function spreadOf(figure: (one: Measured) => number, digits: number): (row: RunnerRounds) => string {
+  return spread(({ measured }) => measured.map(figure), digits)
+}
+
+function cpuTable({ scale, rows }: LoopFigures): string {
+  const { agents, warmup, concurrency } = scale
+  const floors = measuredOf(rows, floorRunner)
+  const ratios = ({ measured }: RunnerRounds) =>
+    measured.map(({ cpuMs }, index) => cpuMs / (floors[index]?.cpuMs ?? Number.NaN))
+  const bytesPerRequest = ({ measured }: RunnerRounds) =>
+    median(measured.map(({ bodyBytes }) => bodyBytes / (3 * (agents + warmup))))
+  const columns: readonly Column<RunnerRounds>[] = [
+    nameColumn,
+    ['CPU ms per agent', spreadOf(({ cpuMs }) => cpuMs / agents, 2)],
+    ['against the floor of the round', spread(ratios, 1, '×')],
+    ['agents/s', spreadOf(({ wallMs }) => (agents / wallMs) * 1000, 0)],
+    ['bytes per request', (row) => bytesPerRequest(row).toFixed(0)],
+    provedColumn,
+  ]
+  return `## At once, ${concurrency} agents together
+
+${table(columns, rows)}
 
 Proved means: the server saw exactly three requests per agent, one of each turn, and both tools' results came back to it.
 ${cpuAim(rows, scale)}
@@ -56,7 +65,7 @@ ${cpuAim(rows, scale)}
 function cpuAim(rows: readonly RunnerRounds[], { agents }: LoopScale): string {
   const perAgent = (runner: Peer) => median(measuredOf(rows, runner).map(({ cpuMs }) => cpuMs / agents))
   const [ours, client] = [perAgent(ourRunner), perAgent(clientRunner)]
-  return `Ours has its places to itself here: sharing them with other workers through Redis, proving changes and storing are not in it.
+  return `Ours has its slots to itself here: sharing them with other workers through Redis, proving changes and storing are not included.
 What its pool asks of the server itself (a probe, metrics) is in its CPU and not in the counts.
 
 Aims: at most ${aims.cpuMs} ms: **${verdict(ours <= aims.cpuMs)}** (${ours.toFixed(2)}); below the bare openai client: **${verdict(ours < client)}** (${ours.toFixed(2)} against ${client.toFixed(2)}).`
@@ -64,26 +73,22 @@ Aims: at most ${aims.cpuMs} ms: **${verdict(ours <= aims.cpuMs)}** (${ours.toFix
 
 function utilisationTable({ scale, rows }: LoopFigures): string {
   const { agents, rounds, concurrency, latencyMs } = scale
-  const lines = rows.map(({ runner, measured }) =>
-    row([
-      nameOf(runner),
-      spread(measured, ({ steady }) => steady, 3),
-      spread(measured, ({ overall }) => overall, 3),
-      spread(measured, ({ cpuMs }) => cpuMs / agents, 2),
-      spread(measured, ({ meanLatencyMs }) => meanLatencyMs, 1),
-      provedText(measured),
-    ]),
-  )
+  const columns: readonly Column<RunnerRounds>[] = [
+    nameColumn,
+    ['steady', spreadOf(({ steady }) => steady, 3)],
+    ['overall', spreadOf(({ overall }) => overall, 3)],
+    ['CPU ms per agent', spreadOf(({ cpuMs }) => cpuMs / agents, 2)],
+    ["the server's own answer took, ms", spreadOf(({ meanLatencyMs }) => meanLatencyMs, 1)],
+    provedColumn,
+  ]
   const steadyOf = (runner: Peer) => median(measuredOf(rows, runner).map(({ steady }) => steady))
   const ratio = steadyOf(ourRunner) / steadyOf(floorRunner)
   return `## A model of ${latencyMs} ms, ${concurrency} agents together
 
 ${agents} agents, ${rounds} rounds. *Steady* is the share of slots in which the server held a request, from the first moment that all ${concurrency}
-were busy to the start of the last agent; *overall* is over the whole time, start and end in it.
+were busy to the start of the last agent; *overall* is over the whole time, including the start and the end.
 
-| | steady | overall | CPU ms per agent | the server's own answer took, ms | proved |
-| --- | --- | --- | --- | --- | --- |
-${lines.join('\n')}
+${table(columns, rows)}
 
 Aim: at least ${aims.utilisation} of the bare loop's steady share: **${verdict(ratio >= aims.utilisation)}** (${ratio.toFixed(3)}).
 `
@@ -97,17 +102,17 @@ function faultsText(...figures: readonly LoopFigures[]): string {
 }
 
 function areasTable({ cpuMsPerAgent, areas }: ProfiledLoop): string {
-  const lines = [...areas].map(([area, share]) =>
-    row([area, (share * cpuMsPerAgent).toFixed(3), `${(share * 100).toFixed(0)} %`]),
-  )
+  const columns: readonly Column<readonly [area: string, share: number]>[] = [
+    ['area', ([area]) => area],
+    ['CPU ms per agent', ([, share]) => (share * cpuMsPerAgent).toFixed(3)],
+    ['share', ([, share]) => `${(share * 100).toFixed(0)} %`],
+  ]
   return `## Where ours goes
 
 One more round under V8's profiler, which makes it dearer: ${cpuMsPerAgent.toFixed(2)} CPU ms per agent, split by the main thread's samples; a
 sample counts for the innermost frame that has an area.
 
-| area | CPU ms per agent | share |
-| --- | --- | --- |
-${lines.join('\n')}
+${table(columns, [...areas])}
 `
 }
 
@@ -117,25 +122,5 @@ function measuredOf(rows: readonly RunnerRounds[], runner: Peer): Measured[] {
 
 function nameOf(runner: Peer): string {
   const folder = frameworkRunners.includes(runner) ? '../../bench/frameworks/' : '../../'
-  return `${runner.name}, ${runner.packages.map((name) => `${name} ${versionOf(name, folder)}`).join(', ')}`
-}
-
-function bytesPerRequest(measured: readonly Measured[], { agents, warmup }: LoopScale): string {
-  return median(measured.map(({ bodyBytes }) => bodyBytes / (3 * (agents + warmup)))).toFixed(0)
-}
-
-function provedText(measured: readonly Measured[]): string {
-  return measured.every(({ faults }) => faults.length === 0) ? 'yes' : 'NO'
-}
-
-function spread(measured: readonly Measured[], figure: (one: Measured) => number, digits: number): string {
-  return spreadText(measured.map(figure), digits)
-}
-
-function verdict(met: boolean): string {
-  return met ? 'met' : 'missed'
-}
-
-function row(cells: readonly string[]): string {
-  return `| ${cells.join(' | ')} |`
+  return `${runner.name}, ${runner.packages.map((name) => packageText(name, folder)).join(', ')}`
 }

@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { cpus, totalmem } from 'node:os'
-import { z } from 'zod'
 import { turnsPerAgent } from '../model/play-agent.ts'
 import type { PeerFigures } from '../peers/measure-peer.ts'
 import type { Peer } from '../peers/run-peer.ts'
 import type { RunFigures } from '../remora/measure-run.ts'
 import type { ProfiledRun } from '../remora/profile-run.ts'
+import { type Column, median, notProved, packageText, sectionHead, spread, table, verdict } from './markdown-report.ts'
 
 export type PeerRound = PeerFigures & { peer: Peer; bodyBytes: number; faults: string[] }
 export type Round = { remora: RunFigures; peers: PeerRound[] }
@@ -18,32 +16,37 @@ export type Scale = {
   redisVersion: string
 }
 
+/** The aim was set on another machine; what carries over from one machine to another is the ratio. */
+const aim = { cpuMs: 3, floorMs: 0.2 }
+
 /** results/operation.md: medians over the rounds, each ratio against the floor of its own round. */
 export function renderOperation(scale: Scale, rounds: readonly Round[], profiled: ProfiledRun): string {
   return [heading(scale), mainTable(scale, rounds), otherParts(rounds), profileTable(profiled), elsewhere].join('\n')
 }
 
 function heading({ operations, warmup, rounds, concurrency, tookMs, redisVersion }: Scale): string {
-  const [cpu] = cpus()
-  const memory = Math.round(totalmem() / 2 ** 30)
-  const versions = ['undici', 'openai', 'bullmq', 'ioredis', '@aws-sdk/client-s3', '@pydantic/monty', 'zod']
-  return `# What one operation costs
-
-Written by \`node bench/operation-bench.ts\` on ${new Date().toISOString().slice(0, 10)}, in ${Math.round(tookMs / 1000)} s: ${cpus().length} × ${cpu?.model.trim() ?? 'unknown CPU'}, ${memory} GiB, Node
-${process.version}, Redis ${redisVersion}, ${versions.map((name) => `${name} ${versionOf(name)}`).join(', ')}.
-
+  return `${sectionHead('What one operation costs', { command: 'node bench/operation-bench.ts', tookMs, redisVersion })}
 An operation is an agent of three turns (\`read_file\`, \`write_file\`, \`submit_result\`) against a server that answers at
 once from fixed bytes: there is no model in these figures. ${operations} operations, ${concurrency} at once, one worker process,
 ${rounds} rounds after a warm-up of ${warmup} in the same worker; medians (min–max). Every operation has a file of its own, 27 lines
 that no cache has seen, so each pays for reading its blob and for linting two texts.
 
-CPU is user and system time of all threads, from the kernel, of the worker and its script processes. In it is everything a
+CPU is user and system time of all threads, from the kernel, of the worker and its script processes. It includes everything a
 real run has: queue, claim, prompts, both tools as scripts in the sandbox, the workspace, evidence by Ruff, the attempt's
 record in the object store, events and the settling in the ledger.
 `
 }
 
 type Row = { name: string; cpu: number[]; perSecond: number[]; versus: number[]; bytes: number; proved: boolean }
+
+const mainColumns: readonly Column<Row>[] = [
+  ['', ({ name }) => name],
+  ['CPU ms per operation', spread(({ cpu }) => cpu, 2)],
+  ['against the floor of the round', spread(({ versus }) => versus, 1, '×')],
+  ['operations/s', spread(({ perSecond }) => perSecond, 0)],
+  ['bytes per request', ({ bytes }) => bytes.toFixed(0)],
+  ['proved', ({ proved }) => (proved ? 'yes' : 'NO')],
+]
 
 function mainTable({ operations, warmup }: Scale, rounds: readonly Round[]): string {
   const floors = rounds.map((round) => round.peers[0]?.cpuMs ?? Number.NaN)
@@ -55,11 +58,10 @@ function mainTable({ operations, warmup }: Scale, rounds: readonly Round[]): str
     bytes: median(rounds.map(({ remora }) => remora.bodyBytes / (turnsPerAgent * operations))),
     proved: rounds.every(({ remora }) => remora.faults.length === 0),
   }
-  const beside = (rounds[0]?.peers ?? []).map(({ peer }, at): Row => {
+  const peers = (rounds[0]?.peers ?? []).map(({ peer }, at): Row => {
     const measured = rounds.flatMap((round) => round.peers.slice(at, at + 1))
-    const name = `${peer.name}, ${peer.packages.map((one) => `${one} ${versionOf(one)}`).join(', ')}`
     return {
-      name,
+      name: `${peer.name}, ${peer.packages.map((name) => packageText(name)).join(', ')}`,
       cpu: measured.map(({ cpuMs }) => cpuMs / operations),
       perSecond: measured.map(({ wallMs }) => (operations / wallMs) * 1000),
       versus: measured.map(({ cpuMs }, index) => cpuMs / (floors[index] ?? Number.NaN)),
@@ -67,64 +69,39 @@ function mainTable({ operations, warmup }: Scale, rounds: readonly Round[]): str
       proved: measured.every(({ faults }) => faults.length === 0),
     }
   })
-  const faults = rounds.flatMap(({ remora, peers }) => [remora, ...peers].flatMap((one) => one.faults))
-  return `| | CPU ms per operation | against the floor of the round | operations/s | bytes per request | proved |
-| --- | --- | --- | --- | --- | --- |
-${[ours, ...beside].map(rowText).join('\n')}
+  const faults = rounds.flatMap(({ remora, peers: others }) => [remora, ...others].flatMap((one) => one.faults))
+  return `${table(mainColumns, [ours, ...peers])}
 
 Proved means: the server saw exactly three requests per operation, one of each turn, and no other; both tools' results came
 back to it; and for us, that all operations succeeded, the run completed and \`remora verify\` found nothing.
 The peers keep their files in memory, store nothing, check nothing and survive nothing.
 
 ${aimText(ours)}
-${faults.map((fault) => `\n**Not proved:** ${fault}`).join('')}`
+${notProved(faults)}`
 }
-
-/** The aim was set on a machine of its own; what carries over to another one is the ratio. */
-const aim = { cpuMs: 3, floorMs: 0.2 }
 
 function aimText({ cpu, versus }: Row): string {
   const floors = aim.cpuMs / aim.floorMs
-  const verdict = (met: boolean) => (met ? 'met' : 'missed')
   return `The aim is at most ${aim.cpuMs} ms, set where the floor took ${aim.floorMs.toFixed(2)} ms, which is ${floors.toFixed(0)} floors. Here: ${verdict(median(cpu) <= aim.cpuMs)} in
 milliseconds (${median(cpu).toFixed(2)}), ${verdict(median(versus) <= floors)} in floors (${median(versus).toFixed(1)}). The floor's own spread shows how far to trust either.`
 }
 
-function rowText({ name, cpu, perSecond, versus, bytes, proved }: Row): string {
-  const cells = [
-    name,
-    range(cpu, 2),
-    `${range(versus, 1)}×`,
-    range(perSecond, 0),
-    bytes.toFixed(0),
-    proved ? 'yes' : 'NO',
-  ]
-  return `| ${cells.join(' | ')} |`
-}
+const parts = [
+  ['worker process alone', 'workerCpu'],
+  ['script processes alone', 'scriptCpu'],
+  ['Redis', 'redisCpu'],
+  ['embedded S3 server', 's3Cpu'],
+  ['dispatcher (with the bench itself)', 'dispatcherCpu'],
+  ['fake model server', 'modelCpu'],
+  ['composition: the worker, once per run, after its operations', 'compositionCpu'],
+] as const
 
 function otherParts(rounds: readonly Round[]): string {
-  const parts = [
-    ['worker process alone', 'workerCpu'],
-    ['script processes alone', 'scriptCpu'],
-    ['Redis', 'redisCpu'],
-    ['embedded S3 server', 's3Cpu'],
-    ['dispatcher (with the bench itself)', 'dispatcherCpu'],
-    ['fake model server', 'modelCpu'],
-    ['composition: the worker, once per run, after its operations', 'compositionCpu'],
-  ] as const
-  const rows = parts.map(
-    ([name, key]) =>
-      `| ${name} | ${range(
-        rounds.map(({ remora }) => perOperation(remora, remora[key])),
-        2,
-      )} |`,
-  )
-  return `## The other parts
-
-| | CPU ms per operation |
-| --- | --- |
-${rows.join('\n')}
-`
+  const columns: readonly Column<(typeof parts)[number]>[] = [
+    ['', ([name]) => name],
+    ['CPU ms per operation', spread(([, key]) => rounds.map(({ remora }) => perOperation(remora, remora[key])), 2)],
+  ]
+  return `## The other parts\n\n${table(columns, parts)}\n`
 }
 
 function profileTable({ figures, areas, storeRequests }: ProfiledRun): string {
@@ -132,19 +109,24 @@ function profileTable({ figures, areas, storeRequests }: ProfiledRun): string {
   const threads = perOperation(figures, figures.workerCpu) - main
   const scripts = perOperation(figures, figures.scriptCpu)
   const total = main + threads + scripts
-  const row = (name: string, ms: number) => `| ${name} | ${ms.toFixed(2)} | ${((ms / total) * 100).toFixed(0)} % |`
   const requests = [...storeRequests].map(([kind, times]) => `${kind} ${(times / figures.operations).toFixed(2)}`)
+  const columns: readonly Column<readonly [area: string, ms: number]>[] = [
+    ['area', ([area]) => area],
+    ['CPU ms', ([, ms]) => ms.toFixed(2)],
+    ['share', ([, ms]) => `${((ms / total) * 100).toFixed(0)} %`],
+  ]
+  const rows = [
+    ...Array.from(areas, ([area, share]) => [area, share * main] as const),
+    ['other threads of the worker: Ruff, garbage collection, the profiler', threads] as const,
+    ['script processes', scripts] as const,
+  ]
   return `## Where it goes
 
 One more round on a worker of its own under V8's profiler, which makes it dearer: ${total.toFixed(2)} CPU ms per operation.
 The kernel's figure for the worker's main thread is split by the profile's samples; a sample counts for the innermost frame that has an
 area. Requests to the object store per operation, counted by a proxy in that round: ${requests.join(', ')}.
 
-| area | CPU ms | share |
-| --- | --- | --- |
-${[...areas].map(([area, share]) => row(area, share * main)).join('\n')}
-${row('other threads of the worker: Ruff, garbage collection, the profiler', threads)}
-${row('script processes', scripts)}
+${table(columns, rows)}
 `
 }
 
@@ -158,20 +140,4 @@ BullMQ around it 0.35, openai 7.55.0 1.06). Compare absolute figures of two runs
 
 function perOperation({ operations }: RunFigures, cpu: number): number {
   return cpu / operations
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other)
-  const [low, high] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.floor(sorted.length / 2)]]
-  return ((low ?? Number.NaN) + (high ?? Number.NaN)) / 2
-}
-
-function range(values: readonly number[], digits: number): string {
-  const [least, most] = [Math.min(...values), Math.max(...values)]
-  return `${median(values).toFixed(digits)} (${least.toFixed(digits)}–${most.toFixed(digits)})`
-}
-
-function versionOf(name: string): string {
-  const manifest = new URL(`../node_modules/${name}/package.json`, import.meta.url)
-  return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(manifest, 'utf8'))).version
 }

@@ -1,20 +1,39 @@
 import type { Scenario, Simulated } from '../pool/simulate.ts'
 import type { PolicyName } from '../pool/policies.ts'
+import { type Column, table } from './markdown-report.ts'
 
+type Row = { name: PolicyName; simulated: Simulated; base: Simulated | undefined }
+
+const columns: readonly Column<Row>[] = [
+  ['', ({ name }) => name],
+  ['requests/s', ({ simulated }) => simulated.requestsPerS.toFixed(1)],
+  [
+    '× round robin',
+    ({ simulated, base }) => (base === undefined ? '–' : (simulated.requestsPerS / base.requestsPerS).toFixed(2)),
+  ],
+  ['prefix hits', ({ simulated }) => `${(100 * simulated.hitRate).toFixed(0)} %`],
+  ['busiest, over time', ({ simulated }) => simulated.busiest.overall.toFixed(2)],
+  ['busiest, worst moment', ({ simulated }) => simulated.busiest.worst.toFixed(2)],
+  ['p50', ({ simulated }) => seconds(simulated.latencyMs.p50)],
+  ['p99', ({ simulated }) => seconds(simulated.latencyMs.p99)],
+  ['longest', ({ simulated }) => seconds(simulated.latencyMs.most)],
+  ['lost', ({ simulated }) => simulated.lost],
+]
+
+const aimColumns: readonly Column<Aim>[] = [
+  ['aim', ({ what }) => what],
+  ['measured', ({ figure }) => figure],
+  ['', ({ isMet }) => (isMet ? 'met' : '**missed**')],
+]
+
+/** results/pool.md */
 export function renderPool(played: readonly Played[], aims: readonly Aim[]): string {
-  const sections = played.flatMap(({ title, why, scenario, by }) => [
-    `## ${title}`,
-    '',
-    `${why} ${shapeText(scenario)}`,
-    '',
-    '| | requests/s | × round robin | prefix hits | busiest, over time | busiest, worst moment | p50 | p99 | longest | lost |',
-    '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |',
-    ...by.map(([name, simulated]) => row(name, simulated, scenario.faults === undefined ? baseOf(by) : undefined)),
-    '',
-  ])
-  const judged = aims.map(({ what, figure, isMet }) => `| ${what} | ${figure} | ${isMet ? 'met' : '**missed**'} |`)
-  const table = ['## Aims', '', '| aim | measured | |', '| --- | --- | --- |', ...judged]
-  return `${head}\n${[...sections, ...table].join('\n')}\n`
+  const sections = played.map(({ title, why, scenario, by }) => {
+    const base = scenario.faults === undefined ? baseOf(by) : undefined
+    const rows = by.map(([name, simulated]): Row => ({ name, simulated, base }))
+    return `## ${title}\n\n${why} ${shapeText(scenario)}\n\n${table(columns, rows)}\n`
+  })
+  return [head, ...sections, `## Aims\n\n${table(aimColumns, aims)}\n`].join('\n')
 }
 
 const head = `# The pool over eight replicas, simulated
@@ -36,15 +55,8 @@ function shapeText({ prefixes, request, concurrency, requests }: Scenario): stri
   return `${requests} requests, ${concurrency} at once, ${prefixes} prefix${prefixes === 1 ? '' : 'es'} of ${prefixTokens} tokens, ${ownTokens} tokens of their own, ${outputTokens} written.`
 }
 
-function row(
-  name: string,
-  { requestsPerS, hitRate, busiest, latencyMs, lost }: Simulated,
-  base: Simulated | undefined,
-) {
-  const ratio = base === undefined ? '–' : (requestsPerS / base.requestsPerS).toFixed(2)
-  const seconds = [latencyMs.p50, latencyMs.p99, latencyMs.most].map((ms) => `${(ms / 1000).toFixed(1)} s`)
-  const loads = [busiest.overall, busiest.worst].map((times) => times.toFixed(2))
-  return `| ${[name, requestsPerS.toFixed(1), ratio, `${(100 * hitRate).toFixed(0)} %`, ...loads, ...seconds, lost].join(' | ')} |`
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`
 }
 
 export type Played = { title: string; why: string; scenario: Scenario; by: readonly [PolicyName, Simulated][] }

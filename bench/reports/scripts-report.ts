@@ -1,7 +1,7 @@
-import { machineText, median, spreadText } from './markdown-report.ts'
 import type { CompileFigures } from '../scripts/measure-compile.ts'
 import type { PeerFigures } from '../scripts/measure-peers.ts'
 import type { StartFigures } from '../scripts/measure-starts.ts'
+import { type Column, median, sectionHead, spread, table } from './markdown-report.ts'
 
 export type ScriptFigures = {
   rounds: number
@@ -18,41 +18,54 @@ const measures = [
   ['one call of the host, 64 at once, scripts/s', 'externalRate'],
 ] as const
 
+type PeerRow = { processes: number; what: string; bare: readonly number[]; pool: readonly number[] }
+
+const peerColumns: readonly Column<PeerRow>[] = [
+  ['processes', ({ processes }) => processes],
+  ['what', ({ what }) => what],
+  ['bare fork', spread(({ bare }) => bare, 0)],
+  ['pool', spread(({ pool }) => pool, 0)],
+  ['pool : bare', ({ bare, pool }) => (median(pool) / median(bare)).toFixed(2)],
+]
+
+/** results/scripts.md */
 export function renderScripts({ rounds, peers, starts, compile, scripts }: ScriptFigures): string {
-  const rows = peers.flatMap(({ processes, bare, pool }) =>
-    measures.map(([name, key]) => {
-      const ratio = (median(pool[key]) / median(bare[key])).toFixed(2)
-      return `| ${processes} | ${name} | ${spreadText(bare[key], 0)} | ${spreadText(pool[key], 0)} | ${ratio} |`
-    }),
+  const peerRows = peers.flatMap(({ processes, bare, pool }) =>
+    measures.map(([what, key]): PeerRow => ({ processes, what, bare: bare[key], pool: pool[key] })),
   )
-  return `# Tool scripts
-
-${machineText('node bench/scripts-bench.ts', {})}
-
+  return `${sectionHead('Tool scripts', { command: 'node bench/scripts-bench.ts' })}
 The whole pool, with validated inputs, arguments and answers, limits, a journal and events, against a bare fork with
 advanced serialization that runs the same scripts in Monty with none of that, and with nothing that ends it when it hangs.
 Medians (least–most) of ${rounds} rounds in turn; for times the smaller ratio is the better one, for rates the larger.
 
-| processes | what | bare fork | pool | pool : bare |
-| --- | --- | --- | --- | --- |
-${rows.join('\n')}
+${table(peerColumns, peerRows)}
 
 Starts and runs over a journal:
 
-| what | ms |
-| --- | --- |
-| first script of a pool (the process starts) | ${starts.cold.toFixed(1)} |
-| first run of a script in a process that runs: sent, compiled, run to its first call | ${starts.first.toFixed(2)} |
-| a script of ${starts.calls} calls, answered by the host | ${starts.answered.toFixed(1)} |
-| the same over its journal | ${starts.replayed.toFixed(1)} |
+${figureTable('ms', [
+  ['first script of a pool (the process starts)', starts.cold.toFixed(1)],
+  ['first run of a script in a process that runs: sent, compiled, run to its first call', starts.first.toFixed(2)],
+  [`a script of ${starts.calls} calls, answered by the host`, starts.answered.toFixed(1)],
+  ['the same over its journal', starts.replayed.toFixed(1)],
+])}
 
 The ${scripts} shipped scripts, each on average:
 
-| what | |
-| --- | --- |
-| compiled by Monty | ${compile.compile.toFixed(0)} µs |
-| loaded from Monty's dump | ${compile.load.toFixed(0)} µs |
-| checked without types | ${compile.checked.toFixed(0)} scripts/s |
-| checked with types | ${compile.typeChecked.toFixed(0)} scripts/s |
+${figureTable('', [
+  ['compiled by Monty', `${compile.compile.toFixed(0)} µs`],
+  ["loaded from Monty's dump", `${compile.load.toFixed(0)} µs`],
+  ['checked without types', `${compile.checked.toFixed(0)} scripts/s`],
+  ['checked with types', `${compile.typeChecked.toFixed(0)} scripts/s`],
+])}
 `
+}
+
+function figureTable(unit: string, rows: readonly (readonly [what: string, figure: string])[]): string {
+  return table<(typeof rows)[number]>(
+    [
+      ['what', ([what]) => what],
+      [unit, ([, figure]) => figure],
+    ],
+    rows,
+  )
 }

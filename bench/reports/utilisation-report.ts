@@ -1,7 +1,7 @@
-import { machineText, median, spreadText } from './markdown-report.ts'
+import type { Utilisation } from '../model/load-meter.ts'
 import type { PeerFigures } from '../peers/measure-peer.ts'
 import type { RunFigures } from '../remora/measure-run.ts'
-import type { Utilisation } from '../model/load-meter.ts'
+import { type Column, median, notProved, sectionHead, spread, table, verdict } from './markdown-report.ts'
 
 export type UtilisationRound = {
   bare: Utilisation & PeerFigures & { faults: string[] }
@@ -17,71 +17,45 @@ export type UtilisationScale = {
   redisVersion: string
 }
 
-/** The share of the bare loop's busy slots that ours are to reach. */
+/** The share of the bare loop's busy slots that ours is to reach. */
 const aim = 0.95
 
+/** results/utilisation.md */
 export function renderUtilisation(scale: UtilisationScale, rounds: readonly UtilisationRound[]): string {
-  const { agents, warmup, slots, latencyMs } = scale
+  const { agents, warmup, slots, latencyMs, redisVersion } = scale
   const ratio = median(rounds.map(({ remora }) => remora.steady)) / median(rounds.map(({ bare }) => bare.steady))
   const faults = rounds.flatMap(({ bare, remora }) => [...bare.faults, ...remora.faults])
-  return `# How busy one worker keeps the model
-
-${machineText('node bench/utilisation-bench.ts', scale)}
-
+  return `${sectionHead('How busy one worker keeps the model', { command: 'node bench/utilisation-bench.ts', redisVersion })}
 The model answers after ${latencyMs} ms, in a process of its own. ${agents} agents of three turns, ${slots} at once: first as the bare undici
 loop, then as operations of one worker process with ${slots} slots, ${rounds.length} rounds of both in turn after a warm-up of ${warmup} operations;
 medians (least–most). A slot is busy while the model holds a request. *Steady* is the share of busy slots from the first
 moment that all ${slots} were busy to the start of the last agent, by the integral of the requests the model held; *overall* is
 agents × turns × ${latencyMs} ms over the whole wall time × ${slots}, with the start and the end in it.
 
-| | steady | overall | operations/s | the model's own answer took, ms |
-| --- | --- | --- | --- | --- |
-${side(
-  'bare undici loop',
-  scale,
-  rounds.map(({ bare }) => bare),
-)}
-${side(
-  '**remora**',
-  scale,
-  rounds.map(({ remora }) => remora),
-)}
+${sidesTable(scale, rounds)}
 
-Ratio of the medians, steady: **${ratio.toFixed(3)}**. The aim is ${aim}: ${ratio >= aim ? 'met' : 'missed'}.
-${faults.map((fault) => `\n**Not proved:** ${fault}`).join('')}
+Ratio of the medians, steady: **${ratio.toFixed(3)}**. The aim is ${aim}: ${verdict(ratio >= aim)}.
+${notProved(faults)}
 
 ## Where the CPU goes
 
-| process | CPU ms per operation | share of one core |
-| --- | --- | --- |
-${cpuRows(scale, rounds).join('\n')}
+${cpuTable(scale, rounds)}
 `
 }
 
-function side(
-  name: string,
-  { agents }: UtilisationScale,
-  rounds: readonly (Utilisation & { wallMs: number })[],
-): string {
-  const cells = [
-    spreadText(
-      rounds.map(({ steady }) => steady),
-      3,
-    ),
-    spreadText(
-      rounds.map(({ overall }) => overall),
-      3,
-    ),
-    spreadText(
-      rounds.map(({ wallMs }) => (agents / wallMs) * 1000),
-      0,
-    ),
-    spreadText(
-      rounds.map(({ meanLatencyMs }) => meanLatencyMs),
-      1,
-    ),
+function sidesTable({ agents }: UtilisationScale, rounds: readonly UtilisationRound[]): string {
+  type Side = { name: string; rounds: (Utilisation & { wallMs: number })[] }
+  const columns: readonly Column<Side>[] = [
+    ['', ({ name }) => name],
+    ['steady', spread((side) => side.rounds.map(({ steady }) => steady), 3)],
+    ['overall', spread((side) => side.rounds.map(({ overall }) => overall), 3)],
+    ['operations/s', spread((side) => side.rounds.map(({ wallMs }) => (agents / wallMs) * 1000), 0)],
+    ["the model's own answer took, ms", spread((side) => side.rounds.map(({ meanLatencyMs }) => meanLatencyMs), 1)],
   ]
-  return `| ${name} | ${cells.join(' | ')} |`
+  return table(columns, [
+    { name: 'bare undici loop', rounds: rounds.map(({ bare }) => bare) },
+    { name: '**remora**', rounds: rounds.map(({ remora }) => remora) },
+  ])
 }
 
 const processes: readonly (readonly [name: string, cpu: (figures: RunFigures) => number])[] = [
@@ -94,22 +68,20 @@ const processes: readonly (readonly [name: string, cpu: (figures: RunFigures) =>
   ['fake model server', ({ modelCpu }) => modelCpu],
 ]
 
-function cpuRows({ agents }: UtilisationScale, rounds: readonly UtilisationRound[]): string[] {
-  const row = (name: string, figures: readonly { cpuMs: number; wallMs: number }[]) => {
-    const perAgent = figures.map(({ cpuMs }) => cpuMs / agents)
-    const share = figures.map(({ cpuMs, wallMs }) => cpuMs / wallMs)
-    return `| ${name} | ${spreadText(perAgent, 2)} | ${spreadText(share, 2)} |`
-  }
-  const ours = rounds.map(({ remora }) => remora)
-  const withCpu = (cpu: (figures: RunFigures) => number) =>
-    ours.map((figures) => ({ wallMs: figures.wallMs, cpuMs: cpu(figures) }))
-  const all = (figures: RunFigures) => processes.reduce((sum, [, cpu]) => sum + cpu(figures), 0)
-  return [
-    ...processes.map(([name, cpu]) => row(name, withCpu(cpu))),
-    row('**all of these**', withCpu(all)),
-    row(
-      'beside them: the bare loop in its own round',
-      rounds.map(({ bare }) => bare),
-    ),
+function cpuTable({ agents }: UtilisationScale, rounds: readonly UtilisationRound[]): string {
+  type Row = { name: string; rounds: { cpuMs: number; wallMs: number }[] }
+  const columns: readonly Column<Row>[] = [
+    ['process', ({ name }) => name],
+    ['CPU ms per operation', spread((row) => row.rounds.map(({ cpuMs }) => cpuMs / agents), 2)],
+    ['share of one core', spread((row) => row.rounds.map(({ cpuMs, wallMs }) => cpuMs / wallMs), 2)],
   ]
+  const ours = (name: string, cpu: (figures: RunFigures) => number): Row => ({
+    name,
+    rounds: rounds.map(({ remora }) => ({ wallMs: remora.wallMs, cpuMs: cpu(remora) })),
+  })
+  return table(columns, [
+    ...processes.map(([name, cpu]) => ours(name, cpu)),
+    ours('**all of these**', (figures) => processes.reduce((sum, [, cpu]) => sum + cpu(figures), 0)),
+    { name: 'for comparison: the bare loop in its own round', rounds: rounds.map(({ bare }) => bare) },
+  ])
 }

@@ -3,7 +3,7 @@ export type Linter =
   | { tool: 'ruff'; ruff: readonly string[] }
   | { tool: 'flake8'; ruff: readonly string[] }
   | { tool: 'pycodestyle'; ruff: readonly string[] }
-  /** It configures none: the rules that the product takes where a repository says nothing. */
+  /** It configures none: the product's default rules are used. */
   | { tool: 'none'; ruff: readonly string[] }
 
 export type TypeChecker = { tool: 'mypy' | 'pyright' | 'zuban'; args: readonly string[] }
@@ -28,7 +28,7 @@ export const pyrightVersion = '1.1.414'
 
 const ownRuff: Linter = { tool: 'ruff', ruff: [] }
 
-/** What the product looks for where a repository configures no linter. */
+/** The product's default rules, for a repository that configures no linter. */
 const noLinter: Linter = { tool: 'none', ruff: ['--isolated', '--select', 'F,E9,W605'] }
 
 export const benchPackages: readonly BenchPackage[] = [
@@ -72,7 +72,7 @@ export const benchPackages: readonly BenchPackage[] = [
     version: '3.0.3',
     sha256: '437b6a622223824380bfb4e64f612711a6b648c795f565efc8625af66fb57f0c',
     sources: '.',
-    // Its pytest.ini, which the sdist does not have, says the same; -s because its runners read standard input.
+    // Its pytest.ini, which the sdist lacks, sets the same; -s because its runners read standard input.
     tests: ['-s', '-o', 'python_files=*', 'tests'],
     linter: ownRuff,
     types: [{ tool: 'mypy', args: ['invoke'] }],

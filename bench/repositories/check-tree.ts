@@ -93,7 +93,7 @@ async function runLinter(checked: CheckedTree): Promise<Finding[]> {
   }
 }
 
-/** The real Ruff with the repository's own configuration, or with what says the same where it has another linter. */
+/** The real Ruff with the repository's own configuration, or with the same rules where it has another linter. */
 async function runRuff(checked: CheckedTree, which: 'all' | 'safe'): Promise<Finding[]> {
   const ruff = join(checked.prepared.python, '..', 'ruff')
   const options = ['--no-cache', '--no-fix', '--output-format', 'json', ...checked.one.linter.ruff]
@@ -124,7 +124,7 @@ async function runTypeCheckers(checked: CheckedTree): Promise<Finding[]> {
   return found
 }
 
-/** Exit code 1 says that there are findings, 2 of mypy that a file does not parse; else the tool itself has failed. */
+/** Exit code 1 means findings, 2 of mypy a file that does not parse; with any other the tool itself has failed. */
 async function outputOf(
   { prepared, tree }: CheckedTree,
   argv: readonly [string, ...string[]],

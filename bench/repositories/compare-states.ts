@@ -1,8 +1,7 @@
 import type { BenchPackage } from './bench-packages.ts'
 import type { TreeChecks } from './check-tree.ts'
 import { newFindings, type Finding } from './findings.ts'
-import type { BothSides } from './hunks.ts'
-import { foreignReason, isPublicModule, type SourceFacts } from './source-facts.ts'
+import { type BothSides, foreignReason, isPublicModule, type SourceFacts } from './source-facts.ts'
 
 /** How much of what could be done was done, and why the rest was not. */
 export type Coverage = { possible: number; done: number; rest: Record<string, number> }
@@ -10,7 +9,7 @@ export type Coverage = { possible: number; done: number; rest: Record<string, nu
 export type Comparison = {
   /** Tests that passed before and no longer do, retried alone on both trees. */
   worseTests: string[]
-  /** Of those that did not pass the first time: what the retry says of them. */
+  /** Tests that did not pass the first time, and that the retry shows to be flaky. */
   flakyTests: string[]
   newLint: Finding[]
   newTypes: Finding[]
@@ -55,8 +54,8 @@ export function lostComments({ before, after }: BothSides): Comparison['lostComm
 const mayGo = /^#\s*(?:noqa\b|-\*-\s*coding|coding[:=]|vim:.*fileencoding)/i
 
 /**
- * Safe fixes that the repository's own rules ask for: those that are gone. In foreign files none is asked for, and none of
- * the rules that are `refused`.
+ * How many of the safe fixes that the repository's own rules ask for were made. Fixes in foreign files and of rules that are
+ * `refused` are not asked for.
  */
 export function coverFaults(
   { before, after }: { before: TreeChecks; after: TreeChecks },

@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import { z } from 'zod'
 
-/** What a linter or a type checker says of one line. */
+/** A finding of a linter or a type checker in one line. */
 export const Finding = z.strictObject({ file: z.string(), line: z.int(), rule: z.string(), message: z.string() })
 export type Finding = z.infer<typeof Finding>
 
@@ -27,7 +27,7 @@ const PyrightAnswer = z.object({
   ),
 })
 
-/** The answer of `ruff check --output-format json`; with `safe`, only what it has a fix for that it calls safe. */
+/** The answer of `ruff check --output-format json`; with `safe`, only findings with a fix that Ruff calls safe. */
 export function readRuff(out: string, tree: string, which: 'all' | 'safe'): Finding[] {
   const all = RuffAnswer.parse(JSON.parse(out))
   const chosen = which === 'all' ? all : all.filter(({ fix }) => fix?.applicability === 'safe')
@@ -72,7 +72,7 @@ export function readPyright(out: string, tree: string): Finding[] {
 }
 
 /**
- * The findings of `after` that `before` does not have, each counted as often as it is there: same file, rule and message.
+ * The findings of `after` that `before` does not have, with their counts: same file, rule and message.
  * Lines are not compared, and neither are the line numbers that a message names: both move with the edits.
  */
 export function newFindings(before: readonly Finding[], after: readonly Finding[]): Finding[] {

@@ -1,22 +1,23 @@
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BenchPackage } from './bench-packages.ts'
-import { checkTree, runTests, TreeChecks, type CheckedTree } from './check-tree.ts'
+import { type CheckedTree, checkTree, runTests, TreeChecks } from './check-tree.ts'
 import {
   compareChecks,
+  type Comparison,
+  type Coverage,
   coverDocstrings,
   coverFaults,
   foreignFiles,
   judgeLost,
   lostComments,
   lostTests,
-  type Comparison,
 } from './compare-states.ts'
-import { readHunks, type BothSides, type Hunk } from './hunks.ts'
-import { preparePackage, shortHash, type PreparedPackage } from './prepare-package.ts'
-import { readRefusedRules } from './safe-rules/refused-rules.ts'
-import { runRemora, type RunFigures } from './run-remora.ts'
-import { readSources } from './source-facts.ts'
+import { type Hunk, readHunks } from './sample.ts'
+import { type PreparedPackage, preparePackage, shortHash } from './prepare-package.ts'
+import { readRefusedRules } from './safe-rules/candidate-rules.ts'
+import { type RunFigures, runRemora } from './run-remora.ts'
+import { type BothSides, readSources } from './source-facts.ts'
 
 export type MeasuredPackage = {
   one: BenchPackage
@@ -27,12 +28,12 @@ export type MeasuredPackage = {
   comparison: Comparison
 }
 
-/** What decides what a check of a tree says, besides the package: when one of these files changes, all are made anew. */
+/** Part of the cache's key: when one of these files changes, every tree is checked anew. */
 const checkSources = ['check-tree.ts', 'findings.ts', 'run-command.ts', 'pytest-plugin/remora_outcomes.py']
 
 /**
- * Checks a package as it is, runs `remora run` over it and checks what its patch makes of it. What the cache has of the
- * same state is not checked again: the package itself, and a patch that is the same as one before.
+ * Checks a package as it is, runs `remora run` over it and checks what its patch makes of it. States that the
+ * cache has are not checked again: the package itself, and a patch that is the same as one before.
  */
 export async function measurePackage(one: BenchPackage, cache: string): Promise<MeasuredPackage> {
   const prepared = await preparePackage(one, cache)
@@ -98,4 +99,44 @@ async function retryLost(changed: CheckedTree, lost: readonly string[]): Promise
   await writeFile(only, lost.map((id) => `${JSON.stringify(id)}\n`).join(''))
   const before = await runTests({ one, prepared, tree: join(prepared.work, 'before') }, only)
   return judgeLost(lost, before, await runTests(changed, only))
+}
+
+/** The least share of what could be done that must be done, over all packages together. */
+const leastCoverage = 0.8
+
+/** One sentence for each kind of change that a maintainer would not merge. */
+export function findHarm({ run, comparison, after }: MeasuredPackage): string[] {
+  const { worseTests, newLint, newTypes } = comparison
+  const some = (count: number, what: string) => (count === 0 ? [] : [`${count} ${what}`])
+  return [
+    ...(run.exitCode === 0 ? [] : [`remora run ended with exit code ${run.exitCode}`]),
+    ...(run.patchApplies ? [] : ['the patch does not apply']),
+    ...(after.testsLate ? ['the tests do not end any more'] : []),
+    ...some(worseTests.length, 'tests passed before and do not now'),
+    ...some(newLint.length, 'new findings of its linter'),
+    ...some(newTypes.length, 'new errors of its type checker'),
+    ...some(comparison.lostComments.length, 'comments lost'),
+    ...some(comparison.foreignFiles.length, 'files changed that are vendored, generated or migrations'),
+  ]
+}
+
+/** What all packages together leave undone, in a sentence; nothing where enough is done. */
+export function findIdleness(measured: readonly MeasuredPackage[]): string[] {
+  const parts = [
+    ['faults with a safe fix', sumCoverage(measured.map(({ comparison }) => comparison.safeFaults))],
+    ['public definitions without a docstring', sumCoverage(measured.map(({ comparison }) => comparison.docstrings))],
+  ] as const
+  return parts.flatMap(([what, { possible, done }]) =>
+    done >= leastCoverage * possible ? [] : [`only ${done} of ${possible} ${what} were changed`],
+  )
+}
+
+export function sumCoverage(all: readonly Coverage[]): Coverage {
+  const sum: Coverage = { possible: 0, done: 0, rest: {} }
+  for (const { possible, done, rest } of all) {
+    sum.possible += possible
+    sum.done += done
+    for (const [reason, count] of Object.entries(rest)) sum.rest[reason] = (sum.rest[reason] ?? 0) + count
+  }
+  return sum
 }

@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { machineText } from '../reports/markdown-report.ts'
+import { type Column, sectionHead, table } from '../reports/markdown-report.ts'
 import { ruffVersion } from './bench-packages.ts'
 import { linterName, type Coverage } from './compare-states.ts'
-import { findHarm, findIdleness, sumCoverage } from './find-harm.ts'
-import type { MeasuredPackage } from './measure-package.ts'
+import { findHarm, findIdleness, type MeasuredPackage, sumCoverage } from './measure-package.ts'
 import { replyMs } from './run-remora.ts'
 import type { Verdicts } from './sample.ts'
 
@@ -21,7 +20,7 @@ const FirstFigures = z.record(
 /**
  * By package: what a run took before the product was changed for this bench (commit 5e5d684). `wallMs` was measured on
  * 2026-11-23, one package after the other, on the machine of the figures of that day; so was `slowMs`, the time with replies of
- * `replyMs`, on another machine of the kind, with other work beside it that yielded to it (nice 19).
+ * `replyMs`, on another machine of the kind, with other work next to it that yielded to it (nice 19).
  */
 type FirstFigures = z.infer<typeof FirstFigures>
 
@@ -32,10 +31,7 @@ export async function renderRepositories(measured: readonly MeasuredPackage[], v
   const path = new URL('first-figures.json', import.meta.url)
   const first = FirstFigures.parse(JSON.parse(await readFile(path, 'utf8')))
   const idle = findIdleness(measured)
-  return `# Changes on repositories that nobody here wrote
-
-${machineText('node bench/repositories-bench.ts', {})}
-Ruff ${ruffVersion}.
+  return `${sectionHead('Changes on repositories that nobody here wrote', { command: 'node bench/repositories-bench.ts' })}Ruff ${ruffVersion}.
 
 \`remora run --agents lint,docstring\` with the rehearsal model, over sdists of PyPI as they are
 ([table](../repositories/bench-packages.ts)), in virtual environments of their own. Their tests, linter and type
@@ -44,7 +40,7 @@ alone, on both trees. Findings are compared one by one, by file, rule and messag
 Ruff fixes safely under the repository's own rules, but for the rules that [the record](../repositories/safe-rules.md)
 refuses; a definition is public as pydocstyle has it, \`__all__\` included.
 
-${harmTable(measured)}
+${table(harmColumns, measured)}
 
 ${workTable(measured, first)}
 
@@ -54,73 +50,53 @@ ${sampleText(verdicts)}
 ${measured.map(details).join('')}`
 }
 
-function harmTable(measured: readonly MeasuredPackage[]): string {
-  return table(
-    [
-      '',
-      'version',
-      'tests passed → still',
-      'linter: findings, new',
-      'types: errors, new',
-      'comments lost',
-      'foreign files',
-      'exit',
-      'verdict',
-    ],
-    measured.map((result) => {
-      const { one, before, after, run, comparison } = result
-      const still = before.passed.length - comparison.worseTests.length
-      const types = one.types.length === 0 ? 'none' : [...new Set(one.types.map(({ tool }) => tool))].join(', ')
-      return [
-        `**${one.name}**`,
-        one.version,
-        `${before.passed.length} → ${still}${comparison.flakyTests.length === 0 ? '' : ` (${comparison.flakyTests.length} flaky)`}`,
-        `${linterName(one)}: ${before.lint.length} → ${after.lint.length}, ${comparison.newLint.length} new`,
-        types === 'none'
-          ? types
-          : `${types}: ${before.types.length} → ${after.types.length}, ${comparison.newTypes.length} new`,
-        String(comparison.lostComments.length),
-        String(comparison.foreignFiles.length),
-        String(run.exitCode),
-        findHarm(result).length === 0 ? 'unharmed' : 'worse',
-      ]
-    }),
-  )
+const harmColumns: readonly Column<MeasuredPackage>[] = [
+  ['', ({ one }) => `**${one.name}**`],
+  ['version', ({ one }) => one.version],
+  ['tests passed → still', testsText],
+  [
+    'linter: findings, new',
+    ({ one, before, after, comparison }) =>
+      `${linterName(one)}: ${before.lint.length} → ${after.lint.length}, ${comparison.newLint.length} new`,
+  ],
+  ['types: errors, new', typesText],
+  ['comments lost', ({ comparison }) => comparison.lostComments.length],
+  ['foreign files', ({ comparison }) => comparison.foreignFiles.length],
+  ['exit', ({ run }) => String(run.exitCode)],
+  ['verdict', (result) => (findHarm(result).length === 0 ? 'unharmed' : 'worse')],
+]
+
+function testsText({ before, comparison: { worseTests, flakyTests } }: MeasuredPackage): string {
+  const flaky = flakyTests.length === 0 ? '' : ` (${flakyTests.length} flaky)`
+  return `${before.passed.length} → ${before.passed.length - worseTests.length}${flaky}`
+}
+
+function typesText({ one, before, after, comparison }: MeasuredPackage): string {
+  if (one.types.length === 0) return 'none'
+  const tools = [...new Set(one.types.map(({ tool }) => tool))].join(', ')
+  return `${tools}: ${before.types.length} → ${after.types.length}, ${comparison.newTypes.length} new`
 }
 
 function workTable(measured: readonly MeasuredPackage[], first: FirstFigures): string {
-  const head = [
-    '',
-    'files',
-    'hunks of lint',
-    'hunks of docstring',
-    'nodes',
-    'operations',
-    'turns',
-    'tokens (first)',
-    'time (first)',
-    `time with ${replyMs / 1000} s a reply (first)`,
-    'left out',
-    'failed',
+  const hunksOf = (agent: string) => (one: MeasuredPackage) => one.hunks.filter((hunk) => hunk.agent === agent).length
+  const before = ({ one }: MeasuredPackage) => first[one.name]
+  const columns: readonly Column<MeasuredPackage>[] = [
+    ['', ({ one }) => `**${one.name}**`],
+    ['files', ({ hunks }) => new Set(hunks.map(({ file }) => file)).size],
+    ['hunks of lint', hunksOf('lint')],
+    ['hunks of docstring', hunksOf('docstring')],
+    ['nodes', ({ run }) => run.nodes],
+    ['operations', (one) => `${one.run.planned}${before(one) === undefined ? '' : ` (${before(one)?.planned})`}`],
+    ['turns', ({ run }) => run.turns],
+    ['tokens (first)', (one) => `${one.run.tokens}${share(one.run.tokens, before(one)?.tokens)}`],
+    ['time (first)', (one) => `${inSeconds(one.run.wallMs)}${share(one.run.wallMs, before(one)?.wallMs)}`],
+    [
+      `time with ${replyMs / 1000} s a reply (first)`,
+      (one) => `${inSeconds(one.run.slowMs)}${share(one.run.slowMs, before(one)?.slowMs)}`,
+    ],
+    ['left out', ({ run }) => run.leftOut],
+    ['failed', ({ run }) => (run.endings['failed'] ?? 0) + (run.endings['blocked'] ?? 0)],
   ]
-  const rows = measured.map(({ one, run, hunks }) => {
-    const of = (agent: string) => String(hunks.filter((hunk) => hunk.agent === agent).length)
-    const then = first[one.name]
-    return [
-      `**${one.name}**`,
-      String(new Set(hunks.map(({ file }) => file)).size),
-      of('lint'),
-      of('docstring'),
-      String(run.nodes),
-      `${run.planned}${then === undefined ? '' : ` (${then.planned})`}`,
-      String(run.turns),
-      `${run.tokens}${share(run.tokens, then?.tokens)}`,
-      `${(run.wallMs / 1000).toFixed(0)} s${share(run.wallMs, then?.wallMs)}`,
-      `${(run.slowMs / 1000).toFixed(0)} s${share(run.slowMs, then?.slowMs)}`,
-      String(run.leftOut),
-      String((run.endings['failed'] ?? 0) + (run.endings['blocked'] ?? 0)),
-    ]
-  })
   const tokens = sumPairs(measured.map(({ one, run }) => [run.tokens, first[one.name]?.tokens]))
   const ms = sumPairs(measured.map(({ one, run }) => [run.wallMs, first[one.name]?.wallMs]))
   const slow = sumPairs(measured.map(({ one, run }) => [run.slowMs, first[one.name]?.slowMs]))
@@ -129,33 +105,29 @@ function workTable(measured: readonly MeasuredPackage[], first: FirstFigures): s
     'turn takes milliseconds, so its time is that of the machinery around a model; the other time is with ' +
     `\`REMORA_REHEARSAL_LATENCY_MS=${replyMs}\`. All together: ${tokens.now} tokens${share(tokens.now, tokens.first)}, ` +
     `${inSeconds(ms.now)}${share(ms.now, ms.first)}, with ${replyMs / 1000} s a reply ${inSeconds(slow.now)}${share(slow.now, slow.first)}.`
-  return `${table(head, rows)}\n\n${note}`
+  return `${table(columns, measured)}\n\n${note}`
 }
 
+type CoverageRow = { name: string; faults: Coverage; docstrings: Coverage }
+
+const coverageColumns: readonly Column<CoverageRow>[] = [
+  ['', ({ name }) => name],
+  ['faults with a safe fix that are gone', ({ faults }) => coverText(faults)],
+  ['the rest', ({ faults }) => restText(faults)],
+  ['public definitions that got a docstring', ({ docstrings }) => coverText(docstrings)],
+  ['the rest', ({ docstrings }) => restText(docstrings)],
+]
+
 function coverageTable(measured: readonly MeasuredPackage[]): string {
-  const row = (name: string, faults: Coverage, docstrings: Coverage) => [
-    name,
-    coverText(faults),
-    restText(faults),
-    coverText(docstrings),
-    restText(docstrings),
-  ]
-  const all = (pick: (one: MeasuredPackage) => Coverage) => sumCoverage(measured.map(pick))
-  const head = [
-    '',
-    'faults with a safe fix that are gone',
-    'the rest',
-    'public definitions that got a docstring',
-    'the rest',
-  ]
-  return table(head, [
-    ...measured.map(({ one, comparison }) => row(`**${one.name}**`, comparison.safeFaults, comparison.docstrings)),
-    row(
-      'all',
-      all(({ comparison }) => comparison.safeFaults),
-      all(({ comparison }) => comparison.docstrings),
-    ),
-  ])
+  const rows = measured.map(({ one, comparison: { safeFaults: faults, docstrings } }): CoverageRow => {
+    return { name: `**${one.name}**`, faults, docstrings }
+  })
+  const all = {
+    name: 'all',
+    faults: sumCoverage(rows.map(({ faults }) => faults)),
+    docstrings: sumCoverage(rows.map(({ docstrings }) => docstrings)),
+  }
+  return table(coverageColumns, [...rows, all])
 }
 
 function sampleText({ accepted, refused, open }: Verdicts): string {
@@ -223,9 +195,4 @@ function sumPairs(pairs: readonly (readonly [now: number, first: number | undefi
     sum.first += first
   }
   return sum
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-  return [line(head), `|${' --- |'.repeat(head.length)}`, ...rows.map(line)].join('\n')
 }

@@ -21,7 +21,7 @@ export const RunFigures = z.strictObject({
   /** Change sets that the composition left out. */
   leftOut: z.number(),
   skippedFiles: z.number(),
-  /** What the product itself says about what it did not do, as it says it. */
+  /** The product's own account of what it did not do, unparsed. */
   result: z.unknown(),
   patchApplies: z.boolean(),
 })
@@ -45,7 +45,7 @@ const program = fileURLToPath(new URL('../../cli/remora.mjs', import.meta.url))
 const runLimitMs = 60 * 60_000
 
 /**
- * `remora run` with the rehearsal model over a fresh copy of `tree`, as somebody would start it in a folder of theirs, and
+ * `remora run` with the rehearsal model over a fresh copy of `tree`, as a user would start it in a folder, and
  * its patch applied to `after`, a second copy; then once more with replies that take their time.
  */
 export async function runRemora(tree: string, after: string, work: string): Promise<RunFigures> {

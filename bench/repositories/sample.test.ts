@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { readHunks, type BothSides, type Hunk } from './hunks.ts'
-import { countVerdicts, renderSample } from './sample.ts'
-import type { SourceFacts } from './source-facts.ts'
+import { countVerdicts, type Hunk, readHunks, renderSample } from './sample.ts'
+import type { BothSides, SourceFacts } from './source-facts.ts'
 
 const patch = `diff --git a/pkg/a.py b/pkg/a.py
 --- a/pkg/a.py

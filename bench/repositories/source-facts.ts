@@ -41,7 +41,7 @@ export async function readSources(tree: string, python: string): Promise<Map<str
 }
 
 const vendored = /(?:^|\/)(?:vendor|vendored|_vendor|third_party|extern|externals|node_modules)\//
-/** Only what a comment of the first lines says of the file. */
+/** Matches only a comment in the first lines of the file. */
 const generatedHead =
   /^#\s*(?:this (?:file|module) (?:was|is) )?(?:auto(?:matically |-)?)?generated (?:by|from|with)\b|^#.*(?:@generated|do not edit)/im
 const migration = /(?:^|\/)migrations\/\d{4}_\w+\.py$/
@@ -62,3 +62,6 @@ export function isPublicModule(facts: SourceFacts): boolean {
   if (foreignReason(facts) !== undefined || path.endsWith('.pyi')) return false
   return !notPublic.test(path) && !privateModule.test(path)
 }
+
+/** What two states of one repository hold, by path. */
+export type BothSides = { before: ReadonlyMap<string, SourceFacts>; after: ReadonlyMap<string, SourceFacts> }

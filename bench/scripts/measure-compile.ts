@@ -1,15 +1,17 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { checkScript } from '#tool-scripts/check-script.ts'
 import { compileScript } from '#tool-scripts/compiled-script.ts'
 import { openTypeChecker } from '#tool-scripts/type-checker.ts'
 import { median } from '../reports/markdown-report.ts'
 import { montyStarts } from '../peers/compile-monty.ts'
-import type { ShippedScript } from './shipped-scripts.ts'
 
 export type CompileFigures = {
-  /** Microseconds a script, the median of the rounds over all scripts. */
+  /** Microseconds per script, the median of the rounds over all scripts. */
   compile: number
   load: number
-  /** Scripts a second. */
+  /** Scripts per second. */
   checked: number
   typeChecked: number
 }
@@ -45,4 +47,15 @@ async function secondsEach<T>(items: readonly T[], work: (item: T) => unknown, t
   const startedAt = performance.now()
   for (let time = 0; time < times; time += 1) for (const item of items) await work(item)
   return (performance.now() - startedAt) / 1_000 / times / items.length
+}
+
+const agents = fileURLToPath(new URL('../../agents/', import.meta.url))
+
+export type ShippedScript = { path: string; source: string }
+
+/** Every tool script of the bundles that come with Remora. */
+export async function shippedScripts(): Promise<ShippedScript[]> {
+  const files = await readdir(agents, { recursive: true })
+  const paths = files.filter((path) => path.endsWith('.pym')).toSorted()
+  return Promise.all(paths.map(async (path) => ({ path, source: await readFile(join(agents, path), 'utf8') })))
 }

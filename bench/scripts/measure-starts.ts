@@ -2,7 +2,7 @@ import { compileScript } from '#tool-scripts/compiled-script.ts'
 import type { JournalEntry } from '#domain/external-journal.ts'
 import { openScriptPool, type ScriptPool } from '#tool-scripts/script-pool.ts'
 import { median } from '../reports/markdown-report.ts'
-import type { ShippedScript } from './shipped-scripts.ts'
+import type { ShippedScript } from './measure-compile.ts'
 
 /** Milliseconds. */
 export type StartFigures = {
@@ -46,7 +46,7 @@ export async function measureStarts(scripts: readonly ShippedScript[], rounds: n
   }
 }
 
-/** Until the script's first call reaches the host. A worker compiles scripts earlier, when it loads a bundle. */
+/** The time until the script's first call reaches the host. A worker compiles scripts earlier, when it loads a bundle. */
 async function firstRun(pool: ScriptPool, source: string): Promise<number> {
   const script = await compileScript({ path: 'first.pym', source })
   let calledAt = Number.NaN
@@ -56,7 +56,7 @@ async function firstRun(pool: ScriptPool, source: string): Promise<number> {
   }
   const externals = Object.fromEntries(script.declarations.externals.map(({ name }) => [name, called]))
   const inputs = Object.fromEntries(
-    script.declarations.inputs.map(({ name, schema }) => [name, schema['type'] === 'object' ? {} : '']),
+    script.declarations.inputs.map(({ name, schema }) => [name, schema['type'] === 'object' ? { style: 'auto' } : '']),
   )
   const startedAt = performance.now()
   await pool.run(script, { inputs, externals }, forever).catch(() => undefined)

@@ -41,23 +41,20 @@ export function addConfigCommand(program: Command, context: CliContext): void {
 async function findWarnings({ config, signal, cwd }: CliContext): Promise<Warning[]> {
   const { modelUrls, settings } = config
   const asked = modelUrls === undefined || modelUrls === 'rehearsal' ? [] : await silentServers(modelUrls, signal)
-  const silent = asked.map((url) => ({
-    code: 'CONFIG_005',
-    message: `the model server ${withoutLogin(url)} does not answer`,
-  }))
-  const unknown = unknownVariables(Object.keys(settings.own)).map(({ name, nearest }) => ({
-    code: 'CONFIG_004',
-    message: `the variable ${name} is not known${nearest === undefined ? '' : `: did you mean ${nearest}?`}`,
-  }))
-  const unserved = unservedSettings(settings, cwd).map((message) => ({ code: 'CONFIG_004', message }))
+  const silent = asked.map((url) => `the model server ${withoutLogin(url)} does not answer`)
+  const unknown = unknownVariables(Object.keys(settings.own)).map(
+    ({ name, nearest }) =>
+      `the variable ${name} is not known${nearest === undefined ? '' : `: did you mean ${nearest}?`}`,
+  )
+  const misnamed = settings.path === undefined ? misnamedSettings(cwd) : undefined
+  const unread = misnamed === undefined ? [] : [`${shownPath(misnamed, cwd)} is not read: name it remora.yaml`]
   const { keyFault } = settings
-  const key = keyFault === undefined ? [] : [{ code: keyFault.code, message: keyFault.message }]
-  const misnamed = misnamedSettings(cwd)
-  const unread =
-    misnamed === undefined || settings.path !== undefined
-      ? []
-      : [{ code: 'CONFIG_001', message: `${shownPath(misnamed, cwd)} is not read: name it remora.yaml` }]
-  return [...key, ...silent, ...unknown, ...unserved, ...unread]
+  return [
+    ...(keyFault === undefined ? [] : [{ code: keyFault.code, message: keyFault.message }]),
+    ...silent.map((message) => ({ code: 'CONFIG_005', message })),
+    ...[...unknown, ...unservedSettings(settings, cwd)].map((message) => ({ code: 'CONFIG_004', message })),
+    ...unread.map((message) => ({ code: 'CONFIG_001', message })),
+  ]
 }
 
 function describe(settings: readonly EffectiveSetting[], file: string | null, modelText: string): string {

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { faultOfServerUrl } from '#platform/model-server-url.ts'
+import { faultOfServerUrl } from '#platform/server-urls.ts'
 import { type SkipKind, skipKinds, skipKindText } from '#domain/run.ts'
 import { givenValue } from '#platform/env.ts'
 import { isModelServers } from '../model-server.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { AppError } from '#domain/error.ts'
-import { connectRedis } from '#platform/connect-redis.ts'
+import { connectRedis } from '#platform/redis-client.ts'
 import type { StorageConfig } from '#settings/storage-settings.ts'
 import { RunId } from '#domain/ids.ts'
 import { openLedger } from '#ledger/ledger.ts'

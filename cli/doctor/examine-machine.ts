@@ -33,7 +33,6 @@ export function examineNode(): Finding {
   return fine('node', `${process.versions.node}, ${own}, at ${process.execPath}`)
 }
 
-/** What is free where the data are kept, or will be. */
 export async function examineDisk(dataDir: string): Promise<Finding> {
   const folder = await existingFolder(dataDir)
   const { bavail, bsize } = await statfs(folder)
@@ -72,7 +71,6 @@ export async function examineStack(dataDir: string): Promise<Finding> {
   return fine('stack', running === undefined ? 'no services run in the data folder' : `runs at ${running.url}`)
 }
 
-/** Of Remora and of the libraries that matter when something is asked about it. */
 export async function examineVersions(version: string): Promise<Finding> {
   const found = await Promise.all(libraries.map(async (name) => `${name} ${await versionOf(name)}`))
   return fine('versions', [`remora ${version}`, ...found].join(', '))

@@ -2,7 +2,7 @@ import { canBuild } from '#platform/build-redis.ts'
 import { findRedis, redisChoices, redisLack } from '#platform/obtain-redis.ts'
 import type { Installable, Packager } from '#platform/packager.ts'
 import { programCache } from '#platform/program-cache.ts'
-import { findProgram, lastLineOf, runProgram } from '#platform/run-program.ts'
+import { type Command, findProgram, isSuccess, lastLineOf, type ProgramEnd, runProgram } from '#platform/run-program.ts'
 import type { CliConfig } from '../cli-config.ts'
 import { fine, type Finding } from './finding.ts'
 
@@ -38,56 +38,53 @@ export async function examineSandbox(search: ProgramSearch): Promise<Finding[]> 
   const [bubblewrap, docker] = await Promise.all([examineBubblewrap(search), examineDocker(search)])
   const usable = [bubblewrap, docker].find(({ state }) => state === 'ok')
   const scripts = 'tool scripts run in Monty, in child processes'
-  const sandbox: Finding =
-    usable === undefined
-      ? {
-          name: 'sandbox',
-          state: 'warning',
-          needed: false,
-          found: `${scripts}; there is no sandbox for other programs`,
-          advice: bubblewrap.advice ?? 'install bubblewrap or Docker',
-        }
-      : fine('sandbox', `${scripts}; other programs would run in ${usable.name}`)
-  return [sandbox, bubblewrap, docker]
+  if (usable !== undefined) {
+    return [fine('sandbox', `${scripts}; other programs would run in ${usable.name}`), bubblewrap, docker]
+  }
+  const found = `${scripts}; there is no sandbox for other programs`
+  const advice = bubblewrap.advice ?? 'install bubblewrap or Docker'
+  return [{ name: 'sandbox', state: 'warning', needed: false, found, advice }, bubblewrap, docker]
 }
 
 async function examineBubblewrap(search: ProgramSearch): Promise<Finding> {
   const path = await findProgram('bwrap', search.config.searchPath)
   if (path === undefined) return absent('bubblewrap', search)
   const args = ['--ro-bind', '/', '/', '--unshare-all', '--die-with-parent', '/bin/sh', '-c', ':']
-  const tried = await runProgram([path, ...args], {
-    limitMs: lookMs,
-    signal: search.signal,
-    env: search.config.settings.own,
-  })
-  if (tried.kind === 'ended' && tried.code === 0) return fine('bubblewrap', `works, at ${path}`)
-  const words = tried.kind === 'absent' ? tried.reason : lastLineOf(tried.err) || 'no answer'
+  const tried = await look(search, [path, ...args])
+  if (isSuccess(tried)) return fine('bubblewrap', `works, at ${path}`)
   const advice = 'allow unprivileged user namespaces, or use Docker'
-  return { name: 'bubblewrap', state: 'warning', needed: false, found: `does not work here: ${words}`, advice }
+  return { name: 'bubblewrap', state: 'warning', needed: false, found: `does not work here: ${faultOf(tried)}`, advice }
 }
 
 async function examineDocker(search: ProgramSearch): Promise<Finding> {
   const path = await findProgram('docker', search.config.searchPath)
   if (path === undefined) return absent('docker', search)
-  const command = [path, 'version', '--format', '{{.Server.Version}}'] as const
-  const tried = await runProgram(command, { limitMs: lookMs, signal: search.signal, env: search.config.settings.own })
-  if (tried.kind === 'ended' && tried.code === 0) return fine('docker', `${lastLineOf(tried.out)}, at ${path}`)
-  const words = tried.kind === 'absent' ? tried.reason : lastLineOf(tried.err) || 'no answer'
-  const advice = 'start the Docker daemon, or get access to it'
-  return { name: 'docker', state: 'warning', needed: false, found: `its daemon does not answer: ${words}`, advice }
+  const tried = await look(search, [path, 'version', '--format', '{{.Server.Version}}'])
+  if (isSuccess(tried)) return fine('docker', `${lastLineOf(tried.out)}, at ${path}`)
+  const found = `its daemon does not answer: ${faultOf(tried)}`
+  return {
+    name: 'docker',
+    state: 'warning',
+    needed: false,
+    found,
+    advice: 'start the Docker daemon, or get access to it',
+  }
 }
 
-/** What `--apply` and the printed commands use. */
 export async function examineGit(search: ProgramSearch): Promise<Finding> {
   const path = await findProgram('git', search.config.searchPath)
   if (path === undefined) return absent('git', search)
-  const tried = await runProgram([path, '--version'], {
-    limitMs: lookMs,
-    signal: search.signal,
-    env: search.config.settings.own,
-  })
+  const tried = await look(search, [path, '--version'])
   const version = tried.kind === 'ended' ? /\d[\d.]*/.exec(tried.out)?.[0] : undefined
   return fine('git', `${version ?? 'an unknown version'} at ${path}`)
+}
+
+function look({ config, signal }: ProgramSearch, command: Command): Promise<ProgramEnd> {
+  return runProgram(command, { limitMs: lookMs, signal, env: config.settings.own })
+}
+
+function faultOf(tried: ProgramEnd): string {
+  return tried.kind === 'absent' ? tried.reason : lastLineOf(tried.err) || 'no answer'
 }
 
 function absent(name: Installable, { packager }: ProgramSearch): Finding {

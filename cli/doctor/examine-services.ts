@@ -30,7 +30,6 @@ export async function examineApi({ apiUrl, token }: CliConfig, signal: AbortSign
   }
 }
 
-/** The object store: one of the environment, else the embedded one. */
 export async function examineS3({ storage }: CliConfig, signal: AbortSignal): Promise<Finding> {
   if (storage === undefined) return fine('s3', 'embedded')
   const { endpoint, region } = storage.s3
@@ -42,7 +41,6 @@ export async function examineS3({ storage }: CliConfig, signal: AbortSignal): Pr
   return { name: 's3', state: 'missing', needed: true, found, advice: 'start it, or check REMORA_S3_ENDPOINT' }
 }
 
-/** The model servers, asked at the same time, a second each at most. */
 export async function examineModels(config: CliConfig, signal: AbortSignal): Promise<Finding[]> {
   const { modelUrls, modelApiKey, settings } = config
   if (settings.keyFault !== undefined) return [refusedKey(settings.keyFault)]

@@ -4,7 +4,8 @@ import type { Log } from '#platform/log.ts'
 import type { Env, HttpProxy } from '#platform/env.ts'
 import { withoutLogins } from '#platform/hide-secrets.ts'
 import { askServer, kindOfModel, serversIn } from '../model-server.ts'
-import { startRehearsalModel } from '../stack/rehearsal-model.ts'
+import { parseBehaviour } from '../../services/rehearsal/rehearsal-config.ts'
+import { startRehearsal } from '../../services/rehearsal/rehearsal-server.ts'
 import type { ComparedSide, Side, SideSettings } from './side.ts'
 
 export type SidesOrder = {
@@ -111,7 +112,7 @@ async function requireAnswer(urls: readonly string[], access: Parameters<typeof 
 function openRehearsalOnce(env: Env, closings: Closings): () => Promise<string> {
   let url: Promise<string> | undefined
   const start = async () => {
-    const rehearsal = await startRehearsalModel(env)
+    const rehearsal = await startRehearsal({ ...parseBehaviour(env), host: '127.0.0.1', port: 0 })
     closings.push(rehearsal.close)
     return rehearsal.url
   }

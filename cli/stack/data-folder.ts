@@ -13,10 +13,9 @@ const fullDisk = new Set(['ENOSPC', 'EDQUOT'])
 const ownerOnly = 0o700
 
 /**
- * Makes the data folder, closed to others, and the missing folders above it. An existing folder that holds only our
- * files is also closed to others, and hidden from git. CONFIG_003 when the folder cannot be made or written, when its
- * disk is full, or, before anything is written, when it is not ours alone (see `refuseForeign`). `env`: that of this
- * process; git gets only the bare part of it.
+ * Makes the data folder, closed to others, and the missing folders above it. An existing folder with only our files is
+ * closed and hidden from git, too. CONFIG_003 when it cannot be made or written, its disk is full, or, before any
+ * write, when it is not ours alone (`refuseForeign`). Git gets only the bare part of `env`.
  */
 export async function makeDataFolder(dataDir: string, env: Env = {}): Promise<void> {
   try {
@@ -58,10 +57,7 @@ async function closeOwn(dataDir: string): Promise<void> {
   }
 }
 
-/**
- * Makes folder by folder: Node's own `recursive` tries for ever where the system reports ENOENT for a new folder, as
- * /proc does.
- */
+/** Not Node's own `recursive`: it tries for ever where a new folder gives ENOENT, as in /proc. */
 async function makeFolder(path: string, mode?: number): Promise<void> {
   const existing = await stat(path).catch(() => undefined)
   if (existing?.isDirectory() === true) return
@@ -73,21 +69,17 @@ function unlessThere(error: unknown): void {
   if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
 }
 
-/** The names that Remora uses in a data folder. */
 const ownEntries = /^(?:redis|s3|\.gitignore|stack[.-].*)$/
 
-/**
- * Down to Redis' files and the bucket's projects. Below are very many objects, and no file is opened by a fixed name.
- */
+/** Down to Redis' files and the bucket's projects; below are very many objects, none opened by a fixed name. */
 const lookedAtLevels = 3
 const gitMs = 20_000
 const elsewhere = 'or name another folder in REMORA_DATA_DIR'
 
 /**
- * CONFIG_003 for a data folder that somebody else may have filled: it is a link, belongs to another user or may be
- * written by one, has among our files a link or a file of another user, or git tracks files in it. Archives and
- * repositories can bring all of these, and writing there could overwrite other files of this user. `env`: that of this
- * process; git gets only the bare part of it.
+ * CONFIG_003 for a data folder that somebody else may have filled: a link, one that another user owns or may write, one
+ * with a link or a file of another user among our files, or with files that git tracks. Archives and repositories can
+ * bring all of these, and writing there could overwrite other files of this user.
  */
 async function refuseForeign(dataDir: string, env: Env): Promise<void> {
   const stats = await lstat(dataDir)
@@ -105,7 +97,6 @@ async function refuseForeign(dataDir: string, env: Env): Promise<void> {
   await refuseTracked(dataDir, env)
 }
 
-/** In words; undefined when all are files and folders of this user. */
 async function findForeign(paths: readonly string[], levels: number): Promise<string | undefined> {
   for (const path of paths) {
     const entry = await lstat(path).catch(() => undefined)
@@ -157,20 +148,14 @@ function refused(message: string): AppError {
 /** The version of the data that this Remora writes. It grows when an older Remora could not continue with the data. */
 export const dataVersion = 1
 
-/**
- * The version of the data in `dataDir`. Undefined when there is no mark, as in a folder from before marks, whose data
- * are of version 1. 'unknown' for a mark that is not a version, or that others may have written.
- */
+/** 'unknown': a mark that is no version, or that others may have written. Undefined: no mark, so version 1. */
 export function readDataVersion(dataDir: string): number | 'unknown' | undefined {
   const mark = readOwnFile(markPath(dataDir), { maxBytes: 100 })
   if (mark.kind === 'absent') return undefined
   return mark.kind === 'text' && /^[1-9]\d{0,5}\n?$/.test(mark.text) ? Number(mark.text) : 'unknown'
 }
 
-/**
- * Marks a data folder with this version if it has no mark. CONFIG_006, before anything is changed, when a newer version
- * wrote it.
- */
+/** Marks the folder if it has no mark. CONFIG_006, before any change, when a newer version wrote it. */
 export async function claimDataVersion(dataDir: string): Promise<void> {
   const found = readDataVersion(dataDir)
   if (found === dataVersion) return
@@ -199,9 +184,8 @@ function markPath(dataDir: string): string {
 const folderName = '.remora'
 
 /**
- * The data folder for commands in `cwd`: the nearest `.remora` from there upwards that an embedded stack of this user
- * has written, else the one in `cwd`, which need not exist. Folders of others, links and folders without a stack's data
- * are skipped: they may have come with somebody's repository.
+ * The nearest `.remora` from `cwd` upwards that a stack of this user has written, else the one in `cwd`. Folders of
+ * others, links and folders without a stack's data may have come with a repository: they are skipped.
  */
 export function findDataFolder(cwd: string): string {
   const start = resolve(cwd)

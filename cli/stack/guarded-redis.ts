@@ -5,14 +5,6 @@ import { z } from 'zod'
 import { AppError, isErrorCode, type ErrorCode } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
 
-export type GuardedRedis = {
-  url: string
-  pid: number
-  /** Rejects with STORE_001 when Redis ends without being asked to; never resolves. */
-  failed: Promise<never>
-  stop(): Promise<void>
-}
-
 const entry = fileURLToPath(new URL('guarded-redis-main.ts', import.meta.url))
 const stopMs = 8_000
 const Report = z.union([
@@ -20,7 +12,7 @@ const Report = z.union([
   z.object({ code: z.custom<ErrorCode>(isErrorCode), message: z.string() }),
 ])
 
-export type GuardOptions = {
+type GuardOptions = {
   dir: string
   program: string
   password: string
@@ -29,10 +21,10 @@ export type GuardOptions = {
 }
 
 /**
- * Runs `startLocalRedis` in a small process of its own. Redis would not notice the death of its parent; this process
- * does. It is also out of reach of the terminal's Ctrl-C, which would end Redis before the processes that write to it.
+ * Runs `startLocalRedis` in a small process that ends it when its parent dies, and that the terminal's Ctrl-C does not
+ * reach, which would end Redis before the processes that write to it.
  */
-export async function startGuardedRedis(options: GuardOptions): Promise<GuardedRedis> {
+export async function startGuardedRedis(options: GuardOptions) {
   const child = fork(entry, [options.dir, options.program], {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     detached: true,
@@ -48,7 +40,7 @@ export async function startGuardedRedis(options: GuardOptions): Promise<GuardedR
   const report = Report.safeParse(message)
   if (!report.success) throw new AppError('CONFIG_006', 'the process that starts Redis ended and gave no reason')
   if ('code' in report.data) throw new AppError(report.data.code, report.data.message)
-  const failed = gone.then(() => {
+  const failed: Promise<never> = gone.then(() => {
     throw new AppError('STORE_001', 'the embedded Redis ended')
   })
   failed.catch(() => {}) // not everybody waits for it, and it also rejects after stop()

@@ -6,7 +6,7 @@ import { AppError } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
 import { delay } from '#platform/clock.ts'
 import type { Env } from '#platform/env.ts'
-import { isOwnFolder, readOwnFile } from '#platform/own-file.ts'
+import { isOfUser, isOwnFolder, readOwnFile } from '#platform/own-file.ts'
 import { ModelKind } from '#domain/model-kind.ts'
 import { claimDataVersion, makeDataFolder } from './data-folder.ts'
 import { identify, isAlive, ProcessIdentity } from '../process-identity.ts'
@@ -25,9 +25,8 @@ const ownerOnly = 0o600
 const maxBytes = 64 * 1024
 
 /**
- * Takes the data folder (made if missing) for this process. CONFIG_003 when it cannot be made or written, CONFIG_006
- * when a living stack has it or a newer Remora wrote it. The lock of a dead stack is taken over once the processes that
- * it had started have ended, too.
+ * Takes the data folder for this process. CONFIG_003 when it cannot be made or written, CONFIG_006 when a living stack
+ * has it or a newer Remora wrote it. A dead stack's lock is taken over once its processes have ended, too.
  */
 export async function lockStack(dataDir: string, env: Env = {}): Promise<StackLock> {
   await makeDataFolder(dataDir, env)
@@ -46,7 +45,8 @@ export async function lockStack(dataDir: string, env: Env = {}): Promise<StackLo
 
 async function acquire(path: string, mine: LockFile, dataDir: string): Promise<void> {
   if (await created(path, mine)) return
-  if (await isOfAnotherUser(path)) throw inUse(dataDir, undefined)
+  const stats = await lstat(path).catch(() => undefined)
+  if (stats !== undefined && !isOfUser(stats)) throw inUse(dataDir, undefined)
   const other = readLock(path)
   if (other !== undefined) {
     if (await isAlive(other.owner)) throw inUse(dataDir, other.owner.pid)
@@ -73,15 +73,10 @@ async function created(path: string, content: LockFile): Promise<boolean> {
   }
 }
 
-async function replace(path: string, content: LockFile): Promise<void> {
+async function replace(path: string, content: object): Promise<void> {
   const temporary = `${path}.${randomUUID()}`
   await writeFile(temporary, JSON.stringify(content), { mode: ownerOnly, flag: 'wx' })
   await rename(temporary, path)
-}
-
-async function isOfAnotherUser(path: string): Promise<boolean> {
-  const stats = await lstat(path).catch(() => undefined)
-  return stats !== undefined && process.getuid !== undefined && stats.uid !== process.getuid()
 }
 
 /** Undefined for a file that is missing, of another user, or not a lock of ours. */
@@ -108,36 +103,22 @@ function inUse(dataDir: string, pid: number | undefined): AppError {
   )
 }
 
-const S3Access = z.object({
-  endpoint: z.string(),
-  bucket: z.string(),
-  region: z.string(),
-  accessKeyId: z.string(),
-  secretAccessKey: z.string(),
-})
-
-/** How another command on this machine reaches the stack that runs in a data folder. */
+const text = z.string()
 const StackAccess = z.object({
-  url: z.string(),
-  token: z.string(),
-  redisUrl: z.string(),
-  s3: S3Access,
+  url: text,
+  token: text,
+  redisUrl: text,
+  s3: z.object({ endpoint: text, bucket: text, region: text, accessKeyId: text, secretAccessKey: text }),
   modelKind: ModelKind.optional(),
 })
 export type StackAccess = z.infer<typeof StackAccess>
 
 const AccessFile = StackAccess.extend({ owner: ProcessIdentity })
 
-/**
- * Writes `access` to a file in the data folder that only this user can read; returns the function that removes it. The
- * caller holds the folder's lock.
- */
+/** Writes a file only this user can read; returns its remover. The caller holds the folder's lock. */
 export async function publishAccess(dataDir: string, access: StackAccess): Promise<() => Promise<void>> {
   const path = accessPath(dataDir)
-  const temporary = `${path}.${randomUUID()}`
-  const owner = await identify(process.pid)
-  await writeFile(temporary, JSON.stringify({ ...access, owner }), { mode: ownerOnly, flag: 'wx' })
-  await rename(temporary, path)
+  await replace(path, { ...access, owner: await identify(process.pid) })
   return () => rm(path, { force: true })
 }
 

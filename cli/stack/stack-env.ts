@@ -8,16 +8,9 @@ import type { LocalS3 } from '#platform/local-s3.ts'
 import { givenValue, readEnv, type Env } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
 
-export type StackEnvOptions = {
-  redisUrl: string
-  s3: Pick<LocalS3, 'endpoint' | 'bucket' | 'region' | 'accessKeyId' | 'secretAccessKey'>
-  logLevel: LogLevel
-}
-
 export type ModelAccess = {
   /** Comma-separated model servers; undefined is the rehearsal model. */
   urls: string | undefined
-  /** The model's name on those servers. */
   name: string | undefined
   apiKey: string | undefined
 }
@@ -25,10 +18,11 @@ export type ModelAccess = {
 /** Leaves time to kill what does not end within the 10 s a stack may take to stop. */
 const drainMs = 3000
 
-/**
- * The addresses and keys of the stack's stores, in the variables that every service reads (docs/reference/config.md).
- */
-export function storeEnv({ redisUrl, s3, logLevel }: StackEnvOptions): Env {
+export function storeEnv(
+  redisUrl: string,
+  s3: Pick<LocalS3, 'endpoint' | 'bucket' | 'region' | 'accessKeyId' | 'secretAccessKey'>,
+  logLevel: LogLevel,
+): Env {
   return {
     REMORA_REDIS_URL: redisUrl,
     REMORA_S3_ENDPOINT: s3.endpoint,
@@ -43,9 +37,8 @@ export function storeEnv({ redisUrl, s3, logLevel }: StackEnvOptions): Env {
 type WorkerEnvOptions = { modelUrls: string; model: ModelAccess; compileCache: string | undefined; environment: Env }
 
 /**
- * The whole environment of a worker process: its stores and its model, the variables it reads as far as they are set,
- * how this machine reaches a model server (certificates, proxy), and its folder for temporary files. It gets nothing
- * else of this process's environment, and not the API's token. `compileCache`: a folder that makes its start faster.
+ * All that a worker gets of the environment: its stores and model, the variables it reads, how this machine reaches a
+ * model server (certificates, proxy), its temporary folder; not the API's token. `compileCache` makes its start faster.
  */
 export function workerEnv(stores: Env, { modelUrls, model, compileCache, environment }: WorkerEnvOptions): Env {
   return {
@@ -65,7 +58,6 @@ export function workerEnv(stores: Env, { modelUrls, model, compileCache, environ
   }
 }
 
-/** The environment of the services inside this process. */
 export function servicesEnv(
   stores: Env,
   { token, port, environment }: { token: string; port: number; environment: Env },
@@ -100,7 +92,6 @@ export function checkEnvironment(own: z.ZodRawShape, env: Env): void {
   checkModelServers(env)
 }
 
-/** What the environment sets of a service's variables, without those that the stack sets itself. */
 function passedOn(variables: object, environment: Env): Env {
   return givenOf(Object.keys(variables).filter(isPassedOn), environment)
 }

@@ -6,14 +6,13 @@ import { dataNotWritable } from './data-folder.ts'
 export type StackLog = {
   level: LogLevel
   entry: Log
-  /** Raw lines of a child process. */
   write(text: string): void
   close(): Promise<void>
 }
 
 /**
- * The log of an embedded stack and its children: the file at `path`, in an existing folder, or stderr without a path.
- * An existing file is renamed to `.1`, or with `append` continued. CONFIG_003 when it cannot be written.
+ * The log of a stack and its children: `path`, or stderr. An existing file is renamed to `.1`, or with `append`
+ * continued. CONFIG_003 when it cannot be written.
  */
 export async function openStackLog(options: {
   path: string | undefined

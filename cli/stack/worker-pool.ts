@@ -9,7 +9,6 @@ import { parseJson } from '#domain/json.ts'
 import type { StackLog } from './stack-log.ts'
 
 export type WorkerPool = {
-  /** The processes alive now. */
   pids(): number[]
   /** Rejects with CONFIG_006 when no worker comes up at all, and none did before; never resolves. */
   failed: Promise<never>
@@ -27,18 +26,14 @@ export type RestartPauses = {
 const usualPauses: RestartPauses = { firstMs: 1_000, mostMs: 30_000, steadyMs: 60_000 }
 const workerEntry = fileURLToPath(new URL('../../services/worker/main.ts', import.meta.url))
 const stopMs = 6_000
-/** Of a pool of which no worker has come up yet. */
 const deathsAllowed = 5
 const withinMs = 60_000
-/** The last output of a worker that is kept; enough for a stack trace. */
 const outputChars = 8_000
 
 export type WorkerPoolOptions = {
   count: number
-  /** All that the workers get of an environment. */
   env: Env
   log: StackLog
-  /** Gets a line for each worker that died and the pause before its restart. */
   say(line: string): void
   pauses?: RestartPauses | undefined
   /** The program of a worker; it sends its parent a message when it has come up. */
@@ -48,7 +43,6 @@ export type WorkerPoolOptions = {
 type Pool = {
   options: WorkerPoolOptions
   living: Set<ChildProcess>
-  /** Cancel the restarts that are due. */
   restarts: Set<() => void>
   hasComeUp: boolean
   /** When workers died before one had come up. */
@@ -58,10 +52,9 @@ type Pool = {
 }
 
 /**
- * Starts `count` worker processes, and starts each again that dies, after a growing pause. While none has come up there
- * is no pause, and the sixth death within a minute ends it: such workers cannot start at all, as with a bad
- * configuration. Workers end with this process, however it ends; Ctrl-C in the terminal reaches them only through
- * `stop`.
+ * Starts `count` workers, and each that dies again after a growing pause. While none has come up there is no pause, and
+ * the sixth death within a minute ends it: such workers cannot start at all. Workers end with this process, however it
+ * ends; Ctrl-C in the terminal reaches them only through `stop`.
  */
 export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const failure = Promise.withResolvers<never>()
@@ -158,10 +151,7 @@ const longest = 300
 /** The line of a Node stack trace that says what was thrown: `AppError: …`, `TypeError [ERR_X]: …`. */
 const thrown = /^(?:\w*Error|\w*Exception)(?: \[\w+\])?: /
 
-/**
- * The one line of what a process wrote to stderr that says best why it ended: what was thrown, else its last JSON log
- * line of level error, else its first line that is no log. Empty when it said nothing.
- */
+/** What was thrown, else the last JSON log line of level error, else the first line that is no log, else empty. */
 export function lastWords(stderr: string): string {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '')
   const words = lines.findLast((line) => thrown.test(line)) ?? loggedError(lines) ?? lines.find((line) => !isLog(line))

@@ -33,10 +33,8 @@ function describeEnding({ script, ending }: ToolRun): string {
 /** A bundle's tool should return a result of the contract's shape; the model gets any other value as it is. */
 function shapeNote({ ending, checked }: ToolRun): string {
   if (ending.kind !== 'returned' || checked.owner === undefined) return ''
-  const faults = resultFaults(ending.value)
-  return faults.length === 0
-    ? ''
-    : `note: the model is given this value although it is incomplete: ${faults.join('; ')}\n`
+  const faults = resultFaults(ending.value).join('; ')
+  return faults === '' ? '' : `note: the model is given this value although it is incomplete: ${faults}\n`
 }
 
 function whatBecame({ ending, changes }: ToolRun, applied: boolean): string {
@@ -73,11 +71,8 @@ export function runLog({ script, inputs, ending, changes }: ToolRun): string {
   for (const [name, value] of Object.entries(inputs)) lines.push(`input ${name} ${JSON.stringify(value)}`)
   for (const call of ending.journal) {
     lines.push(`call ${call.name} ${JSON.stringify(call.args)}`)
-    lines.push(
-      'error' in call
-        ? `raised ${call.error.type} ${JSON.stringify(call.error.message)}`
-        : `answered ${JSON.stringify(call.answer)}`,
-    )
+    if ('error' in call) lines.push(`raised ${call.error.type} ${JSON.stringify(call.error.message)}`)
+    else lines.push(`answered ${JSON.stringify(call.answer)}`)
   }
   if ('printed' in ending) lines.push(`printed ${JSON.stringify(ending.printed)}`)
   lines.push(endingLine(ending), ...changes.map(({ kind, path }) => `${kind} ${JSON.stringify(path)}`))
@@ -96,12 +91,6 @@ function endingLine(ending: ToolRun['ending']): string {
 /** One line of `--events`; figures that the process could not report are null. */
 export function scriptEventView(event: ScriptEvent) {
   if (event.type === 'run_start') return event
-  const { wallMs, ownMs, externalCalls, printedChars, ...rest } = event
-  return {
-    ...rest,
-    wall_ms: wallMs,
-    own_ms: ownMs ?? null,
-    external_calls: externalCalls,
-    printed_chars: printedChars ?? null,
-  }
+  const { wallMs: wall_ms, ownMs: own_ms = null, externalCalls: external_calls, printedChars = null, ...rest } = event
+  return { ...rest, wall_ms, own_ms, external_calls, printed_chars: printedChars }
 }

@@ -36,10 +36,8 @@ function splitName(named: string, folder: Pick<BaseLayer, 'find'>): { path: Repo
     const path = parseRepoPath(named.slice(0, end), 'TOOL_007')
     if (folder.find(path) !== undefined) return { path, name: named.slice(end + 1) }
   }
-  throw new AppError(
-    'DISC_005',
-    `--node ${JSON.stringify(named)}: the workspace has no such file; paths are relative to --workspace`,
-  )
+  const shown = JSON.stringify(named)
+  throw new AppError('DISC_005', `--node ${shown}: the workspace has no such file; paths are relative to --workspace`)
 }
 
 async function nodesOf(
@@ -52,11 +50,8 @@ async function nodesOf(
   try {
     const files = [{ path, hash: path, size: (await folder.read(path)).length }]
     const deps = { pool, packs: await loadQueryPacks(packs) }
-    const { nodes, skipped } = await discoverNodes(
-      { files, read: folder.read, filters: { include: skipKinds } },
-      deps,
-      signal,
-    )
+    const source = { files, read: folder.read, filters: { include: skipKinds } }
+    const { nodes, skipped } = await discoverNodes(source, deps, signal)
     const [why] = skipped
     if (nodes.length === 0) throw new AppError('DISC_005', `--node ${path}: ${why?.reason ?? 'it has no nodes'}`)
     return nodes
@@ -69,8 +64,7 @@ function unknownName(path: string, name: string, nodes: readonly CodeNode[]): Ap
   const names = [...new Set(nodes.filter(({ kind }) => kind !== 'file').map((node) => node.qualifiedName))]
   const near = nearest(name, names)
   const more = names.length > namedInMessage ? `, … (${names.length} in all)` : ''
-  const known =
-    names.length === 0 ? 'it has only the file itself' : `it has ${names.slice(0, namedInMessage).join(', ')}`
-  const way = near === undefined ? `${known}${more}` : `did you mean ${near}?`
+  const known = names.slice(0, namedInMessage).join(', ') || 'only the file itself'
+  const way = near === undefined ? `it has ${known}${more}` : `did you mean ${near}?`
   return new AppError('RUN_002', `--node: ${path} has no node ${JSON.stringify(name)}: ${way}`)
 }

@@ -4,8 +4,8 @@ import { msSince, untilAborted } from '#platform/clock.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { type CheckedScript, checkScriptFile } from '#bundles/check-script-file.ts'
 import { type CompiledScript, compileScript } from '#tool-scripts/compiled-script.ts'
-import { openScriptPool, type RunEnding, type ScriptPool } from '#tool-scripts/script-pool.ts'
-import { ScriptError, type ExternalFunction, type ScriptRequest } from '#tool-scripts/script-call.ts'
+import { openScriptPool, type RunEnding } from '#tool-scripts/script-pool.ts'
+import { ScriptError } from '#tool-scripts/script-call.ts'
 import type { ScriptListener } from '#tool-scripts/script-event.ts'
 import { answeredJournal } from '#tool-scripts/script-ending.ts'
 import type { ChosenLimits } from '#tool-scripts/script-limits.ts'
@@ -15,7 +15,7 @@ import { AppError } from '#domain/error.ts'
 import { readKnownExternals } from '#tool-scripts/external-signatures.ts'
 import { openTypeChecker } from '#tool-scripts/type-checker.ts'
 import { openTargetNode, type TargetNode } from '../../services/worker/tools/target-node.ts'
-import { openWorkspace, type Workspace } from '../../services/worker/workspace/open-workspace.ts'
+import { openWorkspace } from '../../services/worker/workspace/open-workspace.ts'
 import type { CliConfig } from '../cli-config.ts'
 import type { AnswerQuestion } from './answer-questions.ts'
 import { findTarget } from './find-target.ts'
@@ -28,19 +28,16 @@ import { findingText } from '../finding-text.ts'
 export type ToolRunOrder = {
   file: string
   given: GivenInputs
-  /** The folder the script sees. */
   workspace: string
   /** `PATH[:QUALIFIED_NAME]`, relative to `workspace`. */
   node: string | undefined
   limits: NonNullable<ChosenLimits['preset']>
-  /** Overrides that of its bundle. */
   profile?: ScriptProfile | undefined
 }
 
 export type ToolRun = {
   script: CompiledScript
   checked: CheckedScript
-  /** The real path of the workspace. */
   top: string
   inputs: Record<string, unknown>
   ending: RunEnding
@@ -72,13 +69,22 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
   const inputs = toolInputs(script, order.given, await workerInputs(order.file, wanted, { target, workspace }))
   const { add: onEnd, release } = openReleaser()
   try {
-    const externals = await toolExternals({ workspace, target, onLog: deps.onLog, onEnd })
+    const externals = attemptExternals(workspace, target ?? noTarget(), {
+      linter: openedWhenNeeded(onEnd),
+      python: await loadLanguage('python'),
+      log: { debug: (_message, fields) => deps.onLog(String(fields?.['message'])) },
+    })
     const pool = openScriptPool({ size: 1, limits: { preset: order.limits } })
     onEnd('script process', pool.close)
     const start = performance.now()
-    const { onEvent, answer } = deps
-    const request = { inputs, externals: Object.fromEntries(externals), ...(onEvent === undefined ? {} : { onEvent }) }
-    const ending = await runToEnd({ pool, script, request, answer }, signal)
+    const request = { inputs, externals: Object.fromEntries(externals), onEvent: deps.onEvent }
+    let ending = await pool.run(script, request, signal)
+    // Runs again after each answer, over the journal, as a worker does in its next attempt.
+    while (ending.kind === 'suspended') {
+      const answer = await deps.answer(ending.question, signal)
+      if (answer === undefined) break
+      ending = await pool.run(script, { ...request, journal: answeredJournal(ending, answer) }, signal)
+    }
     const durationMs = msSince(start)
     const changes = await workspaceChanges(workspace, (path) => folder.kindAt(path) === 'file')
     return { script, checked, top, inputs, ending, changes, durationMs }
@@ -87,37 +93,20 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
   }
 }
 
-type ReadScript = { script: CompiledScript; checked: CheckedScript }
-
-/**
- * Reads and checks a script. DISC_005 when it cannot be read; AGENT_001, with the lines of `remora check`, when it has
- * errors. `chosen` overrides the profile of its bundle.
- */
-async function readScript(file: string, chosen: ScriptProfile | undefined, signal: AbortSignal): Promise<ReadScript> {
+/** DISC_005 when a script cannot be read; AGENT_001, with the lines of `remora check`, when it has errors. */
+async function readScript(file: string, chosen: ScriptProfile | undefined, signal: AbortSignal) {
   if (!file.endsWith('.pym')) throw new AppError('AGENT_001', `${file} is no .pym file`)
-  const checked = await checkedFile(file, chosen, signal)
-  if ('fault' in checked) throw new AppError('DISC_005', `${file}: ${checked.fault}`)
-  const { source, profile, faults } = checked
-  const errors = faults.filter(({ severity }) => severity === 'error')
-  if (errors.length === 0) return { script: await compileScript({ path: file, source }, profile), checked }
-  const lines = source.split('\n')
-  const shown = errors.map((fault) => findingText({ file, ...fault, source: lines[fault.line - 1] ?? '' }))
-  throw new AppError('AGENT_001', `${file} breaks the rules of tool scripts:\n${shown.join('').trimEnd()}`)
-}
-
-async function checkedFile(
-  file: string,
-  profile: ScriptProfile | undefined,
-  signal: AbortSignal,
-): ReturnType<typeof checkScriptFile> {
   const typeChecker = openTypeChecker()
   try {
-    const options = {
-      knownExternals: await readKnownExternals(),
-      typeChecker,
-      ...(profile === undefined ? {} : { profile }),
-    }
-    return await untilAborted(checkScriptFile(file, options), signal)
+    const options = { knownExternals: await readKnownExternals(), typeChecker, profile: chosen }
+    const checked = await untilAborted(checkScriptFile(file, options), signal)
+    if ('fault' in checked) throw new AppError('DISC_005', `${file}: ${checked.fault}`)
+    const { source, profile, faults } = checked
+    const errors = faults.filter(({ severity }) => severity === 'error')
+    if (errors.length === 0) return { script: await compileScript({ path: file, source }, profile), checked }
+    const lines = source.split('\n')
+    const shown = errors.map((fault) => findingText({ file, ...fault, source: lines[fault.line - 1] ?? '' }))
+    throw new AppError('AGENT_001', `${file} breaks the rules of tool scripts:\n${shown.join('').trimEnd()}`)
   } finally {
     await typeChecker.close()
   }
@@ -130,40 +119,17 @@ function needsFiles({ declarations }: CompiledScript, { node }: ToolRunOrder): b
   return node !== undefined || declarations.externals.some(({ name }) => !withoutFiles.has(name))
 }
 
-type ExternalParts = {
-  workspace: Workspace
-  /** Undefined: externals that work on a node are refused. */
-  target: TargetNode | undefined
-  onLog(message: string): void
-  /** Registers what to close when the run is over. */
-  onEnd(name: string, close: () => Promise<void>): void
-}
-
-/** The externals that a worker offers, over the folder of `remora tool run`. */
-async function toolExternals(parts: ExternalParts): Promise<ReadonlyMap<string, ExternalFunction>> {
-  const { workspace, target = noTarget(), onLog, onEnd } = parts
-  return attemptExternals(workspace, target, {
-    linter: openedWhenNeeded(onEnd),
-    python: await loadLanguage('python'),
-    log: { debug: (_message, fields) => onLog(String(fields?.['message'])) },
-  })
-}
-
-function openedWhenNeeded(onEnd: ExternalParts['onEnd']): Pick<PythonLinter, 'lint'> {
+function openedWhenNeeded(onEnd: (name: string, close: () => Promise<void>) => void): Pick<PythonLinter, 'lint'> {
   let opened: Promise<PythonLinter> | undefined
   return {
     async lint(text, rules) {
-      if (opened === undefined) {
-        opened = openPythonLinter()
-        const linter = opened
-        onEnd('linter', async () => (await linter).close())
-      }
+      if (opened === undefined) onEnd('linter', async () => (await opened)?.close())
+      opened ??= openPythonLinter()
       return (await opened).lint(text, rules)
     },
   }
 }
 
-/** Stands for the node when none was named. */
 function noTarget(): TargetNode {
   const refuse = (): never => {
     throw new ScriptError('RuntimeError', 'there is no node to work on: name one with --node PATH[:QUALIFIED_NAME]')
@@ -178,23 +144,4 @@ function noTarget(): TargetNode {
     locate: async () => refuse(),
     parts: async () => refuse(),
   }
-}
-
-type Running = {
-  pool: Pick<ScriptPool, 'run'>
-  script: CompiledScript
-  request: ScriptRequest
-  answer: AnswerQuestion
-}
-
-/** Runs the script again after each answer, over its journal, as a worker does in its next attempt. */
-async function runToEnd({ pool, script, request, answer }: Running, signal: AbortSignal): Promise<RunEnding> {
-  let ending = await pool.run(script, request, signal)
-  while (ending.kind === 'suspended') {
-    const text = await answer(ending.question, signal)
-    if (text === undefined) return ending
-    const journal = answeredJournal(ending, text)
-    ending = await pool.run(script, { ...request, journal }, signal)
-  }
-  return ending
 }

@@ -31,8 +31,10 @@ export function toolInputs(
   for (const { name, ...input } of declarations.inputs) {
     const text = given.texts.get(name)
     if (text !== undefined) {
-      const read = readText(text, input.schema)
-      if (read.ok) values.set(name, read.value)
+      // A text that is not JSON counts as a string where the declared type includes `str`.
+      const json = parseJson(text)
+      const value = json === undefined && takesString(input.schema) ? text : json
+      if (value !== undefined) values.set(name, value)
       else faults.push(`input ${name} is ${input.type}, and ${shown(text)} is no JSON`)
     } else if (Object.hasOwn(given.values, name)) values.set(name, given.values[name])
     else if (Object.hasOwn(provided, name)) values.set(name, provided[name])
@@ -40,7 +42,7 @@ export function toolInputs(
   }
   faults.push(...typeFaults(declarations.inputs, values))
   if (faults.length > 0)
-    throw new AppError('TOOL_002', `${path}: ${faults.join('; ')}${theInputs(declarations.inputs)}`)
+    throw new AppError('TOOL_002', `${path}: ${faults.join('; ')}; ${theInputs(declarations.inputs)}`)
   return Object.fromEntries(values)
 }
 
@@ -50,13 +52,6 @@ function unknownFaults(names: readonly string[], declared: ReadonlyMap<string, u
     const near = nearest(name, [...declared.keys()])
     return `no input is named ${shown(name)}${near === undefined ? '' : ` (did you mean ${near}?)`}`
   })
-}
-
-/** A text that is not JSON counts as a string where the declared type includes `str`. */
-function readText(text: string, schema: JsonSchema): { ok: true; value: unknown } | { ok: false } {
-  const value = parseJson(text)
-  if (value !== undefined) return { ok: true, value }
-  return takesString(schema) ? { ok: true, value: text } : { ok: false }
 }
 
 function takesString(schema: JsonSchema): boolean {
@@ -76,29 +71,23 @@ function typeFaults(inputs: readonly InputDeclaration[], values: ReadonlyMap<str
   })
 }
 
-const filledIn: Readonly<Record<string, string>> = {
-  settings: 'a bundle.yaml in its folder or the one above would bring it',
-}
 const ofNode = new Set(['node_text', 'node_name', 'node_kind', 'node_id', 'file_path', 'language', 'files'])
 
 function wayTo(name: string): string {
-  const way = ofNode.has(name) ? '--node would bring it' : filledIn[name]
-  return way === undefined ? '' : ` (${way})`
+  if (ofNode.has(name)) return ' (--node would bring it)'
+  return name === 'settings' ? ' (a bundle.yaml in its folder or the one above would bring it)' : ''
 }
 
 function theInputs(inputs: readonly InputDeclaration[]): string {
   const list = inputs.map(({ name, type, optional }) => `${name}: ${type}${optional ? ' (optional)' : ''}`)
-  return list.length === 0 ? '; the script has no inputs' : `; the inputs are ${list.join(', ')}`
+  return list.length === 0 ? 'the script has no inputs' : `the inputs are ${list.join(', ')}`
 }
 
 function shown(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
 }
 
-/**
- * Reads `--inputs FILE.json`; `-` is standard input. DISC_005 when it cannot be read, TOOL_002 when it is not a JSON
- * object.
- */
+/** Reads `--inputs FILE.json`; `-` is standard input. DISC_005 if it cannot be read, TOOL_002 if it is no JSON object. */
 export async function readGiven(
   file: string | undefined,
   stdin: () => Promise<string>,

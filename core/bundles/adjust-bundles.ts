@@ -4,12 +4,9 @@ import type { AgentBundle } from '#domain/agent-bundle.ts'
 import { findNameFaults, type FindableNodes } from './findable-nodes.ts'
 import type { LoadedBundle } from './load-bundle.ts'
 
-/** What an installation sets about its bundles, over what they say themselves. */
 export type BundleChoices = {
-  /** By the bundle's name. */
   mapping: Readonly<Record<string, { node_kinds?: NodeKind[] | undefined; priority?: number | undefined }>>
   settings: Readonly<Record<string, Readonly<Record<string, unknown>>>>
-  /** Upper bounds; undefined is none. */
   maxTurns: number | undefined
   maxTimeoutS: number | undefined
 }

@@ -13,24 +13,13 @@ export async function bundleFolders(dir: string): Promise<string[]> {
   try {
     const files = await readdir(dir, { withFileTypes: true })
     const folders = files.filter((entry) => entry.isDirectory()).map((entry) => join(dir, entry.name))
-    const holding = await Promise.all(
-      folders.map(async (folder) => ((await namesIn(folder)).includes('bundle.yaml') ? [folder] : [])),
-    )
-    return holding.flat().toSorted()
-  } catch (error) {
-    throw noAgentsFolder(dir, error)
+    // A folder that cannot be read counts as a bundle, so that loading it reports the reason.
+    const names = await Promise.all(folders.map((folder) => readdir(folder).catch(() => ['bundle.yaml'])))
+    return folders.filter((_folder, at) => names[at]?.includes('bundle.yaml')).toSorted()
+  } catch (cause) {
+    const where = 'agents.dir of remora.yaml or REMORA_AGENTS_DIR names it, else it comes with Remora'
+    throw new AppError('CONFIG_001', `the folder of the agents, ${dir}, cannot be read: ${where}`, { cause })
   }
-}
-
-/** A folder that cannot be read counts as a bundle, so that loading it reports the reason. */
-async function namesIn(folder: string): Promise<string[]> {
-  return readdir(folder).catch(() => ['bundle.yaml'])
-}
-
-/** CONFIG_001, with the places where the folder may have been configured. */
-function noAgentsFolder(dir: string, cause: unknown): AppError {
-  const where = 'agents.dir of remora.yaml or REMORA_AGENTS_DIR names it, else it comes with Remora'
-  return new AppError('CONFIG_001', `the folder of the agents, ${dir}, cannot be read: ${where}`, { cause })
 }
 
 /** A file's text, or the reason, in one line, why it cannot be read. */
@@ -45,6 +34,7 @@ const faults: Readonly<Record<string, string>> = {
   EACCES: 'it cannot be read: permission denied',
   EPERM: 'it cannot be read: permission denied',
   ELOOP: 'it is a link to itself',
+  ERR_ENCODING_INVALID_ENCODED_DATA: 'it is not UTF-8 text',
 }
 
 /** Reads a UTF-8 text file. Never throws, and does not wait for the writer of a pipe. */
@@ -54,18 +44,10 @@ export async function readSource(path: string): Promise<ReadSource> {
     const stats = await file.stat()
     if (stats.isDirectory()) return failed('it is a folder')
     if (!stats.isFile()) return failed('it is no file')
-    return decoded(await file.readFile())
+    return { source: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await file.readFile()) }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     return failed(faults[code] ?? `it cannot be read: ${code || String(error)}`)
-  }
-}
-
-function decoded(bytes: Uint8Array): ReadSource {
-  try {
-    return { source: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) }
-  } catch {
-    return failed('it is not UTF-8 text')
   }
 }
 

@@ -6,9 +6,6 @@ import { AppError } from '#domain/error.ts'
 /** A fault of a bundle and its place, 1-based. `code` is a rule of tool scripts or AGENT_001. */
 export type BundleFault = { file: string; line: number; column: number; code: string; message: string }
 
-/** A problem that does not stop the bundle from working. */
-export type BundleWarning = BundleFault
-
 export type BundleYaml = Pick<YamlSource, 'placeOf' | 'placeInText'> & {
   file: BundleFile | undefined
   faults: BundleFault[]

@@ -1,16 +1,12 @@
 import { stat } from 'node:fs/promises'
 import { join, normalize } from 'node:path'
-import type { ScriptProfile } from '#domain/agent-bundle.ts'
 import { readKnownExternals } from '#tool-scripts/external-signatures.ts'
-import type { TypeChecker } from '#tool-scripts/type-checker.ts'
 import type { BundleFault } from './bundle-yaml.ts'
 import { checkScriptFile, type CheckedScript } from './check-script-file.ts'
-import type { FindableNodes } from './findable-nodes.ts'
 import { findFolderFaults } from './load-bundle.ts'
 import { readBundle, type BundleDeps, type ReadBundle } from './read-bundle.ts'
 import { bundleFolders, readSource, scriptsUnder } from './bundle-files.ts'
 
-/** A fault or warning, with the text of its line. */
 export type Finding = BundleFault & { severity: 'error' | 'warning'; source?: string }
 
 /** A bundle, a script, or a path that is neither. `tools` and `maxTurns` are set for a bundle that could be read. */
@@ -24,22 +20,15 @@ export type CheckedItem = {
   scripts: CheckedScript[]
 }
 
-export type CheckPathsOptions = {
-  typeChecker: Pick<TypeChecker, 'faults'>
-  /** For every script, in place of its bundle's profile. */
-  profile?: ScriptProfile | undefined
-} & Partial<FindableNodes>
-
 /**
  * Checks everything under the paths, in their order: bundles, and `.pym` files that no bundle names. Never throws for a
  * missing or broken file: it is a finding, and the others are checked as well.
  */
 export async function checkPaths(
   paths: readonly string[],
-  { profile, ...options }: CheckPathsOptions,
+  options: Omit<BundleDeps, 'knownExternals'>,
 ): Promise<CheckedItem[]> {
-  const known = { knownExternals: await readKnownExternals(), ...options }
-  const deps = profile === undefined ? known : { ...known, profile }
+  const deps = { knownExternals: await readKnownExternals(), ...options }
   const checked: CheckedItem[] = []
   for (const path of paths) checked.push(...(await checkPath(path, deps)))
   for (const item of checked) await addSourceLines(item)
@@ -63,7 +52,6 @@ async function checkPath(path: string, deps: BundleDeps): Promise<CheckedItem[]>
   return items.length === 0 ? [neither(path, 'it holds no bundle and no .pym file')] : items
 }
 
-/** The scripts that were checked with the bundle. */
 function scriptsOf({ dir, file }: ReadBundle): string[] {
   return (file?.tools ?? []).flatMap((tool) => ('script' in tool ? [normalize(join(dir, tool.script))] : []))
 }

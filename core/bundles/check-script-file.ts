@@ -46,11 +46,8 @@ async function ownerOf(script: string): Promise<ScriptOwner | undefined> {
   return { dir, bundle: yaml.file.name, tool }
 }
 
-/** The `bundle.yaml` near a script; `tool` is undefined when none of its tools uses the script. */
-type BundleOfScript = { dir: string; yaml: BundleYaml; tool: string | undefined }
-
-/** The bundle in the script's folder or the one above; undefined for a lone script. */
-export async function bundleOfScript(script: string): Promise<BundleOfScript | undefined> {
+/** The bundle in the script's folder or the one above, and the tool that uses the script; undefined for a lone script. */
+export async function bundleOfScript(script: string) {
   const near = await nearBundleFile(script)
   if (near === undefined) return undefined
   const { dir, source } = near

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { BundleFile } from '#domain/agent-bundle.ts'
 import { AppError } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
-import type { RedisClient } from '#platform/connect-redis.ts'
+import type { RedisClient } from '#platform/redis-client.ts'
 import { nearest } from '#platform/nearest.ts'
 import { readSource } from './bundle-files.ts'
 import { bundleInvalid, readBundleYaml, type BundleFault } from './bundle-yaml.ts'
@@ -11,7 +11,6 @@ import { bundleInvalid, readBundleYaml, type BundleFault } from './bundle-yaml.t
 /** What a bundle may name: the languages that query packs are for, and the kinds of nodes that they find. */
 export type FindableNodes = { nodeKinds: ReadonlySet<string>; languages: ReadonlySet<string> }
 
-/** Where in `bundle.yaml`, and what to say of it. */
 type NameFault = { at: (string | number)[]; message: string }
 
 /** The node kinds and languages of a bundle that no query pack has, each with the name that was probably meant. */
@@ -55,7 +54,6 @@ export async function requireFindable(names: readonly string[], dir: string, fin
 }
 
 const Announced = z.object({ node_kinds: z.array(z.string()), languages: z.array(z.string()) })
-
 const keyOf = (namespace: string) => `${namespace}:{all}:findable`
 
 /** Lets every process know what the query packs of discovery find; the latest announcement counts. */

@@ -1,14 +1,13 @@
 import { join } from 'node:path'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import { bundleFolders } from './bundle-files.ts'
-import { type BundleFault, bundleInvalid, type BundleWarning } from './bundle-yaml.ts'
+import { type BundleFault, bundleInvalid } from './bundle-yaml.ts'
 import { type BundleDeps, readBundle, type ReadBundle } from './read-bundle.ts'
 
-export type LoadedBundle = { bundle: AgentBundle; warnings: BundleWarning[] }
+/** The warnings do not stop the bundle from working. */
+export type LoadedBundle = { bundle: AgentBundle; warnings: BundleFault[] }
 
-/**
- * Loads one bundle. AGENT_001 with file, line and message of every fault. Does not check whether `after` names bundles.
- */
+/** AGENT_001 with file, line and message of every fault. Does not check whether `after` names bundles. */
 export async function loadBundle(dir: string, deps: BundleDeps = {}): Promise<LoadedBundle> {
   return loaded(await readBundle(dir, deps))
 }

@@ -1,25 +1,16 @@
 import { basename, join, relative, resolve } from 'node:path'
-import type { AgentBundle, BundleFile, ScriptProfile } from '#domain/agent-bundle.ts'
+import type { AgentBundle, BundleFile } from '#domain/agent-bundle.ts'
 import { parseRepoPath } from '#domain/repo-path.ts'
-import { checkScript } from '#tool-scripts/check-script.ts'
-import type { ExternalSignature } from '#tool-scripts/external-signatures.ts'
-import type { TypeChecker } from '#tool-scripts/type-checker.ts'
-import { type BundleFault, type BundleWarning, type BundleYaml, readBundleYaml } from './bundle-yaml.ts'
+import { checkScript, type ScriptCheckOptions } from '#tool-scripts/check-script.ts'
+import { type BundleFault, type BundleYaml, readBundleYaml } from './bundle-yaml.ts'
 import type { CheckedScript } from './check-script-file.ts'
 import { findNameFaults, type FindableNodes } from './findable-nodes.ts'
 import { findPromptFaults } from './prompt-variables.ts'
 import { readSource } from './bundle-files.ts'
 import { buildToolDefinition, type ScriptToolFile, submitTool, submitToolName } from './tool-definition.ts'
 
-/** What a bundle is checked against. Node kinds and languages are only checked where they are given. */
-export type BundleDeps = {
-  /** Without it, the externals of scripts are not checked (E013). */
-  knownExternals?: ReadonlyMap<string, ExternalSignature>
-  /** In place of what the bundle says. */
-  profile?: ScriptProfile
-  /** Without it, the types of scripts are not checked (E100). */
-  typeChecker?: Pick<TypeChecker, 'faults'>
-} & Partial<FindableNodes>
+/** Node kinds and languages are only checked where they are given; `profile` replaces the bundle's own. */
+export type BundleDeps = ScriptCheckOptions & Partial<FindableNodes>
 
 /** A bundle folder that was read. `bundle` is set when there are no faults. */
 export type ReadBundle = {
@@ -27,8 +18,7 @@ export type ReadBundle = {
   file: BundleFile | undefined
   bundle: AgentBundle | undefined
   faults: BundleFault[]
-  warnings: BundleWarning[]
-  /** The tool scripts that could be read. */
+  warnings: BundleFault[]
   scripts: CheckedScript[]
   placeOf: BundleYaml['placeOf']
 }
@@ -54,8 +44,8 @@ export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<Re
   }
   checkNames(reading)
   checkSettings(reading)
-  for (const at of unservedFields(yaml.file)) {
-    read.warnings.push(faultAt(reading, at, `${at.join('.')} has no effect yet`))
+  if (yaml.file.error_policy !== 'skip_downstream') {
+    read.warnings.push(faultAt(reading, ['error_policy'], 'error_policy has no effect yet'))
   }
   findPromptFaults(yaml.file, {
     fault: (at, inside, message) =>
@@ -66,15 +56,14 @@ export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<Re
   return { ...read, bundle: faults.length === 0 ? bundle : undefined }
 }
 
+const onlyAgent = 'which in a bundle only the agent does'
+const howToSubmit = `write - { builtin: ${submitToolName} }`
+
 async function readTool(reading: Reading, tool: ScriptToolFile, index: number): Promise<void> {
   const { bundle, deps, read } = reading
   const at = ['tools', index] as const
   if (tool.name === submitToolName)
-    return report(
-      reading,
-      [...at, 'name'],
-      `${submitToolName} is the builtin tool; write - { builtin: ${submitToolName} }`,
-    )
+    return report(reading, [...at, 'name'], `${submitToolName} is the builtin tool; ${howToSubmit}`)
   const text = await readScript(reading, tool.script)
   if ('fault' in text) return report(reading, [...at, 'script'], text.fault)
   const { source } = text
@@ -83,17 +72,12 @@ async function readTool(reading: Reading, tool: ScriptToolFile, index: number): 
   const { faults, declarations } = await checkScript(source, file, { ...deps, profile })
   const owner = { dir: reading.dir, bundle: bundle.file.name, tool: tool.name }
   read.scripts.push({ file, source, profile, owner, faults })
-  for (const fault of faults) {
-    const { severity, ...found } = fault
+  for (const { severity, ...found } of faults) {
     const list = severity === 'error' ? read.faults : read.warnings
     list.push({ file, ...found })
   }
   if (declarations.externals.some(({ name }) => name === submitToolName))
-    report(
-      reading,
-      [...at, 'script'],
-      `${tool.script} calls ${submitToolName}, which in a bundle only the agent does; write - { builtin: ${submitToolName} }`,
-    )
+    report(reading, [...at, 'script'], `${tool.script} calls ${submitToolName}, ${onlyAgent}; ${howToSubmit}`)
   const built = buildToolDefinition(tool, declarations)
   for (const { key, message } of built.faults) report(reading, [...at, 'inputs_override', key], message)
   for (const { key, message } of built.warnings) {
@@ -148,13 +132,8 @@ function checkSettings(reading: Reading): void {
   }
 }
 
-/** Fields without effect yet that differ from their default. */
-function unservedFields({ error_policy: policy }: BundleFile): string[][] {
-  return policy === 'skip_downstream' ? [] : [['error_policy']]
-}
-
 /** Without the path of the folder, so that the same bundle has the same hash everywhere. */
-function warningText({ dir, bundle }: Reading, { file, line, column, code, message }: BundleWarning): string {
+function warningText({ dir, bundle }: Reading, { file, line, column, code, message }: BundleFault): string {
   return `${bundle.file.name}/${relative(dir, file)}:${line}:${column} ${code} ${message}`
 }
 

@@ -2,37 +2,30 @@ import nunjucks from 'nunjucks'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 
-export type Template = {
-  /** All names that it reads or sets. */
-  names: ReadonlySet<string>
-  /** AGENT_001 when the template outputs a variable that has no value. */
-  render(variables: Readonly<Record<string, unknown>>): string
-}
+export type Template = ReturnType<typeof compileTemplate>
 
 /** Without a loader, so that no file is read, and without escaping, since prompts are not HTML. */
 const environment = new nunjucks.Environment([], { autoescape: false, throwOnUndefined: true })
 
 /** Compiles a prompt template. AGENT_001 when it does not parse or uses a construct that prompts may not use. */
-export function compileTemplate(source: string): Template {
+export function compileTemplate(source: string) {
   const [fault] = findTemplateFaults(source)
   if (fault !== undefined) throw new AppError('AGENT_001', `template, line ${fault.line}: ${fault.message}`)
   const template = new nunjucks.Template(source, environment, 'template', true)
   return {
     names: namesIn(source),
-    render(variables) {
+    /** AGENT_001 when the template outputs a variable that has no value. */
+    render(variables: Readonly<Record<string, unknown>>): string {
       try {
         return template.render(variables)
-      } catch (error) {
-        const message = error instanceof Error ? error.message : String(error)
-        throw new AppError('AGENT_001', message, { cause: error })
+      } catch (cause) {
+        throw new AppError('AGENT_001', cause instanceof Error ? cause.message : String(cause), { cause })
       }
     },
   }
 }
 
-/**
- * The constructs that a prompt may use. No calls, includes, macros or computed names: bundles are data, not programs.
- */
+/** No calls, includes, macros or computed names: bundles are data, not programs. */
 const allowedNodes = new Set<string>(
   `
   Root NodeList Output TemplateData Symbol Literal LookupVal Filter Group Array If InlineIf For Set Compare
@@ -49,7 +42,6 @@ const allowedFilters = new Set<string>(
 
 const loopFields = new Set(['index', 'index0', 'first', 'last', 'length', 'revindex', 'revindex0'])
 
-/** The variables that a prompt may use, and the names under `settings`. */
 type TemplateNames = { variables: ReadonlySet<string>; settings: ReadonlySet<string> }
 
 /**
@@ -103,7 +95,6 @@ function checkLookup(node: TemplateNode, report: Report, scope: Scope): void {
   if (known !== undefined && !known.has(field)) report(target, `unknown setting settings.${field}`)
 }
 
-/** The names that the template itself sets. */
 function ownNames(root: TemplateNode): Set<string> {
   const own = new Set<string>()
   const open = [root]
@@ -126,26 +117,16 @@ function textOf(node: TemplateNode): string {
 /** A node of nunjucks' syntax tree. `line` and `column` are 1-based; `fields` hold nodes, lists of nodes and values. */
 type TemplateNode = { type: string; line: number; column: number; fields: Readonly<Record<string, unknown>> }
 
-/** Why a template does not parse, and where, as far as nunjucks knows. */
 type TemplateSyntaxFault = { line: number; column: number; message: string }
 
 // Nunjucks has no types for its parser, so its output is validated here.
-const Parser = z.object({ parser: z.object({ parse: z.custom<Parse>((value) => typeof value === 'function') }) })
+const Parse = z.custom<(source: string) => unknown>((value) => typeof value === 'function')
+const { parser } = z.object({ parser: z.object({ parse: Parse }) }).parse(nunjucks)
 
-type Parse = (source: string) => unknown
+const position = { lineno: z.number(), colno: z.number() }
+const RawNode = z.looseObject({ typename: z.string(), ...position, fields: z.array(z.string()) })
+const RawFault = z.object(position).partial().extend({ message: z.string() })
 
-const RawNode = z.looseObject({
-  typename: z.string(),
-  lineno: z.number(),
-  colno: z.number(),
-  fields: z.array(z.string()),
-})
-
-const RawFault = z.object({ message: z.string(), lineno: z.number().optional(), colno: z.number().optional() })
-
-const { parser } = Parser.parse(nunjucks)
-
-/** The template's tree, or why there is none. */
 function parseTemplate(source: string): { root: TemplateNode } | { fault: TemplateSyntaxFault } {
   try {
     return { root: nodeOf(parser.parse(source)) }
@@ -155,7 +136,6 @@ function parseTemplate(source: string): { root: TemplateNode } | { fault: Templa
   }
 }
 
-/** The child nodes, in the order of the fields. */
 function childrenOf(node: TemplateNode): TemplateNode[] {
   return Object.values(node.fields).flat().filter(isNode)
 }

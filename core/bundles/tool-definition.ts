@@ -43,7 +43,6 @@ export type ScriptToolFile = Extract<BundleFile['tools'][number], { script: stri
 
 export type BuiltTool = {
   definition: ToolDefinition
-  /** Inputs that the worker provides; the definition does not have them. */
   providedInputs: string[]
   faults: { key: string; message: string }[]
   warnings: { key: string; message: string }[]
@@ -66,10 +65,8 @@ export function buildToolDefinition(tool: ScriptToolFile, declarations: ScriptDe
   for (const [name, override] of Object.entries(tool.inputs_override)) {
     const property = properties.get(name)
     if (property === undefined) {
-      built.faults.push({
-        key: name,
-        message: `inputs_override names ${name}, which is no input of ${tool.script} the model sees`,
-      })
+      const message = `inputs_override names ${name}, which is no input of ${tool.script} the model sees`
+      built.faults.push({ key: name, message })
     } else properties.set(name, overridden(name, property, override, built))
   }
   for (const [name, property] of properties) {
@@ -82,15 +79,11 @@ export function buildToolDefinition(tool: ScriptToolFile, declarations: ScriptDe
 }
 
 function overridden(name: string, property: JsonSchema, override: JsonSchema, built: BuiltTool): JsonSchema {
-  const changed = fixedKeywords.filter(
-    (keyword) =>
-      Object.hasOwn(override, keyword) && JSON.stringify(override[keyword]) !== JSON.stringify(property[keyword]),
-  )
+  const isChanged = (key: string) => JSON.stringify(override[key]) !== JSON.stringify(property[key])
+  const changed = fixedKeywords.filter((key) => Object.hasOwn(override, key) && isChanged(key))
   for (const keyword of changed) {
-    built.warnings.push({
-      key: name,
-      message: `inputs_override of ${name} changes its ${keyword}; the script's own is kept`,
-    })
+    const message = `inputs_override of ${name} changes its ${keyword}; the script's own is kept`
+    built.warnings.push({ key: name, message })
   }
   const rest = Object.entries(override).filter(([keyword]) => !fixedKeywords.includes(keyword))
   return { ...property, ...Object.fromEntries(rest) }

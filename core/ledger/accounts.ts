@@ -113,10 +113,7 @@ function setsOf(status: OperationStatus): readonly AccountSet[] {
  * What the ledger still holds of an ended run and should not, one phrase each (invariant 8). For a moment after the end
  * some of it is normal: the relay publishes the last results, and the run leaves the index of active runs.
  */
-export async function leftovers(
-  store: LedgerStore,
-  { projectId, runId }: { projectId: ProjectId; runId: RunId },
-): Promise<string[]> {
+export async function leftovers(store: LedgerStore, { projectId, runId }: { projectId: ProjectId; runId: RunId }) {
   const { redis, namespace } = store
   const keys = runKeys(namespace, runId)
   const left: string[] = []

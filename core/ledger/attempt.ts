@@ -4,7 +4,6 @@ import type { NewEvent } from '#domain/event.ts'
 import type { OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import { OperationWork } from '#domain/operation.ts'
 import { QuestionId } from '#domain/question.ts'
-import type { ScriptArg } from '#platform/redis-script.ts'
 import { runKeys } from './keys.ts'
 import { NamedFields, newerRun, runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
@@ -118,11 +117,7 @@ export async function append(
 }
 
 /** The first keys and arguments of every write of an attempt. `n` is the attempt's counter as in `append`. */
-export function attemptWrite(
-  { namespace }: LedgerStore,
-  { runId, operationId, token }: Attempt,
-  n: number,
-): { keys: string[]; args: ScriptArg[] } {
+export function attemptWrite({ namespace }: LedgerStore, { runId, operationId, token }: Attempt, n: number) {
   const keys = runKeys(namespace, runId)
   return { keys: [...keys.scripted, keys.operation(operationId)], args: [operationId, token, n] }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { newToken } from '#domain/ids.ts'
 import { delay } from '#platform/clock.ts'
-import type { RedisClient } from '#platform/connect-redis.ts'
+import type { RedisClient } from '#platform/redis-client.ts'
 import { collectionKeys } from './keys.ts'
 import { endLease, holdLease } from './lease.ts'
 import { orStoreError } from './store.ts'
@@ -71,9 +71,7 @@ const longestMs = 300_000
 const driftMs = 200
 const askEveryMs = 250
 
-/**
- * Runs `put` so that no part of it falls into a window of the collection; it may run again, so it must be repeatable.
- */
+/** Runs `put` so that no part of it falls into a collection's window; it may run again, so it must be repeatable. */
 type PutPermit = (put: () => Promise<void>) => Promise<void>
 
 /**

@@ -21,7 +21,6 @@ const DispatchAnswer = z.object({
   running: count,
   /** All that have not ended, whatever their state. */
   open: count,
-  /** The run's trace, for the jobs' payloads. */
   traceparent: z.string().transform((text) => (text === '' ? null : text)),
 })
 export type DispatchAnswer = z.infer<typeof DispatchAnswer>
@@ -59,14 +58,10 @@ async function candidatesOf({ redis, namespace }: LedgerStore, runId: RunId, max
 }
 
 /** Up to `limit` operations that were dispatched at least `agedMs` ago and not claimed since, the oldest first. */
-export async function dispatchedLongAgo(
-  store: LedgerStore,
-  runId: RunId,
-  { agedMs, limit }: { agedMs: number; limit: number },
-): Promise<Taken[]> {
+export async function dispatchedLongAgo(store: LedgerStore, runId: RunId, page: { agedMs: number; limit: number }) {
   const keys = runKeys(store.namespace, runId)
-  const until = (await redisNowMs(store.redis)) - agedMs
-  const members = await store.redis.zrangebyscore(keys.dispatched, '-inf', until, 'LIMIT', 0, limit)
+  const until = (await redisNowMs(store.redis)) - page.agedMs
+  const members = await store.redis.zrangebyscore(keys.dispatched, '-inf', until, 'LIMIT', 0, page.limit)
   const ids = z.array(OperationId).parse(members)
   const dispatches = await Promise.all(ids.map((id) => store.redis.hget(keys.operation(id), 'dispatch')))
   return ids.map((operationId, at) => Taken.parse({ operationId, dispatch: Number(dispatches[at]) }))
@@ -76,12 +71,7 @@ export async function dispatchedLongAgo(
  * Dispatches operations again whose jobs the queue has lost, under new numbers; leaves out those that were claimed or
  * dispatched since. Returns the jobs to enqueue; the same `command` gives the same answer. RUN_001 for an unknown run.
  */
-export async function requeue(
-  store: LedgerStore,
-  runId: RunId,
-  lost: readonly Taken[],
-  command: string = newToken(),
-): Promise<Taken[]> {
+export async function requeue(store: LedgerStore, runId: RunId, lost: readonly Taken[], command: string = newToken()) {
   const keys = runKeys(store.namespace, runId)
   const { kind, id } = store.origin
   const answer = await requeueScript(

@@ -14,10 +14,7 @@ const SettleReply = z.enum(['settled', 'already', 'lost'])
 const ReleaseReply = z.enum(['released', 'already', 'lost'])
 const SuspendReply = z.enum(['suspended', 'already', 'lost'])
 
-/**
- * `already`: this attempt has ended before. `lost`: the operation is no longer its own. In both cases nothing was
- * written.
- */
+/** `already`: this attempt has ended before. `lost`: it no longer has the operation. In both cases nothing was written. */
 export type SettleAnswer = { kind: z.infer<typeof SettleReply> }
 export type ReleaseAnswer = { kind: z.infer<typeof ReleaseReply> }
 export type SuspendAnswer = { kind: z.infer<typeof SuspendReply> }
@@ -50,16 +47,8 @@ export type Suspension = {
   events: readonly NewEvent[]
 }
 
-/**
- * Ends the running operation in one step: status, counters, outcome, events, dependents, result. The objects that the
- * outcome names must be stored before.
- */
-export async function settle(
-  store: LedgerStore,
-  attempt: Attempt,
-  n: number,
-  settlement: Settlement,
-): Promise<SettleAnswer> {
+/** Ends the running operation, with its events, dependents and result, in one step. Its objects must be stored before. */
+export async function settle(store: LedgerStore, attempt: Attempt, n: number, settlement: Settlement) {
   const { outcome } = settlement
   const { keys, args } = attemptWrite(store, attempt, n)
   const after = runKeys(store.namespace, attempt.runId).after(attempt.operationId)
@@ -110,12 +99,8 @@ function closingEvents(store: LedgerStore, attempt: Attempt, outcome: Outcome): 
  * Hands a running operation back, to be dispatched again from the start: `operation.retried`, ready, no lease. Jobs of
  * the old dispatch then find it `gone`. An operation of a stopped run ends.
  */
-export async function release(
-  store: LedgerStore,
-  attempt: Attempt,
-  n: number,
-  { reason, delayMs = 0, events }: Release,
-): Promise<ReleaseAnswer> {
+export async function release(store: LedgerStore, attempt: Attempt, n: number, how: Release): Promise<ReleaseAnswer> {
+  const { reason, delayMs = 0, events } = how
   const { keys, args } = attemptWrite(store, attempt, n)
   const { kind, id } = store.origin
   const values = [reason, delayMs, kind, id, ...encodeEvents(ofAttempt(attempt, events))]
@@ -126,12 +111,8 @@ export async function release(
  * Lets a running operation wait for a person, without lease, slot or process: `waiting` until `resume`, or until its
  * time is over. An operation of a stopped run ends.
  */
-export async function suspend(
-  store: LedgerStore,
-  attempt: Attempt,
-  n: number,
-  { question, answerWithinMs, recordHash, spent, events }: Suspension,
-): Promise<SuspendAnswer> {
+export async function suspend(store: LedgerStore, attempt: Attempt, n: number, how: Suspension) {
+  const { question, answerWithinMs, recordHash, spent, events } = how
   const { keys, args } = attemptWrite(store, attempt, n)
   const { kind, id } = store.origin
   const asked = JSON.stringify(storedQuestion(attempt, question))
@@ -141,9 +122,7 @@ export async function suspend(
   return { kind: SuspendReply.parse(await suspendScript(store.redis, keys, [...args, ...values, ...encoded])) }
 }
 
-/**
- * The question without its number and times, which the script adds. Redis takes half a surrogate pair for invalid JSON.
- */
+/** The question without its number and times, which the script adds. To Redis half a surrogate pair is invalid JSON. */
 function storedQuestion({ operationId, bundle, node }: Attempt, { text, choices }: AskedQuestion) {
   const { nodeId, path, qualifiedName } = node
   const asked = { text: text.toWellFormed(), choices: choices?.map((choice) => choice.toWellFormed()) ?? null }

@@ -86,27 +86,19 @@ const maxSegments = 5
  * the two loses nothing, and the next call stores the same again. Concurrent calls do no harm. Events behind a gap stay
  * where they are.
  */
-export async function archiveEvents(
-  store: LedgerStore,
-  runId: RunId,
-  { keep = defaultKeep }: { keep?: number } = {},
-): Promise<number> {
+export async function archiveEvents(store: LedgerStore, runId: RunId, { keep = defaultKeep }: { keep?: number } = {}) {
   const { archive, redis } = store
   if (archive === undefined) return 0
   const keys = runKeys(store.namespace, runId)
   for (let moved = 0; moved < maxSegments; moved += 1) {
     const length = await redis.xlen(keys.events)
     if (length < keep + segmentLength) return moved
-    if (!(await moveOldest({ redis, archive }, runId, keys))) return moved
+    if (!(await moveOldest(redis, archive, runId, keys))) return moved
   }
   return maxSegments
 }
 
-async function moveOldest(
-  { redis, archive }: { redis: LedgerStore['redis']; archive: EventArchive },
-  runId: RunId,
-  keys: RunKeys,
-): Promise<boolean> {
+async function moveOldest(redis: LedgerStore['redis'], archive: EventArchive, runId: RunId, keys: RunKeys) {
   const [row, entries] = await Promise.all([
     redis.hmget(keys.run, 'project', 'schema'),
     redis.xrange(keys.events, '-', '+', 'COUNT', segmentLength),

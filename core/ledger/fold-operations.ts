@@ -7,10 +7,7 @@ import type { Invariant, Violation } from './accounts.ts'
 /** An operation's status by its events alone. `unseen`: it has none yet, so it is pending or ready. */
 export type FoldedStatus = 'unseen' | 'ready' | 'dispatched' | 'running' | 'waiting' | EndedOperationStatus
 
-/**
- * `announced`: the end that `operation.failed` or `operation.blocked` announced. `asked`: the last question, and
- * whether it was answered.
- */
+/** `announced`: by `operation.failed` or `operation.blocked`. `asked`: the last question, and whether it was answered. */
 type Folded = {
   status: FoldedStatus
   attempt: number
@@ -19,15 +16,7 @@ type Folded = {
   asked?: { request: string; answered: boolean }
 }
 
-export type OperationsFold = {
-  take(event: Event): void
-  statusOf(operationId: string): FoldedStatus
-  /** How many operations have the status; only those that events name are counted as `unseen` or `ready`. */
-  count(status: FoldedStatus): number
-  /** The operations whose last attempt has not ended. */
-  running(): string[]
-  violations: readonly Violation[]
-}
+export type OperationsFold = ReturnType<typeof foldOperations>
 
 const EndedData = z.object({ status: z.enum(endedOperationStatuses) })
 const AttemptData = z.object({ attempt: z.int() })
@@ -36,19 +25,18 @@ const CauseData = z.object({ cause: z.string() })
 const RequestData = z.object({ request_id: z.string() })
 const ResumesData = z.object({ resumes: z.string().optional() })
 
-/**
- * Follows every operation through the run's events, in order, and notes violations of the invariants 3 to 5.
- */
+/** Follows every operation through the run's events, in order, and notes violations of the invariants 3 to 5. */
 export function foldOperations(plan: {
   /** The dependencies of each planned operation; an operation that is not in it was never planned. */
   waitsFor: ReadonlyMap<string, readonly string[]>
   policy: ErrorPolicyName
-}): OperationsFold {
+}) {
   const states = new Map<string, Folded>()
   const violations: Violation[] = []
   const tally = new Map<FoldedStatus, number>()
   let stoppedBy: string | undefined
   const statusOf = (id: string) => states.get(id)?.status ?? 'unseen'
+  /** How many operations have the status; only those that events name are counted as `unseen` or `ready`. */
   const count = (status: FoldedStatus) => tally.get(status) ?? 0
 
   function take(event: Event): void {
@@ -83,6 +71,7 @@ export function foldOperations(plan: {
       blame(5, `names ${cause}, which is ${statusOf(cause)}`)
   }
 
+  /** The operations whose last attempt has not ended. */
   const running = () => [...states].filter(([, { status }]) => status === 'running').map(([id]) => id)
   return { take, statusOf, count, running, violations }
 }

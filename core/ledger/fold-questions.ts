@@ -5,16 +5,7 @@ import type { Run } from '#domain/run.ts'
 import type { FoldedStatus, OperationsFold } from './fold-operations.ts'
 import type { OperationAccount, Violation } from './accounts.ts'
 
-export type QuestionsFold = {
-  take(event: Event): void
-  /** Where the stored questions and the events differ. */
-  violations(
-    run: Pick<Run, 'status'>,
-    accounts: ReadonlyMap<string, OperationAccount>,
-    questions: readonly Question[],
-  ): Violation[]
-}
-
+type Accounts = ReadonlyMap<string, OperationAccount>
 type Folded = Pick<Question, 'operationId' | 'status'>
 
 const RequestData = z.object({ request_id: z.string() })
@@ -26,7 +17,7 @@ const busyStatuses: readonly FoldedStatus[] = ['ready', 'dispatched', 'running']
  * `operations` must take each event first. A run waits from `run.waiting` until the next event that changes an
  * operation's state.
  */
-export function foldQuestions(operations: Pick<OperationsFold, 'count'>): QuestionsFold {
+export function foldQuestions(operations: Pick<OperationsFold, 'count'>) {
   const folded = new Map<string, Folded>()
   const openOf = new Map<string, string>()
   const faults: string[] = []
@@ -56,7 +47,8 @@ export function foldQuestions(operations: Pick<OperationsFold, 'count'>): Questi
     folded.set(request, { operationId, status })
   }
 
-  const violations: QuestionsFold['violations'] = (run, accounts, questions) => {
+  /** Where the stored questions and the events differ. */
+  function violations(run: Pick<Run, 'status'>, accounts: Accounts, questions: readonly Question[]): Violation[] {
     const found = [...faults, ...compare(questions, folded), ...compareOpen(questions, accounts)]
     const isSaid = run.status === 'waiting'
     if ((isSaid || run.status === 'running') && isSaid !== isWaiting) {
@@ -91,7 +83,7 @@ function describe(question: Folded | undefined): string {
 }
 
 /** Each open question has exactly one operation that waits for it, and each waiting operation an open question. */
-function compareOpen(questions: readonly Question[], accounts: ReadonlyMap<string, OperationAccount>): string[] {
+function compareOpen(questions: readonly Question[], accounts: Accounts): string[] {
   const open = new Map(questions.flatMap((one) => (one.status === 'open' ? [[one.requestId, one.operationId]] : [])))
   const faults: string[] = []
   for (const [id, { status, question }] of accounts) {

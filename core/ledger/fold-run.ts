@@ -2,19 +2,13 @@ import type { Event } from '#domain/event.ts'
 import { endedRunStatuses, isEnded, type Run } from '#domain/run.ts'
 import type { Violation } from './accounts.ts'
 
-export type RunFold = {
-  take(event: Event): void
-  /** Where the stored state of `run` and its events differ. */
-  violations(run: Pick<Run, 'status'>): Violation[]
-}
-
 const endings: ReadonlySet<string> = new Set(endedRunStatuses.map((status) => `run.${status}`))
 
 /**
  * Checks the events of the run itself, in order: accepted first and once, started once, and one end, which is the last
  * event of all (invariant 3). A run that was cancelled right after its acceptance has not started.
  */
-export function foldRun(): RunFold {
+export function foldRun() {
   const seen: { name: string; seq: number }[] = []
   let last: Event | undefined
   let events = 0
@@ -26,6 +20,7 @@ export function foldRun(): RunFold {
     if (counts) seen.push({ name: event.event, seq: event.seq })
   }
 
+  /** Where the stored state of the run and its events differ. */
   function violations({ status }: Pick<Run, 'status'>): Violation[] {
     const times = (name: string) => seen.filter((one) => one.name === name).length
     const ends = seen.filter((one) => endings.has(one.name))
@@ -55,14 +50,12 @@ function namesOf(ends: readonly { name: string }[]): string {
   return ends.length === 0 ? 'no end' : ends.map(({ name }) => name).join(' and ')
 }
 
-type ModelCallsFold = { take(event: Event): void; violations: readonly Violation[] }
-
 /**
  * Every `model.requested` has one `model.responded`, of the same attempt and before the next request (invariant 3). An
  * attempt that its worker did not end itself (lost, taken back, the run stopped) may lack the last answer: the worker
  * had died, or its last events were refused.
  */
-export function foldModelCalls(): ModelCallsFold {
+export function foldModelCalls() {
   const asked = new Map<string, number>()
   const violations: Violation[] = []
 

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
 import { aNewRun, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
-import type { RedisClient } from '#platform/connect-redis.ts'
+import type { RedisClient } from '#platform/redis-client.ts'
 import { indexKeys, resultKeys, runKeys } from './keys.ts'
 import { forgetRun, openRetention } from './retention.ts'
 

@@ -1,7 +1,7 @@
 import { AppError } from '#domain/error.ts'
 import { newToken } from '#domain/ids.ts'
 import { repeatEvery } from '#platform/clock.ts'
-import type { RedisClient } from '#platform/connect-redis.ts'
+import type { RedisClient } from '#platform/redis-client.ts'
 import { plainScript } from './script.ts'
 import { orStoreError } from './store.ts'
 
@@ -33,10 +33,7 @@ export async function withLease<T>(
 }
 
 /** Renews a lease; false when `token` does not hold it any more. */
-export async function holdLease(
-  redis: RedisClient,
-  lease: { key: string; ms: number; token: string },
-): Promise<boolean> {
+export async function holdLease(redis: RedisClient, lease: { key: string; ms: number; token: string }) {
   return (await orStoreError(script(redis, [lease.key], [lease.token, lease.ms]))) === 1
 }
 

@@ -1,5 +1,5 @@
 import type { EventOrigin } from '#domain/event.ts'
-import type { RedisClient } from '#platform/connect-redis.ts'
+import type { RedisClient } from '#platform/redis-client.ts'
 import { leftovers } from './accounts.ts'
 import { append, claim } from './attempt.ts'
 import { dispatch, dispatchedLongAgo, requeue, sweep } from './dispatch.ts'
@@ -16,7 +16,6 @@ import type { EventArchive } from './stored-events.ts'
 import { verifyRun } from './verify.ts'
 
 export type LedgerOptions = {
-  /** First part of every key; tests have their own. */
   namespace?: string
   leaseMs?: number
   /** Who this process is in the events the ledger itself reports. */

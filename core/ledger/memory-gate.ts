@@ -1,7 +1,7 @@
 import { Cluster } from 'ioredis'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
-import type { RedisClient } from '#platform/connect-redis.ts'
+import type { RedisClient } from '#platform/redis-client.ts'
 import { orStoreError } from './store.ts'
 
 /** Throws STORE_001 while Redis is too full for another run. */

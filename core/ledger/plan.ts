@@ -50,11 +50,10 @@ export async function plan(store: LedgerStore, runId: RunId, slice: PlanSlice): 
     ],
   )
   const known = expectKnownRun(runId, answer)
-  if (known === 'another_plan')
-    throw new AppError(
-      'RUN_008',
-      `Run "${runId}" was planned before with other agents or query packs: submit it again.`,
-    )
+  if (known === 'another_plan') {
+    const message = `Run "${runId}" was planned before with other agents or query packs: submit it again.`
+    throw new AppError('RUN_008', message)
+  }
   const planned = PlanAnswer.safeParse(known)
   if (!planned.success) throw new RangeError(`slice ${slice.slice} of run ${runId} cannot be planned: ${String(known)}`)
   return planned.data

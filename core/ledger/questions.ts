@@ -40,11 +40,8 @@ const Counted = z.tuple([z.string().nullable(), z.coerce.number()])
 export type QuestionSlice = { after?: number; limit?: number }
 
 /** The run's questions by number; all of them without a slice. RUN_001 for an unknown run. */
-export async function listQuestions(
-  store: LedgerStore,
-  runId: RunId,
-  { after = 0, limit = Infinity }: QuestionSlice = {},
-): Promise<Question[]> {
+export async function listQuestions(store: LedgerStore, runId: RunId, slice: QuestionSlice = {}): Promise<Question[]> {
+  const { after = 0, limit = Infinity } = slice
   const keys = runKeys(store.namespace, runId)
   const [schema, asked] = Counted.parse(await store.redis.hmget(keys.run, 'schema', 'asked'))
   if (schema === null) throw unknownRun(runId)

@@ -73,12 +73,7 @@ export async function listOperations(
   }
 }
 
-async function withStatus(
-  store: LedgerStore,
-  runId: RunId,
-  ids: readonly OperationId[],
-  status: OperationStatus,
-): Promise<OperationId[]> {
+async function withStatus(store: LedgerStore, runId: RunId, ids: readonly OperationId[], status: OperationStatus) {
   const keys = runKeys(store.namespace, runId)
   const statuses = await Promise.all(ids.map((id) => store.redis.hget(keys.operation(id), 'status')))
   return ids.filter((_, index) => statuses[index] === status)
@@ -125,18 +120,14 @@ const EndedFields = z.tuple([z.string(), z.string().transform(Number), z.string(
  * Those of these operations that have ended, in the order in which they did. Ids that the run has no operation of are
  * left out. All are read at once: meant for tens of them, not for a whole run.
  */
-export async function endedOperations(
-  { redis, namespace }: LedgerStore,
-  runId: RunId,
-  operationIds: readonly OperationId[],
-): Promise<EndedOperation[]> {
-  if (operationIds.length === 0) return []
+export async function endedOperations({ redis, namespace }: LedgerStore, runId: RunId, ids: readonly OperationId[]) {
+  if (ids.length === 0) return []
   const keys = runKeys(namespace, runId)
   const [nodes, ...read] = await Promise.all([
-    redis.mget(operationIds.map(keys.node)),
-    ...operationIds.map((id) => redis.hmget(keys.operation(id), 'bundle', 'ended', 'outcome')),
+    redis.mget(ids.map(keys.node)),
+    ...ids.map((id) => redis.hmget(keys.operation(id), 'bundle', 'ended', 'outcome')),
   ])
-  const found = operationIds.flatMap((operationId, at): EndedOperation[] => {
+  const found = ids.flatMap((operationId, at): EndedOperation[] => {
     const ended = EndedFields.safeParse(read[at])
     if (!ended.success) return []
     const [bundle, endedAt, outcome] = ended.data

@@ -73,11 +73,7 @@ export type RunPage = { runs: Run[]; next: RunId | null }
  * The project's runs, newest first, from the one accepted before `before` on, `limit` at most. Runs of a newer version
  * and runs whose acceptance was interrupted are left out: a page may be short or empty and yet not the last.
  */
-export async function listRuns(
-  store: LedgerStore,
-  projectId: ProjectId,
-  page: { before?: RunId; limit: number },
-): Promise<RunPage> {
+export async function listRuns(store: LedgerStore, projectId: ProjectId, page: { before?: RunId; limit: number }) {
   const key = indexKeys(store.namespace).runsOf(projectId)
   const rank = page.before === undefined ? null : await store.redis.zrevrank(key, page.before)
   if (page.before !== undefined && rank === null) return { runs: [], next: null }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { newToken, OperationId, ProjectId, RunId } from '#domain/ids.ts'
-import type { RedisClient } from '#platform/connect-redis.ts'
+import type { RedisClient } from '#platform/redis-client.ts'
 import { Outcome } from '#domain/operation.ts'
 import { type CollectionWindow, withCollectionWindow } from './collection-window.ts'
 import { collectionKeys, indexKeys, resultKeys, runKeys } from './keys.ts'
@@ -28,12 +28,8 @@ export function openRetention(redis: RedisClient, namespace = 'remora') {
     knownProjects: bind(knownProjects),
     ledgerId: bind(ledgerId),
     readReferences: bind(readReferences),
-    /** As `withCollectionWindow`: while `work` runs, nothing that runs share is put. */
     inWindow: <T>(work: (window: CollectionWindow) => Promise<T>) => withCollectionWindow(redis, namespace, work),
-    /**
-     * Runs `work` unless another process does, or it ended well less than `restMs` ago. The signal is aborted when the
-     * lease is lost.
-     */
+    /** Runs `work` unless another process does, or did less than `restMs` ago. A lost lease aborts the signal. */
     inTurn: <T>(restMs: number, work: (signal: AbortSignal) => Promise<T>) =>
       withLease(redis, { key: keys.lease, ms: leaseMs }, async (signal) => {
         if ((await orStoreError(redis.exists(keys.rest))) === 1) return undefined
@@ -48,14 +44,8 @@ type RetentionStore = Pick<LedgerStore, 'redis' | 'namespace'>
 
 type EndedRun = { projectId: ProjectId; runId: RunId }
 
-/**
- * Up to `limit` runs that left the active ones at least `agedMs` ago, by Redis' clock, oldest first, from place `first`
- * on.
- */
-async function endedRuns(
-  store: RetentionStore,
-  page: { agedMs: number; first: number; limit: number },
-): Promise<EndedRun[]> {
+/** Up to `limit` runs that left the active ones `agedMs` ago or earlier by Redis' clock, oldest first, from `first` on. */
+async function endedRuns(store: RetentionStore, page: { agedMs: number; first: number; limit: number }) {
   const last = (await redisNowMs(store.redis)) - page.agedMs
   const { ended } = indexKeys(store.namespace)
   const members = await store.redis.zrangebyscore(ended, '-inf', last, 'LIMIT', page.first, page.limit)
@@ -83,21 +73,14 @@ async function ledgerId(store: RetentionStore): Promise<string> {
   return z.string().parse(await store.redis.get(key))
 }
 
-/**
- * The objects that a run's operations name: bundles, and the records of attempts that ended or wait for a person.
- * `next` is where the next page starts; null when this was the last.
- */
-type ReferencePage = { bundleHashes: string[]; recordHashes: string[]; next: number | null }
-
 const Row = z.tuple([z.string(), z.string().nullable(), z.string().nullable()])
 const referring = ['hash', 'outcome', 'suspension'] as const
 
-/** The references of `limit` operations from place `first` of the plan on. */
-async function readReferences(
-  store: RetentionStore,
-  runId: RunId,
-  page: { first: number; limit: number },
-): Promise<ReferencePage> {
+/**
+ * The objects that `limit` operations from place `first` of the plan on name: bundles, and the records of attempts that
+ * ended or wait for a person. `next` is where the next page starts; null when this was the last.
+ */
+async function readReferences(store: RetentionStore, runId: RunId, page: { first: number; limit: number }) {
   const keys = runKeys(store.namespace, runId)
   const range = [String(page.first), String(page.first + page.limit - 1)] as const
   const ids = z.array(OperationId).parse(await store.redis.zrange(keys.operations, ...range))
@@ -121,20 +104,14 @@ const forgetScript = runScript('forget-run', 'keys')
 const ForgetReply = z.enum(['forgetting', 'unknown', 'newer', 'open'])
 const sliceOperations = 500
 
-/** `open`: the run has not ended, nothing was touched. */
-type ForgetAnswer = 'forgotten' | 'open'
-
 /**
  * Deletes everything that the ledger holds of an ended run, in slices, so that no other client waits for it. From the
  * first step on the run is unknown (RUN_001). Its hash is deleted after its operations and its index entry last, so an
  * interrupted deletion is found and finished the next time. Concurrent calls and an entry without a run are harmless.
- * Its objects are left to the collection. RUN_005 when a newer version made the run.
+ * Its objects are left to the collection. `open`: it has not ended, nothing was touched. RUN_005 when a newer version
+ * made the run.
  */
-export async function forgetRun(
-  store: RetentionStore,
-  { projectId, runId }: { projectId: ProjectId; runId: RunId },
-  sliceLength = sliceOperations,
-): Promise<ForgetAnswer> {
+export async function forgetRun(store: RetentionStore, { projectId, runId }: EndedRun, sliceLength = sliceOperations) {
   const { redis, namespace } = store
   const keys = runKeys(namespace, runId)
   const index = indexKeys(namespace)
@@ -152,11 +129,7 @@ export async function forgetRun(
 }
 
 /** By their ids, not by their places: another process may delete the same slice. */
-async function forgetOperations(
-  { redis, namespace }: RetentionStore,
-  runId: RunId,
-  sliceLength: number,
-): Promise<void> {
+async function forgetOperations({ redis, namespace }: RetentionStore, runId: RunId, sliceLength: number) {
   const keys = runKeys(namespace, runId)
   for (;;) {
     const ids = await redis.zrange(keys.operations, '0', String(sliceLength - 1))

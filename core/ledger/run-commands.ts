@@ -19,7 +19,6 @@ export type NewRun = {
   runId: RunId
   projectId: ProjectId
   request: RunRequest
-  /** The object that holds the uploaded archive. */
   uploadKey: string
   traceparent: string | null
   /** `run.accepted`, the run's event 1. */
@@ -114,14 +113,8 @@ export async function move(store: LedgerStore, runId: RunId, change: RunMove): P
   return result
 }
 
-/**
- * Takes a run off the active ones. From then on only retention looks at it; the time it is kept counts from here. Doing
- * it again changes nothing.
- */
-export async function deactivate(
-  store: LedgerStore,
-  { projectId, runId }: { projectId: ProjectId; runId: RunId },
-): Promise<void> {
+/** Takes a run off the active ones: only retention looks at it, and counts its time from here. Repeating is harmless. */
+export async function deactivate(store: LedgerStore, { projectId, runId }: { projectId: ProjectId; runId: RunId }) {
   const { active, ended, projects } = indexKeys(store.namespace)
   const member = `${projectId}/${runId}`
   const now = await redisNowMs(store.redis)
@@ -132,10 +125,7 @@ export async function deactivate(
 
 const CancelAnswer = z.enum(['stopping', 'ended', 'elsewhere'])
 
-/**
- * `stopping`: the run will end, for the reason that was given first. `ended`: it had ended before. `elsewhere`: it is
- * in none of the phases.
- */
+/** `stopping`: it will end, for the reason given first. `ended`: it had before. `elsewhere`: it is in none of the phases. */
 export type CancelAnswer = z.infer<typeof CancelAnswer>
 
 export type CancelRequest = {

@@ -11,27 +11,21 @@ import type { StopSignals } from './stop-signals.ts'
  * aborted when the stage's process ends, which is no fault of the run.
  */
 type FailedStage = { phases: readonly [RunPhase, ...RunPhase[]]; origin: EventOrigin; signal: AbortSignal }
+type StageLedger = Pick<Ledger, 'cancel' | 'move'>
 
 /**
  * Ends a run as failed for a fault of its input, bundles or objects, with the fault's own code. A fault that may pass
  * (an unreachable store, a process that is stopping) is thrown instead, and the stage's job comes again. A run with
  * open operations is only stopped: the dispatcher ends it after them.
  */
-export async function failRun(
-  runId: RunId,
-  error: unknown,
-  { phases, origin, signal }: FailedStage,
-  ledger: Pick<Ledger, 'cancel' | 'move'>,
-): Promise<void> {
+export async function failRun(runId: RunId, error: unknown, stage: FailedStage, ledger: StageLedger): Promise<void> {
+  const { phases, origin, signal } = stage
   const [phase] = phases
   const fault = asAppError(error, 'TOOL_004', phase)
   if (fault.retry || signal.aborted) throw fault
   const { code: errorCode, message: reason } = fault
   const answer = await ledger.move(runId, {
-    from: phases.flatMap((one) => [
-      { status: 'queued', phase: one } as const,
-      { status: 'running', phase: one } as const,
-    ]),
+    from: phases.flatMap((one) => (['queued', 'running'] as const).map((status) => ({ status, phase: one }))),
     to: { status: 'failed' },
     command: 'fail',
     set: { errorCode, reason },
@@ -45,19 +39,12 @@ export async function failRun(
 /** When the process of a stage fell silent this often, the stage itself may be what kills it. */
 const deadlyStalls = 5
 
-type StageTry = Pick<FailedStage, 'phases' | 'signal'> & {
-  origin: EventOrigin
-  /** How often a process fell silent while it ran the stage. */
-  stalls: number
-}
+/** `stalls`: how often a process fell silent while it ran the stage. */
+type StageTry = FailedStage & { stalls: number }
 
 /** Runs the stage, unless five processes have died running it: then the run fails with TOOL_004. */
-export async function unlessDeadly(
-  runId: RunId,
-  { stalls, ...stage }: StageTry,
-  ledger: Pick<Ledger, 'cancel' | 'move'>,
-  work: () => Promise<void>,
-): Promise<void> {
+export async function unlessDeadly(runId: RunId, stage: StageTry, ledger: StageLedger, work: () => Promise<void>) {
+  const { stalls } = stage
   if (stalls < deadlyStalls) return work()
   const fault = new AppError('TOOL_004', `the process that worked on its ${stage.phases[0]} died ${stalls} times`)
   return failRun(runId, fault, stage, ledger)

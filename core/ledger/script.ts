@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { redisScript, type Script } from '#platform/redis-script.ts'
+import { redisScript, type Script } from '#platform/redis-client.ts'
 import type { RunId } from '#domain/ids.ts'
 import { AppError } from '#domain/error.ts'
 
-/**
- * The parts that scripts of a run share; each needs those before it. A script gets only what it needs, since Redis runs
- * it all.
- */
+/** What scripts of a run share; each part needs those before it. A script gets only what it needs: Redis runs it all. */
 const sharedParts = ['keys', 'events', 'transitions'] as const
 
 /** A script of a run: its keys start with `RunKeys.scripted`, and the shared parts up to `upTo` are put before it. */
@@ -20,9 +17,7 @@ export function plainScript(name: string): Script {
   return redisScript(sourceOf(name))
 }
 
-/**
- * A script's reply of named fields: name and value in turn. Redis makes null of a Lua `false`: the field is left out.
- */
+/** A script's reply of named fields, name and value in turn. Redis makes null of a Lua `false`: the field is left out. */
 export const NamedFields = z
   .array(z.union([z.string(), z.int(), z.null()]))
   .transform((flat): unknown => Object.fromEntries(pairsOf(flat)))

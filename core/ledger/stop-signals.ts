@@ -1,20 +1,12 @@
 import { RunId } from '#domain/ids.ts'
-import { connectRedis } from '#platform/connect-redis.ts'
+import { connectRedis } from '#platform/redis-client.ts'
 import type { Log } from '#platform/log.ts'
 import { stopsChannel } from './keys.ts'
 
-export type StopSignals = {
-  /**
-   * Calls `listener` each time the run is stopped from now on. The returned function ends that; calling it twice is
-   * harmless.
-   */
-  on(runId: RunId, listener: () => void): () => void
-  close(): void
-}
+export type StopSignals = ReturnType<typeof openStopSignals>
 
 export type StopSignalsOptions = {
   redisUrl: string
-  /** As the ledger's. */
   namespace?: string
   log: Pick<Log, 'warn'>
 }
@@ -24,7 +16,7 @@ export type StopSignalsOptions = {
  * makes a stop quick: the ledger decides whether the run stops, and a lost signal (Redis was unreachable, or the
  * listener was added too late) is made up for at the next heartbeat. A message that is no run id is ignored.
  */
-export function openStopSignals({ redisUrl, namespace = 'remora', log }: StopSignalsOptions): StopSignals {
+export function openStopSignals({ redisUrl, namespace = 'remora', log }: StopSignalsOptions) {
   const { redis, stopWaiting } = connectRedis(redisUrl, { retries: null }, log)
   const listeners = new Map<RunId, Set<() => void>>()
   let closed = false
@@ -37,7 +29,8 @@ export function openStopSignals({ redisUrl, namespace = 'remora', log }: StopSig
     if (!closed) log.warn('stop signals are not received', { error })
   })
   return {
-    on(runId, listener) {
+    /** Calls `listener` at each stop of the run from now on, until the returned function is called (once or twice). */
+    on(runId: RunId, listener: () => void): () => void {
       // A wrapper of its own, so that the same function given twice is two listeners.
       const call = () => listener()
       const ofRun = listeners.get(runId) ?? new Set()

@@ -1,8 +1,7 @@
 import { z, ZodError } from 'zod'
-import type { RedisClient } from '#platform/connect-redis.ts'
+import { isReply, type RedisClient } from '#platform/redis-client.ts'
 import type { EventOrigin } from '#domain/event.ts'
 import { AppError } from '#domain/error.ts'
-import { isReply } from '#platform/redis-script.ts'
 import type { EventArchive } from './stored-events.ts'
 
 /** What every command of the ledger works with. */
@@ -17,10 +16,7 @@ export type LedgerStore = {
   archive: EventArchive | undefined
 }
 
-/**
- * `work`, with STORE_001 for a Redis that cannot be reached or cannot work now. Errors of our own code are thrown as
- * they are.
- */
+/** `work`, with STORE_001 for a Redis that is unreachable or cannot work now. Errors of our own code stay as they are. */
 export async function orStoreError<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

@@ -1,10 +1,7 @@
 import { z } from 'zod'
 import { type Event, eventCategories, EventName, EventOrigin, EventPhase, type NewEvent } from '#domain/event.ts'
 
-/**
- * A stream entry is `m`, the time in ms, and `j`, JSON with one-letter names and without what is constant for the run.
- * events.lua writes the same names.
- */
+/** An entry is `m`, the time in ms, and `j`, JSON with one-letter names, without what its run shares. See events.lua. */
 const StoredBody = z.strictObject({
   e: EventName,
   p: EventPhase,
@@ -89,7 +86,6 @@ export type EventArchive = {
 /** A segment's length. Never to be changed: the number of an event alone says in which segment it is. */
 export const segmentLength = 1_000
 
-/** The segment that event number `seq` of the run lies in. */
 export function segmentOf(run: { projectId: string; runId: string }, seq: number): EventSegment {
   const first = seq - ((seq - 1) % segmentLength)
   return { projectId: run.projectId, runId: run.runId, first, last: first + segmentLength - 1 }

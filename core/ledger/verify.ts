@@ -48,10 +48,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   return { violations, events, operations: accounts.size }
 }
 
-/**
- * Passes every event to each of `folds`, and checks invariant 1. Pages are segments: a missing one is noted and
- * skipped.
- */
+/** Passes every event to each of `folds` and checks invariant 1. Pages are segments: a missing one is noted and skipped. */
 async function readAll(
   store: LedgerStore,
   run: Run,
@@ -82,11 +79,7 @@ async function readAll(
 }
 
 /** The events, or why there are none: their archive is missing or damaged. */
-async function readPage(
-  store: LedgerStore,
-  { runId }: Run,
-  page: { after: number; limit: number },
-): Promise<Event[] | string> {
+async function readPage(store: LedgerStore, { runId }: Run, page: { after: number; limit: number }) {
   try {
     return await readEvents(store, runId, page)
   } catch (error) {

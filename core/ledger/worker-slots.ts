@@ -1,4 +1,4 @@
-import type { RedisClient } from '#platform/connect-redis.ts'
+import type { RedisClient } from '#platform/redis-client.ts'
 import { redisNowMs } from './store.ts'
 
 /** A worker that has not announced itself for this long counts as dead. */

@@ -20,18 +20,13 @@ export type JudgedFault = {
 /** Rules whose fix removes white space, which inside a string is part of its value. */
 const whiteSpaceRules = new Set(['W291', 'W293'])
 
-/** Rules about unnecessary imports. */
 const importRules = new Set(['F401', 'F811'])
 
 /**
  * Judges whether the fixes of faults may be made. An import stays when it has an effect, when others may use its name
  * unseen by the linter, or when a comment may be about it; page breaks and white space in strings stay too.
  */
-export function judgeFixes(
-  diagnostics: readonly Diagnostic[],
-  file: FaultyFile,
-  python: LoadedLanguage,
-): JudgedFault[] {
+export function judgeFixes(diagnostics: readonly Diagnostic[], file: FaultyFile, python: LoadedLanguage) {
   const asks = diagnostics.some(({ code }) => importRules.has(code))
   const facts = asks ? python.read(file.text, (tree) => importFactsOf(tree, file.text, file)) : []
   return diagnostics.map((fault) => {

@@ -84,12 +84,9 @@ function hasAllGuards(options: LintRules['options']): boolean {
  * faults in the tokens. `guards` were found with the repository's target version, which may be older than the text's.
  */
 function isPython(text: string, guards: readonly RuffDiagnostic[]): boolean {
-  return (
-    !guards.some(isBroken) ||
-    !workspaceOf({ lint: { select: [] } })
-      .check(text)
-      .some(isBroken)
-  )
+  if (!guards.some(isBroken)) return true
+  const found = workspaceOf({ lint: { select: [] } }).check(text)
+  return !found.some(isBroken)
 }
 
 export type FormatQuestion = { before: string; after: string; lineLengths: readonly number[] }

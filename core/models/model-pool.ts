@@ -3,11 +3,10 @@ import type { ModelReply, ModelRequest } from '#domain/turn.ts'
 import { type Clock, systemClock, withinLimit } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import type { HttpProxy } from '#platform/env.ts'
-import { openLoopThrottle } from '#platform/loop-throttle.ts'
+import { openLoopThrottle } from '#platform/limit-concurrency.ts'
 import { openLocalFindings, type FindingsStore } from './capabilities/findings-store.ts'
 import { openUndiciFetch, type UndiciFetch } from './http/undici-fetch.ts'
 import { openRouter } from './pool/router.ts'
-import type { BreakerState } from './pool/servers/circuit-breaker.ts'
 import { openEndpoint, type Endpoint } from './pool/servers/server-endpoint.ts'
 import { askForModels, openFirstModel, openOfferedList } from './pool/servers/offered-models.ts'
 import { openPooledServer, type PooledServer } from './pool/servers/pooled-server.ts'
@@ -35,10 +34,7 @@ export type ModelPool = {
    * offer it; undefined when none says so, or none soon enough. Answers within about a second.
    */
   contextTokens(model: string, signal: AbortSignal): Promise<number | undefined>
-  /**
-   * Probes what every endpoint takes of requests for this model, which otherwise happens at the first of them; waits no
-   * longer than that request would.
-   */
+  /** Probes what every endpoint takes of requests for this model; waits no longer than the first request would. */
   probe(model: string, signal: AbortSignal): Promise<void>
   /** The endpoints' state, as this process sees it. */
   status(): PoolStatus
@@ -49,19 +45,7 @@ export type ModelPool = {
 type PoolStatus = {
   /** Requests in the queue. */
   waiting: number
-  endpoints: EndpointStatus[]
-}
-
-type EndpointStatus = {
-  /** Its URL. */
-  name: string
-  breaker: BreakerState
-  /** How many requests this process may have there at once, for now. */
-  limit: number
-  inFlight: number
-  /** Undefined while the endpoint has not listed any. */
-  models: readonly string[] | undefined
-  metrics: ServerMetrics | undefined
+  endpoints: ReturnType<typeof endpointStatus>[]
 }
 
 export type EndpointChoice = {
@@ -173,7 +157,8 @@ function openServer({ url, apiKey, models, maxInFlight: shared }: EndpointChoice
   return { server, url, apiKey }
 }
 
-function endpointStatus(server: PooledServer, metrics: ServerMetrics | undefined): EndpointStatus {
+/** `limit`: how many requests this process may have there at once, for now. `models`: undefined while it lists none. */
+function endpointStatus(server: PooledServer, metrics: ServerMetrics | undefined) {
   return {
     name: server.name,
     breaker: server.breaker.state(),
@@ -190,11 +175,7 @@ async function describeEndpoints(endpoints: readonly Endpoint[]): Promise<{ mode
   throw new AppError('CONFIG_005', `no model server offers a model: ${faults.join('; ')}`, { phase: 'model' })
 }
 
-async function leastContext(
-  servers: readonly PooledServer[],
-  model: string,
-  signal: AbortSignal,
-): Promise<number | undefined> {
+async function leastContext(servers: readonly PooledServer[], model: string, signal: AbortSignal) {
   const asked = servers.filter(({ offered, breaker }) => offered.mayOffer(model) && breaker.state() === 'closed')
   const limit = { limitMs: contextLimitMs, signal, late: () => undefined }
   const answers = await Promise.all(

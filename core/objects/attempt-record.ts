@@ -15,7 +15,6 @@ export const ToolRun = z.strictObject({
   arguments: z.string(),
   result: ToolResult,
   externals: z.array(JournalEntry),
-  /** What its script printed, when it did. */
   printed: z.string().optional(),
   durationMs: z.number(),
   /** Of it, what its script itself was running; absent when its process could not tell. */
@@ -45,10 +44,7 @@ export const Exchange = z.strictObject({
 })
 export type Exchange = z.infer<typeof Exchange>
 
-/**
- * What an attempt looked at: blob hashes read, folders listed, paths found absent. A result may be reused while it
- * holds.
- */
+/** Blob hashes read, folders listed and paths found absent. A result may be reused while they hold. */
 export const ReadSet = z.strictObject({
   contents: z.record(z.string(), z.string()),
   listings: z.record(z.string(), z.string()),
@@ -87,22 +83,17 @@ export function changeSetsOf({ changeSet, changeSets }: Pick<AttemptRecord, 'cha
 }
 
 /**
- * A script that waits for an answer: run again with the same inputs over `journal`, it asks the same again. Another text
- * of the script, by its hash, cannot go on where this one stopped.
+ * A script that waits for an answer: run again with the same text and inputs over `journal`, it asks the same again.
  */
 export const WaitingScript = z.strictObject({
   scriptHash: z.string(),
   inputs: z.record(z.string(), z.unknown()),
-  /** The answers of the host before the question. */
   journal: z.array(JournalEntry),
   asked: z.strictObject({ name: z.string(), args: z.array(z.unknown()) }),
 })
 export type WaitingScript = z.infer<typeof WaitingScript>
 
-/**
- * Why a submission was given back to the model: off its schema, without the evidence its bundle asks for, or claiming more
- * than was done.
- */
+/** Why a submission was given back: off its schema, without the evidence its bundle asks for, or overstated. */
 export const SubmissionRefusal = z.strictObject({
   kind: z.enum(['refused', 'unverified', 'overstated']).default('refused'),
   code: z.custom<ErrorCode>(isErrorCode),
@@ -110,7 +101,6 @@ export const SubmissionRefusal = z.strictObject({
 })
 export type SubmissionRefusal = z.infer<typeof SubmissionRefusal>
 
-/** Where the agent's loop stands. */
 export const SuspendedLoop = z.strictObject({
   turn: z.int().min(1),
   /** The calls of this turn that are still to be carried out; the first is the one that waits. */

@@ -49,27 +49,8 @@ export const Composition = z.strictObject({
 })
 export type Composition = z.infer<typeof Composition>
 
-/**
- * A change set of a conflict as other programs read it. Fields that a composition of an earlier version lacks are
- * absent.
- */
-type ConflictingSetView = {
-  change_set_id: string
-  operation_id: string
-  agent?: string
-  node?: { path: string; qualified_name: string }
-  lines?: LineRange
-}
-
 /** A change set that was left out of the patch: in the event `run.composed`, in a run and with the change set itself. */
-type ConflictView = ConflictingSetView & {
-  path: string
-  error_code: Conflict['errorCode']
-  reason: string
-  with?: ConflictingSetView
-}
-
-export function conflictView(conflict: Conflict): ConflictView {
+export function conflictView(conflict: Conflict) {
   const { path, errorCode, reason, with: other } = conflict
   return {
     ...setView(conflict),
@@ -80,7 +61,8 @@ export function conflictView(conflict: Conflict): ConflictView {
   }
 }
 
-function setView({ changeSetId, operationId, agent, node, lines }: ConflictingSet): ConflictingSetView {
+/** Fields that a composition of an earlier version lacks are absent. */
+function setView({ changeSetId, operationId, agent, node, lines }: ConflictingSet) {
   return {
     change_set_id: changeSetId,
     operation_id: operationId,

@@ -16,7 +16,6 @@ import { damagedObject, linesOf, openHashedReads, openRangeReads } from './hashe
 const EdgeList = z.strictObject({
   v: z.literal(1),
   edges: z.int(),
-  /** In the node list. */
   nodes: z.int(),
   /** Lines to a page; the last has fewer. */
   pageLines: z.int().min(1),
@@ -132,7 +131,6 @@ function lineText(edge: Edge | undefined, direction: EdgeDirection, nodes: Reado
 /** Which list: of a run, by the hash `putEdgeList` answered. */
 export type EdgeListRef = NodeListPlace & { hash: string }
 
-/** How many edges of a node go out, and how many come in. */
 type EdgeCounts = Record<EdgeDirection, number>
 
 type EdgeFilters = { direction?: EdgeDirection; kind?: EdgeKind }
@@ -143,10 +141,7 @@ export type EdgeScan = EdgeFilters & {
   limit: number
 }
 
-/**
- * Edges of one node at a time, by its place in the node list. STORE_003 for an object that is missing or does not have
- * its hash.
- */
+/** Edges of one node, by its place in the node list. STORE_003 for an object that is missing or has another hash. */
 export type EdgeLists = {
   counts(ref: EdgeListRef, place: number): Promise<EdgeCounts>
   /** `next` is where to look on; null at the end. There may be more, also when fewer than `limit` are answered. */
@@ -214,7 +209,6 @@ function partOf(span: Span, direction: EdgeDirection | undefined): { start: numb
   return { start: direction === 'in' ? turn : span.first, end: direction === 'out' ? turn : turn + span.in }
 }
 
-/** By its text: a name that reads like this is further behind. */
 function hasKind(line: string, kind: EdgeKind): boolean {
   return line.startsWith(`["out","${kind}",`) || line.startsWith(`["in","${kind}",`)
 }

@@ -1,9 +1,9 @@
-import { AppError } from '#domain/error.ts'
 import { type Event, eventOfWire, WireEvent, wireEvent } from '#domain/event.ts'
 import { parseJson } from '#domain/json.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { objectKeys } from './object-keys.ts'
-import type { ObjectStore } from './object-store.ts'
+import { type ObjectStore, undefinedWhenMissing } from './object-store.ts'
+import { damagedObject, linesOf } from './hashed-reads.ts'
 
 type Segment = { projectId: string; runId: string; first: number; last: number }
 type Page = { after: number; limit: number }
@@ -41,24 +41,15 @@ function keyOf({ projectId, runId, first, last }: Segment): string {
   return objectKeys.eventSegment(projectId, runId, { first, last })
 }
 
-function undefinedWhenMissing(error: unknown): undefined {
-  if (error instanceof AppError && error.code === 'STORE_003') return undefined
-  throw error
-}
-
 /** Only the lines that are asked for are parsed: event `first` is line 0. */
 function eventsOf(bytes: Uint8Array, segment: Segment, { after, limit }: Page): Event[] {
-  const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString().split('\n')
-  if (lines.length - 1 !== segment.last - segment.first + 1) throw damaged(segment)
+  const lines = linesOf(bytes)
+  if (lines.length !== segment.last - segment.first + 1) throw damagedObject(keyOf(segment))
   const from = Math.max(after + 1, segment.first)
-  const wanted = lines.slice(from - segment.first, Math.min(from - segment.first + limit, lines.length - 1))
+  const wanted = lines.slice(from - segment.first, from - segment.first + limit)
   return wanted.map((line, at) => {
     const wire = WireEvent.safeParse(parseJson(line))
-    if (!wire.success || wire.data.seq !== from + at) throw damaged(segment, wire.error)
+    if (!wire.success || wire.data.seq !== from + at) throw damagedObject(keyOf(segment), wire.error)
     return eventOfWire(wire.data)
   })
-}
-
-function damaged(segment: Segment, cause?: unknown): AppError {
-  return new AppError('STORE_003', `object ${keyOf(segment)} does not hold what its name says`, { cause })
 }

@@ -3,14 +3,14 @@ import { sha256 } from '#domain/ids.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import type { ByteRange, ObjectStore } from './object-store.ts'
 
-/** Reads a whole object that is named by its hash. STORE_003 when it is missing or has another hash. */
-export type HashedReads<T> = (key: string, hash: string) => Promise<T>
-
-/** Caches the results of `parse`, up to `maxCacheBytes` of the objects they were read from. `parse` throws STORE_003. */
+/**
+ * Reads whole objects that are named by their hash; STORE_003 for one that is missing or has another hash. Caches the
+ * results of `parse`, up to `maxCacheBytes` of the objects they were read from. `parse` throws STORE_003.
+ */
 export function openHashedReads<T>(
   objects: Pick<ObjectStore, 'get'>,
   { parse, maxCacheBytes }: { parse(bytes: Uint8Array, key: string): T; maxCacheBytes: number },
-): HashedReads<T> {
+): (key: string, hash: string) => Promise<T> {
   const cache = openCachedAnswers<{ value: T; bytes: number }>({ maxSize: maxCacheBytes, sizeOf: ({ bytes }) => bytes })
   return async (key, hash) => {
     const { value } = await cache.get(key, async () => {

@@ -1,6 +1,4 @@
-/**
- * Maps with at most `limit` calls running at once; results in the order of `items`. The first failure stops new calls.
- */
+/** At most `limit` calls run at once; results in the order of `items`. The first failure stops new calls. */
 export async function mapBounded<T, R>(
   items: readonly T[],
   limit: number,

@@ -29,7 +29,6 @@ type NodeList = z.infer<typeof NodeList>
 export type NodeListPlace = { projectId: ProjectId; runId: RunId }
 export type FoundNodes = { nodes: readonly CodeNode[]; skipped: readonly SkippedFile[] }
 
-/** Ids of one range request. */
 const idsToChunk = 2_000
 const placeDigits = 9
 const idLineBytes = 'n'.length + 16 + ' '.length + placeDigits + '\n'.length
@@ -91,7 +90,6 @@ export type NodeLists = {
   read(ref: NodeListRef): Promise<NodeList>
   /** `next` is where to look on; null at the end. There may be more, also when fewer than `limit` are answered. */
   scan(ref: NodeListRef, scan: NodeScan): Promise<{ nodes: CodeNode[]; next: number | null }>
-  /** Place of a node in the list; undefined when it has no such node. */
   place(ref: NodeListRef, nodeId: NodeId): Promise<number | undefined>
   /** The node, its place, and the ids of those directly inside it, in order; undefined when the list has no such node. */
   find(ref: NodeListRef, nodeId: NodeId): Promise<{ node: CodeNode; place: number; children: NodeId[] } | undefined>

@@ -29,9 +29,8 @@ export type ObjectStore = {
   /** The object's bytes as they arrive; leaving the loop early, or aborting `signal`, ends the request. */
   getStream(key: string, signal?: AbortSignal): AsyncIterable<Uint8Array>
   exists(key: string): Promise<boolean>
-  /** The object's entry in a listing; undefined when it is not there. */
   stat(key: string): Promise<ListedObject | undefined>
-  /** Deleting what is not there is no error. */
+  /** Deleting a missing object is no error. */
   delete(key: string): Promise<void>
   /**
    * Every object whose key starts with `prefix`, in the store's order of keys, a page at a time. What is put or deleted
@@ -40,7 +39,6 @@ export type ObjectStore = {
   list(prefix: string, signal?: AbortSignal): AsyncIterable<ListedObject>
   /** Like `delete` for many keys, 1,000 to a request. On failure some of them may be gone. */
   deleteMany(keys: readonly string[], signal?: AbortSignal): Promise<void>
-  /** Resolves when the bucket answers. */
   ping(): Promise<void>
   close(): void
 }
@@ -59,10 +57,7 @@ export async function putHashedJson(
   return hash
 }
 
-/**
- * Reads and parses an object. STORE_003 when it is missing, off `schema`, or its bytes do not have the hash it is named
- * by.
- */
+/** STORE_003 when the object is missing, off `schema`, or its bytes do not have the hash it is named by. */
 export async function getHashedJson<Schema extends z.ZodType>(
   objects: Pick<ObjectStore, 'get'>,
   key: string,
@@ -82,6 +77,12 @@ export function parseObject<Schema extends z.ZodType>(bytes: Uint8Array, key: st
     const reason = error instanceof z.ZodError ? z.prettifyError(error) : String(error)
     throw new AppError('STORE_003', `object ${key} is not what it should be: ${reason}`, { cause: error })
   }
+}
+
+/** For `get(key).catch(…)`: undefined for a missing object. */
+export function undefinedWhenMissing(error: unknown): undefined {
+  if (error instanceof AppError && error.code === 'STORE_003') return undefined
+  throw error
 }
 
 const sharedKinds = /^projects\/[^/]+\/(?:blobs|trees|snapshots|bundles)\//

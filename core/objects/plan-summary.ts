@@ -8,7 +8,6 @@ import { getHashedJson, type ObjectStore, putHashedJson } from './object-store.t
 export const AgentPlan = z.strictObject({
   /** Nodes of its kinds and languages. */
   lookedAt: z.int(),
-  /** Operations with a model. */
   planned: z.int(),
   /** Operations that a program does without one. */
   mechanical: z.int(),
@@ -37,7 +36,6 @@ export type PlanSummary = z.infer<typeof PlanSummary>
 
 type Place = { projectId: ProjectId; runId: RunId }
 
-/** Answers the hash of the summary within its run. */
 export function putPlanSummary(
   objects: Pick<ObjectStore, 'put'>,
   { projectId, runId }: Place,
@@ -46,7 +44,6 @@ export function putPlanSummary(
   return putHashedJson(objects, (hash) => objectKeys.planSummary(projectId, runId, hash), summary)
 }
 
-/** STORE_003 when it is missing or does not have its hash. */
 export function getPlanSummary(
   objects: Pick<ObjectStore, 'get'>,
   { projectId, runId, hash }: Place & { hash: string },

@@ -32,7 +32,6 @@ export type RepositoryRules = z.infer<typeof RepositoryRules>
 
 export type RepositoryRulesRef = { projectId: ProjectId; runId: RunId; hash: string }
 
-/** Answers the hash of the rules within their run. The same rules have the same hash. */
 export function putRepositoryRules(
   objects: Pick<ObjectStore, 'put'>,
   { projectId, runId }: Pick<RepositoryRulesRef, 'projectId' | 'runId'>,

@@ -64,9 +64,7 @@ function isAddressed(request: unknown): request is { path: string } {
   return typeof request === 'object' && request !== null && 'path' in request && typeof request.path === 'string'
 }
 
-/**
- * The client makes a signer of its whole configuration for each request. One signer asks for the credentials each time.
- */
+/** The client makes a signer of its whole configuration for each request. One asks for the credentials each time. */
 function shareSigner({ config }: S3Client): void {
   const make = config.signer
   let signer: ReturnType<typeof make> | undefined

@@ -10,7 +10,7 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3'
 import { AppError } from '#domain/error.ts'
-import type { ByteRange, ListedObject, ObjectStore } from './object-store.ts'
+import type { ListedObject, ObjectStore } from './object-store.ts'
 import { openDirectRequests } from './direct-requests.ts'
 import { openS3Client, type S3ClientOptions } from './s3-client.ts'
 import { uploadStream } from './s3-upload.ts'
@@ -39,10 +39,10 @@ export function openS3ObjectStore(options: S3Options): ObjectStore {
     async get(key) {
       return (await direct?.get(key)) ?? understood(key, getBytes(client, at(key)))
     },
-    async getRange(key, range) {
-      const Range = rangeHeader(range)
+    async getRange(key, { start, end }) {
+      const Range = `bytes=${start}-${end - 1}`
       const bytes = (await direct?.get(key, Range)) ?? (await understood(key, getBytes(client, { ...at(key), Range })))
-      if (bytes.length === range.end - range.start) return bytes
+      if (bytes.length === end - start) return bytes
       throw new AppError('STORE_002', `object store: ${key}: ${bytes.length} bytes came for ${Range}`)
     },
     getStream: (key, signal) => streamObject(client, at(key), signal),
@@ -71,11 +71,6 @@ export function openS3ObjectStore(options: S3Options): ObjectStore {
 
 type Place = { Bucket: string; Key: string }
 
-/** HTTP names the last byte, not the one after it. */
-function rangeHeader({ start, end }: ByteRange): string {
-  return `bytes=${start}-${end - 1}`
-}
-
 async function getBytes(client: S3Client, place: Place & { Range?: string }): Promise<Uint8Array> {
   const { Body } = await client.send(new GetObjectCommand(place))
   return Body === undefined ? new Uint8Array() : Body.transformToByteArray()
@@ -103,7 +98,6 @@ async function* streamObject(client: S3Client, place: Place, signal?: AbortSigna
   }
 }
 
-/** As many as S3 takes. */
 const keysPerDelete = 1_000
 
 /**

@@ -45,10 +45,7 @@ const maxViews = 8
 export type SnapshotFile = { path: string; hash: string; size: number; executable: boolean }
 export type SnapshotLink = { path: string; target: string }
 
-/**
- * All files of a snapshot at once, by path. `files` and `links` are sorted by path (UTF-16 units) and not to be
- * changed.
- */
+/** All files of a snapshot by path. `files` and `links` are sorted by path (UTF-16 units) and not to be changed. */
 export type SnapshotView = {
   id: string
   bytes: number
@@ -90,7 +87,6 @@ export function openSnapshotReader(objects: ObjectStore): (project: ProjectId, i
   return (project, id) => cache.get(objectKeys.snapshot(project, id), () => readSnapshot(objects, project, id))
 }
 
-/** Adds the tree's files and links under their full paths and answers its folders. */
 function spread(
   parent: string,
   tree: Tree,
@@ -134,11 +130,7 @@ export async function walkSnapshot(
 
 const treeWrites = 32
 
-type SnapshotContents = {
-  files: readonly SnapshotFile[]
-  links: readonly SnapshotLink[]
-  skipped: readonly SkippedFile[]
-}
+type SnapshotContents = Pick<SnapshotView, 'files' | 'links' | 'skipped'>
 
 /**
  * Stores the folders over blobs that are stored already, then the snapshot that names them, and answers its id. Paths
@@ -159,7 +151,7 @@ export async function writeSnapshot(
   })
   signal?.throwIfAborted()
   const bytes = contents.files.reduce((sum, file) => sum + file.size, 0)
-  const skipped = contents.skipped.map(({ path, reason }) => ({ path, reason })).toSorted(byKey(({ path }) => path))
+  const skipped = contents.skipped.map(({ path, reason }) => ({ path, reason })).toSorted(byPath)
   const snapshot: Snapshot = { v: 1, root, files: contents.files.length, bytes, skipped }
   const json = JSON.stringify(snapshot)
   const snapshotId = sha256(json)
@@ -200,7 +192,8 @@ function hashFolder(folder: Folder, trees: Map<string, string>): string {
     name,
     hash: hashFolder(inner, trees),
   }))
-  const tree: Tree = { v: 1, entries: [...folder.entries, ...below].toSorted(byKey(({ name }) => name)) }
+  const entries = [...folder.entries, ...below].toSorted((one, other) => (one.name < other.name ? -1 : 1))
+  const tree: Tree = { v: 1, entries }
   const json = JSON.stringify(tree)
   const hash = sha256(json)
   trees.set(hash, json)
@@ -209,8 +202,4 @@ function hashFolder(folder: Folder, trees: Map<string, string>): string {
 
 async function putJsonText(objects: ObjectStore, key: string, json: string): Promise<void> {
   await objects.put(key, json, { contentType: 'application/json' })
-}
-
-function byKey<T>(keyOf: (item: T) => string): (one: T, other: T) => number {
-  return (one, other) => (keyOf(one) < keyOf(other) ? -1 : keyOf(one) > keyOf(other) ? 1 : 0)
 }

@@ -16,7 +16,7 @@ export function getAttemptRecord(objects: ObjectStore, project: ProjectId, hash:
   return getHashedJson(objects, objectKeys.attempt(project, hash), hash, AttemptRecord)
 }
 
-/** Stores the state of an attempt that waits for a person, under the same prefix as the records of ended attempts. */
+/** Under the same prefix as the records of ended attempts. */
 export function putSuspendedAttempt(
   objects: ObjectStore,
   project: ProjectId,
@@ -30,7 +30,6 @@ export function getSuspendedAttempt(objects: ObjectStore, project: ProjectId, ha
   return getHashedJson(objects, objectKeys.attempt(project, hash), hash, SuspendedAttempt)
 }
 
-/** Answers the hash of the composition within its run. */
 export function putComposition(objects: ObjectStore, project: ProjectId, composition: Composition): Promise<string> {
   return putHashedJson(objects, (hash) => objectKeys.composition(project, composition.runId, hash), composition)
 }

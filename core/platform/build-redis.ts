@@ -7,17 +7,15 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { unpackTar } from 'modern-tar/fs'
 import { EnvHttpProxyAgent, fetch } from 'undici'
-import { givenValue, type Env } from './env.ts'
-import { examineRedis, removeAbandoned } from './program-cache.ts'
+import { givenValue } from './env.ts'
+import { isFit, type Look, removeAbandoned } from './program-cache.ts'
 import { findProgram, lastLineOf, runProgram } from './run-program.ts'
 
-/** The path of the program, or one line that says why there is none. */
 export type BuildResult = { program: string } | { refusal: string }
 
-/** A release of Redis, where its source is, and the SHA-256 of that. */
 export type RedisRelease = { version: string; sha256: string; url: string }
 
-export type BuildOptions = { env: Env; signal: AbortSignal; release?: RedisRelease }
+export type BuildOptions = Look & { release?: RedisRelease }
 
 /** The digest is from redis-hashes, the list that the Redis project publishes. */
 const builtRelease: RedisRelease = {
@@ -29,16 +27,14 @@ const builtRelease: RedisRelease = {
 const buildMs = 600_000
 const folderPrefix = 'build-'
 
-/** Whether a build can start at all: it needs make and a C compiler. */
 export async function canBuild(searchPath: string): Promise<boolean> {
   const found = await Promise.all(['make', 'cc', 'gcc', 'clang'].map((name) => findProgram(name, searchPath)))
   return found[0] !== undefined && found.slice(1).some((path) => path !== undefined)
 }
 
 /**
- * Downloads the source of one release of Redis, checks its digest, builds it, checks that the program runs, and renames
- * it to `redis-server` in `dir`; takes minutes. Each build works in a folder of its own, so that several may run at
- * once and none leaves a half-written program. Throws the reason of `signal`, after the compilers have ended.
+ * Downloads a release of Redis, checks its digest, builds it, checks that it runs, and renames it to `redis-server` in
+ * `dir`; takes minutes. Several may run at once. Throws the reason of `signal` after the compilers have ended.
  */
 export async function buildRedis(dir: string, options: BuildOptions): Promise<BuildResult> {
   await removeAbandoned(dir, [folderPrefix])
@@ -46,8 +42,7 @@ export async function buildRedis(dir: string, options: BuildOptions): Promise<Bu
   try {
     const built = await buildIn(folder, options)
     if ('refusal' in built) return built
-    const examined = await examineRedis(built.program, options)
-    if (examined?.fits !== true) return { refusal: 'what was built is no Redis server' }
+    if (!(await isFit(built.program, options))) return { refusal: 'what was built is no Redis server' }
     const program = join(dir, 'redis-server')
     await rename(built.program, program)
     return { program }
@@ -62,14 +57,7 @@ async function buildIn(folder: string, { env, signal, release = builtRelease }: 
     return `the download failed: ${describe(error)}`
   })
   if (refusal !== undefined) return { refusal }
-  const command: [string, ...string[]] = [
-    'make',
-    '-C',
-    folder,
-    `-j${availableParallelism()}`,
-    'MALLOC=libc',
-    'redis-server',
-  ]
+  const command = ['make', '-C', folder, `-j${availableParallelism()}`, 'MALLOC=libc', 'redis-server'] as const
   const end = await runProgram(command, { limitMs: buildMs, signal, env })
   if (end.kind === 'late') return { refusal: `the build took over ${buildMs / 60_000} minutes` }
   if (end.kind === 'absent') return { refusal: `the build failed: ${end.reason}` }
@@ -81,7 +69,7 @@ async function buildIn(folder: string, { env, signal, release = builtRelease }: 
 async function downloadSource(
   folder: string,
   { version, sha256, url }: RedisRelease,
-  { env, signal }: { env: Env; signal: AbortSignal },
+  { env, signal }: Look,
 ): Promise<string | undefined> {
   const value = (name: string) => givenValue(env, name.toLowerCase()) ?? givenValue(env, name) ?? ''
   const proxies = { httpProxy: value('HTTP_PROXY'), httpsProxy: value('HTTPS_PROXY'), noProxy: value('NO_PROXY') }

@@ -9,7 +9,6 @@ export type CachedAnswers<V> = {
    * fails, it fails for all of them, nothing is cached, and the next call loads again.
    */
   get(key: string, load: (stale: V | undefined) => Promise<V>): Promise<V>
-  /** Caches an answer that is known without loading it. */
   set(key: string, answer: V): void
 }
 

@@ -1,6 +1,5 @@
 import { setTimeout as sleepFor } from 'node:timers/promises'
 
-/** The longest time one timer of Node's can wait, in ms: for more it fires at once. */
 const longestTimerMs = 2 ** 31 - 1
 
 /** Waits `ms` milliseconds; ends early with the signal's reason when it is aborted. */
@@ -16,10 +15,7 @@ async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/**
- * For long computations: await the returned function often. Every `ms` it lets the process do other work, and throws
- * the signal's reason if that was aborted.
- */
+/** For long computations: lets the process do other work every `ms`; throws the reason of an aborted signal. */
 export function pauseEvery(ms: number, signal?: AbortSignal): () => Promise<void> {
   let turnEnd = performance.now() + ms
   return async () => {
@@ -29,7 +25,6 @@ export function pauseEvery(ms: number, signal?: AbortSignal): () => Promise<void
   }
 }
 
-/** Milliseconds since `start`, a value of `performance.now()`, rounded to a tenth. */
 export function msSince(start: number): number {
   return Math.round((performance.now() - start) * 10) / 10
 }
@@ -48,10 +43,7 @@ export function after(ms: number, work: () => void): () => void {
   return () => clearTimeout(timer)
 }
 
-/**
- * Runs `work` again and again, `ms` after the last run has ended; its failures are dropped. The returned function stops
- * it and waits for a run in progress.
- */
+/** Runs `work` `ms` after its last run ended; drops its failures. Returns a stop that waits for a run in progress. */
 export function repeatEvery(ms: number, work: () => Promise<unknown>): () => Promise<void> {
   const stop = new AbortController()
   const running = (async () => {
@@ -66,17 +58,12 @@ export function repeatEvery(ms: number, work: () => Promise<unknown>): () => Pro
   }
 }
 
-/**
- * The clock of code that decides by time, so that a simulation can bring its own. Times are in ms, as `now()` returns
- * them.
- */
+/** The clock of code that decides by time, so that a simulation can bring its own; `now()` is in ms. */
 export type Clock = { now(): number; delay: typeof delay; after: typeof after }
 
 export const systemClock: Clock = { now: () => performance.now(), delay, after }
 
-/**
- * Settles as `work` does, or rejects at once with the reason of `signal` when that is aborted. Does not stop `work`.
- */
+/** Settles as `work` does, or rejects with the reason of an aborted `signal`. Does not stop `work`. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   // Not a race of two promises: every request to a model server comes through here.
   const { promise, resolve, reject } = Promise.withResolvers<T>()
@@ -88,10 +75,7 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   return promise
 }
 
-/**
- * Returns what `ending` resolves to, or what `late` returns when that takes longer than `limitMs`; throws the reason of
- * `signal` when it is aborted. Does not stop the work behind `ending`.
- */
+/** What `ending` resolves to, or `late()` after `limitMs`; throws the reason of `signal`. Does not stop the work. */
 export async function withinLimit<T>(
   ending: Promise<T>,
   { limitMs, signal, late }: { limitMs: number; signal: AbortSignal; late: () => T },

@@ -4,9 +4,7 @@ import { AppError } from '#domain/error.ts'
 /** The environment as `process.env` gives it; read in `main.ts` files only. */
 export type Env = Readonly<Record<string, string | undefined>>
 
-/**
- * A variable's value. An empty or blank one counts as unset, since deployments often pass on variables without a value.
- */
+/** An empty or blank variable counts as unset, since deployments often pass on variables without a value. */
 export function givenValue(env: Env, name: string): string | undefined {
   const value = env[name]
   return value?.trim() === '' ? undefined : value
@@ -28,7 +26,6 @@ export function readEnv<Shape extends z.ZodRawShape>(shape: Shape, env: Env): z.
   throw new AppError('CONFIG_003', `bad environment: ${faults.join('; ')}`)
 }
 
-/** The proxies for requests to other machines. */
 export type HttpProxy = {
   /** For http URLs, and for https URLs without one of their own. */
   http: string | undefined
@@ -37,10 +34,7 @@ export type HttpProxy = {
   direct: string
 }
 
-/**
- * The proxies of the environment. As in Node, they count only with NODE_USE_ENV_PROXY=1. CONFIG_003 for one that is not
- * a URL.
- */
+/** As in Node, proxies count only with NODE_USE_ENV_PROXY=1. CONFIG_003 for one that is not a URL. */
 export function proxyOf(env: Env): HttpProxy | undefined {
   if (env['NODE_USE_ENV_PROXY'] !== '1') return undefined
   const [http, https] = [proxyIn(env, 'HTTP_PROXY'), proxyIn(env, 'HTTPS_PROXY')]

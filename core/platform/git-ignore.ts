@@ -11,23 +11,19 @@ const maxDoubleStars = 3
 /** The cost of many rules grows with the number of files; nobody writes so many by hand. */
 export const maxRuleBytes = 1024 ** 2
 
-/**
- * The layer of a folder, or undefined when it has no `.gitignore` that counts. Matching is case-sensitive, as in Git on
- * Linux.
- */
+/** Undefined without a `.gitignore` that counts. Matching is case-sensitive, as in Git on Linux. */
 export async function ignoreLayer(folder: string): Promise<IgnoreLayer | undefined> {
   const text = await readRuleFile(join(folder, '.gitignore'))
   return text === undefined ? undefined : { folder, rules: ignoreRules(text) }
 }
 
-/** The rules of the text of a `.gitignore`. */
 export function ignoreRules(text: string): Ignore {
   return ignore({ ignorecase: false }).add(affordableRules(text))
 }
 
 /**
- * For an absolute folder in a git checkout: the folders from the checkout's root down to it, the layers above it,
- * outermost first, and whether these ignore it. Undefined outside of a checkout.
+ * The folders from the checkout's root down to an absolute folder, the layers above it, outermost first, and whether
+ * they ignore it. Undefined outside of a checkout.
  */
 export async function ignoreAbove(
   root: string,
@@ -46,18 +42,13 @@ export async function ignoreAbove(
   return { folders, layers, isIgnored: false }
 }
 
-/**
- * The layers above a folder. Empty when they ignore the folder: the user named it, so they do not apply. Undefined
- * outside of a checkout.
- */
+/** Empty when the layers ignore the folder itself, which the user named. Undefined outside of a checkout. */
 export async function layersAbove(root: string): Promise<IgnoreLayer[] | undefined> {
   const above = await ignoreAbove(root)
   return above?.isIgnored === true ? [] : above?.layers
 }
 
-/**
- * Whether git would ignore an absolute path, none of whose folders is ignored: the innermost rule that matches decides.
- */
+/** For an absolute path in folders that are not ignored: the innermost rule that matches decides. */
 export function isIgnored(layers: readonly IgnoreLayer[], path: string, isFolder: boolean): boolean {
   for (const { folder, rules } of layers.toReversed()) {
     const { ignored, unignored } = rules.test(`${relative(folder, path)}${isFolder ? '/' : ''}`)
@@ -67,8 +58,8 @@ export function isIgnored(layers: readonly IgnoreLayer[], path: string, isFolder
 }
 
 /**
- * The text of a `.gitignore` without rules of more than three `**`: the cost of matching one grows with that power of a
- * path's depth, and a repository must not be able to make its reader take very long.
+ * Without rules of more than three `**`: the cost of matching one grows with that power of a path's depth, and a
+ * repository must not be able to make its reader take very long.
  */
 function affordableRules(text: string): string {
   return text
@@ -77,21 +68,14 @@ function affordableRules(text: string): string {
     .join('\n')
 }
 
-/**
- * The text of a file that git reads in a working tree, undefined when it cannot be read or is too large. Links are not
- * followed, as in git; a pipe is not waited for.
- */
+/** Undefined when it cannot be read or is too large. Follows no link, as git; does not wait for a pipe. */
 export async function readRuleFile(path: string): Promise<string | undefined> {
-  return readRegularFile(path).catch(() => undefined)
-}
-
-async function readRegularFile(path: string): Promise<string | undefined> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     const stats = await file.stat()
     return stats.isFile() && stats.size <= maxRuleBytes ? await file.readFile('utf8') : undefined
-  } finally {
-    await file.close()
+  } catch {
+    return undefined
   }
 }
 

@@ -6,15 +6,13 @@ const secretName = /key|token|secret|password/i
 const hidden = '***'
 
 /**
- * An address, or several separated by commas, as it may be shown: without login, without the values of its query and
- * without what follows `#`. Of what is no address all up to the last `@` is taken for the login. What hides nothing is
- * answered as it is.
+ * An address, or several separated by commas, without login, query values and fragment. Of what is no address, all up
+ * to the last `@` counts as the login.
  */
 export function withoutLogin(text: string): string {
   return text.split(betweenAddresses).map(shownAddress).join(',')
 }
 
-/** The addresses in a message, or a log's text, as `withoutLogin` shows them. */
 export function withoutLogins(message: string): string {
   return message.includes('://') ? message.replaceAll(addressInText, withoutLogin) : message
 }
@@ -32,10 +30,7 @@ function shownAddress(address: string): string {
   return `${login === 'none' ? '' : start}${open}${query === undefined ? '' : hideValues(query)}`
 }
 
-/**
- * `unsure`: what is no address, or becomes one with an `@` in its path, has a password with a slash or the like in it,
- * or none. `rest` is what follows a login.
- */
+/** `unsure`: no address, or an `@` in its path: a password with a slash, or none. `rest` follows the login. */
 function parted(address: string): { login: 'none' | 'sure' | 'unsure'; rest: string } {
   const url = URL.canParse(address) ? new URL(address) : undefined
   const beforeQuery = url === undefined ? address : address.replace(/[?#].*$/s, '')
@@ -53,7 +48,6 @@ function hideValues(query: string): string {
 /** A shorter one, as `none` or `EMPTY` where no key is needed, stands in ordinary words. */
 const leastLength = 6
 
-/** A text in which `[secret]` stands for each of these values. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   let shown = text
   for (const secret of secrets) if (secret.length >= leastLength) shown = shown.replaceAll(secret, '[secret]')

@@ -1,5 +1,7 @@
 import { createServer, type Server } from 'node:http'
+import type { Server as NetServer } from 'node:net'
 import { once } from 'node:events'
+import { untilAborted } from './clock.ts'
 
 export type Health = { port: number; close(): Promise<void> }
 
@@ -7,8 +9,8 @@ export type Health = { port: number; close(): Promise<void> }
 export type ReadyCheck = () => Promise<unknown>
 
 /**
- * `/healthz` answers 200 while the process runs; `/readyz` answers 200 when every check passes within a second, else
- * 503 with the names of those that do not. For services without an API of their own.
+ * For services without an API: `/healthz` answers 200; `/readyz` 200, or 503 with the names of the checks that do not
+ * pass within a second.
  */
 export async function openHealth(port: number, checks: Readonly<Record<string, ReadyCheck>>): Promise<Health> {
   const server = createServer((request, response) => {
@@ -27,16 +29,14 @@ export async function openHealth(port: number, checks: Readonly<Record<string, R
   return { port: boundPort(server), close: () => closeServer(server) }
 }
 
-/** Names of the checks that fail or do not answer within a second. */
 export async function failingChecks(checks: Readonly<Record<string, ReadyCheck>>): Promise<string[]> {
-  const names = Object.keys(checks)
   const results = await Promise.allSettled(
-    names.map((name) => Promise.race([checks[name]?.(), rejectAfter(AbortSignal.timeout(1000))])),
+    Object.values(checks).map((check) => untilAborted(check(), AbortSignal.timeout(1000))),
   )
-  return names.filter((_name, index) => results[index]?.status === 'rejected')
+  return Object.keys(checks).filter((_name, index) => results[index]?.status === 'rejected')
 }
 
-export function boundPort(server: Server): number {
+export function boundPort(server: NetServer): number {
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('the server listens on no TCP port')
   return address.port
@@ -48,10 +48,4 @@ export async function closeServer(server: Server): Promise<void> {
   server.close()
   server.closeIdleConnections()
   await closed
-}
-
-function rejectAfter(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(new Error('no answer in time')), { once: true })
-  })
 }

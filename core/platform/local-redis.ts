@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { AppError } from '#domain/error.ts'
 import { after, delay } from '#platform/clock.ts'
+import { boundPort } from './http-health.ts'
 import { lastLineOf } from './run-program.ts'
 
 const programs = ['redis-server', 'valkey-server'] as const
@@ -21,20 +22,17 @@ type RedisPlace = {
   program?: string
   /** The port of an earlier start, whose clients wait for it; by default a free one. */
   port?: number
-  /**
-   * Letters, digits, `-` and `_`. Without a password every user of this machine has full access: for tests and
-   * measurements.
-   */
+  /** Letters, digits, `-`, `_`. Without one every user of the machine has full access: for tests and measurements. */
   password?: string
   /** Lines as in redis.conf; they override ours. */
   settings?: Readonly<Record<string, string>>
 }
 
 /**
- * Starts the system's Redis (or Valkey) on 127.0.0.1 at a free port, with its append-only file in `dir` (made if
- * missing, closed to others), and resolves when it takes commands; the password is in its `url`. Data of an earlier
- * start in the same folder is available again. CONFIG_006 when there is no such program or it does not start; `signal`
- * ends the wait and the program. `stop` may be called twice, and the program is also ended when this process exits.
+ * Starts Redis (or Valkey) on 127.0.0.1 with its append-only file in `dir` (made if missing, closed to others);
+ * resolves when it takes commands. Data of an earlier start are available again. CONFIG_006 when there is no program or
+ * it does not start; `signal` ends the wait and the program. `stop` may be called twice; the program also ends with
+ * this process.
  */
 export async function startLocalRedis(options: RedisPlace & { signal?: AbortSignal }): Promise<LocalRedis> {
   await mkdir(options.dir, { recursive: true, mode: 0o700 })
@@ -48,7 +46,6 @@ type Spawned = {
   process: ChildProcess
   pid: number
   port: number
-  /** The end of its output. */
   said(): string
   stop(): Promise<void>
 }
@@ -138,9 +135,8 @@ async function freePort(): Promise<number> {
   const server = createServer()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const address = server.address()
+  const port = boundPort(server)
   server.close()
   await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has an address and a port')
-  return address.port
+  return port
 }

@@ -40,10 +40,9 @@ const { port } = await server.run()
 process.send({ port })
 
 /**
- * Fixes two races of the embedded server's file store. The store truncates an object's file in place, so that a reader,
- * or a crash, can find half of it: here the content is written to another file, which is renamed. And after a delete
- * the store removes empty folders together with files that another request has just put there: here folders stay. It
- * also looks for two files with CORS and website rules at every request; nobody sets any here.
+ * Fixes two races of the server's file store. It truncates an object's file in place, so that a reader, or a crash, can
+ * find half of it: here a new file is renamed. And a delete removes empty folders together with files that another
+ * request has just put there: here folders stay. It also looks for CORS and website rules, which nobody sets here.
  */
 function hardenStore(store: FilesystemStore): void {
   store.putContent = writeThenRename
@@ -86,9 +85,8 @@ async function writeStream(path: string, content: AsyncIterable<Uint8Array>): Pr
 }
 
 /**
- * Serves only requests that are signed with these keys. The embedded server checks signatures, but it has an account
- * whose keys are public, and it also serves requests without a signature. A preflight is not signed, and nobody sends
- * one here.
+ * The embedded server checks signatures, but it has an account whose keys are public, and serves requests without a
+ * signature. Here only these keys count. A preflight is not signed, and nobody sends one here.
  */
 function requireSignature({ middleware }: S3rver, own: { accessKeyId: string; secretAccessKey: string }): void {
   account.DUMMY_ACCOUNT.revokeAccessKey(ownAccessKeyId)

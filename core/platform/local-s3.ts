@@ -6,9 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 
-/**
- * The embedded S3 server. It listens on 127.0.0.1 only, and serves clients with its keys, which are new at each start.
- */
+/** Listens on 127.0.0.1 only, and serves clients with its keys, which are new at each start. */
 export type LocalS3 = {
   endpoint: string
   bucket: string
@@ -29,8 +27,8 @@ const bucket = 'remora'
 const Ready = z.object({ port: z.int().positive() })
 
 /**
- * Starts an S3 server over the folder `dir` (made if missing) on a free port, as a child process that dies with this
- * one. Resolves when it answers; CONFIG_006 when it does not start. Aborting `signal` kills it.
+ * Serves the folder `dir` (made if missing) on a free port, from a child process that dies with this one. CONFIG_006
+ * when it does not start. Aborting `signal` kills it.
  */
 export async function startLocalS3(options: { dir: string; signal?: AbortSignal }): Promise<LocalS3> {
   await mkdir(options.dir, { recursive: true, mode: 0o700 })

@@ -15,10 +15,7 @@ export type Log = {
 export type LogOptions = {
   service: string
   level: LogLevel
-  /**
-   * Values that must never appear, such as tokens and keys; each is replaced by `[secret]`. Logins of addresses never
-   * do.
-   */
+  /** Values that must never appear; each is replaced by `[secret]`. Logins of addresses never appear either. */
   secrets?: readonly string[]
   write?: (line: string) => void
 }

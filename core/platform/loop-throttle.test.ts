@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { openLoopThrottle } from './loop-throttle.ts'
+import { openLoopThrottle } from './limit-concurrency.ts'
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 

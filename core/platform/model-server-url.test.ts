@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { faultOfServerUrl, modelServerUrl } from './model-server-url.ts'
+import { faultOfServerUrl, modelServerUrl } from './server-urls.ts'
 
 describe('the address of a model server', () => {
   it.each(['http://host:8000/v1', 'https://host/team/v1/', 'http://[::1]:1'])('may be %s', (text) => {

@@ -1,22 +1,19 @@
-import { randomUUID } from 'node:crypto'
-import { rename, rm, symlink } from 'node:fs/promises'
+import { symlink } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { buildRedis, canBuild } from './build-redis.ts'
 import type { Env } from './env.ts'
-import { examineRedis, leastRedis, programCache, type RedisProgram } from './program-cache.ts'
+import { examineRedis, leastRedis, programCache, putIntoPlace, type RedisProgram } from './program-cache.ts'
 import { findProgram } from './run-program.ts'
 import { isOwnFolder, makeOwnFolder } from './own-file.ts'
 import { findPackager, installMs, installPackage, type Packager } from './packager.ts'
 import { unpackRedis } from './unpack-redis.ts'
 
 export type RedisPlaces = {
-  /** As PATH is written. */
   searchPath: string
   /**
-   * A folder of the user for a program that Remora downloads or builds, made when it is needed. The program is found
-   * there the next time, unless others can write the folder. Undefined: there is no such folder, and nothing is
-   * downloaded or built.
+   * For a program that Remora downloads or builds: made when needed, and searched the next time unless others can write
+   * it. Undefined: nothing is downloaded or built.
    */
   programDir: string | undefined
   signal: AbortSignal
@@ -30,7 +27,6 @@ export type ObtainOptions = RedisPlaces & {
   /** False: a missing program is neither installed nor built. */
   mayInstall: boolean
   isRoot: boolean
-  /** How long to wait for a package manager; 5 minutes by default. */
   installLimitMs?: number
   /** Gets one line, without its newline, before each step that takes long. */
   say(line: string): void
@@ -39,10 +35,9 @@ export type ObtainOptions = RedisPlaces & {
 const servers = ['redis-server', 'valkey-server'] as const
 
 /**
- * The full path of a Redis (or Valkey) server program: the one on the PATH, else one that an earlier call got, else the
- * same program under another name, else that of the system's package manager where it asks for no password, else a new
- * build. CONFIG_006 names the commands to choose from on this system. Safe to call again after any failure, and by
- * several processes at once.
+ * The path of a Redis (or Valkey) server: from the PATH, else one an earlier call got, else the same program under
+ * another name, else from a package manager that asks for no password, else a new build. CONFIG_006 names the commands
+ * to choose from. Safe to call again after any failure, and by several processes at once.
  */
 export async function obtainRedis(options: ObtainOptions): Promise<string> {
   const { program, unfit } = await findRedis(options)
@@ -69,7 +64,6 @@ export async function obtainRedis(options: ObtainOptions): Promise<string> {
   throw new AppError('CONFIG_006', `${lack}${tried}: ${redisChoices(packager, unfit)}`)
 }
 
-/** The installed programs: one that is new enough, if any, and those that are not. */
 export async function findRedis({ searchPath, programDir, ...look }: RedisPlaces): Promise<RedisFound> {
   const found = await Promise.all(servers.map((name) => findProgram(name, searchPath)))
   const paths = found.filter((path) => path !== undefined)
@@ -83,7 +77,6 @@ export async function findRedis({ searchPath, programDir, ...look }: RedisPlaces
   return { program: undefined, unfit }
 }
 
-/** Why there is no server to start, in a few words. */
 export function redisLack([tooOld]: readonly RedisProgram[]): string {
   if (tooOld === undefined) return 'Redis is not installed'
   return `Redis ${tooOld.version} at ${tooOld.path} is too old, ${leastRedis} or a Valkey is needed`
@@ -118,10 +111,8 @@ async function install(options: Place, packager: Packager): Promise<Got> {
 }
 
 /** When the command is stopped while the package manager is running, the user reads that it continues. */
-async function installUnharmed(
-  { programDir, signal, env, say, installLimitMs = installMs }: Place,
-  packager: Packager,
-) {
+async function installUnharmed(options: Place, packager: Packager) {
+  const { programDir, signal, env, say, installLimitMs = installMs } = options
   const continues = () => say(`${packager.kind.program} is not stopped halfway: it continues in the background`)
   if (packager.prefix !== undefined) signal.addEventListener('abort', continues, { once: true })
   try {
@@ -132,14 +123,11 @@ async function installUnharmed(
   }
 }
 
-/**
- * The program that checks dump files is the server, too, when it is started under the server's name. Debian's
- * redis-tools and valkey-tools have it without that name.
- */
+/** The program that checks dump files is the server when it has the server's name. Debian's tools lack that name. */
 async function underItsName(options: Place, searchPath: string): Promise<string | undefined> {
   for (const name of ['redis-check-rdb', 'valkey-check-rdb']) {
     const tool = await findProgram(name, searchPath)
-    const program = tool === undefined ? undefined : await linked(options, tool)
+    const program = tool === undefined ? undefined : await putIntoPlace(options, (path) => symlink(tool, path))
     if (program !== undefined) return program
   }
   return undefined
@@ -151,27 +139,7 @@ async function build(options: Place): Promise<Got> {
   return buildRedis(options.programDir, options)
 }
 
-/**
- * Links the program under a temporary name, checks it, and renames the link in one step, since other processes may do
- * the same.
- */
-async function linked({ programDir, ...look }: Place, target: string): Promise<string | undefined> {
-  const own = join(programDir, 'redis-server')
-  const fresh = `${own}-${randomUUID()}`
-  await symlink(target, fresh)
-  try {
-    if ((await examineRedis(fresh, look))?.fits !== true) return undefined
-    await rename(fresh, own)
-    return own
-  } finally {
-    await rm(fresh, { force: true })
-  }
-}
-
-/**
- * The commands by which a person may get Redis on this system. Where an installed one is too old, the system's packages
- * usually are, too.
- */
+/** The commands that get Redis here. Where an installed one is too old, the system's packages usually are, too. */
 export function redisChoices(packager: Packager | undefined, unfit: readonly RedisProgram[] = []): string {
   const service = '"export REMORA_API_URL=http://HOST:8420" to use a service that runs elsewhere'
   if (packager === undefined) {
@@ -183,8 +151,7 @@ export function redisChoices(packager: Packager | undefined, unfit: readonly Red
 
 /**
  * For tests and measurements: gets a Redis as `remora run` does, and adds its folder to the PATH of `env`, this
- * process's environment, so that programs it starts find it. CONFIG_006 when there is none to get. Long steps are
- * announced on stderr.
+ * process's environment. CONFIG_006 when there is none to get.
  */
 export async function putRedisOnPath(
   env: NodeJS.ProcessEnv,

@@ -5,7 +5,6 @@ import { lstat, mkdir } from 'node:fs/promises'
 export type OwnFile = { kind: 'text'; text: string } | { kind: 'absent' } | { kind: 'refused'; why: string }
 
 type FileRules = {
-  /** A larger file is refused. */
   maxBytes: number
   /** Root's files count as well. */
   orOfRoot?: boolean
@@ -16,9 +15,8 @@ type FileRules = {
 const othersMayRead = 0o044
 
 /**
- * Reads a file that nobody but this user can have written. The checks and the read use one descriptor, so that the file
- * that was checked is the one that is read. A link is refused. Anything else that is not a file, such as a pipe, and a
- * file that cannot be opened, is `absent`; a pipe is not waited for.
+ * Reads a file that nobody but this user can have written, through the descriptor that was checked. A link is refused.
+ * What is not a file, such as a pipe, or cannot be opened is `absent`; a pipe is not waited for.
  */
 export function readOwnFile(path: string, rules: FileRules): OwnFile {
   const opened = openUnlinked(path)
@@ -49,10 +47,7 @@ function openUnlinked(path: string): number | OwnFile {
   }
 }
 
-/**
- * Whether `path` is a folder (not a link) of this user that nobody else can write, so that programs in it may be run.
- * Always true for a folder where the system has no users.
- */
+/** A folder, no link, of this user that nobody else can write; any folder where the system has no users. */
 export async function isOwnFolder(path: string): Promise<boolean> {
   const stats = await lstat(path).catch(() => undefined)
   return stats?.isDirectory() === true && isOfUser(stats) && !othersMayWrite(stats)
@@ -72,9 +67,8 @@ export function isOfUser({ uid }: Owned): boolean {
 }
 
 /**
- * Whether anybody but its owner (or root) may write it. A group whose number is the owner's own has no other members:
- * Debian, Fedora and others make one for each user, and let it write the user's files (umask 002). Any other group may
- * have members, and is not trusted. Never true where the system has no users.
+ * Anybody but its owner or root. A group whose number is the owner's own has no other members: Debian, Fedora and
+ * others make one for each user, and let it write (umask 002). Never true where the system has no users.
  */
 export function othersMayWrite({ uid, gid, mode }: Owned): boolean {
   if (process.getuid === undefined) return false

@@ -3,7 +3,6 @@ import { z } from 'zod'
 
 const PackageFile = z.object({ version: z.string() })
 
-/** The version of Remora that runs. */
 export function packageVersion(): string {
   return PackageFile.parse(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))).version
 }

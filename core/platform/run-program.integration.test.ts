@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { until } from '#testing/until.ts'
-import { runProgram } from './run-program.ts'
-import { runUnharmed } from './packager.ts'
+import { runProgram, runUnharmed } from './run-program.ts'
 
 let dir = ''
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { access, constants, stat } from 'node:fs/promises'
+import { access, constants, type FileHandle, open, readFile, stat } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { after, withinLimit } from './clock.ts'
 import type { Env } from './env.ts'
@@ -17,26 +17,21 @@ const killMs = 2_000
 /** `env`: that of this process; the program gets only the bare part of it. */
 export type Running = { limitMs: number; signal: AbortSignal; env: Env }
 
+export type Command = readonly [string, ...string[]]
+
 /**
- * Runs a program to its end, without input, in a process group of its own. The group is ended after `limitMs` (`late`),
- * or when `signal` is aborted (throws its reason). It throws nothing else: a program that cannot be started is
- * `absent`.
+ * Runs a program without input, in a process group that is ended after `limitMs` (`late`), or when `signal` is aborted
+ * (throws its reason). It throws nothing else: a program that cannot be started is `absent`.
  */
-export async function runProgram(
-  [program, ...args]: readonly [string, ...string[]],
-  { limitMs, signal, env }: Running,
-): Promise<ProgramEnd> {
+export async function runProgram([program, ...args]: Command, { limitMs, signal, env }: Running): Promise<ProgramEnd> {
   signal.throwIfAborted()
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env: bareEnv(env) })
   const said = { out: '', err: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (said.out = `${said.out}${text}`.slice(-keptChars)))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said.err = `${said.err}${text}`.slice(-keptChars)))
-  const late = (): ProgramEnd => ({ kind: 'late', ...said })
+  const ending = endOf(child, async () => said)
   try {
-    return await withinLimit(
-      endOf(child, async () => said),
-      { limitMs, signal, late },
-    )
+    return await withinLimit(ending, { limitMs, signal, late: () => ({ kind: 'late', ...said }) })
   } finally {
     endGroup(child)
   }
@@ -70,6 +65,17 @@ function killGroup(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
+export function isSuccess(end: ProgramEnd): end is Extract<ProgramEnd, { kind: 'ended' }> {
+  return end.kind === 'ended' && end.code === 0
+}
+
+/** Why a program did not succeed. `late`: the words for one that took too long. */
+export function failureOf(end: ProgramEnd, late: string): string {
+  if (end.kind === 'absent') return end.reason
+  if (end.kind === 'late') return late
+  return lastLineOf(end.err) || lastLineOf(end.out) || `exit code ${end.code}`
+}
+
 /** The last line of a program's output, at most 300 characters; empty when there was none. */
 export function lastLineOf(text: string): string {
   return text.trimEnd().split('\n').at(-1)?.trim().slice(-300) ?? ''
@@ -90,9 +96,8 @@ export function bareEnv(env: Env): Record<string, string | undefined> {
 }
 
 /**
- * The full path of the program `name` in the first folder of `searchPath` (as PATH is written) that has it, or
- * undefined. Files that may not be executed do not count, nor do folders relative to the working folder, whose content
- * came with somebody's repository.
+ * The path of the executable `name` in the first folder of `searchPath` that has it. Folders relative to the working
+ * folder do not count: their content came with somebody's repository.
  */
 export async function findProgram(name: string, searchPath: string): Promise<string | undefined> {
   for (const folder of searchPath.split(delimiter).filter((entry) => isAbsolute(entry))) {
@@ -102,7 +107,6 @@ export async function findProgram(name: string, searchPath: string): Promise<str
   return undefined
 }
 
-/** Whether there is a file at `path` that this user may execute. */
 async function isExecutable(path: string): Promise<boolean> {
   const stats = await stat(path).catch(() => undefined)
   if (stats?.isFile() !== true) return false
@@ -114,10 +118,7 @@ async function isExecutable(path: string): Promise<boolean> {
 
 const transports = ['ssh', 'git', 'http', 'https', 'file', 'ext']
 
-/**
- * Options for a git command in somebody else's repository. Its own settings may name programs to start, and servers to
- * fetch missing objects from; with these options git does neither.
- */
+/** Keeps git from starting programs or fetching objects that the settings of somebody else's repository name. */
 export const gitSettings: readonly string[] = [
   'core.fsmonitor=false',
   'core.hooksPath=/dev/null',
@@ -126,3 +127,35 @@ export const gitSettings: readonly string[] = [
   'protocol.allow=never',
   ...transports.map((name) => `protocol.${name}.allow=never`),
 ].flatMap((setting) => ['-c', setting])
+
+/**
+ * Runs a program that must not be stopped halfway. After `limitMs` (`late`), or when `signal` is aborted (throws its
+ * reason), it continues by itself, also after this process. Its output goes to the file `logPath`, since a pipe would
+ * break then. A program that cannot be started, or has no log, is `absent`.
+ */
+export async function runUnharmed(
+  command: readonly [string, ...string[]],
+  { logPath, ...running }: Running & { logPath: string },
+): Promise<ProgramEnd> {
+  running.signal.throwIfAborted()
+  const log = await open(logPath, 'w').catch((error: Error) => error)
+  if (log instanceof Error) return { kind: 'absent', reason: `its log cannot be written: ${log.message}` }
+  try {
+    return await runLogged(command, { ...running, log, logPath })
+  } finally {
+    await log.close()
+  }
+}
+
+async function runLogged(
+  [program, ...args]: readonly [string, ...string[]],
+  { log, logPath, env, limitMs, signal }: Running & { log: FileHandle; logPath: string },
+): Promise<ProgramEnd> {
+  const child = spawn(program, args, { stdio: ['ignore', log.fd, log.fd], detached: true, env: bareEnv(env) })
+  const said = async () => ({ out: await readFile(logPath, 'utf8').catch(() => ''), err: '' })
+  try {
+    return await withinLimit(endOf(child, said), { limitMs, signal, late: () => ({ kind: 'late', out: '', err: '' }) })
+  } finally {
+    child.unref()
+  }
+}

@@ -24,9 +24,7 @@ function faultsOf(issue: z.core.$ZodIssue): SchemaFault[] {
   return [{ at, message: issue.message, isUnknownKey: false }]
 }
 
-/**
- * The message about a key that `schema` does not have: suggests the most similar key, or lists all keys of its section.
- */
+/** Suggests the most similar key to one that `schema` does not have, or lists all keys of its section. */
 export function describeUnknownKey(schema: z.core.$ZodType, { at, message }: SchemaFault): string {
   const keys = keysAt(schema, at.slice(0, -1))
   if (keys.length === 0) return message

@@ -1,15 +1,8 @@
-/** A random source with a seed: the same seed draws the same faults, histories and sample values again. */
-export type Random = {
-  /** In [0, 1). */
-  fraction(): number
-  /** Whole numbers from `least` to `most`, both included. */
-  int(least: number, most: number): number
-  chance(share: number): boolean
-  pick<T>(choices: readonly [T, ...T[]]): T
-}
+/** A random source: the same seed draws the same faults, histories and sample values again. */
+export type Random = ReturnType<typeof openRandom>
 
 /** mulberry32: good enough to spread faults, and the same on every machine. */
-export function openRandom(seed: number): Random {
+export function openRandom(seed: number) {
   let state = seed >>> 0
   const fraction = () => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -19,9 +12,11 @@ export function openRandom(seed: number): Random {
   }
   const int = (least: number, most: number) => least + Math.floor(fraction() * (most - least + 1))
   return {
+    /** In [0, 1). */
     fraction,
+    /** From `least` to `most`, both included. */
     int,
-    chance: (share) => fraction() < share,
-    pick: (choices) => choices[int(0, choices.length - 1)] ?? choices[0],
+    chance: (share: number) => fraction() < share,
+    pick: <T>(choices: readonly [T, ...T[]]) => choices[int(0, choices.length - 1)] ?? choices[0],
   }
 }

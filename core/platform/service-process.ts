@@ -5,10 +5,7 @@ type Closing = { name: string; close: () => Promise<void> }
 
 export type Releaser = { add(name: string, close: () => Promise<void>): void; release(): Promise<void> }
 
-/**
- * Closes what was opened, last opened first, each at most once. Every one is tried even when another fails; the first
- * failure is thrown at the end.
- */
+/** Closes what was opened, last first, each once and despite failures; then throws the first failure. */
 export function openReleaser(): Releaser {
   const open: Closing[] = []
   return {
@@ -43,10 +40,7 @@ export function exitOnSignal(close: () => Promise<void>, limitMs = 30_000): void
   process.on('SIGINT', stop)
 }
 
-/**
- * Ends this process, after `close`, when its parent has ended (the IPC channel closes), so that no orphan is left; also
- * when the parent ended before this call.
- */
+/** Ends this process, after `close`, once its parent has ended (also before this call): no orphan is left. */
 export function stopWithParent(close: () => Promise<void>): void {
   if (process.send === undefined) return
   const end = () => void close().finally(() => process.exit(0))
@@ -54,10 +48,7 @@ export function stopWithParent(close: () => Promise<void>): void {
   else end()
 }
 
-/**
- * Runs the work of a service's main.ts. An error that an operator can fix (AppError) becomes one line on stderr and
- * exit code 1; a bug keeps its stack trace.
- */
+/** An AppError, which an operator can fix, becomes one line on stderr and exit code 1; a bug keeps its stack. */
 export async function runService(main: () => Promise<void>): Promise<void> {
   try {
     await main()
@@ -70,10 +61,7 @@ export async function runService(main: () => Promise<void>): Promise<void> {
 
 const echoMs = 500
 
-/**
- * Distinguishes the signals of one process: the first, its echo within half a second (npx, a terminal, a process group
- * and own-node.mjs all pass the same signal on), and one that somebody sent again.
- */
+/** `echo`: within half a second of the first, as npx, a terminal, a process group and own-node.mjs pass it on. */
 export function openSignalFilter(): () => 'first' | 'echo' | 'again' {
   let firstAt: number | undefined
   return () => {

@@ -3,8 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 export type ThreadReply<Report> = { report: Report; isSpent: boolean }
 
 /**
- * Shared with the process that started the thread. [0]: the item of the request that the thread works on, `betweenItems`
- * or `starting`; [1]: since when, as `Date.now()`.
+ * Shared with the thread. [0]: the item it works on, `betweenItems` or `starting`; [1]: since when, by `Date.now()`.
  */
 export type ThreadProgress = BigInt64Array<SharedArrayBuffer>
 
@@ -29,10 +28,7 @@ export function readProgress(progress: ThreadProgress): { hasStarted: boolean; i
   return { hasStarted: item !== starting, item: Math.max(item, betweenItems), forMs }
 }
 
-/**
- * How long a thread may still take for what it is doing. Between two items it has no limit: nothing that a request holds
- * is to blame for what it waits for there.
- */
+/** Time left for what a thread is doing; no limit between two items: no request is to blame for that wait. */
 export function leftMs(
   { hasStarted, item, forMs }: ReturnType<typeof readProgress>,
   limits: { limitMs: number; startLimitMs: number },
@@ -42,9 +38,9 @@ export function leftMs(
 }
 
 /**
- * Answers the requests to this thread, one after the other. `answer` calls `begin` with the number of each item it
- * begins: its time limit counts from there, and a thread that dies is known to have died on it. What `answer` throws is
- * not caught: native code may be damaged, so the thread dies. `isSpent` is asked after each request.
+ * Answers the requests to this thread, one after the other. `answer` calls `begin` with the number of each item: its
+ * time limit counts from there, and it is blamed when the thread dies. What `answer` throws ends the thread, since
+ * native code may be damaged.
  */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- callers name their protocol: messages are untyped
 export function answerRequests<Question, Report>(

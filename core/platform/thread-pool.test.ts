@@ -51,7 +51,7 @@ describe('openThreadPool', () => {
   })
 
   it('says that a thread does not start, and tries again with the next request', async () => {
-    const pool = open({ entry: new URL('./no-such-thread.ts', import.meta.url) })
+    const pool = open({ entry: new URL('file:///no-such-thread.ts') })
     await expect(pool.ask(['a'])).rejects.toMatchObject({ code: 'TOOL_004' })
     await expect(pool.ask(['a'])).rejects.toMatchObject({ code: 'TOOL_004' })
   })

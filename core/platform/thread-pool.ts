@@ -1,20 +1,18 @@
 import { availableParallelism } from 'node:os'
-import { Worker, type Transferable } from 'node:worker_threads'
+import { type Transferable, Worker } from 'node:worker_threads'
+import { getCompileCacheDir } from 'node:module'
 import { AppError } from '#domain/error.ts'
-import { after } from '#platform/clock.ts'
-import { threadEnv } from '#platform/thread-env.ts'
+import { after } from './clock.ts'
 import { leftMs, newProgress, readProgress, type ThreadProgress, type ThreadReply } from './thread-entry.ts'
 
 export type ThreadOptions = {
   /** The module that the thread runs; it calls `answerRequests`. */
   entry: URL
-  /** As error messages name the thread. */
   name: string
   /** What takes too long, as error messages name it. */
   work?: string
   /** For each item of a request, from when the thread begins it. */
   limitMs: number
-  /** For loading the thread's modules. */
   startLimitMs?: number
   memoryMb?: number
 }
@@ -31,19 +29,15 @@ export type ThreadAnswer<Report> = { kind: 'report'; report: Report } | { kind: 
 
 export type ThreadPool<Question, Report> = {
   threads: number
-  /**
-   * Requests of one thread are answered in the order they were asked. TOOL_004 when the thread does not start; AGENT_010
-   * when the pool is closed. What is transferred must not be used again.
-   */
+  /** Answers in order on each thread. TOOL_004: the thread does not start; AGENT_010: the pool is closed. */
   ask(question: Question, transfer?: readonly Transferable[]): Promise<ThreadAnswer<Report>>
   /** Ends the threads; requests that are running or waiting fail. Safe to call twice. */
   close(): Promise<void>
 }
 
 /**
- * Threads for work that may crash the code that does it, each started when it is first needed. A request that crashes its
- * thread or takes too long is `lost`; the requests behind it are given to a new thread. A thread that reports itself spent
- * is replaced too.
+ * Threads, started when needed, for work that may crash. A request that crashes its thread or takes too long is `lost`;
+ * those behind it go to a new thread. A thread that reports itself spent is replaced too.
  */
 export function openThreadPool<Question, Report>(options: PoolOptions): ThreadPool<Question, Report> {
   const threads = options.threads === 0 ? availableParallelism() : options.threads
@@ -133,10 +127,7 @@ type Thread<Question, Report> = {
   close(): Promise<void>
 }
 
-/**
- * Without a limit on what has just been allocated, garbage alone may take 130 MB in each thread. A request that needs more
- * than `memoryMb` crashes its thread.
- */
+/** Unlimited, the young garbage alone may take 130 MB a thread. Needing more than `memoryMb` crashes the thread. */
 function startWorker({ entry, memoryMb = 256 }: ThreadOptions, progress: ThreadProgress): Worker {
   const resourceLimits = { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 8 }
   return new Worker(entry, { workerData: progress, resourceLimits, env: threadEnv() })
@@ -190,4 +181,12 @@ function openThread<Question, Report>(options: ThreadOptions): Thread<Question, 
       await worker.terminate()
     },
   }
+}
+
+/**
+ * Nothing of the process's own but where compiled code is kept: without it, compiling all modules is half the start.
+ */
+function threadEnv(): Record<string, string> {
+  const dir = getCompileCacheDir()
+  return dir === undefined ? {} : { NODE_COMPILE_CACHE: dir }
 }

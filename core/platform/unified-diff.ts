@@ -10,8 +10,8 @@ const noBlob = '0'.repeat(40)
 const maxEditLength = 1500
 
 /**
- * The change of one file as `git apply` takes it, empty when there is none. Works on bytes, so line endings, a missing
- * last newline and text that is not UTF-8 come out as they are. Names blobs by git's own ids, so `--3way` works too.
+ * One file's change as `git apply` takes it, empty for none. Works on bytes: line endings, a missing last newline and
+ * non-UTF-8 text stay as they are. Names blobs by git's own ids, so that `--3way` works.
  */
 export function unifiedDiff({ path, before, after }: FileVersions): Uint8Array {
   if (before === null ? after === null : after !== null && Buffer.compare(before, after) === 0) return Buffer.alloc(0)
@@ -40,15 +40,9 @@ function hunksOf(before: string, after: string): StructuredPatchHunk[] {
 }
 
 function wholeReplaced(before: string, after: string): StructuredPatchHunk {
-  const removed = marked(before, '-')
-  const added = marked(after, '+')
-  return {
-    oldStart: 1,
-    oldLines: removed.count,
-    newStart: 1,
-    newLines: added.count,
-    lines: [...removed.lines, ...added.lines],
-  }
+  const [removed, added] = [marked(before, '-'), marked(after, '+')]
+  const lines = [...removed.lines, ...added.lines]
+  return { oldStart: 1, oldLines: removed.count, newStart: 1, newLines: added.count, lines }
 }
 
 function marked(text: string, mark: '-' | '+'): { lines: string[]; count: number } {
@@ -56,10 +50,8 @@ function marked(text: string, mark: '-' | '+'): { lines: string[]; count: number
   const endsWithNewline = lines.at(-1) === ''
   if (endsWithNewline) lines.pop()
   const all = lines.map((line) => mark + line)
-  return {
-    lines: endsWithNewline || text === '' ? all : [...all, '\\ No newline at end of file'],
-    count: all.length,
-  }
+  const isComplete = endsWithNewline || text === ''
+  return { lines: isComplete ? all : [...all, '\\ No newline at end of file'], count: all.length }
 }
 
 /** An empty side starts one line earlier than its first line would: the unified format's own rule. */
@@ -95,7 +87,7 @@ const escapes: Readonly<Record<number, string>> = {
 /** A path as git writes it in a patch: as it is, or in C-style quotes when it holds a byte outside printable ASCII. */
 function gitPath(path: string): string {
   const bytes = Buffer.from(path)
-  if (bytes.every((byte) => byte >= 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c)) return path
+  if (bytes.every((byte) => isPlain(byte) && escapes[byte] === undefined)) return path
   const quoted = Array.from(bytes, (byte) => escapes[byte] ?? (isPlain(byte) ? String.fromCharCode(byte) : octal(byte)))
   return `"${quoted.join('')}"`
 }

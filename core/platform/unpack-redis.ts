@@ -1,14 +1,12 @@
-import { randomUUID } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { BuildResult } from './build-redis.ts'
-import type { Env } from './env.ts'
-import { examineRedis, leastRedis, removeAbandoned } from './program-cache.ts'
+import { isFit, leastRedis, putIntoPlace, removeAbandoned } from './program-cache.ts'
 import type { Packager } from './packager.ts'
-import { findProgram, lastLineOf, type ProgramEnd, runProgram } from './run-program.ts'
+import { failureOf, findProgram, isSuccess, type ProgramEnd, type Running, runProgram } from './run-program.ts'
 
-/** `limitMs`: for each command. `env`: that of this process. */
-export type UnpackOptions = { searchPath: string; limitMs: number; signal: AbortSignal; env: Env }
+/** `limitMs`: for each command. */
+export type UnpackOptions = Running & { searchPath: string }
 
 /** In each package the server has the name of its check of dump files. */
 const programs = ['usr/bin/redis-check-rdb', 'usr/bin/valkey-check-rdb']
@@ -18,14 +16,10 @@ const treePrefix = 'unpacked-'
 type Apt = UnpackOptions & { path: string; dpkgDeb: string; workDir: string; programDir: string }
 
 /**
- * Gets a server from the packages of Debian or Ubuntu without installing anything. apt-get downloads the package and
- * those of its libraries that this system lacks, and checks the signatures. They are unpacked into a new folder of
- * `programDir`; a script there, `redis-server`, starts the server with these libraries. Needs neither root nor a
- * password.
- *
- * apt-get works on folders of its own in `programDir`, removed at the end, and on the system's lists of packages. Where
- * those are missing or too old, it downloads its own. It may be stopped at any time, and several may run at once: the
- * script is put into place in one step, and a process that finds one already there uses it.
+ * Gets a server from the packages of Debian or Ubuntu without installing anything, and without root or a password.
+ * apt-get downloads the package and the libraries that this system lacks, and checks the signatures; a script,
+ * `redis-server`, starts the server unpacked in `programDir`. Where the system's lists of packages are missing or too
+ * old, apt-get downloads its own. It may be stopped at any time, and several may run at once.
  */
 export async function unpackRedis(
   packager: Packager,
@@ -76,7 +70,8 @@ async function getPackage(apt: Apt, name: string, lists: Lists): Promise<BuildRe
   // --reinstall: also when the package is installed, but not on this PATH.
   const wanted = ['install', '--download-only', '--reinstall', '-y', '--no-install-recommends', name]
   const downloaded = await runApt(apt, [...lists, ...wanted])
-  if (!isSuccess(downloaded)) return { refusal: `apt-get did not get ${name}: ${reasonOf(downloaded)}` }
+  if (!isSuccess(downloaded))
+    return { refusal: `apt-get did not get ${name}: ${failureOf(downloaded, 'it took too long')}` }
   const files = (await readdir(archives)).filter((file) => file.endsWith('.deb'))
   const tree = await mkdtemp(join(apt.programDir, treePrefix))
   let program: string | undefined
@@ -89,10 +84,7 @@ async function getPackage(apt: Apt, name: string, lists: Lists): Promise<BuildRe
   return (await placed(apt)) ?? { refusal: `${name} has no server of Redis ${leastRedis} that runs here` }
 }
 
-/**
- * The path of the script, once the server in `tree` was checked; undefined when it is not a server, or no longer
- * needed.
- */
+/** The script's path, once the server in `tree` was checked; undefined: no server, or no longer needed. */
 async function unpackInto(
   tree: string,
   { apt, archives, files }: { apt: Apt; archives: string; files: readonly string[] },
@@ -108,7 +100,10 @@ async function unpackInto(
   // The program is the server when it is started under that name.
   await symlink(server, join(tree, 'redis-server'))
   const libraries = held.filter((path) => /\.so(?:\.|$)/.test(path)).map((path) => join(tree, dirname(path)))
-  return putIntoPlace(apt, startScript(join(tree, 'redis-server'), [...new Set(libraries)]))
+  const script = startScript(join(tree, 'redis-server'), [...new Set(libraries)])
+  // Not when another process has put one into place meanwhile.
+  const isWanted = async () => (await placed(apt)) === undefined
+  return putIntoPlace(apt, (path) => writeFile(path, script, { mode: 0o755 }), isWanted)
 }
 
 function startScript(server: string, libraryFolders: readonly string[]): string {
@@ -119,25 +114,10 @@ function startScript(server: string, libraryFolders: readonly string[]): string 
 
 const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-/** Undefined when it does not start a server, or when another process has put one into place meanwhile. */
-async function putIntoPlace(apt: Apt, script: string): Promise<string | undefined> {
-  const own = join(apt.programDir, 'redis-server')
-  const fresh = `${own}-${randomUUID()}`
-  try {
-    await writeFile(fresh, script, { mode: 0o755 })
-    if ((await examineRedis(fresh, apt))?.fits !== true) return undefined
-    if ((await placed(apt)) !== undefined) return undefined
-    await rename(fresh, own)
-    return own
-  } finally {
-    await rm(fresh, { force: true })
-  }
-}
-
 /** The script that is in place by now, if it starts a server. */
 async function placed(apt: Apt): Promise<{ program: string } | undefined> {
   const program = join(apt.programDir, 'redis-server')
-  return (await examineRedis(program, apt))?.fits === true ? { program } : undefined
+  return (await isFit(program, apt)) ? { program } : undefined
 }
 
 // A dead network must be noticed soon. No lock: nothing of the system is written.
@@ -146,14 +126,4 @@ const settings = ['Acquire::Retries=0', 'Acquire::http::Timeout=10', 'Acquire::L
 function runApt({ path, workDir, limitMs, signal, env }: Apt, args: readonly string[]): Promise<ProgramEnd> {
   const all = [...settings, `Dir::Cache=${join(workDir, 'cache')}`].flatMap((setting) => ['-o', setting])
   return runProgram([path, '-q', ...all, ...args], { limitMs, signal, env })
-}
-
-function isSuccess(end: ProgramEnd): boolean {
-  return end.kind === 'ended' && end.code === 0
-}
-
-function reasonOf(end: ProgramEnd): string {
-  if (end.kind === 'absent') return end.reason
-  if (end.kind === 'late') return 'it took too long'
-  return lastLineOf(end.err) || lastLineOf(end.out) || `exit code ${end.code}`
 }

@@ -23,41 +23,30 @@ export type WalkedFolder = {
 }
 
 export type WalkOptions = {
-  /** Why the caller wants nothing of an entry, or undefined. */
   passOver(path: string, kind: EntryKind): string | undefined
-  /** What is not passed over although it is of such a kind. */
   include: readonly SkipKind[]
 }
 
 /** Snapshots have the same bound; what .gitignore rules cost depends on it, too. */
 const maxDepth = 64
-/** Folders that are read at once. */
 const atOnce = 16
 
 type Visit = { path: string; layers: readonly IgnoreLayer[]; isIgnored: boolean }
-type Walk = WalkedFolder & {
-  top: string
-  passOver: WalkOptions['passOver']
-  include: ReadonlySet<SkipKind>
-  isCheckout: boolean
-  tracked: TrackedIgnored
-  submodules: Set<string>
-}
+type Walk = WalkedFolder &
+  WalkOptions & { top: string; isCheckout: boolean; tracked: TrackedIgnored; submodules: Set<string> }
 
 /**
- * The files of a folder that are its owner's own work, sorted by path. Packing and discovery both use this walk, so
- * that they see the same files. Installed packages, git-ignored folders, repositories inside the checkout that are none
- * of its submodules, and those `passOver` names are not entered, links not followed; each is in `skipped` once, with
- * its reason, as is a folder that cannot be listed. What git tracks is not ignored. Our own output is in neither list.
- * Throws the file system's error when `root` itself cannot be listed.
+ * The files of a folder that are its owner's own work, sorted by path, for packing and discovery alike. Not entered:
+ * installed packages, git-ignored folders, repositories that are no submodules, and what `passOver` names; links are
+ * not followed. Each is in `skipped` with its reason, as is a folder that cannot be listed. What git tracks is not
+ * ignored; our own output is in neither list. Throws when `root` itself cannot be listed.
  */
 export async function walkFolder(root: string, options: WalkOptions, signal: AbortSignal): Promise<WalkedFolder> {
   const top = resolve(root)
   const above = await layersAbove(top)
   const tracked = above === undefined ? nothingTracked : await trackedIgnored(top, signal)
   const found = { entries: [], skipped: [], hasTrackedIgnored: false, submodules: new Set<string>() }
-  const include = new Set(options.include)
-  const walk: Walk = { ...found, top, passOver: options.passOver, include, isCheckout: above !== undefined, tracked }
+  const walk: Walk = { ...found, ...options, top, isCheckout: above !== undefined, tracked }
   const visits: Visit[] = [{ path: '', layers: above ?? [], isIgnored: false }]
   while (visits.length > 0) {
     signal.throwIfAborted()
@@ -105,10 +94,10 @@ async function visitFolder(walk: Walk, { path, layers, isIgnored: inIgnored }: V
 
 /** Why the content of a folder shows that it is not its owner's own work. */
 function foreignFolder({ include, isCheckout, submodules }: Walk, path: string, found: Dirent[]): string | undefined {
-  if (!include.has('vendored') && found.some(({ name }) => vendoredFolder(`${path}/${name}`) === path))
+  if (!include.includes('vendored') && found.some(({ name }) => vendoredFolder(`${path}/${name}`) === path))
     return 'vendored'
   const isRepository = found.some(({ name }) => name === '.git')
-  if (!isRepository || !isCheckout || submodules.has(path) || include.has('submodules')) return undefined
+  if (!isRepository || !isCheckout || submodules.has(path) || include.includes('submodules')) return undefined
   return 'a git repository of its own'
 }
 
@@ -116,12 +105,12 @@ function reasonToSkip({ include, passOver }: Walk, path: string, kind: EntryKind
   // A name that is not UTF-8 may, read as text, be the name of another file.
   if (path.includes('\uFFFD')) return 'the name is not UTF-8'
   if (path.split('/').length > maxDepth) return `deeper than ${maxDepth} folders`
-  if (kind === 'folder' && !include.has('vendored') && isVendoredName(basename(path))) return 'vendored'
+  if (kind === 'folder' && !include.includes('vendored') && isVendoredName(basename(path))) return 'vendored'
   return passOver(path, kind)
 }
 
 function isNamedByIgnore(walk: Walk, path: string, kind: EntryKind, rules: readonly IgnoreLayer[]): boolean {
-  return !walk.include.has('ignored') && isIgnored(rules, join(walk.top, path), kind === 'folder')
+  return !walk.include.includes('ignored') && isIgnored(rules, join(walk.top, path), kind === 'folder')
 }
 
 async function listFolder(walk: Walk, folder: string, path: string): Promise<Dirent[]> {
@@ -146,23 +135,16 @@ const maxListingBytes = 256 * 1024 ** 2
 /** Files that git tracks although .gitignore names them: they are part of the repository. */
 type TrackedIgnored = {
   files: ReadonlySet<string>
-  /** All folders above them. */
   folders: ReadonlySet<string>
 }
 
 const nothingTracked: TrackedIgnored = { files: new Set(), folders: new Set() }
 
-/**
- * The tracked and ignored files below `root`, a folder of a git checkout; paths are relative to it. None where git is
- * not installed or refuses the repository: then .gitignore alone decides.
- */
+/** Below `root`, with paths relative to it. None where git is missing or refuses: then .gitignore alone decides. */
 async function trackedIgnored(root: string, signal: AbortSignal): Promise<TrackedIgnored> {
   const command = ['ls-files', '-z', '--cached', '--ignored', '--exclude-standard']
-  const listed = await run('git', [...gitSettings, ...command], {
-    cwd: root,
-    signal,
-    maxBuffer: maxListingBytes,
-  }).catch(() => undefined)
+  const options = { cwd: root, signal, maxBuffer: maxListingBytes }
+  const listed = await run('git', [...gitSettings, ...command], options).catch(() => undefined)
   signal.throwIfAborted()
   const files = new Set((listed?.stdout ?? '').split('\0').filter((path) => path !== ''))
   const folders = new Set<string>()

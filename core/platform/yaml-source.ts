@@ -7,7 +7,6 @@ export type Place = { line: number; column: number }
 export type YamlSource = {
   /** Undefined when it is not YAML, null when it is empty. */
   value: unknown
-  /** Why it is not YAML. */
   faults: { at: Place; message: string }[]
   /** The position of the value at `path`; for a missing one, of the nearest value around it. */
   placeOf(path: YamlPath): Place

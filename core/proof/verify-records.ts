@@ -113,25 +113,20 @@ function recordFaults(record: AttemptRecord, operation: Operation, outcome: Outc
 }
 
 /** The violations found in a run's objects (invariant 7). */
-export type Findings = {
-  violations: readonly Violation[]
-  blame(message: string): void
-  /**
-   * What was read. Undefined when an object is missing or does not match its name: then that is a finding, noted once
-   * however many refer to the object. Errors of an unreachable store prove nothing and are thrown.
-   */
-  read<T>(what: string, reading: Promise<T>): Promise<T | undefined>
-}
+export type Findings = ReturnType<typeof openFindings>
 
-/** Findings with nothing found yet. */
-export function openFindings(): Findings {
+export function openFindings() {
   const violations: Violation[] = []
   const noted = new Set<string>()
   const blame = (message: string) => void violations.push({ invariant: 7, message })
   return {
     violations,
     blame,
-    async read(what, reading) {
+    /**
+     * What was read. Undefined when an object is missing or does not match its name: then that is a finding, noted once
+     * however many refer to the object. Errors of an unreachable store prove nothing and are thrown.
+     */
+    async read<T>(what: string, reading: Promise<T>): Promise<T | undefined> {
       try {
         return await reading
       } catch (error) {
@@ -144,7 +139,6 @@ export function openFindings(): Findings {
   }
 }
 
-/** What a change set was made on. */
 type ChangeSetBase = {
   snapshot: Pick<SnapshotView, 'find'>
   /** The length of a blob whose content has its hash; undefined when there is none, which is a finding of its own. */

@@ -8,7 +8,7 @@ import { openBlobStore } from '#objects/blob-store.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import { objectKeys } from '#objects/object-keys.ts'
-import { readSnapshot, type SnapshotView } from '#objects/snapshot.ts'
+import { readSnapshot } from '#objects/snapshot.ts'
 import { delay } from '#platform/clock.ts'
 import { operationJobId, type QueueName } from '#queues/catalog.ts'
 import type { Producer } from '#queues/producer.ts'
@@ -49,7 +49,7 @@ async function verifyObjects(run: Run, { ledger, objects }: ObjectProofDeps): Pr
   const findings = openFindings()
   const { projectId, snapshotId } = run
   const blobs = openBlobStore(objects, { maxCacheBytes })
-  const snapshot = snapshotId === null ? undefined : await verifySnapshot({ projectId, snapshotId }, objects, findings)
+  const snapshot = snapshotId === null ? undefined : await verifySnapshot(projectId, snapshotId, objects, findings)
   const deps = { ledger, objects, blobs, snapshot, findings }
   const sets = new Map<string, ChangeSet | null>()
   const done = new Set<string>()
@@ -73,11 +73,7 @@ const lookups = 32
  * Reads the snapshot and its folders, each checked against the hash in its name, and checks that every file's blob
  * exists. The blobs of changed files are read with the change sets. Undefined when the snapshot cannot be read.
  */
-async function verifySnapshot(
-  { projectId, snapshotId }: { projectId: ProjectId; snapshotId: string },
-  objects: ObjectStore,
-  findings: Findings,
-): Promise<SnapshotView | undefined> {
+async function verifySnapshot(projectId: ProjectId, snapshotId: string, objects: ObjectStore, findings: Findings) {
   const view = await findings.read(`snapshot ${snapshotId}`, readSnapshot(objects, projectId, snapshotId))
   if (view === undefined) return undefined
   const pathOf = new Map(view.files.map(({ hash, path }) => [hash, path]))

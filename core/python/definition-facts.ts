@@ -13,7 +13,6 @@ export type DefinitionDocFacts = {
   startByte: number
   endByte: number
   hasDocstring: boolean
-  /** Its docstring has more than one line. */
   hasLongDocstring?: true
   /**
    * `private`: its own name, or that of anything around it (class, module, package), begins with an underscore;
@@ -117,10 +116,7 @@ function isInMain(definition: Node): boolean {
   return false
 }
 
-/**
- * As in pydocstyle and Ruff: no part of the module's path begins with an underscore, except `__init__` and similar
- * names.
- */
+/** As in pydocstyle and Ruff: no part of the module's path begins with an underscore, except names like `__init__`. */
 function isPublicModule(path: string): boolean {
   const parts = path.replace(/\.pyi?$/, '').split('/')
   return parts.every((part) => !part.startsWith('_') || /^__\w+__$/.test(part))

@@ -52,7 +52,6 @@ export function docstringFactsOf(tree: Tree, source: string, path: string): File
   }
 }
 
-/** Returns the nodes of a capture by its name. */
 function capturesOf(tree: Tree): (capture: string) => Node[] {
   const query = queries.get(tree.language) ?? new Query(tree.language, queryText)
   queries.set(tree.language, query)

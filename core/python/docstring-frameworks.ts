@@ -97,10 +97,7 @@ export const readingBases: readonly ReadingBase[] = [
 export type ReadingModule = {
   module: RegExp
   reader: string
-  /**
-   * Reads all functions of these names in a file that imports it; without, the names that such a file passes on as
-   * values.
-   */
+  /** Reads all functions of these names in files that import it; without it, names that such files pass on as values. */
   functions?: RegExp
 }
 
@@ -157,10 +154,8 @@ const harmless: readonly RegExp[] = [
   /^(property|staticmethod|classmethod)$/,
   /^(functools|contextlib|contextlib2|abc|typing|typing_extensions|enum|dataclasses|atexit|asyncio|types)\.\w+$/,
   /^functools\.\w+\.register$/,
-
   /^(attr|attrs)\.(s|attrs|define|mutable|frozen|dataclass|attributes)$/,
   /^(warnings|typing_extensions|deprecated|deprecation|debtcollector\.removals)\.(deprecated|remove)$/,
-
   /(^|\.)(cached_property|cachedproperty|lazy_property|classproperty|hybrid_property|hybrid_method|lazyproperty)$/,
   /^six\.(add_metaclass|python_2_unicode_compatible|wraps)$/,
   /^zope\.interface\.(implementer|provider|implementer_only)$/,

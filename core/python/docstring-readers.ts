@@ -5,20 +5,15 @@ import { isHarmlessDecorator, type ReadingBase, readingBases, readingModules } f
 
 type Files = ReadonlyMap<string, FileDocstringFacts>
 
-type DocstringReaders = {
-  /** Why a definition without a docstring is left alone, in words that follow its name. */
-  reasonToSkip(path: string, definition: DefinitionDocFacts): string | undefined
-  notices: string[]
-}
-
 /** Finds where the repository itself, or a framework that it uses, reads the docstrings of its definitions. */
-export function openDocstringReaders(files: Files): DocstringReaders {
+export function openDocstringReaders(files: Files) {
   const own = ownModules(files)
   const reads = readsOf(files)
   const readerOfClass = classReaders(files, reads, own)
   const decoratorFault = decoratorReaders(files, reads, own)
   const values = valueReaders(files, reads)
 
+  /** Why a definition without a docstring is left alone, in words that follow its name. */
   function reasonToSkip(path: string, definition: DefinitionDocFacts): string | undefined {
     const { name, qualifiedName, kind } = definition
     if (reads.all !== undefined) return `is left alone: ${reads.all} counts what has a docstring`
@@ -48,56 +43,43 @@ function isOwn(name: string, own: ReadonlySet<string>): boolean {
   return name.startsWith('.') || own.has(name.split('.')[0] ?? '')
 }
 
-/** Where docstrings are read: each map's values are the first such place. */
-type Reads = {
-  /** By the name of the class whose own docstring is read, or whose methods' docstrings are. */
-  classes: Map<string, string>
-  members: Map<string, string>
-  /** By the path of a module that reads the docstrings of what it defines. */
-  modules: Map<string, string>
-  /** By the name of the definition. */
-  names: Map<string, string>
-  /** The first place that reads any docstring passed to it; one in `others` concerns only such files. */
-  values: { source: string | undefined; others: string | undefined }
-  /** The setting that makes the documentation's build count every docstring, with its place. */
-  all: string | undefined
-  notices: string[]
-}
+type Reads = ReturnType<typeof readsOf>
 
-function readsOf(files: Files): Reads {
-  const reads: Reads = {
-    classes: new Map(),
-    members: new Map(),
-    modules: new Map(),
-    names: new Map(),
-    values: { source: undefined, others: undefined },
-    all: undefined,
-    notices: [],
-  }
+/** Where docstrings are read: each map's values are the first such place. */
+function readsOf(files: Files) {
+  /** By the name of the class whose own docstring is read, or whose methods' docstrings are. */
+  const [classes, members] = [new Map<string, string>(), new Map<string, string>()]
+  /** By the path of a module that reads the docstrings of what it defines. */
+  const modules = new Map<string, string>()
+  /** By the name of the definition. */
+  const names = new Map<string, string>()
+  /** The first place that reads any docstring passed to it; one in `others` concerns only such files. */
+  const values: Partial<Record<'source' | 'others', string>> = {}
+  /** The setting that makes the documentation's build count every docstring, with its place. */
+  let all: string | undefined
+  const notices: string[] = []
   for (const [path, facts] of files) {
     const part = partOf(path)
     for (const { of, name, line } of facts.reads) {
       const place = `${path}:${line}`
-      if (of === 'class' && !reads.classes.has(name)) reads.classes.set(name, place)
-      if (of === 'members' && name !== '' && !reads.members.has(name)) reads.members.set(name, place)
-      if (of === 'members' && name === '' && !reads.modules.has(path)) reads.modules.set(path, place)
-      if (of === 'name' && !reads.names.has(name)) reads.names.set(name, place)
-      if (of === 'values') reads.values[part] ??= place
-      if (of === 'all' && isDocumentation(path)) reads.all ??= `${place} (${name})`
+      if (of === 'class' && !classes.has(name)) classes.set(name, place)
+      if (of === 'members' && name !== '' && !members.has(name)) members.set(name, place)
+      if (of === 'members' && name === '' && !modules.has(path)) modules.set(path, place)
+      if (of === 'name' && !names.has(name)) names.set(name, place)
+      if (of === 'values') values[part] ??= place
+      if (of === 'all' && isDocumentation(path)) all ??= `${place} (${name})`
     }
   }
-  for (const [name, place] of reads.classes) {
+  for (const [name, place] of classes) {
     if (purposeOf(place.replace(/:\d+$/, '')) !== 'source') continue
-    reads.notices.push(`${place} reads the docstring of ${name}: it and what inherits from it get none`)
+    notices.push(`${place} reads the docstring of ${name}: it and what inherits from it get none`)
   }
-  if (reads.all !== undefined) {
-    reads.notices.push(`${reads.all} counts what has a docstring but is in no document: nothing gets one`)
-  }
-  if (reads.values.source !== undefined) {
+  if (all !== undefined) notices.push(`${all} counts what has a docstring but is in no document: nothing gets one`)
+  if (values.source !== undefined) {
     const what = "what is passed on as a value, or has one of the repository's own decorators, gets none"
-    reads.notices.push(`${reads.values.source} reads the docstrings of what is passed to it: ${what}`)
+    notices.push(`${values.source} reads the docstrings of what is passed to it: ${what}`)
   }
-  return reads
+  return { classes, members, modules, names, values, all, notices }
 }
 
 /** The product's own code, or tests, examples and the like. */

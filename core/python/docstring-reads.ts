@@ -29,10 +29,7 @@ type Context = {
 const mentions = /\b(?:__doc__|getdoc|getsource|getsourcelines|render_doc)\b/g
 const readers = /^(?:(?:inspect|pydoc)\.)?(?:getdoc|getsource|getsourcelines|render_doc)$/
 
-/**
- * Where a file reads docstrings, and for which definitions it assigns them. A copy from one object to another is
- * neither.
- */
+/** Where a file reads docstrings, and for which definitions it assigns them. Copying one to another object is neither. */
 export function docstringUses(context: Context): DocstringUses {
   const uses: DocstringUses = { reads: coverageReads(context.source), setFor: new Set() }
   for (const match of context.source.matchAll(mentions)) {
@@ -46,10 +43,7 @@ export function docstringUses(context: Context): DocstringUses {
   return uses
 }
 
-/**
- * With it, Sphinx reports whatever has a docstring and is in no document as undocumented: a new docstring fails the
- * build.
- */
+/** With it, Sphinx reports what has a docstring and is in no document, so that a new docstring fails the build. */
 const coverageSetting = /^coverage_skip_undoc_in_source\s*=\s*True\b/m
 
 function coverageReads(source: string): DocstringRead[] {
@@ -89,12 +83,8 @@ function enclosingCall(node: Node): Node | undefined {
 /** `left` is set when the mention is assigned to; `isCopy` when its value is assigned to another `__doc__`. */
 function placeOf(node: Node): { left?: Node; isCopy: boolean } {
   let at: Node | null = node
-  while (
-    at !== null &&
-    !['assignment', 'augmented_assignment', 'block', 'module', 'delete_statement'].includes(at.type)
-  ) {
-    at = at.parent
-  }
+  const ends = ['assignment', 'augmented_assignment', 'block', 'module', 'delete_statement']
+  while (at !== null && !ends.includes(at.type)) at = at.parent
   if (at?.type === 'delete_statement') return { left: at, isCopy: false }
   const left = at?.childForFieldName('left')
   if (left === null || left === undefined) return { isCopy: false }
@@ -133,10 +123,7 @@ function lastName(object: Node): string {
   return /(\w+)\W*$/.exec(object.text)?.[1] ?? object.text
 }
 
-/**
- * Finds expressions that are passed on as values rather than called: as an argument, in a collection, as a default, as
- * a return value, or stored in an object.
- */
+/** Finds expressions passed on as values, not called: as an argument or default, in a collection, returned, or stored. */
 export const valueQuery = `
 (argument_list [(identifier) (attribute)] @value)
 (keyword_argument value: [(identifier) (attribute)] @value)
@@ -154,10 +141,7 @@ export const valueQuery = `
 const looksOnly =
   /^(?:isinstance|issubclass|super|len|str|repr|int|float|bool|print|id|hash|hasattr|cast|typing\.cast|type)$/
 
-/**
- * What the captured nodes pass on: bare names for which `isKnown` holds, and `.price` for an attribute such as
- * `shop.price`.
- */
+/** What the nodes pass on: bare names for which `isKnown` holds, and `.price` for an attribute such as `shop.price`. */
 export function namesAsValues(captured: readonly Node[], isKnown: (name: string) => boolean): string[] {
   const names = new Set<string>()
   for (const node of captured) {

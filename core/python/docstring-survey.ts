@@ -11,7 +11,6 @@ export type DocstringScope = (typeof docstringScopes)[number]
 
 /** What all files of a repository together say about docstrings. */
 export type DocstringSurvey = {
-  /** How the docstrings around a file are written. */
   styleOf(path: string): DocstringHabits
   /**
    * Why the definition that starts at this byte gets no docstring, in words that follow its name; undefined when it
@@ -23,14 +22,12 @@ export type DocstringSurvey = {
   notices: string[]
 }
 
-/** What the configuration of a repository says about one of its files. */
 export type ConfiguredDocstrings = {
   style?: DocstringStyle | undefined
   /** The linter requires a docstring for each method, also for one that inherits it. */
   wantsMethodDocstrings?: boolean
 }
 
-/** Combines the facts of all files of a repository. */
 export function foldDocstringFacts(
   files: ReadonlyMap<string, FileDocstringFacts>,
   configured: (path: string) => ConfiguredDocstrings,
@@ -78,10 +75,7 @@ function outsideOfScope(path: string, { visibility }: DefinitionDocFacts, scope:
   return undefined
 }
 
-/**
- * All classes of one name: their bases, and their methods with a longer docstring, each with the files of those
- * classes.
- */
+/** All classes of one name: their bases, and their methods with a longer docstring, each with these classes' files. */
 type KnownClasses = { bases: Set<string>; documented: Map<string, Set<string>> }
 
 /**
@@ -89,9 +83,7 @@ type KnownClasses = { bases: Set<string>; documented: Map<string, Set<string>> }
  * `help`, `inspect.getdoc` and Sphinx show that one, and a docstring of the override would hide it; one line that hides
  * another is no loss. Classes are known by their names alone: of two classes with one name, both count.
  */
-function openInheritedDocstrings(
-  files: ReadonlyMap<string, FileDocstringFacts>,
-): (path: string, definition: DefinitionDocFacts) => boolean {
+function openInheritedDocstrings(files: ReadonlyMap<string, FileDocstringFacts>) {
   const classes = new Map<string, KnownClasses>()
   const classesOf = (name: string): KnownClasses => {
     const known = classes.get(name) ?? { bases: new Set(), documented: new Map() }
@@ -116,7 +108,7 @@ function openInheritedDocstrings(
     }
     return known
   }
-  return (path, { kind, name, qualifiedName }) => {
+  return (path: string, { kind, name, qualifiedName }: DefinitionDocFacts): boolean => {
     if (kind !== 'method') return false
     const owner = ownerOf(qualifiedName)
     // A base may have the name of the class itself, in another file.

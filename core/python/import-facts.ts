@@ -51,9 +51,7 @@ export function importFactsOf(
   })
 }
 
-type ReadImport = { here: ImportedHere; imported: ImportedName; surroundings: Surroundings }
-
-function importsOf(tree: Tree): ReadImport[] {
+function importsOf(tree: Tree) {
   return tree.rootNode.descendantsOfType(importStatementTypes).flatMap((statement) => {
     const surroundings = surroundingsOf(statement)
     return importedNames(statement).map((imported) => {
@@ -76,7 +74,7 @@ type FileOfImports = {
 
 function reasonToStay(imported: ImportedName, around: Surroundings, file: FileOfImports): string | undefined {
   if (imported.module === '__future__')
-    return isObsoleteFeature(imported) ? undefined : 'it changes how the file is read'
+    return obsoleteFeatures.has(imported.imported ?? '') ? undefined : 'it changes how the file is read'
   return (
     roleOfFile(file.path) ??
     offeredBy(imported, file) ??
@@ -88,29 +86,15 @@ function reasonToStay(imported: ImportedName, around: Surroundings, file: FileOf
 }
 
 /** Features that are always on since Python 3.7. */
-const obsoleteFeatures = new Set([
-  'nested_scopes',
-  'generators',
-  'division',
-  'absolute_import',
-  'with_statement',
-  'print_function',
-  'unicode_literals',
-  'generator_stop',
-])
+const obsoleteFeatures = new Set(
+  (
+    'nested_scopes generators division absolute_import with_statement print_function unicode_literals ' +
+    'generator_stop'
+  ).split(' '),
+)
 
-function isObsoleteFeature({ imported }: ImportedName): boolean {
-  return imported !== undefined && obsoleteFeatures.has(imported)
-}
-
-/**
- * A module without code of its own re-exports what it imports from the repository: entry points and documents may name
- * it.
- */
-function offeredBy(
-  { module, imported }: ImportedName,
-  { onlyImports: hasNoCode, own }: FileOfImports,
-): string | undefined {
+/** A module without code of its own offers what it imports from the repository: entry points and documents may name it. */
+function offeredBy({ module, imported }: ImportedName, { onlyImports: hasNoCode, own }: FileOfImports) {
   const isOwn = module.startsWith('.') || own.includes(module.split('.')[0] ?? module)
   const isOffered = hasNoCode && imported !== undefined && isOwn
   return isOffered ? 'the module has nothing but imports, which it offers to others' : undefined
@@ -133,8 +117,7 @@ function roleOfFile(path: string): string | undefined {
   if (file === 'conftest.py') return 'pytest reads the names of conftest.py'
   if (file === 'conf.py') return 'Sphinx reads the names of conf.py'
   const isOfTool = /^(?:fabfile|noxfile|dodo|locustfile)\.py$/.test(file) || path === 'tasks.py'
-  if (isOfTool) return `a tool reads the names of ${file}`
-  return undefined
+  return isOfTool ? `a tool reads the names of ${file}` : undefined
 }
 
 type Surroundings = { scope: string; stays: string | undefined }
@@ -212,10 +195,7 @@ function effectOf({ module, imported, name, alias }: ImportedName, { own }: File
 }
 
 /** Names that a test runner finds in a test file: fixtures, inherited tests, set-up functions. */
-function collectedByTests(
-  { module, imported, name }: ImportedName,
-  { path, runsTests }: FileOfImports,
-): string | undefined {
+function collectedByTests({ module, imported, name }: ImportedName, { path, runsTests }: FileOfImports) {
   const file = path.slice(path.lastIndexOf('/') + 1)
   const isOfTests = /^tests?[_.]|_tests?\./.test(file) || /(?:^|\/)tests?\//.test(path)
   if (imported === undefined || !(isOfTests || runsTests)) return undefined

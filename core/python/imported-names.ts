@@ -15,7 +15,6 @@ export type ImportedName = {
   node: Node
 }
 
-/** The node types of import statements. */
 export const importStatementTypes = ['import_statement', 'import_from_statement', 'future_import_statement']
 
 /** The names that one import statement binds, in order; none for a node that is no import statement. */
@@ -53,17 +52,7 @@ function withoutBlanks(name: string): string {
 }
 
 /** Resolves the names of one file. */
-export type NameResolver = {
-  /**
-   * The dotted name that an expression such as `c.command` stands for: `click.command` after `import click as c`. What
-   * the repository defines itself has a leading dot (`.shop.price` after `from .shop import price`), a variable of the
-   * file, whose value is unknown, a leading `?`. Names of Python's builtins stay as they are.
-   */
-  resolve(expression: string): string
-  isImported(name: string): boolean
-  /** Modules imported from outside the package, by their full dotted names. */
-  modules: string[]
-}
+export type NameResolver = ReturnType<typeof readImports>
 
 const builtins = new Set(
   `object property staticmethod classmethod super type Exception BaseException ValueError TypeError KeyError RuntimeError
@@ -72,7 +61,7 @@ const builtins = new Set(
 )
 
 /** Reads all imports of a file, also those in functions and conditions. `defined` are the names of its definitions. */
-export function readImports(statements: readonly Node[], defined: ReadonlySet<string>): NameResolver {
+export function readImports(statements: readonly Node[], defined: ReadonlySet<string>) {
   const names = new Map<string, string>()
   const modules = new Set<string>()
   for (const { module, imported, name, alias } of statements.flatMap(importedNames)) {
@@ -82,9 +71,15 @@ export function readImports(statements: readonly Node[], defined: ReadonlySet<st
     names.set(name, whole)
   }
   return {
+    /** Modules imported from outside the package, by their full dotted names. */
     modules: [...modules],
-    isImported: (name) => names.has(name),
-    resolve(expression) {
+    isImported: (name: string) => names.has(name),
+    /**
+     * The dotted name that an expression such as `c.command` stands for: `click.command` after `import click as c`. What
+     * the repository defines itself has a leading dot (`.shop.price` after `from .shop import price`), a variable of the
+     * file, whose value is unknown, a leading `?`. Names of Python's builtins stay as they are.
+     */
+    resolve(expression: string): string {
       const [root = '', ...rest] = expression.split('.')
       const known = names.get(root) ?? (defined.has(root) ? `.${root}` : builtins.has(root) ? root : `?${root}`)
       return [known, ...rest].join('.')

@@ -46,26 +46,13 @@ export function moduleBindingsOf(tree: Tree): ModuleBindings {
 }
 
 /** Nodes whose children may be statements of the same scope. */
-const containers = new Set([
-  'module',
-  'block',
-  'decorated_definition',
-  'class_definition',
-  'if_statement',
-  'elif_clause',
-  'else_clause',
-  'for_statement',
-  'while_statement',
-  'with_statement',
-  'try_statement',
-  'except_clause',
-  'except_group_clause',
-  'finally_clause',
-  'match_statement',
-  'case_clause',
-
-  'ERROR',
-])
+const containers = new Set(
+  (
+    'module block decorated_definition class_definition if_statement elif_clause else_clause for_statement ' +
+    'while_statement with_statement try_statement except_clause except_group_clause finally_clause ' +
+    'match_statement case_clause ERROR'
+  ).split(' '),
+)
 
 function statementsIn(node: Node): Node[] {
   return containers.has(node.type) ? node.namedChildren.filter((child) => child !== null) : []
@@ -112,18 +99,12 @@ function assignedIn(statement: Node): Node[] {
   return targets
 }
 
-const patterns = new Set([
-  'pattern_list',
-  'tuple_pattern',
-  'list_pattern',
-  'list_splat_pattern',
-  'tuple',
-  'list',
-  'parenthesized_expression',
-  'as_pattern_target',
-  'expression_list',
-  'type',
-])
+const patterns = new Set(
+  (
+    'pattern_list tuple_pattern list_pattern list_splat_pattern tuple list parenthesized_expression ' +
+    'as_pattern_target expression_list type'
+  ).split(' '),
+)
 
 function namesIn(target: Node | null): string[] {
   if (target === null) return []

@@ -13,9 +13,7 @@ export type ModuleUses = {
   modules: Record<string, string[] | 'all'>
   /** By the number of leading dots: what is used of the package itself (`from . import x`). */
   packages: Record<string, string[] | 'all'>
-  /** What the file's own module binds. */
   binds: string[]
-  /** The names of its `__all__`. */
   exported: string[]
 }
 
@@ -155,25 +153,14 @@ function noteAttributes(tree: Tree, aliases: ReadonlyMap<string, string[]>, foun
 }
 
 /** Nodes that pass the names in them on as values. */
-const passingOn = new Set([
-  'argument_list',
-  'keyword_argument',
-  'assignment',
-  'boolean_operator',
-  'conditional_expression',
-  'default_parameter',
-  'dictionary',
-  'expression_list',
-  'list',
-  'pair',
-  'return_statement',
-  'set',
-  'tuple',
-])
+const passingOn = (
+  'argument_list keyword_argument assignment boolean_operator conditional_expression default_parameter dictionary ' +
+  'expression_list list pair return_statement set tuple'
+).split(' ')
 
 /** A module that is passed on: `dir(module)`, `reload(module)`, `backends = [one, two]`. */
 function noteValues(tree: Tree, aliases: ReadonlyMap<string, string[]>, found: Found): void {
-  for (const holder of tree.rootNode.descendantsOfType([...passingOn])) {
+  for (const holder of tree.rootNode.descendantsOfType(passingOn)) {
     const called = holder.type === 'argument_list' ? calledWith(holder) : undefined
     if (called === 'class') continue
     for (const value of holder.namedChildren) {

@@ -52,10 +52,7 @@ export function docstringRowsOf(tree: Tree): Set<number> {
   return rows
 }
 
-/**
- * The text between the quotes of a `string` node, escapes as in the source; undefined for any other node, for bytes,
- * and for an f-string or t-string that contains code.
- */
+/** The text in the quotes of a `string` node, escapes as in the source; undefined for others, bytes, or with code in it. */
 export function plainStringText(string: Node | null | undefined): string | undefined {
   if (string?.type !== 'string') return undefined
   if (string.namedChildren.some((child) => child?.type === 'interpolation')) return undefined

@@ -2,28 +2,14 @@ import type { Node, Tree } from 'web-tree-sitter'
 import { plainStringText } from './python-nodes.ts'
 
 /** Finds uses of a file's names outside its code: in strings, comments and parameters. */
-export type TextMentions = {
-  /** Why `name` may be needed; undefined without a reason. `isFixture`: a parameter of that name may stand for it. */
-  reasonToKeep(name: string, options: { isFixture: boolean }): string | undefined
-}
-
-/** Texts of one file whose names are looked up when it runs, is tested or type-checked. */
-type Texts = {
-  typeComments: string
-  doctests: string
-  exported: string
-  annotations: string
-  lookedUp: string
-  parameters: ReadonlySet<string>
-  evaluatesText: boolean
-  takesAll: boolean
-}
+export type TextMentions = ReturnType<typeof openTextMentions>
 
 /** Reads the file once, when the first name is asked for. */
-export function openTextMentions(tree: Tree, source: string): TextMentions {
-  let texts: Texts | undefined
+export function openTextMentions(tree: Tree, source: string) {
+  let texts: ReturnType<typeof textsOf> | undefined
   return {
-    reasonToKeep(name, { isFixture }) {
+    /** Why `name` may be needed; undefined without a reason. `isFixture`: a parameter of that name may stand for it. */
+    reasonToKeep(name: string, { isFixture }: { isFixture: boolean }): string | undefined {
       texts ??= textsOf(tree, source)
       if (names(texts.exported, name)) return '__all__ exports it'
       if (names(texts.typeComments, name)) return 'a type comment names it'
@@ -60,30 +46,23 @@ const wholeModule = new RegExp(
 const readsItsCaller =
   /^[ \t]*(?:from|import)[ \t]+(?:ply|\w+\.ply)\b|^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]+(?:yacc|lex)\b/m
 
-function textsOf(tree: Tree, source: string): Texts {
+/** Texts of one file whose names are looked up when it runs, is tested or type-checked. */
+function textsOf(tree: Tree, source: string) {
+  const textOf = (nodes: readonly Node[]) => nodes.map(({ text }) => text).join('\n')
   const strings = tree.rootNode.descendantsOfType('string')
   const plain = strings.flatMap((string) => plainStringText(string) ?? [])
   const comments = tree.rootNode.descendantsOfType('comment').map((comment) => comment.text)
+  const statements = tree.rootNode.descendantsOfType('expression_statement')
   return {
     typeComments: comments.filter((comment) => /^#\s*type:/.test(comment)).join('\n'),
     doctests: plain.flatMap((text) => text.match(/^[ \t]*(?:>>>|\.\.\.) .*$/gm) ?? []).join('\n'),
-    exported: tree.rootNode
-      .descendantsOfType('expression_statement')
-      .filter(isExport)
-      .map(({ text }) => text)
-      .join('\n'),
-    annotations: codeStrings(tree)
-      .map(({ text }) => text)
-      .join('\n'),
-    lookedUp: lookups.test(source) ? strings.map(({ text }) => text).join('\n') : '',
+    exported: textOf(statements.filter(({ text }) => text.startsWith('__all__'))),
+    annotations: textOf(codeStrings(tree)),
+    lookedUp: lookups.test(source) ? textOf(strings) : '',
     parameters: new Set(tree.rootNode.descendantsOfType('parameters').flatMap(parameterNames)),
     takesAll: wholeModule.test(source) || readsItsCaller.test(source),
     evaluatesText: tree.rootNode.descendantsOfType('call').some(runsUnknownText),
   }
-}
-
-function isExport(statement: Node): boolean {
-  return statement.text.startsWith('__all__')
 }
 
 const typeMakers =

@@ -20,7 +20,6 @@ export type QueueName = keyof Payloads
 /** A payload without its version, which the producer adds. */
 export type PayloadOf<Q extends QueueName> = Omit<Payloads[Q], 'v'>
 
-/** Every queue with the schema of its payloads. */
 export const catalog: { readonly [Q in QueueName]: z.ZodType<Payloads[Q]> } = {
   snapshots: RunPayload,
   discoveries: RunPayload,
@@ -30,7 +29,6 @@ export const catalog: { readonly [Q in QueueName]: z.ZodType<Payloads[Q]> } = {
 
 const NewerPayload = z.looseObject({ v: z.int().min(payloadVersion + 1) })
 
-/** Whether a payload was written by a newer version of this code. */
 export function isNewerPayload(payload: unknown): boolean {
   return NewerPayload.safeParse(payload).success
 }

@@ -1,7 +1,7 @@
 import { DelayedError, WaitingError, Worker, type Job } from 'bullmq'
 import { AppError } from '#domain/error.ts'
 import { delay } from '#platform/clock.ts'
-import { connectRedis } from '#platform/connect-redis.ts'
+import { connectRedis } from '#platform/redis-client.ts'
 import type { Log } from '#platform/log.ts'
 import { catalog, isNewerPayload, type PayloadOf, type QueueName } from './catalog.ts'
 
@@ -23,15 +23,11 @@ export type ConsumerOptions<Q extends QueueName> = {
   /** The queue gives a job to another worker when this one has not renewed its lock for so long. */
   lockMs?: number
   /**
-   * What happens to a handler whose job the queue has lost or given to another worker: it is aborted (the default), or
-   * continues, because the ledger fences its work and the other delivery finds the operation running.
+   * For a handler whose job went to another worker: abort it (the default), or go on, since the ledger fences its work.
    */
   lostLock?: 'abort' | 'go_on'
   log: Pick<Log, 'warn' | 'error'>
-  /**
-   * Called with a validated payload. The signal is aborted when the consumer closes, or as `lostLock` says. `stalls`: how
-   * often a worker lost the job before.
-   */
+  /** The signal is aborted on close, or as `lostLock` says. `stalls`: how often a worker lost the job before. */
   handler: (payload: PayloadOf<Q>, signal: AbortSignal, stalls: number) => Promise<void>
 }
 
@@ -41,10 +37,10 @@ export type Consumer = {
 }
 
 /**
- * Processes the jobs of a queue, `concurrency` at a time. A payload that does not match the catalogue is logged and
- * dropped; one of a newer version is left to a newer consumer. When a handler throws, the error is logged and the job is
- * removed: retries belong to the ledger. The job is delivered again only when the handler threw because its signal was
- * aborted, or threw an AppError that may be retried or says that the run belongs to a newer version (RUN_005).
+ * Processes the jobs of a queue. A payload that does not match the catalogue is logged and dropped; a newer version's
+ * is left to a newer consumer. When a handler throws, the job is logged and removed, since retries belong to the
+ * ledger; it is delivered again only after an abort, or an AppError that may be retried or says that the run belongs to
+ * a newer version (RUN_005).
  */
 export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): Consumer {
   const { queue, log, lockMs = defaultLockMs } = options
@@ -97,12 +93,10 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
   }
 }
 
-type Delivery = { token: string | undefined; signal: AbortSignal }
-
 async function work<Q extends QueueName>(
   options: ConsumerOptions<Q>,
   job: Job,
-  { token, signal }: Delivery,
+  { token, signal }: { token: string | undefined; signal: AbortSignal },
 ): Promise<void> {
   const { queue, log } = options
   const payload = catalog[queue].safeParse(job.data)
@@ -129,13 +123,11 @@ async function putBack(job: Job, token: string | undefined): Promise<Error> {
   return new WaitingError()
 }
 
-/** Delivers a job again after a pause: something it needs was unreachable. */
 async function putOff(job: Job, token: string | undefined): Promise<Error> {
   await job.moveToDelayed(Date.now() + putOffMs, token).catch(() => undefined)
   return new DelayedError()
 }
 
-/** Whether `ending` resolves within `ms`. */
 async function within(ms: number, ending: Promise<void>): Promise<boolean> {
   const limit = new AbortController()
   const tooLate = delay(ms, limit.signal).then(

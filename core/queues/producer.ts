@@ -1,13 +1,12 @@
 import { Queue } from 'bullmq'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
-import { connectRedis, type RedisClient } from '#platform/connect-redis.ts'
+import { connectRedis, isReply, type RedisClient } from '#platform/redis-client.ts'
 import type { Log } from '#platform/log.ts'
-import { isReply } from '#platform/redis-script.ts'
 import { catalog, type PayloadOf, payloadVersion, type QueueName } from './catalog.ts'
 
-/** BullMQ adds a bulk in one pipeline; larger ones would block Redis' other clients. */
-const bulkJobs = 1_000
+/** Jobs in one pipeline; more would block Redis' other clients. */
+const sliceJobs = 1_000
 /** Adding a job fails when Redis stays unreachable. */
 const commandRetries = 20
 /** Nothing reads BullMQ's own events: the ledger has them. */
@@ -18,10 +17,7 @@ export type JobToAdd<Q extends QueueName> = { id: string; payload: PayloadOf<Q> 
 export type Producer = {
   add<Q extends QueueName>(queue: Q, id: string, payload: PayloadOf<Q>): Promise<void>
   addMany<Q extends QueueName>(queue: Q, jobs: readonly JobToAdd<Q>[]): Promise<void>
-  /**
-   * The jobs among `ids` that the queue will not deliver: never added, done, or lost. The answer may be out of date at
-   * once, since jobs are added and processed all the time.
-   */
+  /** The `ids` the queue will not deliver: never added, done or lost. May be out of date at once. */
   missing(queue: QueueName, ids: readonly string[]): Promise<string[]>
   /** Deletes the remains of missing jobs: a queue that was partly deleted may have kept their data. */
   discard(queue: QueueName, ids: readonly string[]): Promise<void>
@@ -29,8 +25,8 @@ export type Producer = {
 }
 
 /**
- * Adds jobs. A job whose id is waiting or active is not added again. A job is delivered once, and again only when its
- * worker died; nothing of it is kept when it is done or has failed. Throws STORE_001 while Redis is unreachable.
+ * Adds jobs. One whose id waits or is active is not added again. A job is delivered again only when its worker died,
+ * and nothing of it is kept at its end. STORE_001 while Redis is unreachable.
  */
 export function openProducer(options: { redisUrl: string; prefix?: string; log: Pick<Log, 'warn'> }): Producer {
   const { redisUrl, prefix = '{remora}', log } = options
@@ -52,13 +48,9 @@ export function openProducer(options: { redisUrl: string; prefix?: string; log: 
   }
 
   async function addMany<Q extends QueueName>(name: Q, jobs: readonly JobToAdd<Q>[]): Promise<void> {
-    for (let first = 0; first < jobs.length; first += bulkJobs) {
-      const slice = jobs.slice(first, first + bulkJobs)
-      const bulk = slice.map(({ id, payload }) => ({
-        name,
-        data: { ...payload, v: payloadVersion },
-        opts: once(id),
-      }))
+    for (let first = 0; first < jobs.length; first += sliceJobs) {
+      const slice = jobs.slice(first, first + sliceJobs)
+      const bulk = slice.map(({ id, payload }) => ({ name, data: { ...payload, v: payloadVersion }, opts: once(id) }))
       await orStoreError(addBulk(queueOf(name), bulk), 'The job cannot be added to its queue.')
     }
   }
@@ -104,36 +96,26 @@ async function orStoreError<T>(work: Promise<T>, message: string): Promise<T> {
   }
 }
 
-/** Ids in one pipeline; more would block Redis' other clients. */
-const sliceIds = 1_000
+type ToKey = Queue['toKey']
 
 const repliesOf = <T extends z.ZodType>(reply: T) => z.array(z.tuple([z.null(), reply]))
 const Flags = repliesOf(z.number())
 const Members = repliesOf(z.array(z.string()))
 
 /**
- * The ids that a queue will never deliver, by BullMQ's keys (`toKey` gives their names). A job needs both its hash and its
- * id in one list or sorted set; a queue that was partly deleted may have kept only one of them. A hash without data was
- * made by BullMQ itself, when it handled an id that had none.
+ * By BullMQ's keys: a job needs its hash and its id in one list or sorted set; a partly deleted queue may have only one
+ * of them. A hash without data was made by BullMQ for an id that had none.
  */
-async function missingJobs(
-  redis: RedisClient,
-  toKey: (name: string) => string,
-  ids: readonly string[],
-): Promise<string[]> {
+async function missingJobs(redis: RedisClient, toKey: ToKey, ids: readonly string[]): Promise<string[]> {
   const stored = new Set<string>()
-  for (let first = 0; first < ids.length; first += sliceIds) {
-    for (const id of await withData(redis, toKey, ids.slice(first, first + sliceIds))) stored.add(id)
+  for (let first = 0; first < ids.length; first += sliceJobs) {
+    for (const id of await withData(redis, toKey, ids.slice(first, first + sliceJobs))) stored.add(id)
   }
   const listed = stored.size === 0 ? stored : await listedIds(redis, toKey)
   return ids.filter((id) => !stored.has(id) || !listed.has(id))
 }
 
-async function withData(
-  redis: RedisClient,
-  toKey: (name: string) => string,
-  ids: readonly string[],
-): Promise<string[]> {
+async function withData(redis: RedisClient, toKey: ToKey, ids: readonly string[]): Promise<string[]> {
   const pipeline = redis.pipeline()
   for (const id of ids) pipeline.hexists(toKey(id), 'data')
   const flags = Flags.parse(await pipeline.exec())
@@ -141,7 +123,7 @@ async function withData(
 }
 
 /** One transaction: a job that moves between lists during several reads would be in none. As long as the queue. */
-async function listedIds(redis: RedisClient, toKey: (name: string) => string): Promise<Set<string>> {
+async function listedIds(redis: RedisClient, toKey: ToKey): Promise<Set<string>> {
   const transaction = redis.multi()
   for (const list of ['wait', 'paused', 'active']) transaction.lrange(toKey(list), 0, -1)
   for (const set of ['delayed', 'prioritized']) transaction.zrange(toKey(set), '0', '-1')
@@ -151,8 +133,8 @@ async function listedIds(redis: RedisClient, toKey: (name: string) => string): P
 const sliceKeys = 500
 
 /**
- * Empties every queue. For a caller that knows that no worker is running: otherwise the jobs of ended processes would wait
- * until their locks expire. Nothing is lost: the dispatcher adds what the ledger has open.
+ * For a caller that knows that no worker runs: jobs of ended processes would wait until their locks expire. Nothing is
+ * lost, since the dispatcher adds what the ledger has open.
  */
 export async function clearQueues(redis: RedisClient, prefix = '{remora}'): Promise<void> {
   for (const queue of Object.keys(catalog)) {

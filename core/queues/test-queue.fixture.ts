@@ -1,4 +1,4 @@
-import { connectRedis, type RedisClient } from '#platform/connect-redis.ts'
+import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
 import { testRedis } from '#testing/redis.ts'
 import { operationJobId, type PayloadOf } from './catalog.ts'

@@ -6,7 +6,6 @@ import type { FileSetting } from './setting.ts'
 import { fileSettings } from './settings-table.ts'
 
 export type Settings = {
-  /** The path of the file; undefined when there is none. */
   path: string | undefined
   given: readonly GivenSetting[]
   /** The environment, with the file's values for variables that it does not set. Services read nothing else. */
@@ -16,8 +15,7 @@ export type Settings = {
 }
 
 /**
- * Finds and reads the settings file (`REMORA_CONFIG`, or `remora.yaml` from `cwd` upwards). An empty or blank variable
- * counts as unset. CONFIG_001 to CONFIG_004 as `findSettingsFile` and `readSettingsFile` say.
+ * Reads REMORA_CONFIG or the nearest `remora.yaml` from `cwd` upwards. CONFIG_001 to 004: see read-settings-file.ts.
  */
 export function loadSettings(env: Env, cwd: string): Settings {
   const file = findSettingsFile(cwd, givenValue(env, 'REMORA_CONFIG'))
@@ -44,7 +42,6 @@ function misledKey({ path, isNamed }: FoundFile, given: readonly GivenSetting[],
   return { keyFault: new AppError('CONFIG_003', message) }
 }
 
-/** The variable of `env` that overrules the file's value. */
 function overruling(setting: FileSetting, value: unknown, env: Env): string | undefined {
   return setting.variables.find((name) => {
     const text = givenValue(env, name)

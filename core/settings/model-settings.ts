@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
-import { faultOfServerUrl } from '#platform/model-server-url.ts'
+import { faultOfServerUrl } from '#platform/server-urls.ts'
 import { holdsSecret } from '#platform/hide-secrets.ts'
 import type { SettingsTable } from './setting.ts'
 
@@ -34,7 +34,6 @@ const serversWith = <Url extends z.ZodType<string>>(url: Url) =>
   )
 const serversOfFile = serversWith(serverUrlOfFile).min(1)
 
-/** Which model answers the agents, on which servers, and how it is asked. */
 export const modelSettings = {
   REMORA_MODEL_URLS: {
     owners: ['worker', 'cli'],

@@ -16,10 +16,9 @@ const maxBytes = 1024 ** 2
 export type FoundFile = { path: string; text: string; isNamed: boolean }
 
 /**
- * The settings file: the named one (CONFIG_001 when it cannot be read), else the nearest `remora.yaml` from `cwd`
- * upwards. Undefined when there is none, or when `named` is `none`. The file decides where sources are sent, so a link,
- * or a file that others own or may write (see `othersMayWrite` about groups), counts only when it is named
- * (CONFIG_003). Something that is not a file, such as a pipe, is skipped.
+ * The named file (CONFIG_001 when it cannot be read), else the nearest `remora.yaml` from `cwd` upwards; none for
+ * `none`. It decides where sources are sent, so a link, or a file that others own or may write (`othersMayWrite`),
+ * counts only when named (CONFIG_003). What is not a file, such as a pipe, is skipped.
  */
 export function findSettingsFile(cwd: string, named: string | undefined): FoundFile | undefined {
   if (named === 'none') return undefined
@@ -54,13 +53,11 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error)
 }
 
-/** One value of the file, and the line it is on. */
 export type GivenSetting = { setting: FileSetting; value: unknown; line: number }
 
 /**
- * The values a `remora.yaml` sets, in the order of the table. Every fault is named with its line in one error:
- * CONFIG_002 for text that is not YAML, CONFIG_004 when all are unknown keys (with the nearest known one), CONFIG_003
- * for anything else.
+ * The values in the table's order. One error names every fault with its line: CONFIG_002 for text that is not YAML,
+ * CONFIG_004 when all are unknown keys, CONFIG_003 for anything else.
  */
 export function readSettingsFile(path: string, source: string): GivenSetting[] {
   const { value, faults, placeOf } = readYaml(source)
@@ -102,9 +99,7 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   return inner === undefined ? undefined : valueAt(inner, rest)
 }
 
-/**
- * The nearest `remora.yml` from `cwd` upwards, which is not read: settings are in `remora.yaml`. Undefined for none.
- */
+/** The nearest `remora.yml` from `cwd` upwards: a misnamed file, which is not read. */
 export function misnamedSettings(cwd: string): string | undefined {
   for (let dir = resolve(cwd); ; dir = dirname(dir)) {
     const path = join(dir, 'remora.yml')

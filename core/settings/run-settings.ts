@@ -17,7 +17,6 @@ const mapping = z.strictObject({
   priority: z.int().min(0).max(99).optional(),
 })
 
-/** Which files runs work on, with which agents and within which limits. */
 export const runSettings = {
   REMORA_PATHS: {
     key: 'discovery.paths',

@@ -7,7 +7,6 @@ const port = z.int().min(0).max(65_535)
 const text = z.string()
 const daySeconds = 86_400
 
-/** How the services and the command line run. */
 export const serviceSettings = {
   REMORA_API_HOST: {
     key: 'api.host',
@@ -157,7 +156,6 @@ export const serviceSettings = {
   },
 } satisfies SettingsTable
 
-/** How the rehearsal model answers, and how the command line finds its services. */
 export const localSettings = {
   REMORA_REHEARSAL_HOST: {
     owners: ['rehearsal'],

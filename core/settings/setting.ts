@@ -2,14 +2,12 @@ import { isAbsolute, resolve } from 'node:path'
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
 
-/** The parts of Remora that read settings. */
 export type Owner = 'api' | 'discovery' | 'worker' | 'rehearsal' | 'cli'
 
 /** One row of the table of settings. Its name in the table is its environment variable. */
 export type Setting = {
   /** Its key in remora.yaml. Without one, it is set in the environment only. */
   key?: string
-  /** Who reads it. */
   owners: readonly Owner[]
   /** Checks the value. The text of a variable is converted first, see `valueOfText`. */
   type: z.ZodType
@@ -17,7 +15,6 @@ export type Setting = {
   default?: unknown
   /** The same for single owners, where theirs differ. */
   defaults?: Partial<Record<Owner, unknown>>
-  /** One sentence for the reference. */
   about: string
   /** The embedded stack decides it for its services; the environment of the command does not reach them. */
   setByStack?: true
@@ -25,7 +22,6 @@ export type Setting = {
   isFolder?: true
   /** Converts the text of the variable where `type` alone does not say how. Undefined: the text is not JSON. */
   fromText?: (text: string) => unknown
-  /** What differs in remora.yaml. */
   file?: Partial<FileForm>
 }
 
@@ -46,7 +42,6 @@ type FileForm = {
   toVariables(value: unknown, dir: string): Readonly<Record<string, string>>
 }
 
-/** A key of remora.yaml. */
 export type FileSetting = FileForm & {
   path: readonly string[]
   about: string
@@ -54,7 +49,6 @@ export type FileSetting = FileForm & {
   unserved?: string
 }
 
-/** The key of a setting in remora.yaml; none for a setting without a key. */
 export function fileSettingsOf(variable: string, setting: Setting): FileSetting[] {
   const { key, type, about, file = {} } = setting
   if (key === undefined) return []
@@ -73,7 +67,6 @@ type Value<S extends Setting, O extends Owner> = S extends { default: unknown } 
   ? z.output<S['type']>
   : z.output<S['type']> | undefined
 
-/** The variables of one owner, each with the schema of its text. */
 type VariablesOf<T extends SettingsTable, O extends Owner> = {
   [V in keyof T as O extends T[V]['owners'][number] ? V : never]: z.ZodType<Value<T[V], O>>
 }

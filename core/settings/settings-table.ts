@@ -7,8 +7,8 @@ import { fileSettingsOf, variablesOf, type FileSetting, type Owner, type Setting
 import { storageSettings } from './storage-settings.ts'
 
 /**
- * Every setting of Remora, by its variable. From this table come remora.yaml's schema, each service's configuration,
- * what an embedded stack passes on to its services, `remora config` and docs/reference/config.md.
+ * Every setting, by its variable: from here come remora.yaml's schema, the services' configuration, what a stack passes
+ * on to them, `remora config` and docs/reference/config.md.
  */
 export const settingsTable = {
   ...runSettings,
@@ -29,15 +29,11 @@ export function isPassedOn(variable: string): boolean {
   return settings[variable] !== undefined && settings[variable].setByStack === undefined
 }
 
-/** The keys of remora.yaml, in the order in which they are shown. */
 export const fileSettings: readonly FileSetting[] = Object.entries(settingsTable).flatMap(([variable, setting]) =>
   fileSettingsOf(variable, setting),
 )
 
-/**
- * Keys that earlier versions accepted and that nothing reads yet. A file may have them; the user is warned that they
- * have no effect.
- */
+/** Keys that earlier versions accepted and nothing reads yet: the user is warned that they have no effect. */
 export const keysWithoutEffect: readonly FileSetting[] = Object.entries({
   'model.request.max_tokens': 'each bundle says its own',
   'model.roles': 'workers are the only role there is',

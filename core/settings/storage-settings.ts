@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { RedisUrl } from '#platform/redis-url.ts'
+import { RedisUrl } from '#platform/server-urls.ts'
 import { holdsSecret } from '#platform/hide-secrets.ts'
 import { variablesOf, type Owner, type SettingsTable } from './setting.ts'
 
@@ -10,7 +10,6 @@ const publicUrl = z
   .refine((text) => !holdsSecret(text), secretFault)
   .refine((text) => !text.includes(','), 'must be without a comma')
 
-/** Where every service finds Redis and the object store. */
 export const storageSettings = {
   REMORA_REDIS_URL: {
     key: 'storage.redis_url',
@@ -70,23 +69,13 @@ export const storageSettings = {
   },
 } satisfies SettingsTable
 
-/** The variables of the stores, for a part that reads nothing else. */
 export const storageEnv = variablesOf(storageSettings, 'api')
 
-export type StorageConfig = {
-  redisUrl: string
-  s3: {
-    endpoint: string | undefined
-    bucket: string
-    region: string
-    /** Temporary ones have a session token. Undefined: found as the AWS SDK finds them. */
-    credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | undefined
-  }
-}
+export type StorageConfig = ReturnType<typeof storageConfig>
 
 type StorageValues = z.infer<z.ZodObject<typeof storageEnv>>
 
-export function storageConfig(values: StorageValues): StorageConfig {
+export function storageConfig(values: StorageValues) {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = values
   const { AWS_SESSION_TOKEN: sessionToken } = values
   const session = sessionToken === undefined ? {} : { sessionToken }
@@ -97,6 +86,7 @@ export function storageConfig(values: StorageValues): StorageConfig {
       endpoint: values.REMORA_S3_ENDPOINT,
       bucket: values.REMORA_S3_BUCKET,
       region: values.REMORA_S3_REGION,
+      /** Undefined: found as the AWS SDK finds them. */
       credentials: hasKeys ? { accessKeyId, secretAccessKey, ...session } : undefined,
     },
   }

@@ -20,7 +20,10 @@ const grammars: Readonly<Record<string, Grammar>> = {
   python: { wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-python.wasm', endings: ['.py', '.pyi'] },
   typescript: { wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-typescript.wasm', endings: ['.ts', '.mts', '.cts'] },
   tsx: { wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-tsx.wasm', endings: ['.tsx'] },
-  javascript: { wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-javascript.wasm', endings: ['.js', '.mjs', '.cjs', '.jsx'] },
+  javascript: {
+    wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-javascript.wasm',
+    endings: ['.js', '.mjs', '.cjs', '.jsx'],
+  },
   go: { wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-go.wasm', endings: ['.go'] },
   rust: { wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-rust.wasm', endings: ['.rs'] },
   java: { wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-java.wasm', endings: ['.java'] },
@@ -79,7 +82,6 @@ export function grammarVersion(language: string): string {
   return packageVersion(grammarFile(language))
 }
 
-/** `package version` of the parser that runs the grammars. */
 export function parserVersion(): string {
   return packageVersion(createRequire(import.meta.url).resolve('web-tree-sitter'))
 }
@@ -90,15 +92,12 @@ const PackageFile = z.object({ name: z.string(), version: z.string() })
 const knownVersions = new Map<string, string>()
 
 function packageVersion(fileInside: string): string {
-  const known = knownVersions.get(fileInside) ?? readPackageVersion(fileInside)
-  knownVersions.set(fileInside, known)
-  return known
-}
-
-function readPackageVersion(fileInside: string): string {
+  const known = knownVersions.get(fileInside)
+  if (known !== undefined) return known
   let folder = dirname(fileInside)
   while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)
   const { name, version } = PackageFile.parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')))
+  knownVersions.set(fileInside, `${name} ${version}`)
   return `${name} ${version}`
 }
 

@@ -24,9 +24,7 @@ const treeCacheLimit = { max: 64, maxSize: 4_000_000 }
 
 /** Grammars whose edited trees were compared with those of whole texts (parser.test.ts). */
 const reparsed: ReadonlySet<string> = new Set(['python'])
-/** How many of the last cached texts are compared with a new one. */
 const comparedTexts = 8
-/** The share of the text that has to be the same. */
 const leastShared = 0.5
 
 const pageBytes = 65_536

@@ -14,9 +14,7 @@ export type TestRedisCluster = {
   url: string
   /** The nodes' own addresses. */
   nodeUrls: readonly string[]
-  /**
-   * Kills the nodes at these addresses, calls `whileAway`, and starts them again with the data that they had written.
-   */
+  /** Kills these nodes, calls `whileAway`, and starts them again with the data they had written. */
   restart(nodeUrls: readonly string[], whileAway?: () => Promise<void>): Promise<void>
   stop(): Promise<void>
 }

@@ -1,9 +1,8 @@
 import { putRedisOnPath } from '#platform/obtain-redis.ts'
 
 /**
- * Puts a Redis on the PATH of all tests before any vitest worker starts. Named in vitest.config.ts. Tests with
- * REMORA_TEST_REDIS_URL or a container need no program, so a missing one is only reported here; it fails the tests that
- * start one.
+ * Named in vitest.config.ts: runs before any worker starts. A missing Redis fails the tests that start one; others use
+ * REMORA_TEST_REDIS_URL or a container, so it is only reported here.
  */
 export async function setup(): Promise<void> {
   await putRedisOnPath(process.env).catch((error: unknown) => {

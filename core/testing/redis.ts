@@ -6,7 +6,7 @@ import { inject } from 'vitest'
 import { Redis } from 'ioredis'
 import { startLocalRedis } from '#platform/local-redis.ts'
 import { delay } from '#platform/clock.ts'
-import { isReply } from '#platform/redis-script.ts'
+import { isReply } from '#platform/redis-client.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -20,16 +20,12 @@ const durable = ['--save', '', '--appendonly', 'yes', '--maxmemory-policy', 'noe
 
 export type TestRedis = {
   url: string
-  /**
-   * Unique per call: the ledger's `namespace`, and in braces the queues' prefix, so that tests share a server unseen.
-   */
+  /** The ledger's `namespace`, and in braces the queues' prefix: tests share a server unseen. */
   namespace: string
   close(): Promise<void>
 }
 
-/**
- * A real Redis for one test file: the suite's shared one, or its own when the suite has not started one. Never flushed.
- */
+/** For one test file: the suite's shared Redis, or its own when the suite has started none. Never flushed. */
 export async function testRedis(): Promise<TestRedis> {
   const namespace = `t${randomBytes(6).toString('hex')}`
   const shared = inject('redisUrl')
@@ -38,15 +34,17 @@ export async function testRedis(): Promise<TestRedis> {
   return { url: server.url, namespace, close: server.stop }
 }
 
+type Started = { url: string; stop(): Promise<void> }
+
 /** REMORA_TEST_REDIS_URL, else a container where Docker can have one, else a program of this machine. */
-export async function startTestRedis(): Promise<{ url: string; stop(): Promise<void> }> {
+export async function startTestRedis(): Promise<Started> {
   const given = process.env['REMORA_TEST_REDIS_URL']
   if (given !== undefined && given !== '') return { url: given, stop: async () => {} }
   return (await startContainer()) ?? (await startInTemporaryFolder())
 }
 
 /** Undefined for any failure: no Docker, no image, too slow. */
-async function startContainer(): Promise<{ url: string; stop(): Promise<void> } | undefined> {
+async function startContainer(): Promise<Started | undefined> {
   const limit = new AbortController()
   const starting = runContainer()
   try {
@@ -58,7 +56,7 @@ async function startContainer(): Promise<{ url: string; stop(): Promise<void> } 
   }
 }
 
-async function runContainer(): Promise<{ url: string; stop(): Promise<void> }> {
+async function runContainer(): Promise<Started> {
   const { GenericContainer, getContainerRuntimeClient } = await import('testcontainers')
   await getContainerRuntimeClient()
   const container = await new GenericContainer(image)
@@ -69,7 +67,7 @@ async function runContainer(): Promise<{ url: string; stop(): Promise<void> }> {
   return { url, stop: async () => void (await container.stop()) }
 }
 
-async function startInTemporaryFolder(): Promise<{ url: string; stop(): Promise<void> }> {
+async function startInTemporaryFolder(): Promise<Started> {
   const dir = await mkdtemp(join(tmpdir(), 'remora-redis-'))
   const server = await startLocalRedis({ dir })
   const stop = async () => {

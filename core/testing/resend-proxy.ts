@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
+import { boundPort } from '#platform/http-health.ts'
 
 /** The traffic since the call of `watch`. */
 export type Watch = {
@@ -15,9 +16,8 @@ export type ResendProxy = {
   /** The address for a client in place of that of Redis. */
   url: string
   /**
-   * Starts a new watch; the one before hears nothing more. With `cutAt`, the command of that place (from 0) reaches
-   * Redis and is carried out, but neither its answer nor a later one reaches the client: when Redis has answered all
-   * that was sent, the connection is cut. Once per watch.
+   * Ends the watch before. With `cutAt`, Redis carries out the command of that place (from 0), but the client gets no
+   * answer from there on: the connection is cut when Redis has answered all. Once per watch.
    */
   watch(options?: { cutAt?: number }): Watch
   close(): Promise<void>
@@ -49,10 +49,8 @@ export async function openResendProxy(redisUrl: string): Promise<ResendProxy> {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the proxy has no port')
   const url = new URL(redisUrl)
-  url.host = `127.0.0.1:${address.port}`
+  url.host = `127.0.0.1:${boundPort(server)}`
   return {
     url: url.href,
     watch(options = {}) {
@@ -112,19 +110,14 @@ function onFrames(socket: Socket, take: (frame: Buffer) => void): void {
   })
 }
 
-/**
- * What the header of a RESP2 or RESP3 value announces besides its own line. Streamed values are in no server's answers.
- */
+/** The values announced by the header of a RESP2 or RESP3 value. No server's answers have streamed values. */
 const bulkTypes = '$=!'
 const listTypes = '*~>'
 const mapTypes = '%'
 /** An attribute comes before the value it says something about. */
 const attributeType = '|'
 
-/**
- * Where the value that starts at `start` ends: the index after its last byte, undefined while some of it is still to
- * come. A command is framed like an answer.
- */
+/** The index after the last byte of the value at `start`; undefined while some of it is still to come. */
 export function frameEnd(bytes: Buffer, start = 0): number | undefined {
   const lineEnd = bytes.indexOf('\r\n', start)
   if (lineEnd === -1) return undefined

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chown } from 'node:fs/promises'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { boundPort } from '#platform/http-health.ts'
 
 /** Programs that some tests need and a machine may not have, each with arguments that show that it works. */
 const proofs = {
@@ -40,9 +41,7 @@ function works(name: NeededProgram): boolean {
 
 const somebodyElse = 65_534
 
-/**
- * Makes another user the owner of `path`. Returns why that is not permitted here, so that the test can be skipped.
- */
+/** Makes another user the owner; returns why that is not permitted here, so that a test can be skipped. */
 export async function giveAway(path: string): Promise<string | undefined> {
   try {
     await chown(path, somebodyElse, somebodyElse)
@@ -56,11 +55,7 @@ export async function giveAway(path: string): Promise<string | undefined> {
 export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
   await Promise.all(servers.map((server) => once(server, 'listening')))
-  const ports = servers.map((server) => {
-    const address = server.address()
-    if (address === null || typeof address === 'string') throw new Error('a TCP server has a port')
-    return address.port
-  })
+  const ports = servers.map(boundPort)
   for (const server of servers) server.close()
   return ports
 }

@@ -1,8 +1,8 @@
 import { delay } from '#platform/clock.ts'
 
 /**
- * Asks `condition` again and again until it answers something other than undefined or false, and resolves to that.
- * A condition that throws fails at once; one that is not met in `withinMs` fails with its own source text.
+ * Resolves to the first answer of `condition` but undefined or false. Fails when it throws, or after `withinMs`, with
+ * its source text.
  */
 export async function until<T>(
   condition: () => T | undefined | false | Promise<T | undefined | false>,

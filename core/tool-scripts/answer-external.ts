@@ -70,7 +70,7 @@ function plainAnswer(declared: ExternalDeclaration, answer: unknown, maxSize: nu
   }
 }
 
-/** The line to send; a ValueError in place of an answer that is too large. */
+/** Replaces an answer that is too large by a ValueError. */
 function fitting(call: ScriptCall, entry: JournalEntry): { entry: JournalEntry; line: string } {
   const line = answerLine(call, entry)
   if (line.length <= call.limits.valueBytes) return { entry, line }

@@ -4,10 +4,7 @@ import { parseScript } from './parse-script.ts'
 /** The signature of an external. A script may declare it async or not. */
 export type ExternalSignature = Pick<ExternalDeclaration, 'name' | 'parameters' | 'returns' | 'returnsSchema'>
 
-/**
- * The externals that a tool script may declare, as Python signatures. `remora check` compares declarations with them
- * (E013).
- */
+/** The externals that a tool script may declare, as Python signatures (E013). */
 export const externalSignatures = {
   read_file: '(path: str, start_line: int | None = None, end_line: int | None = None) -> str',
   write_file: '(path: str, content: str) -> dict[str, Any]',
@@ -25,15 +22,11 @@ export const externalSignatures = {
     '(status: str, summary: str, changed_files: list[str] = [], details: dict[str, Any] = {}, error: str | None = None) -> dict[str, Any]',
 } as const
 
-/** The signatures of all externals, by name. */
 export async function readKnownExternals(): Promise<ReadonlyMap<string, ExternalSignature>> {
-  const stubs = Object.entries(externalSignatures).map(
-    ([name, signature]) => `@external\nasync def ${name}${signature}: ...\n`,
-  )
-  return readSignatures(stubs.join(''))
+  const known = Object.entries(externalSignatures)
+  return readSignatures(known.map(([name, signature]) => `@external\nasync def ${name}${signature}: ...\n`).join(''))
 }
 
-/** Signatures by name, read from `@external` declarations. */
 export async function readSignatures(source: string): Promise<ReadonlyMap<string, ExternalSignature>> {
   const { declarations, faults } = await parseScript(source)
   const [fault] = faults

@@ -3,19 +3,15 @@ import type { z } from 'zod'
 
 export type LimitedProcess = {
   pid: number | undefined
-  /**
-   * Queues one line. Lines for a busy process are sent together a little later, since they would wait there anyway.
-   * Does nothing when the process has ended.
-   */
+  /** Queues one line; those for a busy process are sent together. Does nothing when the process has ended. */
   send(line: string, options?: { isBusy: boolean }): void
-  /** Kills the process. `onExit` follows. */
+  /** `onExit` follows. */
   kill(): void
 }
 
-export type LimitedProgram<Message> = {
+type LimitedProgram<Message> = {
   /** Reads lines from its stdin and writes lines to its stdout (line-channel.ts). */
   file: string
-  /** The schema of each line it writes, as JSON. */
   message: z.ZodType<Message>
   /** Total processor time, after which the kernel ends it, even if the host is dead; unlimited by default. */
   cpuSeconds?: number
@@ -28,10 +24,7 @@ export type ProcessListeners<Message> = {
 }
 
 const nodeOptions = ['--max-old-space-size=128', '--max-semi-space-size=4', '--expose-gc']
-/**
- * kB (RLIMIT_DATA): about 400 MB more than Node itself maps. Monty's limits count its own heap, not the memory for
- * transferring values.
- */
+/** kB (RLIMIT_DATA), about 400 MB more than Node itself maps: Monty's limits do not count the transfer of values. */
 const dataLimit = 1_000_000
 const limited = 'ulimit -d "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2; exec "$@"'
 const maxLineBytes = 64 * 1024 * 1024
@@ -45,12 +38,8 @@ export function startLimitedProcess<Message>(
   listeners: ProcessListeners<Message>,
 ): LimitedProcess {
   const limits = [String(dataLimit), String(cpuSeconds ?? 'unlimited')]
-  const command = [process.execPath, ...nodeOptions, file]
-  const child = spawn('/bin/sh', ['-c', limited, 'sh', ...limits, ...command], {
-    env: {},
-    cwd: '/',
-    stdio: 'pipe',
-  })
+  const args = ['-c', limited, 'sh', ...limits, process.execPath, ...nodeOptions, file]
+  const child = spawn('/bin/sh', args, { env: {}, cwd: '/', stdio: 'pipe' })
   let pending: string[] = []
   let lastWords = ''
   let exited = false

@@ -81,9 +81,7 @@ function syntaxErrorLine(error: MontyError): number | undefined {
 /** `isSyntax`: invalid Python, as opposed to Python that Monty does not support. */
 type MontySyntaxFault = SourcePosition & { message: string; isSyntax: boolean }
 
-/**
- * The first reason why Monty rejects the code; undefined when it accepts it. Deeply nested code would end the process.
- */
+/** The first reason why Monty rejects the code, if it does. Deeply nested code would end the process. */
 export function montySyntaxFault(code: string): MontySyntaxFault | undefined {
   try {
     void new Monty(code)

@@ -35,19 +35,15 @@ export type MontyRun = {
 /** Monty's clock also runs while a script waits; it is reset after waiting for this share of the time limit. */
 const pauseShare = 0.05
 
-/**
- * Runs a script to its end, or to the first call of an external that the journal does not answer. Never throws: an
- * error is an ending.
- */
+/** Runs a script to its end, or to the first call that the journal does not answer. Never throws: an error is an ending. */
 export function startMonty(script: MontyScript, parts: RunParts): { run: MontyRun; step: ScriptStep } {
-  const { inputs, limits, journal } = parts
+  const { inputs, limits } = parts
   const printed = openPrintedText(limits.printedBytes)
-  const replay = replayJournal(journal)
   const run: MontyRun = {
     script,
     limits,
     printed,
-    replay,
+    replay: replayJournal(parts.journal),
     waiting: undefined,
     ownMs: 0,
     pausedMs: 0,
@@ -69,7 +65,6 @@ export function startMonty(script: MontyScript, parts: RunParts): { run: MontyRu
   return { run, step }
 }
 
-/** Resumes a waiting script, to its next call of an external or to its end. */
 export function resumeMonty(run: MontyRun, answer: ExternalAnswer): ScriptStep {
   run.pausedMs += performance.now() - run.pausedAt
   return advance(run, () => {

@@ -5,41 +5,36 @@ import {
   mangledName,
   type InputDeclaration,
   type LocatedFault,
+  type ScriptDeclarations,
 } from './script-declarations.ts'
 import { typeSchema, withoutNull } from './script-type.ts'
 import type { SourceEdit } from './source-edit.ts'
 import { grailName, partsOf, positionOf, scriptFault, type SyntaxNode, walk } from './syntax-node.ts'
 import { valueFaults } from './tool-arguments.ts'
 
-type ReadDeclaration<T> = {
-  declaration: T | undefined
+export type DeclaredParts = {
+  declarations: ScriptDeclarations
   faults: LocatedFault[]
+  /** The edits that turn the source into code for Monty, and into code for its type checker. They keep line numbers. */
   runEdits: SourceEdit[]
   typeEdits: SourceEdit[]
 }
 
-/**
- * The input that a module-level statement `name: T = Input("name"[, default=…])` declares; undefined for other code.
- */
-export function inputOf(statement: SyntaxNode): ReadDeclaration<InputDeclaration> | undefined {
+/** Adds the input that a module's `name: T = Input("name"[, default=…])` declares to `script`; false for other code. */
+export function addInput(statement: SyntaxNode, script: DeclaredParts): boolean {
   const [assignment] = statement.type === 'expression_statement' ? partsOf(statement) : []
   const call = assignment?.type === 'assignment' ? assignment.childForFieldName('right') : null
-  if (assignment === undefined || call?.type !== 'call') return undefined
-  if (grailName(call.childForFieldName('function')) !== 'Input') return undefined
-  const faults: LocatedFault[] = []
-  const declaration = readInput(assignment, call, faults)
+  if (assignment === undefined || call?.type !== 'call') return false
+  if (grailName(call.childForFieldName('function')) !== 'Input') return false
+  const declaration = readInput(assignment, call, script.faults)
+  if (declaration !== undefined) script.declarations.inputs.push(declaration)
+  script.runEdits.push({ start: statement.startIndex, end: statement.endIndex, text: 'pass' })
   const annotation = assignment.childForFieldName('type')
-  const isNone = declaration?.default === null && annotation !== null
-  return {
-    declaration,
-    faults,
-    runEdits: [{ start: statement.startIndex, end: statement.endIndex, text: 'pass' }],
-    typeEdits: [
-      // An input whose default is None may be None, even if its annotation does not say so.
-      ...(isNone ? [{ start: annotation.endIndex, end: annotation.endIndex, text: ' | None' }] : []),
-      { start: call.startIndex, end: call.endIndex, text: '__any' },
-    ],
-  }
+  // An input whose default is None may be None, even if its annotation does not say so.
+  if (declaration?.default === null && annotation !== null)
+    script.typeEdits.push({ start: annotation.endIndex, end: annotation.endIndex, text: ' | None' })
+  script.typeEdits.push({ start: call.startIndex, end: call.endIndex, text: '__any' })
+  return true
 }
 
 function readInput(assignment: SyntaxNode, call: SyntaxNode, faults: LocatedFault[]): InputDeclaration | undefined {
@@ -67,11 +62,7 @@ function readInput(assignment: SyntaxNode, call: SyntaxNode, faults: LocatedFaul
 
 type Fail = (node: SyntaxNode, message: string) => undefined
 
-function readArguments(
-  call: SyntaxNode,
-  expected: string,
-  fail: Fail,
-): { default: { value: unknown } | undefined } | undefined {
+function readArguments(call: SyntaxNode, expected: string, fail: Fail): { default?: { value: unknown } } | undefined {
   const list = call.childForFieldName('arguments')
   const [first, second, more] = list === null ? [] : partsOf(list)
   const name = first === undefined ? undefined : pythonLiteral(first)?.value
@@ -80,7 +71,7 @@ function readArguments(
     return fail(call, `an input is named by a plain string; ${shape}`)
   if (name !== expected)
     return fail(first, `Input(${JSON.stringify(name)}) is assigned to ${expected}; the names must be equal`)
-  if (second === undefined) return { default: undefined }
+  if (second === undefined) return {}
   const isDefault = second.type === 'keyword_argument' && second.childForFieldName('name')?.text === 'default'
   const value = second.childForFieldName('value')
   if (!isDefault || value === null || more !== undefined)
@@ -95,30 +86,30 @@ function shownCode(text: string): string {
   return line.length > 60 ? `${line.slice(0, 60)}…` : line
 }
 
-/** The external that a module-level `@external` definition declares; undefined for other code. */
-export function externalOf(statement: SyntaxNode): ReadDeclaration<ExternalDeclaration> | undefined {
+/** Adds the external that a module-level `@external` definition declares to `script`; false for other code. */
+export function addExternal(statement: SyntaxNode, script: DeclaredParts): boolean {
+  const { faults, runEdits, typeEdits } = script
   const decorators = partsOf(statement).filter((part) => part.type === 'decorator')
   const mark = decorators.find((decorator) => grailName(partsOf(decorator)[0]) === 'external')
   const definition = statement.type === 'decorated_definition' ? statement.childForFieldName('definition') : null
-  if (mark === undefined || definition?.type !== 'function_definition') return undefined
-  const faults: LocatedFault[] = []
+  if (mark === undefined || definition?.type !== 'function_definition') return false
   if (decorators.length > 1) faults.push(scriptFault(statement, 'E006', 'an external has no other decorator'))
   const declaration = readSignature(definition, faults)
+  script.declarations.externals.push(declaration)
   const body = definition.childForFieldName('body')
   if (!isStub(body))
     faults.push(scriptFault(body ?? definition, 'E007', `the body of external ${declaration.name} is not \`...\``))
   const unmark = { start: mark.startIndex, end: mark.endIndex, text: '' }
-  if (body === null) return { declaration, faults, runEdits: [unmark], typeEdits: [unmark] }
+  runEdits.push(unmark)
+  typeEdits.push(unmark)
+  if (body === null) return true
   // Monty cannot await a function of the host, so the declaration becomes a wrapper that calls it under another name.
   // The wrapper also puts keyword arguments and defaults into the order of the parameters.
   const answer = `return ${mangledName(declaration.name)}(${declaration.parameters.map(({ name }) => name).join(', ')})`
   const span = { start: body.startIndex, end: body.endIndex }
-  return {
-    declaration,
-    faults,
-    runEdits: [unmark, { ...span, text: inBlock(definition, body, answer) }],
-    typeEdits: [unmark, { ...span, text: inBlock(definition, body, 'return __any') }],
-  }
+  runEdits.push({ ...span, text: inBlock(definition, body, answer) })
+  typeEdits.push({ ...span, text: inBlock(definition, body, 'return __any') })
+  return true
 }
 
 /** A body on its own lines needs its indentation again, since edits put the replaced line breaks before the text. */
@@ -173,17 +164,13 @@ function readParameter(node: SyntaxNode, external: string, faults: LocatedFault[
 function isStub(body: SyntaxNode | null): boolean {
   if (body === null) return false
   const statements = partsOf(body).map((statement) => partsOf(statement)[0]?.type ?? statement.type)
-  return (
-    statements.at(-1) === 'ellipsis' &&
-    (statements.length === 1 || (statements.length === 2 && statements[0] === 'string'))
-  )
+  return ['ellipsis', 'string,ellipsis'].includes(statements.join())
 }
 
 /** Faults for declarations where they have no effect and would fail when the code runs. */
 export function strayDeclarations(code: readonly SyntaxNode[]): LocatedFault[] {
-  return code.flatMap((statement) =>
-    Array.from(walk(statement), strayFault).filter((fault): fault is LocatedFault => fault !== undefined),
-  )
+  const faults = code.flatMap((statement) => Array.from(walk(statement), strayFault))
+  return faults.filter((fault) => fault !== undefined)
 }
 
 function strayFault(node: SyntaxNode): LocatedFault | undefined {

@@ -1,24 +1,20 @@
 import type { ScriptProfile } from '#domain/agent-bundle.ts'
 import { loadLanguage } from '#syntax/parser.ts'
-import { externalOf, inputOf, strayDeclarations } from './parse-declarations.ts'
-import type { LocatedFault, ScriptDeclarations } from './script-declarations.ts'
+import { addExternal, addInput, type DeclaredParts, strayDeclarations } from './parse-declarations.ts'
+import { faultAt, type LocatedFault, type ScriptDeclarations } from './script-declarations.ts'
 import { findRuleFaults, type RuleFaults } from './script-rules.ts'
 import { findUses, lastStatement, type LastStatement, type ScriptUses } from './script-uses.ts'
 import type { SourceEdit } from './source-edit.ts'
 import { partsOf, type SyntaxNode, walk } from './syntax-node.ts'
 
-export type ParsedScript = Omit<RuleFaults, 'faults'> & {
-  /** The author's text without a byte order mark, every line break as `\n`. Every position and edit refers to it. */
-  source: string
-  declarations: ScriptDeclarations
-  faults: LocatedFault[]
-  /** The edits that turn the source into code for Monty, and into code for its type checker. They keep line numbers. */
-  runEdits: SourceEdit[]
-  typeEdits: SourceEdit[]
-  /** Of the code without the declarations. */
-  uses: ScriptUses
-  last: LastStatement
-}
+export type ParsedScript = RuleFaults &
+  DeclaredParts & {
+    /** The author's text without a byte order mark, every line break as `\n`. Every position and edit refers to it. */
+    source: string
+    /** Of the code without the declarations. */
+    uses: ScriptUses
+    last: LastStatement
+  }
 
 /** In characters. For some texts, checking takes more than linear time. */
 const maxLength = 64 * 1024
@@ -27,8 +23,7 @@ const maxLength = 64 * 1024
 export async function parseScript(text: string, profile: ScriptProfile = 'default'): Promise<ParsedScript> {
   const source = text.replace(/^\uFEFF/, '').replaceAll(/\r\n?/g, '\n')
   if (source.length > maxLength) return tooLong(source)
-  const python = await loadLanguage('python')
-  const tree = python.parse(source)
+  const tree = (await loadLanguage('python')).parse(source)
   try {
     return readModule(source, tree.rootNode, profile)
   } finally {
@@ -50,8 +45,7 @@ function unread(source: string, found: RuleFaults): ParsedScript {
 
 function tooLong(source: string): ParsedScript {
   const message = `the script has ${source.length} characters, more than ${maxLength}; a tool script is small`
-  const fault = { code: 'E000', severity: 'error', line: 1, column: 1, message, endLine: 1 } as const
-  return unread(source, { faults: [fault], parses: false, tooDeep: true })
+  return unread(source, { faults: [faultAt({ line: 1, column: 1 }, 'E000', message)], parses: false, tooDeep: true })
 }
 
 function readModule(source: string, root: SyntaxNode, profile: ScriptProfile): ParsedScript {
@@ -72,17 +66,7 @@ function readDeclaration(statement: SyntaxNode, script: ParsedScript): boolean {
     script.typeEdits.push(edit)
     return true
   }
-  const input = inputOf(statement)
-  const read = input ?? externalOf(statement)
-  if (read === undefined) return false
-  if (input?.declaration !== undefined) script.declarations.inputs.push(input.declaration)
-  else if (read.declaration !== undefined && 'parameters' in read.declaration) {
-    script.declarations.externals.push(read.declaration)
-  }
-  script.faults.push(...read.faults)
-  script.runEdits.push(...read.runEdits)
-  script.typeEdits.push(...read.typeEdits)
-  return true
+  return addInput(statement, script) || addExternal(statement, script)
 }
 
 /** The import without `grail` and `__future__`; undefined when it imports neither. */
@@ -100,11 +84,10 @@ function withoutGrail(statement: SyntaxNode): string | undefined {
 function duplicates({ inputs, externals }: ScriptDeclarations): LocatedFault[] {
   const seen = new Set<string>()
   return [...inputs.map((one) => ['E008', one] as const), ...externals.map((one) => ['E006', one] as const)].flatMap(
-    ([code, { name, line, column }]): LocatedFault[] => {
-      const isKnown = seen.has(name)
-      seen.add(name)
-      const message = `${name} is declared twice`
-      return isKnown ? [{ code, severity: 'error', line, column, message, endLine: line }] : []
+    ([code, declared]) => {
+      const isKnown = seen.has(declared.name)
+      seen.add(declared.name)
+      return isKnown ? [faultAt(declared, code, `${declared.name} is declared twice`)] : []
     },
   )
 }
@@ -162,8 +145,7 @@ function forwardNames(statements: readonly SyntaxNode[]): string[] {
 function namesBoundBy(statement: SyntaxNode): string[] {
   if (definitions.has(statement.type)) {
     const definition = statement.childForFieldName('definition') ?? statement
-    const name = definition.childForFieldName('name')?.text
-    return name === undefined ? [] : [name]
+    return [definition.childForFieldName('name')?.text].filter((name) => name !== undefined)
   }
   const names: string[] = []
   for (const node of walk(statement)) {

@@ -1,11 +1,4 @@
-export type PrintedText = {
-  add(stream: string, text: string): undefined
-  text(): string
-  /** Of all text, kept or not. */
-  readonly length: number
-  /** More was printed than a process can hold: then `add` throws. */
-  readonly isOver: boolean
-}
+export type PrintedText = ReturnType<typeof openPrintedText>
 
 /**
  * Monty holds all printed text until the script waits or ends, and its process has 128 MiB. Each print costs about
@@ -14,14 +7,14 @@ export type PrintedText = {
 export const mostPrinted = { heldBytes: 16 * 1024 * 1024, perPrintBytes: 64 }
 
 /** Collects what a script prints, up to `maxBytes` (UTF-16 units), and notes at the end how much was cut. */
-export function openPrintedText(maxBytes: number): PrintedText {
+export function openPrintedText(maxBytes: number) {
   const pieces: string[] = []
   let kept = 0
   let cut = 0
   let held = 0
   return {
     // Monty treats any return value but undefined as an error.
-    add(_stream, text) {
+    add(_stream: string, text: string): undefined {
       held += text.length + mostPrinted.perPrintBytes
       if (held > mostPrinted.heldBytes) throw new Error('the script prints too much')
       const piece = text.slice(0, maxBytes - kept)
@@ -30,12 +23,14 @@ export function openPrintedText(maxBytes: number): PrintedText {
       cut += text.length - piece.length
       return undefined
     },
+    /** More was printed than a process can hold: then `add` throws. */
     get isOver() {
       return held > mostPrinted.heldBytes
     },
+    /** Of all text, kept or not. */
     get length() {
       return kept + cut
     },
-    text: () => pieces.join('') + (cut === 0 ? '' : `\n… ${cut} more characters printed`),
+    text: (): string => pieces.join('') + (cut === 0 ? '' : `\n… ${cut} more characters printed`),
   }
 }

@@ -32,10 +32,12 @@ export function pythonLiteral(node: SyntaxNode, depth = 0): PythonLiteral | unde
       return stringLiteral(node)
     case 'concatenated_string':
       return joined(partsOf(node).map(stringLiteral))
-    case 'parenthesized_expression':
-      return inParentheses(node, depth)
+    case 'parenthesized_expression': {
+      const [inner, more] = partsOf(node)
+      return inner === undefined || more !== undefined ? undefined : pythonLiteral(inner, depth + 1)
+    }
     case 'list':
-      return listLiteral(node, depth)
+      return valuesOf(partsOf(node).map((item) => pythonLiteral(item, depth + 1)))
     case 'dictionary':
       return dictionaryLiteral(node, depth)
     default:
@@ -60,14 +62,15 @@ function signed(node: SyntaxNode): PythonLiteral | undefined {
   return typeof unsigned?.value === 'number' && sign === '-' ? { value: -unsigned.value } : unsigned
 }
 
-function inParentheses(node: SyntaxNode, depth: number): PythonLiteral | undefined {
-  const [inner, more] = partsOf(node)
-  return inner === undefined || more !== undefined ? undefined : pythonLiteral(inner, depth + 1)
+function joined(strings: readonly (PythonLiteral | undefined)[]): PythonLiteral | undefined {
+  const values = valuesOf(strings)?.value
+  return values && { value: values.join('') }
 }
 
-function joined(strings: readonly (PythonLiteral | undefined)[]): PythonLiteral | undefined {
-  const known = strings.filter((string) => string !== undefined)
-  return known.length === strings.length ? { value: known.map(({ value }) => value).join('') } : undefined
+/** Undefined when one of them is. */
+function valuesOf(literals: readonly (PythonLiteral | undefined)[]): { value: unknown[] } | undefined {
+  const known = literals.filter((literal) => literal !== undefined)
+  return known.length === literals.length ? { value: known.map(({ value }) => value) } : undefined
 }
 
 function stringLiteral(node: SyntaxNode): PythonLiteral | undefined {
@@ -104,12 +107,6 @@ function escapeValue(escape: string): string | undefined {
   }
   if (kind >= '0' && kind <= '7') return String.fromCodePoint(Number.parseInt(escape, 8))
   return escape
-}
-
-function listLiteral(node: SyntaxNode, depth: number): PythonLiteral | undefined {
-  const items = partsOf(node).map((item) => pythonLiteral(item, depth + 1))
-  const values = items.filter((item) => item !== undefined).map((item) => item.value)
-  return values.length === items.length ? { value: values } : undefined
 }
 
 function dictionaryLiteral(node: SyntaxNode, depth: number): PythonLiteral | undefined {

@@ -7,17 +7,13 @@ export type ExternalAnswer = { value: unknown } | { type: string; message: strin
 /** How a run differs from the run that wrote the journal. */
 export class JournalDiverged extends Error {}
 
-export type JournalReplay = {
-  /** Undefined after the end of the journal; throws JournalDiverged for a call that differs from the journal's. */
-  answer(name: string, args: readonly unknown[]): ExternalAnswer | undefined
-  /** The error for a script that ended before it made all calls of the journal. */
-  missing(): JournalDiverged | undefined
-}
+export type JournalReplay = ReturnType<typeof replayJournal>
 
-export function replayJournal(entries: readonly JournalEntry[]): JournalReplay {
+export function replayJournal(entries: readonly JournalEntry[]) {
   let next = 0
   return {
-    answer(name, args) {
+    /** Undefined after the end of the journal; throws JournalDiverged for a call that differs from the journal's. */
+    answer(name: string, args: readonly unknown[]): ExternalAnswer | undefined {
       const entry = entries[next]
       if (entry === undefined) return undefined
       next += 1
@@ -27,10 +23,10 @@ export function replayJournal(entries: readonly JournalEntry[]): JournalReplay {
       const asked = entry.name === name ? `calls ${name} with other arguments` : `calls ${name}, not ${entry.name},`
       throw new JournalDiverged(`the script ${asked} than before, in its call ${next} to the host`)
     },
-    missing() {
+    /** The error for a script that ended before it made all calls of the journal. */
+    missing(): JournalDiverged | undefined {
       const entry = entries[next]
-      if (entry === undefined) return undefined
-      return new JournalDiverged(`the script ended before its call ${next + 1} to the host, of ${entry.name}`)
+      return entry && new JournalDiverged(`the script ended before its call ${next + 1} to the host, of ${entry.name}`)
     },
   }
 }

@@ -9,19 +9,15 @@ import {
   type ScriptFault,
 } from './script-declarations.ts'
 
-export type ArtifactParts = {
+type ArtifactParts = {
   /** The script's name in tracebacks and the line map, without folders, so that it is the same on every machine. */
   name: string
   script: ParsedScript
   faults: readonly ScriptFault[]
-  /** Inputs of these names are provided by the worker. */
   providedInputNames: ReadonlySet<string>
 }
 
-/**
- * All file names that `scriptArtifacts` may return; files of an earlier version of the script are removed by these
- * names.
- */
+/** All file names that `scriptArtifacts` may return: files of an earlier version are removed by these names. */
 export const scriptArtifactNames = [
   'check.json',
   'externals.json',
@@ -31,10 +27,7 @@ export const scriptArtifactNames = [
   'stubs.pyi',
 ] as const
 
-/**
- * The compiler's output for one script, by file name. The same script gives the same bytes everywhere. A script that
- * does not parse has only `check.json`.
- */
+/** The compiler's files for one script, the same on every machine. One that does not parse has only `check.json`. */
 export function scriptArtifacts(parts: ArtifactParts): ReadonlyMap<(typeof scriptArtifactNames)[number], string> {
   const { name, script, faults, providedInputNames } = parts
   const { declarations } = script
@@ -43,12 +36,14 @@ export function scriptArtifacts(parts: ArtifactParts): ReadonlyMap<(typeof scrip
   if (faults.some(({ code }) => code === 'E000')) return new Map([check])
   const provided = declarations.inputs.map((input) => input.name).filter((input) => providedInputNames.has(input))
   const code = montyCode(script)
+  // The source line of each line of code. They are equal, since edits keep line breaks.
+  const lines = Array.from(code.replace(/\n$/, '').split('\n'), (_line, index) => index + 1)
   return new Map([
     check,
     ['externals.json', jsonText(declarations.externals.map(externalView))],
     ['inputs.json', jsonText({ schema: inputSchema(declarations), filled_in_by_host: provided })],
     ['monty_code.py', code],
-    ['source_map.json', jsonText({ code: 'monty_code.py', source: name, lines: lineNumbers(code) })],
+    ['source_map.json', jsonText({ code: 'monty_code.py', source: name, lines })],
     ['stubs.pyi', stubs(declarations)],
   ])
 }
@@ -63,14 +58,8 @@ function externalView({ name, isAsync, parameters, returns, returnsSchema, line 
   }
 }
 
-/** The source line of each line of code. They are equal, since edits keep line breaks. */
-function lineNumbers(code: string): number[] {
-  return Array.from(code.replace(/\n$/, '').split('\n'), (_line, index) => index + 1)
-}
-
 const stubHead = 'import typing\nfrom typing import Any, Dict, List, Literal, Optional, Union\n'
 
-/** The inputs and externals as a Python stub file, for editors and type checkers. */
 function stubs({ inputs, externals }: ScriptDeclarations): string {
   const variables = inputs.map(({ name, type }) => `${name}: ${type}\n`)
   const functions = externals.map(
@@ -82,13 +71,9 @@ function stubs({ inputs, externals }: ScriptDeclarations): string {
 
 /** In Python, a parameter without a default can follow one with a default only after `*`. */
 function stubParameters(parameters: readonly ExternalParameter[]): string {
-  const firstDefault = parameters.findIndex((parameter) => 'default' in parameter)
-  const star = parameters.findIndex(
-    (parameter, at) => firstDefault >= 0 && at > firstDefault && !('default' in parameter),
-  )
-  const texts = parameters.map(
-    (parameter) => `${parameter.name}: ${parameter.type}${'default' in parameter ? ' = ...' : ''}`,
-  )
+  const firstDefault = parameters.findIndex((one) => 'default' in one)
+  const star = parameters.findIndex((one, at) => firstDefault >= 0 && at > firstDefault && !('default' in one))
+  const texts = parameters.map((one) => `${one.name}: ${one.type}${'default' in one ? ' = ...' : ''}`)
   return (star < 0 ? texts : texts.toSpliced(star, 0, '*')).join(', ')
 }
 

@@ -32,7 +32,7 @@ export type ScriptRequest = {
   limits?: ChosenLimits
   /** The calls of an earlier run of this script: they get the same answers again, without calling the externals. */
   journal?: readonly JournalEntry[]
-  onEvent?: ScriptListener
+  onEvent?: ScriptListener | undefined
 }
 
 /** One execution, from the pool's queue to its ending. `settled` once its promise is. */
@@ -40,13 +40,12 @@ export type ScriptCall = {
   readonly id: number
   readonly script: CompiledScript
   readonly inputs: Record<string, unknown>
-  readonly externals: Readonly<Record<string, ExternalFunction>>
+  readonly externals: ScriptRequest['externals']
   readonly limits: ScriptLimits
   /** The answers so far: another process that takes over the call starts with them. */
   readonly journal: JournalEntry[]
   /** Its size, as counted by `journalSize`. */
   journalBytes: number
-  /** How many processes have started it. */
   starts: number
   /** Processes that ended under this call for no known cause. */
   lostProcesses: number
@@ -72,7 +71,11 @@ export function checkedInputs(
   const missing = externals.find(({ name }) => !Object.hasOwn(request.externals, name))
   if (missing !== undefined)
     throw new AppError('AGENT_001', `${script.path}:${missing.line} external ${missing.name} is unknown to the host`)
-  for (const entry of request.journal ?? []) checkEntry(script, entry)
+  for (const entry of request.journal ?? []) {
+    const external = externals.find(({ name }) => name === entry.name)
+    const fault = external === undefined || 'error' in entry ? undefined : answerFault(external, entry.answer)
+    if (fault !== undefined) throw new AppError('ASK_004', `${script.path}: in the journal ${fault}`)
+  }
   const schema = schemas.get(script) ?? inputSchema(script.declarations)
   schemas.set(script, schema)
   const checked = validateArguments(schema, plainInputs(script, request.inputs, maxSize))
@@ -80,21 +83,12 @@ export function checkedInputs(
   return Object.fromEntries(inputs.map(({ name }) => [name, checked.args[name] ?? null]))
 }
 
-function checkEntry(script: CompiledScript, entry: JournalEntry): void {
-  const external = script.declarations.externals.find(({ name }) => name === entry.name)
-  const fault = external === undefined || 'error' in entry ? undefined : answerFault(external, entry.answer)
-  if (fault !== undefined) throw new AppError('ASK_004', `${script.path}: in the journal ${fault}`)
-}
-
 function plainInputs(script: CompiledScript, inputs: unknown, maxSize: number): unknown {
   try {
     return plainValue(inputs, maxSize)
-  } catch (error) {
-    throw new AppError(
-      'TOOL_002',
-      `${script.path}: the inputs cannot be taken: ${error instanceof Error ? error.message : String(error)}`,
-      { cause: error },
-    )
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new AppError('TOOL_002', `${script.path}: the inputs cannot be taken: ${reason}`, { cause })
   }
 }
 

@@ -17,12 +17,7 @@ const runs = new Map<number, MontyRun>()
 function carryOut(message: ToScriptProcess): number {
   switch (message.t) {
     case 'code':
-      scripts.set(message.hash, {
-        path: message.path,
-        code: message.code,
-        inputs: message.inputs,
-        externals: message.externals,
-      })
+      scripts.set(message.hash, message)
       return 0
     case 'forget':
       scripts.delete(message.hash)
@@ -84,33 +79,29 @@ const messagesPerTurn = 64
 /** A garbage collection costs a few milliseconds, less than the transfer of so much. */
 const bytesPerCollection = 8 * 1024 * 1024
 
+let messages = 0
+let heldBytes = 0
+
 /**
- * Frees native memory of Monty that is no longer used, in a process that otherwise only blocks: Node frees it between
- * turns of the event loop, after a garbage collection, and V8 does not know how much there is to free. Call the
- * returned function after every message with the bytes transferred, and await the promise that it returns when a turn
- * is due.
+ * Frees native memory of Monty that is no longer used, after a message that transferred `bytes`: Node frees it between
+ * turns of the event loop, after a garbage collection, and V8 does not know how much there is to free. The promise is
+ * there when a turn is due.
  */
-function openFreeing(): (bytes: number) => Promise<void> | undefined {
-  let messages = 0
-  let held = 0
-  return (bytes) => {
-    messages += 1
-    held += bytes
-    const isFull = held > bytesPerCollection
-    if (messages < messagesPerTurn && !isFull) return undefined
-    if (isFull) {
-      globalThis.gc?.()
-      held = 0
-    }
-    messages = 0
-    return new Promise((resolve) => void setImmediate(resolve))
+function freeMemory(bytes: number): Promise<void> | undefined {
+  messages += 1
+  heldBytes += bytes
+  const isFull = heldBytes > bytesPerCollection
+  if (messages < messagesPerTurn && !isFull) return undefined
+  if (isFull) {
+    globalThis.gc?.()
+    heldBytes = 0
   }
+  messages = 0
+  return new Promise((resolve) => void setImmediate(resolve))
 }
 
 writeLine(output, JSON.stringify({ t: 'ready' } satisfies FromScriptProcess))
-const freeing = openFreeing()
 for (const line of readLines(input)) {
-  const bytes = carryOut(JSON.parse(line))
-  const turn = freeing(line.length + bytes)
+  const turn = freeMemory(line.length + carryOut(JSON.parse(line)))
   if (turn !== undefined) await turn
 }

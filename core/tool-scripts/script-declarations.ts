@@ -6,7 +6,6 @@ export type SourcePosition = { line: number; column: number }
 /** `name: T = Input("name", default=…)`. `optional` means a default was given; `null` stands for Python's `None`. */
 export type InputDeclaration = SourcePosition & {
   name: string
-  /** The annotation as it is written. */
   type: string
   schema: JsonSchema
   optional: boolean
@@ -38,6 +37,11 @@ export type ScriptFault = SourcePosition & { code: ScriptFaultCode; severity: 'e
 /** A fault with its last line: other faults inside a refused construct would only repeat it. */
 export type LocatedFault = ScriptFault & { endLine: number }
 
+/** A fault of one line; codes that start with W are warnings. */
+export function faultAt({ line, column }: SourcePosition, code: ScriptFaultCode, message: string): LocatedFault {
+  return { code, severity: code.startsWith('W') ? 'warning' : 'error', line, column, message, endLine: line }
+}
+
 export type ObjectSchema = {
   readonly type: 'object'
   readonly properties: Readonly<Record<string, JsonSchema>>
@@ -45,17 +49,11 @@ export type ObjectSchema = {
   readonly additionalProperties: false
 }
 
-/**
- * The schema of a script's inputs. The default of an optional input stands in its property, unless it is None: absent.
- */
+/** The default of an optional input stands in its property, unless it is None: absent. */
 export function inputSchema({ inputs }: Pick<ScriptDeclarations, 'inputs'>): ObjectSchema {
-  const entries = inputs.map(
-    (input) =>
-      [
-        input.name,
-        { ...input.schema, ...((input.default ?? null) === null ? {} : { default: input.default }) },
-      ] as const,
-  )
+  const entries = inputs.map(({ name, schema, default: value = null }) => {
+    return [name, value === null ? schema : { ...schema, default: value }] as const
+  })
   return {
     type: 'object',
     properties: Object.fromEntries(entries),

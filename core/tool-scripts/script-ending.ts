@@ -53,10 +53,7 @@ export function answeredJournal(
   return [...journal, { ...asked, answer }]
 }
 
-/**
- * Thrown by an external when a person has to answer first: the script ends there and uses no process. Run again over
- * its journal and the answer, it goes on.
- */
+/** Thrown by an external: the script ends, uses no process, and runs again over its journal and the answer. */
 export class ScriptSuspended extends Error {
   override readonly name = 'ScriptSuspended'
   readonly question: AskedQuestion

@@ -3,7 +3,6 @@ import { msSince } from '#platform/clock.ts'
 import type { CompiledScript } from './compiled-script.ts'
 import type { ScriptEnding, SuspendedEnding } from './script-ending.ts'
 
-/** What one run of a script cost. */
 export type RunFigures = {
   /** From acceptance by the pool to the ending, including all waiting. */
   wallMs: number
@@ -32,13 +31,12 @@ type WatchedRun = {
   readonly starts: number
   readonly reported: Pick<RunFigures, 'ownMs' | 'printedChars'> | undefined
 }
-type Watch = { ended(ending: ScriptEnding | SuspendedEnding): void; rejected(error: unknown): void }
 
 /** Reports the start of the run to the listener, and its end when the pool calls the returned functions. */
-export function watchRun(run: WatchedRun, listener: ScriptListener): Watch {
+export function watchRun(run: WatchedRun, listener: ScriptListener) {
   const startedAt = performance.now()
-  const { path, declarations } = run.script
-  const { inputs, externals } = declarations
+  const { path } = run.script
+  const { inputs, externals } = run.script.declarations
   const report = (event: () => ScriptEvent): void => {
     try {
       listener(event())
@@ -55,13 +53,13 @@ export function watchRun(run: WatchedRun, listener: ScriptListener): Watch {
     ...run.reported,
   })
   return {
-    ended: (ending) =>
+    ended: (ending: ScriptEnding | SuspendedEnding) =>
       report(() => {
         if (ending.kind === 'returned') return { type: 'run_complete', path, ...figures() }
         if (ending.kind === 'suspended') return { type: 'run_suspended', path, ...figures() }
         return { type: 'run_error', path, ...faultOf(ending), ...figures() }
       }),
-    rejected: (error) =>
+    rejected: (error: unknown) =>
       report(() => {
         const { code, message } = asAppError(error, 'TOOL_004')
         return { type: 'run_error', path, code, error: message, ...figures() }
@@ -69,14 +67,7 @@ export function watchRun(run: WatchedRun, listener: ScriptListener): Watch {
   }
 }
 
-function faultOf(ending: Exclude<ScriptEnding, { kind: 'returned' }>): { code: string; limit?: string; error: string } {
-  switch (ending.kind) {
-    case 'raised':
-      return { code: 'TOOL_004', error: `${ending.type}: ${ending.message}` }
-    case 'stopped':
-      return { code: ending.code, limit: ending.limit, error: ending.message }
-    case 'crashed':
-    case 'diverged':
-      return { code: ending.code, error: ending.message }
-  }
+function faultOf(ending: Exclude<ScriptEnding, { kind: 'returned' }>) {
+  if (ending.kind === 'raised') return { code: 'TOOL_004', error: `${ending.type}: ${ending.message}` }
+  return { code: ending.code, ...('limit' in ending && { limit: ending.limit }), error: ending.message }
 }

@@ -3,7 +3,6 @@ import { AppError } from '#domain/error.ts'
 import type { JournalEntry } from '#domain/external-journal.ts'
 import type { ScriptEnding } from './script-ending.ts'
 
-/** What one execution of a script may use. */
 export type ScriptLimits = {
   memoryBytes: number
   /** The script's own running time; waiting for the host does not count. */
@@ -33,7 +32,6 @@ const scriptLimitPresets = {
   permissive: { memoryBytes: 64 * mebibyte, durationMs: 5_000, recursionDepth: 400, ...common },
 } as const satisfies Record<ScriptLimitPreset, ScriptLimits>
 
-/** A preset with overrides. */
 export type ChosenLimits = Partial<ScriptLimits> & { preset?: ScriptLimitPreset }
 
 export function scriptLimits({ preset = 'default', ...overrides }: ChosenLimits = {}): ScriptLimits {
@@ -68,7 +66,7 @@ export function answerSize(entry: JournalEntry): number {
 export function journalSize(journal: readonly JournalEntry[]): number {
   try {
     return journal.reduce((size, entry) => size + askedSize(entry) + answerSize(entry), 0)
-  } catch (error) {
-    throw new AppError('ASK_004', 'the journal of the earlier run is no JSON', { cause: error })
+  } catch (cause) {
+    throw new AppError('ASK_004', 'the journal of the earlier run is no JSON', { cause })
   }
 }

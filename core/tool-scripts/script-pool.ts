@@ -28,9 +28,7 @@ export type ScriptPool = {
 }
 
 export type ScriptPoolOptions = {
-  /** Processes, one core each at most. */
   size: number
-  /** The defaults for calls. */
   limits?: ChosenLimits
   log?: Pick<Log, 'warn'>
 }
@@ -42,9 +40,9 @@ type Pool = { runners: ScriptRunner[]; queue: ScriptCall[]; closed: boolean }
 
 export function openScriptPool(options: ScriptPoolOptions): ScriptPool {
   const pool: Pool = { runners: [], queue: [], closed: false }
-  const runner = (): ScriptRunner =>
-    openScriptRunner({ log: options.log, onFree: () => dispatch(pool), requeue: (call) => requeue(pool, call) })
-  pool.runners = Array.from({ length: options.size }, runner)
+  pool.runners = Array.from({ length: options.size }, () =>
+    openScriptRunner({ log: options.log, onFree: () => dispatch(pool), requeue: (call) => requeue(pool, call) }),
+  )
   let lastId = 0
   const begin: ScriptPool['run'] = async (script, request, signal) => {
     signal.throwIfAborted()
@@ -60,7 +58,7 @@ export function openScriptPool(options: ScriptPoolOptions): ScriptPool {
       ending.catch(() => {}) // no unhandled rejection when the caller awaits it only after the pool was closed
       return ending
     },
-    pids: () => pool.runners.map(({ pid }) => pid).filter((pid) => pid !== undefined),
+    pids: () => pool.runners.map((runner) => runner.pid()).filter((pid) => pid !== undefined),
     close: () => close(pool),
   }
 }
@@ -110,8 +108,8 @@ function enter(pool: Pool, { journal = [], onEvent, ...parts }: CallParts, signa
 /** Starts queued calls, oldest first, in the process with the fewest calls. */
 function dispatch(pool: Pool): void {
   while (!pool.closed && pool.queue.length > 0) {
-    const runner = pool.runners.reduce((least, other) => (other.load < least.load ? other : least))
-    if (runner.load >= maxCallsPerProcess) return
+    const runner = pool.runners.reduce((least, other) => (other.load() < least.load() ? other : least))
+    if (runner.load() >= maxCallsPerProcess) return
     const call = pool.queue.shift()
     if (call === undefined || call.settled) continue
     runner.start(call)

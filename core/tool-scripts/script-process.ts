@@ -32,10 +32,8 @@ export const FromScriptProcess = z.discriminatedUnion('t', [
 ])
 export type FromScriptProcess = z.infer<typeof FromScriptProcess>
 
-export type ScriptProcess = LimitedProcess
-
 const file = fileURLToPath(new URL('script-child.ts', import.meta.url))
 
-export function startScriptProcess(listeners: ProcessListeners<FromScriptProcess>): ScriptProcess {
+export function startScriptProcess(listeners: ProcessListeners<FromScriptProcess>): LimitedProcess {
   return startLimitedProcess({ file, message: FromScriptProcess }, listeners)
 }

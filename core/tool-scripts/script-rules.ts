@@ -3,17 +3,13 @@ import type { LocatedFault, ScriptFaultCode } from './script-declarations.ts'
 import { grailName, partsOf, scriptFault, type SyntaxNode, walkLevels } from './syntax-node.ts'
 
 type Rule = {
-  /** Of the syntax node. */
   type: string
   code: ScriptFaultCode
   message: string
   where?: (node: SyntaxNode) => boolean
 }
 
-/**
- * Constructs no script may contain (docs/guide/tool-scripts.md); E000 and E100 where no other rule names what the
- * sandbox lacks.
- */
+/** See docs/guide/tool-scripts.md; E000 and E100 where no other rule names what the sandbox lacks. */
 const forbidden: readonly Rule[] = [
   { type: 'class_definition', code: 'E001', message: 'classes are not available in tool scripts; use dicts' },
   { type: 'yield', code: 'E002', message: 'yield is not available in tool scripts; return a list' },
@@ -43,7 +39,6 @@ const forbidden: readonly Rule[] = [
   },
 ]
 
-/** Constructs that the sandbox supports but the default profile excludes. */
 const notByDefault: readonly Rule[] = [
   { type: 'global_statement', code: 'E009', message: 'global is not available in tool scripts; return the value' },
   { type: 'nonlocal_statement', code: 'E010', message: 'nonlocal is not available in tool scripts; return the value' },
@@ -157,7 +152,6 @@ const typingNames: ReadonlySet<string> = new Set(
 
 const grailNames: ReadonlySet<string> = new Set(['Input', 'external'])
 
-/** E005 for what an import statement may not import. */
 function importFaults(node: SyntaxNode, profile: ScriptProfile): LocatedFault[] {
   if (node.type === 'future_import_statement') return isTopLevel(node) ? [] : [nested(node, '__future__')]
   return node.type === 'import_statement' ? plainImportFaults(node, profile) : fromImportFaults(node, profile)

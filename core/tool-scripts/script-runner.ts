@@ -4,39 +4,25 @@ import type { Log } from '#platform/log.ts'
 import { answerExternal } from './answer-external.ts'
 import type { ScriptCall } from './script-call.ts'
 import type { ScriptEnding } from './script-ending.ts'
-import {
-  type FromScriptProcess,
-  type ScriptProcess,
-  startScriptProcess,
-  type ToScriptProcess,
-} from './script-process.ts'
+import type { LimitedProcess } from './limited-process.ts'
+import { type FromScriptProcess, startScriptProcess, type ToScriptProcess } from './script-process.ts'
 
 /**
  * One process and the calls in it. The process executes one step of one script at a time, in the order it gets them, so
  * the first of `steps` is the script that is running, and the one to blame when the process hangs or dies. Scripts that
  * wait for the host cost the process nothing, so many can share it.
  */
-export type ScriptRunner = {
-  readonly load: number
-  readonly pid: number | undefined
-  start(call: ScriptCall): void
-  /** Nobody waits for the call any more: its slot is freed as soon as its script is not running. */
-  abandon(call: ScriptCall): void
-  /** The calls that have started and not ended. */
-  calls(): ScriptCall[]
-  close(): Promise<void>
-}
+export type ScriptRunner = ReturnType<typeof openScriptRunner>
 
 type RunnerDeps = {
   log?: Pick<Log, 'warn'> | undefined
-  /** Called when a slot becomes free. */
   onFree(): void
   /** Takes back a call whose process ended through no fault of the call: it can run elsewhere, over its journal. */
   requeue(call: ScriptCall): void
 }
 
 type Runner = RunnerDeps & {
-  process: ScriptProcess | undefined
+  process: LimitedProcess | undefined
   ready: boolean
   /** Those in the process. An array, since a Map would hold deleted entries until a full garbage collection. */
   calls: ScriptCall[]
@@ -58,7 +44,7 @@ const watchMs = 250
 /** Added to the script's own limit, for transferring values. */
 const graceMs = 1_000
 
-export function openScriptRunner(deps: RunnerDeps): ScriptRunner {
+export function openScriptRunner(deps: RunnerDeps) {
   const runner: Runner = {
     ...deps,
     process: undefined,
@@ -72,15 +58,12 @@ export function openScriptRunner(deps: RunnerDeps): ScriptRunner {
     closing: undefined,
   }
   return {
-    get load() {
-      return runner.calls.length
-    },
-    get pid() {
-      return runner.process?.pid
-    },
-    start: (call) => startCall(runner, call),
+    load: () => runner.calls.length,
+    pid: () => runner.process?.pid,
+    start: (call: ScriptCall) => startCall(runner, call),
+    /** The calls that have started and not ended. */
     calls: () => [...runner.calls, ...runner.orphaned],
-    abandon: (call) => abandon(runner, call),
+    abandon: (call: ScriptCall) => abandon(runner, call),
     close: () => close(runner),
   }
 }
@@ -88,7 +71,9 @@ export function openScriptRunner(deps: RunnerDeps): ScriptRunner {
 /** Never throws, since the caller may have more calls to start. */
 function startCall(runner: Runner, call: ScriptCall): void {
   try {
-    const line = startLine(call)
+    const { id, script, inputs, limits, journal } = call
+    const start = { t: 'start', id, hash: script.hash, inputs, limits, journal } satisfies ToScriptProcess
+    const line = JSON.stringify(start)
     runner.process ??= startScriptProcess({
       onMessage: (message) => receive(runner, message),
       onExit: (lastWords) => processEnded(runner, lastWords),
@@ -102,20 +87,12 @@ function startCall(runner: Runner, call: ScriptCall): void {
   }
 }
 
-function startLine({ id, script, inputs, limits, journal }: ScriptCall): string {
-  const message = { t: 'start', id, hash: script.hash, inputs, limits, journal } satisfies ToScriptProcess
-  return JSON.stringify(message)
-}
-
-/** Sends the script's code unless the process has it. */
 function ensureKnown(runner: Runner, call: ScriptCall): void {
   const { hash, path, montyCode: code, declarations } = call.script
   if (!runner.known.has(hash)) {
-    const names = {
-      inputs: declarations.inputs.map(({ name }) => name),
-      externals: declarations.externals.map(({ name }) => name),
-    }
-    send(runner, { t: 'code', hash, path, code, ...names })
+    const inputs = declarations.inputs.map(({ name }) => name)
+    const externals = declarations.externals.map(({ name }) => name)
+    send(runner, { t: 'code', hash, path, code, inputs, externals })
   }
   runner.known.set(hash, call.id)
   if (runner.known.size > maxKnownScripts) forgetOldest(runner)
@@ -131,7 +108,6 @@ function send(runner: Runner, message: ToScriptProcess): void {
   runner.process?.send(JSON.stringify(message))
 }
 
-/** Asks the process for the next step of `call`. */
 function ask(runner: Runner, call: ScriptCall, line: string): void {
   runner.process?.send(line, { isBusy: runner.steps.length > 0 })
   runner.steps.push({ call, ticks: 0 })
@@ -144,10 +120,7 @@ function receive(runner: Runner, message: FromScriptProcess): void {
     return
   }
   const step = runner.steps.shift()
-  if (step === undefined || step.call.id !== message.id) {
-    runner.process?.kill()
-    return
-  }
+  if (step === undefined || step.call.id !== message.id) return runner.process?.kill()
   if (message.t === 'end') return finish(runner, step.call, message)
   if (step.call.settled) return drop(runner, step.call)
   answer(runner, step.call, message).catch((error: unknown) => fail(runner, step.call, error))
@@ -166,18 +139,14 @@ async function answer(runner: Runner, call: ScriptCall, asked: { name: string; a
   ask(runner, call, line)
 }
 
-/** Ends a call whose answer could not be sent. */
 function fail(runner: Runner, call: ScriptCall, error: unknown): void {
   call.reject(asAppError(error, 'TOOL_004'))
   runner.orphaned.delete(call)
   abandon(runner, call)
 }
 
-function finish(
-  runner: Runner,
-  call: ScriptCall,
-  { ending, ownMs, printedChars }: FromScriptProcess & { t: 'end' },
-): void {
+function finish(runner: Runner, call: ScriptCall, ended: FromScriptProcess & { t: 'end' }): void {
+  const { ending, ownMs, printedChars } = ended
   removeCall(runner, call)
   call.reported = { ownMs, printedChars }
   const isOurFault = ending.kind === 'diverged' && call.starts > 1
@@ -196,15 +165,13 @@ function drop(runner: Runner, call: ScriptCall): void {
   runner.onFree()
 }
 
+/** Nobody waits for the call any more: its slot is freed as soon as its script is not running. */
 function abandon(runner: Runner, call: ScriptCall): void {
   const isWaiting = runner.calls.includes(call) && !runner.steps.some((step) => step.call === call)
   if (isWaiting) drop(runner, call)
 }
 
-/**
- * Kills the process when one step takes too long. Time is counted in ticks, so that a busy host blames no script for
- * its own delay.
- */
+/** Kills a process whose step takes too long. Counts ticks, so that a busy host blames no script for its own delay. */
 function watch(runner: Runner): void {
   if (runner.stopWatch !== undefined) return
   runner.stopWatch = after(watchMs, () => {
@@ -215,9 +182,7 @@ function watch(runner: Runner): void {
     if (first.ticks * watchMs > first.call.limits.durationMs + graceMs) {
       runner.hung = first.call
       runner.process?.kill()
-      return
-    }
-    watch(runner)
+    } else watch(runner)
   })
 }
 

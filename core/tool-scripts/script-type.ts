@@ -28,7 +28,6 @@ export function typeSchema(node: SyntaxNode, depth = 0): JsonSchema | undefined 
       return onlyPart(node, depth)
     case 'identifier':
     case 'none':
-      return Object.hasOwn(simple, node.text) ? simple[node.text] : undefined
     case 'attribute':
       return Object.hasOwn(simple, typeName(node)) ? simple[typeName(node)] : undefined
     case 'union_type':
@@ -61,7 +60,7 @@ function onlyPart(node: SyntaxNode, depth: number): JsonSchema | undefined {
 
 /** The name of a type, without `typing.`; empty for anything else. */
 function typeName(node: SyntaxNode | null | undefined): string {
-  if (node?.type === 'identifier') return node.text
+  if (node?.type === 'identifier' || node?.type === 'none') return node.text
   if (node?.type !== 'attribute' || node.childForFieldName('object')?.text !== 'typing') return ''
   return node.childForFieldName('attribute')?.text ?? ''
 }
@@ -71,12 +70,14 @@ function generic(name: string, args: readonly SyntaxNode[], depth: number): Json
   switch (name) {
     case 'list':
     case 'List':
-      return args.length === 1 && first !== undefined ? arrayOf(first, depth) : undefined
+      return args.length === 1 && first !== undefined ? container('array', 'items', first, depth) : undefined
     case 'dict':
     case 'Dict':
-      return args.length === 2 && first?.text === 'str' && second !== undefined ? dictOf(second, depth) : undefined
+      return args.length === 2 && first?.text === 'str' && second !== undefined
+        ? container('object', 'additionalProperties', second, depth)
+        : undefined
     case 'Optional':
-      return args.length === 1 && first !== undefined ? nullable(first, depth) : undefined
+      return args.length === 1 && first !== undefined ? union([first], depth, [{ type: 'null' }]) : undefined
     case 'Union':
       return union(args, depth)
     case 'Literal':
@@ -86,27 +87,15 @@ function generic(name: string, args: readonly SyntaxNode[], depth: number): Json
   }
 }
 
-function arrayOf(item: SyntaxNode, depth: number): JsonSchema | undefined {
-  const items = typeSchema(item, depth + 1)
-  return items === undefined ? undefined : { type: 'array', ...(isAny(items) ? {} : { items }) }
+function container(type: string, keyword: string, member: SyntaxNode, depth: number): JsonSchema | undefined {
+  const schema = typeSchema(member, depth + 1)
+  return schema && (isAny(schema) ? { type } : { type, [keyword]: schema })
 }
 
-function dictOf(value: SyntaxNode, depth: number): JsonSchema | undefined {
-  const values = typeSchema(value, depth + 1)
-  return values === undefined
-    ? undefined
-    : { type: 'object', ...(isAny(values) ? {} : { additionalProperties: values }) }
-}
-
-function nullable(node: SyntaxNode, depth: number): JsonSchema | undefined {
-  const schema = typeSchema(node, depth + 1)
-  return schema === undefined ? undefined : anyOf([schema, { type: 'null' }])
-}
-
-function union(nodes: readonly SyntaxNode[], depth: number): JsonSchema | undefined {
+function union(nodes: readonly SyntaxNode[], depth: number, more: JsonSchema[] = []): JsonSchema | undefined {
   const schemas = nodes.map((node) => typeSchema(node, depth + 1))
   const known = schemas.filter((schema) => schema !== undefined)
-  return known.length === schemas.length && known.length > 0 ? anyOf(known) : undefined
+  return known.length === schemas.length && known.length > 0 ? anyOf([...known, ...more]) : undefined
 }
 
 function anyOf(schemas: readonly JsonSchema[]): JsonSchema {

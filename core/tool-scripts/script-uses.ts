@@ -5,7 +5,6 @@ import { partsOf, positionOf, type SyntaxNode } from './syntax-node.ts'
 export type DefinedFunction = SourcePosition & {
   name: string
   isAsync: boolean
-  /** The enclosing function. */
   inside: DefinedFunction | undefined
   /** A decorator or a class gets it, and may call it. */
   isHandedOver: boolean
@@ -70,7 +69,6 @@ function isClassBody({ node, isHandedOver }: Open): boolean {
 }
 
 const importing = new Set(['import_statement', 'import_from_statement', 'future_import_statement'])
-/** The field of a node that is a name but not a use. */
 const naming: ReadonlyMap<string, string> = new Map([
   ['function_definition', 'name'],
   ['class_definition', 'name'],

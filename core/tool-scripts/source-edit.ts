@@ -1,10 +1,7 @@
 /** Replaces the UTF-16 units from `start` to `end` of a source by `text`, which holds no line break. */
 export type SourceEdit = { start: number; end: number; text: string }
 
-/**
- * Applies disjoint edits. Line breaks inside a replaced part are kept, before the new text, so that every line keeps
- * its number.
- */
+/** Applies disjoint edits. Line breaks of a replaced part stay, before the new text, so every line keeps its number. */
 export function applySourceEdits(source: string, edits: readonly SourceEdit[]): string {
   let result = ''
   let from = 0

@@ -1,13 +1,10 @@
 import type { Node } from 'web-tree-sitter'
-import type { LocatedFault, ScriptFaultCode, SourcePosition } from './script-declarations.ts'
+import { faultAt, type LocatedFault, type ScriptFaultCode, type SourcePosition } from './script-declarations.ts'
 
 export type SyntaxNode = Node
 
-/** The node's named children without comments. */
 export function partsOf(node: SyntaxNode): SyntaxNode[] {
-  return node.namedChildren
-    .filter((child) => child !== null && child.type !== 'comment')
-    .filter((child) => child !== null)
+  return node.namedChildren.filter((child) => child !== null).filter(({ type }) => type !== 'comment')
 }
 
 export function positionOf(node: SyntaxNode): SourcePosition {
@@ -30,26 +27,18 @@ export function* walkLevels(root: SyntaxNode): Generator<{ node: SyntaxNode; lev
   }
 }
 
-type GrailName = 'Input' | 'external'
-
 /** Whether an expression names `Input` or `external`, with or without `grail.` before it. */
-export function grailName(node: SyntaxNode | null | undefined): GrailName | undefined {
-  const name =
-    node?.type === 'attribute' && node.childForFieldName('object')?.text === 'grail' ? attributeOf(node) : node
+export function grailName(node: SyntaxNode | null | undefined): 'Input' | 'external' | undefined {
+  const isOfGrail = node?.type === 'attribute' && node.childForFieldName('object')?.text === 'grail'
+  const name = isOfGrail ? node.childForFieldName('attribute') : node
   if (name?.type !== 'identifier') return undefined
   return name.text === 'Input' || name.text === 'external' ? name.text : undefined
-}
-
-function attributeOf(node: SyntaxNode): SyntaxNode | null {
-  return node.childForFieldName('attribute')
 }
 
 /** Messages quote the source, which may be long. */
 const maxMessage = 300
 
-/** A fault where the node begins; codes that start with W are warnings. */
 export function scriptFault(node: SyntaxNode, code: ScriptFaultCode, message: string): LocatedFault {
-  const severity = code.startsWith('W') ? 'warning' : 'error'
   const short = message.length > maxMessage ? `${message.slice(0, maxMessage)}…` : message
-  return { ...positionOf(node), code, severity, message: short, endLine: node.endPosition.row + 1 }
+  return { ...faultAt(positionOf(node), code, short), endLine: node.endPosition.row + 1 }
 }

@@ -42,8 +42,10 @@ function checkValue(schema: JsonSchema, value: unknown, path: string, faults: st
   checkChoice(schema, value, path, faults)
   if (faults.length > before) return value
   if (typeof value === 'number') checkNumber(schema, value, path, faults)
-  if (typeof value === 'string')
-    checkLength(schema, ['minLength', 'maxLength', 'character'], value.length, path, faults)
+  if (typeof value === 'string') {
+    const limits = { min: schema['minLength'], max: schema['maxLength'], unit: 'characters' }
+    checkLength(value.length, limits, path, faults)
+  }
   if (Array.isArray(value)) return checkItems(schema, value, path, faults)
   return isRecord(value) ? checkObject(schema, value, path, faults) : value
 }
@@ -79,16 +81,13 @@ function checkObject(schema: JsonSchema, value: Record<string, unknown>, path: s
 }
 
 function checkEntries(rest: JsonSchema, value: Record<string, unknown>, path: string, faults: string[]): unknown {
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [
-      key,
-      checkValue(rest, item, path === '' ? key : `${path}.${key}`, faults),
-    ]),
-  )
+  const at = path === '' ? '' : `${path}.`
+  const entries = Object.entries(value).map(([key, item]) => [key, checkValue(rest, item, at + key, faults)])
+  return Object.fromEntries(entries)
 }
 
 function checkItems(schema: JsonSchema, value: readonly unknown[], path: string, faults: string[]): unknown {
-  checkLength(schema, ['minItems', 'maxItems', 'item'], value.length, path, faults)
+  checkLength(value.length, { min: schema['minItems'], max: schema['maxItems'], unit: 'items' }, path, faults)
   const items = schema['items']
   return isRecord(items) ? value.map((item, index) => checkValue(items, item, `${path}[${index}]`, faults)) : value
 }
@@ -115,20 +114,13 @@ function checkNumber(schema: JsonSchema, value: number, path: string, faults: st
   }
 }
 
-type LengthKeywords = readonly [least: string, most: string, unit: string]
+type Lengths = { min: unknown; max: unknown; unit: string }
 
-function checkLength(
-  schema: JsonSchema,
-  [least, most, unit]: LengthKeywords,
-  length: number,
-  path: string,
-  faults: string[],
-): void {
-  const [min, max] = [schema[least], schema[most]]
+function checkLength(length: number, { min, max, unit }: Lengths, path: string, faults: string[]): void {
   if (typeof min === 'number' && length < min)
-    faults.push(`${named(path)} must have at least ${min} ${unit}s, got: ${length}`)
+    faults.push(`${named(path)} must have at least ${min} ${unit}, got: ${length}`)
   if (typeof max === 'number' && length > max)
-    faults.push(`${named(path)} must have at most ${max} ${unit}s, got: ${length}`)
+    faults.push(`${named(path)} must have at most ${max} ${unit}, got: ${length}`)
 }
 
 function expected(path: string, types: readonly string[], value: unknown): string {

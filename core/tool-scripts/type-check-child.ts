@@ -2,16 +2,11 @@ import { Monty, MontyError, MontyTypingError } from '@pydantic/monty'
 import { readLines, writeLine } from './line-channel.ts'
 import type { FromTypeCheckProcess, ToTypeCheckProcess, TypeDiagnostic } from './type-checker.ts'
 
-/** The process that checks types: one reply for each line, in order, until the host closes its side. */
 const input = 0
 const output = 1
 
 function say(message: FromTypeCheckProcess): void {
   writeLine(output, JSON.stringify(message))
-}
-
-function diagnosticsOf({ code }: ToTypeCheckProcess): FromTypeCheckProcess {
-  return { t: 'checked', diagnostics: typeDiagnostics(code) }
 }
 
 /** Exceptions that Monty has but its checker does not know (monty-language.test.ts), with their base classes. */
@@ -27,7 +22,6 @@ const exceptions = {
   UnicodeDecodeError: 'ValueError',
 } as const
 
-/** Built-in functions for which the same is true. */
 const builtins = ['filter', 'getattr', 'hasattr', 'iter', 'map', 'next', 'setattr']
 
 /** The lines put before the code. They define only names that Python has. */
@@ -74,4 +68,7 @@ function checkTypes(code: string): MontyDiagnostic[] {
 }
 
 say({ t: 'ready' })
-for (const line of readLines(input)) say(diagnosticsOf(JSON.parse(line)))
+for (const line of readLines(input)) {
+  const { code }: ToTypeCheckProcess = JSON.parse(line)
+  say({ t: 'checked', diagnostics: typeDiagnostics(code) })
+}

@@ -17,9 +17,8 @@ export type TypeChecker = {
   close(): Promise<void>
 }
 
-/** A type error; row and column are 1-based, the column in code points. */
+/** Row and column are 1-based, the column in code points. */
 const TypeDiagnostic = z.object({ row: z.int(), column: z.int(), message: z.string() })
-
 export type TypeDiagnostic = z.infer<typeof TypeDiagnostic>
 
 /** The messages between the host and the process: JSON, one a line; one `checked` for each `code`. */
@@ -29,7 +28,6 @@ export const FromTypeCheckProcess = z.discriminatedUnion('t', [
   z.object({ t: z.literal('ready') }),
   z.object({ t: z.literal('checked'), diagnostics: z.array(TypeDiagnostic) }),
 ])
-
 export type FromTypeCheckProcess = z.infer<typeof FromTypeCheckProcess>
 
 /** After `hung` and `ended` the process no longer exists. */
@@ -38,16 +36,7 @@ type TypeCheckAnswer =
   | { kind: 'hung' }
   | { kind: 'ended'; reason: string }
 
-type TypeCheckProcess = {
-  /** Whether it has checked code before. */
-  readonly isUsed: boolean
-  /** One at a time. Never rejects. */
-  check(code: string): Promise<TypeCheckAnswer>
-  /** Kills the process. */
-  end(): Promise<void>
-}
-
-type Checker = { limitMs: number; process: TypeCheckProcess | undefined; closed: boolean }
+type Checker = { limitMs: number; process: ReturnType<typeof startTypeCheckProcess> | undefined; closed: boolean }
 
 /**
  * Monty's type checker, in its own process, since some scripts keep it busy for ever or use up all memory. Checks one
@@ -62,7 +51,10 @@ export function openTypeChecker({ limitMs = 5_000 }: { limitMs?: number } = {}):
     return answer
   }
   return {
-    faults: async (script) => faultsOf(script, await answerTo(codeToCheck(script)), limitMs),
+    async faults(script) {
+      const code = applySourceEdits(script.source, script.typeEdits)
+      return faultsOf(script, code, await answerTo(code), limitMs)
+    },
     async close() {
       checker.closed = true
       await checker.process?.end()
@@ -74,7 +66,7 @@ export function openTypeChecker({ limitMs = 5_000 }: { limitMs?: number } = {}):
 async function check(checker: Checker, code: string): Promise<TypeCheckAnswer> {
   if (checker.closed) throw closedError()
   checker.process ??= startTypeCheckProcess(checker.limitMs)
-  const { isUsed } = checker.process
+  const isUsed = checker.process.isUsed()
   const answer = await checker.process.check(code)
   if (checker.closed) throw closedError()
   if (answer.kind === 'checked') return answer
@@ -91,8 +83,7 @@ const file = fileURLToPath(new URL('type-check-child.ts', import.meta.url))
 /** Enough for about 1,000 scripts. Ends a process that checks for ever after its host was killed. */
 const cpuSeconds = 60
 
-/** Starts a process that checks types. The time for each code, `limitMs`, starts when the process is ready. */
-function startTypeCheckProcess(limitMs: number): TypeCheckProcess {
+function startTypeCheckProcess(limitMs: number) {
   const ready = Promise.withResolvers<void>()
   const exited = Promise.withResolvers<TypeCheckAnswer>()
   let reply = Promise.withResolvers<TypeCheckAnswer>()
@@ -106,10 +97,8 @@ function startTypeCheckProcess(limitMs: number): TypeCheckProcess {
     },
   )
   return {
-    get isUsed() {
-      return isUsed
-    },
-    async check(code) {
+    isUsed: () => isUsed,
+    async check(code: string): Promise<TypeCheckAnswer> {
       await Promise.race([ready.promise, exited.promise])
       reply = Promise.withResolvers()
       child.send(JSON.stringify({ code } satisfies ToTypeCheckProcess), { isBusy: false })
@@ -123,33 +112,25 @@ function startTypeCheckProcess(limitMs: number): TypeCheckProcess {
       isUsed = true
       return hasHung && answer.kind === 'ended' ? { kind: 'hung' } : answer
     },
-    async end() {
+    async end(): Promise<void> {
       child.kill()
       await exited.promise
     },
   }
 }
 
-function faultsOf(script: ParsedScript, answer: TypeCheckAnswer, limitMs: number): ScriptFault[] {
-  if (answer.kind === 'checked') return placedFaults(script, answer.diagnostics)
+/** `code` is the script with the declared types of inputs and externals. The faults are placed in the author's text. */
+function faultsOf(script: ParsedScript, code: string, answer: TypeCheckAnswer, limitMs: number): ScriptFault[] {
+  if (answer.kind === 'checked') {
+    const starts = lineStarts(code)
+    return answer.diagnostics.map(({ row, column, message }) => {
+      const index = indexOfPoint(code, starts[row - 1] ?? 0, column)
+      return { code: 'E100', severity: 'error', ...positionAt(script, index), message }
+    })
+  }
   const what = answer.kind === 'hung' ? `gave up after ${limitMs / 1_000} s` : `ended: ${answer.reason}`
   const message = `the type checker ${what}; write simpler types, such as none that grow in a loop`
   return [{ code: 'E100', severity: 'error', line: 1, column: 1, message }]
-}
-
-/** The code whose types are checked, in which inputs and externals have their declared types. */
-function codeToCheck({ source, typeEdits }: ParsedScript): string {
-  return applySourceEdits(source, typeEdits)
-}
-
-/** The errors found in `codeToCheck(script)`, at the author's line and column. */
-function placedFaults(script: ParsedScript, found: readonly TypeDiagnostic[]): ScriptFault[] {
-  const code = codeToCheck(script)
-  const starts = lineStarts(code)
-  return found.map(({ row, column, message }) => {
-    const index = indexOfPoint(code, starts[row - 1] ?? 0, column)
-    return { code: 'E100', severity: 'error', ...positionAt(script, index), message }
-  })
 }
 
 function lineStarts(code: string): number[] {

@@ -2,29 +2,13 @@ import { z } from 'zod'
 import { defaultProject, sha256 } from '#domain/ids.ts'
 import type { ModelKind } from '#domain/model-kind.ts'
 import { readEnv, type Env } from '#platform/env.ts'
-import type { LogLevel } from '#platform/log.ts'
 import { environmentOf } from '#settings/settings-table.ts'
-import { storageConfig, storageSecrets, type StorageConfig } from '#settings/storage-settings.ts'
+import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 import type { AccessToken } from './http/auth.ts'
 
-export type ApiConfig = {
-  host: string
-  port: number
-  tokens: readonly AccessToken[]
-  /** The folder whose bundles a request may name. */
-  agentsDir: string
-  maxUploadBytes: number
-  /** Archives taken in at once; each holds up to 24 MiB in memory. */
-  maxUploads: number
-  /** Of one token, lasting; five times as many at once. 0: no limit. */
-  requestsPerSecond: number
-  maxConnections: number
-  /** Above this share of Redis' memory no new run is accepted. */
-  redisMemoryShare: number
-  /** Whether transcripts show the prompts' texts. */
-  fullPrompts: boolean
-  storage: StorageConfig
-  /** What answers the agents of an embedded stack, which it notes on its runs. */
+/** What the settings mean is in the settings table. */
+export type ApiConfig = ReturnType<typeof parseConfig>['api'] & {
+  /** The kind of model that answers the agents of an embedded stack, which labels its runs with it. */
   modelKind?: ModelKind | undefined
   /** Prefix of the ledger's keys and of the queues. */
   namespace?: string
@@ -36,7 +20,7 @@ export const apiEnv = {
 }
 
 /** The API's configuration from the environment. CONFIG_003 names every variable that is missing or wrong. */
-export function parseConfig(env: Env): { api: ApiConfig; logLevel: LogLevel; secrets: string[] } {
+export function parseConfig(env: Env) {
   const read = readEnv(apiEnv, env)
   return {
     api: {
@@ -57,7 +41,7 @@ export function parseConfig(env: Env): { api: ApiConfig; logLevel: LogLevel; sec
   }
 }
 
-/** A token as the service keeps it: its hash, and the one project there is until projects can be created. */
+/** A token as the service stores it: its hash and its project, of which there is only one until projects can be created. */
 export function accessToken(token: string, projectId: string = defaultProject): AccessToken {
   return { hash: sha256(token), projectId }
 }

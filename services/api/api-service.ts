@@ -6,7 +6,7 @@ import { type BlobStore, openBlobStore } from '#objects/blob-store.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
-import { connectRedis, type RedisClient } from '#platform/connect-redis.ts'
+import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import type { Log } from '#platform/log.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { openProducer, type Producer } from '#queues/producer.ts'
@@ -34,7 +34,7 @@ export type ApiService = {
 }
 
 const graceMs = 10_000
-/** Commands fail after one reconnect instead of waiting: a caller is told 503 at once and may come again. */
+/** Commands fail after one reconnect instead of waiting: the caller gets a 503 at once and may retry. */
 const impatient = { retries: 1, connectTimeoutMs: 2_000 }
 /** Answers to unknown tokens of one address: 20 at once, then one a second. */
 const badTokens = { perSecond: 1, burst: 20 }
@@ -81,7 +81,7 @@ type Opened = {
   closing: AbortSignal
 }
 
-/** What the routes work with, over the stores that were opened. */
+/** The dependencies of the routes, over the stores that were opened. */
 function appParts(
   config: ApiConfig & { agents: readonly string[] },
   { redis, objects, producer, log, namespace, closing }: Opened,
@@ -90,7 +90,7 @@ function appParts(
   const archive = openEventSegments(objects)
   const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' }, archive })
   const blobs = openBlobStore(objects, { maxCacheBytes: blobCacheBytes })
-  const records = openChangeRecords(objects, blobs)
+  const records = openRunRecords(objects, blobs)
   const idempotency = openIdempotencyStore(redis, namespace)
   const memoryGate = openMemoryGate(redis, config.redisMemoryShare)
   const uploadGate = openUploadGate(config.maxUploads)
@@ -127,8 +127,8 @@ function appParts(
   }
 }
 
-/** What runs refer to, read from the object store. */
-export function openChangeRecords(
+/** Reads what runs refer to from the object store. */
+export function openRunRecords(
   objects: ObjectStore,
   blobs: BlobStore,
 ): ChangeRecords & TranscriptRecords & RunRouteDeps['records'] {

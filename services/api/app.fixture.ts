@@ -12,7 +12,7 @@ import { accessToken } from './api-config.ts'
 import { openRateLimit, type RateLimit } from './http/rate-limit.ts'
 import { openIdempotencyStore } from './intake/idempotency.ts'
 import { openUploadGate } from './intake/intake-routes.ts'
-import { openChangeRecords } from './api-service.ts'
+import { openRunRecords } from './api-service.ts'
 import { openTokenStore, type TokenStore } from './tokens/token-store.ts'
 import { openStoredCallers, openTokenTable } from './tokens/token-table.ts'
 
@@ -69,7 +69,7 @@ export async function openTestApi(
   const { objects, project } = store
   const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000 })
   const ledger = openLedger(redis, { namespace: server.namespace })
-  const records = openChangeRecords(objects, blobs)
+  const records = openRunRecords(objects, blobs)
   const closing = new AbortController()
   const jobs: string[] = []
   const intake: TestApi['intake'] = {

@@ -56,8 +56,8 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
 }
 
 /**
- * One line per request when its answer begins: the pattern of the route, never the address itself, whose query may hold
- * what is nobody's business. Probes are logged at `debug`.
+ * Logs a line per request when its answer begins, with the pattern of the route: never the address itself, since its query
+ * may hold private data. Probes are logged at `debug`.
  */
 function accessLog(log: Log): MiddlewareHandler<ApiEnv> {
   return async (context, next) => {
@@ -78,12 +78,12 @@ function accessLog(log: Log): MiddlewareHandler<ApiEnv> {
   }
 }
 
-/** Middlewares are routes as well, of a pattern that ends in `*`. */
+/** Middlewares are among the routes, with patterns that end in `*`. */
 function routeOf(path: string, routes: readonly { path: string }[]): string | null {
   return routes.findLast((route) => !route.path.endsWith('*'))?.path ?? (path.startsWith('/v1/') ? '/v1/*' : null)
 }
 
-/** The document and the page, both made once. Without a token: they say nothing but what the source says. */
+/** The OpenAPI document and its page, both made once. They need no token: they only repeat what the source says. */
 function referenceRoutes(): Hono<ApiEnv> {
   const document = apiDocument()
   const json = JSON.stringify(document)

@@ -12,7 +12,7 @@ import { openEventSegments } from '#objects/event-segments.ts'
 import { permittedPuts } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
-import { connectRedis, type RedisClient } from '#platform/connect-redis.ts'
+import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import { openHealth } from '#platform/http-health.ts'
 import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
 import type { Log } from '#platform/log.ts'
@@ -111,7 +111,6 @@ function announce(redis: RedisClient, findable: FindableNodes, log: Log): () => 
   return () => announced
 }
 
-/** The readers of source: parsing threads, surveying threads, and the linter that checks configurations. */
 function openReaders({ threads }: DiscoveryConfig, releaser: Releaser) {
   const pool = openParsePool({ threads })
   releaser.add('parse threads', () => pool.close())

@@ -2,13 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { z } from 'zod'
 import { AppError } from '#domain/error.ts'
-import { modelServerUrl } from '#platform/model-server-url.ts'
+import { modelServerUrl } from '#platform/server-urls.ts'
 import { withoutLogin } from '#platform/hide-secrets.ts'
-import { type Env, type HttpProxy, proxyOf, readEnv } from '#platform/env.ts'
-import type { LogLevel } from '#platform/log.ts'
+import { type Env, proxyOf, readEnv } from '#platform/env.ts'
 import { rehearsalWord } from '#settings/model-settings.ts'
 import { environmentOf } from '#settings/settings-table.ts'
-import { storageConfig, storageSecrets, type StorageConfig } from '#settings/storage-settings.ts'
+import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 
 export type ModelServer = {
   url: string
@@ -18,47 +17,18 @@ export type ModelServer = {
   maxInFlight: number
 }
 
-export type WorkerConfig = {
-  /** Unique among all workers: the slots of the fleet are counted by it. */
-  workerId: string
-  /** The most requests of this worker in flight to each model server. */
-  slots: number
-  /** Child processes that run tool scripts. */
-  scriptProcesses: number
-  healthPort: number
-  model: {
-    /** Undefined: the first model that the servers offer. */
-    name: string | undefined
-    servers: readonly ModelServer[]
-    apiKey: string | undefined
-    temperature: number
-    toolChoice: 'required' | 'auto'
-    stream: boolean
-    /** Whether system prompts end with a line for each tool. */
-    toolGuide: boolean
-    retryBudgetMs: number
-    /** Of one request. */
-    timeoutMs: number
-    hedgeAfterMs: number | undefined
-    proxy: HttpProxy | undefined
-  }
-  storage: StorageConfig
-  blobCacheBytes: number
-  /** How long operations may continue after a stop was requested. */
-  drainMs: number
-  /** How long a worker may be silent before its operations go to another. The same on all workers. */
-  leaseMs: number
-}
+/** What the settings mean is in the settings table. */
+export type WorkerConfig = ReturnType<typeof parseConfig>['worker']
 
-/** The default address of the rehearsal service. */
 const rehearsalUrl = 'http://127.0.0.1:8421/v1'
 
 const workerEnv = environmentOf('worker')
 
 /** The worker's part of the environment. CONFIG_003 names every variable that is missing or wrong. */
-export function parseConfig(env: Env): { worker: WorkerConfig; logLevel: LogLevel; secrets: string[] } {
+export function parseConfig(env: Env) {
   const read = readEnv(workerEnv, env)
-  const worker: WorkerConfig = {
+  const worker = {
+    /** Unique among all workers: the slots of the fleet are counted by it. */
     workerId: read.REMORA_WORKER_ID ?? newWorkerId(hostname()),
     slots: read.REMORA_WORKER_SLOTS,
     scriptProcesses: read.REMORA_WORKER_SCRIPT_PROCESSES,
@@ -119,10 +89,7 @@ function isSameServer(url: string, other: string): boolean {
   return modelServerUrl(url) === modelServerUrl(other)
 }
 
-/**
- * `worker-<host>-<pid>-<random>`, at most 64 characters. The random part is needed since containers share process ids, and
- * copies of a host share its name.
- */
+/** At most 64 characters; random at the end, since containers share process ids, and copies of a host its name. */
 export function newWorkerId(host: string): string {
   const [name = ''] = host.split('.')
   const plain = name.replaceAll(/[^\w-]/g, '-').slice(0, 40)

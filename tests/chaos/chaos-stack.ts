@@ -13,12 +13,11 @@ import { freePorts } from '#testing/this-machine.ts'
 import { askingAgent } from '../e2e/asking-agent.ts'
 import { repository } from '../e2e/program.ts'
 import { openRunApi, type RunApi } from '../e2e/run-api.ts'
-import { leaseMs, workerCount } from './draw-fault.ts'
-import { openServiceProcess, type ServiceProcess } from './service-process.ts'
-import { openServiceSettings } from './service-settings.ts'
+import { leaseMs, workerCount } from './fault.ts'
+import { openServiceProcess, openServiceSettings, type ServiceProcess } from './service-process.ts'
 import { openStoreProxy, type StoreProxy } from './store-proxy.ts'
 
-/** Stores and services as processes of their own, each of which can be hurt and healed apart. */
+/** Stores and services as processes of their own, each of which can be broken and repaired alone. */
 export type ChaosStack = {
   /** Redis' append-only file, the objects, a log per process. */
   dir: string
@@ -101,7 +100,7 @@ type RedisServer = {
   stop(): Promise<void>
 }
 
-/** A Redis that comes back on the same port with the same data. */
+/** A Redis that can be started again on the same port with the same data. */
 async function openRedisServer(dir: string): Promise<RedisServer> {
   const first = await startLocalRedis({ dir })
   const port = Number(new URL(first.url).port)
@@ -134,7 +133,7 @@ async function openRedisServer(dir: string): Promise<RedisServer> {
 
 function openClients(redisUrl: string, objects: ObjectStore) {
   const silent = { warn: () => {} }
-  // Waits through every outage, since an answer that is missing proves nothing.
+  // Waits through every outage: a missing answer proves nothing.
   const redis = new Redis(redisUrl, { maxRetriesPerRequest: null, retryStrategy: () => 100 })
   redis.on('error', () => {}) // it is killed on purpose
   const queues = openProducer({ redisUrl, log: silent })

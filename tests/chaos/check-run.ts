@@ -1,12 +1,16 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import type { Event } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
 import { isEnded, type Run } from '#domain/run.ts'
-import { verifyRun, type ProofDeps } from '#proof/verify-run.ts'
+import { type ProofDeps, verifyRun } from '#proof/verify-run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import { foldEndings, type Endings } from './fold-endings.ts'
-import type { Submission } from './draw-history.ts'
+import { lacks } from '#testing/this-machine.ts'
+import { type Endings, foldEndings } from './fold-endings.ts'
+import type { GeneratedSource, Submission } from './draw-history.ts'
 import type { FaultName } from './fault.ts'
 import { cleanWithinMs } from './find-leftovers.ts'
+import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
 
 /** A run of a history, and what was asked of it. */
 export type HistoryRun = {
@@ -28,17 +32,17 @@ export type RunCheck = {
 
 export type CheckDeps = ProofDeps & { ledger: Ledger }
 
-/** A Redis that is away lets leases run out, too. */
+/** While Redis is down, leases run out, too. */
 const losesWorkers = new Set<FaultName>(['kill_worker', 'freeze_worker', 'kill_redis'])
-/** What no operation of these histories may end with, by the codes' beginnings. */
+/** Prefixes of error codes that no operation of these histories may end with. */
 const never = ['STORE', 'TOOL', 'CONFIG', 'DISC', 'INTAKE', 'no ']
-/** What only a model that fails may bring: out of reach, a stream that broke. */
+/** Errors that only a failing model may cause: unreachable, a broken stream. */
 const ofTheModel = ['AGENT_002', 'AGENT_008']
 const eventsPerPage = 1_000
 const maxLost = 3
 const lostTooOften = /worker was lost \d+ times/
 
-/** What is wrong with the account of a run that should have ended. */
+/** Finds what is wrong with the records of a run that should have ended. */
 export async function checkRun(run: HistoryRun, proof: CheckDeps): Promise<RunCheck> {
   const { runId } = run
   const { ledger } = proof
@@ -52,9 +56,9 @@ export async function checkRun(run: HistoryRun, proof: CheckDeps): Promise<RunCh
     ...unexpectedFailures(run, endings),
     ...(isEnded(state.status) && endings.runEndings.length === 0 ? ['the run has ended without an event'] : []),
   ]
-  const told = found.map((violation) => `run ${runId}: ${violation}`)
+  const named = found.map((violation) => `run ${runId}: ${violation}`)
   const { retried, answered } = endings
-  return { status: state.status, operations, retried, answered, violations: told }
+  return { status: state.status, operations, retried, answered, violations: named }
 }
 
 /** A run whose cancel was accepted is cancelled, another completes; with `stop_run` it may fail as an operation did. */
@@ -66,8 +70,8 @@ function unexpectedStatus({ request, cancelled }: HistoryRun, run: Run, { failur
 }
 
 /**
- * Faults of stores and processes are waited out or tried again: no operation fails for them, but one whose worker was
- * lost as often as the ledger allows. A model that does not fail is no reason either.
+ * Faults of stores and processes are waited out or tried again: no operation fails for them, except one whose worker was
+ * lost as often as the ledger allows. A model that works is no reason to fail either.
  */
 function unexpectedFailures({ faults }: HistoryRun, { failures }: Endings): string[] {
   const workerLosses = faults.filter((name) => losesWorkers.has(name)).length
@@ -85,5 +89,45 @@ async function allEvents(runId: RunId, ledger: Pick<Ledger, 'readEvents'>): Prom
     const page = await ledger.readEvents(runId, { after: all.at(-1)?.seq ?? 0, limit: eventsPerPage })
     all.push(...page)
     if (page.length < eventsPerPage) return all
+  }
+}
+
+const execute = promisify(execFile)
+
+const parseAll = `
+import ast, pathlib, sys
+for folder in sys.argv[1:]:
+    for path in pathlib.Path(folder).rglob("*.py"):
+        ast.parse(path.read_bytes(), str(path))
+`
+
+/** Applies every run's patch to a copy of the source where there is git, and parses the result where there is Python. */
+export async function checkPatches(
+  source: GeneratedSource,
+  patches: readonly { runId: RunId; patch: string }[],
+): Promise<string[]> {
+  if (lacks('git')) return []
+  const folders: SourceFolder[] = []
+  try {
+    const violations: string[] = []
+    for (const { runId, patch } of patches) {
+      if (patch === '') continue
+      const folder = await sourceFolder(source)
+      folders.push(folder)
+      await folder.apply(patch).catch((error: unknown) => violations.push(`run ${runId}: git apply: ${String(error)}`))
+    }
+    return [...violations, ...(await parseWithPython(folders))]
+  } finally {
+    await Promise.all(folders.map((folder) => folder.remove()))
+  }
+}
+
+async function parseWithPython(folders: readonly SourceFolder[]): Promise<string[]> {
+  if (folders.length === 0 || lacks('python3')) return []
+  try {
+    await execute('python3', ['-c', parseAll, ...folders.map(({ path }) => path)])
+    return []
+  } catch (error) {
+    return [`the patched source does not parse: ${String(error).slice(-500)}`]
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { leaseMs, workerCount } from './draw-fault.ts'
+import { leaseMs, workerCount } from './fault.ts'
 import { drawHistory } from './draw-history.ts'
 
 const seeds = Array.from({ length: 400 }, (_none, at) => at)

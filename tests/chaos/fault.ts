@@ -1,16 +1,18 @@
+import type { Random } from '#platform/seeded-random.ts'
+
 /** One thing that goes wrong. `atMs` counts from the first submission, `backAfterMs` and `forMs` from the fault. */
 export type Fault = { atMs: number } & FaultKind
 
-export type FaultKind =
+type FaultKind =
   | { kind: 'kill_worker'; worker: number; backAfterMs: number }
   | { kind: 'drain_worker'; worker: number; backAfterMs: number }
-  /** SIGSTOP, past its lease, then SIGCONT: it goes on as if nothing had been. */
+  /** SIGSTOP until after its lease has run out, then SIGCONT. */
   | { kind: 'freeze_worker'; worker: number; forMs: number }
   | { kind: 'kill_discovery'; backAfterMs: number }
   | { kind: 'second_discovery'; forMs: number }
   | { kind: 'kill_api'; backAfterMs: number }
   | { kind: 'kill_redis'; backAfterMs: number }
-  | { kind: 'break_store'; how: StoreTrouble; forMs: number }
+  | { kind: 'break_store'; how: StoreFault; forMs: number }
   /** The same payload again under another job id. */
   | { kind: 'duplicate_jobs'; share: number }
   /** Waiting and active jobs vanish from the queues. */
@@ -18,11 +20,11 @@ export type FaultKind =
   /** Every key of the queues, none of the ledger. */
   | { kind: 'wipe_queues' }
   | { kind: 'slow_model'; latencyMs: number; forMs: number }
-  | { kind: 'failing_model'; answers: ModelTrouble; times: number }
+  | { kind: 'failing_model'; answers: ModelFault; times: number }
   | { kind: 'cancel_run'; run: number }
 
-export type StoreTrouble = '503' | 'slow' | 'reset'
-export type ModelTrouble = '429' | '503' | 'reset' | 'truncated'
+export type StoreFault = '503' | 'slow' | 'reset'
+export type ModelFault = '429' | '503' | 'reset' | 'truncated'
 export type FaultName = FaultKind['kind']
 
 export const faultNames = [
@@ -46,4 +48,61 @@ export const faultNames = [
 export function describeFault({ atMs, kind, ...rest }: Fault): string {
   const settings = Object.entries(rest).map(([name, value]) => `${name}=${value}`)
   return [`${atMs} ms`, kind, ...settings].join(' ')
+}
+
+/** How long a worker may be silent, in ms: short, so that the operations of a lost one are soon taken back. */
+export const leaseMs = 3_000
+export const workerCount = 3
+
+/** How often each kind is drawn, relative to the others. */
+const weights: readonly (readonly [FaultName, number])[] = [
+  ['kill_worker', 5],
+  ['drain_worker', 2],
+  ['freeze_worker', 2],
+  ['kill_discovery', 3],
+  ['second_discovery', 1],
+  ['kill_api', 1],
+  ['kill_redis', 2],
+  ['break_store', 3],
+  ['duplicate_jobs', 2],
+  ['delete_jobs', 2],
+  ['wipe_queues', 1],
+  ['slow_model', 1],
+  ['failing_model', 1],
+  ['cancel_run', 1],
+]
+const names = weights.flatMap(([name, weight]) => Array.from({ length: weight }, () => name))
+
+/** Draws the next fault of a history with this many runs. */
+export function drawFault(random: Random, runs: number): FaultKind {
+  const kind = names[random.int(0, names.length - 1)] ?? 'kill_worker'
+  const backAfterMs = random.int(0, 1_200)
+  const worker = random.int(0, workerCount - 1)
+  const share = random.int(2, 10) / 10
+  switch (kind) {
+    case 'kill_worker':
+    case 'drain_worker':
+      return { kind, worker, backAfterMs }
+    case 'freeze_worker':
+      return { kind, worker, forMs: leaseMs + random.int(200, 1_200) }
+    case 'kill_discovery':
+    case 'kill_api':
+    case 'kill_redis':
+      return { kind, backAfterMs }
+    case 'second_discovery':
+      return { kind, forMs: random.int(500, 2_500) }
+    case 'break_store':
+      return { kind, how: random.pick(['503', 'slow', 'reset']), forMs: random.int(1_000, 4_000) }
+    case 'duplicate_jobs':
+    case 'delete_jobs':
+      return { kind, share }
+    case 'wipe_queues':
+      return { kind }
+    case 'slow_model':
+      return { kind, latencyMs: random.int(500, 3_000), forMs: random.int(500, 2_000) }
+    case 'failing_model':
+      return { kind, answers: random.pick(['429', '503', 'reset', 'truncated']), times: random.int(1, 6) }
+    case 'cancel_run':
+      return { kind, run: random.int(0, runs - 1) }
+  }
 }

@@ -5,12 +5,12 @@ import { stillRunning } from '../e2e/living-processes.ts'
 import type { ChaosStack } from './chaos-stack.ts'
 import { jobsOfRun } from './queue-faults.ts'
 
-/** A stage's job of a killed process is delivered again after its lock of 10 s and two looks for stalled jobs. */
+/** A stage's job of a killed process is delivered again after its lock of 10 s and two checks for stalled jobs. */
 export const cleanWithinMs = 40_000
 
 /**
- * What ended runs and killed processes have left: keys of the ledger, jobs (the duplicates among them), children,
- * temporary files. What is still on its way out gets some seconds to go.
+ * What ended runs and killed processes have left behind: keys of the ledger, jobs (the duplicates among them), children,
+ * temporary files. What is still being removed gets some seconds.
  */
 export async function findLeftovers(runs: readonly { runId: RunId }[], stack: ChaosStack): Promise<string[]> {
   let left: string[] = []

@@ -1,6 +1,6 @@
 import type { Event } from '#domain/event.ts'
 
-/** What the events of a run say of its operations, told apart from the ledger's own fold on purpose. */
+/** The endings of a run's operations by its events. It does not use the ledger's own fold, on purpose. */
 export type Endings = {
   violations: string[]
   retried: number
@@ -10,7 +10,7 @@ export type Endings = {
   runEndings: string[]
 }
 
-/** `asking`: its last attempt asked a person, who has not answered; `open`: an attempt is under way. */
+/** `asking`: its last attempt asked a person, who has not answered; `open`: an attempt is running. */
 type Seen = { open: boolean; asking: boolean; ended: boolean; attempt: number }
 
 const runEndings = new Set<string>(['run.completed', 'run.failed', 'run.cancelled'])
@@ -37,7 +37,7 @@ export function foldEndings(events: readonly Event[]): Endings {
   return endings
 }
 
-/** Takes the event into `seen`; answers what is wrong with it. */
+/** Applies the event to `seen`; returns what is wrong with it. */
 function take({ event }: Event, seen: Seen): string | undefined {
   if (seen.ended) return 'the operation had ended'
   switch (event) {
@@ -75,6 +75,6 @@ function take({ event }: Event, seen: Seen): string | undefined {
 }
 
 function failureOf({ errorCode, data }: Event): { errorCode: string; reason: string } {
-  const told = (name: string) => (typeof data[name] === 'string' ? data[name] : `no ${name}`)
-  return { errorCode: errorCode ?? told('error_code'), reason: told('reason') }
+  const textOf = (name: string) => (typeof data[name] === 'string' ? data[name] : `no ${name}`)
+  return { errorCode: errorCode ?? textOf('error_code'), reason: textOf('reason') }
 }

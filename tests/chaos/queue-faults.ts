@@ -11,7 +11,7 @@ const lists = ['wait', 'active', 'paused'] as const
 const sortedSets = ['prioritized', 'delayed'] as const
 const keysPerPage = 500
 
-/** Adds a share of the jobs again, each under another id with the same payload. Answers how many. */
+/** Adds a share of the jobs again, each under another id with the same payload. Returns how many. */
 export async function duplicateJobs(
   stores: { redis: Redis; queues: Pick<Producer, 'add'> },
   pick: { share: number; random: Random },
@@ -37,7 +37,7 @@ async function duplicateIn(
   return added
 }
 
-/** Takes a share of the jobs out of the queues, whether somebody works on them or not. Answers how many. */
+/** Removes a share of the jobs from the queues, whether a worker runs them or not. Returns how many. */
 export async function deleteJobs(redis: Redis, { share, random }: { share: number; random: Random }): Promise<number> {
   let deleted = 0
   for (const queue of queueNames) {
@@ -54,7 +54,7 @@ export async function deleteJobs(redis: Redis, { share, random }: { share: numbe
   return deleted
 }
 
-/** Deletes every key of the queues, and none of the ledger. Answers how many. */
+/** Deletes every key of the queues, and none of the ledger. Returns how many. */
 export async function wipeQueues(redis: Redis): Promise<number> {
   const keys = await keysLike(redis, `${prefix}:*`)
   if (keys.length > 0) await redis.unlink(...keys)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startChaosStack, type ChaosStack } from './chaos-stack.ts'
 import { drawHistory } from './draw-history.ts'
-import { failureText, historyLine } from './history-report.ts'
+import { failureText, historyLine } from './chaos-report.ts'
 import { runHistory, type HistoryOutcome } from './run-history.ts'
 
 export type ChaosOptions = {
@@ -18,9 +18,9 @@ export type ChaosOptions = {
 const historiesPerStack = 25
 
 /**
- * Plays `runs` histories one after another, a line each. Processes are kept from one to the next; after one with
- * violations the stack is ended, its folder is kept, and the next history gets a fresh one. Ends early when `signal` is
- * aborted, without the history under way.
+ * Plays `runs` histories one after another, and prints a line for each. They share one set of processes; after a history with
+ * violations the stack is stopped, its folder stays, and the next history gets a fresh one. Ends early when `signal` is
+ * aborted, without the result of the running history.
  */
 export async function runChaos({ seed, runs, print, signal }: ChaosOptions): Promise<HistoryOutcome[]> {
   const outcomes: HistoryOutcome[] = []
@@ -28,7 +28,7 @@ export async function runChaos({ seed, runs, print, signal }: ChaosOptions): Pro
   try {
     for (let at = 0; at < runs; at += 1) {
       open ??= await openStack()
-      // What stops this process may have stopped its stores, too: the history under way may never come to its end.
+      // What stops this process may have stopped its stores, too: the running history may never end.
       const outcome = await Promise.race([play(seed + at, open.stack), whenAborted(signal)])
       if (outcome === undefined) break
       outcomes.push(outcome)

@@ -1,19 +1,17 @@
 import { isEnded } from '#domain/run.ts'
 import { until } from '#testing/until.ts'
-import { openAnswerers } from './answer-questions.ts'
 import type { ChaosStack } from './chaos-stack.ts'
-import { checkPatches } from './check-patches.ts'
-import { checkRun, type HistoryRun, type RunCheck } from './check-run.ts'
+import { checkPatches, checkRun, type HistoryRun, type RunCheck } from './check-run.ts'
 import type { History } from './draw-history.ts'
 import { findLeftovers } from './find-leftovers.ts'
-import { setModel } from './inflict.ts'
-import { patchOf } from './patient-calls.ts'
+import { setModel } from './inject-fault.ts'
+import { openAnswerers, patchOf } from './chaos-clients.ts'
 import type { ServiceProcess } from './service-process.ts'
-import { underFire } from './under-fire.ts'
+import { runWithFaults } from './run-with-faults.ts'
 
 export type HistoryOutcome = {
   history: History
-  /** A line per fault: what it was, and what it met. */
+  /** A line per fault: what it was, and what it affected. */
   met: readonly string[]
   runs: readonly HistoryRun[]
   operations: number
@@ -23,16 +21,16 @@ export type HistoryOutcome = {
   violations: readonly string[]
 }
 
-/** How long runs may go on once everything is healed. */
+/** How long runs may take to end once everything is repaired. */
 const endMs = 60_000
 
-/** Submits the history's runs, lets its faults happen, heals everything, and says what is wrong with what came of it. */
+/** Submits the history's runs, injects its faults, repairs everything, and checks the result. */
 export async function runHistory(history: History, stack: ChaosStack): Promise<HistoryOutcome> {
   const startedAt = performance.now()
   await setModel(stack, 'latency', { ms: history.latencyMs })
   const answerers = openAnswerers(stack.api)
-  const { runs, met, violations } = await underFire(history, stack, answerers.add)
-  await heal(stack)
+  const { runs, met, violations } = await runWithFaults(history, stack, answerers.add)
+  await repair(stack)
   violations.push(...(await unfinished(runs, stack)), ...(await answerers.close()))
   const leftovers = violations.length === 0 ? await findLeftovers(runs, stack) : []
   const checks = await Promise.all(runs.map((run) => checkRun(run, stack)))
@@ -51,9 +49,9 @@ export async function runHistory(history: History, stack: ChaosStack): Promise<H
   }
 }
 
-/** Starts what is down and takes all trouble away; a frozen process or a drain has come to its end by itself. */
-async function heal(stack: ChaosStack): Promise<void> {
-  stack.store.trouble(undefined)
+/** Starts what is down and removes all faults; a frozen process or a drain has ended by itself. */
+async function repair(stack: ChaosStack): Promise<void> {
+  stack.store.setFault(undefined)
   await stack.startRedis()
   await setModel(stack, 'faults', { shares: {} })
   await setModel(stack, 'latency', { ms: 0 })
@@ -80,11 +78,11 @@ async function badPatches(
   return checkPatches(history.source, patches)
 }
 
-/** A drain hands its work back, which it cannot while Redis is away: then it may say that it failed. */
+/** A draining worker hands its operations back. While Redis is down it cannot, and may end with an error. */
 function badEndings({ faults }: History, stack: ChaosStack): string[] {
-  const redisWasAway = faults.some(({ kind }) => kind === 'kill_redis')
-  const surprises = servicesOf(stack).flatMap((service) => service.takeSurprises())
-  return surprises.filter(({ onDrain }) => !(onDrain && redisWasAway)).map(({ what }) => what)
+  const redisWasDown = faults.some(({ kind }) => kind === 'kill_redis')
+  const unexpectedExits = servicesOf(stack).flatMap((service) => service.takeUnexpectedExits())
+  return unexpectedExits.filter(({ onDrain }) => !(onDrain && redisWasDown)).map(({ what }) => what)
 }
 
 function servicesOf(stack: ChaosStack): ServiceProcess[] {

@@ -1,10 +1,12 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { until } from '#testing/until.ts'
 import { descendantsOf, type LivingProcess } from '../e2e/living-processes.ts'
 import { repository } from '../e2e/program.ts'
+import { type StoreAddress, storeEnv } from '../e2e/services.ts'
+import { leaseMs, workerCount } from './fault.ts'
 
 export type ServiceProcess = {
   name: string
@@ -13,18 +15,18 @@ export type ServiceProcess = {
   start(): void
   ready(): Promise<void>
   running(): boolean
-  /** Sends the signal, and for one that ends a process waits until it is gone. False when it does not run. */
+  /** Sends the signal, and waits until the process has exited if the signal ends it. Returns false when it does not run. */
   kill(signal: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): Promise<boolean>
-  /** How it ended although nobody had told it to, or otherwise than it was told to. */
-  takeSurprises(): Surprise[]
-  /** What processes that are gone had started. */
+  /** Exits without a signal from here, or with another exit code than the signal should cause. Each is returned once. */
+  takeUnexpectedExits(): UnexpectedExit[]
+  /** Children of processes of this service that have exited. */
   orphans(): readonly LivingProcess[]
 }
 
-/** `onDrain`: it was told to end, and could not do so cleanly. */
-export type Surprise = { what: string; onDrain: boolean }
+/** `onDrain`: it got SIGTERM, and did not end cleanly. */
+export type UnexpectedExit = { what: string; onDrain: boolean }
 
-export type ServiceSettings = {
+type ServiceSettings = {
   name: string
   /** Which of the services it is: a folder of `services`. */
   service: string
@@ -42,21 +44,24 @@ export function openServiceProcess(settings: ServiceSettings): ServiceProcess {
   const { name, port } = settings
   const origin = `http://127.0.0.1:${port}`
   const orphans: LivingProcess[] = []
-  const surprises: Surprise[] = []
+  const unexpectedExits: UnexpectedExit[] = []
   let child: ChildProcess | undefined
-  let told: string | undefined
+  let sent: string | undefined
 
   const start = () => {
     if (child !== undefined) return
-    told = undefined
+    sent = undefined
     const started = spawnService(settings)
     child = started
     started.once('exit', (code, signal) => {
       child = undefined
-      const onDrain = told === 'SIGTERM'
-      // 130: told twice, which ends it at once.
-      if (told === 'SIGKILL' || (onDrain && (code === 0 || code === 130))) return
-      surprises.push({ what: `${name} ended with ${code ?? signal} ${onDrain ? 'on SIGTERM' : 'by itself'}`, onDrain })
+      const onDrain = sent === 'SIGTERM'
+      // 130: a second SIGTERM ends it at once.
+      if (sent === 'SIGKILL' || (onDrain && (code === 0 || code === 130))) return
+      unexpectedExits.push({
+        what: `${name} ended with ${code ?? signal} ${onDrain ? 'on SIGTERM' : 'by itself'}`,
+        onDrain,
+      })
     })
   }
   const kill: ServiceProcess['kill'] = async (signal) => {
@@ -66,13 +71,13 @@ export function openServiceProcess(settings: ServiceSettings): ServiceProcess {
     // Before it is ready nothing handles the signal, and there is nothing to drain.
     const drains = signal === 'SIGTERM' && (await answersReady(origin))
     orphans.push(...(await descendantsOf(running.pid)))
-    const gone = once(running, 'exit')
-    if (told !== 'SIGKILL') told = drains ? 'SIGTERM' : 'SIGKILL'
+    const exited = once(running, 'exit')
+    if (sent !== 'SIGKILL') sent = drains ? 'SIGTERM' : 'SIGKILL'
     running.kill(signal)
-    if (child === running) await gone
+    if (child === running) await exited
     return true
   }
-  const ready = () => untilReady({ name, origin, isRunning: () => child !== undefined, surprises })
+  const ready = () => untilReady({ name, origin, isRunning: () => child !== undefined, unexpectedExits })
   return {
     name,
     origin,
@@ -80,19 +85,19 @@ export function openServiceProcess(settings: ServiceSettings): ServiceProcess {
     ready,
     kill,
     running: () => child !== undefined,
-    takeSurprises: () => surprises.splice(0),
+    takeUnexpectedExits: () => unexpectedExits.splice(0),
     orphans: () => orphans,
   }
 }
 
-type Starting = { name: string; origin: string; isRunning(): boolean; surprises: readonly Surprise[] }
+type Starting = { name: string; origin: string; isRunning(): boolean; unexpectedExits: readonly UnexpectedExit[] }
 
-async function untilReady({ name, origin, isRunning, surprises }: Starting): Promise<void> {
+async function untilReady({ name, origin, isRunning, unexpectedExits }: Starting): Promise<void> {
   const startedOrEnded = async () => !isRunning() || answersReady(origin)
   await until(startedOrEnded, { withinMs: readyMs }).catch((cause: unknown) => {
     throw new Error(`${name} is not ready`, { cause })
   })
-  if (!isRunning()) throw new Error(`${name} does not run; ${surprises.map(({ what }) => what).join('; ')}`)
+  if (!isRunning()) throw new Error(`${name} does not run; ${unexpectedExits.map(({ what }) => what).join('; ')}`)
 }
 
 /** With a channel to this process, so that it ends when this one does. */
@@ -111,4 +116,57 @@ async function answersReady(origin: string): Promise<boolean> {
   const answer = await fetch(`${origin}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined)
   await answer?.body?.cancel()
   return answer?.status === 200
+}
+
+type StackAddresses = {
+  address: StoreAddress
+  /** Four for api, two discoveries and rehearsal, and one per worker. */
+  ports: readonly number[]
+  logDir: string
+  tempDir: string
+  token: string
+  /** The bundles that the histories' runs name. */
+  agentsDir: string
+}
+
+/** By the name of a service: what its process is started with. */
+export function openServiceSettings(addresses: StackAddresses): (name: string) => ServiceSettings {
+  const { address, logDir, tempDir, token, agentsDir } = addresses
+  const [api = 0, discovery = 0, discovery2 = 0, rehearsal = 0, ...workers] = addresses.ports
+  const store = { ...storeEnv(address), TMPDIR: tempDir, REMORA_LEASE_MS: String(leaseMs) }
+  const worker = {
+    ...store,
+    REMORA_MODEL_URLS: `http://127.0.0.1:${rehearsal}/v1`,
+    REMORA_WORKER_SLOTS: '4',
+    REMORA_WORKER_SCRIPT_PROCESSES: '1',
+    REMORA_DRAIN_MS: '200',
+  }
+  const discoveryEnv = { ...store, REMORA_DISCOVERY_THREADS: '1', REMORA_AGENTS_DIR: agentsDir }
+  const known: Record<string, Omit<ServiceSettings, 'name' | 'logDir'>> = {
+    rehearsal: { service: 'rehearsal', port: rehearsal, env: { REMORA_REHEARSAL_PORT: String(rehearsal) } },
+    api: {
+      service: 'api',
+      port: api,
+      env: { ...store, REMORA_TOKEN: token, REMORA_API_PORT: String(api), REMORA_AGENTS_DIR: agentsDir },
+    },
+    discovery: {
+      service: 'discovery',
+      port: discovery,
+      env: { ...discoveryEnv, REMORA_DISCOVERY_HEALTH_PORT: String(discovery) },
+    },
+    'discovery-2': {
+      service: 'discovery',
+      port: discovery2,
+      env: { ...discoveryEnv, REMORA_DISCOVERY_HEALTH_PORT: String(discovery2) },
+    },
+  }
+  for (const [at, port] of workers.slice(0, workerCount).entries()) {
+    const own = { REMORA_WORKER_ID: `worker-${at}`, REMORA_WORKER_HEALTH_PORT: String(port) }
+    known[`worker-${at}`] = { service: 'worker', port, env: { ...worker, ...own } }
+  }
+  return (name) => {
+    const found = known[name]
+    if (found === undefined) throw new Error(`no service is called "${name}"`)
+    return { name, logDir, ...found }
+  }
 }

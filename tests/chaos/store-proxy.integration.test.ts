@@ -27,13 +27,13 @@ describe('the proxy before the object store', () => {
   })
 
   it('refuses them, cuts them off or holds them up while there is trouble', async () => {
-    proxy.trouble('503')
+    proxy.setFault('503')
     expect((await put()).status).toBe(503)
-    proxy.trouble('reset')
+    proxy.setFault('reset')
     await expect(put()).rejects.toThrow('fetch failed')
-    proxy.trouble('slow')
+    proxy.setFault('slow')
     expect((await put()).status).toBe(200)
-    proxy.trouble(undefined)
+    proxy.setFault(undefined)
     expect((await put()).status).toBe(200)
   })
 })

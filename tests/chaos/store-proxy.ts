@@ -2,31 +2,31 @@ import { once } from 'node:events'
 import { createServer, request as sendRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { after } from '#platform/clock.ts'
 import { boundPort } from '#platform/http-health.ts'
-import type { StoreTrouble } from './fault.ts'
+import type { StoreFault } from './fault.ts'
 
 export type StoreProxy = {
   endpoint: string
-  /** From now on every request meets this; undefined: none does. */
-  trouble(how: StoreTrouble | undefined): void
+  /** The fault of every request from now on; undefined: none. */
+  setFault(how: StoreFault | undefined): void
   close(): Promise<void>
 }
 
 const slowMs = 700
 
-/** Stands before the object store. Headers pass unchanged, so signatures hold. */
+/** A proxy in front of the object store. Headers pass unchanged, so signatures hold. */
 export async function openStoreProxy(store: string): Promise<StoreProxy> {
-  let trouble: StoreTrouble | undefined
+  let fault: StoreFault | undefined
   const server = createServer((incoming, outgoing) => {
-    if (trouble === 'reset') incoming.socket.resetAndDestroy()
-    else if (trouble === '503') refuse(incoming, outgoing)
-    else if (trouble === 'slow') after(slowMs, () => forward(store, incoming, outgoing))
+    if (fault === 'reset') incoming.socket.resetAndDestroy()
+    else if (fault === '503') refuse(incoming, outgoing)
+    else if (fault === 'slow') after(slowMs, () => forward(store, incoming, outgoing))
     else forward(store, incoming, outgoing)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
     endpoint: `http://127.0.0.1:${boundPort(server)}`,
-    trouble: (how) => void (trouble = how),
+    setFault: (how) => void (fault = how),
     async close() {
       const closed = once(server, 'close')
       server.close()

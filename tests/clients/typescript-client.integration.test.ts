@@ -74,7 +74,7 @@ const submit = (...agents: string[]) =>
     env: { REMORA_API_URL: served.url, REMORA_TOKEN: api.token },
   })
 
-/** What a program must not get away with: the text of the good one, and what is put in its place. */
+/** Mistakes that the types must refuse: text of the correct program, and its replacement. */
 const mistakes = {
   'a field that the request does not have': ["error_policy: 'continue'", "error_polocy: 'continue'"],
   'a word that the request does not take': ["error_policy: 'continue'", "error_policy: 'carry_on'"],
@@ -127,7 +127,7 @@ describe('the program of the guide', () => {
     expect(await asked.json()).toMatchObject({ request: { agents: ['lint'], labels: { client: 'submit-run' } } })
   })
 
-  it('says which problem the service answered with', async () => {
+  it('prints the problem that the service answered with', async () => {
     const { code, out, err } = await submit('no-such-agent')
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(err).toBe('INTAKE_006: unknown agent: no-such-agent; known: docstring, lint\n')

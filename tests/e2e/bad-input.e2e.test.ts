@@ -7,10 +7,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { boundPort, closeServer } from '#platform/http-health.ts'
 import { lacks } from '#testing/this-machine.ts'
-import { openPrograms, type Program } from './program.ts'
-import { lastDocument, remora } from './remora.ts'
-import { smallSource } from './small-source.ts'
-import { sourceFolder, type SourceFolder } from './source-folder.ts'
+import { lastDocument, openPrograms, type Program, remora } from './program.ts'
+import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
 
 const programs = openPrograms()
 const folders: SourceFolder[] = []
@@ -34,7 +32,7 @@ const Result = z.object({
   }),
 })
 
-/** The one line a person reads. */
+/** The one line of the error. */
 function complaint(program: Program): string {
   return (
     program
@@ -55,7 +53,7 @@ describe('a call that cannot work', () => {
     expect(await readdir(folder.path)).toEqual(Object.keys(smallSource).map((file) => file.split('/')[0]))
   })
 
-  it('is wrong usage when it names no agents, and says which there are', async () => {
+  it('is wrong usage when it names no agents, and lists the known ones', async () => {
     const folder = await folderOf(smallSource)
     const run = remora(programs, folder, ['run', '.'])
     expect(await run.exited).toBe(2)
@@ -63,7 +61,7 @@ describe('a call that cannot work', () => {
     expect(existsSync(join(folder.path, '.remora'))).toBe(false)
   })
 
-  it('says that the patch cannot be written before anything starts', async () => {
+  it('reports that the patch cannot be written, before anything starts', async () => {
     const folder = await folderOf(smallSource)
     for (const out of ['no/such/folder.patch', 'shop']) {
       const run = remora(programs, folder, ['run', '.', '--agents', 'lint', '--out', out])
@@ -73,7 +71,7 @@ describe('a call that cannot work', () => {
     expect(existsSync(join(folder.path, '.remora'))).toBe(false)
   })
 
-  it('says that the path is not there', async () => {
+  it('reports that the path does not exist', async () => {
     const folder = await folderOf(smallSource)
     const run = remora(programs, folder, ['run', 'nowhere', '--agents', 'lint'])
     expect(await run.exited).toBe(2)
@@ -81,7 +79,7 @@ describe('a call that cannot work', () => {
     expect(existsSync(join(folder.path, '.remora'))).toBe(false)
   })
 
-  it('says that an empty folder holds nothing to do', async () => {
+  it('reports that an empty folder has nothing to do', async () => {
     const folder = await folderOf({})
     const run = remora(programs, folder, ['run', '.', '--agents', 'lint', '--json'])
     expect(await run.exited).toBe(1)
@@ -89,7 +87,7 @@ describe('a call that cannot work', () => {
     expect(await readdir(folder.path)).toEqual([])
   })
 
-  it('says in one line that its data cannot be kept, and how to keep them elsewhere', async () => {
+  it('reports in one line that its data cannot be stored, and how to store them elsewhere', async () => {
     const folder = await folderOf(smallSource)
     const run = ['run', folder.path, '--agents', 'lint', '--out', join(folder.path, 'x.patch')]
     for (const [args, env] of [

@@ -5,10 +5,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { until } from '#testing/until.ts'
-import { openPrograms, repository, type Program } from './program.ts'
-import { lastDocument, remora } from './remora.ts'
-import { smallSource } from './small-source.ts'
-import { sourceFolder, type SourceFolder } from './source-folder.ts'
+import { lastDocument, openPrograms, type Program, remora, repository } from './program.ts'
+import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
 
 const programs = openPrograms()
 const Ready = z.object({ url: z.string(), token: z.string() })
@@ -95,11 +93,11 @@ describe('the commands against a running service', () => {
     expect(doctor.out()).toMatch(/^ok +api +http:\S+ answers, and knows the token$/m)
   })
 
-  it('verify says that it reads the stores themselves', async () => {
+  it('verify reports that it reads the stores themselves', async () => {
     expect((await client(['verify', runId])).err()).toMatch(/CONFIG_001 .*REMORA_REDIS_URL/)
   })
 
-  it('a wrong token is told in one line, with what to set', async () => {
+  it('a wrong token is reported in one line, with what to set', async () => {
     for (const args of [['runs'], ['submit', '.', '--agents', 'lint'], ['watch', runId]]) {
       const refused = await client(args, 'wrong-token-of-mine')
       expect(refused).toMatchObject({ code: 1 })
@@ -108,14 +106,14 @@ describe('the commands against a running service', () => {
     expect((await client(['doctor'], 'wrong-token-of-mine')).out()).toMatch(/^missing +api .*REMORA_TOKEN/m)
   })
 
-  it('an unknown operation is told with where they are listed', async () => {
+  it('an unknown operation is reported with where they are listed', async () => {
     const unknown = await client(['diff', runId, 'o0123456789abcdef'])
     expect(unknown).toMatchObject({ code: 1 })
     expect(unknown.err()).toMatch(/^remora: RUN_004 [^\n]*remora show RUN --operations/)
   })
 })
 
-describe('a reader that goes away', () => {
+describe('a reader that closes the pipe', () => {
   it.each(['', '2>&1'])('ends the command quietly (%s)', async (merged) => {
     const args = ['discover', join(repository, 'examples'), '--json', '--verbose'].join(' ')
     const line = `${process.execPath} ${repository}cli/remora.mjs ${args} ${merged} | head -c 20; echo " \${PIPESTATUS[0]}"`
@@ -125,7 +123,7 @@ describe('a reader that goes away', () => {
     shell.stderr.setEncoding('utf8').on('data', (text: string) => (said.err += text))
     await once(shell, 'close')
     expect(said.err).toBe('')
-    // Not 130: all that is left of the command when its reader goes away is the end of its one write.
+    // Not 130: when the reader closes the pipe, the command only has its one write to finish.
     expect(said.out).toBe('{"nodes":[{"node_id" 0\n')
   })
 })

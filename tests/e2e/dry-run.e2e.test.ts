@@ -5,8 +5,7 @@ import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
-import { openPrograms } from './program.ts'
-import { lastDocument, remora } from './remora.ts'
+import { lastDocument, openPrograms, remora } from './program.ts'
 import { sourceFolder, type SourceFolder } from './source-folder.ts'
 
 const programs = openPrograms()
@@ -39,7 +38,7 @@ const Plan = z.object({
   }),
 })
 
-/** What of a run lies in the folder beside its data, which is hidden. */
+/** The files of a run in the folder, without its data, which is hidden. */
 async function shownIn(folder: SourceFolder): Promise<string[]> {
   return (await readdir(folder.path)).filter((name) => !name.startsWith('.')).toSorted()
 }
@@ -70,7 +69,7 @@ describe('remora run --dry-run', () => {
     for (const [path, text] of Object.entries(files)) expect(await folder.read(path)).toBe(text)
   })
 
-  it('says what --limit leaves out, so that the nodes with an operation and those without are all it looked at', async () => {
+  it('counts what --limit leaves out, so that nodes with and without an operation add up to all it considered', async () => {
     const { agents, beyond_limit: beyond, nodes_looked_at: nodes } = await planOf(folder, '--limit', '1')
     expect({ beyond, nodes }).toEqual({ beyond: 4, nodes: 5 })
     const without = Object.values(agents).flatMap(({ skipped }) => skipped)

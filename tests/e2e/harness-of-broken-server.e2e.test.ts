@@ -17,8 +17,8 @@ afterAll(async () => {
   broken.closeAllConnections()
 })
 
-// While every breaker is open there is no socket and no timer that holds the process: it must not end with its work undone.
-it('tells in its report what a server answers that fails every request', async () => {
+// While every circuit breaker is open, no socket and no timer keeps the process alive: it must not end before its work is done.
+it('reports the answer of a server that fails every request', async () => {
   const url = `http://127.0.0.1:${boundPort(broken)}`
   const args = ['harness', '--model', url, '--requests', '2', '--shapes', 'string', '--json', '--min-called', '0.5']
   const env = { REMORA_MODEL_RETRY_BUDGET_MS: '500' }

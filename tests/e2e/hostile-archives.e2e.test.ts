@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rawTar } from '../../services/discovery/snapshot/raw-tar.fixture.ts'
 import { rawZip } from '../../services/discovery/snapshot/raw-zip.fixture.ts'
-import { peakMemory } from './peak-memory.ts'
+import { peakMemory } from './living-processes.ts'
 import { openPrograms } from './program.ts'
 import { startServices, startStores, type Services, type Stores } from './services.ts'
 
@@ -59,7 +59,7 @@ describe('hostile archives, sent to the services', () => {
     await rm(open.scratch ?? '', { recursive: true, force: true })
   })
 
-  it.each(hostile)('%s fails its run with %s, and says why', async (_name, code, archive) => {
+  it.each(hostile)('%s fails its run with %s and the reason', async (_name, code, archive) => {
     const runId = await services.api.submit(archive, { agents: ['lint'] })
     const { events, status } = await services.api.follow(runId)
     expect(status).toBe('failed')
@@ -69,7 +69,7 @@ describe('hostile archives, sent to the services', () => {
     expect(run).toMatchObject({ status: 'failed', error_code: code, reason: last?.data['reason'] })
   })
 
-  it('what is no archive is not taken in at all, and the answer says what to send', async () => {
+  it('an upload that is no archive is refused, and the answer names what to send', async () => {
     const form = new FormData()
     form.set('request', JSON.stringify({ agents: ['lint'] }))
     form.set('archive', new Blob([new Uint8Array(Buffer.from('Rar!\x1a\x07\x01\x00', 'latin1'))]), 'x.zip')

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 
 /**
- * `startedAt` tells a process from a later one with the same id; `name` is that of its program, 15 characters at most.
+ * `startedAt` distinguishes a process from a later one with the same id; `name` is that of its program, 15 characters at most.
  */
 export type LivingProcess = { pid: number; startedAt: string; name: string }
 
@@ -20,7 +20,7 @@ export async function descendantsOf(pid: number): Promise<LivingProcess[]> {
   return found.map(({ pid: id, startedAt, name }) => ({ pid: id, startedAt, name }))
 }
 
-/** Those that still run. One that has ended and was not yet waited for by its parent does not. */
+/** Those that still run. A zombie, which has ended and was not yet waited for by its parent, does not. */
 export async function stillRunning(processes: readonly LivingProcess[]): Promise<number[]> {
   const states = await Promise.all(processes.map(({ pid }) => readProcess(pid)))
   return processes.flatMap(({ pid, startedAt }, at) => {
@@ -29,7 +29,7 @@ export async function stillRunning(processes: readonly LivingProcess[]): Promise
   })
 }
 
-/** Ids of the processes whose command line says `text`. */
+/** Ids of the processes whose command line contains `text`. */
 export async function processesNaming(text: string): Promise<number[]> {
   const lines = await Promise.all(
     (await processIds()).map(async (pid) => ({ pid, line: await read(`/proc/${pid}/cmdline`) })),
@@ -57,4 +57,31 @@ async function readProcess(pid: number): Promise<ProcessState | undefined> {
 
 function read(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(() => undefined)
+}
+
+/** The most memory a process ever had resident, MB (10^6). Linux only. */
+export type PeakMemory = { pid: number; program: string; peakMb: number }
+
+/** Of every process that this one started, directly or not, and that still runs. */
+export async function peakMemory(): Promise<PeakMemory[]> {
+  const processes = await descendantsOf(process.pid)
+  const peaks = await Promise.all(
+    processes.map(async ({ pid }) => {
+      const [status, line] = await Promise.all(
+        ['status', 'cmdline'].map((file) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '')),
+      )
+      const kib = /^VmHWM:\s*(\d+) kB$/m.exec(status ?? '')?.[1]
+      return kib === undefined ? [] : [{ pid, program: programOf(line ?? ''), peakMb: (Number(kib) * 1024) / 1e6 }]
+    }),
+  )
+  return peaks.flat()
+}
+
+/** The service that a command line starts; else its first word that names a script; else its program. */
+function programOf(line: string): string {
+  const words = line.split('\0')
+  const at = words.findIndex((word) => /\.[mc]?[jt]s$/.test(word))
+  const script = words[at]
+  if (script?.endsWith('scripts/service.mjs') === true) return words[at + 1] ?? ''
+  return (script ?? words[0]?.split(' ')[0] ?? '').split('/').slice(-2).join('/')
 }

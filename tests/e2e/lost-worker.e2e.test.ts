@@ -3,17 +3,15 @@ import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import { descendantsOf, stillRunning } from './living-processes.ts'
 import { openPrograms } from './program.ts'
-import { startServices, startStores, type Services, type Stores } from './services.ts'
-import { manyFunctions, undocumented } from './small-source.ts'
-import { sourceFolder } from './source-folder.ts'
-import { storeEnv } from './store-env.ts'
+import { type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
+import { manyFunctions, sourceFolder, undocumented } from './source-folder.ts'
 
 const ways = [
   { way: 'killed', signal: 'SIGKILL', exit: 'SIGKILL', reason: 'lost' },
   { way: 'told to stop, and out of time to finish,', signal: 'SIGTERM', exit: 0, reason: 'drain' },
 ] as const
 
-describe.each(ways)('a worker that is $way at work', ({ signal, exit, reason }) => {
+describe.each(ways)('a worker that is $way while it runs operations', ({ signal, exit, reason }) => {
   const programs = openPrograms()
   const open: { stores?: Stores } = {}
   let services: Services

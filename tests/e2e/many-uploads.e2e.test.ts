@@ -6,13 +6,12 @@ import { z } from 'zod'
 import { mapBounded } from '#objects/map-bounded.ts'
 import { freePorts } from '#testing/this-machine.ts'
 import { openPrograms } from './program.ts'
-import { isReady, startStores, type Service, type Stores } from './services.ts'
-import { storeEnv } from './store-env.ts'
+import { isReady, type Service, startStores, storeEnv, type Stores } from './services.ts'
 
 const token = 'a-token-only-for-the-tests'
 const uploads = 200
 const archiveBytes = 4 * 1024 * 1024
-/** Of the API's process, at its highest, whatever is sent at once: eight uploads are taken in at a time. */
+/** Limit of the API process's peak memory, whatever is sent at once: it accepts eight uploads at a time. */
 const ceilingMiB = 400
 
 const programs = openPrograms()
@@ -39,7 +38,7 @@ function mostMemory(): number | undefined {
 
 const Answer = z.object({ run_id: z.string().optional(), error_code: z.string().optional() })
 
-/** Sends until it is taken in: what is refused for now says so with LIMIT_002, or is cut off while it still sends. */
+/** Sends until it is accepted. An upload refused for now gets LIMIT_002, or its connection is closed while it sends. */
 async function upload(archive: Uint8Array<ArrayBuffer>): Promise<string> {
   for (;;) {
     const form = new FormData()

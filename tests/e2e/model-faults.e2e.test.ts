@@ -3,11 +3,9 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
-import { openPrograms } from './program.ts'
-import { lastDocument, remora } from './remora.ts'
+import { lastDocument, openPrograms, remora } from './program.ts'
 import { startServices, startStores, type Services, type Stores } from './services.ts'
-import { smallSource } from './small-source.ts'
-import { sourceFolder, type SourceFolder } from './source-folder.ts'
+import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
 
 const Result = z.object({
   result: z.looseObject({
@@ -29,7 +27,7 @@ describe('a run whose model has trouble', () => {
 
   beforeAll(async () => {
     open.stores = await startStores()
-    // Three tries that fail and a fourth fit into the budget: 200, 400 and 800 ms at most lie between them.
+    // Three failing tries and a fourth fit into the budget: there are at most 200, 400 and 800 ms between them.
     services = await startServices(programs, open.stores, { workerEnv: { REMORA_MODEL_RETRY_BUDGET_MS: '1500' } })
   })
   afterAll(async () => {
@@ -56,7 +54,7 @@ describe('a run whose model has trouble', () => {
     expect(await run('shop/stock.py')).toMatchObject({ code: 0, status: 'completed', failures: [] })
   })
 
-  it.skipIf(lacks('git'))('goes on with the other operations when some never get an answer', async () => {
+  it.skipIf(lacks('git'))('continues with the other operations when some never get an answer', async () => {
     const { code, status, failures, patch } = await run('shop/*.py')
     expect({ code, status }).toEqual({ code: 3, status: 'completed' })
     expect(failures.map(({ error_code: reason }) => reason)).toEqual(['AGENT_002'])
@@ -67,7 +65,7 @@ describe('a run whose model has trouble', () => {
     expect(await folder.read('shop/unlucky.py')).toBe(unlucky)
   })
 
-  it('fails without a patch when the model is gone and with it every operation', async () => {
+  it('fails without a patch when the model is unreachable, so that every operation fails', async () => {
     const rehearsal = services.named('rehearsal')
     rehearsal.kill('SIGTERM')
     expect(await rehearsal.exited).toBe(0)

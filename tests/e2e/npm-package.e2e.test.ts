@@ -4,8 +4,7 @@ import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { repository } from './program.ts'
-import { smallSource } from './small-source.ts'
-import { sourceFolder, type SourceFolder } from './source-folder.ts'
+import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
 
 const call = promisify(execFile)
 

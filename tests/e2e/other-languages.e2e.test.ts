@@ -1,10 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { openPrograms } from './program.ts'
-import { lastDocument, remora } from './remora.ts'
+import { lastDocument, openPrograms, remora } from './program.ts'
 import { sourceFolder } from './source-folder.ts'
 
-/** A bundle whose tool writes what each file says of itself, and a note beside it. */
+/** A bundle whose tool writes each file's own description, and a note next to it. */
 const rewritingAgent = {
   'agents/rewrite/bundle.yaml': `name: rewrite
 description: Write what the file says.
@@ -54,7 +53,7 @@ const programs = openPrograms()
 afterAll(() => programs.end())
 
 describe('a run over files that are not Python', () => {
-  it('takes no change that does not parse, and says what it could not check', async () => {
+  it('takes no change that does not parse, and reports what it could not check', async () => {
     const folder = await sourceFolder({
       ...rewritingAgent,
       'src/good.ts': '// export const a = 1\n',
@@ -67,7 +66,7 @@ describe('a run over files that are not Python', () => {
     expect(failures).toMatchObject([
       { error_code: 'WORK_004', reason: expect.stringMatching(/^parses failed for bad\.ts .*: line 1: /) },
     ])
-    // Of what the bundle asks; no linter is missed that it did not ask for.
+    // Only what the bundle asks for: a linter it does not ask for is not reported as missing.
     expect(checks).toEqual({ parses: { ok: 1, total: 1, not_checked: 1 } })
     expect((await folder.read('x.patch')).match(/^diff .*$/gm)).toHaveLength(2)
     await folder.remove()

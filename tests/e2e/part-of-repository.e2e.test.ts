@@ -2,8 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { lacks } from '#testing/this-machine.ts'
-import { openPrograms } from './program.ts'
-import { remora } from './remora.ts'
+import { openPrograms, remora } from './program.ts'
 import { sourceFolder, type SourceFolder } from './source-folder.ts'
 
 const programs = openPrograms()
@@ -34,7 +33,7 @@ describe.skipIf(lacks('git'))('remora run on a part of a repository', () => {
     return { patch: await folder.read('proposed.patch'), printed: program.out() }
   }
 
-  it('works on that part only, under the rules above it, and keeps what files beside it use', async () => {
+  it('works on that part only, under the rules above it, and keeps what files outside of it use', async () => {
     const { patch, printed } = await run('src/shop', '--exclude', 'old.py')
     expect(printed).toContain('git apply proposed.patch')
     await folder.apply(patch)

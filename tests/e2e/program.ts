@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
@@ -77,4 +77,19 @@ function collect(stream: NodeJS.ReadableStream): () => string {
   let text = ''
   stream.setEncoding('utf8').on('data', (more: string) => (text += more))
   return () => text
+}
+
+/** `npx remora …` in a folder, as a new user would call it: with no settings but those given here. */
+export function remora(
+  programs: Programs,
+  folder: { path: string },
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Program {
+  return programs.start(['cli/remora.mjs', ...args], { env: { HOME: folder.path, ...env }, cwd: folder.path })
+}
+
+/** The last line of what a program printed, which `--json` promises to be a document. */
+export function lastDocument(program: Pick<Program, 'out'>): unknown {
+  return JSON.parse(program.out().trimEnd().split('\n').at(-1) ?? '')
 }

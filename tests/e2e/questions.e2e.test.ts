@@ -3,8 +3,7 @@ import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import { askingAgent } from './asking-agent.ts'
-import { openPrograms, type Program } from './program.ts'
-import { lastDocument, remora } from './remora.ts'
+import { lastDocument, openPrograms, type Program, remora } from './program.ts'
 import { sourceFolder } from './source-folder.ts'
 
 const programs = openPrograms()
@@ -17,60 +16,63 @@ const Questions = z.object({
   questions: z.array(z.looseObject({ request_id: z.string(), question: z.string(), status: z.string() })),
 })
 
-/** What `--json` has told so far; the last line may be half there. */
+/** What `--json` has printed so far; the last line may be incomplete. */
 function told(program: Program): z.infer<typeof Line>[] {
   const lines = program.out().split('\n').slice(0, -1)
   return lines.flatMap((line) => Line.safeParse(JSON.parse(line)).data ?? [])
 }
 
 describe('a run whose agents ask a person', () => {
-  it.skipIf(lacks('git'))('waits over the end of its stack, and goes on to its patch once it is answered', async () => {
-    const folder = await sourceFolder({ 'remora.yaml': settings, 'shop.py': source, ...askingAgent })
-    const first = remora(programs, folder, ['run', '.', '--agents', 'purpose', '--json'])
-    await until(() => told(first).some(({ event }) => event === 'run.waiting'), { withinMs: 60_000 })
-    const runId = told(first)[0]?.run_id ?? ''
+  it.skipIf(lacks('git'))(
+    'keeps waiting after its stack ended, and continues to its patch once it is answered',
+    async () => {
+      const folder = await sourceFolder({ 'remora.yaml': settings, 'shop.py': source, ...askingAgent })
+      const first = remora(programs, folder, ['run', '.', '--agents', 'purpose', '--json'])
+      await until(() => told(first).some(({ event }) => event === 'run.waiting'), { withinMs: 60_000 })
+      const runId = told(first)[0]?.run_id ?? ''
 
-    // While its stack runs, and by two people at once: the first answer counts.
-    const listed = remora(programs, folder, ['answer', runId, '--json'])
-    expect(await listed.exited, listed.err()).toBe(0)
-    const { questions } = Questions.parse(lastDocument(listed))
-    expect(questions.map(({ question }) => question).toSorted()).toEqual(['What is price for?', 'What is shelf for?'])
-    const of = (name: string) => questions.find(({ question }) => question.includes(name))?.request_id ?? ''
-    const both = ['holding', 'keeping'].map((word) => remora(programs, folder, ['answer', runId, of('shelf'), word]))
-    const codes = await Promise.all(both.map(({ exited }) => exited))
-    expect(new Set(codes)).toEqual(new Set([0, 1])) // one answer counts, the other is refused
-    expect(both.map((one) => one.err()).join('')).toContain('ASK_002')
-    const word = codes[0] === 0 ? 'holding' : 'keeping'
-    await until(() => told(first).filter(({ event }) => event === 'operation.ended').length === 1)
+      // While its stack runs, and by two people at once: the first answer counts.
+      const listed = remora(programs, folder, ['answer', runId, '--json'])
+      expect(await listed.exited, listed.err()).toBe(0)
+      const { questions } = Questions.parse(lastDocument(listed))
+      expect(questions.map(({ question }) => question).toSorted()).toEqual(['What is price for?', 'What is shelf for?'])
+      const of = (name: string) => questions.find(({ question }) => question.includes(name))?.request_id ?? ''
+      const both = ['holding', 'keeping'].map((word) => remora(programs, folder, ['answer', runId, of('shelf'), word]))
+      const codes = await Promise.all(both.map(({ exited }) => exited))
+      expect(new Set(codes)).toEqual(new Set([0, 1])) // one answer counts, the other is refused
+      expect(both.map((one) => one.err()).join('')).toContain('ASK_002')
+      const word = codes[0] === 0 ? 'holding' : 'keeping'
+      await until(() => told(first).filter(({ event }) => event === 'operation.ended').length === 1)
 
-    first.kill('SIGTERM')
-    await first.exited
-    const waits = remora(programs, folder, ['transcript', runId, 'purpose', 'shop.py', 'price'])
-    expect(await waits.exited, waits.err()).toBe(0)
-    expect(waits.out()).toContain(
-      '## Turn 1: a question to a person\n\n`ask_purpose` asks:\n\n```\nWhat is price for?\n',
-    )
-    const answered = remora(programs, folder, ['answer', runId, of('price'), 'paying', 'for', 'it'])
-    expect(await answered.exited, answered.err()).toBe(0)
-    expect(answered.out()).toContain(`remora run --resume ${runId}`)
+      first.kill('SIGTERM')
+      await first.exited
+      const waits = remora(programs, folder, ['transcript', runId, 'purpose', 'shop.py', 'price'])
+      expect(await waits.exited, waits.err()).toBe(0)
+      expect(waits.out()).toContain(
+        '## Turn 1: a question to a person\n\n`ask_purpose` asks:\n\n```\nWhat is price for?\n',
+      )
+      const answered = remora(programs, folder, ['answer', runId, of('price'), 'paying', 'for', 'it'])
+      expect(await answered.exited, answered.err()).toBe(0)
+      expect(answered.out()).toContain(`remora run --resume ${runId}`)
 
-    const second = remora(programs, folder, ['run', '--resume', runId, '--json', '--out', 'purpose.patch'])
-    expect(await second.exited, second.err()).toBe(0)
-    await folder.apply(await folder.read('purpose.patch'))
-    expect(await folder.read('shop.py')).toBe(
-      `# ${word}\ndef shelf():\n    return 1\n\n\n# paying for it\ndef price():\n    return 2\n`,
-    )
-    const said = remora(programs, folder, ['transcript', runId, 'shop.py', 'price'])
-    expect(await said.exited, said.err()).toBe(0)
-    expect(said.out()).toMatch(/### Answer of `ask_purpose`[^:]+: success\n/)
-    expect(said.out()).toContain('- `ask_user("What is price for?",null)` gave `"paying for it"`')
-    expect(said.out()).toContain('## Outcome: succeeded')
-    const verify = remora(programs, folder, ['verify', runId])
-    expect(await verify.exited, verify.out()).toBe(0)
-    await folder.remove()
-  })
+      const second = remora(programs, folder, ['run', '--resume', runId, '--json', '--out', 'purpose.patch'])
+      expect(await second.exited, second.err()).toBe(0)
+      await folder.apply(await folder.read('purpose.patch'))
+      expect(await folder.read('shop.py')).toBe(
+        `# ${word}\ndef shelf():\n    return 1\n\n\n# paying for it\ndef price():\n    return 2\n`,
+      )
+      const said = remora(programs, folder, ['transcript', runId, 'shop.py', 'price'])
+      expect(await said.exited, said.err()).toBe(0)
+      expect(said.out()).toMatch(/### Answer of `ask_purpose`[^:]+: success\n/)
+      expect(said.out()).toContain('- `ask_user("What is price for?",null)` gave `"paying for it"`')
+      expect(said.out()).toContain('## Outcome: succeeded')
+      const verify = remora(programs, folder, ['verify', runId])
+      expect(await verify.exited, verify.out()).toBe(0)
+      await folder.remove()
+    },
+  )
 
-  it('says what it asks in a pipe, and refuses a question that is not there, other answers, and any once it is over', async () => {
+  it('prints its question in a pipe, and refuses a question that does not exist, other answers, and any once it is over', async () => {
     const asking = askingAgent['agents/purpose/tools/ask_purpose.pym'] ?? ''
     const choosing = asking.replace('for?")', 'for?", ["use", "show"])')
     const folder = await sourceFolder({

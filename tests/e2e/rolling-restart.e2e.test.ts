@@ -1,13 +1,13 @@
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freePorts, lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { nextCheckout } from './next-checkout.ts'
-import { openPrograms } from './program.ts'
+import { openPrograms, repository } from './program.ts'
 import { openRunApi, type RunEvent } from './run-api.ts'
-import { isReady, startServices, startStores, type Service, type Services, type Stores } from './services.ts'
-import { manyFunctions, undocumented } from './small-source.ts'
-import { sourceFolder } from './source-folder.ts'
-import { storeEnv } from './store-env.ts'
+import { isReady, type Service, type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
+import { manyFunctions, sourceFolder, undocumented } from './source-folder.ts'
 
 const noGit = lacks('git')
 
@@ -27,7 +27,7 @@ afterAll(async () => {
   await open.next?.remove()
 })
 
-/** Starts a service of the next version beside the one of today. */
+/** Starts a service of the next version next to the one of today. */
 async function startNext(folder: 'discovery' | 'worker' | 'api', env: Record<string, string>): Promise<Service> {
   const { stores, next } = open
   if (stores === undefined || next === undefined) throw new Error('nothing was opened')
@@ -56,37 +56,40 @@ async function stop(service: Service): Promise<void> {
 const endedBy = (events: readonly RunEvent[]) =>
   new Set(events.filter(({ event }) => event === 'operation.ended').map(({ origin }) => origin.id))
 
-it.skipIf(noGit)('a run goes on while every service is replaced by its next version, and nothing is lost', async () => {
-  const { stores } = open
-  if (stores === undefined) throw new Error('nothing was opened')
-  const { origin } = services.named('rehearsal')
-  await fetch(`${origin}/latency`, { method: 'POST', body: JSON.stringify({ ms: 100 }) })
-  const folder = await sourceFolder({ 'prices.py': manyFunctions(40) })
-  const runId = await services.api.submit(await folder.pack(), { agents: ['docstring'] })
-  const ended = async () => (await services.api.events(runId, 0, 1000)).events
-  await until(async () => endedBy(await ended()).has('old-worker'), { withinMs: 30_000 })
+it.skipIf(noGit)(
+  'a run continues while every service is replaced by its next version, and nothing is lost',
+  async () => {
+    const { stores } = open
+    if (stores === undefined) throw new Error('nothing was opened')
+    const { origin } = services.named('rehearsal')
+    await fetch(`${origin}/latency`, { method: 'POST', body: JSON.stringify({ ms: 100 }) })
+    const folder = await sourceFolder({ 'prices.py': manyFunctions(40) })
+    const runId = await services.api.submit(await folder.pack(), { agents: ['docstring'] })
+    const ended = async () => (await services.api.events(runId, 0, 1000)).events
+    await until(async () => endedBy(await ended()).has('old-worker'), { withinMs: 30_000 })
 
-  await startNext('discovery', {})
-  await stop(services.named('discovery')) // from here on, every job is the next version's
-  await startNext('worker', { REMORA_MODEL_URLS: `${origin}/v1`, REMORA_WORKER_SLOTS: '1' })
-  await until(async () => endedBy(await ended()).has('next-worker'), { withinMs: 30_000 })
-  await stop(services.named('old-worker'))
+    await startNext('discovery', {})
+    await stop(services.named('discovery')) // from here on, every job is the next version's
+    await startNext('worker', { REMORA_MODEL_URLS: `${origin}/v1`, REMORA_WORKER_SLOTS: '1' })
+    await until(async () => endedBy(await ended()).has('next-worker'), { withinMs: 30_000 })
+    await stop(services.named('old-worker'))
 
-  const { events, status } = await services.api.follow(runId)
-  expect(status).toBe('completed')
-  expect(endedBy(events)).toEqual(new Set(['old-worker', 'next-worker']))
-  const retried = events.filter(({ event }) => event === 'operation.retried')
-  for (const { data } of retried) expect(data).toMatchObject({ reason: 'drain' })
-  const operations = await services.api.operations(runId)
-  expect(operations).toHaveLength(40)
-  expect(operations.filter((one) => !['succeeded', 'unchanged'].includes(one.status))).toEqual([])
-  const patch = await services.api.ask(`/v1/runs/${runId}/patch`)
-  await folder.apply(await patch.text())
-  expect(await folder.read('prices.py')).not.toMatch(undocumented)
-  await folder.remove()
-  const verify = programs.start(['cli/remora.mjs', 'verify', runId], { env: storeEnv(stores) })
-  expect(await verify.exited, verify.out()).toBe(0)
-})
+    const { events, status } = await services.api.follow(runId)
+    expect(status).toBe('completed')
+    expect(endedBy(events)).toEqual(new Set(['old-worker', 'next-worker']))
+    const retried = events.filter(({ event }) => event === 'operation.retried')
+    for (const { data } of retried) expect(data).toMatchObject({ reason: 'drain' })
+    const operations = await services.api.operations(runId)
+    expect(operations).toHaveLength(40)
+    expect(operations.filter((one) => !['succeeded', 'unchanged'].includes(one.status))).toEqual([])
+    const patch = await services.api.ask(`/v1/runs/${runId}/patch`)
+    await folder.apply(await patch.text())
+    expect(await folder.read('prices.py')).not.toMatch(undocumented)
+    await folder.remove()
+    const verify = programs.start(['cli/remora.mjs', 'verify', runId], { env: storeEnv(stores) })
+    expect(await verify.exited, verify.out()).toBe(0)
+  },
+)
 
 it('a run of the next version is refused by what is older, and done by what knows it', async () => {
   const { stores, next } = open
@@ -101,3 +104,26 @@ it('a run of the next version is refused by what is older, and done by what know
   expect(await verify.exited, verify.out()).toBe(0)
   await folder.remove()
 })
+
+/** The edits that make a next version of this code: it writes newer runs and jobs, and reads today's as well. */
+const changes = [
+  { file: 'core/domain/run.ts', from: 'export const runSchema = 3', to: 'export const runSchema = 4' },
+  { file: 'core/ledger/keys.lua', from: 'local known_schema = 3', to: 'local known_schema = 4' },
+  { file: 'core/queues/catalog.ts', from: 'const payloadVersion = 1', to: 'const payloadVersion = 2' },
+  { file: 'core/queues/catalog.ts', from: 'z.literal(payloadVersion)', to: 'z.literal([1, payloadVersion])' },
+] as const
+
+const parts = ['agents', 'cli', 'core', 'queries', 'scripts', 'services', 'package.json']
+
+/** A second checkout next to this one, a version ahead of it. `path` ends with a slash. */
+async function nextCheckout(): Promise<{ path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'remora-next-'))
+  for (const part of parts) await cp(join(repository, part), join(path, part), { recursive: true })
+  await symlink(join(repository, 'node_modules'), join(path, 'node_modules'))
+  for (const { file, from, to } of changes) {
+    const text = await readFile(join(path, file), 'utf8')
+    if (!text.includes(from)) throw new Error(`${file} no longer holds what the next version changes: ${from}`)
+    await writeFile(join(path, file), text.replaceAll(from, to))
+  }
+  return { path: `${path}/`, remove: () => rm(path, { recursive: true, force: true }) }
+}

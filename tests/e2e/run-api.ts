@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { pages, type PageStart } from '#platform/pages.ts'
+import { pages, type PageStart } from '../../cli/api-lists.ts'
 
-// The service as another program sees it: no schema or client of the service's own code is used here.
+// A client of the HTTP API like any other program: it uses no schema or client of the service's own code.
 
 const Event = z.looseObject({
   seq: z.int(),

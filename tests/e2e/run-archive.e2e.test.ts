@@ -4,10 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lacks } from '#testing/this-machine.ts'
 import { rawZip } from '../../services/discovery/snapshot/raw-zip.fixture.ts'
-import { openPrograms } from './program.ts'
-import { remora } from './remora.ts'
-import { smallSource } from './small-source.ts'
-import { sourceFolder, type SourceFolder } from './source-folder.ts'
+import { openPrograms, remora } from './program.ts'
+import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
 
 describe('remora run on an archive', () => {
   const programs = openPrograms()
@@ -23,7 +21,7 @@ describe('remora run on an archive', () => {
     await unpacked.remove()
   })
 
-  it('says in one line what a wrong one is and what to send, before anything starts', async () => {
+  it('is refused in one line that names the format and what to send, before anything starts', async () => {
     await writeFile(join(place.path, 'x.zip'), '# v2 git bundle\n')
     const run = remora(programs, place, ['run', 'x.zip', '--agents', 'lint'])
     expect(await run.exited).toBe(1)

@@ -8,10 +8,8 @@ import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import { descendantsOf, processesNaming, stillRunning, type LivingProcess } from './living-processes.ts'
-import { openPrograms, type Program } from './program.ts'
-import { lastDocument, remora } from './remora.ts'
-import { manyFunctions } from './small-source.ts'
-import { exampleCopy, sourceFolder, type SourceFolder } from './source-folder.ts'
+import { lastDocument, openPrograms, type Program, remora } from './program.ts'
+import { exampleCopy, manyFunctions, sourceFolder, type SourceFolder } from './source-folder.ts'
 
 const untestable = lacks('git', 'python3')
 
@@ -42,7 +40,7 @@ async function atWork(program: Program): Promise<LivingProcess[]> {
   )
 }
 
-/** What a run may leave in the folder beside its data: nothing but what was asked for. */
+/** What a run may leave in the folder besides its data: nothing but what was asked for. */
 async function written(folder: SourceFolder): Promise<string[]> {
   return (await readdir(folder.path)).filter((name) => name.includes('.patch') || name.includes('.part'))
 }
@@ -54,7 +52,7 @@ describe('remora run on a folder', () => {
   })
   afterAll(() => folder.remove())
 
-  it('completes, says that no model was asked, and leaves no process', async () => {
+  it('completes, prints that no model was asked, and leaves no process', async () => {
     const args = ['run', '.', '--agents', 'lint,docstring', '--paths', threeModules, '--out', 'proposed.patch']
     const run = remora(programs, folder, args)
     const started = await atWork(run)
@@ -110,7 +108,7 @@ describe('remora run that is stopped on the way', () => {
     return { run, started }
   }
 
-  it('leaves no process and no patch behind after Ctrl-C, and says that the run goes on later', async () => {
+  it('leaves no process and no patch behind after Ctrl-C, and prints that the run can be resumed', async () => {
     const { run, started } = await inMidRun()
     run.interrupt()
     expect(await run.exited).toBe(130)
@@ -140,7 +138,7 @@ describe('remora run that is stopped on the way', () => {
     expect(await written(folder)).toEqual([])
   })
 
-  it('takes what it started with it when it is killed outright, and its data stays good', async () => {
+  it('ends the processes it started when it is killed with SIGKILL, and its data stays readable', async () => {
     const { run, started } = await inMidRun()
     run.kill('SIGKILL')
     expect(await run.exited).toBe('SIGKILL')

@@ -7,10 +7,8 @@ import { RunId } from '#domain/ids.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { openPrograms } from './program.ts'
 import type { RunEvent } from './run-api.ts'
-import { startServices, startStores, type Services, type Stores } from './services.ts'
-import { smallSource } from './small-source.ts'
-import { sourceFolder, type SourceFolder } from './source-folder.ts'
-import { storeEnv } from './store-env.ts'
+import { type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
+import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
 
 const gitless = lacks('git')
 
@@ -117,7 +115,7 @@ describe('the services as processes of their own', () => {
     expect(results.filter(({ status, evidence }) => status === 'succeeded' && evidence.length === 0)).toEqual([])
   })
 
-  it('leave a ledger that agrees with its events, as `remora verify` says', async () => {
+  it('leave a ledger that agrees with its events, by `remora verify`', async () => {
     const redis = new Redis(stores.redisUrl)
     const { violations, operations } = await openLedger(redis).verify(RunId.parse(run.id))
     await redis.quit()

@@ -1,11 +1,9 @@
-import type { TestS3 } from '#testing/s3.ts'
+import { startTestS3, type TestS3 } from '#testing/s3.ts'
 import { startTestRedis } from '#testing/redis.ts'
-import { startTestS3 } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'
 import { freePorts } from '#testing/this-machine.ts'
 import type { Program, Programs } from './program.ts'
 import { openRunApi, type RunApi } from './run-api.ts'
-import { storeEnv } from './store-env.ts'
 
 export type Stores = { redisUrl: string; s3: TestS3; stop(): Promise<void> }
 
@@ -73,7 +71,7 @@ export async function startServices(
   return { all, named, token, api: openRunApi({ url: named('api').origin, token }) }
 }
 
-/** Until the service says that it is ready; throws what it said when it ended instead. */
+/** Waits until the service is ready; throws with its standard error when it ends instead. */
 export async function isReady(service: Service): Promise<void> {
   await until(
     async () => {
@@ -84,4 +82,22 @@ export async function isReady(service: Service): Promise<void> {
     },
     { withinMs: 60_000 },
   )
+}
+
+/** How to reach the two stores; `bucket` and the keys are those of the S3 server. */
+export type StoreAddress = {
+  redisUrl: string
+  s3: { endpoint: string; bucket: string; region: string; accessKeyId: string; secretAccessKey: string }
+}
+
+/** What every service reads to reach its stores. */
+export function storeEnv({ redisUrl, s3 }: StoreAddress): Record<string, string> {
+  return {
+    REMORA_REDIS_URL: redisUrl,
+    REMORA_S3_ENDPOINT: s3.endpoint,
+    REMORA_S3_BUCKET: s3.bucket,
+    REMORA_S3_REGION: s3.region,
+    AWS_ACCESS_KEY_ID: s3.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: s3.secretAccessKey,
+  }
 }

@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { openPrograms } from './program.ts'
-import { manyFunctions } from './small-source.ts'
-import { sourceFolder } from './source-folder.ts'
+import { manyFunctions, sourceFolder } from './source-folder.ts'
 
 const programs = openPrograms()
 afterAll(() => programs.end())
@@ -36,7 +35,7 @@ describe('remora run in a folder with settings', () => {
     await folder.remove()
   })
 
-  it('starts nothing when they are wrong, and says where', async () => {
+  it('starts nothing when they are wrong, and names the place', async () => {
     const folder = await sourceFolder({ 'remora.yaml': 'execution: { concurency: 2 }\n', 'shop.py': manyFunctions(1) })
     const run = programs.start(['cli/remora.mjs', 'run', '--agents', 'lint'], { env: {}, cwd: folder.path })
     expect(await run.exited).toBe(1)

@@ -2,8 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { delay } from '#platform/clock.ts'
 import { openPrograms } from './program.ts'
 import { startServices, startStores, type Services, type Stores } from './services.ts'
-import { manyFunctions } from './small-source.ts'
-import { sourceFolder } from './source-folder.ts'
+import { manyFunctions, sourceFolder } from './source-folder.ts'
 
 const programs = openPrograms()
 const open: { stores?: Stores } = {}
@@ -18,7 +17,7 @@ afterAll(async () => {
   await open.stores?.stop()
 })
 
-/** What the model server says that it works on, looked at far more often than an answer takes, until `isOver`. */
+/** The number of requests that the model server reports as running, polled far more often than an answer takes, until `isOver`. */
 async function requestsRunning(origin: string, isOver: () => boolean): Promise<Set<number>> {
   const seen = new Set<number>()
   while (!isOver()) {

@@ -10,7 +10,7 @@ const run = promisify(execFile)
 export type SourceFolder = {
   path: string
   read(file: string): Promise<string>
-  /** Rejects with git's words when the patch does not fit. */
+  /** Rejects with git's message when the patch does not apply. */
   apply(patch: string): Promise<void>
   /** The folder as the system's `tar` packs it, gzipped. */
   pack(): Promise<Uint8Array>
@@ -55,3 +55,32 @@ function openFolder(path: string): SourceFolder {
     remove: () => rm(path, { recursive: true, force: true, maxRetries: 5 }),
   }
 }
+
+/** Four nodes: a file with an unused import, a function with a lint fault and no docstring, a class and its method. */
+export const smallSource = {
+  'README.md': '# shop\n',
+  'shop/stock.py': `import os
+
+
+def shelf_label(shelf, row):
+    return f"shelf" + str(shelf) + "-" + str(row)
+
+
+class Stock:
+    """What lies on the shelves."""
+
+    def count(self, name):
+        if not name in self.items:
+            return 0
+        return self.items[name]
+`,
+}
+
+/** As many functions as wanted, each with a lint fault and no docstring. */
+export function manyFunctions(count: number): string {
+  const functions = Array.from({ length: count }, (_none, at) => `def price_${at}():\n    return f"price"\n`)
+  return functions.join('\n\n')
+}
+
+/** Matches a function of `manyFunctions` that still has no docstring. */
+export const undocumented = /\):\n {4}return/

@@ -4,10 +4,8 @@ import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import { openPrograms } from './program.ts'
-import { startServices, startStores, type Services, type Stores } from './services.ts'
-import { manyFunctions, undocumented } from './small-source.ts'
-import { sourceFolder } from './source-folder.ts'
-import { storeEnv } from './store-env.ts'
+import { type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
+import { manyFunctions, sourceFolder, undocumented } from './source-folder.ts'
 
 const Retried = z.object({ run_id: z.string(), retry_of: z.string() })
 
@@ -19,7 +17,7 @@ describe.skipIf(lacks('git'))('a run that is cancelled while a model is asked', 
 
   beforeAll(async () => {
     stores = open.stores = await startStores()
-    // A heartbeat comes after a third of the lease: what ends the attempts below is the signal, not a heartbeat.
+    // A heartbeat is sent after a third of the lease: the signal ends the attempts below, not a heartbeat.
     const workerEnv = { REMORA_LEASE_MS: '3600000', REMORA_WORKER_SLOTS: '4' }
     services = await startServices(programs, stores, { workers: ['worker-1', 'worker-2'], workerEnv })
   })
@@ -79,7 +77,7 @@ describe.skipIf(lacks('git'))('a run that is cancelled while a model is asked', 
     )
     const patch = await services.api.ask(`/v1/runs/${again}/patch`)
     await folder.apply(await patch.text())
-    expect(await folder.read('prices.py')).not.toMatch(undocumented) // what went well before the cancel is in it, too
+    expect(await folder.read('prices.py')).not.toMatch(undocumented) // the patch has what succeeded before the cancel, too
     await folder.remove()
     for (const id of [runId, again]) {
       const verify = programs.start(['cli/remora.mjs', 'verify', id], { env: storeEnv(stores) })

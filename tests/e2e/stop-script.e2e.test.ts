@@ -5,10 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '#testing/until.ts'
 import { openPrograms, repository } from './program.ts'
 import type { RunEvent } from './run-api.ts'
-import { startServices, startStores, type Services, type Stores } from './services.ts'
-import { manyFunctions } from './small-source.ts'
-import { sourceFolder } from './source-folder.ts'
-import { storeEnv } from './store-env.ts'
+import { type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
+import { manyFunctions, sourceFolder } from './source-folder.ts'
 
 /** The shipped bundles, but the script that reads docstrings computes until its time limit. */
 async function spinningAgents(): Promise<string> {
@@ -29,7 +27,7 @@ describe('a run that is cancelled while tool scripts compute', () => {
   beforeAll(async () => {
     stores = open.stores = await startStores()
     const agents = (open.agents = await spinningAgents())
-    // A heartbeat comes after a third of the lease: what ends the scripts below is the signal, not a heartbeat.
+    // A heartbeat is sent after a third of the lease: the signal ends the scripts below, not a heartbeat.
     const workerEnv = { REMORA_LEASE_MS: '3600000', REMORA_WORKER_SLOTS: '4', REMORA_WORKER_SCRIPT_PROCESSES: '1' }
     const discoveryEnv = { REMORA_AGENTS_DIR: agents }
     services = await startServices(programs, stores, { workers: ['worker-1', 'worker-2'], workerEnv, discoveryEnv })

@@ -7,9 +7,9 @@ import { runAgent } from '../../services/worker/agent/run-agent.ts'
 import { fileAgent } from './file-agent.fixture.ts'
 
 /**
- * How an attempt ends, and how many turns it asks the model for. `tries` are told of the first of them, none where it was
- * not answered; `sent` is how many requests the server got for all of them. `file`: what it has written. `says`: what the
- * events of the first turn show of the fault.
+ * How an attempt ends, and how many turns it asks the model for. `tries`: those of the first turn, undefined where it was
+ * not answered. `sent`: the requests that the server got for all turns. `file`: the text of the file afterwards. `says`: what
+ * the events of the first turn show of the fault.
  */
 type Row = { ends: object; requests: number; tries: number | undefined; sent: number; file?: string; says?: object }
 
@@ -50,11 +50,11 @@ const rows: Record<FaultName, { always: Row; once: Row }> = {
   '429': { always: thrown('AGENT_002', /: answered 429 [^(]*$/), once: triedAgain },
   '503': gone,
   '529': gone,
-  // The socket had carried the probe: that it broke costs no try.
+  // The probe had used the socket before, so its reset does not count as a try.
   reset: { always: { ...thrown('AGENT_002'), sent: 2 }, once: { ...submitted(3), sent: 4 } },
   error_in_stream: gone,
   truncated: { always: thrown('AGENT_008'), once: triedAgain },
-  // Asked again, a model that is asked without chance says the same again: no try is spent on it.
+  // At temperature 0 the model would give the same reply again: no retry is spent on it.
   oversized: { always: thrown('AGENT_007', /larger than allowed$/), once: thrown('AGENT_007', /larger than allowed$/) },
   json_in_content: inContent,
   hermes_in_content: inContent,
@@ -74,7 +74,7 @@ const rows: Record<FaultName, { always: Row; once: Row }> = {
     once: { ends: { kind: 'submitted', submission: { status: 'failed' } }, requests: 2, tries: 1, sent: 2 },
   },
 }
-/** What only a time limit ends; others must not fail because a machine is busy. */
+/** Faults that only a time limit ends; others must not fail because a machine is busy. */
 const ofTime: readonly FaultName[] = ['latency', 'hang', 'stall']
 
 let rehearsal: Rehearsal | undefined
@@ -83,11 +83,11 @@ afterEach(() => rehearsal?.close())
 /** A budget in which no other try may start, not even one that need not wait. */
 const oneTryMs = -1
 const maxInFlight = 1
-/** Idle ones that may be used again: of a turn and the one after it, of the probe's two requests, of two other questions. */
+/** Idle sockets that may be used again: of two turns, of the probe's two requests, of two other questions. */
 const maxSockets = 2 * maxInFlight + 4
 const never = new AbortController().signal
 
-/** Runs the loop over the pool against a server that has the fault `times` times; for ever when absent. */
+/** Runs the loop over the pool against a server that has the fault `times` times; always when absent. */
 async function runBefore(fault: FaultName, { stream, times }: { stream: boolean; times?: number }) {
   const faults = { shares: { [fault]: 1 }, seed: 1, times }
   const { url, load } = (rehearsal = await startRehearsal({ host: '127.0.0.1', port: 0, faults }))
@@ -141,7 +141,7 @@ describe.each([
       expect({ called: named('tool.called')[0]?.data, responded: named('model.responded')[0]?.data }).toMatchObject(
         says,
       )
-      // What a short limit ends is tried again by chance, too: on a busy machine.
+      // On a busy machine a short limit may end other requests, too, which are then retried.
       const isAtLeast = mode === 'once' && ofTime.includes(fault)
       const counted = isAtLeast ? [atLeast(tries), atLeast(sent)] : [tries, sent]
       expect([exchanges[0]?.tries, got]).toEqual(counted)

@@ -2,15 +2,12 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { assembleResults } from '../../bench/assemble-results.ts'
-import { resultSections } from '../../bench/result-sections.ts'
+import { assembleResults, resultSections } from '../../bench/assemble-results.ts'
 import { llamaServers } from './llama-servers.ts'
-import { measureHarness } from './measure-harness.ts'
-import { measureRun } from './measure-run.ts'
+import { measureHarness, measureRun } from './measure-server.ts'
 import { renderModel, type ServerFigures } from './render-model.ts'
 import { serverFolder } from './python-environment.ts'
-import { serverSettings, type ServerPlan } from './server-plan.ts'
-import { startServer } from './start-server.ts'
+import { type ServerPlan, serverSettings, startServer } from './start-server.ts'
 import { vllmServers } from './vllm-servers.ts'
 
 /**
@@ -30,10 +27,10 @@ const { values } = parseArgs({
   },
 })
 const [requests, limit] = [Number(values.requests), Number(values.limit)]
-/** Of one program: a model that never stops must not hold the rest. */
+/** The limit of one program: a model that never stops must not hold up the rest. */
 const limitMs = 40 * 60_000
 
-/** By the name that `--servers` takes. */
+/** The servers, by the names that `--servers` takes. */
 const makers = new Map([
   ['llama', llamaServers],
   ['vllm', vllmServers],
@@ -56,7 +53,7 @@ async function measureServer(plan: ServerPlan): Promise<ServerFigures> {
   }
 }
 
-/** One that cannot be installed here is left out, and the results say why. */
+/** A server that cannot be installed here is left out, and the results give the reason. */
 async function planServers(): Promise<{ plans: ServerPlan[]; missing: string[] }> {
   const plans: ServerPlan[] = []
   const missing: string[] = []

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { pythonEnvironment, type PythonEnvironment } from './python-environment.ts'
-import { assembleModel, modelName, modelPackage, serverSettings, type ServerPlan } from './server-plan.ts'
+import { assembleModel, modelName, modelPackage, type ServerPlan, serverSettings } from './start-server.ts'
 
 /** Exact, so that two measurements are of one server and one model. */
 const serverPackage = 'xllamacpp==2026.10.11549'

@@ -1,20 +1,16 @@
-import { cpus, loadavg, totalmem } from 'node:os'
-import type { HarnessReport } from './measure-harness.ts'
-import type { RunFigures } from './measure-run.ts'
-import type { ServerPlan } from './server-plan.ts'
+import { loadavg } from 'node:os'
+import { type Column, machineName, sectionHead, table } from '../../bench/reports/markdown-report.ts'
+import type { HarnessReport, RunFigures } from './measure-server.ts'
+import type { ServerPlan } from './start-server.ts'
 
 export type ServerFigures = { plan: ServerPlan; harness: HarnessReport; run: RunFigures }
 export type ModelScale = { slots: number; threads: number; contextPerSlot: number }
 
 /** results/real-servers.md. */
 export function renderModel(scale: ModelScale, servers: readonly ServerFigures[], missing: readonly string[]): string {
-  const packages = [...new Set(servers.flatMap(({ plan }) => plan.packages))]
-  const [cpu] = cpus()
-  const machine = `${cpus().length} × ${cpu?.model.trim() ?? 'unknown CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB`
-  return `# Real model servers
-
-Written by \`npm run e2e:model\` on ${new Date().toISOString().slice(0, 10)}: ${machine}, Node ${process.version}, ${packages.join(', ')}.
-
+  const packages = new Set(servers.flatMap(({ plan }) => plan.packages))
+  const facts = [machineName(), `Node ${process.version}`, ...packages]
+  return `${sectionHead('Real model servers', { command: 'npm run e2e:model', facts })}
 Gemma 3 270M (base model, Q4_K_M, from PyPI): ${scale.slots} slots of ${scale.contextPerSlot} tokens, ${scale.threads} thread(s), no GPU. It
 is a base model of 270 million parameters that was never tuned for tools: the rates say whether the whole path works with a
 real server, not what a useful model does. Times depend on what else the machine does: at the end its load was ${loadavg()[2]?.toFixed(1)} over a
@@ -22,24 +18,9 @@ quarter of an hour, of which the model server is about ${scale.threads}.
 
 ## remora harness
 
-${table(
-  ['', 'requests', 'called', 'right tool', 'right arguments', 'submitted', 'calls read from text'],
-  servers.map(({ plan: { name }, harness }) => {
-    const { total } = harness.sides[0]
-    const rates = [total.called, total.right_tool, total.right_arguments, total.submitted, total.parsed_from_content]
-    return [name, `${total.requests}`, ...rates.map(percent)]
-  }),
-)}
+${table(rateColumns, servers)}
 
-${table(
-  ['', 'replies', 'first reply p50 / p95, s', 'completion tokens/s of one reply', 'of all together'],
-  servers.map(({ plan: { name }, harness }) => {
-    const [{ replies, latency_ms: latency, tokens }] = harness.sides
-    const first = latency.first_reply
-    const times = first === null ? '–' : `${seconds(first.p50)} / ${seconds(first.p95)}`
-    return [name, `${replies}`, times, tokens.per_s_of_reply.toFixed(1), tokens.per_s.toFixed(1)]
-  }),
-)}
+${table(speedColumns, servers)}
 
 ${servers.map(harnessNotes).join('\n')}
 ${runSection(servers)}
@@ -49,20 +30,48 @@ ${servers.map(({ plan }) => `- ${plan.name}: ${plan.different}`).join('\n')}
 ${missing.map((why) => `- Could not be installed here: ${why}\n`).join('')}`
 }
 
+const nameColumn: Column<ServerFigures> = ['', ({ plan }) => plan.name]
+
+const rateColumns: readonly Column<ServerFigures>[] = [
+  nameColumn,
+  ['requests', ({ harness }) => harness.sides[0].total.requests],
+  ['called', rateOf('called')],
+  ['right tool', rateOf('right_tool')],
+  ['right arguments', rateOf('right_arguments')],
+  ['submitted', rateOf('submitted')],
+  ['calls read from text', rateOf('parsed_from_content')],
+]
+
+function rateOf(name: Exclude<keyof HarnessReport['sides'][0]['total'], 'requests'>) {
+  return ({ harness }: ServerFigures) => `${Math.round(harness.sides[0].total[name] * 100)} %`
+}
+
+const speedColumns: readonly Column<ServerFigures>[] = [
+  nameColumn,
+  ['replies', ({ harness }) => harness.sides[0].replies],
+  ['first reply p50 / p95, s', firstReplyText],
+  ['completion tokens/s of one reply', ({ harness }) => harness.sides[0].tokens.per_s_of_reply.toFixed(1)],
+  ['of all together', ({ harness }) => harness.sides[0].tokens.per_s.toFixed(1)],
+]
+
+function firstReplyText({ harness }: ServerFigures): string {
+  const first = harness.sides[0].latency_ms.first_reply
+  return first === null ? '–' : `${seconds(first.p50)} / ${seconds(first.p95)}`
+}
+
+const runColumns: readonly Column<ServerFigures>[] = [
+  nameColumn,
+  ['operations', ({ run }) => run.operations],
+  ['replies with a call', ({ run }) => `${run.repliesWithCall} of ${run.replies}`],
+  ['tool calls carried out', ({ run }) => `${run.carriedOut} of ${run.toolCalls}`],
+  ['valid submissions', ({ run }) => `${run.validSubmissions} of ${run.submissions}`],
+  ['tokens/s of one reply', ({ run }) => run.tokensPerSecondOfReply.toFixed(1)],
+]
+
 function runSection(servers: readonly ServerFigures[]): string {
   return `## remora run examples/inventory
 
-${table(
-  ['', 'operations', 'replies with a call', 'tool calls carried out', 'valid submissions', 'tokens/s of one reply'],
-  servers.map(({ plan: { name }, run }) => [
-    name,
-    `${run.operations}`,
-    `${run.repliesWithCall} of ${run.replies}`,
-    `${run.carriedOut} of ${run.toolCalls}`,
-    `${run.validSubmissions} of ${run.submissions}`,
-    run.tokensPerSecondOfReply.toFixed(1),
-  ]),
-)}
+${table(runColumns, servers)}
 
 ${servers.map(({ plan: { name }, run }) => `- ${name}: exit code ${run.exitCode}; ${counted(run.endings)}`).join('\n')}
 `
@@ -80,15 +89,6 @@ function counted(counts: Readonly<Record<string, number>>): string {
       .map(([name, count]) => `${count} × ${name}`)
       .join(', ') || 'none'
   )
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
-}
-
-function percent(share: number): string {
-  return `${Math.round(share * 100)} %`
 }
 
 function seconds(ms: number): string {

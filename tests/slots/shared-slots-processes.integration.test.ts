@@ -22,7 +22,7 @@ describe('slots that processes share', () => {
     for (const close of closing.splice(0).toReversed()) await close()
   })
 
-  /** Processes that each want all the slots there are, and more. */
+  /** Processes that each want more than all slots. */
   function start(count: number, redisUrl: string, leaseMs: number): void {
     const namespace = `t${randomBytes(6).toString('hex')}`
     const options = { url: server.url, redisUrl, namespace, maxInFlight: 4, leaseMs, atOnce: 8 }
@@ -55,7 +55,7 @@ describe('slots that processes share', () => {
     const redis = await startLocalRedis({ dir })
     start(3, redis.url, 6000)
     await until(eachServed(5))
-    // Each holds some: while Redis is away, who has none takes one all the same.
+    // Each process holds some: while Redis is down, a process without a slot takes one anyway.
     await until(() => asking.every(({ holder }) => server.now(holder) > 0))
     await redis.stop()
     if (loses) await rm(dir, { recursive: true })
@@ -63,7 +63,7 @@ describe('slots that processes share', () => {
     closing.push(again.stop)
     server.forget()
     await until(eachServed(60))
-    // Without its data nobody is given more for half a lease: one may have let a place go before.
+    // After Redis lost its data, no more slots are granted for half a lease: a slot may have been released before.
     await until(() => server.now() === 4)
     expect(server.most()).toBe(4)
   })

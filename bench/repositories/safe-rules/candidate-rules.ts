@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 
 /** `ruff rule --all --output-format json`. */
@@ -12,14 +13,14 @@ const RuffRules = z.array(
 
 export type CandidateRule = { code: string; name: string }
 
-/** The rules that are stable and have a fix, always or sometimes; which of the fixes are safe, Ruff says for each fault. */
+/** The rules that are stable and have a fix, always or sometimes. Ruff marks each single fix as safe or not. */
 export function readCandidates(json: string): CandidateRule[] {
   return RuffRules.parse(JSON.parse(json))
     .filter(({ fix_availability: fix, status }) => fix !== 'None' && 'Stable' in status)
     .flatMap(({ code, name }) => (code === null ? [] : [{ code, name }]))
 }
 
-/** Rules that are refused whatever the measurement says: rule → why. */
+/** Rules that are refused whatever is measured: rule → why. */
 export const refusedOnGround: Readonly<Record<string, string>> = {
   SIM300: 'swaps the operands of a comparison: another `__eq__` runs first',
   SIM905: 'writes a list of any length into one line',
@@ -39,3 +40,14 @@ export const commentsThatMayGo: Readonly<Record<string, RegExp>> = {
 
 /** Which comments are unused depends on every rule that a repository selects: tried with its own configuration, not alone. */
 export const triedAsConfigured: ReadonlySet<string> = new Set(['RUF100'])
+
+/**
+ * Rules whose fixes the record of the safe-rules bench refuses. F401 is not among them: which of its fixes may be made is
+ * judged import by import.
+ */
+export async function readRefusedRules(): Promise<ReadonlySet<string>> {
+  const record = await readFile(new URL('../safe-rules.md', import.meta.url), 'utf8')
+  const [, codes] = /^## Refused\n\n`([^`]*)`$/m.exec(record) ?? []
+  if (codes === undefined) throw new Error('safe-rules.md names no refused rules')
+  return new Set(codes.split(' ').filter((code) => code !== 'F401'))
+}

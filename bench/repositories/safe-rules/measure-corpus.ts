@@ -26,16 +26,16 @@ export const CorpusFigures = z.strictObject({
 })
 export type CorpusFigures = z.infer<typeof CorpusFigures>
 
-/** What decides what is found: when one of these files changes, all is measured anew. */
-const sources = ['fix-tree.ts', 'compare-comments.py', 'try-on-tests.ts', 'find-culprits.ts', 'test-beds.ts']
+/** Part of the cache's key: when one of these files changes, everything is measured anew. */
+const sources = ['fix-tree.ts', 'compare-comments.py', 'try-on-tests.ts', 'test-beds.ts']
 
-/** Tries every rule on one corpus, alone for what it does to files, together for what they do to the tests. Kept in the cache. */
+/** Tries the rules on one corpus: each alone on the files, all together on the tests. The result is cached. */
 export async function measureCorpus({ corpus, openBed }: Bench, rules: readonly string[]): Promise<CorpusFigures> {
   const texts = await Promise.all(sources.map((name) => readFile(new URL(name, import.meta.url), 'utf8')))
   const key = shortHash([ruffVersion, corpus.pristine, rules.join(), ...texts])
   const file = join(corpus.logs, `safe-rules-${key}.json`)
-  const kept = await readFile(file, 'utf8').catch(() => undefined)
-  if (kept !== undefined) return CorpusFigures.parse(JSON.parse(kept))
+  const cached = await readFile(file, 'utf8').catch(() => undefined)
+  if (cached !== undefined) return CorpusFigures.parse(JSON.parse(cached))
 
   await restoreTree(corpus)
   const trials: Record<string, RuleTrial> = {}

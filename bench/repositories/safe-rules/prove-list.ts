@@ -1,4 +1,5 @@
 import { safeRules } from '#lint/safe-fixes.ts'
+import { type Column, sectionHead, table } from '../../reports/markdown-report.ts'
 import { ruffVersion } from '../bench-packages.ts'
 import type { Bench } from './test-beds.ts'
 import { tryOnTests, type TestTrial } from './try-on-tests.ts'
@@ -15,24 +16,27 @@ export async function proveList({ openBed }: Bench): Promise<ListProof> {
   return { name: bed.name, tests: bed.passing.length, ...(await tryOnTests(bed, rules)) }
 }
 
-export function renderSafeList(proofs: readonly ListProof[]): string {
-  const today = new Date().toISOString().slice(0, 10)
-  const rows = proofs.map(({ name, tests, culprits, together }) => {
-    const found = [...culprits].map(([rule, changed]) => `${rule}: ${changed.join(', ')}`)
-    const changed = [...found, ...(together.length === 0 ? [] : [`several together: ${together.join(', ')}`])]
-    return `| ${name} | ${tests} | ${changed.join('; ') || 'none'} |`
-  })
-  return `# The product's safe rules, all at once
+const columns: readonly Column<ListProof>[] = [
+  ['corpus', ({ name }) => name],
+  ['tests that passed', ({ tests }) => tests],
+  ['tests that its fixes change', changedTests],
+]
 
-Written by \`node bench/safe-rules-bench.ts --list\` on ${today}: Ruff ${ruffVersion}. The safe fixes of all rules of
+function changedTests({ culprits, together }: ListProof): string {
+  const found = [...culprits].map(([rule, changed]) => `${rule}: ${changed.join(', ')}`)
+  return [...found, ...(together.length === 0 ? [] : [`several together: ${together.join(', ')}`])].join('; ') || 'none'
+}
+
+/** repositories/safe-list.md */
+export function renderSafeList(proofs: readonly ListProof[]): string {
+  const origin = { command: 'node bench/safe-rules-bench.ts --list', facts: [`Ruff ${ruffVersion}`] }
+  return `${sectionHead("The product's safe rules, all at once", origin)}The safe fixes of all rules of
 core/lint/safe-fixes.ts but ${conditional.join(', ')}, whose fixes the product judges one by one, are made in every file but
 vendored ones and the data of tests, whatever the repository's own rules are; then its tests run. For each change, halving
 finds the rule. \`library\` is Python's standard library with \`python -m test\`; its
 test_pdb_breakpoints_preserved_across_interactive_sessions expects a function of pdb.py in line 97, so that every fix
 changes it that adds or removes a line above.
 
-| corpus | tests that passed | tests that its fixes change |
-| --- | --- | --- |
-${rows.join('\n')}
+${table(columns, proofs)}
 `
 }

@@ -1,3 +1,4 @@
+import { type Column, sectionHead, table } from '../../reports/markdown-report.ts'
 import { ruffVersion } from '../bench-packages.ts'
 import { type CandidateRule, commentsThatMayGo, refusedOnGround, triedAsConfigured } from './candidate-rules.ts'
 import type { RuleTrial } from './fix-tree.ts'
@@ -5,17 +6,55 @@ import type { CorpusFigures } from './measure-corpus.ts'
 import type { SecondLook } from './second-look.ts'
 
 type RuleFigures = CandidateRule & {
-  /** By corpus, only those where it has a fix. Comments that it is there to remove are not among the lost ones. */
+  /** By corpus, only those where it has a fix. Comments that its purpose is to remove do not count as lost. */
   trials: ReadonlyMap<string, RuleTrial>
   /** Tests its fixes change, with the corpus's name. */
   tests: readonly string[]
-  /** Of `tests`, those that change also when the files of tests are left alone. */
+  /** Of `tests`, those that also change when the files of tests are left alone. */
   testsOfSources: readonly string[]
 }
 
 type Verdict = 'safe' | 'safe outside of tests' | 'refused' | 'not seen'
 
-/** What speaks against a rule besides tests. */
+/** repositories/safe-rules.md */
+export function renderSafeRules(
+  rules: readonly RuleFigures[],
+  { corpora, python, together }: { corpora: readonly string[]; python: string; together: readonly string[] },
+): string {
+  const seen = rules.filter(({ trials }) => trials.size > 0)
+  const of = (verdict: Verdict) => rules.filter((rule) => verdictOf(rule) === verdict)
+  const facts = [`Ruff ${ruffVersion}`, `Python ${python}`]
+  return `${sectionHead('Which fixes of Ruff are safe, as measured', { command: 'node bench/safe-rules-bench.ts', facts })}
+Every stable rule that has a fix, over ${corpora.join(', ')}. Per rule, alone: \`ruff check --isolated --target-version
+py310 --fix --no-unsafe-fixes --select RULE\`, so only fixes that Ruff itself marks safe. A comment is lost when it is there
+less often; it is moved when it stood at the end of a line and stands alone now or the reverse, or when its statement has none
+of the words it had. New faults are F821, F811 and E9 that were not there. Then, in each corpus, the fixes of all rules
+that nothing spoke against there are made at once, and its tests run (for the standard library: a part of its own, in a
+copy of the interpreter without frozen modules); when a test changes, halving finds the rules that do it alone, and the
+others are tried again until the whole suite passes. Fixtures that tests read as data are left as they are. A test that
+compares its own source or line numbers changes with any edit of its file: a rule that changes no test once the files of
+tests are left alone is safe outside of tests. UP009, RUF100 and RUF102 may remove the comments they are about; RUF100 is tried
+with the configuration of the packages that have one, for what is unused depends on all rules they select.
+
+${of('safe').length} safe, ${of('safe outside of tests').length} safe outside of tests, ${of('refused').length} refused, ${of('not seen').length} without a single fix here.
+${together.length === 0 ? '' : `\nTests that only several rules together change: ${together.join(', ')}.\n`}
+${verdictLists(of)}
+
+## Every rule that has a fix here
+
+${table(columns, seen)}
+
+Not seen: \`${of('not seen')
+    .map(({ code }) => code)
+    .join(' ')}\`
+
+## What speaks against the others
+
+${[...of('refused'), ...of('safe outside of tests')].map(reasons).join('\n')}
+`
+}
+
+/** Reasons to refuse a rule, besides tests. */
 function objectionsTo({ code, trials }: RuleFigures): string[] {
   const all = [...trials.values()]
   const ground = refusedOnGround[code]
@@ -34,48 +73,6 @@ function verdictOf(rule: RuleFigures): Verdict {
   return rule.trials.size === 0 ? 'not seen' : 'safe'
 }
 
-export function renderSafeRules(
-  rules: readonly RuleFigures[],
-  { corpora, python, together }: { corpora: readonly string[]; python: string; together: readonly string[] },
-): string {
-  const seen = rules.filter(({ trials }) => trials.size > 0)
-  const of = (verdict: Verdict) => rules.filter((rule) => verdictOf(rule) === verdict)
-  const today = new Date().toISOString().slice(0, 10)
-  return `# Which fixes of Ruff are safe, as measured
-
-Written by \`node bench/safe-rules-bench.ts\` on ${today}: Ruff ${ruffVersion}, Python ${python}.
-
-Every stable rule that has a fix, over ${corpora.join(', ')}. Per rule, alone: \`ruff check --isolated --target-version
-py310 --fix --no-unsafe-fixes --select RULE\`, so only fixes that Ruff itself marks safe. A comment is lost when it is there
-less often; it is moved when it stood at the end of a line and stands alone now or the reverse, or when its statement has none
-of the words it had. New faults are F821, F811 and E9 that were not there. Then, in each corpus, the fixes of all rules
-that nothing spoke against there are made at once, and its tests run (for the standard library: a part of its own, in a
-copy of the interpreter without frozen modules); when a test changes, halving finds the rules that do it alone, and the
-others are tried again until the whole suite passes. Fixtures that tests read as data are left as they are. A test that
-compares its own source or line numbers changes with any edit of its file: a rule that changes no test once the files of
-tests are left alone is safe outside of tests. UP009, RUF100 and RUF102 may remove the comments they are about; RUF100 is tried
-with the configuration of the packages that have one, for what is unused depends on all rules they select.
-
-${of('safe').length} safe, ${of('safe outside of tests').length} safe outside of tests, ${of('refused').length} refused, ${of('not seen').length} without a single fix here.
-${together.length === 0 ? '' : `\nTests that only several rules together change: ${together.join(', ')}.\n`}
-${verdictLists(of)}
-
-## Every rule that has a fix here
-
-| rule | fixes | in | comments lost | moved | new faults | tests changed | of them by sources | verdict |
-| --- | --- | --- | --- | --- | --- | --- | --- |
-${seen.map(row).join('\n')}
-
-Not seen: \`${of('not seen')
-    .map(({ code }) => code)
-    .join(' ')}\`
-
-## What speaks against the others
-
-${[...of('refused'), ...of('safe outside of tests')].map(reasons).join('\n')}
-`
-}
-
 function verdictLists(of: (verdict: Verdict) => readonly RuleFigures[]): string {
   const list = (verdict: Verdict) =>
     `\`${of(verdict)
@@ -91,22 +88,20 @@ function verdictLists(of: (verdict: Verdict) => readonly RuleFigures[]): string 
   ].join('\n\n')
 }
 
-function row(rule: RuleFigures): string {
-  const all = [...rule.trials.values()]
-  const count = (pick: (trial: RuleTrial) => readonly unknown[]) => String(all.flatMap(pick).length)
-  const verdict = verdictOf(rule)
-  const cells = [
-    `${rule.code} ${rule.name}`,
-    all.map(({ fixes }) => fixes).reduce((sum, fixes) => sum + fixes, 0),
-    rule.trials.size,
-    count(({ lost }) => lost),
-    count(({ moved }) => moved),
-    count(({ newFaults }) => newFaults),
-    rule.tests.length,
-    rule.testsOfSources.length,
-    verdict,
-  ]
-  return `| ${cells.join(' | ')} |`
+const columns: readonly Column<RuleFigures>[] = [
+  ['rule', ({ code, name }) => `${code} ${name}`],
+  ['fixes', ({ trials }) => [...trials.values()].reduce((sum, { fixes }) => sum + fixes, 0)],
+  ['in', ({ trials }) => trials.size],
+  ['comments lost', countOf('lost')],
+  ['moved', countOf('moved')],
+  ['new faults', countOf('newFaults')],
+  ['tests changed', ({ tests }) => tests.length],
+  ['of them by sources', ({ testsOfSources }) => testsOfSources.length],
+  ['verdict', verdictOf],
+]
+
+function countOf(what: 'lost' | 'moved' | 'newFaults'): (rule: RuleFigures) => number {
+  return ({ trials }) => [...trials.values()].reduce((sum, trial) => sum + trial[what].length, 0)
 }
 
 const shownExamples = 2
@@ -127,10 +122,10 @@ function reasons(rule: RuleFigures): string {
   return `- ${rule.code}: ${why}${examples.length === 0 ? '' : `, such as ${examples.join(', ')}`}`
 }
 
-/** What both looks at one corpus found. */
+/** The results of both looks at one corpus. */
 export type Looks = { first: CorpusFigures; second: SecondLook }
 
-/** Per rule, what was found in all corpora. */
+/** The figures of each rule over all corpora. */
 export function joinLooks(candidates: readonly CandidateRule[], measured: readonly Looks[]): RuleFigures[] {
   return candidates.map((rule) => {
     const { code } = rule
@@ -149,7 +144,7 @@ export function joinLooks(candidates: readonly CandidateRule[], measured: readon
   })
 }
 
-/** Without the comments that the rule is there to remove. */
+/** The rule's trial, without the comments that its purpose is to remove. */
 function trialOf(code: string, { first, second }: Looks): RuleTrial | undefined {
   const trial = first.trials[code]
   const remover = second.removers[code]

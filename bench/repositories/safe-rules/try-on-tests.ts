@@ -1,5 +1,3 @@
-import { findCulprits } from './find-culprits.ts'
-
 /** A test suite over a tree that can be put into any state. */
 export type TestBed = {
   name: string
@@ -49,4 +47,19 @@ export async function tryOnTests(bed: TestBed, rules: readonly string[]): Promis
     }
     left = left.filter((rule) => !culprits.has(rule))
   }
+}
+
+/**
+ * Finds by halving the `items` for which `passes` resolves to false, each alone. Items that fail only together may be in different
+ * halves: then the result is empty although all of them together fail.
+ */
+export async function findCulprits<T>(
+  items: readonly T[],
+  passes: (some: readonly T[]) => Promise<boolean>,
+): Promise<T[]> {
+  if (items.length === 0 || (await passes(items))) return []
+  if (items.length === 1) return [...items]
+  const middle = items.length >> 1
+  const first = await findCulprits(items.slice(0, middle), passes)
+  return [...first, ...(await findCulprits(items.slice(middle), passes))]
 }

@@ -16,10 +16,7 @@ const first = ['preview', 'explicit-preview-rules']
  * Returns as much of `options` as Ruff accepts: whole tables if possible, else their entries, and of lists each
  * element. So one rule that Ruff has removed does not affect the rest.
  */
-export async function acceptedOptions(
-  options: Record<string, unknown>,
-  refusalOf: RefusalOf,
-): Promise<AcceptedOptions> {
+export async function acceptedOptions(options: Record<string, unknown>, refusalOf: RefusalOf) {
   if ((await refusalOf(options)) === undefined) return { options, refused: [] }
   const refused: AcceptedOptions['refused'] = []
 

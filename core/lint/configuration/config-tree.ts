@@ -6,13 +6,7 @@ export type ConfigFile = { path: string; text: string }
 export type Table = Readonly<Record<string, unknown>>
 
 /** The configuration files of a snapshot, parsed. Paths are relative to its top, folders without a slash at the end. */
-export type ConfigTree = {
-  table(path: string): Table | undefined
-  ini(path: string): IniFile | undefined
-  /** The text of any configuration file, as it stands. */
-  text(path: string): string | undefined
-  paths: readonly string[]
-}
+export type ConfigTree = ReturnType<typeof readConfigTree>
 
 const tomlNames = /(?:^|\/)(?:pyproject\.toml|[^/]*ruff[^/]*\.toml|\.?pylintrc\.toml)$/
 const iniNames =
@@ -25,10 +19,7 @@ export function isLintConfig(path: string): boolean {
 }
 
 /** Parses the files. One that cannot be parsed is left out, and `notice` is called with its folder and the reason. */
-export function readConfigTree(
-  files: readonly ConfigFile[],
-  notice: (folder: string, words: string) => void,
-): ConfigTree {
+export function readConfigTree(files: readonly ConfigFile[], notice: (folder: string, words: string) => void) {
   const tables = new Map<string, Table>()
   const inis = new Map<string, IniFile>()
   const texts = new Map(files.map(({ path, text }) => [path, text]))
@@ -44,9 +35,10 @@ export function readConfigTree(
     }
   }
   return {
-    table: (path) => tables.get(path),
-    ini: (path) => inis.get(path),
-    text: (path) => texts.get(path),
+    table: (path: string) => tables.get(path),
+    ini: (path: string) => inis.get(path),
+    /** The text of any configuration file, as it stands. */
+    text: (path: string) => texts.get(path),
     paths: files.map(({ path }) => path),
   }
 }
@@ -72,8 +64,7 @@ export function tableAt(value: unknown, ...keys: readonly string[]): Table | und
 
 /** A list of strings; empty for anything else. */
 export function stringsOf(value: unknown): string[] {
-  const strings = Strings.safeParse(value)
-  return strings.success ? strings.data : []
+  return Strings.safeParse(value).data ?? []
 }
 
 export function stringOf(value: unknown): string | undefined {
@@ -98,10 +89,7 @@ export function within(folder: string, name: string): string {
   return folder === '' ? name : `${folder}/${name}`
 }
 
-/**
- * Returns the value of the nearest folder that has one, from a folder upwards to the root; `own` is called once per
- * folder.
- */
+/** Returns the value of the nearest folder that has one, from a folder up to the root; `own` is called once per folder. */
 export function nearest<T>(own: (folder: string) => T | undefined): (folder: string) => T | undefined {
   const known = new Map<string, T | undefined>()
   const find = (folder: string): T | undefined => {
@@ -142,10 +130,8 @@ export function readIni(text: string): IniFile | { fault: string } {
   const sections = new Map<string, Map<string, string>>()
   let section: Map<string, string> | undefined
   let open: { key: string; indent: number } | undefined
-  for (const [index, line] of text
-    .replace(/^\uFEFF/, '')
-    .split(/\r\n|\n|\r/)
-    .entries()) {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/)
+  for (const [index, line] of lines.entries()) {
     const content = line.trim()
     if (content === '' || /^[#;]/.test(content)) continue
     const indent = line.length - line.trimStart().length

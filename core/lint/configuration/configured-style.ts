@@ -35,7 +35,7 @@ const flake8Limit = 79
 
 type StyleOf = (path: string) => ConfiguredStyle
 
-type OtherSources = { sources: StyleSources; editor: EditorConfig }
+type OtherSources = { sources: ReturnType<typeof readStyleSources>; editor: EditorConfig }
 
 /**
  * Returns a function that reads the style of the files in a folder. The linter counts first, then pylint, the formatter
@@ -127,45 +127,33 @@ function editorIndent(pairs: ReadonlyMap<string, string>): string | undefined {
   return size !== undefined && size > 0 && size <= 16 && style !== undefined ? ' '.repeat(size) : undefined
 }
 
-/** The configuration of tools other than the linter, each from the nearest folder that has one. */
-type StyleSources = {
-  /** Characters of a line: pylint, then Black, autopep8, yapf and isort. */
-  lineLength(folder: string): number | undefined
-  docstringStyle(folder: string): DocstringStyle | undefined
-  isBlack(folder: string): boolean
-}
-
 type Reader<T> = (tree: ConfigTree, folder: string) => T | undefined
 
-export function readStyleSources(tree: ConfigTree): StyleSources {
+/** The configuration of tools other than the linter, each from the nearest folder that has one. */
+export function readStyleSources(tree: ConfigTree) {
   const lengths = lengthReaders.map((read) => nearest((folder) => read(tree, folder)))
   const styles = styleReaders.map((read) => nearest((folder) => read(tree, folder)))
   const black = nearest((folder) => tool(tree, folder, 'black'))
   return {
-    lineLength: (folder) => firstOf(lengths, folder),
-    docstringStyle: (folder) => firstOf(styles, folder),
-    isBlack: (folder) => black(folder) !== undefined,
+    /** Characters of a line: pylint, then Black, autopep8, yapf and isort. */
+    lineLength: (folder: string) => firstOf(lengths, folder),
+    docstringStyle: (folder: string) => firstOf(styles, folder),
+    isBlack: (folder: string) => black(folder) !== undefined,
   }
 }
 
 function firstOf<T>(reads: readonly ((folder: string) => T | undefined)[], folder: string): T | undefined {
-  for (const read of reads) {
-    const found = read(folder)
-    if (found !== undefined) return found
-  }
-  return undefined
+  return reads.map((read) => read(folder)).find((found) => found !== undefined)
 }
 
 function tool(tree: ConfigTree, folder: string, ...keys: readonly string[]) {
   return tableAt(tree.table(within(folder, 'pyproject.toml')), 'tool', ...keys)
 }
 
+type IniSearch = { files: readonly string[]; isMeant: RegExp; keys: readonly string[] }
+
 /** An option of the first INI file that has it, in a section whose name matches `isMeant`. */
-function iniOption(
-  tree: ConfigTree,
-  folder: string,
-  { files, isMeant, keys }: { files: readonly string[]; isMeant: RegExp; keys: readonly string[] },
-): string | undefined {
+function iniOption(tree: ConfigTree, folder: string, { files, isMeant, keys }: IniSearch): string | undefined {
   for (const file of files) {
     for (const [name, options] of tree.ini(within(folder, file)) ?? []) {
       if (!isMeant.test(name)) continue

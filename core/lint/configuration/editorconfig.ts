@@ -8,10 +8,7 @@ import {
 } from '#domain/path-globs.ts'
 import { type ConfigTree, folderOf, nameOf, nearest, within } from './config-tree.ts'
 
-/**
- * Returns a function that reads the settings of a file in `folder` from the `.editorconfig` files above it, keys and
- * values in lower case; undefined when there are none.
- */
+/** Reads the settings of a file in `folder` from the `.editorconfig` files above it, in lower case; undefined without any. */
 export type EditorConfig = (folder: string) => ((path: string) => ReadonlyMap<string, string>) | undefined
 
 type Section = { isMeant(path: string): boolean; pairs: readonly (readonly [string, string])[] }

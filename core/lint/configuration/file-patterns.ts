@@ -10,32 +10,24 @@ const maxAlternatives = 256
  * A pattern of Ruff's configuration, relative to the configuration's folder, in the dialect of Rust's globset as Ruff
  * uses it: `*` and `?` also match slashes, and a whole segment `**` any number of folders.
  */
-type RuffPattern = {
-  /** Matches the whole path. */
-  absolute: PathTest
-  /** Matches the name alone, in any folder. */
-  basename: PathTest
-  /** Matches the whole path without regard to the configuration's folder: `*.py` every such file, `setup.py` none. */
-  asWritten: PathTest
-  /** It names no folder, so it also applies to names. */
-  isName: boolean
-  /** Every path that it matches contains one of these in its `/folder/`. */
-  folders: readonly string[]
-}
-
-function ruffPattern(pattern: string, folder: string): RuffPattern {
+function ruffPattern(pattern: string, folder: string) {
   const asIs = globsOf(pattern)
   const ofNames = asIs.filter(({ literal }) => !literal.includes('/'))
   const place = placeOf(pattern, folder)
   const globs = place === undefined ? [] : globsOf(place.rest)
   return {
-    absolute: (path) => {
+    /** Matches the whole path. */
+    absolute: (path: string) => {
       const rest = place === undefined ? undefined : restBelow(path, place.folder)
       return rest !== undefined && globs.some(({ isMatch }) => isMatch(rest))
     },
-    basename: (path) => ofNames.some(({ isMatch }) => isMatch(nameOf(path))),
-    asWritten: (path) => asIs.some(({ isMatch }) => isMatch(`/${path}`)),
+    /** Matches the name alone, in any folder. */
+    basename: (path: string) => ofNames.some(({ isMatch }) => isMatch(nameOf(path))),
+    /** Matches the whole path without regard to the configuration's folder: `*.py` every such file, `setup.py` none. */
+    asWritten: (path: string) => asIs.some(({ isMatch }) => isMatch(`/${path}`)),
+    /** It names no folder, so it also applies to names. */
     isName: !pattern.includes('/'),
+    /** Every path that it matches contains one of these in its `/folder/`. */
     folders: [...globs, ...ofNames].map(({ folder: literal }) => literal),
   }
 }

@@ -27,29 +27,23 @@ const pycodestyleFiles = ['setup.cfg', 'tox.ini']
 
 /** The configuration of flake8 in this folder, including the one in pyproject.toml that a plugin reads. */
 export function flake8In(tree: ConfigTree, folder: string): Flake8Config | undefined {
-  const section = iniSection(tree, folder, flake8Files, ['flake8'], true) ?? flake8Table(tree, folder)
+  const section = iniSection(tree, folder, flake8Files, ['flake8']) ?? flake8Table(tree, folder)
   return section && configOf(section, folder)
 }
 
 /** The configuration of pycodestyle (once called pep8) in this folder. */
 export function pycodestyleIn(tree: ConfigTree, folder: string): Flake8Config | undefined {
-  const section = iniSection(tree, folder, pycodestyleFiles, ['pycodestyle', 'pep8'], false)
+  const section = iniSection(tree, folder, pycodestyleFiles, ['pycodestyle', 'pep8'])
   return section && configOf(section, folder)
 }
 
-function iniSection(
-  tree: ConfigTree,
-  folder: string,
-  files: readonly string[],
-  names: readonly string[],
-  isFlake8: boolean,
-): Section | undefined {
+function iniSection(tree: ConfigTree, folder: string, files: readonly string[], names: readonly string[]) {
   for (const path of files.map((file) => within(folder, file))) {
     for (const name of names) {
       const options = tree.ini(path)?.get(name)
       if (options === undefined) continue
       const value = (key: string) => options.get(key) ?? options.get(key.replaceAll('-', '_'))
-      return { source: `${path} [${name}]`, isFlake8, value }
+      return { source: `${path} [${name}]`, isFlake8: name === 'flake8', value }
     }
   }
   return undefined
@@ -132,10 +126,8 @@ function perFileIgnores(value: string | undefined): { pattern: string; codes: st
   return [...found, ...patterns.map((pattern) => ({ pattern, codes: codes ?? [] }))]
 }
 
-type RuffOptions = Pick<Flake8Config, 'options' | 'lint'>
-
 /** Limits and options of plugins, by Ruff's names. */
-function ruffOptions(value: Section['value'], maxComplexity: number | undefined): RuffOptions {
+function ruffOptions(value: Section['value'], maxComplexity: number | undefined) {
   const maxLine = iniNumber(value('max-line-length')) ?? 79
   const maxDoc = iniNumber(value('max-doc-length'))
   const indent = iniNumber(value('indent-size'))

@@ -3,20 +3,12 @@ import { folderOf, nameOf, stringsOf, type Table, tableAt, within } from './conf
 import { switchesOn } from './rule-selection.ts'
 import type { PythonLinter } from '../python-linter.ts'
 import { ruffIncludeTest } from './file-patterns.ts'
-import { lastWith, type RuffLayer } from './ruff-config.ts'
+import type { RuffLayer } from './ruff-config.ts'
 
 // The Ruff we run gets a text, without a path or a file system. This file makes up for what rules would read there: which
 // modules are the repository's own, and which rules must be left out or ignored.
 
-/** The Python modules of a snapshot, as an import finds them. */
-export type ModuleTree = {
-  /** Names that can be imported when `folder` is on Python's path. */
-  modulesIn(folder: string): readonly string[]
-  /** The folder of the outermost package that `folder` belongs to. */
-  packageOf(folder: string): string | undefined
-  folders: readonly string[]
-  packageNames: readonly string[]
-}
+export type ModuleTree = ReturnType<typeof moduleTree>
 
 const keywords = new Set(
   (
@@ -27,7 +19,8 @@ const keywords = new Set(
 
 const isModuleName = (name: string) => /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) && !keywords.has(name)
 
-export function moduleTree(paths: readonly string[]): ModuleTree {
+/** The Python modules of a snapshot, as an import finds them. */
+export function moduleTree(paths: readonly string[]) {
   const modules = new Map<string, Set<string>>()
   const packages = new Set<string>()
   const add = (folder: string, name: string) => {
@@ -50,7 +43,9 @@ export function moduleTree(paths: readonly string[]): ModuleTree {
     return roots.get(folder)
   }
   return {
-    modulesIn: (folder) => [...(modules.get(folder) ?? [])].filter(isModuleName),
+    /** Names that can be imported when `folder` is on Python's path. */
+    modulesIn: (folder: string) => [...(modules.get(folder) ?? [])].filter(isModuleName),
+    /** The folder of the outermost package that `folder` belongs to. */
     packageOf,
     folders: [...modules.keys()],
     packageNames: [...new Set([...packages].map((one) => nameOf(packageOf(one) ?? one)))].filter(isModuleName),
@@ -70,7 +65,7 @@ export function sortsImports(lint: Table): boolean {
  * configured). The Ruff we run has no file system.
  */
 export function modulesOfSources(modules: ModuleTree, chain: readonly RuffLayer[]): readonly string[] {
-  const layer = lastWith(chain, ({ top }) => top['src'] !== undefined)
+  const layer = chain.findLast(({ top }) => top['src'] !== undefined)
   const project = chain.at(-1)?.folder ?? ''
   const patterns = layer === undefined ? [] : stringsOf(layer.top['src'])
   const tests = patterns.map((pattern) =>
@@ -133,15 +128,11 @@ const isPrivate = (name: string) => name.startsWith('_') && !/^__.*__$/.test(nam
 export type SilentRules = { ignored: readonly string[]; unfixable: readonly string[] }
 
 /** The rules that Ruff, with the path, would not report in a file of this folder, or would not fix as safe. */
-export function silentByPath(
-  folder: string,
-  modules: Pick<ModuleTree, 'packageOf'>,
-  isPreview: boolean,
-): (path: string) => SilentRules {
+export function silentByPath(folder: string, modules: Pick<ModuleTree, 'packageOf'>, isPreview: boolean) {
   const root = modules.packageOf(folder)
   const inPackage = root === undefined ? [] : folder.slice(folderOf(root).length).split('/')
   const isPrivateFolder = inPackage.some(isPrivate)
-  return (path) => {
+  return (path: string): SilentRules => {
     const name = nameOf(path)
     const ofDocstrings = isPrivateFolder || isPrivate(name.replace(/\.pyi?$/, '')) ? ['D1'] : []
     if (name !== '__init__.py') return { ignored: ofDocstrings, unfixable: [] }

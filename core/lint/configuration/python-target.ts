@@ -5,14 +5,8 @@ const oldest = 7
 const newest = 15
 
 /** Built-in names newer than Python 3.7. Code that uses them after a version check is right on every version. */
-export const newerBuiltins = [
-  'BaseExceptionGroup',
-  'EncodingWarning',
-  'ExceptionGroup',
-  'PythonFinalizationError',
-  'aiter',
-  'anext',
-]
+export const newerBuiltins =
+  'BaseExceptionGroup EncodingWarning ExceptionGroup PythonFinalizationError aiter anext'.split(' ')
 
 /**
  * The oldest Python that a `requires-python` allows, as Ruff derives it: the lowest version with `==`, `===`, `~=`, `>`

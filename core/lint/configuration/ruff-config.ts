@@ -15,7 +15,7 @@ export type RuffConfig = {
   source: string
   folder: string
   chain: readonly RuffLayer[]
-  files: RuffFiles
+  files: ReturnType<typeof ruffFiles>
   /** Ruff's options, except those that depend on a file's path. */
   options: Record<string, unknown>
   /** Rules of `extend-unsafe-fixes`. Ruff's own list of safe fixes is not used, so `extend-safe-fixes` adds nothing. */
@@ -47,13 +47,10 @@ export function ruffConfig(chain: readonly RuffLayer[]): RuffConfig {
 
 /** The `required-version` of the configuration, if it has one. */
 export function requiredRuff(chain: readonly RuffLayer[]): string | undefined {
-  return stringOf(lastWith(chain, ({ top }) => top['required-version'] !== undefined)?.top['required-version'])
+  return stringOf(chain.findLast(({ top }) => top['required-version'] !== undefined)?.top['required-version'])
 }
 
-/**
- * One configuration file of Ruff: the top-level keys, and the linter's, which may also be at the top level
- * (deprecated).
- */
+/** A configuration file of Ruff: its top-level keys, and the linter's, which may also be at the top level (deprecated). */
 export type RuffLayer = { path: string; folder: string; top: Table; lint: Table }
 
 /** Top-level keys that are not the linter's. */
@@ -132,25 +129,6 @@ function combinedLint(chain: readonly RuffLayer[]): Record<string, unknown> {
   return { ...sum, ...combinedSelection(chain.map(({ lint }) => lint)) }
 }
 
-export function lastWith(chain: readonly RuffLayer[], has: (layer: RuffLayer) => boolean): RuffLayer | undefined {
-  return chain.findLast(has)
-}
-
-/** The options of a configuration that depend on the file. */
-type RuffFiles = {
-  /** `exclude` and `extend-exclude`, for folders and files. */
-  isExcluded: PathTest
-  /** `include` and `extend-include`. */
-  isIncluded: PathTest
-  /** `lint.exclude`: formatted, but not linted. */
-  isNotLinted: PathTest
-  ignoredIn(path: string): string[]
-  targetOf(path: string): string | undefined
-  /** Every selector of the per-file ignores, and every version of `per-file-target-version`. */
-  ignorable: readonly string[]
-  targets: readonly string[]
-}
-
 /** Ruff 0.17's default of `exclude`. */
 const excludedNames = new Set(
   (
@@ -161,10 +139,12 @@ const excludedNames = new Set(
 
 const isExcludedByDefault: PathTest = (path) => excludedNames.has(nameOf(path))
 
-function ruffFiles(chain: readonly RuffLayer[]): RuffFiles {
+/** The options of a configuration that depend on the file. */
+function ruffFiles(chain: readonly RuffLayer[]) {
   const perFile = perFileIgnores(chain)
   const targets = perFileTargets(chain)
   return {
+    /** `exclude` and `extend-exclude`, for folders and files. */
     isExcluded: any([
       last(chain, 'exclude', ruffExcludeTest) ?? isExcludedByDefault,
       all(chain, 'extend-exclude', ruffExcludeTest),
@@ -173,9 +153,11 @@ function ruffFiles(chain: readonly RuffLayer[]): RuffFiles {
       last(chain, 'include', ruffIncludeTest) ?? includedByDefault(chain),
       all(chain, 'extend-include', ruffIncludeTest),
     ]),
+    /** `lint.exclude`: formatted, but not linted. */
     isNotLinted: notLinted(chain),
     ignoredIn: ignoredReader(perFile),
-    targetOf: (path) => targets.find(({ isMeant }) => isMeant(path))?.version,
+    targetOf: (path: string) => targets.find(({ isMeant }) => isMeant(path))?.version,
+    /** Every selector of the per-file ignores, and every version of `per-file-target-version`. */
     ignorable: [...new Set(perFile.flatMap(({ selectors }) => selectors))],
     targets: [...new Set(targets.map(({ version }) => version))],
   }
@@ -192,7 +174,7 @@ function testsOf(layer: RuffLayer, value: unknown, read: PatternReader): PathTes
 }
 
 function last(chain: readonly RuffLayer[], key: string, read: PatternReader): PathTest | undefined {
-  const layer = lastWith(chain, ({ top }) => top[key] !== undefined)
+  const layer = chain.findLast(({ top }) => top[key] !== undefined)
   return layer && testsOf(layer, layer.top[key], read)
 }
 
@@ -201,21 +183,21 @@ function all(chain: readonly RuffLayer[], key: string, read: PatternReader): Pat
 }
 
 function includedByDefault(chain: readonly RuffLayer[]): PathTest {
-  const isPreview = lastWith(chain, ({ top }) => top['preview'] !== undefined)?.top['preview'] === true
-  const extensions = tableAt(lastWith(chain, ({ top }) => top['extension'] !== undefined)?.top['extension']) ?? {}
+  const isPreview = chain.findLast(({ top }) => top['preview'] !== undefined)?.top['preview'] === true
+  const extensions = tableAt(chain.findLast(({ top }) => top['extension'] !== undefined)?.top['extension']) ?? {}
   const endings = ['py', 'pyi', ...(isPreview ? ['pyw'] : []), ...Object.keys(extensions)]
   return (path) => endings.some((ending) => path.endsWith(`.${ending}`))
 }
 
 function notLinted(chain: readonly RuffLayer[]): PathTest {
-  const layer = lastWith(chain, ({ lint }) => lint['exclude'] !== undefined)
+  const layer = chain.findLast(({ lint }) => lint['exclude'] !== undefined)
   return layer === undefined ? () => false : testsOf(layer, layer.lint['exclude'], ruffExcludeTest)
 }
 
 type PerFileIgnore = PerFileTest & { selectors: string[] }
 
 /** Patterns that cannot match in a file's folder are not tried for the file. */
-function ignoredReader(perFile: readonly PerFileIgnore[]): RuffFiles['ignoredIn'] {
+function ignoredReader(perFile: readonly PerFileIgnore[]): (path: string) => string[] {
   const known = new Map<string, PerFileIgnore[]>()
   return (path) => {
     const folder = folderOf(path)
@@ -231,13 +213,13 @@ function perFileIgnores(chain: readonly RuffLayer[]): PerFileIgnore[] {
       ...ruffPerFileTest(pattern, layer.folder),
       selectors: stringsOf(selectors),
     }))
-  const layer = lastWith(chain, ({ lint }) => lint['per-file-ignores'] !== undefined)
+  const layer = chain.findLast(({ lint }) => lint['per-file-ignores'] !== undefined)
   const own = layer === undefined ? [] : read(layer, 'per-file-ignores')
   return [...own, ...chain.flatMap((one) => read(one, 'extend-per-file-ignores'))]
 }
 
 function perFileTargets(chain: readonly RuffLayer[]): { isMeant: PathTest; version: string }[] {
-  const layer = lastWith(chain, ({ top }) => top['per-file-target-version'] !== undefined)
+  const layer = chain.findLast(({ top }) => top['per-file-target-version'] !== undefined)
   if (layer === undefined) return []
   return Object.entries(tableAt(layer.top['per-file-target-version']) ?? {}).flatMap(([pattern, value]) => {
     const version = stringOf(value)

@@ -114,11 +114,7 @@ function isPreviewOn(options: Record<string, unknown>): boolean {
   return (tableAt(options['lint'])?.['preview'] ?? options['preview']) === true
 }
 
-async function standardByTarget(
-  project: Omit<RuffProject, 'standard'>,
-  modules: ModuleTree,
-  check: OptionsCheck,
-): Promise<RuffProject['standard']> {
+async function standardByTarget(project: Omit<RuffProject, 'standard'>, modules: ModuleTree, check: OptionsCheck) {
   const standard = new Map<string | undefined, ReadonlySet<string>>()
   const names = project.sortsImports ? [...new Set([...project.sources, ...modules.packageNames])] : []
   for (const target of new Set([stringOf(project.options['target-version']), ...project.files.targets])) {
@@ -168,10 +164,7 @@ type Facts = {
   isExcluded: boolean
 }
 
-function rulesWith(
-  { perFile, target, package: ownPackage, silent, isExcluded }: Facts,
-  project: RuffProject,
-): LintRules {
+function rulesWith({ perFile, target, package: ownPackage, silent, isExcluded }: Facts, project: RuffProject) {
   const { 'per-file-ignores': _, ...lint } = tableAt(project.options['lint']) ?? {}
   const version = target ?? stringOf(project.options['target-version'])
   const isort = project.sortsImports ? isortWith(tableAt(lint['isort']), ownPackage, version, project) : undefined

@@ -22,18 +22,15 @@ const Props = z.object({ default_generation_settings: z.object({ n_ctx: z.int().
 export type ContextAnswer = { tokens: number | undefined; isSure: boolean }
 
 const unsure: ContextAnswer = { tokens: undefined, isSure: false }
+type AskedServer = { client: OpenAiClient; timeoutMs: number }
 
 /**
  * How many tokens a request for `model` and its reply may have together on this server: vLLM's `max_model_len` of
  * `GET /models`, an adapter's from its parent; llama.cpp's context of one slot there or in `GET /props`. Undefined where the
  * server does not say, as Ollama does not. Never rejects.
  */
-export async function readContextTokens(
-  model: string,
-  { client, timeoutMs }: { client: OpenAiClient; timeoutMs: number },
-): Promise<ContextAnswer> {
-  const read = (path: string) => readJson(path, { client, timeoutMs })
-  const page = await read('/models')
+export async function readContextTokens(model: string, server: AskedServer): Promise<ContextAnswer> {
+  const page = await readJson('/models', server)
   if (page === 'no answer') return unsure
   const offered = Models.safeParse(page).data?.data ?? []
   const found = offered.find(({ id }) => id === model) ?? offered.find((only) => answersAnyName(only, offered))
@@ -41,7 +38,7 @@ export async function readContextTokens(
   const said = found?.max_model_len ?? base?.max_model_len ?? found?.meta?.n_ctx
   if (typeof said === 'number') return { tokens: said, isSure: true }
   if (found?.meta === undefined || found.meta === null) return { tokens: undefined, isSure: true }
-  const props = await read('/../props')
+  const props = await readJson('/../props', server)
   if (props === 'no answer') return unsure
   const slot = Props.safeParse(props).data?.default_generation_settings.n_ctx
   return { tokens: slot ?? found.meta.n_ctx_train ?? undefined, isSure: true }
@@ -53,7 +50,7 @@ function answersAnyName({ owned_by: owner, meta }: OfferedModel, offered: readon
 }
 
 /** Undefined for a page that is no JSON or does not exist. */
-async function readJson(path: string, { client, timeoutMs }: { client: OpenAiClient; timeoutMs: number }) {
+async function readJson(path: string, { client, timeoutMs }: AskedServer) {
   try {
     const response = await client.get(path, { timeout: timeoutMs }).asResponse()
     return parseJson(await response.text())

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { ModelRequest } from '#domain/turn.ts'
-import { connectRedis } from '#platform/connect-redis.ts'
+import { connectRedis } from '#platform/redis-client.ts'
 import { startTestRedis, testRedis, type TestRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
 import { openModelPool, type ModelPool } from '../model-pool.ts'

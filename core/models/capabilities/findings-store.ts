@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { parseJson } from '#domain/json.ts'
 import { repeatEvery, withinLimit } from '#platform/clock.ts'
-import type { RedisClient } from '#platform/connect-redis.ts'
+import type { RedisClient } from '#platform/redis-client.ts'
 import { Findings } from './findings.ts'
 
 /** Decides which process probes a server for a model, and stores what was found. No method rejects. */
@@ -13,7 +13,6 @@ export type FindingsStore = {
   lease(server: string, model: string): Promise<ProbeLease>
   /** Renews the lease, which otherwise ends after a while, until the returned function is called. */
   renewLease(server: string, model: string): () => Promise<void>
-  /** Stores what the probe has found so far. */
   save(server: string, model: string, findings: Findings): Promise<void>
   /** Ends the lease: what was found is valid for so long. */
   finish(server: string, model: string, findings: Findings, validMs: number): Promise<void>
@@ -39,7 +38,6 @@ export function openLocalFindings(): FindingsStore {
 
 export type SharedFindingsOptions = {
   redis: RedisClient
-  /** Of the keys. */
   namespace?: string
   /** How long the lease of a process that died keeps the others from probing. */
   leaseMs?: number
@@ -56,15 +54,9 @@ const resting = 'resting'
 const renewalsPerLease = 4
 const mineAlone: ProbeLease = { kind: 'mine', known: undefined }
 
-/**
- * Shares findings through Redis, where one process at a time probes a server for a model. While Redis does not answer, every
- * process probes for itself.
- */
-export function openSharedFindings({
-  redis,
-  namespace = 'remora',
-  leaseMs = defaultLeaseMs,
-}: SharedFindingsOptions): FindingsStore {
+/** Shares findings through Redis: one process at a time probes a server for a model; without Redis, each does so. */
+export function openSharedFindings(options: SharedFindingsOptions): FindingsStore {
+  const { redis, namespace = 'remora', leaseMs = defaultLeaseMs } = options
   /** `turn` is the lease: keys and values keep their old names, as workers of the last version use them, too. */
   const keysOf = (server: string, model: string) => {
     const name = `${namespace}:{findings:${server} ${model}}`
@@ -93,19 +85,17 @@ export function openSharedFindings({
     finish(server, model, findings, validMs) {
       const { turn, found } = keysOf(server, model)
       marks.delete(turn)
-      const finish = async () => {
+      return orWithoutRedis(async () => {
         await write(found, findings)
         await redis.set(turn, resting, 'PX', Math.ceil(validMs))
-      }
-      return orWithoutRedis(finish, undefined)
+      }, undefined)
     },
     invalidate(server, model) {
       const { turn, doubted } = keysOf(server, model)
-      const invalidate = async () => {
+      return orWithoutRedis(async () => {
         const isFirst = (await redis.set(doubted, '1', 'PX', invalidatedMs, 'NX')) === 'OK'
         if (isFirst && (await redis.get(turn)) === resting) await redis.del(turn)
-      }
-      return orWithoutRedis(invalidate, undefined)
+      }, undefined)
     },
   }
 }

@@ -22,7 +22,6 @@ export type Findings = z.infer<typeof Findings>
 
 export const noFindings: Findings = { found: {}, unclear: Name.options, misses: 0 }
 
-/** What is lacking, and how. */
 type Lacks = { [name in Name]?: 'refused' | 'ignored' }
 
 /** What was never probed is assumed to be taken. */
@@ -44,7 +43,6 @@ export function lacksOf({ found }: Pick<Findings, 'found'>): Lacks {
   return lacks
 }
 
-/** What is done where a server lacks something. */
 const instead: { [name in keyof Capabilities]: string } = {
   systemRole: 'the system message goes into the first message of the user',
   tools: 'tools are told in the prompt, and calls read from the text',

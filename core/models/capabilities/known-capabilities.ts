@@ -12,7 +12,6 @@ export type KnownCapabilitiesDeps = Pick<ProbeDeps, 'client' | 'timeoutMs'> & {
   random(): number
   /** How long the first requests wait for a probe; at a slow server they go on with what it has found so far. */
   firstWaitMs?: number
-  /** Ends probes, when the pool is closed. */
   closing: AbortSignal
   log?: Pick<Log, 'warn'> | undefined
 }
@@ -28,7 +27,6 @@ const doubtMs = 60_000
 /** How often a process checks whether another has finished its probe. */
 const pollMs = 500
 
-/** What this process knows of one model. */
 type Known = {
   findings: Findings
   /** While there is no answer yet, and the first requests have not waited long enough. */
@@ -48,7 +46,7 @@ type Known = {
 export function openKnownCapabilities(deps: KnownCapabilitiesDeps) {
   const { clock, endpoint, store, closing, log, firstWaitMs = defaultFirstWaitMs } = deps
   const models = new Map<string, Known>()
-  const probe = async (model: string, known: Known, how: { isDoubted: boolean }) => {
+  const probe = async (model: string, known: Known, how: HowToProbe) => {
     known.isProbing = true
     if (how.isDoubted) await store.invalidate(endpoint, model)
     const validMs = await probeOrWait(model, known, how, deps).catch((error: unknown) => {
@@ -103,18 +101,15 @@ function nothingKnown(): Known {
   }
 }
 
+type HowToProbe = { isDoubted: boolean }
+
 /** Probes, or takes over what another process finds. Returns for how long that is valid, in milliseconds. */
-async function probeOrWait(
-  model: string,
-  known: Known,
-  { isDoubted }: { isDoubted: boolean },
-  deps: KnownCapabilitiesDeps,
-): Promise<number> {
+async function probeOrWait(model: string, known: Known, how: HowToProbe, deps: KnownCapabilitiesDeps): Promise<number> {
   const { endpoint, store, clock, random, closing } = deps
   while (!closing.aborted) {
     const lease = await store.lease(endpoint, model)
     if (lease.kind === 'mine') {
-      const findings = toProbe(lease.known ?? known.findings, { isDoubted })
+      const findings = toProbe(lease.known ?? known.findings, how)
       known.findings = findings
       const onFinding = () => void store.save(endpoint, model, findings)
       const stopRenewing = store.renewLease(endpoint, model)
@@ -135,7 +130,7 @@ async function probeOrWait(
 }
 
 /** Probes for what is unclear, and for everything when nothing is. */
-function toProbe({ found, unclear, misses }: Findings, { isDoubted }: { isDoubted: boolean }): Findings {
+function toProbe({ found, unclear, misses }: Findings, { isDoubted }: HowToProbe): Findings {
   const everything = isDoubted || unclear.length === 0
   return { found: { ...found }, unclear: everything ? noFindings.unclear : unclear, misses }
 }

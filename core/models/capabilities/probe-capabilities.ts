@@ -1,5 +1,5 @@
 import { after, msSince } from '#platform/clock.ts'
-import { openSemaphore } from '#platform/semaphore.ts'
+import { openSemaphore } from '#platform/limit-concurrency.ts'
 import type { OpenAiClient } from '../http/openai-client.ts'
 import type { Capabilities } from '../wire/capabilities.ts'
 import { capabilitiesOf, type Finding, type Findings } from './findings.ts'
@@ -12,9 +12,7 @@ export type ProbeDeps = {
   timeoutMs: number
   /** Of all requests together, more at a slow server; what has no result by then is unclear. */
   probeMs: number
-  /** Ends the probe. */
   closing: AbortSignal
-  /** Called when a result is in the findings. */
   onFinding?(): void
 }
 
@@ -48,7 +46,7 @@ export async function probeCapabilities(model: string, findings: Findings, deps:
     if (leave === undefined) return { kind: 'unclear' }
     return askProbe(client, body, { timeoutMs: patienceMs, signal }).finally(leave)
   }
-  const probe = openProbe(model, findings, { ask, onFinding })
+  const probe = openProbe(model, findings, ask, onFinding)
   const sentAt = performance.now()
   const plain = await ask(probe.requests.plain)
   patienceMs = Math.min(mostPatience * timeoutMs, Math.max(timeoutMs, longestOverPlain * msSince(sentAt)))
@@ -68,7 +66,8 @@ type Probe = ReturnType<typeof openProbe>
 function openProbe(
   model: string,
   findings: Findings,
-  { ask, onFinding = () => {} }: { ask(body: string): Promise<ProbeAnswer>; onFinding?: (() => void) | undefined },
+  ask: (body: string) => Promise<ProbeAnswer>,
+  onFinding = () => {},
 ) {
   return {
     requests: probeRequests(model),
@@ -87,22 +86,14 @@ function openProbe(
 }
 
 /** Sends the request that tests `name`, if that is unclear. */
-async function probeOne(
-  probe: Probe,
-  name: Name,
-  body: string,
-  isDone = (_: string) => true,
-): Promise<ProbeAnswer | undefined> {
+async function probeOne(probe: Probe, name: Name, body: string, isDone = (_: string) => true) {
   if (!probe.isUnclear(name)) return undefined
   const answer = await probe.ask(body)
   if (answer.kind !== 'unclear') probe.note(name, findingOf(answer, isDone))
   return answer
 }
 
-function findingOf(
-  answer: Exclude<ProbeAnswer, { kind: 'unclear' }>,
-  isDone: (text: string) => boolean,
-): 'taken' | 'refused' | 'ignored' {
+function findingOf(answer: Exclude<ProbeAnswer, { kind: 'unclear' }>, isDone: (text: string) => boolean) {
   if (answer.kind === 'refused') return 'refused'
   return isDone(answer.text) ? 'taken' : 'ignored'
 }

@@ -46,20 +46,13 @@ const history: Message[] = [
   { role: 'tool', toolCallId: callId, content: '{"result":"hello"}' },
 ]
 
+const plainRequest = { messages: [asked], tools: [], toolChoice: 'auto', temperature: 0, maxTokens: fewTokens } as const
 type Asking = Partial<Pick<ModelRequest, 'messages' | 'tools' | 'toolChoice' | 'maxTokens' | 'parallelCalls'>>
 
 /** The bodies a probe sends for `model`, built as the pool's are. `choice` is a `tool_choice` that the server takes. */
 export function probeRequests(model: string) {
   const body = (asking: Asking, { stream = false, capabilities = withoutStrict, keys = {} } = {}): string => {
-    const request = {
-      model,
-      messages: [asked],
-      tools: [],
-      toolChoice: 'auto',
-      temperature: 0,
-      maxTokens: fewTokens,
-    } as const
-    const { body: chat } = toOpenAi({ ...request, ...asking }, capabilities, { stream })
+    const { body: chat } = toOpenAi({ model, ...plainRequest, ...asking }, capabilities, { stream })
     return JSON.stringify({ ...chat, ...keys, user: probeUser })
   }
   const tools = [probeTool]

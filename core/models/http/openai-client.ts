@@ -91,10 +91,7 @@ export class OpenAiClient extends OpenAI {
 /** What follows "Bearer" may be the key of a server behind this one. A word of letters alone is no key. */
 const bearer = /\b(bearer\s+)(?=[^\s"'<>]*[^\sa-z"'<>.,:;!?)])[^\s"'<>]+/gi
 
-/**
- * Removes the key from JSON that is not `isTooDeep`: servers and gateways echo what they were sent, and an error's words go
- * into events, records and reports.
- */
+/** Removes the key from JSON that is not `isTooDeep`: servers echo what they were sent, and errors go into records. */
 function withoutKey(value: unknown, key: string | undefined): unknown {
   if (typeof value === 'string') return hideKey(value, key)
   if (Array.isArray(value)) return value.map((item) => withoutKey(item, key))

@@ -5,10 +5,7 @@ import { after } from '#platform/clock.ts'
 /** How long the rest of an answer may delay the caller, or the next request, once the part that counts is there. */
 const restMs = 250
 
-/**
- * What a reader wants of the text that follows: all of it; `rest`, only what arrives at once, as a server sends its usage
- * after a reply that is whole; or nothing.
- */
+/** What a reader wants of the text that follows: all; `rest`, what arrives at once (usage after a reply); or nothing. */
 export type StreamDemand = 'more' | 'rest' | 'enough'
 
 /** A Response whose body is read as it arrives, once. `body` is null. */

@@ -39,7 +39,10 @@ export function openUndiciFetch({ maxBytes, proxy }: { maxBytes: number; proxy?:
       const head = { status: answer.statusCode, headers: pickHeaders(answer.headers) }
       if (isStream(init, head))
         return new StreamedResponse(answer.body, { ...head, toError: (cause) => toBreak(cause, init) })
-      return new BufferedResponse(await readWhole(answer, init), head)
+      const content = await answer.body.text().catch((cause: unknown) => {
+        throw toBreak(cause, init)
+      })
+      return new BufferedResponse(content, head)
     },
     close: () => dispatcher.destroy(),
   }
@@ -98,14 +101,6 @@ class BufferedResponse extends Response {
     super(null, init)
     this.text = async () => content
     this.json = async () => JSON.parse(content)
-  }
-}
-
-async function readWhole(answer: Dispatcher.ResponseData, init: RequestInit): Promise<string> {
-  try {
-    return await answer.body.text()
-  } catch (cause) {
-    throw toBreak(cause, init)
   }
 }
 

@@ -1,5 +1,5 @@
 import { AppError } from '#domain/error.ts'
-import type { ModelReply, ModelRequest } from '#domain/turn.ts'
+import type { ModelRequest } from '#domain/turn.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import type { TryFailure } from '../wire/try-failure.ts'
@@ -37,11 +37,7 @@ type Effort = { tries: number; firstSentAt: number }
  * on another server if there is one. The caller gets nothing before the reply is whole, so that one that broke off can be
  * retried. Rejects with AGENT_002, AGENT_007 and AGENT_008 as `ModelPool.complete` says.
  */
-export async function completeWithRetries(
-  request: ModelRequest,
-  signal: AbortSignal,
-  deps: CompleteDeps,
-): Promise<ModelReply> {
+export async function completeWithRetries(request: ModelRequest, signal: AbortSignal, deps: CompleteDeps) {
   const { lookup, clock, retryBudgetMs } = deps
   const effort: Effort = { tries: 0, firstSentAt: 0 }
   let failures: RequestFailures | undefined
@@ -144,7 +140,6 @@ function lastError(
   return new AppError(code, words, { cause: failure.error, phase: 'model' })
 }
 
-/** Whether the server said that it knows no such model, or no such address. */
 function isNotFound({ status }: TryFailure): boolean {
   return status === 404
 }

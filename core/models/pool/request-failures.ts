@@ -37,7 +37,6 @@ export function openRequestFailures(
     /** No retry may start after it: the first failure and the retry budget. A time of the clock. */
     deadline,
     last: () => last,
-    /** How many replies could not be read. */
     brokenReplies: () => brokenReplies,
     /** Servers at which it failed for another reason than overload. */
     failedAt,

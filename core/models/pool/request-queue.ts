@@ -10,21 +10,7 @@ export type QueuedRequest = PendingRequest & {
   maxDownMs: number
 }
 
-export type RequestQueue = {
-  /**
-   * Reserves a slot at a server that may serve the request. Requests that prefer the same server are admitted in order of
-   * arrival, retries first. Resolves to undefined when all servers were down for `maxDownMs`, or once the queue is closed.
-   * Rejects with the signal's reason.
-   */
-  reserve(request: QueuedRequest, signal: AbortSignal): Promise<Reservation | undefined>
-  /** Reserves a slot that is free now and for which no request is queued; never at `request.avoid`. */
-  reserveNow(request: PendingRequest): Reservation | undefined
-  size(): number
-  /** To be called when slots, limits, breakers or models have changed outside the queue. */
-  recheck(): void
-  /** Ends every wait with undefined. */
-  close(): void
-}
+export type RequestQueue = ReturnType<typeof openRequestQueue>
 
 /**
  * One queue for all servers, in a part for each model: a slot that becomes free is never left empty while a request is
@@ -32,7 +18,7 @@ export type RequestQueue = {
  * waited too long for servers that are down are dismissed, and a timer is set for the next moment at which time alone
  * changes either.
  */
-export function openRequestQueue({ servers, clock }: { servers: readonly PooledServer[]; clock: Clock }): RequestQueue {
+export function openRequestQueue({ servers, clock }: { servers: readonly PooledServer[]; clock: Clock }) {
   const rank = openRanking(servers)
   const queues: ModelQueues = new Map()
   let isClosed = false
@@ -60,11 +46,17 @@ export function openRequestQueue({ servers, clock }: { servers: readonly PooledS
   const freeSlot = (request: PendingRequest) =>
     isClosed || queues.has(request.model) ? undefined : takeSlot(request, 1)
   return {
-    async reserve(request, signal) {
+    /**
+     * Reserves a slot at a server that may serve the request. Requests that prefer the same server are admitted in order of
+     * arrival, retries first. Resolves to undefined when all servers were down for `maxDownMs`, or once the queue is closed.
+     * Rejects with the signal's reason.
+     */
+    async reserve(request: QueuedRequest, signal: AbortSignal): Promise<Reservation | undefined> {
       signal.throwIfAborted()
       return freeSlot(request) ?? (isClosed ? undefined : enqueue(request, signal))
     },
-    reserveNow(request) {
+    /** Reserves a slot that is free now and for which no request is queued; never at `request.avoid`. */
+    reserveNow(request: PendingRequest): Reservation | undefined {
       const free = freeSlot(request)
       if (free === undefined || free.server !== request.avoid) return free
       free.release()
@@ -72,7 +64,9 @@ export function openRequestQueue({ servers, clock }: { servers: readonly PooledS
       return undefined
     },
     size: () => [...queues.values()].reduce((sum, queue) => sum + queue.retries.size + queue.firstTries.size, 0),
+    /** To be called when slots, limits, breakers or models have changed outside the queue. */
     recheck: () => recheck(),
+    /** Ends every wait with undefined. */
     close() {
       isClosed = true
       stopTimer()
@@ -219,11 +213,7 @@ function openDowntime() {
   }
 }
 
-function addPending(
-  queues: ModelQueues,
-  entry: Omit<Pending, 'settle'>,
-  signal: AbortSignal,
-): Promise<Reservation | undefined> {
+function addPending(queues: ModelQueues, entry: Omit<Pending, 'settle'>, signal: AbortSignal) {
   const { promise, resolve, reject } = Promise.withResolvers<Reservation | undefined>()
   const abort = () => {
     remove(queues, pending)

@@ -1,26 +1,13 @@
 import { AppError } from '#domain/error.ts'
 import type { ModelRequest } from '#domain/turn.ts'
-import type { Clock } from '#platform/clock.ts'
-import type { Log } from '#platform/log.ts'
-import type { LoopThrottle } from '#platform/loop-throttle.ts'
+import type { LoopThrottle } from '#platform/limit-concurrency.ts'
 import { completeWithRetries, type CompleteDeps } from './complete-with-retries.ts'
-import { openModelLookup } from './model-lookup.ts'
+import { openModelLookup, type ModelLookupOptions } from './model-lookup.ts'
 import { openRequestQueue } from './request-queue.ts'
 import { openHedgedSend, openSend } from './send-request.ts'
-import type { PooledServer } from './servers/pooled-server.ts'
 
-export type RouterOptions = {
-  servers: readonly PooledServer[]
-  answers: LoopThrottle
-  retryBudgetMs: number
-  hedgeAfterMs?: number | undefined
-  /** Called with a model that no server offers, as far as they are up. */
-  onMissing?: ((model: string) => void) | undefined
-  clock: Clock
-  /** From 0 to 1. */
-  random(): number
-  log?: Pick<Log, 'warn'> | undefined
-}
+export type RouterOptions = Pick<CompleteDeps, 'retryBudgetMs' | 'clock' | 'random' | 'log'> &
+  Pick<ModelLookupOptions, 'servers' | 'onMissing'> & { answers: LoopThrottle; hedgeAfterMs?: number | undefined }
 
 /** Everything that decides which server gets a request, and when; it uses no network and no clock but those it is given. */
 export function openRouter({ servers, answers, hedgeAfterMs, onMissing, ...options }: RouterOptions) {

@@ -1,18 +1,14 @@
 import type { ModelReply, ModelRequest } from '#domain/turn.ts'
 import { msSince, type Clock } from '#platform/clock.ts'
-import type { LoopThrottle } from '#platform/loop-throttle.ts'
+import type { LoopThrottle } from '#platform/limit-concurrency.ts'
 import { allCapabilities, mayBeRefused } from '../wire/capabilities.ts'
-import type { ServerAnswer } from '../wire/completion-client.ts'
 import { fromOpenAi } from '../wire/from-openai.ts'
 import { toTryFailure, type TryFailure } from '../wire/try-failure.ts'
 import type { RequestQueue } from './request-queue.ts'
 import type { Endpoint } from './servers/server-endpoint.ts'
 import { requestEndOf, type PooledServer, type Reservation } from './servers/pooled-server.ts'
 
-/**
- * Sends a request over a reservation, which it releases in every case. Calls `onSend` when the request is sent: the server
- * may have been probed before. Does not reject.
- */
+/** Sends a request over a reservation, which it releases. Calls `onSend` when it is sent, after a probe. Never rejects. */
 export type Send = (
   reservation: Reservation,
   request: ModelRequest,
@@ -44,7 +40,7 @@ export function openSend({ answers, clock }: { answers: LoopThrottle; clock: Pic
       onSend?.()
     }
     try {
-      const answer = await askServer(server.endpoint, request, { signal, sending }).finally(release)
+      const answer = await askServer(server.endpoint, request, signal, sending).finally(release)
       await answers.pass()
       const reply = readReply(answer, request)
       report('good')
@@ -57,13 +53,7 @@ export function openSend({ answers, clock }: { answers: LoopThrottle; clock: Pic
   }
 }
 
-type TimedAnswer = ServerAnswer & { latencyMs: number }
-
-async function askServer(
-  endpoint: Endpoint,
-  request: ModelRequest,
-  { signal, sending }: { signal: AbortSignal; sending: () => void },
-): Promise<TimedAnswer> {
+async function askServer(endpoint: Endpoint, request: ModelRequest, signal: AbortSignal, sending: () => void) {
   const capabilities = mayBeRefused(request) ? await endpoint.capabilities(request.model, signal) : allCapabilities
   sending()
   const start = performance.now()
@@ -71,7 +61,7 @@ async function askServer(
   return { ...answer, latencyMs: msSince(start) }
 }
 
-function readReply({ raw, workarounds, ...timing }: TimedAnswer, request: ModelRequest): TryReply {
+function readReply({ raw, workarounds, ...timing }: Awaited<ReturnType<typeof askServer>>, request: ModelRequest) {
   const reply = fromOpenAi(raw, request)
   return { ...reply, ...timing, workarounds: [...workarounds, ...reply.workarounds] }
 }

@@ -78,15 +78,9 @@ function callTags({ tools, optional, several }: ConstrainedCalls): object {
 }
 
 /** Keywords that some parsers of tool schemas refuse. None is needed: arguments are checked when they arrive. */
-const droppedKeywords = new Set([
-  '$schema',
-  '$id',
-  '$comment',
-  'additionalProperties',
-  'unevaluatedProperties',
-  'patternProperties',
-  'propertyNames',
-])
+const droppedKeywords = new Set(
+  '$schema $id $comment additionalProperties unevaluatedProperties patternProperties propertyNames'.split(' '),
+)
 /** Keywords whose keys are names, not keywords. */
 const namedSchemas = new Set(['properties', '$defs', 'definitions'])
 /** Keywords whose value is data. */

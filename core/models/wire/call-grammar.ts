@@ -51,7 +51,7 @@ function ruleOf(name: string, schema: unknown, rules: string[]): string {
       return listOf(items === undefined ? 'value' : ruleOf(`${name}-item`, items, rules))
     case 'object':
       if (!isRecord(properties) || Object.keys(properties).length === 0) return 'object'
-      rules.push(`${name} ::= ${objectOf(name, { properties, required }, rules)}`)
+      rules.push(`${name} ::= ${objectOf(name, properties, required, rules)}`)
       return name
     default:
       return 'value'
@@ -62,11 +62,7 @@ function listOf(item: string): string {
   return `"[" ws (${item} (ws "," ws ${item})*)? ws "]"`
 }
 
-function objectOf(
-  name: string,
-  { properties, required: given }: { properties: Record<string, unknown>; required: unknown },
-  rules: string[],
-): string {
+function objectOf(name: string, properties: Record<string, unknown>, given: unknown, rules: string[]): string {
   const required = new Set<unknown>(Array.isArray(given) ? given : [])
   const pairs = Object.entries(properties).map(([key, value], index) => ({
     isRequired: required.has(key),

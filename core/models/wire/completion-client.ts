@@ -18,15 +18,13 @@ export type ServerAnswer = {
   workarounds: readonly string[]
 }
 
-export type CompletionClient = {
-  /** One `POST /chat/completions`, unretried, within the client's time limit. */
-  ask(request: ModelRequest, capabilities: Capabilities, signal: AbortSignal): Promise<ServerAnswer>
-}
+export type CompletionClient = ReturnType<typeof openCompletionClient>
 
 /** With `stream` answers are requested as a stream. Whether one is a stream is up to the server; both are read either way. */
-export function openCompletionClient({ client, stream }: { client: OpenAiClient; stream: boolean }): CompletionClient {
+export function openCompletionClient({ client, stream }: { client: OpenAiClient; stream: boolean }) {
   return {
-    async ask(request, capabilities, signal) {
+    /** One `POST /chat/completions`, unretried, within the client's time limit. */
+    async ask(request: ModelRequest, capabilities: Capabilities, signal: AbortSignal): Promise<ServerAnswer> {
       const { body: chat, workarounds } = toOpenAi(request, capabilities, { stream })
       const body = JSON.stringify(chat)
       const sentAt = performance.now()
@@ -34,7 +32,7 @@ export function openCompletionClient({ client, stream }: { client: OpenAiClient;
       const response = await client.post('/chat/completions', { body, signal }).asResponse()
       const isStream = response instanceof StreamedResponse
       const answer = isStream
-        ? await readStream(response, { client, sentAt, signal })
+        ? await readStream(response, client, sentAt, signal)
         : readText(await response.text(), client)
       return { ...answer, workarounds }
     },
@@ -45,10 +43,7 @@ export function openCompletionClient({ client, stream }: { client: OpenAiClient;
  * The client's own limit ends when the answer begins; this one bounds the whole of it. A reply that is whole counts even if
  * its stream breaks afterwards, unless the caller has aborted.
  */
-async function readStream(
-  response: StreamedResponse,
-  { client, sentAt, signal }: { client: OpenAiClient; sentAt: number; signal: AbortSignal },
-): Promise<Omit<ServerAnswer, 'workarounds'>> {
+async function readStream(response: StreamedResponse, client: OpenAiClient, sentAt: number, signal: AbortSignal) {
   const stream = openCompletionStream((part) => client.shown(part))
   const late = new AppError('AGENT_002', 'the answer did not end in time', { phase: 'model' })
   const stopTimer = after(client.timeout - msSince(sentAt), () => response.abort(late))

@@ -66,7 +66,6 @@ export function isRefusal(thrown: unknown): boolean {
   return !(toTryFailure(thrown).error instanceof ContextOverflow)
 }
 
-/** A reply that cannot be read. */
 export function brokenReply(message: string, cause?: unknown): AppError {
   return new AppError('AGENT_008', message, { cause, phase: 'model' })
 }

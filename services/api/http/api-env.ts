@@ -1,18 +1,15 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { Scope } from '#domain/scope.ts'
 
-/** Whose token a request came with. `tokenId` names the token in logs, never its text. */
+/** The owner of a request's token. `tokenId` names the token in logs, which never show its text. */
 export type Caller = { readonly projectId: string; readonly scopes: readonly Scope[]; readonly tokenId: string }
 
-/**
- * What the middlewares leave for the handlers, and the id that ties logs to an answer. The bindings are those of a real
- * port; a test without one has none.
- */
+/** What the middlewares set for the handlers. The bindings exist on a real port only, not in a test without one. */
 export type ApiEnv = {
   Bindings: Partial<HttpBindings>
   Variables: {
     caller: Caller
-    /** Whom the request's token stands for by now; nobody once it is revoked or expired. STORE_001 as when it came. */
+    /** Looks the token up again: undefined once it is revoked or expired. STORE_001 when that cannot be done. */
     callerNow: () => Promise<Caller | undefined>
     requestId: string
   }

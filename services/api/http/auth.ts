@@ -6,7 +6,7 @@ import { allScopes } from '#domain/scope.ts'
 import type { ApiEnv, Caller } from './api-env.ts'
 import { addressKey, type RateLimit } from './rate-limit.ts'
 
-/** A token of the environment, kept as the hex SHA-256 of its text, and the project it opens, for everything. */
+/** A token of the environment: the hex SHA-256 of its text, and the project for which it allows everything. */
 export type AccessToken = { readonly hash: string; readonly projectId: string }
 
 export type AuthDeps = {
@@ -15,11 +15,10 @@ export type AuthDeps = {
   findStored(token: string, hash: string): Promise<Caller | undefined>
   /** Requests by token. */
   perToken: RateLimit
-  /** Unknown tokens by address, an IPv6 one by its /64. A known one is not held up by them, whatever address it comes from. */
+  /** Requests with unknown tokens, by address (IPv6: by its /64). They do not limit requests with a known token. */
   perAddress: RateLimit
 }
 
-/** Told to curl and to the command line alike. */
 const wantedToken =
   'The token is missing, unknown, expired or revoked: send "Authorization: Bearer <token>" (REMORA_TOKEN of the command line).'
 

@@ -5,25 +5,18 @@ import type { Scope } from '#domain/scope.ts'
 import type { ApiEnv } from './api-env.ts'
 import { Problem } from './problem.ts'
 
-export type EndpointAccess = {
-  /** What the token must be good for; null: no token is asked for. */
-  scope: Scope | null
-  /** The codes that are this endpoint's own, `x-error-codes`; those any of its kind may answer with are added. */
-  problems?: readonly ErrorCode[]
-}
-
-/** What any request may be answered with. */
+/** Codes that any endpoint may answer with. */
 const ofAll = ['HTTP_004', 'HTTP_005', 'HTTP_006', 'HTTP_007', 'HTTP_008', 'LIMIT_001'] as const
 const withToken = ['AUTH_001', 'AUTH_002', 'RUN_002', 'STORE_001'] as const
 const withJson = ['HTTP_003', 'INTAKE_003', 'INTAKE_008'] as const
 
 /**
- * Declares a route: what it takes, what it answers and which problems, all of it in the OpenAPI document. What is
- * declared is what is done: the schemas parse, the scope is asked for, a query parameter nobody declared is refused, and
- * a JSON body is read up to its limit.
+ * Declares a route with its input, its answers and its problems, all of which the OpenAPI document shows. The declaration is
+ * enforced: the schemas parse the input, the scope is required, an undeclared query parameter is refused, and a JSON body is
+ * read up to its limit. `scope`: what the token must have; null: no token is needed. `problems`: the endpoint's own codes,
+ * its `x-error-codes`; those that any endpoint of its kind may answer with are added.
  */
-export function endpoint<const R extends RouteConfig>(access: EndpointAccess, route: R) {
-  const { scope, problems = [] } = access
+export function endpoint<const R extends RouteConfig>(scope: Scope | null, problems: readonly ErrorCode[], route: R) {
   const takesJson = route.request?.body?.content['application/json'] !== undefined
   const codes = [...problems, ...ofAll, ...(scope === null ? [] : withToken), ...(takesJson ? withJson : [])]
   const middleware = [...(scope === null ? [] : [needScope(scope)]), ...(takesJson ? [jsonBody] : [])]
@@ -35,6 +28,11 @@ export function endpoint<const R extends RouteConfig>(access: EndpointAccess, ro
     security: scope === null ? [] : [{ bearer: [scope] }],
     responses: { ...route.responses, ...problemAnswers(codes) },
   })
+}
+
+/** An answer of JSON in the `responses` of a route. */
+export function jsonAnswer<Schema extends z.ZodType>(description: string, schema: Schema) {
+  return { description, content: { 'application/json': { schema } } }
 }
 
 function needScope(scope: Scope): MiddlewareHandler<ApiEnv> {
@@ -87,7 +85,7 @@ async function readText(request: Request): Promise<string> {
   return Buffer.concat(parts).toString()
 }
 
-/** A connection that is lost here is the client's: told apart from that of a store before anybody has to guess. */
+/** A connection that breaks here is the client's. It gets its own code, so that it is not taken for that of a store. */
 async function* arriving(request: Request): AsyncIterable<Uint8Array> {
   try {
     yield* request.body ?? []

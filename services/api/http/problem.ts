@@ -11,7 +11,7 @@ const ErrorCodeShape = z
   .custom<ErrorCode>(isErrorCode)
   .openapi('ErrorCode', { type: 'string', enum: Object.keys(errorPolicies) })
 
-/** RFC 9457, with our code beside it. `run_id` is that of the address, if it has one. */
+/** A problem (RFC 9457) with our error code. `run_id` is the run in the request's path, if there is one. */
 export const Problem = z
   .strictObject({
     type: z.string(),
@@ -24,11 +24,19 @@ export const Problem = z
   .openapi('Problem')
 export type Problem = z.infer<typeof Problem>
 
+/** No cache may store an answer, and no browser may load anything for it, frame it or guess its type. */
+export const safeHeaders: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+}
+
 const networkCodes = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH']
 
 /**
- * The answer to a failed request. An AppError speaks for itself; what fails while Redis is away is STORE_001; anything
- * else is a bug: 500 without its message, which goes to the log under the request's id.
+ * The answer to a failed request: an AppError as it is, STORE_001 for what fails while Redis is unreachable. Anything else
+ * is a bug: 500 without the message, which is logged under the request's id.
  */
 export function problemHandler(deps: { log: Log; isRedisReady(): boolean }) {
   return (error: unknown, context: Context<ApiEnv>): Response => {
@@ -42,7 +50,7 @@ export function problemHandler(deps: { log: Log; isRedisReady(): boolean }) {
   }
 }
 
-/** The problem of `error`. What the system says of its own faults may name hosts and files: that is for the log. */
+/** `error` as a problem. The message of an internal fault may name hosts and files: it is only logged. */
 export function problemOf(error: AppError, about: { runId?: string | undefined; requestId?: string } = {}): Problem {
   const { meaning } = errorPolicies[error.code]
   const { runId, requestId } = about
@@ -57,10 +65,11 @@ export function problemOf(error: AppError, about: { runId?: string | undefined; 
   }
 }
 
-/** The headers of a problem by its status, besides its type. */
+/** All headers of a problem by its status. */
 export function problemHeaders(status: number): Record<string, string> {
   return {
     'content-type': 'application/problem+json',
+    ...safeHeaders,
     ...(status === 401 ? { 'www-authenticate': 'Bearer realm="remora"' } : {}),
     ...(status === 429 ? { 'retry-after': '1' } : {}),
     ...(status === 503 ? { 'retry-after': '5' } : {}),
@@ -72,7 +81,7 @@ export function unknownRoute(context: Context<ApiEnv>): Response {
   return problemResponse(problemOf(new AppError('HTTP_001', detail)), context)
 }
 
-/** The address is there, for `methods` only. */
+/** The path exists, but only for `methods`. */
 export function methodNotAllowedProblem(context: Context<ApiEnv>, methods: readonly string[]): Response {
   const allow = methods.join(', ')
   context.header('allow', allow)
@@ -83,16 +92,16 @@ function knownError(error: unknown, redisReady: boolean): AppError | undefined {
   if (error instanceof AppError) return error
   if (error instanceof HTTPException && error.status === 400) return new AppError('INTAKE_008', 'The body is not JSON.')
   if (error instanceof HTTPException && error.status === 415) return new AppError('HTTP_003', 'Send application/json.')
-  return !redisReady || isRedisAway(error) ? asAppError(error, 'STORE_001') : undefined
+  return !redisReady || isRedisUnreachable(error) ? asAppError(error, 'STORE_001') : undefined
 }
 
-function isRedisAway(error: unknown): boolean {
+function isRedisUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error.name === 'MaxRetriesPerRequestError') return true
   return 'code' in error && networkCodes.some((code) => code === error.code)
 }
 
-/** Through the context, so that what the middlewares have set stays. */
+/** Made by the context, which keeps the headers that the middlewares have set. */
 function problemResponse(problem: Problem, context: Context<ApiEnv>): Response {
   const { status } = problem
   return context.newResponse(JSON.stringify(problem), new Response(null, { status, headers: problemHeaders(status) }))
@@ -107,9 +116,9 @@ const unknownThing: Readonly<Record<string, { code: ErrorCode; name: string }>> 
 }
 
 /**
- * What the schema of an endpoint does not take, in our words: an id in the address that cannot be one is unknown
- * (RUN_001, RUN_004, ASK_001, AUTH_003), a query parameter or Last-Event-ID is RUN_002, another header or the body INTAKE_008.
- * Every field at fault is named.
+ * Throws our error for input that an endpoint's schema refuses: an id in the path that cannot be one is unknown (RUN_001,
+ * RUN_004, ASK_001, AUTH_003), a query parameter or Last-Event-ID is RUN_002, another header or the body INTAKE_008. The
+ * message names every field at fault.
  */
 export const refuseInput: Hook<unknown, ApiEnv, string, void> = (result, context) => {
   if (result.success) return
@@ -125,15 +134,7 @@ export const refuseInput: Hook<unknown, ApiEnv, string, void> = (result, context
   throw new AppError(isFilter ? 'RUN_002' : 'INTAKE_008', faults.join('; ').slice(0, 2_000))
 }
 
-/** Nothing of an answer may be kept by a cache, or loaded, framed or guessed at by a browser. */
-export const safeHeaders: Readonly<Record<string, string>> = {
-  'cache-control': 'no-store',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-}
-
-/** These and the usual others; a page that needs more says so itself. */
+/** Sets `safeHeaders` and the usual other headers, except those that the route has set. */
 export function securityHeaders(): MiddlewareHandler<ApiEnv> {
   const addUsual = secureHeaders({ overwrite: false })
   return (context, next) =>

@@ -4,16 +4,16 @@ import { LRUCache } from 'lru-cache'
 export type RateLimit = {
   /** Whether one more request of `key` may be made now; if so it is counted. */
   take(key: string): boolean
-  /** How many keys are remembered. */
+  /** The number of cached keys. */
   size(): number
 }
 
 const maxKeys = 10_000
 
 /**
- * A bucket of `burst` requests per key that fills again at `perSecond`; 0 means no limit. Of this process alone: no
- * request waits for a store to be counted. The least recently used of 10,000 keys is forgotten, which gives its owner a
- * full bucket and no more.
+ * A token bucket per key: `burst` requests at once, refilled at `perSecond`; 0 means no limit. Each process counts for
+ * itself, so that no request waits for a store. Of more than 10,000 keys the least recently used is dropped, which only
+ * gives its owner a full bucket.
  */
 export function openRateLimit(
   { perSecond, burst }: { perSecond: number; burst: number },
@@ -35,8 +35,8 @@ export function openRateLimit(
 }
 
 /**
- * What the requests of an address are counted under: an IPv4 address itself, also where it comes as an IPv6 one
- * (`::ffff:192.0.2.1`); of any other IPv6 address its /64, since whoever has one has all 2⁶⁴ of it (RFC 6177).
+ * The key under which the requests of an address are counted: an IPv4 address itself, also when written as an IPv6 one
+ * (`::ffff:192.0.2.1`); of any other IPv6 address its /64, since one subscriber has all 2⁶⁴ addresses of it (RFC 6177).
  */
 export function addressKey(address: string): string {
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1]

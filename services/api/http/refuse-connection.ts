@@ -3,14 +3,14 @@ import type { Duplex } from 'node:stream'
 import { AppError, type ErrorCode } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
-import { problemHeaders, problemOf, safeHeaders } from './problem.ts'
+import { problemHeaders, problemOf } from './problem.ts'
 
 export type ConnectionRefusals = {
-  /** Answers what cannot become a request, or takes too long to, with a problem, and ends the connection. */
+  /** Answers with a problem what is no request, or takes too long to become one, and closes the connection. */
   refuse(socket: Duplex, code: ErrorCode, detail: string): void
 }
 
-/** Destroyed at once, a connection with unread input is reset, and the answer may never be seen. */
+/** A connection with unread input is reset when it is destroyed at once: the client may never see the answer. */
 const lingerMs = 500
 
 const faults: Readonly<Record<string, readonly [ErrorCode, string]>> = {
@@ -22,9 +22,9 @@ const faults: Readonly<Record<string, readonly [ErrorCode, string]>> = {
 type Exchange = { request: IncomingMessage; response: ServerResponse }
 
 /**
- * Gives `server` problem answers of its own where Node refuses a connection before there is a request: 400, 408, 431.
- * A connection on which the answer would come after another to the same request, or in place of an earlier one's, is only
- * cut off. What a client still sends after its refusal is passed over.
+ * Makes `server` answer with problems where Node refuses a connection before there is a request: 400, 408, 431. The
+ * connection is closed without an answer when the client would take it for the answer to another request. What a client
+ * sends after its refusal is ignored.
  */
 export function refuseBrokenRequests(server: Server, log: Pick<Log, 'info'>): ConnectionRefusals {
   const exchanges = new WeakMap<Duplex, Exchange[]>()
@@ -60,12 +60,12 @@ function isOver({ request, response }: Exchange): boolean {
   return request.complete && response.writableFinished
 }
 
-/** Whether what is written next is the answer to the last request, or to what should have become one. */
+/** Whether what is written next would be the answer to the last request, or to what should have become one. */
 function isFree(open: readonly Exchange[]): boolean {
   return open.length === 0 || (open.length === 1 && open[0]?.response.headersSent === false)
 }
 
-/** The last answer of a connection whose request no route will see. */
+/** Answers a request that no route will see, as the last on its connection. */
 function answerProblem(response: ServerResponse, error: AppError): void {
   const body = JSON.stringify(problemOf(error))
   response.writeHead(error.status, closingHeaders(error, body)).end(body)
@@ -74,7 +74,6 @@ function answerProblem(response: ServerResponse, error: AppError): void {
 function closingHeaders({ status }: AppError, body: string): Record<string, string> {
   return {
     ...problemHeaders(status),
-    ...safeHeaders,
     'content-length': String(Buffer.byteLength(body)),
     connection: 'close',
   }
@@ -89,10 +88,10 @@ function rawAnswer(error: AppError): string {
 type SlowBodyLimits = { windowMs: number; minBytes: number }
 
 /**
- * Watches the bodies that arrive at `server`. The answer, to be called now and then, names every request whose body
- * brought less than `minBytes` in the `windowMs` since its own last mark, although it was wanted: one that waits here,
- * because nobody reads it yet or the object store is slow, has its buffer full and is left alone. A request is watched
- * until its body has come or its connection is gone, also after an early answer: the rest may hold the connection, too.
+ * Watches the bodies that arrive at `server`. The returned function, to be called at intervals, lists each request whose
+ * body brought fewer than `minBytes` in the last `windowMs`. One whose buffer is full is not listed: it waits for us, because
+ * nobody reads it yet or the object store is slow. A request is watched until its body has arrived or its connection is
+ * closed, also after an early answer, because the rest of the body may hold the connection open.
  */
 export function watchSlowBodies(
   server: Server,

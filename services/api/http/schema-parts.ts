@@ -1,22 +1,22 @@
 import { z } from '@hono/zod-openapi'
 
 /**
- * A schema of the domain under its name in the OpenAPI document. It is a copy: schemas that were made before the OpenAPI extension
- * of zod was loaded have no method `openapi`.
+ * A schema of the domain under its name in the OpenAPI document. It is a copy: schemas made before zod's OpenAPI extension
+ * was loaded have no method `openapi`.
  */
 export function named<T extends z.ZodType>(name: string, schema: T, about: { description?: string } = {}): T {
   return schema.clone().openapi(name, about)
 }
 
 /**
- * A named schema or null, as `anyOf` of a reference and null. `.nullable()` says the same to zod, but in the OpenAPI document it
- * makes the named schema itself nullable, wherever it is used; generators of clients then refuse it.
+ * A named schema or null, as `anyOf` of a reference and null. `.nullable()` means the same to zod, but in the OpenAPI document
+ * it makes the named schema itself nullable, wherever it is used, and client generators refuse that.
  */
 export function orNull<T extends z.ZodType>(schema: T) {
   return z.union([schema, z.null()])
 }
 
-/** A whole number as a query gives it: digits only, `least` to `most`. */
+/** A whole number in a query: digits only, `least` to `most`. */
 export function wholeNumber(least: number, most: number) {
   return z
     .string()
@@ -31,7 +31,7 @@ export function pageLimit(most: number, usual: number) {
   return wholeNumber(1, most).default(usual).openapi({ default: usual, description: 'how many at most' })
 }
 
-/** A page's position among the operations of a run, as the page before it gave it out. */
+/** Where a page begins: `next` of the page before. */
 export const Cursor = z
   .string()
   .regex(/^\d{1,9}$/, 'not a cursor')
@@ -43,4 +43,28 @@ export function isoTime(ms: number): string
 export function isoTime(ms: number | null): string | null
 export function isoTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString()
+}
+
+type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name
+type RecordOf<View, Given> = {
+  readonly [Field in keyof View as Field extends Given ? never : CamelCase<Field>]: View[Field]
+}
+
+/**
+ * The answer for a stored record: the fields of `schema`, in its order. Each has the value of the `record`'s field of the same
+ * name in camelCase, except those in `given`.
+ */
+export function viewOf<Schema extends z.ZodObject, Given extends keyof z.output<Schema>>(
+  schema: Schema,
+  record: RecordOf<z.output<Schema>, Given>,
+  given: Pick<z.output<Schema>, Given>,
+): z.output<Schema>
+export function viewOf(schema: z.ZodObject, record: object, given: object): object {
+  const stored = new Map(Object.entries(record))
+  const own = new Map(Object.entries(given))
+  const camelCase = (field: string) => field.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+  const fields = Object.keys(schema.shape)
+  return Object.fromEntries(
+    fields.map((field) => [field, own.has(field) ? own.get(field) : stored.get(camelCase(field))]),
+  )
 }

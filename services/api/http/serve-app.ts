@@ -8,7 +8,7 @@ import { after, repeatEvery } from '#platform/clock.ts'
 import { boundPort, closeServer } from '#platform/http-health.ts'
 import { openLog, type Log } from '#platform/log.ts'
 import type { ApiEnv } from './api-env.ts'
-import { problemHeaders, problemOf, safeHeaders } from './problem.ts'
+import { problemHeaders, problemOf } from './problem.ts'
 import { refuseBrokenRequests, watchSlowBodies } from './refuse-connection.ts'
 
 export type ServedApp = {
@@ -22,14 +22,14 @@ export type ServeLimits = {
   maxConnections: number
   /** From the connection to the end of the headers. */
   headersMs: number
-  /** To the end of the body; Node's own limit of five minutes is too short for a large archive on a slow line. */
+  /** To the end of the body. Node's default of five minutes is too short for a large archive on a slow connection. */
   requestMs: number
-  /** A body must bring so many bytes in this time, counted from its headers on; it is looked at four times in it. */
+  /** A body must bring `minBodyBytes` in this time, from the end of the headers on. It is checked four times as often. */
   bodyWindowMs: number
   minBodyBytes: number
-  /** A connection on which nothing moves, in either direction, is cut; a stream of events has its heartbeat before. */
+  /** A connection without any traffic for so long is closed. Event streams send heartbeats more often. */
   idleMs: number
-  /** A connection kept alive waits so long for its next request. */
+  /** How long a connection waits for its next request. */
   keepAliveMs: number
 }
 
@@ -107,8 +107,8 @@ function openServer(
 }
 
 /**
- * Answers what is HTTP, and yet cannot be a request: a Host or an address that is none. Anything else that comes here is
- * a fault of ours that no route has answered, for the log.
+ * Answers what is valid HTTP but no valid request, because of its Host or address. Any other error here is a bug that no
+ * route has answered; it is logged.
  */
 function answerBroken(log: ServeLog): (cause: unknown) => Response {
   return (cause) => {
@@ -120,7 +120,7 @@ function answerBroken(log: ServeLog): (cause: unknown) => Response {
     const { status, code } = error
     if (status < 500) log.info('request refused', { status, error_code: code, request_id: requestId })
     else log.error('request failed', { status, error_code: code, request_id: requestId, error: cause })
-    const headers = { ...problemHeaders(status), ...safeHeaders, 'x-request-id': requestId }
+    const headers = { ...problemHeaders(status), 'x-request-id': requestId }
     return new Response(JSON.stringify(problemOf(error, { requestId })), { status, headers })
   }
 }

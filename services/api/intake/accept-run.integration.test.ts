@@ -21,10 +21,21 @@ function intakeWith(idempotencyKey: string): Intake {
   return {
     archive: arriving(archive),
     request: { agents: ['lint'] },
+    wholeRequest: async () => ({ agents: ['lint'] }),
     projectId: api.project,
     idempotencyKey,
     correlation,
   }
+}
+
+/** The keys under which something was stored. */
+function watched(): { keys: string[]; deps: AcceptDeps } {
+  const keys: string[] = []
+  const putStream: AcceptDeps['objects']['putStream'] = (key, content, options) => {
+    keys.push(key)
+    return api.objects.putStream(key, content, options)
+  }
+  return { keys, deps: { ...api.intake, objects: { delete: api.objects.delete, putStream } } }
 }
 
 const died = () => Promise.reject(new Error('the process died here'))
@@ -61,19 +72,36 @@ describe('acceptRun', () => {
       yield archive.subarray(0, 600)
       throw new Error('gone')
     }
-    const keys: string[] = []
-    const watched: AcceptDeps = {
-      ...api.intake,
-      objects: {
-        delete: api.objects.delete,
-        putStream: (key, content, options) => {
-          keys.push(key)
-          return api.objects.putStream(key, content, options)
-        },
-      },
-    }
-    await expect(acceptRun({ ...intakeWith('broken'), archive: broken() }, watched)).rejects.toThrow('gone')
+    const { keys, deps } = watched()
+    await expect(acceptRun({ ...intakeWith('broken'), archive: broken() }, deps)).rejects.toThrow('gone')
     expect(keys).toHaveLength(1)
     for (const key of keys) expect(await api.objects.exists(key)).toBe(false)
   })
+
+  it('checks a request that came first before anything is stored', async () => {
+    const { keys, deps } = watched()
+    const unknown = { ...intakeWith('early'), request: { agents: ['nobody'] } }
+    await expect(acceptRun(unknown, deps)).rejects.toMatchObject({ code: 'INTAKE_006' })
+    expect(keys).toEqual([])
+  })
+
+  it.for(['without a key', 'with a key'] as const)(
+    'deletes the stored upload when the form breaks off behind it, %s',
+    async (how) => {
+      const { keys, deps } = watched()
+      const late = {
+        ...intakeWith('late'),
+        ...(how === 'without a key' ? { idempotencyKey: undefined } : {}),
+        request: undefined,
+        wholeRequest: async () => {
+          for (const key of keys) expect(await api.objects.exists(key)).toBe(true)
+          throw new Error('gone')
+        },
+      }
+      await expect(acceptRun(late, deps)).rejects.toThrow('gone')
+      expect(keys).toHaveLength(1)
+      for (const key of keys) expect(await api.objects.exists(key)).toBe(false)
+      expect(await api.intake.idempotency.find(api.project, 'late')).toBeUndefined()
+    },
+  )
 })

@@ -25,7 +25,7 @@ export type AcceptDeps = {
   /** AGENT_001 when the bundle of one of these agents cannot be used. */
   checkAgents(names: readonly string[]): Promise<void>
   maxUploadBytes: number
-  /** Noted on every run; undefined: nothing is. */
+  /** Every run is labelled with it, if given. */
   modelKind?: ModelKind | undefined
   objects: Pick<ObjectStore, 'putStream' | 'delete'>
   blobs: Pick<BlobStore, 'put'>

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { RunId, sha256 } from '#domain/ids.ts'
 
-/** What an `Idempotency-Key` stands for: which body came with it first, and the run or the token that body became. */
+/** What an `Idempotency-Key` stands for: the body that first came with it, and the run or token that was created from it. */
 export const IdempotencyRecord = z.union([
   z.strictObject({ bodyHash: z.string(), runId: RunId }),
   z.strictObject({ bodyHash: z.string(), tokenSalt: z.string() }),
@@ -10,19 +10,19 @@ export type IdempotencyRecord = z.infer<typeof IdempotencyRecord>
 
 export type IdempotencyStore = {
   find(projectId: string, key: string): Promise<IdempotencyRecord | undefined>
-  /** The record that holds from now on: the given one, or the one that was there before. Atomic. */
+  /** Atomically stores the record unless the key has one, and returns the one that is stored then. */
   claim(projectId: string, key: string, record: IdempotencyRecord): Promise<IdempotencyRecord>
 }
 
 const keptSeconds = 24 * 60 * 60
 
-/** The least of a Redis client this needs. */
+/** The part of a Redis client that is needed here. */
 type Strings = {
   get(key: string): Promise<string | null>
   set(key: string, value: string, ex: 'EX', seconds: number, nx: 'NX', get: 'GET'): Promise<string | null>
 }
 
-/** Keys of a project, remembered in Redis for 24 hours. The key itself is stored only as a hash. */
+/** Stores the keys of projects in Redis for 24 hours, each only as a hash. */
 export function openIdempotencyStore(redis: Strings, namespace = 'remora'): IdempotencyStore {
   const nameOf = (projectId: string, key: string) => `${namespace}:{${projectId}}:idempotency:${sha256(key)}`
   return {
@@ -37,7 +37,7 @@ export function openIdempotencyStore(redis: Strings, namespace = 'remora'): Idem
   }
 }
 
-/** The key of a POST that creates. */
+/** The header of a POST that creates something. */
 export const IdempotencyHeader = z.object({
   'idempotency-key': z
     .string()

@@ -46,19 +46,51 @@ describe('POST /v1/runs', () => {
     expect(first).toMatchObject({ seq: 1, event: 'run.accepted', origin: { kind: 'api' } })
   })
 
-  it.for([
-    ['something that is no archive', runForm(new Uint8Array(5000).fill(65)), 422, 'INTAKE_001'],
-    ['an archive over the limit', runForm(gzipLike(60_000)), 413, 'INTAKE_003'],
-    ['an upload that says it is far over the limit', runForm(gzipLike(4_000_000)), 413, 'INTAKE_003'],
-    ['an agent nobody knows', runForm(gzipLike(10), { agents: ['nobody'] }), 422, 'INTAKE_006'],
-    ['no agent', runForm(gzipLike(10), {}), 422, 'INTAKE_007'],
-    ['a field nobody knows', runForm(gzipLike(10), { agents: ['lint'], colour: 'red' }), 422, 'INTAKE_008'],
-  ] as const)('refuses %s and leaves nothing behind', async ([, form, status, code]) => {
-    const [runs, jobs] = [await runCount(), api.jobs.length]
-    const answer = await post(form)
-    expect(answer.status).toBe(status)
-    expect(await answer.json()).toMatchObject({ status, error_code: code })
-    expect([await runCount(), api.jobs.length]).toEqual([runs, jobs])
+  it('takes the archive before the request', async () => {
+    const archive = await tarOf({ 'first.py': 'x = 1\n' })
+    const { run_id: runId } = await accepted(await post(archiveFirst(runForm(archive))))
+    const run = await api.ledger.getRun(runId)
+    expect(run).toMatchObject({ status: 'queued', request: { agents: ['lint'] } })
+    expect(Buffer.from(await api.objects.get(run.uploadKey)).equals(archive)).toBe(true)
+    expect(api.jobs).toContain(runId)
+  })
+
+  describe.for([
+    ['the request first', (form: FormData) => form],
+    ['the archive first', archiveFirst],
+  ] as const)('with %s', ([, ordered]) => {
+    it.for([
+      ['something that is no archive', runForm(new Uint8Array(5000).fill(65)), 422, 'INTAKE_001'],
+      ['an archive over the limit', runForm(gzipLike(60_000)), 413, 'INTAKE_003'],
+      ['an upload that says it is far over the limit', runForm(gzipLike(4_000_000)), 413, 'INTAKE_003'],
+      ['an agent nobody knows', runForm(gzipLike(10), { agents: ['nobody'] }), 422, 'INTAKE_006'],
+      ['no agent', runForm(gzipLike(10), {}), 422, 'INTAKE_007'],
+      ['a field nobody knows', runForm(gzipLike(10), { agents: ['lint'], colour: 'red' }), 422, 'INTAKE_008'],
+      ['a form without a request', only('archive'), 422, 'INTAKE_008'],
+      ['a form without an archive', only('request'), 422, 'INTAKE_008'],
+      ['two archives', withSecond('archive'), 422, 'INTAKE_008'],
+      ['two requests', withSecond('request'), 422, 'INTAKE_008'],
+    ] as const)('refuses %s and leaves nothing behind', async ([, form, status, code]) => {
+      const before = [await runCount(), api.jobs.length, await uploads()]
+      for (const headers of [{}, { 'idempotency-key': 'refused' }]) {
+        const answer = await post(ordered(form), headers)
+        expect(answer.status).toBe(status)
+        expect(await answer.json()).toMatchObject({ status, error_code: code })
+      }
+      expect([await runCount(), api.jobs.length, await uploads()]).toEqual(before)
+    })
+  })
+
+  it('gives the same run to the same body under the same key in the other order', async () => {
+    const form = runForm(await tarOf({ 'order.py': 'x = 2\n' }))
+    const headers = { 'idempotency-key': 'either-order' }
+    const first = await accepted(await post(archiveFirst(form), headers))
+    const before = [await runCount(), await uploads()]
+    expect(await accepted(await post(form, headers))).toEqual(first)
+    expect(await accepted(await post(archiveFirst(form), headers))).toEqual(first)
+    const other = await post(archiveFirst(runForm(await tarOf({ 'order.py': 'x = 3\n' }))), headers)
+    expect(await other.json()).toMatchObject({ error_code: 'INTAKE_005' })
+    expect([await runCount(), await uploads()]).toEqual(before)
   })
 
   it('gives the same run to the same body under the same key', async () => {
@@ -98,6 +130,32 @@ describe('POST /v1/runs', () => {
     expect((await accepted(await post(runForm(archive)))).run_id).not.toBe(first.run_id)
   })
 })
+
+/** Keys of the stored uploads. */
+async function uploads(): Promise<string[]> {
+  const listed = await Array.fromAsync(api.objects.list(`projects/${api.project}/uploads/`))
+  return listed.map(({ key }) => key)
+}
+
+function archiveFirst(form: FormData): FormData {
+  const reversed = new FormData()
+  for (const [name, value] of [...form].toReversed()) reversed.append(name, value)
+  return reversed
+}
+
+/** A form with one of its two parts. */
+function only(part: 'request' | 'archive'): FormData {
+  const form = runForm(gzipLike(10))
+  form.delete(part === 'request' ? 'archive' : 'request')
+  return form
+}
+
+/** A form with the two parts and another of one of them. */
+function withSecond(part: 'request' | 'archive'): FormData {
+  const form = runForm(gzipLike(10))
+  for (const value of form.getAll(part)) form.append(part, value)
+  return form
+}
 
 /** Bytes that begin as gzip does: intake looks no deeper. */
 function gzipLike(length: number): Uint8Array<ArrayBuffer> {

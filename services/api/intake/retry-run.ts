@@ -7,11 +7,11 @@ import type { Ledger } from '#ledger/ledger.ts'
 import { withModelKind, type AcceptDeps } from './accept-run.ts'
 
 export type Retry = {
-  /** The run to try again. */
+  /** The run to retry. */
   run: Run
-  /** Only these of its operations; undefined: all that did not end well. */
+  /** Repeats only these of its operations; undefined: all that did not end well. */
   operations: readonly OperationId[] | undefined
-  /** Instead of the former request's. */
+  /** Replaces the former request's. */
   errorPolicy?: ErrorPolicyName | undefined
   idempotencyKey: string | undefined
   correlation: { requestId: string; traceparent: string | null }
@@ -24,10 +24,10 @@ export type RetryDeps = Pick<AcceptDeps, 'producer' | 'idempotency' | 'modelKind
 const notWell = ['failed', 'blocked', 'skipped', 'cancelled'] as const
 
 /**
- * Starts a run over the same upload that does again what did not end well in one that has ended, since a run ends once.
- * Its patch is put together with what went well before. RUN_006 while the run goes on, INTAKE_007 when there is nothing
- * to do again, RUN_004 for an operation the run does not have, RUN_009 when its
- * change sets are of another kind of model than this stack's, RUN_001 when the run is forgotten in that very moment.
+ * Starts a new run over the same upload that repeats what did not end well in `run`, which must have ended. Its patch also
+ * has the changes that succeeded before. RUN_006 while the run is going on, INTAKE_007 when there is nothing to repeat,
+ * RUN_004 for an operation that the run does not have, RUN_009 when its change sets were made by another kind of model than
+ * this stack's, RUN_001 when the run is deleted at the same time.
  */
 export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: RunId; status: 'queued' }> {
   const { run, operations, errorPolicy, correlation } = retry
@@ -57,7 +57,10 @@ export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: 
   return { runId, status: 'queued' }
 }
 
-/** What a forgotten run did is lost to its retry, which ends at once. From its creation on, housekeeping sees the retry. */
+/**
+ * Cancels the retry when the former run was deleted, whose changes it could not use. Once the retry exists, housekeeping
+ * keeps the former run.
+ */
 async function expectStillThere(
   former: RunId,
   retry: { runId: RunId; origin: EventOrigin },
@@ -73,10 +76,7 @@ async function expectStillThere(
   }
 }
 
-/**
- * A run that ended before it was planned to the end has work that nothing tells of, and one that ended before its change
- * sets were put together has no patch.
- */
+/** A run may also have ended before all its work was planned, or before its patch was composed. */
 function hasUnfinished({ isPlanned, compositionKey, counts }: Run): boolean {
   return !isPlanned || compositionKey === null || notWell.some((status) => (counts[status] ?? 0) > 0)
 }

@@ -15,9 +15,9 @@ function post(body: string | ReadableStream<Uint8Array>, type = contentType): Re
   return new Request('http://api/v1/runs', { method: 'POST', body, headers: { 'content-type': type }, duplex: 'half' })
 }
 
-async function readAll({ request, archive }: RunForm): Promise<{ request: unknown; archive: string }> {
+async function readAll({ archive, wholeRequest }: RunForm): Promise<{ request: unknown; archive: string }> {
   const chunks = await Array.fromAsync(archive)
-  return { request, archive: Buffer.concat(chunks).toString() }
+  return { request: await wholeRequest(), archive: Buffer.concat(chunks).toString() }
 }
 
 async function faultOf(request: Request): Promise<string> {
@@ -38,17 +38,31 @@ describe('withRunForm', () => {
     })
   })
 
+  it('takes the archive first, and gives the request after it', async () => {
+    const body = part('archive', 'bytes', 'a.tar') + part('request', '{"agents":["lint"]}') + end
+    const early: unknown[] = []
+    const whole = await withRunForm(post(body), (form) => {
+      early.push(form.request)
+      return readAll(form)
+    })
+    expect(early).toEqual([undefined])
+    expect(whole).toEqual({ request: { agents: ['lint'] }, archive: 'bytes' })
+  })
+
   it('takes a request sent as a file, and an archive without a file name', async () => {
     const body = part('request', '{}', 'request.json') + part('archive', 'bytes') + end
     expect(await withRunForm(post(body), readAll)).toEqual({ request: {}, archive: 'bytes' })
   })
 
-  it('hands the archive over while it is still arriving', async () => {
+  it.for([
+    ['after the request', part('request', '{}'), end],
+    ['before the request', '', part('request', '{}') + end],
+  ] as const)('hands the archive over while it is still arriving, %s', async ([, before, after]) => {
     let more: ReadableStreamDefaultController<Uint8Array> | undefined
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
         more = controller
-        controller.enqueue(Buffer.from(part('request', '{}') + part('archive', 'first', 'a.tar').slice(0, -2)))
+        controller.enqueue(Buffer.from(before + part('archive', 'first', 'a.tar').slice(0, -2)))
       },
     })
     const chunks = await withRunForm(post(body), async ({ archive }) => {
@@ -56,7 +70,7 @@ describe('withRunForm', () => {
       for await (const chunk of archive) {
         seen.push(Buffer.from(chunk).toString())
         if (seen.length > 1) continue
-        more?.enqueue(Buffer.from(`second\r\n${end}`))
+        more?.enqueue(Buffer.from(`second\r\n${after}`))
         more?.close()
       }
       return seen
@@ -84,11 +98,38 @@ describe('withRunForm', () => {
   it.for([
     ['without an archive', part('request', '{}') + end, 'INTAKE_008 The field "archive" is missing.'],
     ['without anything', end, 'INTAKE_008 The field "archive" is missing.'],
+    ['without a request', part('archive', 'x', 'a.tar') + end, 'INTAKE_008 The field "request" is missing.'],
     [
-      'with the archive first',
-      part('archive', 'x', 'a.tar') + part('request', '{}') + end,
-      'INTAKE_008 The field "request" must',
+      'with two requests before the archive',
+      part('request', '{}') + part('request', '{}') + part('archive', 'x', 'a.tar') + end,
+      'INTAKE_008 The field "request" is there twice.',
     ],
+    [
+      'with two requests after the archive',
+      part('archive', 'x', 'a.tar') + part('request', '{}') + part('request', '{}') + end,
+      'INTAKE_008 The field "request" is there twice.',
+    ],
+    [
+      'with two archives',
+      part('request', '{}') + part('archive', 'x', 'a.tar') + part('archive', 'x', 'a.tar') + end,
+      'INTAKE_008 The field "archive" is there twice.',
+    ],
+    [
+      'with two archives before the request',
+      part('archive', 'x', 'a.tar') + part('archive', 'x', 'a.tar') + part('request', '{}') + end,
+      'INTAKE_008 The field "archive" is there twice.',
+    ],
+    [
+      'with a request after the archive that is no JSON',
+      part('archive', 'x', 'a') + part('request', '{agents}') + end,
+      'INTAKE_008 request: not JSON',
+    ],
+    [
+      'with a field nobody knows after the archive',
+      part('archive', 'x', 'a') + part('agents', 'lint') + end,
+      'INTAKE_008 unknown field "agents"',
+    ],
+    ['that breaks off after the archive', part('archive', 'x', 'a') + part('request', '{}').slice(0, -4), 'INTAKE_001'],
     [
       'with a request that is no JSON',
       part('request', '{agents}') + part('archive', 'x', 'a') + end,

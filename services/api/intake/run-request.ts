@@ -40,7 +40,7 @@ export const RequestBody = z
   })
   .openapi('RunRequest')
 
-/** `nodes`: those that the run is limited to, if it is. */
+/** `nodes`: those that the run is limited to; undefined: no limit. */
 export type ParsedRequest = { request: RunRequest; nodes: readonly NodeId[] | undefined }
 
 /**

@@ -6,6 +6,7 @@ import { probeEndpoints, referenceEndpoints } from '../service-endpoints.ts'
 import { changeEndpoints } from '../review/change-endpoints.ts'
 import { nodeEndpoints } from '../runs/node-endpoints.ts'
 import { questionEndpoints } from '../runs/question-routes.ts'
+import { eventEndpoints } from '../runs/event-endpoints.ts'
 import { runEndpoints } from '../runs/run-endpoints.ts'
 import { tokenEndpoints } from '../tokens/token-endpoints.ts'
 import { transcriptEndpoints } from '../transcript/transcript-endpoints.ts'
@@ -19,6 +20,7 @@ const groups: readonly { tag: string; endpoints: Readonly<Record<string, RouteCo
     endpoints: {
       ...intakeEndpoints,
       ...runEndpoints,
+      ...eventEndpoints,
       ...transcriptEndpoints,
       ...nodeEndpoints,
       ...questionEndpoints,
@@ -29,7 +31,7 @@ const groups: readonly { tag: string; endpoints: Readonly<Record<string, RouteCo
   { tag: 'Service', endpoints: { ...probeEndpoints, ...referenceEndpoints } },
 ]
 
-/** Every endpoint there is; a test compares them with the routes that are served. */
+/** All endpoints. A test compares them with the routes that are served. */
 export const endpoints: readonly RouteConfig[] = groups.flatMap((group) => Object.values(group.endpoints))
 
 const intro = `
@@ -43,7 +45,7 @@ unknown token is 401 AUTH_001, one without the scope 403 AUTH_002.
 Any request may also be answered with: 400 HTTP_004 (not valid HTTP), 404 HTTP_001 (no such address), 405 HTTP_002 (with
 \`Allow\`), 408 HTTP_006 (it came too slowly), 417 HTTP_008, 429 LIMIT_001 (too many requests of this token, or with unknown
 tokens from this address; \`Retry-After\`), 431 HTTP_005, 500 HTTP_007 (a bug; \`detail\` has the id to look for in the log),
-503 STORE_001 (Redis is away; \`Retry-After\`). Under \`/v1\` an unknown or wrong query parameter is 400 RUN_002. A JSON body
+503 STORE_001 (Redis is unreachable; \`Retry-After\`). Under \`/v1\` an unknown or wrong query parameter is 400 RUN_002. A JSON body
 of another content type is 415 HTTP_003, one above 64 KiB 413 INTAKE_003, one that does not fit 422 INTAKE_008. No body
 counts as \`{}\`.
 
@@ -78,8 +80,8 @@ type ComponentSchema = NonNullable<NonNullable<ApiDocument['components']>['schem
 
 /**
  * Moves the defaults of properties from `default` into the description. A field with a default may be left out of a request,
- * but openapi-typescript takes the keyword to mean that the field is always there, and its types would demand it. A named
- * schema itself has no default, since it is used in answers, too; its description names the one that a request gets.
+ * but openapi-typescript takes the keyword to mean that the field is always present, and its types would require it. A named
+ * schema has no default, since answers use it, too; its description names the default of a request.
  */
 function describeDefaults(schema: ComponentSchema): void {
   if ('default' in schema) delete schema.default

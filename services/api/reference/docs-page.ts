@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { EndpointReference, FieldRow, Reference } from './read-reference.ts'
 
-/** `policy`: the only thing the page loads is its own style, named by its hash. */
+/** `policy` allows nothing but the page's own style, by its hash. */
 export type DocsPage = { html: string; policy: string }
 
 const style = `
@@ -19,7 +19,7 @@ nav { columns: 2 18rem; font: 13px/1.8 ui-monospace, monospace } nav a { display
 a { color: inherit } .scope { color: var(--mark) }
 `
 
-/** The reference as one page that needs nothing but itself: no script, no font, no other host. */
+/** The reference as one page that loads nothing: no script, no font, nothing from another host. */
 export function docsPage({ intro, groups, schemas }: Reference): DocsPage {
   const endpoints = groups.flatMap((group) => group.endpoints)
   const links = endpoints.map((one) => `<a href="#${anchorOf(one)}">${one.method} ${escapeHtml(one.path)}</a>`)
@@ -83,14 +83,14 @@ const escapes: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** Text as HTML shows it, in elements and attributes. */
+/** Escapes text for elements and attributes. */
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => escapes[character] ?? '')
 }
 
 /**
- * The Markdown of the descriptions as HTML: paragraphs, lists, fenced and inline code. Links are shown by their text:
- * they lead to files that a page of the service does not have. Everything else is text.
+ * The Markdown of the descriptions as HTML: paragraphs, lists, fenced and inline code. Of links only the text is shown,
+ * because the service does not serve the files they lead to. Everything else is text.
  */
 export function proseHtml(markdown: string): string {
   const parts = markdown.split(/^```\n?(.*?)^```$/ms)

@@ -2,99 +2,7 @@ import { z } from 'zod'
 import { errorPolicies, isErrorCode } from '#domain/error.ts'
 import type { ApiDocument } from './api-document.ts'
 
-/** As much of an OpenAPI 3.1 schema as a reader is shown. */
-export type SchemaView = {
-  $ref?: string | undefined
-  type?: string | string[] | undefined
-  format?: string | undefined
-  enum?: unknown[] | undefined
-  const?: unknown
-  description?: string | undefined
-  default?: unknown
-  minimum?: number | undefined
-  maximum?: number | undefined
-  minLength?: number | undefined
-  maxLength?: number | undefined
-  minItems?: number | undefined
-  maxItems?: number | undefined
-  pattern?: string | undefined
-  items?: SchemaView | undefined
-  properties?: Record<string, SchemaView> | undefined
-  required?: string[] | undefined
-  additionalProperties?: SchemaView | boolean | undefined
-  anyOf?: SchemaView[] | undefined
-  oneOf?: SchemaView[] | undefined
-  allOf?: SchemaView[] | undefined
-}
-
-/** The schemas of the document are trees by construction: references are not followed. */
-export const SchemaView: z.ZodType<SchemaView> = z.lazy(() =>
-  z.object({
-    $ref: z.string().optional(),
-    type: z.union([z.string(), z.array(z.string())]).optional(),
-    format: z.string().optional(),
-    enum: z.array(z.unknown()).optional(),
-    const: z.unknown().optional(),
-    description: z.string().optional(),
-    default: z.unknown().optional(),
-    minimum: z.number().optional(),
-    maximum: z.number().optional(),
-    minLength: z.number().optional(),
-    maxLength: z.number().optional(),
-    minItems: z.number().optional(),
-    maxItems: z.number().optional(),
-    pattern: z.string().optional(),
-    items: SchemaView.optional(),
-    properties: z.record(z.string(), SchemaView).optional(),
-    required: z.array(z.string()).optional(),
-    additionalProperties: z.union([SchemaView, z.boolean()]).optional(),
-    anyOf: z.array(SchemaView).optional(),
-    oneOf: z.array(SchemaView).optional(),
-    allOf: z.array(SchemaView).optional(),
-  }),
-)
-
-/** A schema in a few words: `string`, `Run`, `list of Node`, `"none" or "auto"`, `integer, 1 to 100`. */
-export function schemaText(schema: SchemaView): string {
-  return [shapeText(schema), ...boundTexts(schema)].join(', ')
-}
-
-function shapeText(schema: SchemaView): string {
-  if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1) ?? ''
-  const choices = schema.anyOf ?? schema.oneOf ?? schema.allOf
-  if (choices !== undefined) return choices.map(schemaText).join(' or ')
-  if (schema.const !== undefined) return JSON.stringify(schema.const)
-  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' or ')
-  const types = [schema.type ?? 'any'].flat()
-  return types.map((type) => ofType(type, schema)).join(' or ')
-}
-
-function ofType(type: string, { format, items, additionalProperties, properties }: SchemaView): string {
-  if (format === 'binary') return 'bytes'
-  if (type === 'array') return items === undefined ? 'list' : `list of ${schemaText(items)}`
-  if (type !== 'object') return type
-  if (properties !== undefined) return `{${Object.keys(properties).join(', ')}}`
-  return typeof additionalProperties === 'object' ? `object of ${schemaText(additionalProperties)}` : 'object'
-}
-
-function boundTexts(schema: SchemaView): string[] {
-  const { default: usual, pattern } = schema
-  return [
-    ...range(schema.minimum, schema.maximum, ''),
-    ...range(schema.minLength, schema.maxLength, ' characters'),
-    ...range(schema.minItems, schema.maxItems, ' entries'),
-    ...(pattern === undefined ? [] : [`as ${pattern}`]),
-    ...(usual === undefined ? [] : [`${JSON.stringify(usual)} without it`]),
-  ]
-}
-
-function range(least: number | undefined, most: number | undefined, unit: string): string[] {
-  if (least === undefined && most === undefined) return []
-  if (most === undefined) return [`at least ${least}${unit}`]
-  return [least === undefined ? `at most ${most}${unit}` : `${least} to ${most}${unit}`]
-}
-
-/** `takes` is what may be given, in words; `note` more about it. */
+/** `takes` describes the accepted values in words; `note` says more about them. */
 export type FieldRow = { name: string; takes: string; isRequired: boolean; note: string }
 
 export type EndpointReference = {
@@ -102,13 +10,13 @@ export type EndpointReference = {
   path: string
   summary: string
   description: string
-  /** The scope that is needed; undefined: no token. */
+  /** The scope that is needed; undefined: no token is needed. */
   scope: string | undefined
   parameters: (FieldRow & { in: string })[]
   /** By content type. */
   bodies: { type: string; rows: FieldRow[] }[]
   answers: { status: string; text: string }[]
-  /** Those of its own: what any endpoint may answer is said once. */
+  /** The endpoint's own. What any endpoint may answer is described once. */
   problems: { status: number; code: string; meaning: string }[]
 }
 
@@ -118,8 +26,46 @@ export type Reference = {
   schemas: { name: string; note: string; text: string; rows: FieldRow[] }[]
 }
 
-/** Longer lists are shown by their name. */
+/** Longer lists of words are shown by their name. */
 const mostWords = 12
+
+/** As much of an OpenAPI 3.1 schema as a reader is shown. References are not followed, so a schema is a tree. */
+export const SchemaView = z.object({
+  $ref: z.string().optional(),
+  type: z.union([z.string(), z.array(z.string())]).optional(),
+  format: z.string().optional(),
+  enum: z.array(z.unknown()).optional(),
+  const: z.unknown().optional(),
+  description: z.string().optional(),
+  default: z.unknown().optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  minLength: z.number().optional(),
+  maxLength: z.number().optional(),
+  minItems: z.number().optional(),
+  maxItems: z.number().optional(),
+  pattern: z.string().optional(),
+  get items() {
+    return SchemaView.optional()
+  },
+  get properties() {
+    return z.record(z.string(), SchemaView).optional()
+  },
+  required: z.array(z.string()).optional(),
+  get additionalProperties() {
+    return z.union([SchemaView, z.boolean()]).optional()
+  },
+  get anyOf() {
+    return z.array(SchemaView).optional()
+  },
+  get oneOf() {
+    return z.array(SchemaView).optional()
+  },
+  get allOf() {
+    return z.array(SchemaView).optional()
+  },
+})
+export type SchemaView = z.infer<typeof SchemaView>
 
 const Content = z.record(z.string(), z.object({ schema: SchemaView }))
 const Operation = z.object({
@@ -149,7 +95,7 @@ const Document = z.object({
   components: z.object({ schemas: z.record(z.string(), SchemaView) }),
 })
 
-/** The document in the order and the words in which it is read. */
+/** The document's content in the order and the words of the reference. */
 export function readReference(given: ApiDocument): Reference {
   const document = Document.parse(given)
   const all = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -220,7 +166,7 @@ function rowsOf(
   )
 }
 
-/** A reference to a short list of words is replaced by the words, so that nobody has to look them up. */
+/** Replaces a reference to a short list of words by the words, so that nobody has to look them up. */
 function withWords(schema: SchemaView, schemas: Readonly<Record<string, SchemaView>>): SchemaView {
   if (schema.items !== undefined) return { ...schema, items: withWords(schema.items, schemas) }
   const named = schemas[schema.$ref?.split('/').at(-1) ?? '']
@@ -229,4 +175,44 @@ function withWords(schema: SchemaView, schemas: Readonly<Record<string, SchemaVi
 
 function rowOf(name: string, schema: SchemaView, isRequired: boolean): FieldRow {
   return { name, takes: schemaText(schema), isRequired, note: schema.description ?? '' }
+}
+
+/** A schema in a few words: `string`, `Run`, `list of Node`, `"none" or "auto"`, `integer, 1 to 100`. */
+export function schemaText(schema: SchemaView): string {
+  return [shapeText(schema), ...boundTexts(schema)].join(', ')
+}
+
+function shapeText(schema: SchemaView): string {
+  if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1) ?? ''
+  const choices = schema.anyOf ?? schema.oneOf ?? schema.allOf
+  if (choices !== undefined) return choices.map(schemaText).join(' or ')
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' or ')
+  const types = [schema.type ?? 'any'].flat()
+  return types.map((type) => ofType(type, schema)).join(' or ')
+}
+
+function ofType(type: string, { format, items, additionalProperties, properties }: SchemaView): string {
+  if (format === 'binary') return 'bytes'
+  if (type === 'array') return items === undefined ? 'list' : `list of ${schemaText(items)}`
+  if (type !== 'object') return type
+  if (properties !== undefined) return `{${Object.keys(properties).join(', ')}}`
+  return typeof additionalProperties === 'object' ? `object of ${schemaText(additionalProperties)}` : 'object'
+}
+
+function boundTexts(schema: SchemaView): string[] {
+  const { default: usual, pattern } = schema
+  return [
+    ...range(schema.minimum, schema.maximum, ''),
+    ...range(schema.minLength, schema.maxLength, ' characters'),
+    ...range(schema.minItems, schema.maxItems, ' entries'),
+    ...(pattern === undefined ? [] : [`as ${pattern}`]),
+    ...(usual === undefined ? [] : [`${JSON.stringify(usual)} without it`]),
+  ]
+}
+
+function range(least: number | undefined, most: number | undefined, unit: string): string[] {
+  if (least === undefined && most === undefined) return []
+  if (most === undefined) return [`at least ${least}${unit}`]
+  return [least === undefined ? `at most ${most}${unit}` : `${least} to ${most}${unit}`]
 }

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { NodeId, OperationId } from '#domain/ids.ts'
 import { Evidence } from '#domain/change-set.ts'
-import { endpoint } from '../http/endpoint.ts'
+import { endpoint, jsonAnswer } from '../http/endpoint.ts'
 import { Cursor, named, pageLimit } from '../http/schema-parts.ts'
 import { LeftOut, RunParams } from '../runs/run-schema.ts'
 
@@ -19,7 +19,7 @@ export const EvidenceView = z
   })
   .openapi('Evidence')
 
-/** A change set for review. `diff` is text: bytes that are no UTF-8 show as U+FFFD here, and as they are in the patch. */
+/** A change set for review. `diff` shows bytes that are not UTF-8 as U+FFFD; the patch has the bytes themselves. */
 export const ChangeView = z
   .strictObject({
     change_set_id: z.string(),
@@ -41,7 +41,7 @@ export const ChangeView = z
   .openapi('Change')
 export type ChangeView = z.infer<typeof ChangeView>
 
-/** `next` is the `cursor` of the next page; null on the last. A page may be short, or empty, and not the last. */
+/** `next` is the `cursor` of the next page; null on the last one. Other pages may be short or empty, too. */
 const ChangePage = z.strictObject({ changes: z.array(ChangeView), next: z.string().nullable() }).openapi('ChangePage')
 
 const PatchQuery = z.strictObject({
@@ -56,33 +56,27 @@ const ChangesQuery = z.strictObject({
   limit: pageLimit(100, 20),
 })
 
-/** What a run changed: its change sets, and their composed patch. */
+/** The change sets of a run and their composed patch. */
 export const changeEndpoints = {
-  list: endpoint(
-    { scope: 'runs:read', problems: ['RUN_001', 'RUN_004', 'RUN_005', 'STORE_002', 'STORE_003'] },
-    {
-      method: 'get',
-      path: '/v1/runs/{run_id}/changes',
-      operationId: 'listChanges',
-      summary: 'Its change sets, each with its diff and evidence, also those that were left out of the patch',
-      request: { params: RunParams, query: ChangesQuery },
-      responses: { 200: { description: 'a page', content: { 'application/json': { schema: ChangePage } } } },
+  list: endpoint('runs:read', ['RUN_001', 'RUN_004', 'RUN_005', 'STORE_002', 'STORE_003'], {
+    method: 'get',
+    path: '/v1/runs/{run_id}/changes',
+    operationId: 'listChanges',
+    summary: 'Its change sets, each with its diff and evidence, also those that were left out of the patch',
+    request: { params: RunParams, query: ChangesQuery },
+    responses: { 200: jsonAnswer('a page', ChangePage) },
+  }),
+  patch: endpoint('runs:read', ['RUN_001', 'RUN_005', 'RUN_006', 'RUN_007', 'STORE_002', 'STORE_003'], {
+    method: 'get',
+    path: '/v1/runs/{run_id}/patch',
+    operationId: 'getPatch',
+    summary: 'One diff of all its changes, for git apply',
+    description:
+      'RUN_006 before the run is composed, RUN_007 when it ended without a patch (cancelled, failed): a retry makes one.',
+    request: { params: RunParams, query: PatchQuery },
+    responses: {
+      200: { description: 'the patch', content: { 'text/x-diff': { schema: z.string() } } },
+      204: { description: 'nothing changed' },
     },
-  ),
-  patch: endpoint(
-    { scope: 'runs:read', problems: ['RUN_001', 'RUN_005', 'RUN_006', 'RUN_007', 'STORE_002', 'STORE_003'] },
-    {
-      method: 'get',
-      path: '/v1/runs/{run_id}/patch',
-      operationId: 'getPatch',
-      summary: 'One diff of all its changes, for git apply',
-      description:
-        'RUN_006 before the run is composed, RUN_007 when it ended without a patch (cancelled, failed): a retry makes one.',
-      request: { params: RunParams, query: PatchQuery },
-      responses: {
-        200: { description: 'the patch', content: { 'text/x-diff': { schema: z.string() } } },
-        204: { description: 'nothing changed' },
-      },
-    },
-  ),
+  }),
 } as const

@@ -9,7 +9,7 @@ import { type ChangeDeps, changesOfOperation, listChanges, proposedPatch } from 
 
 export type ChangeRouteDeps = ChangeDeps
 
-/** What a run changed: its change sets, and their composed patch. */
+/** Serves the change sets of a run and their composed patch. */
 export function changeRoutes(deps: ChangeRouteDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(changeEndpoints.list, async (c) => {
@@ -25,7 +25,7 @@ export function changeRoutes(deps: ChangeRouteDeps): OpenAPIHono<ApiEnv> {
     const composition = await deps.records.readComposition(run)
     if (composition === null) throw withoutPatch(run)
     const parts = proposedPatch(composition, (hash) => deps.records.readBlob(run.projectId, hash))
-    const first = await parts.next() // a missing blob of the first file is still a proper answer
+    const first = await parts.next() // when a blob of the first file is missing, the answer can still be a problem
     if (first.done === true) return c.body(null, 204)
     return c.body(streamOf(first.value, parts), 200, {
       'content-type': 'text/x-diff',

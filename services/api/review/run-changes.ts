@@ -4,13 +4,14 @@ import { changeSetIdsOf, type Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { type AttemptRecord, changeSetsOf } from '#objects/attempt-record.ts'
-import { type ComposedFile, type Composition, type Conflict, conflictView } from '#objects/composition.ts'
+import { type Composition, type Conflict, conflictView } from '#objects/composition.ts'
 import { applyEdits, type ChangeSet, type FileChange } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { type FileVersions, unifiedDiff } from '#platform/unified-diff.ts'
-import type { ChangeView } from './change-endpoints.ts'
+import { viewOf } from '../http/schema-parts.ts'
+import { ChangeView } from './change-endpoints.ts'
 
-/** What was stored about a run's changes. Everything a run refers to is there, or it is STORE_003. */
+/** Reads what is stored about a run's changes. STORE_003 when something that a run refers to is missing. */
 export type ChangeRecords = {
   readBlob(projectId: string, hash: string): Promise<Uint8Array>
   readAttempt(projectId: string, recordHash: string): Promise<AttemptRecord>
@@ -23,9 +24,12 @@ export type ChangeDeps = {
   records: ChangeRecords
 }
 
+/** Reads file contents of one project by their hash. */
+type ReadBlob = (hash: string) => Promise<Uint8Array>
+
 /**
- * One page of the run's change sets, in the order the ledger lists the operations that made them. `limit` counts
- * operations: a mechanical one makes several sets.
+ * One page of the run's change sets, in the ledger's order of the operations that made them. `limit` counts operations: a
+ * mechanical one makes several sets.
  */
 export async function listChanges(
   run: Run,
@@ -42,8 +46,8 @@ export async function listChanges(
 }
 
 /**
- * The change sets of one operation, none when it changed nothing. RUN_004 when neither the run nor one that it tries again has
- * it: the patch of a retry holds what went well before.
+ * The change sets of one operation; none when it changed nothing. The operation may be one of a run that this one retries,
+ * since the patch of a retry has the changes that succeeded before. RUN_004 when none of these runs has it.
  */
 export async function changesOfOperation(run: Run, operationId: OperationId, deps: ChangeDeps): Promise<ChangeView[]> {
   const [operation, composition] = await Promise.all([
@@ -63,7 +67,7 @@ async function findOperation(
   } catch (error) {
     const { retryOf } = request
     if (retryOf === undefined || !(error instanceof AppError && error.code === 'RUN_004')) throw error
-    const earlier = await ledger.getRun(retryOf).catch(() => undefined) // it may be forgotten by now
+    const earlier = await ledger.getRun(retryOf).catch(() => undefined) // it may have been deleted by now
     if (earlier === undefined) throw error
     return findOperation(earlier, id, { ledger })
   }
@@ -79,14 +83,15 @@ async function viewsOf(
   const sets = changeSetsOf(await records.readAttempt(run.projectId, outcome.recordHash))
   return Promise.all(
     sets.map(async (set) => {
-      const versions = await changedFiles(set, (hash) => records.readBlob(run.projectId, hash))
+      const readBlob: ReadBlob = (hash) => records.readBlob(run.projectId, hash)
+      const versions = await Promise.all(set.files.map((file) => versionsOf(file, readBlob)))
       return changeView(set, { node, versions, conflicts })
     }),
   )
 }
 
 type ChangeDetails = {
-  /** What the operation worked on. */
+  /** The node that the operation worked on. */
   node: Pick<CodeNode, 'path' | 'qualifiedName'>
   versions: readonly FileVersions[]
   conflicts: readonly Conflict[]
@@ -94,38 +99,18 @@ type ChangeDetails = {
 
 function changeView(changeSet: ChangeSet, { node, versions, conflicts }: ChangeDetails): ChangeView {
   const conflict = conflicts.find((entry) => entry.changeSetId === changeSet.changeSetId)
-  return {
-    change_set_id: changeSet.changeSetId,
-    operation_id: changeSet.operationId,
+  return viewOf(ChangeView, changeSet, {
     agent: changeSet.bundle,
-    node_id: changeSet.nodeId,
     path: node.path,
     qualified_name: node.qualifiedName,
-    rules: changeSet.rules,
     files: changeSet.files.map(({ path, kind }) => ({ path, kind })),
     diff: Buffer.concat(versions.map(unifiedDiff)).toString(),
-    evidence: changeSet.evidence,
     verdict: 'pending',
     conflict: conflict && conflictView(conflict),
-  }
+  })
 }
 
-/** File contents of one project by their hash. */
-type ReadBlob = (hash: string) => Promise<Uint8Array>
-
-/** The files of a change set before and after, each against its own base. */
-async function changedFiles(changeSet: ChangeSet, readBlob: ReadBlob): Promise<FileVersions[]> {
-  return Promise.all(changeSet.files.map((file) => versionsOf(file, readBlob)))
-}
-
-/** A composed file before and after. */
-async function composedFile(file: ComposedFile, readBlob: ReadBlob): Promise<FileVersions> {
-  const [before, after] = await Promise.all(
-    [file.baseHash, file.resultHash].map(async (hash) => (hash === null ? null : readBlob(hash))),
-  )
-  return { path: file.path, before: before ?? null, after: after ?? null }
-}
-
+/** A file of a change set before and after, against its own base. */
 async function versionsOf(file: FileChange, readBlob: ReadBlob): Promise<FileVersions> {
   switch (file.kind) {
     case 'create':
@@ -145,9 +130,12 @@ async function versionsOf(file: FileChange, readBlob: ReadBlob): Promise<FileVer
  * The patch of a composition, one file at a time in the order of their paths, so that only one file is in memory. Yields
  * nothing when nothing changed.
  */
-export async function* proposedPatch(composition: Composition, readBlob: ReadBlob): AsyncGenerator<Uint8Array> {
-  const files = composition.files.filter((file) => file.baseHash !== file.resultHash)
-  for (const file of files.toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)))) {
-    yield unifiedDiff(await composedFile(file, readBlob))
+export async function* proposedPatch({ files }: Composition, readBlob: ReadBlob): AsyncGenerator<Uint8Array> {
+  const contentOf = async (hash: string | null) => (hash === null ? null : readBlob(hash))
+  const changed = files.filter((file) => file.baseHash !== file.resultHash)
+  const sorted = changed.toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)))
+  for (const { path, baseHash, resultHash } of sorted) {
+    const [before, after] = await Promise.all([contentOf(baseHash), contentOf(resultHash)])
+    yield unifiedDiff({ path, before, after })
   }
 }

@@ -3,15 +3,15 @@ import type { RunId } from '#domain/ids.ts'
 import { isEnded, type Run, type RunStatus } from '#domain/run.ts'
 import { AppError } from '#domain/error.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import { after, delay } from '#platform/clock.ts'
+import { after as runAfter, delay } from '#platform/clock.ts'
 
 export type NextEvents = {
-  /** In order; empty when the wait was over before there were any. */
+  /** In order; empty when there were none within the wait. */
   events: readonly Event[]
-  /** Number of the last event that was looked at: where the next call goes on. */
+  /** Number of the last event that was read: the `after` of the next call. */
   after: number
   status: RunStatus
-  /** The run has ended and these were its last events. */
+  /** The run has ended and these are its last events. */
   isLast: boolean
 }
 
@@ -23,14 +23,13 @@ export type EventReader = {
 }
 
 export type EventReaders = {
-  /** A reader of `run`, which is read just now. */
+  /** A reader of `run`, which must have been read just now. */
   join(run: Run): EventReader
 }
 
 /**
- * Readers of runs' events, with one tailer per run however many there are. A reader takes what it wants when it wants it
- * and nothing is kept for it: one that has fallen out of the tailer's window reads pages by itself until it has caught
- * up.
+ * Readers of runs' events, which share one tailer per run. Nothing is queued for a reader: one that is behind the tailer's
+ * window reads pages by itself until it has caught up.
  */
 export function openEventReaders(source: EventSource): EventReaders {
   const tailed = new Map<RunId, { tailer: EventTailer; readers: number }>()
@@ -72,7 +71,7 @@ async function nextEvents(
   }
 }
 
-/** Undefined when the window begins further on. */
+/** Undefined when the window begins later. */
 function eventsAfter(after: number, { window, windowAfter }: TailState): readonly Event[] | undefined {
   return after < windowAfter ? undefined : window.filter(({ seq }) => seq > after)
 }
@@ -81,7 +80,7 @@ function eventsAfter(after: number, { window, windowAfter }: TailState): readonl
 export type EventSource = Pick<Ledger, 'getRun' | 'readEvents'>
 
 type TailState = {
-  /** Number of the last event there was when the tailer looked. */
+  /** Number of the last event at the tailer's last read. */
   readonly last: number
   /** The latest events: every one after number `windowAfter`. */
   readonly window: readonly Event[]
@@ -92,7 +91,7 @@ type TailState = {
 }
 
 type EventTailer = {
-  /** As it stands; throws what the tailer failed with. A state is never changed, only replaced. */
+  /** The current state, which is replaced but never changed. Throws the error that the tailer failed with. */
   state(): TailState
   /** Resolves at the next state, after `waitMs` or when `signal` is aborted, whichever is first. */
   change(waitMs: number, signal: AbortSignal): Promise<void>
@@ -100,10 +99,10 @@ type EventTailer = {
 }
 
 const pollMs = 100
-/** After a store did not answer. Readers wait on. */
+/** The pause after a store did not answer. Readers keep waiting. */
 const restMs = 1_000
 const pageSize = 500
-/** A reader that is further behind pages for itself. Bounds what a tailer holds. */
+/** Bounds what a tailer holds. A reader that is further behind reads pages by itself. */
 const maxWindow = 1_000
 
 /** Follows one run from where `run` stands, for any number of readers, until it is over or stopped. */
@@ -148,14 +147,14 @@ async function follow(
   }
 }
 
-/** The status is read before the events: an ended run has no more than these. */
+/** Reads the status before the events, so that an ended run has no more events than these. */
 async function lookAgain(
   runId: RunId,
   before: TailState,
   { source, signal }: { source: EventSource; signal: AbortSignal },
 ): Promise<TailState> {
   const { status } = await source.getRun(runId)
-  if (signal.aborted) return before // its connection may be closed by now
+  if (signal.aborted) return before // the connection to Redis may be closed by now
   const events = await source.readEvents(runId, { after: before.last, limit: pageSize })
   const all = [...before.window, ...events]
   const dropped = Math.max(0, all.length - maxWindow)
@@ -172,7 +171,7 @@ async function waitAmong(waiting: Set<() => void>, waitMs: number, signal: Abort
   if (signal.aborted || waitMs <= 0) return
   const woken = Promise.withResolvers<void>()
   const wake = () => woken.resolve()
-  const cancelTimer = after(waitMs, wake)
+  const cancelTimer = runAfter(waitMs, wake)
   waiting.add(wake)
   signal.addEventListener('abort', wake)
   try {

@@ -13,12 +13,12 @@ import {
   type WhileAllowed,
 } from './event-stream.ts'
 import { findRun } from './run-view.ts'
-import { runEndpoints } from './run-endpoints.ts'
+import { eventEndpoints } from './event-endpoints.ts'
 
 export type EventRouteDeps = {
   ledger: EventSource
   log: Pick<Log, 'warn'>
-  /** Aborted when the service stops: requests that wait answer with what they have, streams end. */
+  /** Aborted when the service stops: waiting requests then answer with what they have, and streams end. */
   closing: AbortSignal
   /** How long a stream may be silent. */
   heartbeatMs?: number
@@ -38,7 +38,7 @@ export function addEventRoute(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps)
   const { ledger, log, closing, heartbeatMs, recheckMs = defaultRecheckMs } = deps
   const readers = openEventReaders(ledger)
   const streamOptions = { readers, ...(heartbeatMs === undefined ? {} : { heartbeatMs }) }
-  routes.openapi(runEndpoints.events, async (c) => {
+  routes.openapi(eventEndpoints.events, async (c) => {
     const { after, category, limit, wait_ms: waitMs } = c.req.valid('query')
     const { projectId } = c.get('caller')
     const run = await findRun(c.req.valid('param').run_id, projectId, ledger)
@@ -48,9 +48,9 @@ export function addEventRoute(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps)
       const { nextAfter, runStatus } = page
       return c.json({ events: page.events.map(wireEvent), next_after: nextAfter, run_status: runStatus }, 200)
     }
-    // A client that connects again names the last event it has; its address still has the `after` it began with.
+    // A client that connects again sends the id of its last event; its URL still has the `after` of its first request.
     const resumed = c.req.valid('header')['last-event-id'] ?? after
-    await ledger.readEvents(run.runId, { after: resumed, limit: 1 }) // events that cannot be read are still a proper answer
+    await ledger.readEvents(run.runId, { after: resumed, limit: 1 }) // a failure can still be answered with a problem
     const isAllowed = async () => {
       const now = await c.get('callerNow')()
       return now?.projectId === projectId && now.scopes.includes('runs:read')
@@ -89,16 +89,16 @@ type EventQuery = {
   waitMs: number
 }
 
-/** `nextAfter` is the last event looked at, matching or not: where the next page begins. */
+/** `nextAfter`, where the next page begins, is the last event that was read, whether it matched or not. */
 type EventPage = { events: Event[]; nextAfter: number; runStatus: RunStatus }
 
 const scanSize = 500
-/** Pages looked through for a category before the answer is given out, short or empty. */
+/** Pages that are searched for a category before the answer is sent, even if it is short or empty. */
 const maxScans = 8
 
 /**
- * Events of `run`, which is read just now, after number `after`, in order. An ended run with an empty page has no more.
- * Without events it waits up to `waitMs`, and answers at once when the run has ended or `signal` is aborted.
+ * The events of `run` after number `after`, in order; `run` must have been read just now. Without events it waits up to
+ * `waitMs`, or until the run has ended or `signal` is aborted. An ended run with an empty page has no more events.
  */
 async function readEventPage(
   run: Run,

@@ -11,13 +11,13 @@ const pageSize = 200
 const defaultHeartbeatMs = 15_000
 /** What a client is asked to wait before it connects again. */
 const reconnectMs = 2_000
-/** After a store did not answer; the client's connection is kept. */
+/** The pause after a store did not answer. The client's connection stays open. */
 const restMs = 1_000
 
 /**
- * A run as Server-Sent Events, in texts of whole frames: an unnamed event per event of the run, its number as `id`, and
- * at the run's end one named `end` with its status. Without that one it was cut off: the client comes again with the
- * last id it has. When nothing was sent for a while there is a comment, with the number up to which was looked.
+ * The events of a run as Server-Sent Events, in texts of whole frames: an unnamed event per event of the run, with its
+ * number as `id`, and at the run's end one named `end` with its status. A client whose stream stops without `end` connects
+ * again with its last id. After a silence there is a comment with the number of the last event that was read.
  */
 export async function* eventStream(
   run: Run,
@@ -47,7 +47,7 @@ export async function* eventStream(
   }
 }
 
-/** Undefined when a store did not answer: that may pass. */
+/** Undefined when a store did not answer, which may be temporary. */
 async function nextPage(
   reader: EventReader,
   after: number,
@@ -76,14 +76,14 @@ function frame({ event, id, data }: { event?: string; id: number; data: object }
 }
 
 export type WhileAllowed = {
-  /** Asked every `everyMs`. A failure says nothing: it is asked again. */
+  /** Called every `everyMs`. A failure is ignored: it is called again. */
   isAllowed(): Promise<boolean>
   everyMs: number
-  /** Called when it is not allowed any more; it is to end the texts. */
+  /** Called when it returns false; it must end the texts. */
   end(): void
 }
 
-/** `texts`, with `end` called once their reader may not have them any more. */
+/** Passes `texts` on, and calls `end` once their reader is no longer allowed to read them. */
 export async function* whileAllowed(
   texts: AsyncGenerator<string, void, undefined>,
   { isAllowed, everyMs, end }: WhileAllowed,
@@ -99,8 +99,9 @@ export async function* whileAllowed(
 }
 
 /**
- * `texts` as the body of an answer. The next text is asked for when the client has taken the last, so a slow client
- * holds it up; one that goes calls `leave`. A failure is told to `onFailure` and ends the body after the last whole text.
+ * `texts` as the body of an answer. The next text is requested when the client has taken the last one, so a slow client
+ * slows it down. `leave` is called when the client closes the connection. A failure is passed to `onFailure` and ends the
+ * body after the last whole text.
  */
 export function textStream(
   texts: AsyncGenerator<string, void, undefined>,

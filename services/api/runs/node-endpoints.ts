@@ -3,17 +3,17 @@ import { NodeId, OperationId } from '#domain/ids.ts'
 import { EdgeCertainty, EdgeDirection, EdgeEnd, EdgeKind, NodeKind, NodeView } from '#domain/code-node.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
 import { languages } from '#syntax/grammars.ts'
-import { endpoint } from '../http/endpoint.ts'
+import { endpoint, jsonAnswer } from '../http/endpoint.ts'
 import { Cursor, named, orNull, pageLimit } from '../http/schema-parts.ts'
 import { OperationStatusShape, RunParams, SkippedFileShape } from './run-schema.ts'
 
-/** What discovery calls the language of a file that it knows no grammar for. */
+/** The language of a file for which discovery has no grammar. */
 const unknownLanguage = 'unknown'
 
 /** A named piece of source; lines are 1-based and inclusive, bytes 0-based with the end exclusive. */
 export const NodeShape = z.strictObject(NodeView.shape).openapi('Node')
 
-/** Which nodes of a run. A language there is none of is refused; a kind may be any, since packs bring their own. */
+/** Filters of a run's nodes. An unknown language is refused; a kind may be any, since query packs define their own. */
 const NodeFilter = {
   kind: NodeKind.max(64).optional().openapi({ description: 'only these, such as `function`' }),
   language: z
@@ -64,7 +64,7 @@ const EdgeKindShape = named('EdgeKind', EdgeKind)
 const EdgeCertaintyShape = named('EdgeCertainty', EdgeCertainty, {
   description: "`exact`: by the language's own rules; `by_name`: nothing else in the repository has that name",
 })
-const EdgeNode = z
+export const EdgeNode = z
   .strictObject({
     node_id: end.nodeId,
     kind: end.kind,
@@ -75,7 +75,7 @@ const EdgeNode = z
   })
   .openapi('EdgeNode', { description: 'the node at the other end of an edge' })
 
-/** An edge as the node it was asked of sees it. */
+/** An edge, seen from the node in the request's path. */
 const EdgeShape = z
   .strictObject({
     direction: EdgeDirectionShape,
@@ -86,7 +86,7 @@ const EdgeShape = z
   .openapi('Edge')
 export type EdgeShape = z.infer<typeof EdgeShape>
 
-/** Those that go out first, each direction sorted by the path and place of the other node. */
+/** Outgoing edges first; each direction is sorted by the path and position of the other node. */
 export const EdgePage = z
   .strictObject({
     edges: z.array(EdgeShape),
@@ -98,7 +98,7 @@ export const EdgePage = z
   .openapi('EdgePage')
 export type EdgePage = z.infer<typeof EdgePage>
 
-/** Which edges of a node. */
+/** Filters of a node's edges. */
 const EdgeFilter = {
   direction: EdgeDirectionShape.optional().openapi({
     param: { description: 'only those that go `out`, or come `in`' },
@@ -111,7 +111,7 @@ const NodeOperation = z
   .strictObject({ operation_id: OperationId, agent: z.string(), status: OperationStatusShape })
   .openapi('NodeOperation')
 
-/** A node with what is directly inside it, in order, and what was done on it. */
+/** A node with the nodes directly inside it, in order, and its operations. */
 const NodeDetail = z
   .strictObject({
     ...NodeShape.shape,
@@ -124,7 +124,7 @@ const NodeDetail = z
   .openapi('NodeDetail')
 type NodeDetail = z.infer<typeof NodeDetail>
 
-const access = { scope: 'runs:read', problems: ['RUN_001', 'RUN_004', 'RUN_005', 'STORE_002', 'STORE_003'] } as const
+const problems = ['RUN_001', 'RUN_004', 'RUN_005', 'STORE_002', 'STORE_003'] as const
 
 const pageProse = `
 Before discovery is done there are none: an empty page with \`complete: false\`. A run that an earlier version of Remora
@@ -140,9 +140,9 @@ own: a class does not call what its methods call. Languages whose query pack has
 With a \`kind\` that few of many edges have, a page may hold fewer than \`limit\`, even none, and more come behind it: go on
 until \`next\` is null. A run that an earlier version of Remora discovered has no edges stored and answers 404 RUN_004.`
 
-/** What a run found: its code nodes. */
+/** The code nodes of a run and their edges. */
 export const nodeEndpoints = {
-  nodes: endpoint(access, {
+  nodes: endpoint('runs:read', problems, {
     method: 'get',
     path: '/v1/runs/{run_id}/nodes',
     operationId: 'listNodes',
@@ -152,17 +152,17 @@ export const nodeEndpoints = {
       params: RunParams,
       query: z.strictObject({ ...NodeFilter, cursor: Cursor, limit: pageLimit(1000, 200) }),
     },
-    responses: { 200: { description: 'a page', content: { 'application/json': { schema: NodePage } } } },
+    responses: { 200: jsonAnswer('a page', NodePage) },
   }),
-  node: endpoint(access, {
+  node: endpoint('runs:read', problems, {
     method: 'get',
     path: '/v1/runs/{run_id}/nodes/{node_id}',
     operationId: 'getNode',
     summary: 'One code node, what is directly inside it, and its operations',
     request: { params: RunParams.extend({ node_id: NodeId }) },
-    responses: { 200: { description: 'the node', content: { 'application/json': { schema: NodeDetail } } } },
+    responses: { 200: jsonAnswer('the node', NodeDetail) },
   }),
-  edges: endpoint(access, {
+  edges: endpoint('runs:read', problems, {
     method: 'get',
     path: '/v1/runs/{run_id}/nodes/{node_id}/edges',
     operationId: 'listEdges',
@@ -172,6 +172,6 @@ export const nodeEndpoints = {
       params: RunParams.extend({ node_id: NodeId }),
       query: z.strictObject({ ...EdgeFilter, cursor: Cursor, limit: pageLimit(1000, 200) }),
     },
-    responses: { 200: { description: 'a page', content: { 'application/json': { schema: EdgePage } } } },
+    responses: { 200: jsonAnswer('a page', EdgePage) },
   }),
 } as const

@@ -8,8 +8,9 @@ import type { Ledger } from '#ledger/ledger.ts'
 import type { EdgeListRef, EdgeLists } from '#objects/edge-list.ts'
 import type { NodeListRef, NodeLists } from '#objects/node-list.ts'
 import type { ApiEnv } from '../http/api-env.ts'
+import { viewOf } from '../http/schema-parts.ts'
 import { findRun } from './run-view.ts'
-import { type EdgeShape, nodeEndpoints, type NodePage } from './node-endpoints.ts'
+import { EdgeNode, type EdgeShape, nodeEndpoints, type NodePage } from './node-endpoints.ts'
 
 export type NodeRouteDeps = {
   ledger: Pick<Ledger, 'getRun' | 'getOperation'>
@@ -68,20 +69,18 @@ function noSuchNode(runId: string, nodeId: NodeId): AppError {
 }
 
 function notStored(what: 'nodes' | 'edges', runId: string): AppError {
-  return new AppError(
-    'RUN_004',
-    `The ${what} of run "${runId}" were not stored: an earlier version of Remora found them.`,
-  )
+  const why = 'an earlier version of Remora found them.'
+  return new AppError('RUN_004', `The ${what} of run "${runId}" were not stored: ${why}`)
 }
 
-/** Undefined while nothing was discovered; RUN_004 when an earlier version did it, which kept only the counts. */
+/** Undefined before discovery is done. RUN_004 when an earlier version did it, which stored only the counts. */
 function listOf({ runId, projectId, nodeListKey: hash, nodes }: Run): NodeListRef | undefined {
   if (hash !== null) return { projectId, runId, hash }
   if (nodes === 0) return undefined
   throw notStored('nodes', runId)
 }
 
-/** Undefined where an earlier version discovered the nodes, which looked for none. */
+/** Undefined when an earlier version discovered the nodes, which did not look for edges. */
 function edgesOf({ runId, projectId, edgeListKey: hash }: Run): EdgeListRef | undefined {
   return hash === null ? undefined : { projectId, runId, hash }
 }
@@ -91,14 +90,7 @@ function edgeView({ direction, kind, certainty, node }: NodeEdge): EdgeShape {
     direction,
     kind,
     certainty,
-    node: {
-      node_id: node.nodeId,
-      kind: node.kind,
-      qualified_name: node.qualifiedName,
-      path: node.path,
-      start_line: node.startLine,
-      end_line: node.endLine,
-    },
+    node: viewOf(EdgeNode, node, {}),
   }
 }
 
@@ -107,10 +99,7 @@ async function skippedOf(ref: NodeListRef, { records }: NodeRouteDeps): Promise<
   return { count: skipped, files: skippedFiles }
 }
 
-/**
- * An operation's id is made of its node's, its agent's and who does the work: those there can be are asked for, none is
- * searched.
- */
+/** Reads the operations by the ids they can have, which follow from the node, the agent and the kind of work. */
 async function operationsOn(nodeId: NodeId, run: Run, ledger: NodeRouteDeps['ledger']): Promise<Operation[]> {
   const ids = run.request.agents.flatMap((agent) =>
     OperationWork.options.map((work) => operationId(nodeId, agent, work)),

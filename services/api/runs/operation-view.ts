@@ -3,34 +3,33 @@ import { nodeView } from '#domain/code-node.ts'
 import { Operation, Outcome } from '#domain/operation.ts'
 import { OperationId, RunId } from '#domain/ids.ts'
 import { QuestionId } from '#domain/question.ts'
-import { isoTime, named, orNull } from '../http/schema-parts.ts'
+import { isoTime, named, orNull, viewOf } from '../http/schema-parts.ts'
 import { NodeShape } from './node-endpoints.ts'
 import { OperationStatusShape, OperationWorkShape, Time } from './run-schema.ts'
 
-const outcome = Outcome.shape
+const fields = Outcome.shape
 
 /** Tokens of the requests to the model. */
 export const TokenUse = z
-  .strictObject({ prompt: outcome.promptTokens, completion: outcome.completionTokens })
+  .strictObject({ prompt: fields.promptTokens, completion: fields.completionTokens })
   .openapi('TokenUse')
 
 export const OutcomeView = z
   .strictObject({
-    status: named('OutcomeStatus', outcome.status),
-    summary: outcome.summary,
-    error_code: outcome.errorCode,
-    phase: outcome.phase,
-    reason: outcome.reason,
-    record_hash: outcome.recordHash,
-    change_set_id: outcome.changeSetId,
-    change_set_ids: outcome.changeSetIds,
-    changed_files: outcome.changedFiles,
-    turns: outcome.turns,
+    status: named('OutcomeStatus', fields.status),
+    summary: fields.summary,
+    error_code: fields.errorCode,
+    phase: fields.phase,
+    reason: fields.reason,
+    record_hash: fields.recordHash,
+    change_set_id: fields.changeSetId,
+    change_set_ids: fields.changeSetIds,
+    changed_files: fields.changedFiles,
+    turns: fields.turns,
     tokens: TokenUse,
-    duration_ms: outcome.durationMs,
+    duration_ms: fields.durationMs,
   })
   .openapi('Outcome')
-export type OutcomeView = z.infer<typeof OutcomeView>
 
 /** One bundle on one node of a run. */
 export const OperationView = z
@@ -52,7 +51,7 @@ export const OperationView = z
     outcome: orNull(OutcomeView),
   })
   .openapi('Operation')
-export type OperationView = z.infer<typeof OperationView>
+type OperationView = z.infer<typeof OperationView>
 
 /** In the order of the plan. `next` is the `cursor` of the next page; null on the last. */
 export const OperationPage = z
@@ -60,38 +59,17 @@ export const OperationPage = z
   .openapi('OperationPage')
 
 export function operationView(operation: Operation): OperationView {
-  return {
-    operation_id: operation.operationId,
-    run_id: operation.runId,
-    agent: operation.bundle,
-    work: operation.work,
-    bundle_hash: operation.bundleHash,
-    node: nodeView(operation.node),
-    status: operation.status,
-    priority: operation.priority,
-    attempt: operation.attempt,
-    lost: operation.lost,
-    dependencies_left: operation.dependenciesLeft,
-    waits_for: operation.waitsFor,
-    started_at: isoTime(operation.startedAt),
-    ended_at: isoTime(operation.endedAt),
-    outcome: operation.outcome === null ? null : outcomeView(operation.outcome),
-  }
+  const { bundle, node, startedAt, endedAt, outcome } = operation
+  return viewOf(OperationView, operation, {
+    agent: bundle,
+    node: nodeView(node),
+    started_at: isoTime(startedAt),
+    ended_at: isoTime(endedAt),
+    outcome: outcome === null ? null : outcomeView(outcome),
+  })
 }
 
-function outcomeView(outcome: Outcome): OutcomeView {
-  return {
-    status: outcome.status,
-    summary: outcome.summary,
-    error_code: outcome.errorCode,
-    phase: outcome.phase,
-    reason: outcome.reason,
-    record_hash: outcome.recordHash,
-    change_set_id: outcome.changeSetId,
-    change_set_ids: outcome.changeSetIds,
-    changed_files: outcome.changedFiles,
-    turns: outcome.turns,
-    tokens: { prompt: outcome.promptTokens, completion: outcome.completionTokens },
-    duration_ms: outcome.durationMs,
-  }
+function outcomeView(outcome: Outcome): z.infer<typeof OutcomeView> {
+  const tokens = { prompt: outcome.promptTokens, completion: outcome.completionTokens }
+  return viewOf(OutcomeView, outcome, { tokens })
 }

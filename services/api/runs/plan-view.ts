@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import type { PlanSummary } from '#objects/plan-summary.ts'
+import { viewOf } from '../http/schema-parts.ts'
 import { SkippedFileShape } from './run-schema.ts'
 
 const SkippedNodes = z
@@ -35,23 +36,12 @@ export const PlanView = z
     notices: z.array(z.string()).openapi({ description: "what of the repository's configuration is not honoured" }),
   })
   .openapi('Plan')
-export type PlanView = z.infer<typeof PlanView>
+type PlanView = z.infer<typeof PlanView>
 
-export function planView({ agents, nodesLookedAt, beyondLimit, skippedFiles, notices }: PlanSummary): PlanView {
-  const views = Object.entries(agents).map(([name, { lookedAt, planned, mechanical, estimatedTokens, ...lists }]) => {
-    const folders = lists.folders.map(({ path, planned: count, estimatedTokens: tokens }) => ({
-      path,
-      planned: count,
-      estimated_tokens: tokens,
-    }))
-    const view = { looked_at: lookedAt, planned, mechanical, estimated_tokens: estimatedTokens }
-    return [name, { ...view, skipped: lists.skipped, folders }] as const
+export function planView(plan: PlanSummary): PlanView {
+  const agents = Object.entries(plan.agents).map(([name, agent]) => {
+    const folders = agent.folders.map((folder) => viewOf(PlannedFolder, folder, {}))
+    return [name, viewOf(AgentPlanView, agent, { folders })] as const
   })
-  return {
-    ...(nodesLookedAt !== undefined && { nodes_looked_at: nodesLookedAt }),
-    ...(beyondLimit !== undefined && { beyond_limit: beyondLimit }),
-    agents: Object.fromEntries(views),
-    skipped_files: skippedFiles,
-    notices,
-  }
+  return viewOf(PlanView, plan, { agents: Object.fromEntries(agents) })
 }

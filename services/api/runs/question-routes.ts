@@ -5,68 +5,16 @@ import type { Ledger } from '#ledger/ledger.ts'
 import { maxAnswerCharacters, Question, QuestionId } from '#domain/question.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { findRun } from './run-view.ts'
-import { Cursor, isoTime, named, pageLimit } from '../http/schema-parts.ts'
+import { Cursor, isoTime, named, pageLimit, viewOf } from '../http/schema-parts.ts'
 import { RunParams, Time } from './run-schema.ts'
-import { endpoint } from '../http/endpoint.ts'
+import { endpoint, jsonAnswer } from '../http/endpoint.ts'
 import { IdempotencyHeader } from '../intake/idempotency.ts'
-
-const pageProse = `
-With a \`status\` that few have, a page may hold fewer than \`limit\` of them, even none, and more come behind it: go on until
-\`next\` is null.`
-
-const answerProse = `
-The first answer counts: its operation is ready again, and its next attempt goes on with the answer from where it asked.
-ASK_002 when somebody has answered, ASK_003 when it is past its time or its operation was cancelled, ASK_005 for an answer
-that is empty, too long or none of the choices, RUN_007 when the run has ended or was stopped. The same \`Idempotency-Key\` with
-the same answer gives the question as it was answered, with another answer INTAKE_005.`
-
-/** What a run asks people. */
-export const questionEndpoints = {
-  questions: endpoint(
-    { scope: 'runs:read', problems: ['RUN_001', 'RUN_005'] },
-    {
-      method: 'get',
-      path: '/v1/runs/{run_id}/questions',
-      operationId: 'listQuestions',
-      summary: 'What its operations ask people, in the order it was asked',
-      description: pageProse.trim(),
-      request: {
-        params: RunParams,
-        query: z.strictObject({
-          status: QuestionStatusShape.optional(),
-          cursor: Cursor,
-          limit: pageLimit(500, 100),
-        }),
-      },
-      responses: { 200: { description: 'a page', content: { 'application/json': { schema: QuestionPage } } } },
-    },
-  ),
-  answer: endpoint(
-    {
-      scope: 'runs:write',
-      problems: ['RUN_001', 'RUN_005', 'RUN_007', 'ASK_001', 'ASK_002', 'ASK_003', 'ASK_005', 'INTAKE_005'],
-    },
-    {
-      method: 'post',
-      path: '/v1/runs/{run_id}/questions/{request_id}',
-      operationId: 'answerQuestion',
-      summary: 'Answer a question',
-      description: answerProse.trim(),
-      request: {
-        params: RunParams.extend({ request_id: QuestionId }),
-        headers: IdempotencyHeader,
-        body: { required: true, content: { 'application/json': { schema: AnswerBody } } },
-      },
-      responses: { 200: { description: 'the question', content: { 'application/json': { schema: QuestionView } } } },
-    },
-  ),
-} as const
 
 const { shape } = Question
 
 const QuestionStatusShape = named('QuestionStatus', shape.status)
 
-/** What an operation waits for, or waited for, and what was answered. */
+/** A question that an operation waits for, or waited for, with its answer. */
 const QuestionView = z
   .strictObject({
     request_id: shape.requestId,
@@ -100,9 +48,56 @@ const AnswerBody = z
   })
   .openapi('AnswerRequest')
 
+const pageProse = `
+With a \`status\` that few have, a page may hold fewer than \`limit\` of them, even none, and more come behind it: go on until
+\`next\` is null.`
+
+const answerProse = `
+The first answer counts: its operation is ready again, and its next attempt goes on with the answer from where it asked.
+ASK_002 when somebody has answered, ASK_003 when it is past its time or its operation was cancelled, ASK_005 for an answer
+that is empty, too long or none of the choices, RUN_007 when the run has ended or was stopped. The same \`Idempotency-Key\` with
+the same answer gives the question as it was answered, with another answer INTAKE_005.`
+
+/** The questions that a run asks people. */
+export const questionEndpoints = {
+  questions: endpoint('runs:read', ['RUN_001', 'RUN_005'], {
+    method: 'get',
+    path: '/v1/runs/{run_id}/questions',
+    operationId: 'listQuestions',
+    summary: 'What its operations ask people, in the order it was asked',
+    description: pageProse.trim(),
+    request: {
+      params: RunParams,
+      query: z.strictObject({
+        status: QuestionStatusShape.optional(),
+        cursor: Cursor,
+        limit: pageLimit(500, 100),
+      }),
+    },
+    responses: { 200: jsonAnswer('a page', QuestionPage) },
+  }),
+  answer: endpoint(
+    'runs:write',
+    ['RUN_001', 'RUN_005', 'RUN_007', 'ASK_001', 'ASK_002', 'ASK_003', 'ASK_005', 'INTAKE_005'],
+    {
+      method: 'post',
+      path: '/v1/runs/{run_id}/questions/{request_id}',
+      operationId: 'answerQuestion',
+      summary: 'Answer a question',
+      description: answerProse.trim(),
+      request: {
+        params: RunParams.extend({ request_id: QuestionId }),
+        headers: IdempotencyHeader,
+        body: { required: true, content: { 'application/json': { schema: AnswerBody } } },
+      },
+      responses: { 200: jsonAnswer('the question', QuestionView) },
+    },
+  ),
+} as const
+
 export type QuestionRouteDeps = { ledger: Pick<Ledger, 'getRun' | 'listQuestions' | 'resume'> }
 
-/** What a run asks people, and their answers. */
+/** Lists the questions that a run asks people, and takes their answers. */
 export function addQuestionRoutes(routes: OpenAPIHono<ApiEnv>, { ledger }: QuestionRouteDeps): void {
   routes.openapi(questionEndpoints.questions, async (c) => {
     const { status, cursor, limit } = c.req.valid('query')
@@ -134,21 +129,14 @@ function commandOf(idempotencyKey: string | undefined): string {
 }
 
 function questionView(question: Question): QuestionView {
-  const { answer } = question
-  return {
-    request_id: question.requestId,
-    operation_id: question.operationId,
-    node_id: question.nodeId,
-    agent: question.bundle,
-    path: question.path,
-    qualified_name: question.qualifiedName,
-    question: question.text,
-    choices: question.choices,
-    status: question.status,
-    asked_at: isoTime(question.askedAt),
-    expires_at: isoTime(question.expiresAt),
+  const { bundle, text, askedAt, expiresAt, answer } = question
+  return viewOf(QuestionView, question, {
+    agent: bundle,
+    question: text,
+    asked_at: isoTime(askedAt),
+    expires_at: isoTime(expiresAt),
     answer: answer?.text ?? null,
     answered_at: isoTime(answer?.at ?? null),
     answered_by: answer?.by ?? null,
-  }
+  })
 }

@@ -18,7 +18,7 @@ export type RunRecords = {
   readComposition(run: Run): Promise<Composition | null>
   /** RUN_004 before the run is planned. */
   readPlan(run: Run): Promise<PlanSummary>
-  /** What of its archive was passed over, sorted by path; none before there is a snapshot. */
+  /** The files of its archive that were skipped, sorted by path; none before there is a snapshot. */
   readSkipped(run: Run): Promise<SkippedFile[]>
 }
 
@@ -31,7 +31,7 @@ export type RunRouteDeps = EventRouteDeps &
 
 const maxFailures = 100
 
-/** Reading a run: its state, its code nodes, its operations and its events; and answering what it asks. */
+/** Reading runs with their plans, code nodes, operations and events, and answering their questions. */
 export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   const { ledger } = deps
   const routes = new OpenAPIHono<ApiEnv>()

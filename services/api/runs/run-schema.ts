@@ -65,15 +65,15 @@ export const RunLinks = z
 export type RunLinks = z.infer<typeof RunLinks>
 
 /** What was asked for, with the defaults filled in. */
-const RequestView = z
+export const RequestView = z
   .strictObject({
     agents: fields.agents,
     paths: fields.paths,
     languages: fields.languages,
     exclude: fields.exclude,
     node_kinds: fields.nodeKinds,
-    selected_nodes: z.int().optional().openapi({ description: 'of a run that is limited to some nodes: how many' }),
     include: z.array(SkipKindShape).optional(),
+    selected_nodes: z.int().optional().openapi({ description: 'of a run that is limited to some nodes: how many' }),
     error_policy: ErrorPolicyShape,
     limits: RunLimits,
     priority: z.int(),

@@ -1,43 +1,34 @@
 import type { SkippedFile } from '#domain/code-node.ts'
 import { evidenceChecks } from '#domain/change-set.ts'
 import type { Operation } from '#domain/operation.ts'
-import type { Run } from '#domain/run.ts'
+import type { Run, RunRequest } from '#domain/run.ts'
 import { type Composition, conflictView } from '#objects/composition.ts'
 import { AppError } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import { isoTime } from '../http/schema-parts.ts'
-import type { FailureView, RunLinks, RunSummary, RunView } from './run-schema.ts'
+import { isoTime, viewOf } from '../http/schema-parts.ts'
+import { FailureView, RequestView, type RunLinks, RunSummary, type RunView } from './run-schema.ts'
 
 const maxSkipped = 100
 const maxLeftOut = 100
 
 export function runSummaryView(run: Run): RunSummary {
-  return {
-    run_id: run.runId,
-    project_id: run.projectId,
-    status: run.status,
-    phase: run.phase,
-    request: requestView(run),
-    counts: run.counts,
-    open_questions: run.counts.waiting,
-    nodes: run.nodes,
-    files: run.files,
-    seq: run.seq,
-    cancel_requested: run.stop !== null,
-    accepted_at: isoTime(run.acceptedAt),
-    ended_at: isoTime(run.endedAt),
-    duration_ms: run.endedAt === null ? null : run.endedAt - run.acceptedAt,
-    error_code: run.errorCode,
-    reason: run.reason,
-    links: runLinks(run.runId),
-  }
+  const { runId, counts, stop, acceptedAt, endedAt } = run
+  return viewOf(RunSummary, run, {
+    request: requestView(run.request),
+    open_questions: counts.waiting,
+    cancel_requested: stop !== null,
+    accepted_at: isoTime(acceptedAt),
+    ended_at: isoTime(endedAt),
+    duration_ms: endedAt === null ? null : endedAt - acceptedAt,
+    links: runLinks(runId),
+  })
 }
 
 export type RunDetails = {
   /** Null until the run's change sets are composed. */
   composition: Composition | null
-  /** All that was passed over of its archive. */
+  /** All files of its archive that were skipped. */
   skipped: readonly SkippedFile[]
   /** The first failed and blocked operations. */
   failed: readonly Operation[]
@@ -69,8 +60,9 @@ export function runLinks(runId: string): RunLinks {
 }
 
 /**
- * Per check, how many of the composed files it was made on and how many passed. A file that had syntax errors passes
- * `parses` when it has no more of them: `with_errors` counts those. What a check could not be made on is no part of it.
+ * For each check, on how many of the composed files it was made and how many passed. A file that had syntax errors before
+ * passes `parses` when it has no more than those: `with_errors` counts such files. Files on which a check could not be made
+ * are counted separately.
  */
 function checksView(composition: Composition): RunView['checks'] {
   const evidence = composition.files.flatMap((file) => file.evidence)
@@ -91,36 +83,21 @@ function checksView(composition: Composition): RunView['checks'] {
 }
 
 function failureView(operation: Operation): FailureView {
-  return {
-    operation_id: operation.operationId,
-    agent: operation.bundle,
-    path: operation.node.path,
-    qualified_name: operation.node.qualifiedName,
-    status: operation.status,
-    error_code: operation.outcome?.errorCode ?? null,
-    reason: operation.outcome?.reason ?? operation.outcome?.summary ?? null,
-  }
+  const { bundle, node, outcome } = operation
+  return viewOf(FailureView, operation, {
+    agent: bundle,
+    path: node.path,
+    qualified_name: node.qualifiedName,
+    error_code: outcome?.errorCode ?? null,
+    reason: outcome?.reason ?? outcome?.summary ?? null,
+  })
 }
 
-function requestView({ request }: Run): RunSummary['request'] {
-  return {
-    agents: request.agents,
-    paths: request.paths,
-    languages: request.languages,
-    exclude: request.exclude,
-    node_kinds: request.nodeKinds,
-    include: request.include,
-    selected_nodes: request.nodes?.count,
-    error_policy: request.errorPolicy,
-    limits: request.limits,
-    priority: request.priority,
-    labels: request.labels,
-    retry_of: request.retryOf,
-    operations: request.operations,
-  }
+function requestView(request: RunRequest): RunSummary['request'] {
+  return viewOf(RequestView, request, { selected_nodes: request.nodes?.count })
 }
 
-/** The run, when it is `projectId`'s. Another project's run is as unknown as one that never was: RUN_001. */
+/** The run, if it belongs to `projectId`. RUN_001 for a run of another project, as for one that does not exist. */
 export async function findRun(runId: RunId, projectId: string, ledger: Pick<Ledger, 'getRun'>): Promise<Run> {
   const run = await ledger.getRun(runId)
   if (run.projectId !== projectId) throw new AppError('RUN_001', `There is no run "${runId}".`)

@@ -9,21 +9,20 @@ import { maxTokens, type TokenStore } from './token-store.ts'
 export type NewToken = {
   request: TokenRequest
   projectId: string
-  /** The text of the token that asks. */
+  /** The text of the caller's token. */
   asker: string
   idempotencyKey: string | undefined
 }
 
 export type CreateTokenDeps = { store: TokenStore; idempotency: IdempotencyStore }
 
-/** An expired token is listed for so long. */
+/** How long an expired token is still listed. */
 const keptMs = 30 * 24 * 60 * 60 * 1000
 
 /**
- * Makes a token and keeps its hash. Its text is in the answer and nowhere else. Under an idempotency key the same body
- * gives the same token again: its secret is derived from the asker's token and a salt that the key stands for, so that
- * neither Redis nor the asker's token alone gives it away. INTAKE_005 for another body and for a token that has been
- * revoked, INTAKE_003 above `maxTokens`.
+ * Creates a token and stores its hash; its text is only returned. Under an idempotency key the same body gives the same
+ * token again: its secret is derived from the caller's token and a salt stored with the key, so that neither Redis nor the
+ * caller's token alone reveals it. INTAKE_005 for another body or a revoked token, INTAKE_003 above `maxTokens`.
  */
 export async function createToken(
   wanted: NewToken,

@@ -6,15 +6,15 @@ import { parseJson } from '#domain/json.ts'
 export const TokenId = z.string().regex(/^t[0-9a-f]{16}$/)
 export type TokenId = z.infer<typeof TokenId>
 
-/** Milliseconds since the epoch, in the four-digit years that an answer can say. */
+/** Milliseconds since the epoch, up to the year 9999: an answer shows four digits. */
 export const TokenTime = z
   .int()
   .min(0)
   .max(Date.UTC(9999, 11, 31))
 
 /**
- * What is kept of a token, under the SHA-256 of its text, which is kept nowhere. Times are milliseconds. What a newer
- * version has added is passed over: its fields, and scopes that mean nothing here.
+ * What is stored of a token, under the SHA-256 of its text, which is not stored itself. Times are milliseconds. Fields and
+ * scopes that a newer version has added are ignored.
  */
 export const TokenRecord = z.object({
   tokenId: TokenId,
@@ -29,26 +29,26 @@ export type TokenRecord = z.infer<typeof TokenRecord>
 
 const prefix = 'rmr_'
 
-/** The text of a token: 256 bits behind a prefix by which a leaked one can be found. */
+/** The text of a token: 256 bits after a prefix by which secret scanners can find a leaked one. */
 export function tokenText(secret: Uint8Array): string {
   return `${prefix}${Buffer.from(secret).toString('base64url')}`
 }
 
-/** Whether a text can be a token at all; what cannot is looked up nowhere. */
+/** Whether a text has the form of a token. One that has not is never looked up. */
 export function isTokenText(text: string): boolean {
   return /^rmr_[A-Za-z0-9_-]{43}$/.test(text)
 }
 
-/** The name a token goes by where its text must not be seen. */
+/** The id of a token, for places where its text must not be seen. */
 export function tokenIdOf(text: string): TokenId {
   return `t${sha256(`id\0${text}`).slice(0, 16)}`
 }
 
-/** A kept token whose record is damaged, or of a version this one cannot read. It grants nothing, and can be revoked. */
+/** A stored token whose record is damaged or of a version that cannot be read here. It grants nothing, but can be revoked. */
 export type UnreadableToken = {
-  /** The record's own where that much can be read, else one that stands for its hash. */
+  /** The record's own id if that can be read, else one made from its hash. */
   tokenId: TokenId
-  /** Undefined when that cannot be read either: it is then anybody's who manages tokens. */
+  /** Undefined when that cannot be read either: anybody who manages tokens may then revoke it. */
   projectId: ProjectId | undefined
 }
 
@@ -56,7 +56,7 @@ const Legible = z
   .object({ tokenId: TokenId.optional().catch(undefined), projectId: ProjectId.optional().catch(undefined) })
   .catch({})
 
-/** What can be said of a record that is none, kept under `hash`. The same every time. */
+/** What is known of the unreadable record `text`, stored under `hash`. Always the same for the same record. */
 export function unreadableToken(hash: string, text: string): UnreadableToken {
   const { tokenId = `t${sha256(`unreadable\0${hash}`).slice(0, 16)}`, projectId } = Legible.parse(parseJson(text))
   return { tokenId, projectId }

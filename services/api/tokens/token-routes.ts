@@ -3,14 +3,14 @@ import { AppError } from '#domain/error.ts'
 import type { ApiEnv, Caller } from '../http/api-env.ts'
 import { bearerToken } from '../http/auth.ts'
 import { createToken, type CreateTokenDeps } from './create-token.ts'
-import { tokenEndpoints, type TokenView } from './token-endpoints.ts'
+import { tokenEndpoints, TokenView } from './token-endpoints.ts'
 import type { TokenTable } from './token-table.ts'
-import { isoTime } from '../http/schema-parts.ts'
+import { isoTime, viewOf } from '../http/schema-parts.ts'
 import type { TokenRecord } from './token-record.ts'
 
 export type TokenRouteDeps = CreateTokenDeps & { table: Pick<TokenTable, 'forget'> }
 
-/** Making, listing and revoking the tokens of the caller's project. */
+/** Creating, listing and revoking the tokens of the caller's project. */
 export function tokenRoutes(deps: TokenRouteDeps): OpenAPIHono<ApiEnv> {
   const { store, table } = deps
   const routes = new OpenAPIHono<ApiEnv>()
@@ -46,21 +46,18 @@ export function tokenRoutes(deps: TokenRouteDeps): OpenAPIHono<ApiEnv> {
   return routes
 }
 
-/** A token of no project, because its record cannot be read, is for whoever manages tokens to take away. */
+/** A token whose project cannot be read may be revoked by anybody who manages tokens. */
 function ownedBy(caller: Caller): (token: { projectId: string | undefined }) => boolean {
   return ({ projectId }) => projectId === undefined || projectId === caller.projectId
 }
 
-/** A token for those who manage it. Times are milliseconds since the epoch. */
+/** A token as those who manage it see it. Times are milliseconds since the epoch. */
 function tokenView(record: TokenRecord, { lastUsedAt, now }: { lastUsedAt: number | null; now: number }): TokenView {
-  return {
-    token_id: record.tokenId,
-    name: record.name,
-    project_id: record.projectId,
-    scopes: record.scopes,
-    created_at: isoTime(record.createdAt),
-    expires_at: isoTime(record.expiresAt),
-    expired: record.expiresAt !== null && record.expiresAt <= now,
+  const { createdAt, expiresAt } = record
+  return viewOf(TokenView, record, {
+    created_at: isoTime(createdAt),
+    expires_at: isoTime(expiresAt),
+    expired: expiresAt !== null && expiresAt <= now,
     last_used_at: isoTime(lastUsedAt),
-  }
+  })
 }

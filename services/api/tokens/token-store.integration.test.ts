@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { connectRedis, type RedisConnection } from '#platform/connect-redis.ts'
+import { connectRedis, type RedisConnection } from '#platform/redis-client.ts'
 import { startRedisCluster, type TestRedisCluster } from '#testing/redis-cluster.ts'
 import { openTokenStore } from './token-store.ts'
 

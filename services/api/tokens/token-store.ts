@@ -8,24 +8,21 @@ import { type TokenId, TokenRecord, TokenTime, unreadableToken, type UnreadableT
 export type KeptTokens = { records: Map<string, TokenRecord>; unreadable: Map<string, UnreadableToken> }
 
 export type TokenStore = {
-  /** A record that cannot be read is logged, once as long as it is there. */
+  /** A record that cannot be read is logged once. */
   readAll(): Promise<KeptTokens>
-  /**
-   * Keeps nothing of one that was removed in the last 24 hours, nor of one more than `maxTokens`. Adding the same token
-   * again is always possible.
-   */
+  /** Stores nothing when the token was removed in the last 24 hours, or is new and there are `maxTokens` already. */
   add(hash: string, record: TokenRecord): Promise<'kept' | 'removed before' | 'no room'>
   remove(hashes: readonly string[]): Promise<void>
-  /** When each token was last used, in milliseconds, as far as it was noted. */
+  /** When each token was last used, in milliseconds, as far as that was stored. */
   lastUses(): Promise<Map<string, number>>
-  /** Of a token that is not there, or not any more, nothing is noted. */
+  /** Stores nothing for a token that does not exist or was removed. */
   noteUse(hash: string, tokenId: TokenId, atMs: number): Promise<void>
 }
 
-/** All are read at once every few seconds, so there must not be many; they are counted over all projects. */
+/** Of all projects together. All are read at once every few seconds, so there must not be many. */
 export const maxTokens = 1_000
 
-/** The least of a Redis client this needs. */
+/** The part of a Redis client that is needed here. */
 type Hashes = {
   hgetall(key: string): Promise<Record<string, string>>
   set(key: string, value: string, ex: 'EX', seconds: number): Promise<unknown>
@@ -36,10 +33,10 @@ type Hashes = {
 const UseTime = z.string().regex(/^\d+$/).transform(Number).pipe(TokenTime)
 const Added = z.enum(['kept', 'removed before', 'no room'])
 
-/** Longer than an `Idempotency-Key`, made before, can bring a removed token's text again. */
+/** Afterwards no `Idempotency-Key` from before the removal can create the same token again. */
 const removedSeconds = 24 * 60 * 60
 
-/** A token that is removed while it is made again must not come back, and two must not take the last place. */
+/** Atomic: a token that is removed while it is added again must not come back, and two must not get the last free slot. */
 const addIfAllowed = `
 if redis.call('EXISTS', KEYS[2]) == 1 then return 'removed before' end
 local full = redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[3])
@@ -47,13 +44,13 @@ if full and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 'no room' e
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return 'kept'`
 
-/** A process that has not heard of a removal must not note uses that nobody would ever take away. */
+/** A process that has not read a removal yet must not store uses, which nothing would ever delete. */
 const noteIfKept = `
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then redis.call('HSET', KEYS[2], ARGV[2], ARGV[3]) end`
 
 /**
- * The tokens in Redis, in one slot of a cluster: two hashes, `records` by hash and `uses` by id, and for a day a key for
- * each token that was removed.
+ * The tokens in Redis, in one slot of a cluster: the hashes `records` (by hash of the token) and `uses` (by id), and for a
+ * day a key for each removed token.
  */
 export function openTokenStore(
   redis: Hashes,

@@ -6,29 +6,29 @@ import { type KeptTokens, maxTokens, type TokenStore } from './token-store.ts'
 import type { Caller } from '../http/api-env.ts'
 
 export type TokenTable = {
-  /** The token with this hash, as the store had it at most 2 s ago. STORE_001 when that cannot be said. */
+  /** The token with this hash, as the store had it at most 2 s ago. STORE_001 when the store cannot be read. */
   find(hash: string): Promise<TokenRecord | undefined>
-  /** Looks again before the next answer: something has just been changed. */
+  /** Reads the store again before the next answer, because a token has just been changed. */
   forget(): void
 }
 
 type TableClock = { now(): number; delay(ms: number): Promise<void> }
 
-/** A token that was revoked by another process is good for so long. */
+/** How long a token stays valid here after another process revoked it. */
 const freshMs = 2_000
-/** From one reading to the next, however many unknown tokens come. */
+/** The least time between two reads, however many unknown tokens arrive. */
 const restMs = 250
 
 /**
- * All tokens in memory: there are at most a thousand, and a known one costs no command of Redis. An unknown one may have
- * been made a moment ago by another process, so it waits for a reading that began after it came; all that wait share
- * one, at most four times a second. A flood of unknown tokens hence costs Redis no more than that.
+ * Caches all tokens: there are at most a thousand, and a known one then needs no Redis command. An unknown one may have been
+ * created a moment ago by another process, so it waits for a read that begins after it arrived. All that wait share one read,
+ * at most four a second, which is all that a flood of unknown tokens costs Redis.
  */
 export function openTokenTable(
   store: { readAll(): Promise<Pick<KeptTokens, 'records'>> },
   clock: TableClock = { now: () => performance.now(), delay },
 ): TokenTable {
-  /** `readAt`: when the reading began that `records` are from. */
+  /** `readAt`: when the read of these `records` began. */
   const known = { records: new Map<string, TokenRecord>(), readAt: -Infinity }
   let begunAt = -Infinity
   let changedAt = -Infinity
@@ -59,10 +59,10 @@ export function openTokenTable(
   }
 }
 
-/** How coarsely the last use of a token is noted: one write in this time, per process. */
+/** The last use of a token is stored at most once in this time by each process. */
 const noteEveryMs = 60_000
 
-/** Who a stored token stands for; an expired one for nobody. Uses are noted on the way, without waiting for the note. */
+/** Finds the caller of a stored token, unless it has expired, and stores its use without waiting for that. */
 export function openStoredCallers({
   table,
   store,

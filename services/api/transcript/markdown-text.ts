@@ -2,14 +2,14 @@ import { stringify } from 'yaml'
 import { isRecord, parseJson } from '#domain/json.ts'
 import { escapedCharacter, terminalControls } from '#domain/terminal-controls.ts'
 
-/** A text of others as a block of its own: nothing in it is Markdown, ends the block, or is obeyed by a terminal. */
+/** A foreign text as a block of its own: nothing in it is Markdown, ends the block, or controls a terminal. */
 export function fenced(text: string, language = ''): string {
   const fence = '`'.repeat(Math.max(3, longestTicks(text) + 1))
   const shown = text.replaceAll(terminalControls, escapedCharacter)
   return `${fence}${language}\n${shown}${shown === '' || shown.endsWith('\n') ? '' : '\n'}${fence}`
 }
 
-/** The same within a line. */
+/** A foreign text within a line, as safe as in `fenced`. */
 export function code(text: string): string {
   const shown = text.replaceAll(terminalControls, escapedCharacter).replaceAll(/[\n\t]/g, escapedCharacter)
   const ticks = '`'.repeat(longestTicks(shown) + 1)
@@ -17,7 +17,7 @@ export function code(text: string): string {
   return `${ticks}${space}${shown}${space}${ticks}`
 }
 
-/** A value as a person reads it: a text as it is, all else as JSON, or as YAML where a text in it has several lines. */
+/** A value for people: a text as it is, anything else as JSON, or as YAML where a text in it has several lines. */
 export function fencedValue(value: unknown): string {
   if (typeof value === 'string') return fenced(value)
   if (hasLines(value)) return fenced(stringify(value, { lineWidth: 0, blockQuote: 'literal' }), 'yaml')

@@ -50,26 +50,26 @@ export const ExchangeView = z
   .openapi('Exchange')
 export type ExchangeView = z.infer<typeof ExchangeView>
 
-const HostCallError = z.strictObject({ type: z.string(), message: z.string() }).openapi('HostCallError')
+const ExternalCallError = z.strictObject({ type: z.string(), message: z.string() }).openapi('HostCallError')
 
-const HostCallView = z
+const ExternalCallView = z
   .strictObject({
     name: z.string(),
     args: z.array(z.unknown()),
     answer: z.unknown().optional(),
-    error: HostCallError.optional(),
+    error: ExternalCallError.optional(),
   })
   .openapi('HostCall')
-export type HostCallView = z.infer<typeof HostCallView>
+export type ExternalCallView = z.infer<typeof ExternalCallView>
 
-const ToolRunView = z
+export const ToolRunView = z
   .strictObject({
     outcome: named('ToolOutcome', result.outcome),
     summary: result.summary,
     error: result.error,
     error_code: result.errorCode,
     result: z.unknown().openapi({ description: 'whole' }),
-    host_calls: z.array(HostCallView).openapi({ description: 'what its script asked of the host, and got' }),
+    host_calls: z.array(ExternalCallView).openapi({ description: 'what its script asked of the host, and got' }),
     printed: z.string().optional(),
     duration_ms: duration,
     script_ms: z.number().optional(),
@@ -123,7 +123,7 @@ const QuestionEntry = z
     calls: z
       .array(RequestedCallView)
       .openapi({ description: 'still to be carried out; the first is the one that asks' }),
-    host_calls: z.array(HostCallView).openapi({ description: 'what its script was answered before' }),
+    host_calls: z.array(ExternalCallView).openapi({ description: 'what its script was answered before' }),
   })
   .openapi('TranscriptQuestion')
 
@@ -169,31 +169,25 @@ of them. RUN_004 also for an operation that ended before it began, or whose atte
 
 const TranscriptFormat = z.enum(['json', 'markdown']).openapi('TranscriptFormat')
 
-/** What was said in one operation. */
+/** The conversation of one operation. */
 export const transcriptEndpoints = {
-  transcript: endpoint(
-    {
-      scope: 'runs:read',
-      problems: ['RUN_001', 'RUN_004', 'RUN_005', 'RUN_006', 'STORE_002', 'STORE_003'],
+  transcript: endpoint('runs:read', ['RUN_001', 'RUN_004', 'RUN_005', 'RUN_006', 'STORE_002', 'STORE_003'], {
+    method: 'get',
+    path: '/v1/runs/{run_id}/operations/{operation_id}/transcript',
+    operationId: 'getTranscript',
+    summary: 'The whole conversation of one operation',
+    description: prose.trim(),
+    request: {
+      params: RunParams.extend({ operation_id: OperationId }),
+      query: z.strictObject({
+        format: TranscriptFormat.optional().openapi({ param: { description: 'wins over `Accept`' } }),
+      }),
     },
-    {
-      method: 'get',
-      path: '/v1/runs/{run_id}/operations/{operation_id}/transcript',
-      operationId: 'getTranscript',
-      summary: 'The whole conversation of one operation',
-      description: prose.trim(),
-      request: {
-        params: RunParams.extend({ operation_id: OperationId }),
-        query: z.strictObject({
-          format: TranscriptFormat.optional().openapi({ param: { description: 'wins over `Accept`' } }),
-        }),
-      },
-      responses: {
-        200: {
-          description: 'the transcript',
-          content: { 'application/json': { schema: TranscriptView }, 'text/markdown': { schema: z.string() } },
-        },
+    responses: {
+      200: {
+        description: 'the transcript',
+        content: { 'application/json': { schema: TranscriptView }, 'text/markdown': { schema: z.string() } },
       },
     },
-  ),
+  }),
 } as const

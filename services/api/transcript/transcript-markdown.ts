@@ -3,7 +3,7 @@ import { code, fenced, fencedArguments, fencedValue, figure, lengthOfTime } from
 import type {
   EntryOf,
   ExchangeView,
-  HostCallView,
+  ExternalCallView,
   RequestedCallView,
   ToolRunView,
   TranscriptEntry,
@@ -11,21 +11,21 @@ import type {
 } from './transcript-endpoints.ts'
 
 /**
- * A transcript for people: nothing of the conversation is cut, and every text of others stands in code, where it is
- * neither Markdown nor anything a terminal obeys.
+ * A transcript for people. Nothing of the conversation is cut. Every foreign text is in code, where it is neither Markdown
+ * nor a control sequence for a terminal.
  */
 export function transcriptMarkdown(transcript: TranscriptView): string {
   const servers = serversOf(transcript)
   const manner = { startedAtMs: Date.parse(transcript.started_at), namesServers: servers.length > 1 }
   const paragraphs = [
-    ...heading(transcript, servers),
+    ...headingOf(transcript, servers),
     ...transcript.entries.flatMap((entry) => entryMarkdown(entry, manner)),
-    ...ending(transcript),
+    ...endingOf(transcript),
   ]
   return `${paragraphs.join('\n\n')}\n`
 }
 
-function heading(transcript: TranscriptView, servers: readonly string[]): string[] {
+function headingOf(transcript: TranscriptView, servers: readonly string[]): string[] {
   const { agent, node, status, outcome, evidence, model } = transcript
   const failed = outcome?.error_code === undefined ? '' : ` ${code(outcome.error_code)}`
   const at = servers.length === 0 ? '' : ` at ${servers.map(code).join(', ')}`
@@ -41,7 +41,7 @@ function heading(transcript: TranscriptView, servers: readonly string[]): string
     `record ${code(transcript.record_hash)}, bundle ${code(transcript.bundle_hash)}`,
   ]
   const title = `# ${code(agent)} on ${code(node.path)} ${code(node.qualified_name)}`
-  return [title, lines.map((line) => `- ${line}`).join('\n')]
+  return [title, listOf(lines)]
 }
 
 function evidenceLine({ check, of, path, ok, tool, detail = '' }: TranscriptView['evidence'][number]): string {
@@ -49,7 +49,7 @@ function evidenceLine({ check, of, path, ok, tool, detail = '' }: TranscriptView
   return `${ok ? 'proved' : 'not proved'}: ${check} of ${code(path)} (${tool})`
 }
 
-/** Attempts that were handed back or lost with their worker have no record. */
+/** Attempts that were handed back or whose worker was lost have no record. */
 function earlier({ attempt }: TranscriptView): string {
   return attempt === 1 ? '' : ' (of those before it, what is not here is in the events alone)'
 }
@@ -80,7 +80,7 @@ function changeOf({ outcome }: TranscriptView): string[] {
   return [`${sets} of ${outcome.changed_files.map(code).join(', ')}`]
 }
 
-function ending({ outcome, status, run_id: runId }: TranscriptView): string[] {
+function endingOf({ outcome, status, run_id: runId }: TranscriptView): string[] {
   if (outcome === null) {
     const next =
       status === 'waiting' ? `\`remora answer ${runId}\` lists what is asked.` : 'It was answered, and goes on.'
@@ -102,7 +102,7 @@ type EntryManner = {
   namesServers: boolean
 }
 
-/** What an entry is about, in paragraphs. */
+/** An entry in paragraphs. */
 function entryMarkdown(entry: TranscriptEntry, manner: EntryManner): string[] {
   switch (entry.kind) {
     case 'message':
@@ -116,8 +116,8 @@ function entryMarkdown(entry: TranscriptEntry, manner: EntryManner): string[] {
   }
 }
 
-/** Host calls are told in a line each: of what is longer only so much. */
-const shownOfHostCall = 160
+/** Characters shown of the arguments, and of the answer, of an external call. */
+const shownOfExternalCall = 160
 
 function messageParagraphs({ role, characters, content }: EntryOf<'message'>): string[] {
   const size = `${figure(characters)} characters`
@@ -128,14 +128,7 @@ function messageParagraphs({ role, characters, content }: EntryOf<'message'>): s
 
 function modelParagraphs({ turn, exchange, reply }: EntryOf<'model'>, manner: EntryManner): string[] {
   const began = exchange === null ? '' : ` (at ${lengthOfTime(Date.parse(exchange.started_at) - manner.startedAtMs)})`
-  const figures =
-    exchange === null
-      ? []
-      : [
-          exchangeLines(exchange, manner)
-            .map((line) => `- ${line}`)
-            .join('\n'),
-        ]
+  const figures = exchange === null ? [] : [listOf(exchangeLines(exchange, manner))]
   if (reply === null) return [`## Turn ${turn}: the request failed${began}`, ...figures, ...faultOf(exchange)]
   const said = reply.content === null || reply.content === '' ? [] : ['The model wrote:', fenced(reply.content)]
   const without = reply.tool_calls.length === 0 ? ['It called no tool.'] : []
@@ -200,22 +193,22 @@ function toolParagraphs({ name, call_id: id, content, run }: EntryOf<'tool'>): s
     ...(run.error === undefined || run.error === run.summary ? [] : ['Error:', fenced(run.error)]),
     ...(run.result === undefined || run.result === null ? [] : [fencedValue(run.result)]),
     ...(run.printed === undefined ? [] : ['Printed:', fenced(run.printed)]),
-    ...hostCallParagraphs(run.host_calls),
+    ...externalCallParagraphs(run.host_calls),
   ]
 }
 
-/** The model is told a long answer in part. */
+/** The model gets only a part of a long answer. */
 function shownToModel(content: string, { result }: ToolRunView): string {
   const whole = (JSON.stringify(result) ?? '').length
   return content.length >= whole ? '' : `\n- the model was shown ${figure(content.length)} characters of it`
 }
 
-function hostCallParagraphs(calls: readonly HostCallView[]): string[] {
+function externalCallParagraphs(calls: readonly ExternalCallView[]): string[] {
   if (calls.length === 0) return []
-  return ['Its script asked the host:', calls.map((call) => `- ${hostCallLine(call)}`).join('\n')]
+  return ['Its script asked the host:', listOf(calls.map(externalCallLine))]
 }
 
-function hostCallLine({ name, args, answer, error }: HostCallView): string {
+function externalCallLine({ name, args, answer, error }: ExternalCallView): string {
   const called = code(`${name}(${inBrief(args).slice(1, -1)})`)
   if (error !== undefined) return `${called} raised ${code(shortened(`${error.type}: ${error.message}`))}`
   return `${called} gave ${code(inBrief(answer))}`
@@ -226,20 +219,24 @@ function inBrief(value: unknown): string {
 }
 
 function shortened(text: string): string {
-  return text.length <= shownOfHostCall
+  return text.length <= shownOfExternalCall
     ? text
-    : `${text.slice(0, shownOfHostCall)}… (${figure(text.length)} characters)${text.slice(-1)}`
+    : `${text.slice(0, shownOfExternalCall)}… (${figure(text.length)} characters)${text.slice(-1)}`
 }
 
-function questionParagraphs({ turn, question, choices, calls, host_calls: hostCalls }: EntryOf<'question'>): string[] {
+function questionParagraphs({ turn, question, choices, calls, host_calls: externals }: EntryOf<'question'>): string[] {
   const [asking, ...left] = calls
   const rest = left.map(({ name }) => code(name)).join(', ')
   return [
     `## Turn ${turn}: a question to a person`,
     `${code(asking?.name ?? '')} asks:`,
     fenced(question),
-    ...(choices === null ? [] : [choices.map((choice) => `- ${code(choice)}`).join('\n')]),
-    ...hostCallParagraphs(hostCalls),
+    ...(choices === null ? [] : [listOf(choices.map(code))]),
+    ...externalCallParagraphs(externals),
     ...(left.length === 0 ? [] : [`Still to be carried out after it: ${rest}.`]),
   ]
+}
+
+function listOf(lines: readonly string[]): string {
+  return lines.map((line) => `- ${line}`).join('\n')
 }

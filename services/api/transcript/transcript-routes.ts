@@ -17,7 +17,7 @@ export type TranscriptRouteDeps = {
 const json = 'application/json'
 const markdown = 'text/markdown'
 
-/** What was said in an operation, for programs and for people. */
+/** The conversation of an operation, as JSON for programs or Markdown for people. */
 export function transcriptRoutes({ ledger, records, fullPrompts }: TranscriptRouteDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(transcriptEndpoints.transcript, async (c) => {

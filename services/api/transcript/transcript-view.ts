@@ -10,19 +10,60 @@ import { submitToolName } from '#bundles/tool-definition.ts'
 import type { JournalEntry } from '#domain/external-journal.ts'
 import { failedTryView, type Message, type RequestedCall } from '#domain/turn.ts'
 import { AppError } from '#domain/error.ts'
-import { isoTime } from '../http/schema-parts.ts'
+import { isoTime, viewOf } from '../http/schema-parts.ts'
 import { operationView } from '../runs/operation-view.ts'
-import type {
-  EntryOf,
+import {
+  type EntryOf,
   ExchangeView,
-  HostCallView,
-  RequestedCallView,
+  type ExternalCallView,
+  type RequestedCallView,
   ToolRunView,
-  TranscriptEntry,
+  type TranscriptEntry,
   TranscriptView,
 } from './transcript-endpoints.ts'
 
-/** What an operation's record says of its conversation, with how the operation stands. */
+/** The record of an attempt that ended, or of one that stopped to ask a person and that no other has followed. */
+type StoredTranscript =
+  | { kind: 'ended'; hash: string; record: AttemptRecord }
+  | { kind: 'asked'; hash: string; record: SuspendedAttempt }
+
+/** Both throw STORE_003 when the record is missing or does not match its hash. */
+export type TranscriptRecords = {
+  readAttempt(projectId: string, recordHash: string): Promise<AttemptRecord>
+  readSuspended(projectId: string, recordHash: string): Promise<SuspendedAttempt>
+}
+
+/** Throws RUN_006 while there is no transcript yet, RUN_004 when there will never be one. */
+export async function storedTranscript(
+  operation: Operation,
+  projectId: string,
+  records: TranscriptRecords,
+): Promise<StoredTranscript> {
+  const { outcome, suspensionHash } = operation
+  const recordHash = outcome?.recordHash
+  if (recordHash !== undefined) {
+    return { kind: 'ended', hash: recordHash, record: await records.readAttempt(projectId, recordHash) }
+  }
+  if (suspensionHash === null) throw withoutTranscript(operation)
+  return { kind: 'asked', hash: suspensionHash, record: await records.readSuspended(projectId, suspensionHash) }
+}
+
+function withoutTranscript({ operationId, runId, status, attempt, outcome }: Operation): AppError {
+  const none = `There is no transcript of operation ${operationId} of run ${runId}`
+  if (!isEndedOperation(status)) {
+    return new AppError('RUN_006', `${none} yet: it is ${status}; "remora watch ${runId}" shows when it ends.`)
+  }
+  const { errorCode, reason, summary = '' } = outcome ?? {}
+  const why = [errorCode, reason ?? summary].filter((part) => part !== undefined && part !== '').join(' ')
+  const because = why === '' ? '' : ` (${why})`
+  const end =
+    attempt === 0
+      ? `it was ${status} before it began${because}.`
+      : `it ${status}${because} and its attempt left no record; the run's events say what is known.`
+  return new AppError('RUN_004', `${none}: ${end}`)
+}
+
+/** The conversation in an operation's record, with the state of the operation. */
 export function transcriptView(
   operation: Operation,
   stored: StoredTranscript,
@@ -31,36 +72,31 @@ export function transcriptView(
   const { hash, record } = stored
   const { node, status, outcome } = operationView(operation)
   const entries = [...transcriptEntries(record, shown)]
-  return {
-    run_id: record.runId,
-    operation_id: record.operationId,
+  const began = Math.min(record.startedAt, record.exchanges[0]?.startedAt ?? Infinity)
+  return viewOf(TranscriptView, record, {
     agent: record.bundle,
-    bundle_hash: record.bundleHash,
     node,
     status,
-    attempt: record.attempt,
     record_hash: hash,
-    model: record.model,
-    versions: record.versions,
-    started_at: isoTime(Math.min(record.startedAt, ...record.exchanges.slice(0, 1).map(({ startedAt }) => startedAt))),
+    started_at: isoTime(began),
     entries: stored.kind === 'asked' ? [...entries, questionEntry(stored.record)] : entries,
     evidence: stored.kind === 'ended' ? changeSetsOf(stored.record).flatMap(({ evidence }) => evidence) : [],
     outcome,
-  }
+  })
 }
 
 type Conversation = Pick<AttemptRecord, 'messages' | 'replies' | 'exchanges' | 'tools'>
 
 /**
- * Each message with what is known of it: a reply with the request it answers, a tool's answer with its run. Requests that
- * failed stand where they were made. `fullPrompts` false leaves out the texts the model was begun with.
+ * Each message with what is known about it: a reply with the request that it answers, a tool's answer with its run. Failed
+ * requests appear where they were made. Without `fullPrompts` the texts before the first reply are left out.
  */
 export function* transcriptEntries(
   { messages, replies, exchanges, tools }: Conversation,
   { fullPrompts }: { fullPrompts: boolean },
 ): Generator<TranscriptEntry> {
   const requests = [...exchanges]
-  // A submission that was given back is recorded as a run; here its message says all of it.
+  // A rejected submission is recorded as a run, but its message has everything there is to show.
   const runs = tools.filter(({ name }) => name !== submitToolName)
   let calls: RequestedCall[] = []
   let answered = 0
@@ -86,7 +122,7 @@ export function* transcriptEntries(
   for (const request of requests) yield failedRequest(request)
 }
 
-/** Where an attempt stopped to ask a person. */
+/** The last entry of an attempt that stopped to ask a person. */
 function questionEntry({ question, loop, waiting }: SuspendedAttempt): EntryOf<'question'> {
   return {
     kind: 'question',
@@ -94,7 +130,7 @@ function questionEntry({ question, loop, waiting }: SuspendedAttempt): EntryOf<'
     question: question.text,
     choices: question.choices,
     calls: loop.calls.map(callView),
-    host_calls: waiting.journal.map(hostCallView),
+    host_calls: waiting.journal.map(externalCallView),
   }
 }
 
@@ -102,7 +138,7 @@ function failedRequest(request: Exchange | undefined): EntryOf<'model'> {
   return { kind: 'model', turn: request?.turn ?? 0, exchange: exchangeView(request), reply: null }
 }
 
-/** Runs and answers are in one order; ids alone would not do, since models use one again. */
+/** Runs and answers are in the same order. An id alone does not identify a call: models use one again. */
 function isRunOf(run: ToolRun | undefined, call: RequestedCall | undefined): boolean {
   return run !== undefined && run.callId === call?.id && run.name === call.name
 }
@@ -120,27 +156,20 @@ function callView({ id, name, arguments: given, parsedFromContent }: RequestedCa
 
 function exchangeView(request: Exchange | undefined): ExchangeView | null {
   if (request === undefined) return null
-  const { usage, error } = request
-  return {
-    started_at: isoTime(request.startedAt),
-    duration_ms: request.durationMs,
-    first_token_ms: request.firstTokenMs,
+  const { startedAt, failedTries, usage, error } = request
+  return viewOf(ExchangeView, request, {
+    started_at: isoTime(startedAt),
     tokens_per_s: tokensPerSecond(request),
-    model: request.model,
-    endpoint: request.endpoint,
-    tries: request.tries,
-    failed_tries: request.failedTries?.map(failedTryView),
-    tool_choice: request.toolChoice,
-    messages: request.messages,
-    left_out: request.leftOut,
+    failed_tries: failedTries?.map(failedTryView),
     tokens: usage === undefined ? undefined : { prompt: usage.promptTokens, completion: usage.completionTokens },
-    finish_reason: request.finishReason,
-    workarounds: request.workarounds,
     error: error === undefined ? undefined : { error_code: error.code, message: error.message },
-  }
+  })
 }
 
-/** Of the time after the first, where that is known. That of a request sent again has the other tries in it. */
+/**
+ * Of the time after the first token, where that is known. Undefined for a request that was sent again, whose duration
+ * includes the other tries.
+ */
 function tokensPerSecond({ usage, durationMs, firstTokenMs = 0, tries = 1 }: Exchange): number | undefined {
   const writingMs = durationMs - firstTokenMs
   if (usage === undefined || writingMs <= 0 || tries > 1) return undefined
@@ -157,69 +186,11 @@ function toolEntry(
 }
 
 function runView({ result, externals, printed, durationMs, scriptMs }: ToolRun): ToolRunView {
-  return {
-    outcome: result.outcome,
-    summary: result.summary,
-    error: result.error,
-    error_code: result.errorCode,
-    result: result.result,
-    host_calls: externals.map(hostCallView),
-    printed,
-    duration_ms: durationMs,
-    script_ms: scriptMs,
-  }
+  const record = { ...result, printed, durationMs, scriptMs }
+  return viewOf(ToolRunView, record, { host_calls: externals.map(externalCallView) })
 }
 
-function hostCallView(entry: JournalEntry): HostCallView {
+function externalCallView(entry: JournalEntry): ExternalCallView {
   const { name, args } = entry
   return 'error' in entry ? { name, args, error: entry.error } : { name, args, answer: entry.answer }
-}
-
-/** Of an attempt that ended, or of one that stopped to ask a person and had no other after it. */
-type StoredTranscript =
-  | { kind: 'ended'; hash: string; record: AttemptRecord }
-  | { kind: 'asked'; hash: string; record: SuspendedAttempt }
-
-/** Each STORE_003 when the record is missing, or not what its hash says. */
-export type TranscriptRecords = {
-  readAttempt(projectId: string, recordHash: string): Promise<AttemptRecord>
-  readSuspended(projectId: string, recordHash: string): Promise<SuspendedAttempt>
-}
-
-/** RUN_006 while there is none yet, RUN_004 where there will never be one. */
-export async function storedTranscript(
-  operation: Operation,
-  projectId: string,
-  records: TranscriptRecords,
-): Promise<StoredTranscript> {
-  const { outcome, suspensionHash } = operation
-  const recordHash = outcome?.recordHash
-  if (recordHash !== undefined) {
-    return { kind: 'ended', hash: recordHash, record: await records.readAttempt(projectId, recordHash) }
-  }
-  if (suspensionHash === null) throw withoutTranscript(operation)
-  return { kind: 'asked', hash: suspensionHash, record: await records.readSuspended(projectId, suspensionHash) }
-}
-
-function withoutTranscript({ operationId, runId, status, attempt, outcome }: Operation): AppError {
-  const operation = `operation ${operationId} of run ${runId}`
-  if (!isEndedOperation(status)) {
-    return new AppError(
-      'RUN_006',
-      `There is no transcript of ${operation} yet: it is ${status}; "remora watch ${runId}" shows when it ends.`,
-    )
-  }
-  const { errorCode, reason, summary = '' } = outcome ?? {}
-  const why = [errorCode, reason ?? summary].filter((part) => part !== undefined && part !== '').join(' ')
-  const because = why === '' ? '' : ` (${why})`
-  if (attempt === 0) {
-    return new AppError(
-      'RUN_004',
-      `There is no transcript of ${operation}: it was ${status} before it began${because}.`,
-    )
-  }
-  return new AppError(
-    'RUN_004',
-    `There is no transcript of ${operation}: it ${status}${because} and its attempt left no record; the run's events say what is known.`,
-  )
 }

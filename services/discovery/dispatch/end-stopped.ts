@@ -24,12 +24,11 @@ export async function endStopped(run: Run, state: DispatchState, { ledger }: End
   for (let slices = 0; slices < slicesPerRound; slices++) {
     const slice = await ledger.endSlice(runId, state.endedUpTo)
     if (slice === undefined) return
-    if (slice.next === undefined && slice.open === 0) {
+    if (slice.next === undefined) {
+      if (slice.open > 0) return
       await ledger.relayResults(runId)
-      await ledger.move(runId, await ending(run, stop, ledger))
-      return
+      return void (await ledger.move(runId, await ending(run, stop, ledger)))
     }
-    if (slice.next === undefined) return
     state.endedUpTo = slice.next
   }
 }

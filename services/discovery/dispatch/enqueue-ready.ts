@@ -16,16 +16,13 @@ export type DispatchState = {
   unsent: readonly Taken[]
   /** When the run is swept again (`performance.now()`); undefined before the first time. */
   sweepAt: number | undefined
-  /** Where in the plan of a stopped run the operations begin that may not have been ended. */
+  /** Where in the plan of a stopped run the first operation is that may not have been ended. */
   endedUpTo: number
 }
 
 export type DispatchStates = Map<RunId, DispatchState>
 
-export type EnqueueDeps = {
-  ledger: Pick<Ledger, 'dispatch'>
-  producer: Pick<Producer, 'addMany'>
-}
+export type EnqueueDeps = { ledger: Pick<Ledger, 'dispatch'>; producer: Pick<Producer, 'addMany'> }
 
 /** Dispatches and enqueues ready operations until `share` of the run are enqueued or running. */
 export async function enqueueReady(run: Run, share: number, state: DispatchState, deps: EnqueueDeps): Promise<void> {
@@ -61,16 +58,13 @@ export async function enqueue(
   state.unsent = []
 }
 
-/** The state of the run, made at the first call: the same object each time. */
 export function dispatchStateOf(runId: RunId, states: DispatchStates): DispatchState {
-  const known = states.get(runId)
-  if (known !== undefined) return known
-  const fresh = { pausedUntil: 0, command: undefined, unsent: [], sweepAt: undefined, endedUpTo: 0 }
-  states.set(runId, fresh)
-  return fresh
+  const initial = { pausedUntil: 0, command: undefined, unsent: [], sweepAt: undefined, endedUpTo: 0 }
+  const state = states.get(runId) ?? initial
+  states.set(runId, state)
+  return state
 }
 
-/** Forgets the runs that are not active any more. */
 export function forgetInactive(active: readonly ActiveRun[], states: DispatchStates): void {
   const ids = new Set(active.map(({ runId }) => runId))
   for (const runId of states.keys()) if (!ids.has(runId)) states.delete(runId)

@@ -16,7 +16,6 @@ import type { StageJobs } from './stage-jobs.ts'
 import { type SweepDeps, sweepRun } from './sweep-run.ts'
 import { endStopped, type EndStoppedDeps } from './end-stopped.ts'
 
-/** Pause between rounds: while runs are active, and while there are none. */
 const busyMs = 25
 const idleMs = 150
 const afterFailureMs = 1000
@@ -105,10 +104,7 @@ function demandOf({ runId, projectId, request, counts }: Run) {
   return { runId, projectId, priority: request.priority, demand: counts.ready + counts.dispatched + counts.running }
 }
 
-/**
- * A run that cannot be attended to (made by newer code, damaged) does not delay the others; an unreachable store ends
- * the round.
- */
+/** A run made by newer code, or damaged, does not delay the others; an unreachable store ends the round. */
 async function pauseRun(
   run: Pick<Run, 'runId' | 'projectId' | 'acceptedAt'>,
   error: unknown,

@@ -5,7 +5,6 @@ export type Demand = {
   projectId: ProjectId
   /** 0 runs first … 9. */
   priority: number
-  /** Operations that are ready, enqueued or running. */
   demand: number
 }
 

@@ -3,18 +3,17 @@ import { isEnded, type Run } from '#domain/run.ts'
 import type { QueueName } from '#queues/catalog.ts'
 import type { Producer } from '#queues/producer.ts'
 
-/** Ensures that a run between operations has the job of its stage, even if the last one was lost. */
-export type StageJobs = { ensure(run: Run): Promise<void> }
+export type StageJobs = ReturnType<typeof openStageJobs>
 
 /** A stage's job is added again this often while the run stays in the stage; its id makes it one job. */
 const everyMs = 2000
 const maxRemembered = 10_000
 
-/** The job is named by the run alone, in a queue per stage. */
-export function openStageJobs(producer: Pick<Producer, 'add'>): StageJobs {
+export function openStageJobs(producer: Pick<Producer, 'add'>) {
   const lastAdded = new Map<RunId, { queue: QueueName; at: number }>()
   return {
-    async ensure(run) {
+    /** Ensures that a run between operations has the job of its stage, even if the last one was lost. */
+    async ensure(run: Run): Promise<void> {
       const queue = queueOf(run)
       const last = lastAdded.get(run.runId)
       if (queue === undefined || (last?.queue === queue && performance.now() - last.at < everyMs)) return

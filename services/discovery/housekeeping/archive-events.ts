@@ -11,7 +11,6 @@ export type ArchiveEndedDeps = {
   log: Pick<Log, 'warn'>
   /** How long an ended run's events stay in Redis for clients that still follow it. */
   followedMs?: number
-  /** Of one call. */
   maxSegments?: number
 }
 
@@ -31,12 +30,10 @@ export async function archiveEndedEvents(deps: ArchiveEndedDeps, signal: AbortSi
   for (let first = 0; ; first += pageLength) {
     const runs = await retention.endedRuns({ agedMs: followedMs, first, limit: pageLength })
     for (const { runId } of runs) {
-      for (let goesOn = true; goesOn;) {
+      for (let segments = 1; segments > 0; moved += segments) {
         signal.throwIfAborted()
         if (moved >= maxSegments) return moved
-        const segments = await archiveSome(runId, deps)
-        moved += segments
-        goesOn = segments > 0
+        segments = await archiveSome(runId, deps)
       }
     }
     if (runs.length < pageLength) return moved
@@ -55,10 +52,7 @@ async function archiveSome(runId: RunId, { ledger, log }: ArchiveEndedDeps): Pro
   }
 }
 
-type ArchiverDeps = {
-  ledger: Pick<Ledger, 'activeRuns' | 'archiveEvents'>
-  log: Pick<Log, 'warn'>
-}
+type ArchiverDeps = { ledger: Pick<Ledger, 'activeRuns' | 'archiveEvents'>; log: Pick<Log, 'warn'> }
 
 const everyMs = 1_000
 

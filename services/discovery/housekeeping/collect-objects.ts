@@ -6,7 +6,7 @@ import type { Log } from '#platform/log.ts'
 import { AppError } from '#domain/error.ts'
 import type { CollectionWindow } from '#ledger/collection-window.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
-import type { ObjectStore } from '#objects/object-store.ts'
+import { type ObjectStore, undefinedWhenMissing } from '#objects/object-store.ts'
 import { delay } from '#platform/clock.ts'
 import { parseJson } from '#domain/json.ts'
 import { isMarked, type MarkDeps, markReferences } from './mark-references.ts'
@@ -137,17 +137,16 @@ export async function deleteUnreferenced(
 
 const LedgerMark = z.strictObject({ v: z.literal(1), ledger_id: z.string() })
 
-type Deps = { retention: Pick<Retention, 'ledgerId'>; objects: Pick<ObjectStore, 'get' | 'put'> }
-
 /**
  * CONFIG_003 unless the project's objects belong to this ledger's runs, which the first ledger that collects writes down
  * beside them. A Redis that came back empty, or a second one that shares the bucket, knows none of the runs that refer to
  * them, and would delete them all.
  */
-async function expectOwnLedger(projectId: ProjectId, { retention, objects }: Deps): Promise<void> {
+async function expectOwnLedger(projectId: ProjectId, { retention, objects }: CollectDeps): Promise<void> {
   const key = objectKeys.ledgerMark(projectId)
   const own = await retention.ledgerId()
-  const found = await readMark(key, objects)
+  const stored = await objects.get(key).catch(undefinedWhenMissing)
+  const found = stored && LedgerMark.parse(parseJson(Buffer.from(stored).toString())).ledger_id
   if (found === own) return
   if (found !== undefined) {
     throw new AppError(
@@ -157,13 +156,4 @@ async function expectOwnLedger(projectId: ProjectId, { retention, objects }: Dep
     )
   }
   await objects.put(key, JSON.stringify({ v: 1, ledger_id: own }), { contentType: 'application/json' })
-}
-
-async function readMark(key: string, objects: Deps['objects']): Promise<string | undefined> {
-  try {
-    return LedgerMark.parse(parseJson(Buffer.from(await objects.get(key)).toString())).ledger_id
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'STORE_003') return undefined
-    throw error
-  }
 }

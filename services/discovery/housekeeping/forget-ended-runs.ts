@@ -43,17 +43,11 @@ type RetriedDeps = {
   retention: Pick<Retention, 'knownProjects' | 'retainedRuns'>
 }
 
-/** The runs that others build on. */
-type RetriedRuns = {
-  /** Looks again at what was accepted since: one more question to Redis, unless there is something new. */
-  includes(runId: RunId): Promise<boolean>
-}
-
 /**
- * Looks at every run that is not forgotten: a retry reads what the run before it did until its own end, and one that has
- * ended may be tried again.
+ * The runs that others build on: a retry reads what the run before it did until its own end, and one that has ended may
+ * be tried again.
  */
-async function retriedRuns({ ledger, retention }: RetriedDeps): Promise<RetriedRuns> {
+async function retriedRuns({ ledger, retention }: RetriedDeps) {
   const seen = new Set<RunId>()
   const retried = new Set<RunId>()
   const follow = async (first: RunId): Promise<void> => {
@@ -73,7 +67,8 @@ async function retriedRuns({ ledger, retention }: RetriedDeps): Promise<RetriedR
     for (const runId of await retention.retainedRuns(projectId)) await follow(runId)
   }
   return {
-    async includes(runId) {
+    /** Looks again at what was accepted since: one more question to Redis, unless there is something new. */
+    async includes(runId: RunId): Promise<boolean> {
       if (!retried.has(runId)) await followActive()
       return retried.has(runId)
     },

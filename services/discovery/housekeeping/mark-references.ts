@@ -18,10 +18,18 @@ export type MarkDeps = {
  * What the retained runs of a project refer to. Trees are apart from blobs: a repository may hold a file with the very
  * bytes of a tree object, and that file's hash must not pass for a folder that was looked into.
  */
-export type Marks = { runs: Set<RunId>; uploads: Set<string> } & Record<
-  'snapshot' | 'tree' | 'blob' | 'bundle' | 'attempt',
-  HashSet
->
+function noMarks() {
+  return {
+    runs: new Set<RunId>(),
+    uploads: new Set<string>(),
+    snapshot: openHashSet(),
+    tree: openHashSet(),
+    blob: openHashSet(),
+    bundle: openHashSet(),
+    attempt: openHashSet(),
+  }
+}
+type Marks = ReturnType<typeof noMarks>
 
 const pageOperations = 1_000
 
@@ -30,15 +38,7 @@ const pageOperations = 1_000
  * read fails with: a reference that could not be followed may not count as none.
  */
 export async function markReferences(projectId: ProjectId, deps: MarkDeps, signal: AbortSignal): Promise<Marks> {
-  const marks: Marks = {
-    runs: new Set(),
-    uploads: new Set(),
-    snapshot: openHashSet(),
-    tree: openHashSet(),
-    blob: openHashSet(),
-    bundle: openHashSet(),
-    attempt: openHashSet(),
-  }
+  const marks = noMarks()
   for (const runId of await deps.retention.retainedRuns(projectId)) {
     signal.throwIfAborted()
     marks.runs.add(runId)
@@ -113,24 +113,15 @@ async function markOperations({ runId }: Run, marks: Marks, { retention }: MarkD
  * SHA-256 hashes in hex, kept as 32 bytes each: 70 MB of memory per million (measured on Node 24), up to 16.7 million, at
  * which `add` throws a RangeError.
  */
-type HashSet = {
-  /** False when it was there already. */
-  add(hash: string): boolean
-  has(hash: string): boolean
-}
-
-function openHashSet(): HashSet {
+function openHashSet() {
   const kept = new Set<string>()
+  const packed = (hash: string) => Buffer.from(hash, 'hex').toString('latin1')
   return {
-    add(hash) {
+    /** False when it was there already. */
+    add(hash: string): boolean {
       const before = kept.size
-      kept.add(packed(hash))
-      return kept.size > before
+      return kept.add(packed(hash)).size > before
     },
-    has: (hash) => kept.has(packed(hash)),
+    has: (hash: string) => kept.has(packed(hash)),
   }
-}
-
-function packed(hash: string): string {
-  return Buffer.from(hash, 'hex').toString('latin1')
 }

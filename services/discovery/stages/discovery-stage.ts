@@ -8,7 +8,7 @@ import type { Ledger } from '#ledger/ledger.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import { putEdgeList } from '#objects/edge-list.ts'
 import { openNodeLists, putNodeList } from '#objects/node-list.ts'
-import type { ObjectStore } from '#objects/object-store.ts'
+import { type ObjectStore, undefinedWhenMissing } from '#objects/object-store.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
 import { parseJson } from '#domain/json.ts'
 import { objectKeys } from '#objects/object-keys.ts'
@@ -22,7 +22,6 @@ import { NodeIndex } from '../discover/node-index.ts'
 
 export type DiscoveryStageDeps = DiscoveryDeps &
   PlanRunDeps & {
-    /** What no run is worked on in. */
     leaveOut: Pick<DiscoveryFilters, 'exclude' | 'maxFileBytes'>
     ledger: Pick<Ledger, 'cancel' | 'getRun' | 'listOperations' | 'move' | 'plan'>
     objects: ObjectStore
@@ -66,34 +65,23 @@ async function nodesOf(
     return Array.fromAsync(openNodeLists(deps.objects).all({ projectId, runId, hash: nodeListKey }))
   }
   const discovery = await discoverRun(run, deps, signal)
-  await announce(run, discovery, await store(run, discovery, deps), bundles, deps)
-  return discovery.nodes
-}
-
-type StoredLists = { nodeListKey: string; edgeListKey?: string }
-
-/** The same nodes and edges again are the same objects. */
-async function store(run: Run, { nodes, edges, skipped }: Discovery, { objects }: DiscoveryStageDeps) {
-  const lists: StoredLists = { nodeListKey: await putNodeList(objects, run, { nodes, skipped }) }
-  if (edges !== undefined) lists.edgeListKey = await putEdgeList(objects, run, { nodes, edges })
-  return lists
+  const { nodes, edges, skipped } = discovery
+  const lists = {
+    nodeListKey: await putNodeList(deps.objects, run, { nodes, skipped }),
+    ...(edges && { edgeListKey: await putEdgeList(deps.objects, run, { nodes, edges }) }),
+  }
+  await announce(run, discovery, lists, bundles, deps)
+  return nodes
 }
 
 async function discoverRun(run: Run, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<Discovery> {
   if (run.snapshotId === null) throw new AppError('STORE_003', `run ${run.runId} has no snapshot`)
   const snapshot = await deps.readSnapshot(run.projectId, run.snapshotId)
   const { paths = [], languages = [], nodeKinds = [], exclude = [], include = [] } = run.request
-  const { leaveOut } = deps
+  const asked = { paths, languages, nodeKinds, include, exclude: [...(deps.leaveOut.exclude ?? []), ...exclude] }
   const input = {
     files: snapshot.files,
-    filters: {
-      ...leaveOut,
-      exclude: [...(leaveOut.exclude ?? []), ...exclude],
-      paths,
-      languages,
-      nodeKinds,
-      include,
-    },
+    filters: { ...deps.leaveOut, ...asked },
     read: (hash: string) => deps.blobs.get(run.projectId, hash),
     cache: nodeIndexCache(deps.objects, run.projectId),
   }
@@ -103,7 +91,7 @@ async function discoverRun(run: Run, deps: DiscoveryStageDeps, signal: AbortSign
 async function announce(
   run: Run,
   { nodes, edges, files, skipped, parsed, durationMs }: Discovery,
-  lists: StoredLists,
+  lists: { nodeListKey: string; edgeListKey?: string },
   bundles: readonly PinnedBundle[],
   { ledger }: DiscoveryStageDeps,
 ): Promise<void> {
@@ -151,12 +139,8 @@ export function nodeIndexCache(objects: Pick<ObjectStore, 'get' | 'put'>, projec
   const keyOf = (blob: SourceBlob) => objectKeys.nodeIndex(projectId, `${indexName(blob)}.json`)
   return {
     async get(blob) {
-      try {
-        return NodeIndex.safeParse(parseJson(Buffer.from(await objects.get(keyOf(blob))).toString())).data
-      } catch (error) {
-        if (error instanceof AppError && error.code === 'STORE_003') return undefined
-        throw error
-      }
+      const stored = await objects.get(keyOf(blob)).catch(undefinedWhenMissing)
+      return stored && NodeIndex.safeParse(parseJson(Buffer.from(stored).toString())).data
     },
     async put(blob, index) {
       await objects.put(keyOf(blob), JSON.stringify(index), { contentType: 'application/json' })
@@ -166,7 +150,6 @@ export function nodeIndexCache(objects: Pick<ObjectStore, 'get' | 'put'>, projec
 
 const skippedPerEvent = 20
 
-/** The first skipped files, as many as one event holds. */
 export function firstSkipped(skipped: readonly SkippedFile[]): SkippedFile[] {
   return skipped.slice(0, skippedPerEvent)
 }

@@ -48,8 +48,8 @@ export async function runSnapshotStage(runId: RunId, deps: SnapshotStageDeps, si
 }
 
 /**
- * Collects garbage now. For the end of a stage that streamed more than the heap's own limits notice: what it left is given
- * back before the next stage asks for its own. Some 50 ms, in which nothing else runs.
+ * After a stage that streamed more than the heap's own limits notice: what it left is given back before the next stage
+ * asks for its own. Some 50 ms, in which nothing else runs.
  */
 function collectGarbage(): void {
   v8.setFlagsFromString('--expose-gc')

@@ -12,10 +12,10 @@ export type PythonQuestion = {
   ownModules: readonly string[]
 }
 
-/** A Python file, or a text that is no Python or cannot be parsed, which is searched for names of modules. */
+/** A Python file, or another text (no Python, or not to be parsed) that is searched for names of modules. */
 export type SurveyQuestion = PythonQuestion | { namingText: string }
 
-/** One fault under the repository's own rules. Lines are 1-based; bytes are 0-based, end-exclusive. */
+/** Lines are 1-based; bytes are 0-based, end-exclusive. */
 export type LintFault = {
   code: string
   message: string
@@ -28,7 +28,6 @@ export type LintFault = {
   /** The statement around it, if that is short: what an agent may change to fix it. */
   contextStartByte: number
   contextEndByte: number
-  /** It has a safe fix that may be made. */
   isFixable: boolean
   /** Why what it is about has to stay: no agent is asked to fix it. */
   mustStay?: string
@@ -36,18 +35,14 @@ export type LintFault = {
   removes?: string
 }
 
-/** What planning needs to know about one Python file. */
 export type SurveyedFile = { faults: LintFault[]; docstrings: FileDocstringFacts; uses: ModuleUses }
 
 export type SurveyReport = SurveyedFile | { uses: ModuleUses }
 
 export type SurveyPool = {
   threads: number
-  /**
-   * Surveys a file, or returns why it cannot be read: nested too deeply, or too slow. The next file is not affected.
-   */
+  /** `unreadable`: nested too deeply, or too slow. The next file is not affected. */
   survey(question: PythonQuestion): Promise<SurveyedFile | { unreadable: string }>
-  /** What a text that is no Python, or cannot be parsed, uses of modules. */
   usesIn(namingText: string): Promise<ModuleUses | { unreadable: string }>
   /** Ends the threads; running requests fail. Safe to call twice. */
   close(): Promise<void>

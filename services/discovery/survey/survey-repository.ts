@@ -22,7 +22,6 @@ import type { SourceFile } from '../discover/choose-files.ts'
 import type { LintFault, SurveyedFile, SurveyPool } from './survey-pool.ts'
 
 export type SurveyInput = {
-  /** All files of the snapshot: those that no agent works on may still import the others. */
   files: readonly SourceFile[]
   /** Whether agents may work on the file: only these files are linted. */
   isWorkedOn(path: string): boolean
@@ -31,7 +30,6 @@ export type SurveyInput = {
 
 export type SurveyDeps = {
   surveys: SurveyPool
-  /** Judges the options of the repository's configuration. */
   linter: OptionsCheck
 }
 
@@ -40,7 +38,6 @@ export type Survey = {
   rules: RepositoryRules
   /** By path, in the order of the file. Every file that agents may work on is either here or in `unlinted`. */
   faults: ReadonlyMap<string, readonly LintFault[]>
-  /** Why a file is not linted. */
   unlinted: ReadonlyMap<string, string>
   /** Files in another encoding than UTF-8: an edit could not be written in it, so no agent works on them. */
   notUtf8: ReadonlySet<string>
@@ -51,14 +48,10 @@ export type Survey = {
   notices: readonly string[]
 }
 
-/** Files that are read at once, for each thread. */
 const atOnce = 4
 /** A larger file is not read: a workspace could not write it either. */
 const maxFileBytes = 4_000_000
-/**
- * Texts that may name modules of the repository: configurations with entry points, documents, notebooks, Cython,
- * scripts.
- */
+/** Configurations with entry points, documents, notebooks, Cython and scripts may name modules of the repository. */
 const namesModules =
   /\.(?:toml|cfg|ini|conf|rst|md|txt|ya?ml|pyx|pxd|pxi|ipynb|robot|sh|in)$|(?:^|\/)(?:Procfile|Makefile|Dockerfile|justfile)$/i
 
@@ -95,15 +88,12 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
   const docstrings = foldDocstringFacts(
     new Map([...mapOf(facts, ({ docstrings: one }) => one)].toSorted(byPath)),
     (path) => {
-      const { lint: rules, style } = lint.rulesFor(path)
-      return {
-        style: style.docstringStyle,
-        wantsMethodDocstrings: wantsMethodDocstrings(rules),
-      }
+      const { lint: own, style } = lint.rulesFor(path)
+      return { style: style.docstringStyle, wantsMethodDocstrings: wantsMethodDocstrings(own) }
     },
   )
   const linted = [...facts].toSorted(byPath).filter(([path]) => input.isWorkedOn(path) && !unlinted.has(path))
-  const rules = { ...repositoryRules(facts, { lint, docstrings, named }), ownModules: [...ownModules] }
+  const rules = { ...repositoryRules(facts, lint, docstrings, named), ownModules: [...ownModules] }
   return {
     rules,
     faults: new Map(
@@ -192,14 +182,11 @@ function reasonNotToLint(path: string, bytes: Uint8Array, { isExcluded }: LintRu
   return isUtf8(bytes) ? undefined : 'it is not UTF-8'
 }
 
-/** The rules of every file, with equal ones stored once. */
 function repositoryRules(
   facts: ReadonlyMap<string, { uses: ModuleUses }>,
-  {
-    lint,
-    docstrings,
-    named,
-  }: { lint: RepositoryLint; docstrings: DocstringSurvey; named: ReadonlyMap<string, ModuleUses> },
+  lint: RepositoryLint,
+  docstrings: DocstringSurvey,
+  named: ReadonlyMap<string, ModuleUses>,
 ): RepositoryRules {
   const keptNames = foldKeptNames(new Map([...named, ...mapOf(facts, ({ uses }) => uses)]))
   const shared = new Map<string, { at: number; rules: Omit<PathRules, 'keptNames'> }>()
@@ -216,17 +203,15 @@ function repositoryRules(
 
 function rulesOf(path: string, lint: RepositoryLint, docstrings: DocstringSurvey): Omit<PathRules, 'keptNames'> {
   const { lint: rules, style } = lint.rulesFor(path)
-  const found = docstrings.styleOf(path)
-  return {
-    lint: rules,
-    text: {
-      ...found,
-      lineLength: style.lineLength ?? defaultTextStyle.lineLength,
-      ...(style.docLength === undefined ? {} : { docLength: style.docLength }),
-      ...(style.docstringQuotes === undefined ? {} : { docstringQuotes: style.docstringQuotes }),
-      ...(style.indent === undefined ? {} : { indent: style.indent }),
-    },
+  const { docLength, docstringQuotes, indent, lineLength = defaultTextStyle.lineLength } = style
+  const text = {
+    ...docstrings.styleOf(path),
+    lineLength,
+    ...(docLength !== undefined && { docLength }),
+    ...(docstringQuotes && { docstringQuotes }),
+    ...(indent !== undefined && { indent }),
   }
+  return { lint: rules, text }
 }
 
 function mapOf<From, To>(map: ReadonlyMap<string, From>, of: (value: From) => To): ReadonlyMap<string, To> {

@@ -1,7 +1,7 @@
 import type { RequestedCall } from '#domain/turn.ts'
 import { submitToolName } from '#bundles/tool-definition.ts'
 import type { SuspendedLoop } from '#objects/attempt-record.ts'
-import { openSemaphore } from '#platform/semaphore.ts'
+import { openSemaphore } from '#platform/limit-concurrency.ts'
 import { msSince } from '#platform/clock.ts'
 import {
   type AnsweredScript,

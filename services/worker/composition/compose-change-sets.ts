@@ -122,16 +122,14 @@ type NamingDeps = {
   readBlob(hash: string): Promise<Uint8Array>
 }
 
-/**
- * Adds to each change set that was left out, and to the one that it is in conflict with, the agent that made it, the
- * code it was made for, and the lines that it changes.
- */
+/** Adds to each set that was left out, and to the one it is in conflict with, its agent, its code, and the changed lines. */
 export async function nameConflicts(leftOut: readonly LeftOutSet[], deps: NamingDeps): Promise<Conflict[]> {
   if (leftOut.length === 0) return []
   const sets = new Map(deps.sets.map((set) => [set.changeSetId, set]))
   const conflicts: Conflict[] = []
   for (const one of leftOut) {
-    const base = await baseOf(one, sets, deps)
+    const change = sets.get(one.changeSetId)?.files.find((file) => file.path === one.path)
+    const base = change?.kind === 'edit' ? await deps.readBlob(change.baseHash) : undefined
     const named = (set: SetInConflict) => nameSet(set, base, { sets, nodes: deps.nodes })
     const { path, errorCode, reason, with: other } = one
     conflicts.push({ ...named(one), path, errorCode, reason, ...(other === undefined ? {} : { with: named(other) }) })
@@ -139,21 +137,10 @@ export async function nameConflicts(leftOut: readonly LeftOutSet[], deps: Naming
   return conflicts
 }
 
-/** How many change sets of each agent were left out. */
 export function conflictsByAgent(conflicts: readonly Conflict[]): Record<string, number> {
   const counts = new Map<string, number>()
   for (const { agent = '' } of conflicts) counts.set(agent, (counts.get(agent) ?? 0) + 1)
   return Object.fromEntries(counts)
-}
-
-/** The file before the run; undefined for a new file. */
-async function baseOf(
-  { changeSetId, path }: LeftOutSet,
-  sets: ReadonlyMap<string, ChangeSet>,
-  { readBlob }: NamingDeps,
-): Promise<Uint8Array | undefined> {
-  const change = sets.get(changeSetId)?.files.find((file) => file.path === path)
-  return change?.kind === 'edit' ? readBlob(change.baseHash) : undefined
 }
 
 function nameSet(

@@ -43,12 +43,8 @@ export async function composeRun(runId: RunId, deps: CompositionDeps, signal: Ab
   try {
     await complete(run, deps, signal)
   } catch (error) {
-    await failRun(
-      runId,
-      error,
-      { phases: ['review'], origin: { kind: 'worker', id: deps.workerId }, signal },
-      deps.ledger,
-    )
+    const stage = { phases: ['review'], origin: { kind: 'worker', id: deps.workerId }, signal } as const
+    await failRun(runId, error, stage, deps.ledger)
   }
 }
 
@@ -182,15 +178,9 @@ function failureOf({ counts }: Pick<Run, 'counts'>, codes: CodesOfStatus): RunFa
 /** An event lists no more conflicts than this; the composition has all. */
 const namedConflicts = 50
 
-function closingEvents(
-  run: Run,
-  {
-    collected,
-    composition,
-    failure,
-  }: { collected: Collected; composition: Composition; failure: RunFailure | undefined },
-  origin: EventOrigin,
-): NewEvent[] {
+type Closing = { collected: Collected; composition: Composition; failure: RunFailure | undefined }
+
+function closingEvents(run: Run, { collected, composition, failure }: Closing, origin: EventOrigin): NewEvent[] {
   const { sets, earlier, totals } = collected
   const { files, conflicts } = composition
   const composed = {

@@ -71,7 +71,6 @@ type Anchor =
    */
   | { kind: 'apart'; statement: number; head: number }
 
-/** The anchors of a text's comments, in their order. */
 function anchorsOf(list: StatementList): Anchor[] {
   const anchors: Anchor[] = []
   let below: { row: number; isBlankNext: boolean } | undefined
@@ -109,7 +108,6 @@ function anchorOf(comment: Comment, { statements }: StatementList, isBlankNext: 
 
 type Texts = { was: StatementList; now: StatementList; pairs: StatementPairs }
 
-/** Whether the two anchors, of a comment before and after the change, correspond. */
 function isSameAnchor(before: Anchor, after: Anchor, texts: Texts): boolean {
   const { forward } = texts.pairs
   if (before.kind === 'apart') return after.kind === 'apart' && isSameGap(before, after, forward)
@@ -135,11 +133,7 @@ function isSameGap(before: Apart, after: Apart, forward: Int32Array): boolean {
  * Whether the statements from `first` up to `last`, the statement's counterpart, consist only of the statement's code:
  * `import a, b` may become two statements, and the comment above it stays above the first.
  */
-function isSplit(
-  statement: number,
-  { first, last }: { first: number; last: number },
-  { was, now, pairs }: Texts,
-): boolean {
+function isSplit(statement: number, { first, last }: { first: number; last: number }, { was, now, pairs }: Texts) {
   if (first < 0 || first > last) return false
   const code = new Set(was.statements[statement]?.tokens.map(({ text }) => text))
   const parts = now.statements.slice(first, last)
@@ -175,11 +169,7 @@ function pragmaFault(matched: readonly MatchedComment[], texts: Texts): string |
 }
 
 /** Whether the line of `before` and that of `after` have different code, apart from new code. */
-function hasOtherCode(
-  before: Comment,
-  after: Comment,
-  { was, now, pairs, places }: Texts & { places: TokenPlaces },
-): boolean {
+function hasOtherCode(before: Comment, after: Comment, { was, now, pairs, places }: Texts & { places: TokenPlaces }) {
   const there = codeOnLine(before, was)
   const here = codeOnLine(after, now)
   if (there.length === 0 && here.length === 0) return false

@@ -36,11 +36,7 @@ export type EvidenceChecker = {
 }
 
 /** What is read of a text is cached for the next operation on it. */
-export function openEvidenceChecker(deps: {
-  linter: Pick<PythonLinter, 'version' | 'lint'>
-  python: Pick<LoadedLanguage, 'read'>
-  syntax: Pick<SyntaxChecker, 'read'>
-}): EvidenceChecker {
+export function openEvidenceChecker(deps: PythonDeps & { syntax: Pick<SyntaxChecker, 'read'> }): EvidenceChecker {
   const python = openPythonEvidence(deps)
   const other = openSyntaxEvidence(deps.syntax)
   return {
@@ -60,24 +56,21 @@ export function openEvidenceChecker(deps: {
 
 type PythonCheck = Exclude<EvidenceCheck, 'only_node_changed'>
 
-/** Makes the checks of a Python file one by one. Each of its two texts is parsed once and linted once. */
-type PythonProver = (file: CheckedFile) => (check: PythonCheck) => Promise<Evidence>
+type PythonDeps = { linter: Pick<PythonLinter, 'version' | 'lint'>; python: Pick<LoadedLanguage, 'read'> }
 
 const treeSitter = 'tree-sitter-python'
 
-function openPythonEvidence(deps: {
-  linter: Pick<PythonLinter, 'version' | 'lint'>
-  python: Pick<LoadedLanguage, 'read'>
-}): PythonProver {
+/** Makes the checks of a Python file one by one. Each of its two texts is parsed once and linted once. */
+function openPythonEvidence(deps: PythonDeps) {
   const compare = openPythonFacts(deps.python)
   const structureOf = openStructures(deps.python)
   const { lint, version } = deps.linter
 
-  return (file) => {
+  return (file: CheckedFile) => {
     const { path, before, after, rules } = file
     const facts = compare(before ?? '', after)
     const linted = () => lintBoth(file, lint)
-    return async (check) => {
+    return async (check: PythonCheck): Promise<Evidence> => {
       switch (check) {
         case 'parses':
           return evidenceOf({ check, path, tool: version }, () =>
@@ -113,10 +106,7 @@ const factChecks: Record<Exclude<PythonCheck, 'parses' | 'lint_before_after' | '
 }
 
 /** Not `ok` for a file that cannot be linted. */
-async function evidenceOf(
-  proof: Pick<Evidence, 'check' | 'path' | 'tool'>,
-  find: () => Promise<Finding>,
-): Promise<Evidence> {
+async function evidenceOf(proof: Pick<Evidence, 'check' | 'path' | 'tool'>, find: () => Promise<Finding>) {
   try {
     const { fault, ...figures } = await find()
     return { ...proof, ok: fault === undefined, ...figures, ...(fault === undefined ? {} : { detail: fault }) }

@@ -137,10 +137,7 @@ function movedPlaces(before: string, after: string, runs: readonly ChangedRun[])
   }
 }
 
-/**
- * Makes keys from the text of a fault's line, by a number for each text: a line may be long and have thousands of
- * faults.
- */
+/** Makes keys from the text of a fault's line, by a number for each text: a line may be long and have many faults. */
 function lineKeys(): (fault: Diagnostic, lines: readonly string[]) => string {
   const numbers = new Map<string, number>()
   return (fault, lines) => {

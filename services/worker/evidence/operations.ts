@@ -6,10 +6,7 @@ export type Operation = { kind: 'comparison' | 'and' | 'or'; operands: Operand[]
 /** Its code, token by token. */
 export type Operand = readonly string[]
 
-/**
- * The comparisons and logical operations in a tree up to the node `until`, in order; `start` counts from the tree's
- * start.
- */
+/** The comparisons and logical operations up to the node `until`, in order; `start` counts from the tree's start. */
 export function operationsIn(root: Node, until?: Node): { start: number; operation: Operation }[] {
   const types = ['comparison_operator', 'boolean_operator']
   /** Parts of a chain that was already read: `a and b and c` is one chain, although its nodes are nested. */

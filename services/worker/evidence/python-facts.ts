@@ -39,9 +39,7 @@ const cacheLimit = { max: 500, maxSize: 2_000_000 }
 type OpenFacts = Omit<PythonFacts, 'list'> & { list(known?: KnownParts): ReturnType<typeof readStatements> }
 
 /** Facts are cached by text, since every operation on a file starts from the same one. */
-export function openPythonFacts(
-  python: Pick<LoadedLanguage, 'read'>,
-): (before: string, after: string) => ComparedFacts {
+export function openPythonFacts(python: Pick<LoadedLanguage, 'read'>) {
   const cache = new LRUCache<string, OpenFacts>({
     ...cacheLimit,
     sizeCalculation: (_facts, text) => Math.min(text.length + 1, cacheLimit.maxSize),
@@ -51,7 +49,7 @@ export function openPythonFacts(
     cache.set(text, facts)
     return facts
   }
-  return (before, after) => {
+  return (before: string, after: string): ComparedFacts => {
     const [was, now] = [factsOf(before), factsOf(after)]
     const list = () => now.list(was.list().parts)
     const pairs = once(() => pairStatements(was.list().statements, list().statements))
@@ -87,10 +85,7 @@ function once<Found>(find: () => Found): () => Found {
 /** For each statement, the index of its counterpart in the text after the change or before it; -1 for none. */
 export type StatementPairs = { forward: Int32Array; back: Int32Array }
 
-/**
- * The cost, in tokens, up to which all statements of a changed run are compared with each other. Beyond it, as in a
- * rewritten file, they are paired in order, if at all.
- */
+/** The cost, in tokens, up to which a changed run's statements are all compared; beyond, they are paired in order, if at all. */
 const maxTokens = 1_000_000
 
 /**
@@ -98,10 +93,7 @@ const maxTokens = 1_000_000
  * code. A head is paired only with one of its own kind.
  */
 function pairStatements(before: readonly Statement[], after: readonly Statement[]): StatementPairs {
-  const pairs = {
-    forward: new Int32Array(before.length).fill(-1),
-    back: new Int32Array(after.length).fill(-1),
-  }
+  const pairs = { forward: new Int32Array(before.length).fill(-1), back: new Int32Array(after.length).fill(-1) }
   const pair = (one: number, other: number) => {
     pairs.forward[one] = other
     pairs.back[other] = one
@@ -170,10 +162,7 @@ function bestPairs({ before, after }: ChangedRun, alike: (pair: Pair) => number)
 /** The share of code that two statements of different kinds must have in common to be paired. */
 const leastLikeness = 0.25
 
-/**
- * From 0, nothing in common, to 1. Statements of one kind always have some likeness; heads of different kinds have
- * none.
- */
+/** From 0, nothing in common, to 1. Statements of one kind are always somewhat alike, heads of two kinds never. */
 function likeness(one: Statement | undefined, other: Statement | undefined): number {
   if (one === undefined || other === undefined || one.isHead !== other.isHead) return 0
   if (one.isHead && one.kind !== other.kind) return 0

@@ -18,9 +18,7 @@ export type Statement = {
   tokens: readonly Token[]
   /** Kind and code. */
   key: string
-  /** Its comparisons and logical operations. */
   operations: readonly Operation[]
-  /** It has a body. */
   isHead: boolean
   /** It is more than `pass`, `...` or a literal; for a head, something in its body is. */
   doesSomething: boolean
@@ -32,10 +30,7 @@ export type Token = { text: string; row: number; endRow: number }
 /** A comment, and the last token before it; `statement` is -1 when there is none. */
 export type Comment = { text: string; row: number; column: number; statement: number; token: number }
 
-/**
- * Whether it is a shebang or an encoding declaration in the first two lines: it belongs to the file, not to a
- * statement.
- */
+/** Whether it is a shebang or an encoding declaration in the first two lines, which belongs to the file. */
 export function isLeading({ text, row }: Comment): boolean {
   return row < 2 && /^#!|^[ \t\f]*#.*?coding[:=]/.test(text)
 }
@@ -50,11 +45,7 @@ type ModulePart = StatementList
 export type KnownParts = ReadonlyMap<string, ModulePart>
 
 /** Reads the statements and comments of a parsed text, except for parts that are in `known`. */
-export function readStatements(
-  tree: Tree,
-  source: string,
-  known?: KnownParts,
-): StatementList & { parts: Map<string, ModulePart> } {
+export function readStatements(tree: Tree, source: string, known?: KnownParts) {
   const parts = new Map<string, ModulePart>()
   const all: StatementList = { statements: [], comments: [] }
   const add = (node: Node, { head, until }: { head: number; until?: Node }) => {
@@ -101,22 +92,12 @@ function append(all: StatementList, part: ModulePart, at: { row: number; column:
   }
 }
 
-const heads = new Set([
-  'if_statement',
-  'elif_clause',
-  'else_clause',
-  'for_statement',
-  'while_statement',
-  'try_statement',
-  'except_clause',
-  'except_group_clause',
-  'finally_clause',
-  'with_statement',
-  'match_statement',
-  'case_clause',
-  'function_definition',
-  'class_definition',
-])
+const heads = new Set(
+  (
+    'if_statement elif_clause else_clause for_statement while_statement try_statement except_clause ' +
+    'except_group_clause finally_clause with_statement match_statement case_clause function_definition class_definition'
+  ).split(' '),
+)
 
 /** Heads that continue another statement, and so are not part of what its body does. */
 const continuations = new Set(['elif_clause', 'else_clause', 'except_clause', 'except_group_clause', 'finally_clause'])
@@ -181,25 +162,7 @@ function draftAt(drafts: readonly Draft[], index: number): Draft | undefined {
 }
 
 /** Tokens of a statement without an effect. */
-const quietTokens = new Set([
-  'pass',
-  '...',
-  'ellipsis',
-  'string',
-  'integer',
-  'float',
-  'true',
-  'false',
-  'none',
-  '(',
-  ')',
-  '[',
-  ']',
-  '{',
-  '}',
-  ',',
-  ':',
-])
+const quietTokens = new Set('pass ... ellipsis string integer float true false none ( ) [ ] { } , :'.split(' '))
 
 function headAround(drafts: readonly Draft[], around: number): number {
   return drafts[around]?.isHead === true ? around : (drafts[around]?.owner ?? -1)

@@ -7,20 +7,14 @@ import { hasNewFault, type SyntaxFacts } from './parses.ts'
 
 type CheckedText = { path: string; before: string | undefined; after: string }
 
-/** Makes the checks of a file that is not Python one by one. Each of its two texts is parsed once. */
-export type SyntaxProver = (
-  file: CheckedText,
-  language: string | undefined,
-) => (check: EvidenceCheck) => Promise<Evidence>
-
 /**
- * A change of a file that is not Python may add no syntax error and lose no comment. Other checks do not exist for such
- * files.
+ * Makes the checks of a file that is not Python one by one, and parses each of its two texts once. A change may add no
+ * syntax error and lose no comment; other checks do not exist for such files.
  */
-export function openSyntaxEvidence(syntax: Pick<SyntaxChecker, 'read'>): SyntaxProver {
-  return (file, language) => {
+export function openSyntaxEvidence(syntax: Pick<SyntaxChecker, 'read'>) {
+  return (file: CheckedText, language: string | undefined) => {
     let reading: Promise<[SyntaxFacts, SyntaxFacts]> | undefined
-    return async (check) => {
+    return async (check: EvidenceCheck): Promise<Evidence> => {
       if (language === undefined || !(check === 'parses' || check === 'comments_kept')) {
         return notChecked(file.path, check, language)
       }

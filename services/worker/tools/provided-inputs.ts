@@ -28,10 +28,7 @@ const maxFiles = 20
 /** UTF-16 units of all files together. */
 const maxCharacters = 500_000
 
-/**
- * The value of a script's input `files`: path → current text, of as many of the first `paths` as fit. A file that is
- * too large, not text, or missing is left out.
- */
+/** The current texts of as many of the first `paths` as fit, without a file that is too large, not text, or missing. */
 export async function virtualFiles(
   workspace: Pick<Workspace, 'readText'>,
   paths: readonly string[],
@@ -40,19 +37,12 @@ export async function virtualFiles(
   let characters = 0
   for (const path of new Set(paths)) {
     if (files.size === maxFiles) break
-    const text = await textOf(workspace, path)
+    const text = await workspace.readText(path).catch((error: unknown) => {
+      if (!(error instanceof WorkspaceFault)) throw error
+    })
     if (text === undefined || characters + text.length > maxCharacters) continue
     characters += text.length
     files.set(path, text)
   }
   return Object.fromEntries(files)
-}
-
-async function textOf(workspace: Pick<Workspace, 'readText'>, path: string): Promise<string | undefined> {
-  try {
-    return await workspace.readText(path)
-  } catch (error) {
-    if (error instanceof WorkspaceFault) return undefined
-    throw error
-  }
 }

@@ -23,10 +23,9 @@ export type ScriptToolParts = {
   log: Pick<Log, 'debug'>
 }
 
-/** A tool that runs a script in the sandbox. The attempt's record keeps every answer of an external. */
 export function scriptTool(parts: ScriptToolParts): Tool {
   const { definition, script } = parts
-  const granted = { externals: declaredExternals(parts), limits: { preset: parts.limits } }
+  const granted = { externals: Object.fromEntries(parts.externals), limits: { preset: parts.limits } }
   return {
     definition,
     effects: effectsOf(script.declarations.externals),
@@ -37,38 +36,27 @@ export function scriptTool(parts: ScriptToolParts): Tool {
     async resume({ waiting, answer }, signal) {
       if (waiting.scriptHash !== script.hash)
         throw new AppError('ASK_004', `${script.path} has changed since it asked; start the run again`)
-      const { inputs } = waiting
-      return runWatched(parts, { inputs, ...granted, journal: answeredJournal(waiting, answer) }, signal)
+      const journal = answeredJournal(waiting, answer)
+      return runWatched(parts, { inputs: waiting.inputs, ...granted, journal }, signal)
     },
   }
 }
 
-/** Whether an external changes anything. `ask_user` counts as writing: it suspends the script. */
-const effects: Readonly<Record<keyof typeof externalSignatures, Tool['effects']>> = {
-  read_file: 'reads',
-  file_exists: 'reads',
-  list_dir: 'reads',
-  run_linter: 'reads',
-  describe_definition: 'reads',
-  log: 'reads',
-  write_file: 'writes',
-  apply_lint_fix: 'writes',
-  edit_node: 'writes',
-  insert_docstring: 'writes',
-  ask_user: 'writes',
-  submit_result: 'writes',
-}
-
-const reading: ReadonlySet<string> = new Set(
-  Object.entries(effects).flatMap(([name, does]) => (does === 'reads' ? [name] : [])),
-)
+/** The externals that change nothing. `ask_user` counts as writing: it suspends the script. */
+const reading: ReadonlySet<string> = new Set<keyof typeof externalSignatures>([
+  'read_file',
+  'file_exists',
+  'list_dir',
+  'run_linter',
+  'describe_definition',
+  'log',
+])
 
 /** What a script can do at most: the externals it declares are its only way out. */
 export function effectsOf(externals: readonly { name: string }[]): Tool['effects'] {
   return externals.every(({ name }) => reading.has(name)) ? 'reads' : 'writes'
 }
 
-/** Runs the script. Its events go to the debug log, its own time into the record. */
 async function runWatched(parts: ScriptToolParts, request: ScriptRequest, signal: AbortSignal): Promise<ExecutedCall> {
   const { definition, script, pool, log } = parts
   let own: Pick<DoneCall, 'scriptMs'> = {}
@@ -80,23 +68,11 @@ async function runWatched(parts: ScriptToolParts, request: ScriptRequest, signal
   return call.kind === 'done' ? { ...call, ...own } : call
 }
 
-function declaredExternals({ script, externals }: ScriptToolParts): Readonly<Record<string, ExternalFunction>> {
-  const declared = script.declarations.externals.flatMap(({ name }) => {
-    const run = externals.get(name)
-    return run === undefined ? [] : [[name, run] as const]
-  })
-  return Object.fromEntries(declared)
-}
-
 function executed(parts: ScriptToolParts, inputs: ScriptRequest['inputs'], ending: RunEnding): ExecutedCall {
   const { name } = parts.definition
   const externals = [...ending.journal]
   const printed = 'printed' in ending && ending.printed !== '' ? { printed: ending.printed } : {}
-  const failed = (code: string, message: string): ExecutedCall => ({
-    ...refused(code, `${name} ${message}`),
-    externals,
-    ...printed,
-  })
+  const failed = (code: string, message: string) => ({ ...refused(code, `${name} ${message}`), externals, ...printed })
   switch (ending.kind) {
     case 'returned':
       return { kind: 'done', result: toolResult(ending.value), externals, ...printed }
@@ -111,9 +87,8 @@ function executed(parts: ScriptToolParts, inputs: ScriptRequest['inputs'], endin
     case 'diverged':
       throw new AppError(ending.code, `${parts.script.path} cannot go on: ${ending.message}`)
     case 'suspended': {
-      const { asked, question } = ending
-      const waiting = { scriptHash: parts.script.hash, inputs, journal: externals, asked }
-      return { kind: 'suspended', question, waiting }
+      const waiting = { scriptHash: parts.script.hash, inputs, journal: externals, asked: ending.asked }
+      return { kind: 'suspended', question: ending.question, waiting }
     }
   }
 }
@@ -134,12 +109,8 @@ const WireResult = z.object({
 export function toolResult(value: unknown): ToolResult {
   const parsed = WireResult.safeParse(typeof value === 'string' ? writtenIn(value) : value)
   if (!parsed.success) {
-    return {
-      outcome: 'partial',
-      result: { raw_output: value },
-      summary: 'the tool gave no summary',
-      knowledgeDelta: {},
-    }
+    const summary = 'the tool gave no summary'
+    return { outcome: 'partial', result: { raw_output: value }, summary, knowledgeDelta: {} }
   }
   const { result, summary, outcome, knowledge_delta: knowledgeDelta, error } = parsed.data
   const base = { outcome, result, summary, knowledgeDelta: knowledgeDelta ?? {} }
@@ -154,10 +125,8 @@ function writtenIn(text: string): unknown {
 
 /** Where a script's return value differs from that shape, one fault per key. */
 export function resultFaults(value: unknown): string[] {
-  const parsed = WireResult.safeParse(value)
-  return parsed.success
-    ? []
-    : parsed.error.issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '))
+  const { issues = [] } = WireResult.safeParse(value).error ?? {}
+  return issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '))
 }
 
 /** The script of a tool; AGENT_001 when the stored bundle lacks it. */

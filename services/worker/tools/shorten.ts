@@ -19,11 +19,12 @@ const maxDepth = 60
  */
 export function fitValue(value: unknown, max: number): unknown {
   if (lengthOf(value) <= max) return value
+  let shortened = value
   for (const cut of cuts) {
-    const shortened = shorten(value, cut, 0)
+    shortened = shorten(value, cut, 0)
     if (lengthOf(shortened) <= max) return shortened
   }
-  return clip(JSON.stringify(shorten(value, { text: 120, items: 8 }, 0)) ?? '', max)
+  return clip(JSON.stringify(shortened) ?? '', max)
 }
 
 function lengthOf(value: unknown): number {
@@ -45,9 +46,7 @@ function shorten(value: unknown, cut: { text: number; items: number }, depth: nu
   )
 }
 
-/**
- * The head and the tail of `text`, about `max` characters, with a note of how much was cut. Splits no surrogate pair.
- */
+/** The head and the tail of `text`, about `max` characters, with a note of the rest. Splits no surrogate pair. */
 export function clip(text: string, max: number): string {
   if (text.length <= max) return text
   const half = Math.floor(max / 2)
@@ -57,7 +56,6 @@ export function clip(text: string, max: number): string {
   return `${head}\n… ${text.length - head.length - tail.length} characters cut …\n${tail}`
 }
 
-/** Whether `at` lies inside a surrogate pair. */
 function splitsPair(text: string, at: number): boolean {
   return (text.codePointAt(at - 1) ?? 0) > 0xff_ff
 }

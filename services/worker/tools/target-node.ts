@@ -7,20 +7,14 @@ import type { Workspace } from '../workspace/open-workspace.ts'
 /** The node that an attempt works on, as its file is now. Positions are in UTF-16 units. */
 export type TargetNode = {
   node: CodeNode
-  /** The repository's rules for its file. */
   rules: PathRules
   /** The whole file and the node's range in it. Edits inside the node move its end, never its start. */
   locate(): Promise<{ source: string; start: number; end: number }>
-  /**
-   * The parts of the node whose faults this agent fixes, and those inside them that belong to other agents. No own
-   * parts: the whole node.
-   */
+  /** The parts whose faults this agent fixes (none: the whole node), and those in them that belong to other agents. */
   parts(): Promise<{ own: readonly Range[]; others: readonly Range[] }>
 }
 
-/**
- * Finds `node` in the file, whatever was written since, by the number of characters before and after it in the base.
- */
+/** Finds `node` in the file as it is now, by the number of characters before and after it in the base. */
 export async function openTargetNode(
   node: CodeNode,
   workspace: Workspace,

@@ -5,12 +5,10 @@ import type { RequestedCall, ToolDefinition, ToolResult } from '#domain/turn.ts'
 import type { ToolRun, WaitingScript } from '#objects/attempt-record.ts'
 import { validateArguments } from '#tool-scripts/tool-arguments.ts'
 
-/** A call that has ended, or one that waits for a person. */
 export type ExecutedCall = DoneCall | SuspendedCall
 export type DoneCall = { kind: 'done'; result: ToolResult } & Pick<ToolRun, 'externals' | 'printed' | 'scriptMs'>
 export type SuspendedCall = { kind: 'suspended'; question: AskedQuestion; waiting: WaitingScript }
 
-/** A script that waited, and the person's answer. */
 export type AnsweredScript = { waiting: WaitingScript; answer: string }
 
 export type Tool = {
@@ -23,10 +21,7 @@ export type Tool = {
   resume(answered: AnsweredScript, signal: AbortSignal): Promise<ExecutedCall>
 }
 
-/**
- * The tools of one attempt. `definitions` stays the same array for the life of the bundle, since derived values are
- * cached.
- */
+/** `definitions` stays the same array for the life of the bundle, since derived values are cached. */
 export type ToolSet = {
   definitions: readonly ToolDefinition[]
   get(name: string): Tool | undefined
@@ -35,10 +30,7 @@ export type ToolSet = {
 /** Deeper arguments could not be serialised, which takes recursion. */
 const maxDepth = 64
 
-/**
- * Runs one call. A mistake of the model, or a failure of the tool, is a result that the model can read, not an
- * exception.
- */
+/** A mistake of the model, or a failure of the tool, is a result that the model can read, not an exception. */
 export async function executeToolCall(call: RequestedCall, tools: ToolSet, signal: AbortSignal): Promise<ExecutedCall> {
   const tool = tools.get(call.name)
   if (tool === undefined) {
@@ -67,9 +59,6 @@ export async function resumeToolCall(
 
 /** The result of a call that was not executed, with the reason. */
 export function refused(errorCode: string, error: string): DoneCall {
-  return {
-    kind: 'done',
-    result: { outcome: 'error', result: null, summary: error, knowledgeDelta: {}, error, errorCode },
-    externals: [],
-  }
+  const result = { outcome: 'error', result: null, summary: error, knowledgeDelta: {}, error, errorCode } as const
+  return { kind: 'done', result, externals: [] }
 }

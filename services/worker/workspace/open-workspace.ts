@@ -66,7 +66,8 @@ export function openWorkspace(base: BaseLayer, start?: WorkspaceStart): Workspac
     async writeText(raw, text) {
       const path = inside(raw)
       refuseWrite(path, (at) => overlay.kindAt(at) ?? base.kindAt(at))
-      refuseLarge(path, text)
+      if (Buffer.byteLength(text) > maxFileBytes)
+        throw new WorkspaceFault('too-large', `${path} would be larger than ${maxFileBytes} bytes`)
       overlay.write(path, text)
     },
     exists(raw) {
@@ -93,11 +94,6 @@ export function openWorkspace(base: BaseLayer, start?: WorkspaceStart): Workspac
 
 function inside(raw: string): RepoPath {
   return parseRepoPath(raw, 'TOOL_007')
-}
-
-function refuseLarge(path: RepoPath, text: string): void {
-  if (Buffer.byteLength(text) <= maxFileBytes) return
-  throw new WorkspaceFault('too-large', `${path} would be larger than ${maxFileBytes} bytes`)
 }
 
 async function changeOf(path: RepoPath, text: string, base: BaseLayer): Promise<FileChange | undefined> {
@@ -178,55 +174,40 @@ export class WorkspaceFault extends Error {
 type WrittenFile = { path: RepoPath; text: string }
 
 /** What an attempt has written. */
-type Overlay = {
-  textOf(path: RepoPath): string | undefined
-  /** Undefined where nothing was written. */
-  kindAt(path: RepoPath): 'file' | 'folder' | undefined
-  write(path: RepoPath, text: string): void
-  paths(): Iterable<RepoPath>
-  /** Sorted by path. */
-  files(): WrittenFile[]
-}
-
-function openOverlay(): Overlay {
+function openOverlay() {
   const texts = new Map<RepoPath, string>()
   const folders = new Set<string>()
   return {
-    textOf: (path) => texts.get(path),
-    kindAt(path) {
+    textOf: (path: RepoPath) => texts.get(path),
+    /** Undefined where nothing was written. */
+    kindAt(path: RepoPath): PathKind | undefined {
       if (texts.has(path)) return 'file'
       return folders.has(path) ? 'folder' : undefined
     },
-    write(path, text) {
+    write(path: RepoPath, text: string) {
       texts.set(path, text)
       for (const folder of foldersOf(path)) folders.add(folder)
     },
     paths: () => texts.keys(),
+    /** Sorted by path. */
     files: () =>
       Array.from(texts, ([path, text]) => ({ path, text })).toSorted((one, other) => (one.path < other.path ? -1 : 1)),
   }
 }
 
 /** What an attempt read, for its record: its result may be reused while all of that is unchanged. */
-type ReadLog = {
-  /** A file's content, by hash; undefined for a file that does not exist. */
-  content(path: RepoPath, hash: string | undefined): void
-  listing(folder: string, names: readonly string[]): void
-  readSet(): ReadSet
-}
-
-/** Starts with what was read before, if given. */
-function openReadLog(start: ReadSet = { contents: {}, listings: {}, absences: [] }): ReadLog {
+function openReadLog(start: ReadSet = { contents: {}, listings: {}, absences: [] }) {
   const contents = new Map<string, string>(Object.entries(start.contents))
   const listings = new Map(Object.entries(start.listings))
   const absences = new Set<string>(start.absences)
   return {
-    content(path, hash) {
+    /** A file's content, by hash; undefined for a file that does not exist. */
+    content(path: RepoPath, hash: string | undefined) {
       if (hash === undefined) absences.add(path)
       else contents.set(path, hash)
     },
-    listing: (folder, names) => void listings.set(folder, sha256(names.join('\n'))),
-    readSet: () => ({
+    listing: (folder: string, names: readonly string[]) => void listings.set(folder, sha256(names.join('\n'))),
+    readSet: (): ReadSet => ({
       contents: Object.fromEntries(contents),
       listings: Object.fromEntries(listings),
       absences: [...absences].toSorted(),

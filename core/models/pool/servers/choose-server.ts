@@ -58,10 +58,7 @@ export function chooseServer({ ranked, request, waiting }: Choice): PooledServer
   return undefined
 }
 
-/**
- * The servers that offer the model and may be sent a request now. If possible without those at which the request has
- * failed, else without the one at which it failed last.
- */
+/** Servers of the model that admit a request now: if possible without those where it failed, else without the last. */
 function usableServers(ranked: readonly PooledServer[], request: Choice['request']): readonly PooledServer[] {
   const { model, avoid, failedAt } = request
   const isUsable = (server: PooledServer) =>

@@ -12,22 +12,7 @@ export type BreakerState = 'closed' | 'open' | 'half_open'
  */
 export type Candidate = 'fresh' | 'failed_here'
 
-export type CircuitBreaker = {
-  state(): BreakerState
-  /** Whether a request may be sent now. */
-  admits(candidate?: Candidate): boolean
-  /** A request is sent; returns whether it is the half-open probe. */
-  enter(): boolean
-  /** The server answered, whatever the answer was. */
-  succeed(): void
-  fail(candidate?: Candidate): void
-  /** The server seems well: if the breaker is open, a probe may be sent now. */
-  endPause(): void
-  /** The probe was cancelled: another may be sent. */
-  withdraw(): void
-  /** Until `admits()` may change by itself; 0 when it may not. */
-  pauseLeftMs(): number
-}
+export type CircuitBreaker = ReturnType<typeof openCircuitBreaker>
 
 export type BreakerOptions = { now(): number; random(): number }
 
@@ -36,7 +21,7 @@ const pauseMs = { first: 1000, most: 30_000 }
 /** For so long after a pause only a request that has not failed there may be the probe. */
 const freshFirstMs = 1000
 
-export function openCircuitBreaker(options: BreakerOptions): CircuitBreaker {
+export function openCircuitBreaker(options: BreakerOptions) {
   const pause = openPause(options)
   let state: BreakerState = 'closed'
   let failures = 0
@@ -46,18 +31,21 @@ export function openCircuitBreaker(options: BreakerOptions): CircuitBreaker {
   }
   return {
     state: () => state,
-    admits: (candidate = 'fresh') => state === 'closed' || (state === 'open' && pause.isOver(candidate)),
-    enter() {
+    /** Whether a request may be sent now. */
+    admits: (candidate: Candidate = 'fresh') => state === 'closed' || (state === 'open' && pause.isOver(candidate)),
+    /** A request is sent; returns whether it is the half-open probe. */
+    enter(): boolean {
       if (state === 'closed') return false
       state = 'half_open'
       return true
     },
+    /** The server answered, whatever the answer was. */
     succeed() {
       state = 'closed'
       failures = 0
       pause.reset()
     },
-    fail(candidate = 'fresh') {
+    fail(candidate: Candidate = 'fresh'): void {
       switch (state) {
         case 'closed':
           if (candidate === 'failed_here') return
@@ -72,12 +60,15 @@ export function openCircuitBreaker(options: BreakerOptions): CircuitBreaker {
           return unreachable(state)
       }
     },
+    /** The probe was cancelled: another may be sent. */
     withdraw() {
       if (state === 'half_open') state = 'open'
     },
+    /** The server seems well: if the breaker is open, a probe may be sent now. */
     endPause() {
       if (state === 'open') pause.end()
     },
+    /** Until `admits()` may change by itself; 0 when it may not. */
     pauseLeftMs: () => (state === 'open' ? pause.leftMs() : 0),
   }
 }

@@ -36,31 +36,23 @@ export function openOfferedList(named: readonly string[] = [], { now }: Pick<Clo
   }
 }
 
-type OfferedModels = {
-  /** In the order of the endpoints, each once. */
-  models: string[]
-  /** For every endpoint without a model, its name and its answer. */
-  faults: string[]
-  /** Whether asking again may bring a model. */
-  again: boolean
-}
-
-/** Asks every endpoint once for its models. Never rejects: an aborted request is a fault. */
-export async function askForModels(
-  endpoints: readonly Endpoint[],
-  { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
-): Promise<OfferedModels> {
-  const offered: OfferedModels = { models: [], faults: [], again: false }
-  const distinct = new Set<string>()
-  const asked = endpoints.map((endpoint) => endpoint.models({ timeoutMs, signal }))
+/**
+ * Asks every endpoint once for its models: in their order, each once. `faults` has the name and the answer of every endpoint
+ * without a model; `again`: asking again may bring one. Never rejects: an aborted request is a fault.
+ */
+export async function askForModels(endpoints: readonly Endpoint[], limit: { timeoutMs: number; signal?: AbortSignal }) {
+  const models = new Set<string>()
+  const faults: string[] = []
+  let again = false
+  const asked = endpoints.map((endpoint) => endpoint.models(limit))
   for (const [at, answer] of (await Promise.allSettled(asked)).entries()) {
     const failure = answer.status === 'rejected' ? toTryFailure(answer.reason) : undefined
-    const models = answer.status === 'fulfilled' ? answer.value : []
-    for (const model of models) distinct.add(model)
-    offered.again ||= failure?.again ?? false
-    if (models.length === 0) offered.faults.push(`${endpoints[at]?.name}: ${failure?.error.message ?? 'has no models'}`)
+    const offered = answer.status === 'fulfilled' ? answer.value : []
+    for (const model of offered) models.add(model)
+    again ||= failure?.again ?? false
+    if (offered.length === 0) faults.push(`${endpoints[at]?.name}: ${failure?.error.message ?? 'has no models'}`)
   }
-  return { ...offered, models: [...distinct] }
+  return { models: [...models], faults, again }
 }
 
 const retryPauseMs = 500

@@ -39,7 +39,6 @@ export type PooledServerOptions = {
   endpoint: Endpoint
   offered: OfferedList
   slots: ServerSlots
-  /** Of this process. */
   maxInFlight: number
   clock: Clock
   random(): number
@@ -103,7 +102,6 @@ export function openConcurrencyLimit({ most, now }: { most: number; now(): numbe
   let cutAt = -Infinity
   return {
     current: () => limit,
-    /** A request was answered well. */
     grow(): void {
       if (limit === most) return
       credit += 1

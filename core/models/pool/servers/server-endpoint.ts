@@ -1,43 +1,31 @@
 import { AppError } from '#domain/error.ts'
-import type { ToolDefinition } from '#domain/turn.ts'
+import type { ModelRequest, ToolDefinition } from '#domain/turn.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { type Clock, systemClock, untilAborted } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
-import { faultOfServerUrl, modelServerUrl } from '#platform/model-server-url.ts'
+import { faultOfServerUrl, modelServerUrl } from '#platform/server-urls.ts'
 import { readContextTokens, type ContextAnswer } from '../../capabilities/context-tokens.ts'
 import { openLocalFindings, type FindingsStore } from '../../capabilities/findings-store.ts'
 import { openKnownCapabilities } from '../../capabilities/known-capabilities.ts'
 import { OpenAiClient } from '../../http/openai-client.ts'
 import type { UndiciFetch } from '../../http/undici-fetch.ts'
 import { mayBeRefused, type Capabilities } from '../../wire/capabilities.ts'
-import { openCompletionClient, type CompletionClient } from '../../wire/completion-client.ts'
+import { openCompletionClient, type CompletionClient, type ServerAnswer } from '../../wire/completion-client.ts'
 import { isRefusal } from '../../wire/try-failure.ts'
 
 /** The HTTP API of one server. */
-export type Endpoint = {
-  /** The URL, for people. */
-  name: string
-  /** What the server takes of a request for this model. */
-  capabilities(model: string, signal: AbortSignal): Promise<Capabilities>
-  ask: CompletionClient['ask']
-  /** How long a conversation for this model may be, where the server says so. */
-  contextTokens(model: string, signal: AbortSignal): Promise<number | undefined>
-  /** Ids of `GET /models`, unretried. */
-  models(limits: { timeoutMs: number; signal?: AbortSignal | undefined }): Promise<string[]>
-}
+export type Endpoint = ReturnType<typeof openEndpoint>
 
 export type EndpointOptions = {
   url: string
   apiKey?: string | undefined
   requestTimeoutMs: number
-  /** Whether answers are requested as a stream. */
   stream?: boolean | undefined
   fetch: UndiciFetch['fetch']
   /** Shares probes and findings with other processes; without it this one probes alone. */
   findings?: FindingsStore
   clock?: Clock
   random?(): number
-  /** Of the pool. */
   closing?: AbortSignal
   log?: Pick<Log, 'warn'> | undefined
 }
@@ -49,7 +37,7 @@ const contextFreshMs = { sure: 10 * 60_000, unsure: 5000 }
 /** More models than a server has. */
 const maxModels = 1000
 
-export function openEndpoint(options: EndpointOptions): Endpoint {
+export function openEndpoint(options: EndpointOptions) {
   const url = plainUrl(options.url)
   const { apiKey, requestTimeoutMs, fetch, log } = options
   const client = new OpenAiClient({ url, apiKey, requestTimeoutMs, fetch })
@@ -73,13 +61,16 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
     return answer.isSure ? answer : { tokens: stale?.tokens, isSure: false }
   }
   return {
+    /** The URL, for people. */
     name: url,
+    /** What the server takes of a request for this model. */
     capabilities: capabilities.of,
-    async contextTokens(model, signal) {
+    /** How long a conversation for this model may be, where the server says so. */
+    async contextTokens(model: string, signal: AbortSignal): Promise<number | undefined> {
       const answer = contexts.get(model, (stale) => readContext(model, stale))
       return (await untilAborted(answer, signal)).tokens
     },
-    async ask(request, given, signal) {
+    async ask(request: ModelRequest, given: Capabilities, signal: AbortSignal): Promise<ServerAnswer> {
       try {
         return await ask(request, given, signal)
       } catch (error) {
@@ -87,7 +78,8 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
         throw error
       }
     },
-    async models({ timeoutMs, signal }) {
+    /** Ids of `GET /models`, unretried. */
+    async models({ timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal | undefined }): Promise<string[]> {
       const page = await client.models.list({ timeout: timeoutMs, ...(signal === undefined ? {} : { signal }) })
       return page.data.map((model) => model.id)
     },

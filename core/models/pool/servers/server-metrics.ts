@@ -40,10 +40,7 @@ const joins = new Map(readings.flatMap(([names, { join }]) => names.map((name) =
 /** A sample of the Prometheus text format; a quoted label may hold braces. */
 const sample = /^((?:vllm|llamacpp):\w+)(?:\{(?:[^"}\n]|"(?:[^"\\\n]|\\.)*")*\})?[ \t]+(\S+)/gm
 
-/**
- * Reads the Prometheus text format, skipping lines that are no samples and values that are no numbers. Undefined when no
- * sample is a model server's.
- */
+/** Reads the Prometheus text format and skips what is no sample of a number. Undefined without a model server's samples. */
 export function readServerMetrics(text: string): ServerMetrics | undefined {
   const values = new Map<string, number>()
   let isModelServer = false

@@ -79,7 +79,6 @@ type CheckDeps = { get: UndiciFetch['fetch']; clock: Pick<Clock, 'now'> }
 function openCheck({ server, url, apiKey }: WatchedServer, { get, clock }: CheckDeps) {
   const headers: Record<string, string> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
   const checkOverload = openOverloadCheck(server)
-  /** Where its metrics were found. */
   let foundAt: string | undefined
   let restsUntil = 0
   let metrics: ServerMetrics | undefined

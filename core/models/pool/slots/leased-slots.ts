@@ -1,5 +1,3 @@
-import type { ServerSlots } from './slots.ts'
-
 /** Slots that were used within so long are kept for the next requests. */
 const keepMs = 1500
 
@@ -7,25 +5,10 @@ const keepMs = 1500
 type Supply = 'open' | 'full' | 'unreachable'
 
 /** The slots at one server that are leased to this process. */
-export type LeasedSlots = ServerSlots & {
-  /** Whether there is anything to report or to renew. */
-  isActive(): boolean
-  /** Whether more are wanted than there are, or other processes want what is held. */
-  isWanted(): boolean
-  /** Gives up what has not been used lately; returns what is held from now on, and how much would be used. */
-  report(): { most: number; held: number; demand: number; hasReported: boolean }
-  /** The answer to a report: how many are held, and how many of those may be kept. */
-  grant(held: number, keep: number): void
-  /** Asking for more may help again. */
-  mayAsk(): void
-  /** While Redis is unreachable there is always one slot, and never more than were held. */
-  setUnreachable(isUnreachable: boolean): void
-  /** Gives up everything. */
-  drop(): void
-}
+export type LeasedSlots = ReturnType<typeof openLeasedSlots>
 
 /** `ask` is called when more slots are wanted. */
-export function openLeasedSlots({ most, ask }: { most: number; ask(): void }): LeasedSlots {
+export function openLeasedSlots({ most, ask }: { most: number; ask(): void }) {
   const state = nothingHeld(most)
   let supply: Supply = 'open'
   const used = openRecentPeak(keepMs)
@@ -34,7 +17,7 @@ export function openLeasedSlots({ most, ask }: { most: number; ask(): void }): L
     return supply === 'unreachable' ? Math.max(1, own) : own
   }
   return {
-    take(waiting) {
+    take(waiting: number) {
       if (state.taken < usable()) {
         state.taken += 1
         used.note(state.taken)
@@ -46,8 +29,11 @@ export function openLeasedSlots({ most, ask }: { most: number; ask(): void }): L
       return 'soon'
     },
     give: () => void (state.taken -= 1),
+    /** Whether there is anything to report or to renew. */
     isActive: () => state.held + state.taken + state.wanted + state.reported.slots > 0,
+    /** Whether more are wanted than there are, or other processes want what is held. */
     isWanted: () => state.wanted > 0 || supply === 'full' || state.held > state.keep,
+    /** Gives up what has not been used lately; returns what is held from now on, and how much would be used. */
     report() {
       const { keep, taken, wanted } = state
       state.held = Math.max(taken, Math.min(state.held, keep, used.most(taken)))
@@ -57,18 +43,22 @@ export function openLeasedSlots({ most, ask }: { most: number; ask(): void }): L
       state.wanted = 0
       return { most, held: state.held, demand, hasReported }
     },
-    grant(held, keep) {
+    /** The answer to a report: how many are held, and how many of those may be kept. */
+    grant(held: number, keep: number) {
       Object.assign(state, { held, keep })
       supply = 'open'
       if (state.reported.wanted > 0 && state.taken >= usable()) supply = 'full'
     },
+    /** Asking for more may help again. */
     mayAsk() {
       if (supply === 'full') supply = 'open'
     },
-    setUnreachable(isUnreachable) {
+    /** While Redis is unreachable there is always one slot, and never more than were held. */
+    setUnreachable(isUnreachable: boolean) {
       if (isUnreachable) supply = 'unreachable'
       else if (supply === 'unreachable') supply = 'open'
     },
+    /** Gives up everything. */
     drop() {
       Object.assign(state, { held: 0, taken: 0, wanted: 0 })
       used.reset()

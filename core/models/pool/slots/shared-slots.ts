@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { after } from '#platform/clock.ts'
-import type { RedisClient } from '#platform/connect-redis.ts'
+import { type RedisClient, redisScript } from '#platform/redis-client.ts'
 import type { Log } from '#platform/log.ts'
-import { redisScript } from '#platform/redis-script.ts'
 import { openLeasedSlots, type LeasedSlots } from './leased-slots.ts'
 import type { SlotSource } from './slots.ts'
 
@@ -20,7 +19,6 @@ export type SharedSlotsOptions = {
   redis: RedisClient
   /** A name for this process; two processes of one name are two holders all the same. */
   holder: string
-  /** Of the keys. */
   namespace?: string
   /** How long the slots of a process that died are kept from the others; the same in all processes. */
   leaseMs?: number

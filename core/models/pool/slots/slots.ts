@@ -8,7 +8,6 @@ export type ServerSlots = {
    * had now. `waiting`: how many requests would take one, this one included.
    */
   take(waiting: number): 'taken' | 'soon' | 'full'
-  /** Gives back one that was taken. */
   give(): void
 }
 

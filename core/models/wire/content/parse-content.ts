@@ -6,17 +6,10 @@ import { cutReply, type ReplyPart } from './cut-reply.ts'
 export type ParsedContent = { calls: WrittenCall[]; rest: string | null; fault?: string }
 
 /** End-of-turn tokens that servers leave in the text. */
-const turnEnds = [
-  '<|eom_id|>',
-  '<|eot_id|>',
-  '<|im_end|>',
-  '<|endoftext|>',
-  '<|end_of_text|>',
-  '</s>',
-  '<end_of_turn>',
-  '<eos>',
-  '<start_function_response>',
-]
+const turnEnds =
+  '<|eom_id|> <|eot_id|> <|im_end|> <|endoftext|> <|end_of_text|> </s> <end_of_turn> <eos> <start_function_response>'.split(
+    ' ',
+  )
 
 /**
  * Reads the tool calls at the end of a model's content, in any of the formats that models are trained on. After prose, only

@@ -52,12 +52,7 @@ function readList(text: string, start: number, depth: number): GemmaValue<unknow
 }
 
 /** Reads items separated by commas up to `closing`; returns the exclusive end of that. */
-function readItems(
-  text: string,
-  start: number,
-  closing: string,
-  readItem: (at: number) => GemmaValue<unknown>,
-): number | { fault: string } {
+function readItems(text: string, start: number, closing: string, readItem: (at: number) => GemmaValue<unknown>) {
   let at = textFrom(text, start)
   if (text[at] === closing) return at + 1
   for (;;) {

@@ -9,10 +9,7 @@ const beginnings = [
   /^\{\s*"tool_calls"\s*:\s*\[/,
 ]
 
-/**
- * Reads a text that is only JSON: one call, a list of calls, or `{"tool_calls": […]}`. Undefined for other JSON, unless the
- * text is `marked` as calls.
- */
+/** Reads a text that is only JSON: one call, a list, or `{"tool_calls": […]}`. Undefined for other JSON unless `marked`. */
 export function readJsonCalls(
   text: string,
   { marked = false } = {},
@@ -65,10 +62,7 @@ const mark = '[TOOL_CALLS]'
 /** Mistral's name before a call's arguments. */
 const nameOfCall = /(?:([^\s[\]{};,]{1,256})(?:\[ARGS\])?)?(?=[{[])/y
 
-/**
- * Reads the calls after the marks of Llama 3 and Mistral, from `start` on: `{"name", …}`, a list of those, or `name{…}` with
- * only the arguments.
- */
+/** Reads the calls after Llama 3's or Mistral's mark, from `start` on: `{"name", …}`, a list of those, or `name{…}`. */
 export function readMarkedCalls(text: string, start: number): SignReading {
   const calls: WrittenCall[] = []
   let at = start

@@ -1,6 +1,6 @@
 import type { ToolDefinition } from '#domain/turn.ts'
 import { isRecord, parseJson } from '#domain/json.ts'
-import { argumentsText, endOfJson, type SignReading, textFrom, type WrittenCall } from './content-reading.ts'
+import { argumentsText, endOfJson, type SignReading, textFrom } from './content-reading.ts'
 import { readJsonCalls } from './read-json-calls.ts'
 
 const closing = '</tool_call>'
@@ -52,11 +52,7 @@ const afterValue = /<\/parameter>\s*(?=<parameter=|<\/function>)/g
  * Reads Qwen3-Coder's `<function=name><parameter=key>\nvalue\n</parameter></function>` at `start`. Values are text, or JSON
  * where the tool's schema wants another type. Undefined when there is no name.
  */
-function readQwenFunction(
-  text: string,
-  start: number,
-  tools: readonly ToolDefinition[],
-): { calls: WrittenCall[]; end: number } | { fault: string } | undefined {
+function readQwenFunction(text: string, start: number, tools: readonly ToolDefinition[]): SignReading {
   const name = readName(text, start + functionTag.length)
   if (name === undefined) return isCutName(text, start) ? { fault: 'the text ends within a tag' } : undefined
   const properties = tools.find((tool) => tool.name === name.text)?.parameters['properties']
@@ -68,7 +64,8 @@ function readQwenFunction(
     afterValue.lastIndex = key.end
     const close = afterValue.exec(text)
     if (close === null) return { fault: `the value of ${key.text} does not end` }
-    const value = withoutFrame(text.slice(key.end, close.index))
+    // The template puts each value on lines of its own.
+    const value = text.slice(key.end, close.index).replace(/^\n|\n$/g, '')
     args.push([key.text, converted(value, isRecord(properties) ? properties[key.text] : undefined)])
     at = close.index + close[0].length
   }
@@ -87,11 +84,6 @@ function readName(text: string, from: number): { text: string; end: number } | u
   name.lastIndex = from
   const found = name.exec(text)?.[0]
   return found === undefined ? undefined : { text: found, end: from + found.length + 1 }
-}
-
-/** The template puts each value on lines of its own. */
-function withoutFrame(value: string): string {
-  return value.replace(/^\n/, '').replace(/\n$/, '')
 }
 
 function converted(value: string, schema: unknown): unknown {

@@ -4,56 +4,32 @@ import { docstringContent, type DocstringSite } from '#python/docstring-site.ts'
 import { docstringRoom } from './docstring-text.ts'
 import { docstringIndent, indentationAt } from './insert-docstring.ts'
 
-export type ParameterFacts = {
+type ParameterFacts = {
   name: string
   annotation: string | null
   default: string | null
   kind: 'positional' | 'keyword' | 'var_positional' | 'var_keyword'
 }
 
-/** What a model needs in order to describe a definition. Keys are snake_case, since tool scripts pass them on. */
-export type DefinitionFacts = {
-  name: string
-  kind: 'function' | 'class'
-  has_docstring: boolean
-  docstring: string | null
-  parameters: ParameterFacts[]
-  returns: string | null
-  returns_value: boolean
-  yields: boolean
-  raises: string[]
-  decorators: string[]
-  bases: string[]
-}
-
 /** How the repository writes docstrings: the style, and the characters available on a line. */
-export type DocstringForm = {
-  style: string
-  /** Whether sections name the types of parameters and results. */
-  types: boolean
-  summary_characters: number
-  line_characters: number
-  /** One level of indentation, as used in sections. */
-  indent: string
-}
-
-export function docstringForm(site: DocstringSite, source: string, text: TextStyle): DocstringForm {
+export function docstringForm(site: DocstringSite, source: string, text: TextStyle) {
   const indent = docstringIndent(site, source, text)
   const room = docstringRoom(indent, text)
   return {
     style: text.docstringStyle,
+    /** Whether sections name the types of parameters and results. */
     types: text.docstringTypes ?? true,
     summary_characters: room.single,
     line_characters: room.line,
+    /** One level of indentation, as used in sections. */
     indent: indent.slice(indentationAt(source, site.definition.startIndex).length) || '    ',
   }
 }
 
-/** Reads the facts from the syntax tree, without those of nested definitions. */
-export function describeDefinition(site: DocstringSite): DefinitionFacts {
+/** What a model needs to describe a definition. Keys are snake_case, since tool scripts pass them on. */
+export function describeDefinition(site: DocstringSite) {
   const { definition } = site
-  const isFunction = site.kind === 'function'
-  const own = isFunction ? ownNodes(site.body) : []
+  const own = site.kind === 'function' ? ownNodes(site.body) : []
   return {
     name: definition.childForFieldName('name')?.text ?? '',
     kind: site.kind,
@@ -95,9 +71,9 @@ function parameterFacts(node: Node, keywordOnly: boolean): ParameterFacts | unde
     case 'typed_default_parameter':
       return { name: node.childForFieldName('name')?.text ?? '', annotation, default: value, kind }
     case 'typed_parameter': {
-      const inner = node.namedChildren[0]
-      const splat = inner === null || inner === undefined ? undefined : parameterFacts(inner, keywordOnly)
-      return splat === undefined ? undefined : { ...splat, annotation }
+      const [inner] = node.namedChildren
+      const fact = inner ? parameterFacts(inner, keywordOnly) : undefined
+      return fact && { ...fact, annotation }
     }
     case 'list_splat_pattern':
       return { name: node.text.slice(1), annotation, default: null, kind: 'var_positional' }
@@ -122,8 +98,7 @@ function ownNodes(body: Node): Node[] {
   const open: Node[] = [body]
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     found.push(node)
-    const isInner = ['function_definition', 'class_definition', 'lambda'].includes(node.type)
-    if (isInner) continue
+    if (['function_definition', 'class_definition', 'lambda'].includes(node.type)) continue
     for (const child of node.namedChildren.toReversed()) if (child !== null) open.push(child)
   }
   return found

@@ -13,7 +13,6 @@ export function normalised(raw: string): string {
   return [first.trimStart(), ...rest.map((line) => line.slice(margin))].join('\n').trim()
 }
 
-/** Why a text cannot be a docstring in any file. */
 export function faultOfContent(content: string, quotes: TextStyle['docstringQuotes']): string | undefined {
   if (content === '') return 'the docstring is empty'
   if (content.length > maxDocstringLength) return `the docstring is longer than ${maxDocstringLength} characters`
@@ -45,8 +44,11 @@ export function faultOfStyle(content: string, style: DocstringStyle): string | u
   return `the sections are in ${written} style, and docstrings are in ${style} style here: ${forms[style]}`
 }
 
-/** The space for text at an indentation, with `prefix` before the quotes. */
-export function docstringRoom(indent: string, text: TextStyle, prefix: '' | 'r' = ''): DocstringRoom {
+/**
+ * The maximum lengths of lines at an indentation, with `prefix` before the quotes: of the `summary`, which stands after
+ * the quotes or below them; of a `single` line, between its quotes; of any other `line`.
+ */
+export function docstringRoom(indent: string, text: TextStyle, prefix: '' | 'r' = '') {
   const limit = Math.min(text.lineLength, text.docLength ?? text.lineLength)
   const line = Math.max(1, limit - indent.replaceAll('\t', '    ').length)
   const opening = prefix.length + 3
@@ -61,28 +63,19 @@ export function prefixOf(content: string): '' | 'r' {
   return content.includes('\\') ? 'r' : ''
 }
 
-/** The docstring as source text, with its quotes. */
 export function quoted(content: string, { indent, newline, text }: QuotedPlace): string {
-  const { docstringQuotes: quotes, docstringSummary } = text
+  const quotes = text.docstringQuotes
   const prefix = prefixOf(content)
   const lines = content.split('\n')
   const fits = content.length <= docstringRoom(indent, text, prefix).single
   if (lines.length === 1 && fits && !content.endsWith(quotes.charAt(0))) return `${prefix}${quotes}${content}${quotes}`
-  const isBelow = docstringSummary === 'second_line'
+  const isBelow = text.docstringSummary === 'second_line'
   const indented = lines.map((line, at) => (line === '' || (at === 0 && !isBelow) ? line : indent + line))
   const written = isBelow ? ['', ...indented] : indented
   return `${prefix}${quotes}${written.join(newline)}${newline}${indent}${quotes}`
 }
 
-/** The maximum lengths of a docstring's lines, without indentation. */
-type DocstringRoom = {
-  /** The first line, after the quotes or below them. */
-  summary: number
-  /** A docstring of one line, between its quotes. */
-  single: number
-  line: number
-}
-
+type DocstringRoom = ReturnType<typeof docstringRoom>
 type FittedDocstring = { kind: 'fits'; content: string } | { kind: 'too_long'; reason: string }
 
 /**
@@ -139,30 +132,23 @@ function fixedUntil(lines: readonly string[], at: number, style: DocstringStyle)
   if (line.trim() === '' || sectionTitle.test(line) || isTitled) return at + 1
   if (style === 'numpy' && numpyHead.test(line)) return at + 1
   const isFence = line.trimStart().startsWith('```')
-  if (isFence) return untilAfter(lines, at + 1, (next) => next.trimStart().startsWith('```'))
-  if (line.trimStart().startsWith('>>>')) return untilBlank(lines, at)
-  if (opensCode.test(line)) return untilOutdented(lines, at)
+  if (isFence) return Math.min(lines.length, lineAfter(lines, at, (next) => next.trimStart().startsWith('```')) + 1)
+  if (line.trimStart().startsWith('>>>')) return lineAfter(lines, at, (next) => next.trim() === '')
+  if (opensCode.test(line)) return lineAfter(lines, at, isOutdented(indentOf(line).length + 1))
   // A literal block of reStructuredText: the paragraph before it ends in two colons.
   const before = lines.slice(0, at).findLast((one) => one.trim() !== '') ?? ''
   const isLiteral = before.trimEnd().endsWith('::') && indentOf(line).length > indentOf(before).length
-  return isLiteral ? untilOutdented(lines, at, indentOf(before).length + 1) : undefined
+  return isLiteral ? lineAfter(lines, at, isOutdented(indentOf(before).length + 1)) : undefined
 }
 
-function untilAfter(lines: readonly string[], from: number, isLast: (line: string) => boolean): number {
-  const last = lines.findIndex((line, at) => at >= from && isLast(line))
-  return last === -1 ? lines.length : last + 1
+/** The first line after `from` for which `isWanted` holds; the number of lines when there is none. */
+function lineAfter(lines: readonly string[], from: number, isWanted: (line: string) => boolean): number {
+  const found = lines.findIndex((line, at) => at > from && isWanted(line))
+  return found === -1 ? lines.length : found
 }
 
-function untilBlank(lines: readonly string[], from: number): number {
-  const blank = lines.findIndex((line, at) => at > from && line.trim() === '')
-  return blank === -1 ? lines.length : blank
-}
-
-/** Up to the next line indented by less than `least`; by default, by no more than the first line of the block. */
-function untilOutdented(lines: readonly string[], from: number, least?: number): number {
-  const margin = least ?? indentOf(lines[from] ?? '').length + 1
-  const end = lines.findIndex((line, at) => at > from && line.trim() !== '' && indentOf(line).length < margin)
-  return end === -1 ? lines.length : end
+function isOutdented(margin: number): (line: string) => boolean {
+  return (line) => line.trim() !== '' && indentOf(line).length < margin
 }
 
 /** A paragraph ends at an empty line, at the next item or entry, and where the indentation returns. */
@@ -202,9 +188,8 @@ function wrapped({ lines, head, indent }: Block, width: number): string[] {
   let isFresh = head === ''
   for (const word of text.split(/\s+/).filter((one) => one !== '')) {
     const next = isFresh ? `${line}${word}` : `${line} ${word}`
-    if (next.length <= width || line.trim() === '') {
-      line = next
-    } else {
+    if (next.length <= width || line.trim() === '') line = next
+    else {
       filled.push(line)
       line = `${indent}${word}`
     }

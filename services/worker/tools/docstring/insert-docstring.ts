@@ -1,10 +1,9 @@
 import type { Node } from 'web-tree-sitter'
 import type { DocstringStyle, PathRules, TextStyle } from '#domain/path-rules.ts'
-import type { LoadedLanguage } from '#syntax/parser.ts'
 import { bodySharesLine, exemptionOf, isCommented } from '#python/docstring-exemption.ts'
 import { codeIn } from '#python/python-nodes.ts'
-import type { PythonLinter } from '#lint/python-linter.ts'
 import { docstringContent, findDocstringSite, type DocstringSite } from '#python/docstring-site.ts'
+import type { LintDeps } from '../lint/lint-node.ts'
 import {
   docstringRoom,
   faultOfContent,
@@ -16,9 +15,9 @@ import {
   quoted,
 } from './docstring-text.ts'
 
-export type InsertedDocstring = { kind: 'inserted'; text: string } | { kind: 'refused'; reason: string }
+type InsertedDocstring = { kind: 'inserted'; text: string } | { kind: 'refused'; reason: string }
 
-export type DocstringPlace = {
+type DocstringPlace = {
   source: string
   /** Where the definition starts in `source`, in UTF-16 units, decorators included. */
   index: number
@@ -30,15 +29,13 @@ export type DocstringPlace = {
 
 const refused = (reason: string): InsertedDocstring => ({ kind: 'refused', reason })
 
-export type DocstringDeps = { python: LoadedLanguage; linter: Pick<PythonLinter, 'lint'> }
-
 /**
  * Inserts the docstring after the definition's colon, with the body's indentation and line ending and the quotes and
  * line length of the file's rules. Refuses to replace a docstring, a text in another style or too long to fit, what the
  * repository's linter objects to, and a text that the parser would not read back as this docstring. TOOL_006 for a
  * source that cannot be linted.
  */
-export async function insertDocstring(asked: DocstringPlace, deps: DocstringDeps): Promise<InsertedDocstring> {
+export async function insertDocstring(asked: DocstringPlace, deps: LintDeps): Promise<InsertedDocstring> {
   const { text } = asked.rules
   const style = asked.style ?? text.docstringStyle
   const place = { ...asked, docstring: withReturnField(asked.docstring, style, text) }
@@ -59,9 +56,7 @@ function withReturnField(content: string, style: DocstringStyle, { docstringRetu
 
 type Wording = { content: string; style: DocstringStyle; filler: 'kept' | 'replaced'; text: TextStyle }
 
-/**
- * Rules whose objection is met by the other of two forms: the repository's own docstrings may not show which it wants.
- */
+/** Rules that want the other of two forms: the repository's own docstrings may not show which it wants. */
 const otherForms: Readonly<Record<string, (wording: Wording) => Wording>> = {
   D204: (wording) => ({ ...wording, text: { ...wording.text, gapAfterClassDocstring: true } }),
   D212: (wording) => ({ ...wording, text: { ...wording.text, docstringSummary: 'first_line' } }),
@@ -70,7 +65,7 @@ const otherForms: Readonly<Record<string, (wording: Wording) => Wording>> = {
   PIE790: (wording) => ({ ...wording, filler: 'replaced' }),
 }
 
-async function writtenWithoutObjection(place: DocstringPlace, wording: Wording, deps: DocstringDeps) {
+async function writtenWithoutObjection(place: DocstringPlace, wording: Wording, deps: LintDeps) {
   let tried = wording
   for (let left = Object.keys(otherForms).length; ; left--) {
     const written = write(place, tried, deps)
@@ -83,13 +78,14 @@ async function writtenWithoutObjection(place: DocstringPlace, wording: Wording, 
   }
 }
 
-function write(place: DocstringPlace, { content, style, filler, text }: Wording, { python }: DocstringDeps) {
+function write(place: DocstringPlace, { content, style, filler, text }: Wording, { python }: LintDeps) {
   const { source, index } = place
   const answer = python.read(source, (tree) => {
     const site = findDocstringSite(tree, index)
     if (site === undefined) return refused('the definition was not found')
-    const exemption = reasonToRefuse(site)
-    if (exemption !== undefined) return refused(exemption)
+    if (site.docstring !== undefined) return refused('it already has a docstring, which stays as it is')
+    const exemption = exemptionOf(site)
+    if (exemption !== undefined) return refused(`the definition ${exemption}`)
     const room = docstringRoom(docstringIndent(site, source, text), text, prefixOf(content))
     const fitted = fitDocstring(content, style, room)
     if (fitted.kind === 'too_long') return refused(fitted.reason)
@@ -97,12 +93,6 @@ function write(place: DocstringPlace, { content, style, filler, text }: Wording,
   })
   const isWhole = answer.kind === 'refused' || comesBack(answer.text, place, python)
   return isWhole ? answer : refused('the text would break the file')
-}
-
-function reasonToRefuse(site: DocstringSite): string | undefined {
-  if (site.docstring !== undefined) return 'it already has a docstring, which stays as it is'
-  const exemption = exemptionOf(site)
-  return exemption === undefined ? undefined : `the definition ${exemption}`
 }
 
 /** The indentation that the docstring of a definition has, or would have. */
@@ -155,7 +145,7 @@ function isOnColonLine(site: DocstringSite, source: string): boolean {
 }
 
 /** Whether the parser reads back the intended docstring, apart from line breaks. */
-function comesBack(text: string, { index, docstring }: DocstringPlace, python: LoadedLanguage): boolean {
+function comesBack(text: string, { index, docstring }: DocstringPlace, python: LintDeps['python']): boolean {
   const words = (content: string) => normalised(content).split(/\s+/).join(' ')
   return python.read(text, (tree) => {
     const site = findDocstringSite(tree, index)
@@ -168,27 +158,16 @@ function comesBack(text: string, { index, docstring }: DocstringPlace, python: L
 const textRules = /^(?:D\d|DOC\d|E501$|W505$|W29\d|W605$|RUF00[123]$|PIE790$)/
 
 /** A new fault that the repository's linter finds in the text, worded so that a model can act on it. */
-async function objectionTo(text: string, { source, rules }: DocstringPlace, { linter }: DocstringDeps) {
+async function objectionTo(text: string, { source, rules }: DocstringPlace, { linter }: LintDeps) {
   const [was, now] = [await linter.lint(source, rules.lint), await linter.lint(text, rules.lint)]
   if (now.syntaxErrors.length > was.syntaxErrors.length) return { code: '', reason: 'the text would break the file' }
-  const before = countsOf(was.diagnostics)
-  const fresh = now.diagnostics.find(({ code }) => {
-    const left = (before.get(code) ?? 0) - 1
-    before.set(code, left)
-    return left < 0 && textRules.test(code)
-  })
+  const before = Map.groupBy(was.diagnostics, ({ code }) => code)
+  const fresh = now.diagnostics.find(({ code }) => textRules.test(code) && before.get(code)?.pop() === undefined)
   if (fresh === undefined) return undefined
   const { code, message } = fresh
   return { code, reason: `the repository's own linter (${rules.lint.source}) objects: ${code} ${message}` }
 }
 
-function countsOf(diagnostics: readonly { code: string }[]): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const { code } of diagnostics) counts.set(code, (counts.get(code) ?? 0) + 1)
-  return counts
-}
-
-/** The leading white space of the line that contains `index`. */
 export function indentationAt(source: string, index: number): string {
   const line = source.slice(source.lastIndexOf('\n', index - 1) + 1, index)
   return /^[ \t]*/.exec(line)?.[0] ?? ''
@@ -210,9 +189,7 @@ function indentUnit({ definition }: DocstringSite, source: string): string {
   return '    '
 }
 
-/**
- * A `pass` that is the whole body, without a comment: the docstring replaces it. A `...` is replaced only on demand.
- */
+/** A `pass` that is the whole body, without a comment: the docstring replaces it. A `...` only on demand. */
 function fillerOf({ definition, body }: DocstringSite, ellipsis: Wording['filler']): Node | undefined {
   const [only, ...more] = codeIn(body)
   const isFiller = only?.type === 'pass_statement' || (only?.text === '...' && ellipsis === 'replaced')

@@ -1,3 +1,4 @@
+import { AppError } from '#domain/error.ts'
 import type { Log } from '#platform/log.ts'
 import { ScriptError, type ExternalFunction } from '#tool-scripts/script-call.ts'
 import { AskedQuestion } from '#domain/question.ts'
@@ -35,7 +36,8 @@ function withPythonErrors(run: ExternalFunction): ExternalFunction {
       return await run(args)
     } catch (error) {
       if (error instanceof WorkspaceFault) throw new ScriptError(pythonTypes[error.kind], error.message)
-      if (isPathFault(error)) throw new ScriptError('PermissionError', `TOOL_007: ${error.message}`)
+      if (error instanceof AppError && error.code === 'TOOL_007')
+        throw new ScriptError('PermissionError', `TOOL_007: ${error.message}`)
       throw error
     }
   }
@@ -47,10 +49,6 @@ const pythonTypes = {
   'too-large': 'ValueError',
   refused: 'ValueError',
 } as const
-
-function isPathFault(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && error.code === 'TOOL_007'
-}
 
 /** `ask_user` never returns an answer: it suspends the script, which runs again once a person has answered. */
 function askUser([question, choices]: readonly unknown[]): never {
@@ -81,12 +79,9 @@ export function fileExternals(workspace: Workspace): Record<string, ExternalFunc
 /** Lines are 1-based and inclusive; the end is clamped (features.md A7). */
 function linesBetween(content: string, from: number, to: number | undefined): string {
   const lines = content.split(/(?<=\n)/)
-  if (from < 1) throw new WorkspaceFault('refused', `start_line (${from}) must be at least 1`)
-  const last = Math.min(to ?? lines.length, lines.length)
-  if (to !== undefined && from > to)
-    throw new WorkspaceFault('refused', `start_line (${from}) must be <= end_line (${to})`)
-  if (from > lines.length) {
-    throw new WorkspaceFault('refused', `start_line (${from}) is beyond end of file (${lines.length} lines)`)
-  }
-  return lines.slice(from - 1, last).join('')
+  const refusal = (reason: string) => new WorkspaceFault('refused', `start_line (${from}) ${reason}`)
+  if (from < 1) throw refusal('must be at least 1')
+  if (to !== undefined && from > to) throw refusal(`must be <= end_line (${to})`)
+  if (from > lines.length) throw refusal(`is beyond end of file (${lines.length} lines)`)
+  return lines.slice(from - 1, to).join('')
 }

@@ -24,7 +24,10 @@ export function editNode(workspace: Workspace, target: TargetNode, deps: LintDep
     if (isWhole && target.node.parentId === null)
       throw refusal('the node is a whole file: name start_line and end_line of what to replace')
     const inFile = written.replaceAll('\n', newlineOf(located))
-    const edited = isWhole ? replaceNode(located, inFile) : replaceLines(located, { from, to }, inFile)
+    // A node excludes its indentation and final newline, so they are trimmed from the new text.
+    const edited = isWhole
+      ? located.source.slice(0, located.start) + inFile.trim() + located.source.slice(located.end)
+      : replaceLines(located, { from, to }, inFile)
     requireSameSurroundings(located, edited)
     if (target.node.language === 'python') await requireSoundNode(located, edited, target, deps)
     await workspace.writeText(target.node.path, edited)
@@ -43,14 +46,9 @@ function newlineOf({ source, start, end }: Located): string {
   return (/\r\n|\r|\n/.exec(source.slice(start, end)) ?? /\r\n|\r|\n/.exec(source))?.[0] ?? '\n'
 }
 
-/** A node excludes its indentation and final newline, so they are trimmed from the new text. */
-function replaceNode({ source, start, end }: Located, written: string): string {
-  return `${source.slice(0, start)}${written.trim()}${source.slice(end)}`
-}
-
 /** Lines are 1-based and inclusive, of the current file. */
 function replaceLines({ source, start, end }: Located, { from, to }: { from: number; to: number }, written: string) {
-  const lines = linesOf(source)
+  const lines = source.split(/(?<=\n|\r(?!\n))/) // each with its line ending
   const [first, last] = [lineAt(source, start), lineAt(source, Math.max(start, end - 1))]
   if (from > to) throw refusal(`start_line (${from}) must be <= end_line (${to})`)
   if (from < first || to > last)
@@ -59,11 +57,6 @@ function replaceLines({ source, start, end }: Located, { from, to }: { from: num
   const lineEnd = /[\r\n]+$/.exec(replaced)?.[0] ?? ''
   const replacement = written === '' ? '' : `${written.replace(/(?:\r\n|\r|\n)$/, '')}${lineEnd}`
   return `${lines.slice(0, from - 1).join('')}${replacement}${lines.slice(to).join('')}`
-}
-
-/** Each line keeps its line ending. */
-function linesOf(source: string): string[] {
-  return source.split(/(?<=\n|\r(?!\n))/)
 }
 
 function lineAt(source: string, index: number): number {
@@ -112,10 +105,8 @@ async function syntaxErrors(source: string, target: TargetNode, { linter }: Lint
   }
 }
 
-type Definition = { kind: 'function' | 'class'; name: string; next: number }
-
 /** The definition that starts at `index`, and where the code after it starts. */
-function definitionAt(tree: Tree, index: number): Definition | undefined {
+function definitionAt(tree: Tree, index: number) {
   const site = findDocstringSite(tree, index)
   if (site === undefined) return undefined
   const name = site.definition.childForFieldName('name')?.text ?? ''

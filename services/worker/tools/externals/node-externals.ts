@@ -4,18 +4,14 @@ import { isStub } from '#python/python-file.ts'
 import type { Diagnostic } from '#lint/lint-report.ts'
 import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
 import { describeDefinition, docstringForm } from '../docstring/describe-definition.ts'
-import { type DocstringDeps, insertDocstring } from '../docstring/insert-docstring.ts'
+import { insertDocstring } from '../docstring/insert-docstring.ts'
 import type { TargetNode } from '../target-node.ts'
 import { text } from './external-arguments.ts'
 import type { ExternalFunction } from '#tool-scripts/script-call.ts'
 import { applyFixes, type LintDeps, lintNode } from '../lint/lint-node.ts'
 
 /** `describe_definition` and `insert_docstring` on the attempt's node. */
-export function docstringExternals(
-  workspace: Workspace,
-  target: TargetNode,
-  deps: DocstringDeps,
-): Record<string, ExternalFunction> {
+export function docstringExternals(workspace: Workspace, target: TargetNode, deps: LintDeps) {
   return {
     async describe_definition() {
       const { source, start } = await target.locate()
@@ -30,19 +26,13 @@ export function docstringExternals(
     async insert_docstring([docstring, style]) {
       const { source, start } = await target.locate()
       if (isStub(target.node.path)) throw new WorkspaceFault('refused', 'a stub file holds no docstrings')
-      const place = {
-        source,
-        index: start,
-        docstring: text(docstring, 'docstring'),
-        style: styleNamed(style),
-        rules: target.rules,
-      }
-      const answer = await insertDocstring(place, deps)
+      const wanted = { docstring: text(docstring, 'docstring'), style: styleNamed(style) }
+      const answer = await insertDocstring({ source, index: start, ...wanted, rules: target.rules }, deps)
       if (answer.kind === 'refused') throw new WorkspaceFault('refused', answer.reason)
       await workspace.writeText(target.node.path, answer.text)
       return { path: target.node.path, characters: answer.text.length - source.length }
     },
-  }
+  } satisfies Record<string, ExternalFunction>
 }
 
 /** Undefined, for the style of the repository, when `style` is `auto` or missing. */
@@ -50,21 +40,15 @@ function styleNamed(style: unknown): DocstringStyle | undefined {
   if (style === undefined || style === null || style === 'auto') return undefined
   const named = DocstringStyle.safeParse(style)
   if (named.success) return named.data
-  throw new WorkspaceFault(
-    'refused',
-    `style must be auto, google, numpy, sphinx or plain, got: ${JSON.stringify(style)}`,
-  )
+  const choices = 'auto, google, numpy, sphinx or plain'
+  throw new WorkspaceFault('refused', `style must be ${choices}, got: ${JSON.stringify(style)}`)
 }
 
 /** A fix may cause the next fault (removing a use leaves an unused import), so fixing repeats, at most this often. */
 const maxRounds = 10
 
 /** `run_linter` and `apply_lint_fix` on the attempt's node: the model chooses a rule, the tool makes the fixes. */
-export function lintExternals(
-  workspace: Workspace,
-  target: TargetNode,
-  deps: LintDeps,
-): Record<string, ExternalFunction> {
+export function lintExternals(workspace: Workspace, target: TargetNode, deps: LintDeps) {
   return {
     run_linter: async () => report((await lintNode(target, deps)).diagnostics),
     async apply_lint_fix([code]) {
@@ -78,19 +62,12 @@ export function lintExternals(
       }
       return { applied, ...report((await lintNode(target, deps)).diagnostics) }
     },
-  }
+  } satisfies Record<string, ExternalFunction>
 }
 
 function report(diagnostics: readonly Diagnostic[]) {
-  return {
-    total: diagnostics.length,
-    fixable: diagnostics.filter((one) => one.fix !== undefined).length,
-    diagnostics: diagnostics.map(({ code, message, line, column, fix }) => ({
-      code,
-      message,
-      line,
-      column,
-      fixable: fix !== undefined,
-    })),
-  }
+  const shown = diagnostics.map(({ code, message, line, column, fix }) => {
+    return { code, message, line, column, fixable: fix !== undefined }
+  })
+  return { total: shown.length, fixable: shown.filter(({ fixable }) => fixable).length, diagnostics: shown }
 }

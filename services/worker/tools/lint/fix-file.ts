@@ -22,9 +22,8 @@ export type FixedFile = { sets: FixSet[]; leftAlone: LeftAlone[] }
 export async function fixFile(file: FileToFix, deps: FixDeps, signal: AbortSignal): Promise<FixedFile> {
   const report = await deps.linter.lint(file.source, file.rules.lint)
   const making = { file, report, deps, signal }
-  const codes = [
-    ...new Set(openFixes(report.diagnostics, { file, text: file.source }, deps).map(({ code }) => code)),
-  ].toSorted()
+  const open = openFixes(report.diagnostics, { file, text: file.source }, deps)
+  const codes = [...new Set(open.map(({ code }) => code))].toSorted()
   const leftAlone: LeftAlone[] = []
   let made: ProvenSet[] = []
   for (const code of codes) {
@@ -38,7 +37,10 @@ export async function fixFile(file: FileToFix, deps: FixDeps, signal: AbortSigna
     const joint = rivals.length === 0 ? alone : await makeFixSet([...rivals.flatMap(rulesOf), code], making)
     const fits = hasSet(joint) && (rivals.length === 0 || (await rivalsOf(joint, others, making)).length === 0)
     if (fits) made = [...others, joint]
-    else leftAlone.push(...leftFor(code, rivals, making))
+    else {
+      const reason = `its fix cannot be combined with those of ${rivals.flatMap(rulesOf).join(', ')}`
+      leftAlone.push(...open.filter((one) => one.code === code).map(({ line }) => ({ rule: code, line, reason })))
+    }
   }
   const left = [...made.flatMap((one) => one.leftAlone), ...leftAlone].toSorted((one, other) => one.line - other.line)
   return { sets: made.map(({ set }) => set), leftAlone: left }
@@ -84,13 +86,4 @@ export function composedEdits(sets: readonly FixSet[]): readonly Edit[] | undefi
   return edits
 }
 
-/** The faults of a rule whose fixes cannot be combined with those of other rules. */
-function leftFor(code: string, rivals: readonly ProvenSet[], { file, report, deps }: Making): LeftAlone[] {
-  const reason = `its fix cannot be combined with those of ${rivals.flatMap(rulesOf).join(', ')}`
-  const open = openFixes(report.diagnostics, { file, text: file.source }, deps).filter((one) => one.code === code)
-  return open.map(({ line }) => ({ rule: code, line, reason }))
-}
-
-function rulesOf({ set }: ProvenSet): string[] {
-  return set.rules
-}
+const rulesOf = ({ set }: ProvenSet): string[] => set.rules

@@ -7,7 +7,7 @@ import type { EvidenceChecker } from '../../evidence/evidence-checker.ts'
 import { faultsMade } from '../../evidence/lint-before-after.ts'
 import { editsBetween } from '../../workspace/edits-between.ts'
 import type { LintDeps } from './lint-node.ts'
-import { movedRanges, separateFixes, withFixes, type Range } from './text-fixes.ts'
+import { isFree, movedRanges, separateFixes, withFixes, type Range } from './text-fixes.ts'
 
 export type FixDeps = LintDeps & { linter: Pick<PythonLinter, 'keepFormat'>; evidence: EvidenceChecker }
 
@@ -15,7 +15,6 @@ export type FileToFix = {
   path: string
   source: string
   rules: PathRules
-  /** The checks that every set of fixes must pass. */
   checks: readonly EvidenceCheck[]
   /** UTF-16 ranges that no fix may touch, since agents work on them. */
   keepOut: readonly Range[]
@@ -57,7 +56,7 @@ export async function makeFixSet(codes: readonly string[], making: Making): Prom
     if (pass.length === 0) break
     const sound = await soundPart(pass, made.text, making)
     failed = failed.map((one) => ({ ...one, range: movedRange(one.range, made.text, sound.text) }))
-    if (sound.failed !== undefined) failed.push(leftBecause(sound.failed, { source: file.source, text: made.text }))
+    if (sound.failed !== undefined) failed.push(leftBecause(sound.failed, file.source, made.text))
     if (sound.text !== made.text) made = { ...sound, fixed: made.fixed + sound.fixed }
   }
   const leftAlone = failed.map(({ left }) => left)
@@ -74,10 +73,7 @@ type SoundPart = {
   failed: { fault: Diagnostic; reason: string } | undefined
 }
 
-/**
- * Makes the largest first part of the fixes that passes the proof, found by bisection; the rest waits for the next
- * round.
- */
+/** Makes the largest first part of the fixes that passes the proof, found by bisection; the rest waits for its round. */
 async function soundPart(pass: readonly Diagnostic[], text: string, making: Making): Promise<SoundPart> {
   const { file, deps } = making
   const fixed = await withFollowUps(withFixes(text, pass), making)
@@ -102,21 +98,14 @@ function isInPart(text: string, { source, keepOut, within }: FileToFix): boolean
       end: Buffer.byteLength(source.slice(0, end)),
     }))
   const [closed, open] = [toBytes(keepOut), within && toBytes(within)]
-  return editsBetween(Buffer.from(source), Buffer.from(text)).every(
-    ({ start, end }) =>
-      !closed.some((range) => start < range.end && range.start < end) &&
-      (open?.some((range) => range.start <= start && end <= range.end) ?? true),
-  )
+  return editsBetween(Buffer.from(source), Buffer.from(text)).every((edit) => isFree(edit, closed, open))
 }
 
-/** Runs the file's checks on `text` as its new content. */
 export async function proofOf(text: string, { path, source, rules, checks }: FileToFix, deps: FixDeps) {
   return deps.evidence.check({ path, before: source, after: text, inNode: true, rules }, checks)
 }
 
-/**
- * Also fixes the faults that fixes cause, such as an import that a rewrite made unused, where the file may be changed.
- */
+/** Also fixes the faults that fixes cause, such as an import made unused, where the file may be changed. */
 async function withFollowUps(text: string, { file, report, deps }: Making): Promise<string> {
   const before = { text: file.source, report }
   let whole = text
@@ -131,19 +120,14 @@ async function withFollowUps(text: string, { file, report, deps }: Making): Prom
 
 type FixedText = { file: FileToFix; text: string }
 
-/**
- * The faults whose fixes may be made: safe, allowed by the repository, and in the part of the file that may be changed.
- */
+/** The faults whose fixes are safe, allowed by the repository, and in the part of the file that may be changed. */
 export function openFixes(diagnostics: readonly Diagnostic[], { file, text }: FixedText, deps: LintDeps): Diagnostic[] {
   const { path, source, rules } = file
   const { keptNames, ownModules } = rules
   const keepOut = movedRanges(file.keepOut, source, text)
   const within = file.within && movedRanges(file.within, source, text)
-  const isFree = ({ start, end }: Range) =>
-    !keepOut.some((other) => start < other.end && other.start < end) &&
-    (within?.some((range) => start >= range.start && end <= range.end) ?? true)
   const fixable = fixableFaults(diagnostics, { path, text, keptNames, ownModules }, deps.python)
-  return fixable.filter(({ fix }) => fix?.every(isFree) === true)
+  return fixable.filter(({ fix }) => fix?.every((edit) => isFree(edit, keepOut, within)) === true)
 }
 
 /** Compares positions as well, since of two equal faults only one may have failed. */
@@ -153,10 +137,7 @@ function hasFailed({ code, message, start, end }: Diagnostic, failed: readonly F
   })
 }
 
-function leftBecause(
-  { fault, reason }: NonNullable<SoundPart['failed']>,
-  { source, text }: { source: string; text: string },
-): Failed {
+function leftBecause({ fault, reason }: NonNullable<SoundPart['failed']>, source: string, text: string): Failed {
   const { start, end, code } = fault
   const was = movedRange({ start, end }, text, source)
   const line = source.slice(0, was.start).split(/\r\n|\r|\n/).length

@@ -7,7 +7,7 @@ import { isStub } from '#python/python-file.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
 import { nodeExcerpt } from '../shorten.ts'
 import type { TargetNode } from '../target-node.ts'
-import { separateFixes, withFixes, type Range } from './text-fixes.ts'
+import { isFree, separateFixes, withFixes, type Range } from './text-fixes.ts'
 
 export type LintDeps = { linter: Pick<PythonLinter, 'lint'>; python: LoadedLanguage }
 
@@ -28,9 +28,7 @@ export async function lintNode(target: TargetNode, deps: LintDeps): Promise<Node
   const isFile = target.node.kind === 'file' && own.length === 0
   const holes = isFile ? definitionRanges(source, deps.python) : others
   const parts = own.length === 0 ? [{ start, end }] : own
-  const inNode = (range: Range) =>
-    parts.some((part) => range.start >= part.start && range.end <= part.end) &&
-    !holes.some((hole) => range.start < hole.end && hole.start < range.end)
+  const inNode = (range: Range) => isFree(range, holes, parts)
   const report = await deps.linter.lint(source, rules)
   const fixable = new Set(fixableFaults(report.diagnostics, { path, text: source, keptNames, ownModules }, deps.python))
   const diagnostics = report.diagnostics
@@ -40,14 +38,12 @@ export async function lintNode(target: TargetNode, deps: LintDeps): Promise<Node
   return { source, rules, diagnostics }
 }
 
-export type FixedSource = { source: string; applied: Diagnostic[] }
-
 /**
  * One pass: makes the fixes of rule `code` (all rules when undefined) that do not touch each other. Two fixes can be
  * right alone and wrong together (each removes a statement from a body of two): when a pass would cause syntax errors,
  * half of it is tried, down to one fix. The next pass makes the rest.
  */
-export async function applyFixes(lint: NodeLint, code: string | undefined, deps: LintDeps): Promise<FixedSource> {
+export async function applyFixes(lint: NodeLint, code: string | undefined, deps: LintDeps) {
   const before = await deps.linter.lint(lint.source, lint.rules)
   let open = separateFixes(lint.diagnostics.filter((one) => code === undefined || one.code === code))
   let pass = open
@@ -62,12 +58,9 @@ export async function applyFixes(lint: NodeLint, code: string | undefined, deps:
   return { source: lint.source, applied: [] }
 }
 
-/** Characters that a prompt quotes of a faulty line. */
 const quotedCharacters = 160
 
-/**
- * The first `max` faults as a prompt lists them, each with its line quoted, since a node's text has no line numbers.
- */
+/** The first `max` faults for a prompt, each with its line quoted, since a node's text has no line numbers. */
 export function faultLines({ source, diagnostics }: NodeLint, max = 40): string {
   const sourceLines = source.split(/\r\n|\r|\n/)
   const listed = diagnostics.slice(0, max).map(({ line, column, code, message }) => {
@@ -78,7 +71,6 @@ export function faultLines({ source, diagnostics }: NodeLint, max = 40): string 
   return [...listed, ...more].join('\n')
 }
 
-/** Lines that a prompt shows before and after a fault of a file. */
 const contextLines = 3
 
 /**

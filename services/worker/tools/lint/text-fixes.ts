@@ -15,7 +15,6 @@ export function separateFixes(diagnostics: readonly Diagnostic[]): Diagnostic[] 
   })
 }
 
-/** Applies fixes that do not touch each other. */
 export function withFixes(text: string, diagnostics: readonly Diagnostic[]): string {
   const fixes = diagnostics.flatMap((one) => one.fix ?? []).toSorted((one, other) => one.start - other.start)
   const edits = fixes.map((edit) => withGap(edit, text))
@@ -56,13 +55,19 @@ function isBlank(line: string): boolean {
   return /^[ \t]*\r?\n?$/.test(line)
 }
 
+/** Whether a range lies inside one of `within` (undefined: anywhere) and overlaps none of `keepOut`. */
+export function isFree({ start, end }: Range, keepOut: readonly Range[], within?: readonly Range[]): boolean {
+  return (
+    !keepOut.some((other) => start < other.end && other.start < end) &&
+    (within?.some((range) => start >= range.start && end <= range.end) ?? true)
+  )
+}
+
 function touches(one: TextEdit, other: TextEdit): boolean {
   return one.start <= other.end && other.start <= one.end
 }
 
-/**
- * The ranges of `source`, moved to `text`, which was edited from it. An edit at the border of a range counts as inside.
- */
+/** The ranges of `source`, moved to `text`, its edited form. An edit at the border of a range counts as inside. */
 export function movedRanges(ranges: readonly Range[], source: string, text: string): readonly Range[] {
   if (ranges.length === 0 || source === text) return ranges
   const [from, to] = [Buffer.from(source), Buffer.from(text)]

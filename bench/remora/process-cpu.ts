@@ -1,0 +1,133 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+
+/** CPU of a process (its main thread apart, too) and of its children, user and system, in ms since they started. */
+export type ProcessCpu = { own: number; mainThread: number; children: number }
+
+/** /proc counts in ticks of USER_HZ, which is 100 on every Linux. */
+const msPerTick = 10
+
+/** Reads /proc, so on Linux only. All threads count; a child that has ended counts once its parent has waited for it. */
+export function processCpu(pid: number): ProcessCpu {
+  const own = statOf(`${pid}`)
+  if (own === undefined) throw new Error(`process ${pid} has ended`)
+  const children = childrenOf(pid).reduce((sum, child) => sum + (statOf(`${child}`)?.ownMs ?? 0), own.waitedForMs)
+  return { own: own.ownMs, mainThread: statOf(`${pid}/task/${pid}`)?.ownMs ?? 0, children }
+}
+
+export function cpuBetween(before: ProcessCpu, after: ProcessCpu): ProcessCpu {
+  return {
+    own: after.own - before.own,
+    mainThread: after.mainThread - before.mainThread,
+    children: after.children - before.children,
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  return readdirSync('/proc').flatMap((name) => {
+    const candidate = Number(name)
+    return Number.isInteger(candidate) && statOf(name)?.parent === pid ? [candidate] : []
+  })
+}
+
+/** Undefined when the process does not exist. The name in parentheses may hold anything, so fields are counted after it. */
+function statOf(place: string): { parent: number; ownMs: number; waitedForMs: number } | undefined {
+  const text = readText(`/proc/${place}/stat`)
+  if (text === undefined) return undefined
+  const fields = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number)
+  const ticks = (from: number) => ((fields[from] ?? 0) + (fields[from + 1] ?? 0)) * msPerTick
+  return { parent: fields[1] ?? 0, ownMs: ticks(11), waitedForMs: ticks(13) }
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+/** The part of V8's CPU profile that is read; times are in µs of the clock that `process.hrtime` shows. */
+const CpuProfile = z.object({
+  nodes: z.array(
+    z.object({
+      id: z.int(),
+      callFrame: z.object({ functionName: z.string(), url: z.string() }),
+      children: z.array(z.int()).default([]),
+    }),
+  ),
+  startTime: z.number(),
+  samples: z.array(z.int()),
+  timeDeltas: z.array(z.number()),
+})
+
+/** Area by the file of a frame; the first that matches. Paths are relative to the repository. */
+const areas: readonly (readonly [area: string, file: RegExp])[] = [
+  ['zod', /node_modules\/zod\//],
+  ['evidence: ruff, tree-sitter', /services\/worker\/evidence\/|node_modules\/(?:@astral-sh|web-tree-sitter)\//],
+  ['HTTP of model and S3: undici', /core\/objects\/undici|node_modules\/undici\//],
+  ['model client', /core\/models\/|node_modules\/openai\//],
+  ['S3 client', /core\/objects\/(?:s3|blob)|node_modules\/(?:@aws|@smithy|fast-xml|@nodable|uuid|tslib)/],
+  ['Redis: BullMQ, ioredis', /core\/queues\/|node_modules\/(?:bullmq|ioredis|redis-parser|@ioredis|msgpackr|denque)\//],
+  ['ledger commands and codec', /core\/ledger\//],
+  ['script pool and its IPC', /core\/tool-scripts\//],
+  ['prompts', /core\/bundles\/|node_modules\/(?:nunjucks|asap)\//],
+  ['change sets', /services\/worker\/workspace\/edits|node_modules\/diff\//],
+  ['agent, tools, operation, records', /services\/|core\/(?:domain|objects)\//],
+  ['S3 client', /^node:(?:_http|internal\/http)/],
+]
+const garbageCollector = 'garbage collection'
+const nodeItself = 'Node: sockets, promises, timers'
+const other = 'other'
+
+/**
+ * Where a process spent its CPU between two moments, as shares that add up to 1. A sample counts for the innermost
+ * frame whose file has an area, so what Node does for a library counts as the library's. Idle time is left out.
+ */
+export function profileAreas(profileFile: string, between: { fromUs: number; toUs: number }): Map<string, number> {
+  const profile = CpuProfile.parse(JSON.parse(readFileSync(profileFile, 'utf8')))
+  const areaOf = areasByNode(profile)
+  const spent = new Map<string, number>()
+  let at = profile.startTime
+  let total = 0
+  for (const [index, id] of profile.samples.entries()) {
+    at += profile.timeDeltas[index] ?? 0
+    const area = areaOf.get(id)
+    if (area === undefined || at < between.fromUs || at > between.toUs) continue
+    const length = profile.timeDeltas[index + 1] ?? 0
+    spent.set(area, (spent.get(area) ?? 0) + length)
+    total += length
+  }
+  const sorted = [...spent].toSorted(([, one], [, another]) => another - one)
+  return new Map(sorted.map(([area, time]) => [area, time / total]))
+}
+
+/** Nodes without an entry are idle. */
+function areasByNode({ nodes }: z.infer<typeof CpuProfile>): Map<number, string> {
+  const byId = new Map(nodes.map((node) => [node.id, node]))
+  const found = new Map<number, string>()
+  const open = nodes.slice(0, 1).map((node) => ({ node, inherited: nodeItself }))
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { functionName, url } = next.node.callFrame
+    const area = ownArea(functionName, url) ?? next.inherited
+    if (functionName !== '(idle)') found.set(next.node.id, area)
+    for (const id of next.node.children) {
+      const node = byId.get(id)
+      if (node !== undefined) open.push({ node, inherited: area })
+    }
+  }
+  return found
+}
+
+function ownArea(functionName: string, url: string): string | undefined {
+  if (functionName === '(garbage collector)') return garbageCollector
+  const file = url.startsWith('file:') ? fileURLToPath(url) : url
+  const area = areas.find(([, pattern]) => pattern.test(file))?.[0]
+  if (area !== undefined) return area
+  // WebAssembly is its caller's: tree-sitter's for evidence, the HTTP parser for undici.
+  return file === '' || /^(?:node|wasm):/.test(file) ? undefined : other
+}

@@ -1,0 +1,72 @@
+export type Semaphore = {
+  /** Waits for a permit, first come first served. Returns the function that releases it, to be called once. */
+  acquire(signal: AbortSignal): Promise<() => void>
+  free(): number
+}
+
+/** A caller whose signal is aborted stops waiting and gets the signal's reason thrown. */
+export function openSemaphore(limit: number): Semaphore {
+  const waiting = new Set<() => void>()
+  let taken = 0
+  const release = () => {
+    const [next] = waiting
+    if (next === undefined) {
+      taken -= 1
+      return
+    }
+    waiting.delete(next)
+    next() // the next caller takes over the permit without its becoming free
+  }
+  const wait = (signal: AbortSignal) =>
+    new Promise<boolean>((resolve) => {
+      const admit = () => {
+        signal.removeEventListener('abort', quit)
+        resolve(true)
+      }
+      const quit = () => {
+        waiting.delete(admit)
+        resolve(false)
+      }
+      waiting.add(admit)
+      signal.addEventListener('abort', quit, { once: true })
+    })
+  return {
+    async acquire(signal) {
+      signal.throwIfAborted()
+      if (taken < limit) {
+        taken += 1
+        return release
+      }
+      const admitted = await wait(signal)
+      if (!admitted) signal.throwIfAborted()
+      return release
+    },
+    free: () => limit - taken,
+  }
+}
+
+export type LoopThrottle = {
+  /** Resolves when this caller may continue, first come first served. */
+  pass(): Promise<void>
+}
+
+/**
+ * Lets `perTurn` callers continue in each turn of the event loop, which serves its sockets between two turns: for work
+ * on many answers at once that can wait and must not delay the next requests. A larger `perTurn` needs fewer turns.
+ */
+export function openLoopThrottle(perTurn: number): LoopThrottle {
+  const waiting = new Set<() => void>()
+  const admit = () => {
+    const admitted = [...waiting.values().take(perTurn)]
+    for (const next of admitted) waiting.delete(next)
+    if (waiting.size > 0) setImmediate(admit)
+    for (const next of admitted) next()
+  }
+  return {
+    pass: () =>
+      new Promise<void>((resolve) => {
+        waiting.add(resolve)
+        if (waiting.size === 1) setImmediate(admit)
+      }),
+  }
+}

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startRedisCluster, type TestRedisCluster } from '#testing/redis-cluster.ts'
+import { until } from '#testing/until.ts'
+import { connectRedis } from './redis-client.ts'
+
+const log = { warn: () => {} }
+
+describe('a connection to a cluster', () => {
+  let cluster: TestRedisCluster
+  beforeAll(async () => {
+    cluster = await startRedisCluster()
+  })
+  afterAll(() => cluster.stop())
+
+  it('finds every key by one node, and fails commands that have waited long enough for it', async () => {
+    const [first = ''] = cluster.nodeUrls
+    const { redis, isConnected } = connectRedis(first.replace('redis:', 'redis+cluster:'), { retries: 2 }, log)
+    try {
+      const keys = Array.from({ length: 30 }, (_, index) => `key${index}`)
+      for (const key of keys) await redis.set(key, key)
+      expect(isConnected()).toBe(true)
+      await cluster.restart(cluster.nodeUrls, async () => {
+        await expect(redis.get('key1')).rejects.toThrow(/is available|is closed|redirections/)
+        await expect(redis.get('key2')).rejects.toThrow(/is available|is closed|redirections/)
+        expect(isConnected()).toBe(false)
+      })
+      await until(() => redis.set('key3', 'again').catch(() => undefined), { withinMs: 20_000 })
+      expect(await redis.get('key3')).toBe('again')
+    } finally {
+      redis.disconnect()
+    }
+  })
+
+  it('lets go of what waits for it when it is told to', async () => {
+    const { redis, stopWaiting } = connectRedis('redis+cluster://127.0.0.1:1', { retries: null }, log)
+    const waiting = redis.get('key')
+    stopWaiting()
+    await expect(waiting).rejects.toThrow(/is available|is closed|redirections/)
+    redis.disconnect()
+  })
+
+  it('is refused for what is no address', () => {
+    expect(() => connectRedis('redis+cluster://', { retries: 1 }, log)).toThrow(
+      expect.objectContaining({ code: 'CONFIG_003' }),
+    )
+  })
+})

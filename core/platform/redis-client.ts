@@ -1,0 +1,117 @@
+import { hash } from 'node:crypto'
+import { Cluster, Redis } from 'ioredis'
+import { AppError } from '#domain/error.ts'
+import type { Log } from './log.ts'
+import { type ClusterAddress, parseRedisUrl } from './server-urls.ts'
+
+/** One server, or a cluster that looks like one to commands whose keys share a hash tag. */
+export type RedisClient = Redis | Cluster
+
+export type RedisPatience = {
+  /** How often a command is tried over a new connection before it fails; null: for as long as it takes. */
+  retries: number | null
+  connectTimeoutMs?: number
+}
+
+export type RedisConnection = {
+  redis: RedisClient
+  /** A server that stopped answering without closing its connection still counts for a while. */
+  isConnected(): boolean
+  /** From now on commands that wait for an unreachable server fail. A working connection is not affected. */
+  stopWaiting(): void
+}
+
+const defaultConnectMs = 10_000
+const maxRestMs = 500
+
+/** A connection that reconnects by itself and logs its faults. CONFIG_003 for a `url` that is not a `RedisUrl`. */
+export function connectRedis(url: string, patience: RedisPatience, log: Pick<Log, 'warn'>): RedisConnection {
+  const { retries, connectTimeoutMs = defaultConnectMs } = patience
+  const address = parseRedisUrl(url)
+  if (address === undefined) throw new AppError('CONFIG_003', 'not the address of a Redis or of a Redis cluster')
+  let waits = true
+  const restMs = (times: number) => (waits ? Math.min(times * 50, maxRestMs) : null)
+  const redis =
+    address.kind === 'cluster'
+      ? openRedisCluster(address, { retries, connectTimeoutMs, restMs, log })
+      : // With ioredis' own disconnect() between two tries, commands that wait for the next try would wait for ever.
+        new Redis(url, { maxRetriesPerRequest: retries, connectTimeout: connectTimeoutMs, retryStrategy: restMs })
+  // Without a listener a lost connection would end the process.
+  redis.on('error', (error: Error) => log.warn('connection to Redis', { error }))
+  return {
+    redis,
+    // An unreachable cluster stays `ready` as long as it knows a node that it has not tried.
+    isConnected: () => (redis instanceof Cluster ? redis.nodes() : [redis]).some(({ status }) => status === 'ready'),
+    stopWaiting() {
+      waits = false
+    },
+  }
+}
+
+type ClusterPatience = Required<RedisPatience> & {
+  /** The pause before the given try to connect, counted from one; null: stop trying. */
+  restMs: (times: number) => number | null
+  log: Pick<Log, 'warn'>
+}
+
+/** A redirection to the node that now has the slot is not a failure, and does not use up a retry. */
+const redirections = 2
+/** Two nodes that send a command to each other, as they may during a failover, must not keep this process busy. */
+const movedRestMs = 20
+
+function openRedisCluster(address: ClusterAddress, patience: ClusterPatience): Cluster {
+  const { retries, connectTimeoutMs, restMs, log } = patience
+  const { nodes, tls, username, password } = address
+  let gaveUp = false
+  const cluster = new Cluster([...nodes], {
+    // A name is resolved when its node is connected (TLS checks the name), so that an unknown name costs only one node.
+    dnsLookup: (host, callback) => callback(null, host),
+    maxRedirections: retries === null ? Infinity : retries + redirections,
+    retryDelayOnFailover: maxRestMs,
+    retryDelayOnClusterDown: maxRestMs,
+    retryDelayOnMoved: movedRestMs,
+    clusterRetryStrategy: (times) => {
+      gaveUp = retries !== null && times % (retries + 1) === 0
+      return gaveUp ? null : restMs(times)
+    },
+    redisOptions: {
+      connectTimeout: connectTimeoutMs,
+      maxRetriesPerRequest: retries,
+      ...(username === undefined ? {} : { username }),
+      ...(password === undefined ? {} : { password }),
+      ...(tls ? { tls: {} } : {}),
+    },
+  })
+  // Only a connection that has ended fails the commands that wait for it. Those that come later wait for the next one.
+  cluster.on('end', () => {
+    if (gaveUp && restMs(1) !== null) cluster.connect().catch(() => undefined)
+    gaveUp = false
+  })
+  cluster.on('node error', (error: Error, node: string) => {
+    // One that is not ready says so itself, for all its nodes.
+    if (cluster.status === 'ready') log.warn('connection to a node of Redis', { node, error })
+  })
+  return cluster
+}
+
+/** Redis' error replies name their kind in their first word; that word, not the sentence after it, is the interface. */
+export function isReply(error: unknown, kind: string): boolean {
+  return error instanceof Error && error.name === 'ReplyError' && error.message.startsWith(`${kind} `)
+}
+
+export type ScriptArg = string | number
+
+/** Runs one Lua script in Redis, in one round trip; its source is sent only when the server does not have it yet. */
+export type Script = (redis: RedisClient, keys: readonly string[], args: readonly ScriptArg[]) => Promise<unknown>
+
+export function redisScript(source: string): Script {
+  const sha = hash('sha1', source, 'hex')
+  return async (redis, keys, args) => {
+    try {
+      return await redis.evalsha(sha, keys.length, ...keys, ...args)
+    } catch (error) {
+      if (!isReply(error, 'NOSCRIPT')) throw error
+      return redis.eval(source, keys.length, ...keys, ...args)
+    }
+  }
+}

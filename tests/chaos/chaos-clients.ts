@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import { delay } from '#platform/clock.ts'
+import { RunId } from '#domain/ids.ts'
+import type { RunApi } from '../e2e/run-api.ts'
+import type { Submission } from './draw-history.ts'
+
+// Callers of the API that repeat a call until it is answered, because the API is killed and restarted meanwhile.
+
+const Accepted = z.object({ run_id: RunId })
+const retryMs = 60_000
+const answerMs = 20_000
+const restMs = 100
+
+/** Submits with an idempotency key, so that repeating after a lost answer makes no second run. */
+export async function submitWithRetries(
+  api: Pick<RunApi, 'ask'>,
+  { request, archive, key }: { request: Submission['request']; archive: Uint8Array; key: string },
+): Promise<RunId> {
+  const answer = await askWithRetries(async () => {
+    const form = new FormData()
+    form.set('request', JSON.stringify(request))
+    form.set('archive', new Blob([new Uint8Array(archive)]), 'source.tar.gz')
+    return api.ask('/v1/runs', {
+      method: 'POST',
+      body: form,
+      headers: { 'idempotency-key': key },
+      signal: AbortSignal.timeout(answerMs),
+    })
+  })
+  if (answer.status !== 202) throw new Error(`POST /v1/runs answered ${answer.status}: ${answer.text}`)
+  return Accepted.parse(JSON.parse(answer.text)).run_id
+}
+
+/** Returns the HTTP status of the cancel. */
+export async function cancelWithRetries(api: Pick<RunApi, 'ask'>, runId: RunId): Promise<number> {
+  const ask = () => api.ask(`/v1/runs/${runId}/cancel`, { method: 'POST', signal: AbortSignal.timeout(answerMs) })
+  return (await askWithRetries(ask)).status
+}
+
+const Questions = z.object({ questions: z.array(z.object({ request_id: z.string() })) })
+
+/** The open questions of a run, by their ids. */
+async function openQuestionsOf(api: Pick<RunApi, 'ask'>, runId: RunId): Promise<string[]> {
+  const answer = await askWithRetries(() => api.ask(`/v1/runs/${runId}/questions?status=open`))
+  if (answer.status !== 200) throw new Error(`the questions answered ${answer.status}: ${answer.text}`)
+  return Questions.parse(JSON.parse(answer.text)).questions.map(({ request_id: id }) => id)
+}
+
+/** Answers with an idempotency key, so that repeating after a lost reply answers once. */
+async function answerWithRetries(
+  api: Pick<RunApi, 'ask'>,
+  { runId, request, text, key }: { runId: RunId; request: string; text: string; key: string },
+): Promise<{ status: number; text: string }> {
+  const headers = { 'content-type': 'application/json', 'idempotency-key': key }
+  const body = JSON.stringify({ answer: text })
+  return askWithRetries(() =>
+    api.ask(`/v1/runs/${runId}/questions/${request}`, {
+      method: 'POST',
+      headers,
+      body,
+      signal: AbortSignal.timeout(answerMs),
+    }),
+  )
+}
+
+/** The run's patch; empty when nothing changed. */
+export async function patchOf(api: Pick<RunApi, 'ask'>, runId: RunId): Promise<string> {
+  const answer = await askWithRetries(() => api.ask(`/v1/runs/${runId}/patch`))
+  if (answer.status !== 200 && answer.status !== 204)
+    throw new Error(`the patch answered ${answer.status}: ${answer.text}`)
+  return answer.text
+}
+
+/** Repeats the call while there is no answer, or one with a status of 500 or more. */
+async function askWithRetries(ask: () => Promise<Response>): Promise<{ status: number; text: string }> {
+  const deadline = performance.now() + retryMs
+  for (;;) {
+    const answer = await ask()
+      .then(async (response) => ({ status: response.status, text: await response.text() }))
+      .catch((error: unknown) => ({ status: 599, text: String(error) }))
+    if (answer.status < 500 || performance.now() > deadline) return answer
+    await delay(restMs)
+  }
+}
+
+/** The people who answer what a history's agents ask. */
+type Answerers = {
+  /** Its questions are answered from now on. */
+  add(runId: RunId): void
+  /** Returns the violations: a question that took two answers, or an answer that was refused for no reason. */
+  close(): Promise<string[]>
+}
+
+const roundMs = 150
+/** Accepted; or refused because another answer was accepted, the time is over or the run has ended. */
+const expected = new Set([200, 409])
+const Answered = z.object({ answer: z.string() })
+
+/** Two people answer every question at once, over and over, until `close`: the first answer of each counts. */
+export function openAnswerers(api: Pick<RunApi, 'ask'>): Answerers {
+  const runs = new Set<RunId>()
+  const taken = new Map<string, Set<string>>()
+  const violations: string[] = []
+  const closing = new AbortController()
+
+  async function answer(runId: RunId, request: string): Promise<void> {
+    const question = `${runId} ${request}`
+    const answers = taken.get(question) ?? new Set()
+    taken.set(question, answers)
+    const words = ['one', 'other'].map((who) => `${who} ${randomUUID()}`)
+    await Promise.all(
+      words.map(async (text) => {
+        const { status, text: reply } = await answerWithRetries(api, { runId, request, text, key: randomUUID() })
+        if (!expected.has(status)) violations.push(`the answer to ${question} answered ${status}: ${reply}`)
+        if (status === 200) answers.add(Answered.parse(JSON.parse(reply)).answer)
+      }),
+    )
+    if (answers.size > 1) violations.push(`${question} took ${answers.size} answers`)
+  }
+
+  const working = (async () => {
+    while (!closing.signal.aborted) {
+      for (const runId of runs) {
+        for (const request of await openQuestionsOf(api, runId)) await answer(runId, request)
+      }
+      await delay(roundMs, closing.signal).catch(() => {})
+    }
+  })()
+  return {
+    add: (runId) => void runs.add(runId),
+    async close() {
+      closing.abort()
+      await working.catch((error: unknown) => void violations.push(`answering ended: ${String(error)}`))
+      return violations
+    },
+  }
+}

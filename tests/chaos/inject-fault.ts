@@ -1,0 +1,106 @@
+import type { RunId } from '#domain/ids.ts'
+import { delay } from '#platform/clock.ts'
+import type { ChaosStack } from './chaos-stack.ts'
+import type { Fault } from './fault.ts'
+import { cancelWithRetries } from './chaos-clients.ts'
+import { deleteJobs, duplicateJobs, wipeQueues } from './queue-faults.ts'
+import type { Random } from '#platform/seeded-random.ts'
+import type { ServiceProcess } from './service-process.ts'
+
+export type FaultTargets = {
+  stack: ChaosStack
+  /** The history's own latency, which a slow model gets back. */
+  latencyMs: number
+  random: Random
+  /** The run of the submission with this number, as soon as it is accepted. */
+  runOf(submission: number): Promise<RunId>
+}
+
+/** Injects a fault and resolves when it is over, with what it affected. A fault without a target changes nothing. */
+export async function injectFault(fault: Fault, targets: FaultTargets): Promise<string> {
+  const { stack, random } = targets
+  switch (fault.kind) {
+    case 'kill_worker':
+      return downFor(workerOf(fault.worker, stack), 'SIGKILL', fault.backAfterMs)
+    case 'drain_worker':
+      return downFor(workerOf(fault.worker, stack), 'SIGTERM', fault.backAfterMs)
+    case 'freeze_worker':
+      return freeze(workerOf(fault.worker, stack), fault.forMs)
+    case 'kill_discovery':
+      return downFor(stack.discovery, 'SIGKILL', fault.backAfterMs)
+    case 'kill_api':
+      return downFor(stack.apiProcess, 'SIGKILL', fault.backAfterMs)
+    case 'second_discovery':
+      return upFor(stack.secondDiscovery, fault.forMs)
+    case 'kill_redis':
+      return redisDownFor(stack, fault.backAfterMs)
+    case 'break_store':
+      stack.store.setFault(fault.how)
+      await delay(fault.forMs)
+      stack.store.setFault(undefined)
+      return 'over'
+    case 'duplicate_jobs':
+      return `${await duplicateJobs(stack, { share: fault.share, random })} jobs`
+    case 'delete_jobs':
+      return `${await deleteJobs(stack.redis, { share: fault.share, random })} jobs`
+    case 'wipe_queues':
+      return `${await wipeQueues(stack.redis)} keys`
+    case 'slow_model':
+      await setModel(stack, 'latency', { ms: fault.latencyMs })
+      await delay(fault.forMs)
+      await setModel(stack, 'latency', { ms: targets.latencyMs })
+      return 'over'
+    case 'failing_model':
+      await setModel(stack, 'faults', { shares: { [fault.answers]: 1 }, times: fault.times })
+      return 'set'
+    case 'cancel_run':
+      return `answered ${await cancelWithRetries(stack.api, await targets.runOf(fault.run))}`
+  }
+}
+
+/** Sets the latency or the faults of the rehearsal model. */
+export async function setModel(
+  { rehearsal }: Pick<ChaosStack, 'rehearsal'>,
+  what: 'latency' | 'faults',
+  settings: object,
+): Promise<void> {
+  const answer = await fetch(`${rehearsal.origin}/${what}`, { method: 'POST', body: JSON.stringify(settings) })
+  const text = await answer.text()
+  if (answer.status !== 200) throw new Error(`POST /${what} answered ${answer.status}: ${text}`)
+}
+
+function workerOf(at: number, { workers }: ChaosStack): ServiceProcess {
+  const worker = workers[at]
+  if (worker === undefined) throw new Error(`there is no worker ${at}`)
+  return worker
+}
+
+async function downFor(service: ServiceProcess, signal: 'SIGKILL' | 'SIGTERM', ms: number): Promise<string> {
+  if (!(await service.kill(signal))) return 'it was down'
+  await delay(ms)
+  service.start()
+  return 'started again'
+}
+
+async function freeze(service: ServiceProcess, ms: number): Promise<string> {
+  if (!(await service.kill('SIGSTOP'))) return 'it was down'
+  await delay(ms)
+  await service.kill('SIGCONT')
+  return 'goes on'
+}
+
+async function upFor(service: ServiceProcess, ms: number): Promise<string> {
+  if (service.running()) return 'it was up'
+  service.start()
+  await service.ready()
+  await delay(ms)
+  await service.kill('SIGKILL')
+  return 'ended'
+}
+
+async function redisDownFor(stack: ChaosStack, ms: number): Promise<string> {
+  if (!(await stack.killRedis())) return 'it was down'
+  await delay(ms)
+  await stack.startRedis()
+  return 'started again'
+}

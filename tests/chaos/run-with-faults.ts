@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto'
+import type { RunId } from '#domain/ids.ts'
+import { delay } from '#platform/clock.ts'
+import { sourceFolder } from '../e2e/source-folder.ts'
+import type { ChaosStack } from './chaos-stack.ts'
+import type { HistoryRun } from './check-run.ts'
+import type { History } from './draw-history.ts'
+import { describeFault } from './fault.ts'
+import { injectFault } from './inject-fault.ts'
+import { submitWithRetries } from './chaos-clients.ts'
+import { openRandom } from '#platform/seeded-random.ts'
+
+export type FaultyRuns = {
+  runs: HistoryRun[]
+  /** A line per fault: what it was, and what it affected. */
+  met: string[]
+  violations: string[]
+}
+
+/** Submits the history's runs and injects its faults, each at its time; resolves when the last fault is over. */
+export async function runWithFaults(
+  history: History,
+  stack: ChaosStack,
+  onAccepted: (runId: RunId) => void,
+): Promise<FaultyRuns> {
+  const violations: string[] = []
+  const archive = await packed(history.source)
+  const startedAt = performance.now()
+  const rest = (atMs: number) => delay(Math.max(0, startedAt + atMs - performance.now()))
+  const submitted = history.submissions.map(async ({ atMs, request }) => {
+    await rest(atMs)
+    const runId = await submitWithRetries(stack.api, { request, archive, key: randomUUID() })
+    onAccepted(runId)
+    return runId
+  })
+  const answers = Promise.allSettled(submitted)
+  const cancelled = new Set<number>()
+  const faults = history.faults.map(({ kind }) => kind)
+  const targets = { stack, latencyMs: history.latencyMs, random: openRandom(history.seed + 1), runOf: at(submitted) }
+  const met = await Promise.all(
+    history.faults.map(async (fault) => {
+      await rest(fault.atMs)
+      const what = await injectFault(fault, targets).catch((error: unknown) => `could not be made: ${String(error)}`)
+      if (what.startsWith('could not')) violations.push(`${describeFault(fault)} ${what}`)
+      if (fault.kind === 'cancel_run' && what.startsWith('answered 2')) cancelled.add(fault.run)
+      return `${describeFault(fault)}: ${what}`
+    }),
+  )
+  const runs: HistoryRun[] = []
+  for (const [number, answer] of (await answers).entries()) {
+    const submission = history.submissions[number]
+    if (answer.status === 'rejected') violations.push(`submission ${number}: ${String(answer.reason)}`)
+    else if (submission !== undefined)
+      runs.push({ runId: answer.value, request: submission.request, cancelled: cancelled.has(number), faults })
+  }
+  return { runs, met, violations }
+}
+
+function at(submitted: readonly Promise<RunId>[]): (submission: number) => Promise<RunId> {
+  return async (submission) => {
+    const runId = await submitted[submission]
+    if (runId === undefined) throw new Error(`there is no submission ${submission}`)
+    return runId
+  }
+}
+
+async function packed(source: History['source']): Promise<Uint8Array> {
+  const folder = await sourceFolder(source)
+  try {
+    return await folder.pack()
+  } finally {
+    await folder.remove()
+  }
+}

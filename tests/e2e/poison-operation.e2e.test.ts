@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '#testing/until.ts'
+import { openPrograms } from './program.ts'
+import { type Service, type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
+import { manyFunctions, sourceFolder } from './source-folder.ts'
+
+const poison = 'price_7'
+
+describe('an operation that kills its worker every time', () => {
+  const programs = openPrograms()
+  const open: { stores?: Stores } = {}
+  let services: Services
+  let stores: Stores
+  const names = ['worker-1', 'worker-2', 'worker-3', 'worker-4']
+
+  beforeAll(async () => {
+    stores = open.stores = await startStores()
+    const workerEnv = { REMORA_LEASE_MS: '1500', REMORA_WORKER_SLOTS: '4' }
+    services = await startServices(programs, stores, { workers: names, workerEnv })
+    const { origin } = services.named('rehearsal')
+    await fetch(`${origin}/latency`, { method: 'POST', body: JSON.stringify({ ms: 300 }) })
+  })
+  afterAll(async () => {
+    await programs.end()
+    await open.stores?.stop()
+  })
+
+  /** Kills whichever worker begins the operation, each time it does; returns the killed workers. */
+  async function killStartingWorker(runId: string, operationId: string): Promise<Service[]> {
+    const killed: Service[] = []
+    for (let after = 0; ;) {
+      const page = await services.api.events(runId, after, 200)
+      for (const event of page.events) {
+        if (event.event !== 'operation.started' || event.operation_id !== operationId) continue
+        const worker = services.named(event.origin.id)
+        worker.kill('SIGKILL')
+        await worker.exited
+        killed.push(worker)
+      }
+      after = page.next_after
+      if (page.events.length === 0 && page.run_status === 'completed') return killed
+    }
+  }
+
+  it('fails after three workers; all others succeed, and the run completes', async () => {
+    const folder = await sourceFolder({ 'prices.py': manyFunctions(16) })
+    const runId = await services.api.submit(await folder.pack(), { agents: ['docstring'] })
+    const target = await until(async () => {
+      const operations = await services.api.operations(runId)
+      return operations.find(({ node }) => node.qualified_name === poison)
+    })
+    const killed = await killStartingWorker(runId, target.operation_id)
+    expect(killed).toHaveLength(3)
+    const operations = await services.api.operations(runId)
+    const failed = operations.filter(({ status }) => !['succeeded', 'unchanged'].includes(status))
+    expect(failed).toMatchObject([
+      { operation_id: target.operation_id, status: 'failed', attempt: 3, outcome: { error_code: 'TOOL_004' } },
+    ])
+    await folder.remove()
+    const verify = programs.start(['cli/remora.mjs', 'verify', runId], { env: storeEnv(stores) })
+    expect(await verify.exited, verify.out()).toBe(0)
+  })
+})
